@@ -1,0 +1,93 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/collectives/collectives.h"
+
+#include "firmware/collectives/supports.h"
+
+namespace weft::firmware {
+
+namespace {
+
+constexpr abi::status bad(const char* where, std::uint64_t detail)
+{
+    return {abi::status_code::bad_command, where, detail};
+}
+
+/// Bytes [offset, offset + bytes) lie in HBM and outside the descriptor rings.
+bool fits(const abi::platform_table& table, std::uint64_t offset, std::uint64_t bytes)
+{
+    if (offset > table.hbm_bytes || bytes > table.hbm_bytes - offset)
+        return false;
+    const std::uint64_t rings = table.dma_ring_area - table.hbm_base;
+    const std::uint64_t ring_bytes = std::uint64_t{table.dma_queues} * table.dma_ring_entries * 64;
+    return offset + bytes <= rings || offset >= rings + ring_bytes;
+}
+
+} // namespace
+
+abi::status check_command(const abi::platform_table& table, const abi::command& command)
+{
+    if (static_cast<unsigned>(command.op) >= abi::k_collective_ops)
+        return bad("command.op", static_cast<std::uint64_t>(command.op));
+    if (static_cast<unsigned>(command.algo) >= abi::k_algorithms)
+        return bad("command.algo", static_cast<std::uint64_t>(command.algo));
+    const char* reason = "";
+    if (!supports(command.op, command.algo, table, command.transposed != 0, &reason))
+        return {abi::status_code::unsupported, reason, static_cast<std::uint64_t>(command.algo)};
+    if (static_cast<unsigned>(command.type) >= abi::k_element_types)
+        return bad("command.type", static_cast<std::uint64_t>(command.type));
+    const bool reduces =
+        command.op == abi::collective_op::all_reduce || command.op == abi::collective_op::reduce_scatter;
+    if (reduces && (command.redop == abi::reduce_op::none || command.redop > abi::reduce_op::min))
+        return bad("command.redop", static_cast<std::uint64_t>(command.redop));
+    if (command.op == abi::collective_op::broadcast && command.root >= table.ranks)
+        return bad("command.root", command.root);
+
+    const std::uint64_t element = abi::element_bytes(command.type);
+    const std::uint64_t most = table.hbm_bytes / element;
+    if (command.count > most || !fits(table, command.buffer_offset, command.count * element))
+        return bad("command.count", command.count);
+    if (command.buffer_offset % element != 0)
+        return bad("command.buffer_offset", command.buffer_offset);
+    // Counters of messages are 32 bits wide and compared as signed differences.
+    if (command.chunk_bytes == 0 || command.count / (command.chunk_bytes / element + 1) > 0x3fff'ffff)
+        return bad("command.chunk_bytes", command.chunk_bytes);
+    if (command.timeout_ns == 0)
+        return bad("command.timeout_ns", 0);
+
+    if (command.op == abi::collective_op::all_to_all) {
+        const std::uint64_t mine = abi::shard_of(command.count, table.ranks, table.rank).count;
+        const std::uint64_t in_end = command.buffer_offset + command.count * element;
+        if (mine > most / table.ranks || command.output_offset % element != 0 ||
+            !fits(table, command.output_offset, mine * table.ranks * element))
+            return bad("command.output_offset", command.output_offset);
+        const std::uint64_t out_end = command.output_offset + mine * table.ranks * element;
+        if (command.output_offset < in_end && command.buffer_offset < out_end)
+            return bad("command.output_offset", command.output_offset); // blocks would arrive on top of unsent ones
+    }
+    return {};
+}
+
+collective_result run_collective(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command)
+{
+    collective_result result;
+    result.failed_peer = context.table.ranks;
+    if (context.failed) {
+        result.status = {abi::status_code::device_error, "an earlier collective failed; reset", 0};
+        return result;
+    }
+    result.status = check_command(context.table, command);
+    if (!result.status.ok() || command.count == 0)
+        return result;
+    if (command.op == abi::collective_op::all_to_all) {
+        run_all_to_all(hal, dma, context, command, result);
+    } else if (context.table.ranks > 1) {
+        engine e(hal, dma, context, command);
+        e.plan();
+        e.run(result);
+    }
+    context.failed = !result.status.ok();
+    return result;
+}
+
+} // namespace weft::firmware

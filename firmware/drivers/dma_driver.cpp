@@ -1,0 +1,212 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/drivers/dma_driver.h"
+
+#include "hw/abi/registers.h"
+
+namespace weft::firmware {
+
+namespace {
+
+constexpr std::uint32_t k_control_enable = 1u << 0;
+constexpr std::uint32_t k_irq_semaphore = 1u << 0;
+constexpr std::uint32_t k_irq_error = 1u << 1;
+
+// Interrupts in a row without any cause before the line is called broken: a level that nobody can lower would otherwise
+// keep the core busy for ever.
+constexpr unsigned k_max_spurious = 64;
+
+} // namespace
+
+abi::status dma_driver::bus_status(const char* where) const
+{
+    const abi::bus_fault fault = hal_.fault();
+    if (fault.set)
+        return {abi::status_code::bus_error, where, fault.address};
+    return {};
+}
+
+abi::status dma_driver::probe(const abi::platform_table& table, std::uint32_t semaphores)
+{
+    base_ = table.dma_base;
+    const std::uint32_t type = hal_.read32(reg(abi::dma::TYPE));
+    if (abi::status s = bus_status("DMA.TYPE"); !s.ok())
+        return s;
+    if (type != abi::dma::TYPE_reset)
+        return {abi::status_code::wrong_device, "DMA.TYPE", type};
+    const std::uint32_t version = hal_.read32(reg(abi::dma::VERSION));
+    if (abi::status s = bus_status("DMA.VERSION"); !s.ok())
+        return s;
+    if (version != abi::dma::VERSION_reset)
+        return {abi::status_code::wrong_version, "DMA.VERSION", version};
+    const std::uint32_t queues = hal_.read32(reg(abi::dma::QUEUES));
+    const std::uint32_t counters = hal_.read32(reg(abi::dma::SEMAPHORES));
+    if (abi::status s = bus_status("DMA.QUEUES"); !s.ok())
+        return s;
+    if (queues < table.dma_queues || table.dma_queues > k_max_dma_queues)
+        return {abi::status_code::unsupported, "DMA.QUEUES", queues};
+    if (counters < semaphores)
+        return {abi::status_code::unsupported, "DMA.SEMAPHORES", counters};
+    return {};
+}
+
+abi::status dma_driver::init(const abi::platform_table& table)
+{
+    base_ = table.dma_base;
+    queues_ = table.dma_queues;
+    entries_ = table.dma_ring_entries;
+    ring_area_ = table.dma_ring_area;
+    // The table has a bus address, for the copies of this core; the device wants an offset into its memory.
+    const std::uint64_t area_offset = ring_area_ - table.hbm_base;
+    for (std::uint32_t q = 0; q < queues_; ++q) {
+        hal_.write64(reg(abi::dma::RING_BASE(q)), area_offset + std::uint64_t{q} * entries_ * abi::k_descriptor_bytes);
+        hal_.write32(reg(abi::dma::RING_ENTRIES(q)), entries_);
+    }
+    hal_.write32(reg(abi::dma::IRQ_ENABLE), k_irq_semaphore | k_irq_error);
+    hal_.write32(reg(abi::dma::CONTROL), k_control_enable);
+    return bus_status("DMA.CONTROL");
+}
+
+bool dma_driver::has_space(std::uint32_t queue)
+{
+    if (enqueued_[queue] - head_[queue] < entries_)
+        return true;
+    head_[queue] = hal_.read32(reg(abi::dma::HEAD(queue)));
+    return enqueued_[queue] - head_[queue] < entries_;
+}
+
+abi::status dma_driver::wait_space(std::uint32_t queue, std::uint64_t timeout_ns)
+{
+    doorbell(queue); // what the device does not know about it will never finish
+    const bool space = has_space(queue);
+    if (abi::status s = bus_status("DMA.HEAD"); !s.ok() || space)
+        return s;
+    // Wait for HEAD to cross the next multiple of the ring size, that is for one bit of it to flip. HEAD is at most one
+    // ring ahead when the ring is full, so it cannot cross twice between two polls and the flip is never missed.
+    const std::uint32_t crossing = (head_[queue] & ~(entries_ - 1)) + entries_;
+    const bool crossed = hal_.poll_until(reg(abi::dma::HEAD(queue)), entries_, crossing & entries_, timeout_ns);
+    if (abi::status s = bus_status("DMA.HEAD"); !s.ok())
+        return s;
+    if (!crossed)
+        return error_or_timeout("DMA.HEAD", queue);
+    head_[queue] = crossing;
+    return {};
+}
+
+abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns)
+{
+    if (enqueued_[queue] - head_[queue] >= entries_) {
+        if (abi::status s = wait_space(queue, timeout_ns); !s.ok())
+            return s;
+    }
+    constexpr std::size_t k_words = offsetof(abi::dma_descriptor, check) / sizeof(std::uint32_t);
+    std::uint32_t words[k_words];
+    __builtin_memcpy(words, &d, sizeof words);
+    d.check = abi::check_word(words, k_words);
+    const std::uint64_t slot = std::uint64_t{queue} * entries_ + (enqueued_[queue] & (entries_ - 1));
+    hal_.copy_out(ring_area_ + slot * abi::k_descriptor_bytes, &d, abi::k_descriptor_bytes);
+    // A descriptor that did not reach the ring must never be announced.
+    if (abi::status s = bus_status("DMA.RING"); !s.ok())
+        return s;
+    ++enqueued_[queue];
+    return {};
+}
+
+void dma_driver::doorbell(std::uint32_t queue)
+{
+    if (told_[queue] == enqueued_[queue])
+        return;
+    told_[queue] = enqueued_[queue];
+    hal_.write32(reg(abi::dma::TAIL(queue)), told_[queue]);
+}
+
+abi::status dma_driver::post(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns)
+{
+    if (abi::status s = enqueue(queue, d, timeout_ns); !s.ok())
+        return s;
+    doorbell(queue);
+    return bus_status("DMA.TAIL");
+}
+
+void dma_driver::arm(std::uint32_t semaphore, std::uint32_t threshold)
+{
+    const std::uint64_t bit = 1ull << semaphore;
+    if ((armed_ & bit) != 0 && static_cast<std::int32_t>(threshold - thresholds_[semaphore]) >= 0)
+        return;
+    armed_ |= bit;
+    thresholds_[semaphore] = threshold;
+    hal_.write32(reg(abi::dma::SEM_THRESHOLD(semaphore)), threshold);
+}
+
+std::uint32_t dma_driver::semaphore_count(std::uint32_t semaphore)
+{
+    return hal_.read32(reg(abi::dma::SEM_COUNT(semaphore)));
+}
+
+abi::status dma_driver::wait(std::uint64_t timeout_ns, std::uint64_t& fired)
+{
+    fired = 0;
+    std::uint64_t left_ns = timeout_ns;
+    std::uint64_t first_spurious_ns = 0; // reading the clock is not free; the usual wait does without
+    for (unsigned spurious = 0; spurious < k_max_spurious; ++spurious) {
+        if (hal_.wait_irq(abi::k_irq_dma, left_ns) == 0)
+            return error_or_timeout("DMA.SEM_PENDING", armed_);
+        const std::uint64_t pending = hal_.read64(reg(abi::dma::SEM_PENDING));
+        if (abi::status s = bus_status("DMA.SEM_PENDING"); !s.ok())
+            return s;
+        fired = pending & armed_;
+        armed_ &= ~fired;
+        if (fired != 0)
+            return {};
+        // An error does not delay semaphores that fired, but it explains an interrupt without any.
+        if (abi::status s = take_error(); !s.ok())
+            return s;
+        const std::uint64_t now_ns = hal_.now_ns();
+        if (spurious == 0)
+            first_spurious_ns = now_ns;
+        const std::uint64_t waited_ns = now_ns - first_spurious_ns;
+        left_ns = waited_ns < timeout_ns ? timeout_ns - waited_ns : 0;
+    }
+    return {abi::status_code::device_error, "DMA.IRQ_STATUS", hal_.read32(reg(abi::dma::IRQ_STATUS))};
+}
+
+abi::status dma_driver::drain(std::uint64_t timeout_ns)
+{
+    for (std::uint32_t q = 0; q < queues_; ++q)
+        doorbell(q);
+    for (std::uint32_t q = 0; q < queues_; ++q) {
+        if (head_[q] == told_[q])
+            continue;
+        const bool idle = hal_.poll_until(reg(abi::dma::HEAD(q)), 0xffff'ffff, told_[q], timeout_ns);
+        if (abi::status s = bus_status("DMA.HEAD"); !s.ok())
+            return s;
+        if (!idle)
+            return error_or_timeout("DMA.HEAD", q);
+        head_[q] = told_[q];
+    }
+    return bus_status("DMA.TAIL");
+}
+
+abi::status dma_driver::take_error()
+{
+    const std::uint32_t error = hal_.read32(reg(abi::dma::ERROR));
+    if (abi::status s = bus_status("DMA.ERROR"); !s.ok())
+        return s;
+    if (error == 0)
+        return {};
+    const std::uint32_t queue = hal_.read32(reg(abi::dma::ERROR_QUEUE));
+    hal_.write32(reg(abi::dma::ERROR), error);
+    if (abi::status s = bus_status("DMA.ERROR"); !s.ok())
+        return s;
+    return {abi::status_code::device_error, "DMA.ERROR", error | std::uint64_t{queue} << 32};
+}
+
+abi::status dma_driver::error_or_timeout(const char* where, std::uint64_t detail)
+{
+    // A queue that stopped over an error also looks like a timeout; the error is the better answer.
+    if (abi::status s = take_error(); !s.ok())
+        return s;
+    return {abi::status_code::timeout, where, detail};
+}
+
+} // namespace weft::firmware

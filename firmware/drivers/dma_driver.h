@@ -1,0 +1,86 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Driver of the DMA (hw/abi/dma_regs.def, version 1): descriptor rings in HBM, doorbells, semaphores.
+//
+// Every wait is bounded; a status names the register that was waited on or refused:
+//   wrong_device / wrong_version   where "DMA.TYPE" / "DMA.VERSION", detail = found
+//   unsupported                    where "DMA.QUEUES" / "DMA.SEMAPHORES", detail = found
+//   timeout                        where "DMA.HEAD", detail = queue; or "DMA.SEM_PENDING", detail = armed semaphores
+//   device_error                   where "DMA.ERROR", detail = ERROR | ERROR_QUEUE << 32; or "DMA.IRQ_STATUS": interrupts
+//                                  without a cause that do not stop
+//   bus_error                      where the register group being used, detail = address
+//
+// The device must come out of reset: rings empty, semaphore counters 0. Counters are never reset by this driver.
+#pragma once
+
+#include "hw/abi/descriptor.h"
+#include "hw/abi/hal.h"
+
+namespace weft::firmware {
+
+inline constexpr std::uint32_t k_max_dma_queues = 16;
+inline constexpr std::uint32_t k_dma_semaphores = 64;
+
+class dma_driver {
+public:
+    explicit dma_driver(abi::hal& hal) : hal_(hal) {}
+
+    /// Is it a DMA, of the version this driver knows, with the queues of the table and `semaphores` semaphores?
+    abi::status probe(const abi::platform_table& table, std::uint32_t semaphores);
+
+    /// Sets up all rings of the table, interrupts, and enables the device.
+    abi::status init(const abi::platform_table& table);
+
+    /// True when the ring of `queue` takes another descriptor. Reads HEAD only when the remembered value says "full".
+    bool has_space(std::uint32_t queue);
+    /// Waits until it does; the wait may last until the ring is half empty on average.
+    abi::status wait_space(std::uint32_t queue, std::uint64_t timeout_ns);
+
+    /// Completes the check word of `d` and copies it into the ring, waiting for a free entry if there is none. The device
+    /// does not see it before doorbell().
+    abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns);
+    /// Tells the device about everything enqueued; no access when there is nothing new.
+    void doorbell(std::uint32_t queue);
+    /// enqueue() and doorbell().
+    abi::status post(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns);
+
+    /// Asks for an interrupt when COUNT of `semaphore` reaches `threshold`. No access when it is armed for an earlier or
+    /// equal count already.
+    void arm(std::uint32_t semaphore, std::uint32_t threshold);
+    /// Count for which `semaphore` was armed last; after it fired COUNT is at least this.
+    std::uint32_t armed_threshold(std::uint32_t semaphore) const { return thresholds_[semaphore]; }
+    /// COUNT of `semaphore` now.
+    std::uint32_t semaphore_count(std::uint32_t semaphore);
+
+    /// Sleeps until at least one armed semaphore has fired; those are returned in `fired` and disarmed. Interrupts for
+    /// semaphores that nobody armed are tolerated; the timeout starts anew with the first of them, and only then.
+    abi::status wait(std::uint64_t timeout_ns, std::uint64_t& fired);
+
+    /// Waits until every byte of everything posted has left memory (HEAD == TAIL on all queues).
+    abi::status drain(std::uint64_t timeout_ns);
+
+    /// bus_error with the address when an access has failed since the fault was cleared.
+    abi::status bus_status(const char* where) const;
+
+    std::uint32_t queues() const { return queues_; }
+    std::uint32_t ring_entries() const { return entries_; }
+
+private:
+    abi::status error_or_timeout(const char* where, std::uint64_t detail);
+    abi::status take_error();
+    std::uint64_t reg(std::uint64_t offset) const { return base_ + offset; }
+
+    abi::hal& hal_;
+    std::uint64_t base_ = 0;
+    std::uint64_t ring_area_ = 0;
+    std::uint32_t queues_ = 0;
+    std::uint32_t entries_ = 0;
+    std::uint32_t enqueued_[k_max_dma_queues] = {}; ///< descriptors in the ring, told or not
+    std::uint32_t told_[k_max_dma_queues] = {};     ///< last value written to TAIL
+    std::uint32_t head_[k_max_dma_queues] = {};     ///< last value learnt of HEAD
+    std::uint64_t armed_ = 0;
+    std::uint32_t thresholds_[k_dma_semaphores] = {};
+};
+
+} // namespace weft::firmware

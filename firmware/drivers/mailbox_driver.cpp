@@ -1,0 +1,72 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/drivers/mailbox_driver.h"
+
+#include "hw/abi/registers.h"
+
+namespace weft::firmware {
+
+namespace {
+
+constexpr unsigned k_max_spurious = 64; // interrupts in a row without a new command
+
+} // namespace
+
+abi::status mailbox_driver::bus_status(const char* where) const
+{
+    const abi::bus_fault fault = hal_.fault();
+    if (fault.set)
+        return {abi::status_code::bus_error, where, fault.address};
+    return {};
+}
+
+abi::status mailbox_driver::probe(const abi::platform_table& table)
+{
+    base_ = table.mailbox_base;
+    const std::uint32_t type = hal_.read32(base_ + abi::mailbox::TYPE);
+    if (abi::status s = bus_status("MAILBOX.TYPE"); !s.ok())
+        return s;
+    if (type != abi::mailbox::TYPE_reset)
+        return {abi::status_code::wrong_device, "MAILBOX.TYPE", type};
+    const std::uint32_t version = hal_.read32(base_ + abi::mailbox::VERSION);
+    if (abi::status s = bus_status("MAILBOX.VERSION"); !s.ok())
+        return s;
+    if (version != abi::mailbox::VERSION_reset)
+        return {abi::status_code::wrong_version, "MAILBOX.VERSION", version};
+    return {};
+}
+
+abi::status mailbox_driver::take(abi::command& command)
+{
+    for (unsigned spurious = 0; spurious < k_max_spurious;) {
+        if (hal_.wait_irq(abi::k_irq_mailbox, k_no_timeout_ns) == 0)
+            continue; // the host may take its time
+        const std::uint32_t sequence = hal_.read32(base_ + abi::mailbox::COMMAND_SEQUENCE);
+        if (abi::status s = bus_status("MAILBOX.COMMAND_SEQUENCE"); !s.ok())
+            return s;
+        if (sequence == taken_) {
+            ++spurious;
+            continue;
+        }
+        hal_.copy_in(&command, abi::k_command_address, sizeof command);
+        hal_.write32(base_ + abi::mailbox::COMMAND_ACK, sequence);
+        taken_ = sequence;
+        const std::uint32_t stored = command.sequence;
+        command.sequence = sequence;
+        if (abi::status s = bus_status("MAILBOX.COMMAND_ACK"); !s.ok())
+            return s;
+        if (stored != sequence)
+            return {abi::status_code::corrupted, "command.sequence", stored};
+        return {};
+    }
+    return {abi::status_code::device_error, "MAILBOX.COMMAND_SEQUENCE", taken_};
+}
+
+abi::status mailbox_driver::answer(const abi::response& response)
+{
+    hal_.copy_out(abi::k_response_address, &response, sizeof response);
+    hal_.write32(base_ + abi::mailbox::DONE, response.sequence);
+    return bus_status("MAILBOX.DONE");
+}
+
+} // namespace weft::firmware

@@ -1,0 +1,56 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Entry of the firmware. Freestanding C++ over hw/abi: no heap, no exceptions, no mutable globals, no library. It runs
+// unchanged on the native core, on the rv64 core and on the fakes of testbenches/firmware.
+#pragma once
+
+#include "hw/abi/hal.h"
+#include "hw/abi/platform_table.h"
+
+namespace weft::firmware {
+
+/// Serves collectives: checks the platform table, probes and starts mailbox and DMA, then takes commands from the mailbox,
+/// runs each and answers it. Returns after `max_commands` answers (0: never), or when it cannot go on:
+///   * table, DMA or mailbox refused at start-up: the error is the response to command 1, announced with DONE = 1 (not
+///     when the mailbox itself is wrong or broken: its registers are left alone, the response is in memory only);
+///   * the mailbox fails later.
+/// A collective that fails is answered with its error; every later command is then refused with device_error, because the
+/// semaphore counters of the ranks no longer agree.
+void collective_main(abi::hal& hal, std::uint64_t max_commands);
+
+/// magic, version, check word, and the fields the firmware computes with. `where` is "table.<field>".
+abi::status check_table(const abi::platform_table& table);
+
+/// One line for a list of what can run on a core.
+struct firmware_info {
+    const char* name;
+    const char* summary;
+    void (*entry)(abi::hal&, std::uint64_t max_commands);
+};
+inline constexpr firmware_info k_firmware[] = {
+    {"collective", "all_reduce, reduce_scatter, all_gather, broadcast and all_to_all over DMA and mailbox",
+     collective_main},
+};
+
+/// Names and one-line descriptions, indexed by abi::algorithm and abi::collective_op.
+struct catalog_entry {
+    const char* name;
+    const char* summary;
+};
+inline constexpr catalog_entry k_algorithm_catalog[abi::k_algorithms] = {
+    {"ring_1d", "Hamiltonian ring over the whole mesh, both directions; all_reduce, reduce_scatter, all_gather"},
+    {"two_d", "rings along X then Y and, for the other half of the data, Y then X; all_reduce"},
+    {"row_pair", "rings over pairs of rows, then over alternate rows, both directions; all_reduce"},
+    {"mesh_tree", "along the root's row both ways, then along every column both ways; broadcast"},
+    {"direct", "every pair directly, staggered, after a barrier; all_to_all"},
+};
+inline constexpr catalog_entry k_collective_catalog[abi::k_collective_ops] = {
+    {"all_reduce", "the reduction of all ranks' elements, on every rank"},
+    {"reduce_scatter", "the reduction of all ranks' elements, one shard on each rank"},
+    {"all_gather", "every rank's shard, on every rank"},
+    {"broadcast", "the root's elements, on every rank"},
+    {"all_to_all", "shard j of every rank, on rank j"},
+};
+
+} // namespace weft::firmware

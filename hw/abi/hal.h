@@ -1,0 +1,65 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hardware abstraction layer: everything firmware may ask of the core it runs on. Three bindings exist: the native core
+// (TLM sockets and a cost table), the rv64 core (loads, stores and traps), and the strict fake of the unit tests.
+//
+// Semantics. Code runs in zero simulated time; time passes only inside these calls. Addresses are the chip's physical
+// addresses (platform_table.h). There is no busy wait: whoever waits says for what and how long.
+//
+// Errors. A bus access that is answered with an error sets the sticky `fault()` record and returns 0; later accesses still
+// go out. Drivers look at fault() after each group of accesses and report status_code::bus_error with its address.
+#pragma once
+
+#include "hw/abi/types.h"
+
+namespace weft::abi {
+
+/// Outcome of an operation of a driver: a code, the register or table that was being used, and one number about it.
+struct status {
+    status_code code = status_code::ok;
+    const char* where = ""; ///< static text: "DMA.SEM_PENDING"
+    std::uint64_t detail = 0;
+    constexpr bool ok() const { return code == status_code::ok; }
+};
+
+/// First bus access that failed since clear_fault().
+struct bus_fault {
+    bool set = false;
+    bool was_write = false;
+    std::uint64_t address = 0;
+};
+
+class hal {
+public:
+    virtual std::uint32_t read32(std::uint64_t address) = 0;
+    virtual void write32(std::uint64_t address, std::uint32_t value) = 0;
+    virtual std::uint64_t read64(std::uint64_t address) = 0;
+    virtual void write64(std::uint64_t address, std::uint64_t value) = 0;
+
+    /// Copy between a firmware object and memory on the bus (core-local memory, HBM window). One bus transaction.
+    virtual void copy_in(void* to, std::uint64_t from_address, std::uint32_t bytes) = 0;
+    virtual void copy_out(std::uint64_t to_address, const void* from, std::uint32_t bytes) = 0;
+
+    /// Sleep until an interrupt line of `mask` is pending. Returns the pending lines of `mask`, 0 when `timeout_ns` passed.
+    /// Lines are levels: they stay pending until the device is served.
+    virtual std::uint32_t wait_irq(std::uint32_t mask, std::uint64_t timeout_ns) = 0;
+    /// Read the 32-bit register until (value & mask) == expected. False when `timeout_ns` passed.
+    virtual bool poll_until(std::uint64_t address, std::uint32_t mask, std::uint32_t expected,
+                            std::uint64_t timeout_ns) = 0;
+
+    virtual void compute(std::uint32_t cycles) = 0;         ///< charge this much work
+    virtual std::uint64_t now_ns() = 0;                     ///< simulated time
+    virtual void log(const char* text, std::uint64_t value) = 0;
+    virtual bus_fault fault() const = 0;
+    virtual void clear_fault() = 0;
+
+protected:
+    ~hal() = default;
+};
+
+/// Interrupt lines of the core.
+inline constexpr std::uint32_t k_irq_mailbox = 1u << 0;
+inline constexpr std::uint32_t k_irq_dma = 1u << 1;
+
+} // namespace weft::abi

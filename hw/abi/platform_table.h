@@ -1,0 +1,95 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The chip's address map and the table in which firmware finds out where it runs: its device tree. The builder writes the
+// table into core-local memory at k_platform_table_address before time zero; firmware checks magic, version and check word.
+#pragma once
+
+#include "hw/abi/types.h"
+
+namespace weft::abi {
+
+// Address map of a chip, the same for every platform.
+inline constexpr std::uint64_t k_local_memory_base = 0x0000'0000; ///< core-local memory
+inline constexpr std::uint64_t k_local_memory_bytes = 0x0001'0000;
+inline constexpr std::uint64_t k_platform_table_address = 0x0000'1000;
+inline constexpr std::uint64_t k_command_address = 0x0000'1200;  ///< the host writes struct command here
+inline constexpr std::uint64_t k_response_address = 0x0000'1300; ///< firmware writes struct response here
+inline constexpr std::uint64_t k_mailbox_base = 0x1000'0000;
+inline constexpr std::uint64_t k_dma_base = 0x1001'0000;
+inline constexpr std::uint64_t k_hbm_base = 0x80'0000'0000; ///< 512 GiB up: the chip's own HBM
+
+inline constexpr std::uint32_t k_platform_table_magic = 0x54'46'45'57; ///< "WEFT"
+inline constexpr std::uint32_t k_platform_table_version = 1;
+inline constexpr unsigned k_max_dims = 6;
+
+/// Ranks are numbered row-major over `dims`: rank = ((c0 * dims[1]) + c1) * dims[2] + ... ; on a 2-D mesh dims = {rows,
+/// cols}.
+struct platform_table {
+    std::uint32_t magic = k_platform_table_magic;
+    std::uint32_t version = k_platform_table_version;
+    std::uint32_t rank = 0;
+    std::uint32_t ranks = 0;
+    std::uint32_t dim_count = 0;
+    std::uint32_t dims[k_max_dims] = {};
+    std::uint32_t coord[k_max_dims] = {};
+    std::uint32_t wrap[k_max_dims] = {}; ///< 1 where a dimension closes to a ring of links
+    std::uint32_t dma_queues = 0;
+    std::uint32_t dma_ports = 0;         ///< local ports between the DMA and the fabric; queue q uses port q % dma_ports
+    std::uint32_t dma_ring_entries = 0;  ///< descriptors per ring, a power of two
+    std::uint32_t reserved[2] = {};      ///< no hidden padding: the check word covers every byte
+    std::uint64_t dma_base = k_dma_base;
+    std::uint64_t mailbox_base = k_mailbox_base;
+    std::uint64_t hbm_base = k_hbm_base;
+    std::uint64_t hbm_bytes = 0;
+    std::uint64_t dma_ring_area = 0;     ///< bus address in HBM; ring of queue q at + q * entries * 64
+    std::uint64_t check = 0;             ///< check_word of everything before it
+};
+
+static_assert(sizeof(platform_table) == 160, "table layout is part of the ABI");
+
+/// FNV-1a over 32-bit words; the check word of tables and descriptors.
+constexpr std::uint64_t check_word(const std::uint32_t* words, std::size_t count)
+{
+    std::uint64_t h = 0xcbf29ce484222325ull;
+    for (std::size_t i = 0; i < count; ++i)
+        h = (h ^ words[i]) * 0x100000001b3ull;
+    return h;
+}
+
+/// What the host asks of every rank. Offsets are into HBM and the same on every rank (symmetric buffers).
+/// all_reduce, reduce_scatter, all_gather, broadcast work in place on `buffer_offset`:
+///   all_reduce      `count` elements in, the reduction of all ranks' out
+///   reduce_scatter  `count` elements in; shard_of(count, ranks, rank) of the buffer holds the result, the rest is scratch
+///   all_gather      shard_of(count, ranks, rank) in; all `count` elements out
+///   broadcast       the root's `count` elements
+/// all_to_all reads `count` elements at `buffer_offset`: shard j goes to rank j, which stores the blocks of all sources in
+/// rank order, each of shard_of(count, ranks, j).count elements, at `output_offset`.
+struct command {
+    std::uint32_t sequence = 0; ///< 1, 2, 3, ...
+    collective_op op = collective_op::all_reduce;
+    algorithm algo = algorithm::ring_1d;
+    element_type type = element_type::int32;
+    reduce_op redop = reduce_op::sum;
+    std::uint64_t count = 0; ///< elements, see above
+    std::uint64_t buffer_offset = 0;
+    std::uint64_t output_offset = 0;
+    std::uint64_t chunk_bytes = 0; ///< pipelining grain, > 0
+    std::uint64_t timeout_ns = 0;  ///< bound of every single wait
+    std::uint32_t root = 0;
+    std::uint32_t transposed = 0; ///< 1: swap the roles of rows and columns (ring order, row pairs)
+};
+
+/// What a rank answers.
+struct response {
+    std::uint32_t sequence = 0;
+    status_code code = status_code::ok;
+    std::uint32_t steps = 0;       ///< ring steps performed, the longest over concurrent channels
+    std::uint32_t messages = 0;    ///< descriptors posted
+    std::uint32_t failed_step = 0; ///< where it stopped when code != ok
+    std::uint32_t failed_peer = 0; ///< the neighbour that was waited for; ranks when none
+    std::uint64_t detail = 0;
+    char where[48] = {};           ///< register or table, zero-terminated
+};
+
+} // namespace weft::abi

@@ -1,0 +1,76 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// chip: one accelerator as the fabric and the host see it. Composes core, bus, core-local memory, HBM, DMA and mailbox by the
+// address map of hw/abi/platform_table.h, and writes the platform table. The fabric's local ports are bound to the DMA.
+//
+// Models: what firmware and DMA do between collectives' first and last byte. Does not model: the matrix and vector units.
+#pragma once
+
+#include "hw/abi/platform_table.h"
+#include "hw/bus/bus.h"
+#include "hw/chip/mailbox.h"
+#include "hw/core/native_core.h"
+#include "hw/dma/dma.h"
+#include "hw/memory/hbm.h"
+#include "hw/memory/local_memory.h"
+
+#include <string>
+
+namespace weft {
+
+struct chip_config {
+    core_config core;
+    bus_config bus;
+    local_memory_config local_memory;
+    hbm_config hbm;
+    dma_config dma;
+    mailbox_config mailbox;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("core", self.core, "Core that runs the firmware", "");
+        visit("bus", self.bus, "Bus between core and devices", "");
+        visit("local_memory", self.local_memory, "Core-local memory", "");
+        visit("hbm", self.hbm, "High-bandwidth memory", "");
+        visit("dma", self.dma, "DMA engine", "");
+        visit("mailbox", self.mailbox, "Mailbox between host and core", "");
+    }
+    std::vector<config_problem> validate() const;
+
+    std::uint64_t ring_area_bytes() const
+    {
+        return std::uint64_t{dma.queues} * dma.ring_entries * abi::k_descriptor_bytes;
+    }
+    /// HBM that buffers may use; the descriptor rings live above it.
+    std::uint64_t buffer_bytes() const { return hbm.capacity.value() - ring_area_bytes(); }
+};
+
+class chip final : public sc_core::sc_module {
+public:
+    native_core core;
+    weft::bus bus;
+    local_memory local;
+    weft::hbm hbm;
+    weft::dma dma;
+    weft::mailbox mailbox;
+
+    /// `table` holds what the platform knows (rank, ranks, dims, coord, wrap); the chip fills in the rest.
+    chip(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const chip_config& config,
+         const dma_fabric_view& view, abi::platform_table table);
+
+    std::uint32_t rank() const { return rank_; }
+
+    /// Host side: command into core-local memory and interrupt; any time after construction.
+    void post(const abi::command& command);
+    abi::response response() const;
+
+    bool idle() const { return dma.idle() && mailbox.idle(); }
+    /// "core: ...; DMA ...": what this chip waits for, "" when it waits for nothing with a bound.
+    std::string blocked_on() const;
+
+private:
+    std::uint32_t rank_;
+};
+
+} // namespace weft

@@ -1,0 +1,498 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/dma/dma.h"
+
+#include "hw/abi/hal.h"
+#include "hw/dma/reduce.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace weft {
+
+namespace {
+constexpr std::uint32_t k_irq_sem = 1u << 0;
+constexpr std::uint32_t k_irq_error = 1u << 1;
+constexpr std::uint32_t k_error_descriptor = 1u << 0;
+constexpr std::uint32_t k_error_memory = 1u << 1;
+constexpr std::uint32_t k_error_doorbell = 1u << 2;
+
+/// Largest rings and counts that the register map has room for.
+constexpr std::uint32_t k_max_queues = abi::dma::TAIL_count;
+
+std::uint64_t check_of(const abi::dma_descriptor& d)
+{
+    std::uint32_t words[abi::k_descriptor_bytes / 4];
+    std::memcpy(words, &d, sizeof words);
+    return abi::check_word(words, offsetof(abi::dma_descriptor, check) / 4);
+}
+} // namespace
+
+std::vector<config_problem> dma_config::validate() const
+{
+    std::vector<config_problem> p;
+    const auto need = [&](bool ok, const char* key, std::string text) {
+        if (!ok)
+            p.push_back({severity::error, key, std::move(text)});
+    };
+    need(queues >= 4 && queues <= k_max_queues, "queues",
+         fmt::format("is {}, must be 4..{}: the collectives run up to four channels at once.", queues, k_max_queues));
+    need(ring_entries >= 4 && ring_entries <= 65536 && (ring_entries & (ring_entries - 1)) == 0, "ring_entries",
+         fmt::format("is {}, must be a power of two from 4 to 65536.", ring_entries));
+    need(prefetch >= 1 && prefetch <= 64, "prefetch", fmt::format("is {}, must be 1..64.", prefetch));
+    need(read_ahead >= 1 && read_ahead <= 65536, "read_ahead", fmt::format("is {}, must be 1..65536 packets.", read_ahead));
+    need(receive_buffer.value() >= 64 && receive_buffer.value() <= 1ull << 30, "receive_buffer", "must be 64 B to 1 GiB.");
+    return p;
+}
+
+/// One local port: sender state towards the fabric, and the receiving end.
+struct dma::port_side final : link_fw_if, link_bw_if {
+    port_side(dma& owner, std::uint32_t index)
+        : in(fmt::format("from_fabric{}", index).c_str(), owner.view_.vl_count),
+          out(fmt::format("to_fabric{}", index).c_str(), owner.view_.vl_count), dma_(owner), index_(index),
+          credits(owner.view_.vl_count)
+    {
+        in.bind(static_cast<link_fw_if&>(*this));
+        out.bind(static_cast<link_bw_if&>(*this));
+    }
+
+    void send(packet_ptr p, std::uint64_t delay_ps) override
+    {
+        ++dma_.receiving_;
+        const std::uint64_t tail = dma_.time_.now_ps() + delay_ps + p->serialisation_ps;
+        const std::uint32_t index = p.release()->index;
+        dma_.time_.schedule(tail, make_order(event_class::arrival, dma_.actor_base_ + index_, sequence++), dma_, index, k_receive);
+    }
+    void credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
+    {
+        credits[vl].give(credits_under_way, dma_.time_.now_ps() + delay_ps, cells);
+        if (awaiting_credit)
+            dma_.credit_arrived(index_);
+    }
+
+    link_target_socket in;
+    link_initiator_socket out;
+    dma& dma_;
+    std::uint32_t index_;
+    std::vector<credit_counter> credits;
+    credit_pool credits_under_way;
+    std::uint64_t wire_busy_until_ps = 0;
+    std::uint64_t issue_at_ps = k_never_ps;  ///< pending issue event
+    std::vector<std::uint64_t> slot_free_ps; ///< read-ahead slots, a ring
+    std::uint32_t next_slot = 0;
+    std::uint32_t round_robin = 0;           ///< queue after the one last served
+    std::uint32_t sequence = 0;
+    bool awaiting_credit = false;
+    std::uint32_t wanted_cells = 0;
+};
+
+dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, irq_if& core, std::uint32_t rank,
+         std::uint32_t ranks, const dma_config& config, const dma_fabric_view& view)
+    : sc_core::sc_module(name), registers("registers", regs_, config.register_latency), memory("memory"),
+      stats(std::string(this->name())), time_(time), pool_(pool), core_(core), rank_(rank), ranks_(ranks), config_(config),
+      view_(view), port_rate_(view.port_rate),
+      burst_payload_(std::uint64_t{view.burst_packets} * view.format.max_payload_bytes), regs_("DMA", abi::k_dma_rows),
+      queues_(config.queues)
+{
+    for (std::uint32_t p = 0; p < view.ports; ++p) {
+        ports_.push_back(std::make_unique<port_side>(*this, p));
+        ports_.back()->slot_free_ps.assign(std::max<std::uint32_t>(1, config.read_ahead / view.burst_packets), 0);
+    }
+    // Actors: one per port for arrivals and issues, one per queue for doorbells and fetches, one for semaphores.
+    actor_base_ = time.register_actors(view.ports + config.queues + 1);
+    set_up_registers();
+    stats.add("descriptors", "1", "Descriptors completed", descriptors);
+    stats.add("messages_received", "1", "Messages wholly received", messages_received);
+    stats.add("bytes_sent", "B", "Payload sent, local copies included", bytes_sent);
+    stats.add("bytes_received", "B", "Payload received, local copies included", bytes_received);
+    stats.add("bad_descriptors", "1", "Descriptors refused", bad_descriptors);
+}
+
+dma::~dma() = default;
+
+link_initiator_socket& dma::to_fabric(std::uint32_t port)
+{
+    return ports_.at(port)->out;
+}
+
+link_target_socket& dma::from_fabric(std::uint32_t port)
+{
+    return ports_.at(port)->in;
+}
+
+void dma::start_of_simulation()
+{
+    const auto cells = std::max(view_.min_receive_cells,
+                                static_cast<std::uint32_t>(config_.receive_buffer.value() / view_.format.flit_bytes));
+    for (auto& port : ports_)
+        for (std::uint32_t vl = 0; vl < view_.vl_count; ++vl)
+            port->in->credit(vl, cells, 0);
+}
+
+// --- Registers --------------------------------------------------------------------------------------------------------
+
+void dma::set_up_registers()
+{
+    regs_.at(abi::dma::QUEUES) = config_.queues;
+    regs_.on_write(abi::dma::CONTROL, [this](std::uint32_t, std::uint64_t value) {
+        enabled_ = (value & 1) != 0;
+        for (std::uint32_t q = 0; enabled_ && q < config_.queues; ++q)
+            start_fetch(q);
+    });
+    regs_.on_write(abi::dma::IRQ_ENABLE, [this](std::uint32_t, std::uint64_t) { update_irq(); });
+    regs_.on_write(abi::dma::ERROR, [this](std::uint32_t, std::uint64_t) { update_irq(); });
+    regs_.on_read(abi::dma::IRQ_STATUS, [this](std::uint32_t, std::uint64_t) -> std::uint64_t {
+        return (regs_.at(abi::dma::SEM_PENDING) != 0 ? k_irq_sem : 0) | (regs_.at(abi::dma::ERROR) != 0 ? k_irq_error : 0);
+    });
+    regs_.on_read(abi::dma::SEM_PENDING, [this](std::uint32_t, std::uint64_t stored) {
+        regs_.at(abi::dma::SEM_PENDING) = 0; // the hook runs before the clear; the line must fall with it
+        update_irq();
+        return stored;
+    });
+    regs_.on_write(abi::dma::TAIL(0), [this](std::uint32_t q, std::uint64_t value) {
+        const auto tail = static_cast<std::uint32_t>(value);
+        const std::uint64_t entries = q < config_.queues ? regs_.at(abi::dma::RING_ENTRIES(q)) : 0;
+        const bool power_of_two = entries != 0 && (entries & (entries - 1)) == 0;
+        if (!power_of_two || tail - head_at(queues_[q], time_.now_ps()) > entries) {
+            raise_error(q, k_error_doorbell);
+            return;
+        }
+        queues_[q].tail = tail;
+        // The write takes effect when it has crossed the bus.
+        time_.schedule(std::max(registers.access_ps(), time_.now_ps()),
+                       make_order(event_class::device, actor_base_ + view_.ports + q, tail), *this, q, k_doorbell);
+    });
+    regs_.on_read(abi::dma::HEAD(0), [this](std::uint32_t q, std::uint64_t) -> std::uint64_t {
+        return q < config_.queues ? head_at(queues_[q], time_.now_ps()) : 0;
+    });
+    regs_.on_read(abi::dma::SEM_COUNT(0), [this](std::uint32_t s, std::uint64_t) -> std::uint64_t { return sem_count_[s]; });
+    regs_.on_write(abi::dma::SEM_THRESHOLD(0), [this](std::uint32_t s, std::uint64_t value) {
+        sem_threshold_[s] = static_cast<std::uint32_t>(value);
+        sem_armed_ |= std::uint64_t{1} << s;
+        if (armed_and_reached(s)) {
+            sem_armed_ &= ~(std::uint64_t{1} << s);
+            regs_.at(abi::dma::SEM_PENDING) |= std::uint64_t{1} << s;
+            update_irq();
+        }
+    });
+}
+
+bool dma::armed_and_reached(std::uint32_t s) const
+{
+    return (sem_armed_ >> s & 1) != 0 && static_cast<std::int32_t>(sem_count_[s] - sem_threshold_[s]) >= 0;
+}
+
+void dma::update_irq()
+{
+    const std::uint64_t status = (regs_.at(abi::dma::SEM_PENDING) != 0 ? k_irq_sem : 0) |
+                                 (regs_.at(abi::dma::ERROR) != 0 ? k_irq_error : 0);
+    const bool level = (status & regs_.at(abi::dma::IRQ_ENABLE)) != 0;
+    if (level != irq_level_) {
+        irq_level_ = level;
+        core_.set_irq(abi::k_irq_dma, level);
+    }
+}
+
+void dma::raise_error(std::uint32_t q, std::uint32_t bits)
+{
+    if (regs_.at(abi::dma::ERROR) == 0)
+        regs_.at(abi::dma::ERROR_QUEUE) = q;
+    regs_.at(abi::dma::ERROR) |= bits;
+    if (q < queues_.size())
+        queues_[q].stopped = true;
+    update_irq();
+}
+
+std::uint32_t dma::head_at(queue& q, std::uint64_t at_ps)
+{
+    std::size_t done = 0;
+    while (done < q.completes_at_ps.size() && q.completes_at_ps[done] <= at_ps)
+        ++done;
+    q.completes_at_ps.erase(q.completes_at_ps.begin(), q.completes_at_ps.begin() + static_cast<std::ptrdiff_t>(done));
+    q.head += static_cast<std::uint32_t>(done);
+    return q.head;
+}
+
+// --- Events -----------------------------------------------------------------------------------------------------------
+
+void dma::on_event(std::uint32_t a, std::uint16_t kind)
+{
+    switch (kind) {
+    case k_doorbell:
+        start_fetch(a);
+        break;
+    case k_fetched:
+        fetched(a);
+        break;
+    case k_issue:
+        if (ports_[a]->issue_at_ps == time_.now_ps()) {
+            ports_[a]->issue_at_ps = k_never_ps;
+            issue(a);
+        }
+        break;
+    case k_receive:
+        receive(packet_ptr(&pool_.at(a)));
+        break;
+    default:
+        count_semaphore(a);
+        break;
+    }
+}
+
+void dma::start_fetch(std::uint32_t index)
+{
+    queue& q = queues_[index];
+    if (!enabled_ || q.stopped || q.fetching || q.fetched == q.tail || q.ready.size() >= config_.prefetch)
+        return;
+    q.fetching = true;
+    const std::uint64_t done = memory->charge(time_.now_ps(), abi::k_descriptor_bytes, memory_if::access::read);
+    time_.schedule(done, make_order(event_class::device, actor_base_ + view_.ports + index, 0), *this, index, k_fetched);
+}
+
+void dma::fetched(std::uint32_t index)
+{
+    queue& q = queues_[index];
+    q.fetching = false;
+    if (q.stopped)
+        return;
+    const auto entries = static_cast<std::uint32_t>(regs_.at(abi::dma::RING_ENTRIES(index)));
+    const std::uint64_t offset = regs_.at(abi::dma::RING_BASE(index)) +
+                                 std::uint64_t{q.fetched & (entries - 1)} * abi::k_descriptor_bytes;
+    loaded next;
+    std::uint64_t got = 0;
+    const std::uint8_t* bytes = memory->span_for_read(offset, abi::k_descriptor_bytes, got);
+    if (bytes == nullptr || got < abi::k_descriptor_bytes) {
+        raise_error(index, k_error_memory);
+        return;
+    }
+    std::memcpy(&next.d, bytes, sizeof next.d);
+    const abi::dma_descriptor& d = next.d;
+    const std::uint64_t capacity = memory->capacity_bytes();
+    const bool reduces = d.redop != abi::reduce_op::none;
+    const bool sound = d.check == check_of(d) && d.destination_rank < ranks_ && d.destination_port < view_.ports &&
+                       static_cast<unsigned>(d.redop) <= static_cast<unsigned>(abi::reduce_op::min) &&
+                       static_cast<unsigned>(d.type) < abi::k_element_types &&
+                       (!reduces || d.bytes % abi::element_bytes(d.type) == 0) &&
+                       (d.remote_semaphore == abi::k_no_semaphore || d.remote_semaphore < sem_count_.size());
+    if (!sound || !in_capacity(d.source_offset, d.bytes, capacity)) {
+        ++bad_descriptors;
+        raise_error(index, sound ? k_error_memory : k_error_descriptor);
+        return;
+    }
+    next.message = next_message_++;
+    q.ready.push_back(next);
+    ++q.fetched;
+    start_fetch(index);
+    schedule_issue(index % view_.ports, time_.now_ps());
+}
+
+void dma::schedule_issue(std::uint32_t port, std::uint64_t at_ps)
+{
+    port_side& side = *ports_[port];
+    const std::uint64_t slot_free = side.slot_free_ps[side.next_slot];
+    at_ps = std::max(at_ps, slot_free);
+    if (at_ps >= side.issue_at_ps)
+        return;
+    side.issue_at_ps = at_ps;
+    time_.schedule(at_ps, make_order(event_class::device, actor_base_ + port, 0), *this, port, k_issue);
+}
+
+std::uint64_t dma::next_payload(const queue& q) const
+{
+    return std::min(burst_payload_, q.ready.front().d.bytes - q.ready.front().sent_bytes);
+}
+
+void dma::credit_arrived(std::uint32_t port)
+{
+    port_side& side = *ports_[port];
+    const std::uint64_t at = side.credits[0].when(side.credits_under_way, side.wanted_cells);
+    if (at == k_never_ps)
+        return;
+    side.awaiting_credit = false;
+    schedule_issue(port, std::max(at, time_.now_ps()));
+}
+
+void dma::issue(std::uint32_t port)
+{
+    port_side& side = *ports_[port];
+    // Round robin over the queues of this port; a queue that sends to its own rank needs no credit.
+    const std::uint32_t n = config_.queues;
+    std::uint64_t wanted_at = k_never_ps;
+    std::uint32_t wanted_cells = 0xffff'ffff;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const std::uint32_t index = (side.round_robin + i) % n;
+        if (index % view_.ports != port || queues_[index].ready.empty() || queues_[index].stopped)
+            continue;
+        const std::uint64_t payload = next_payload(queues_[index]);
+        const bool local = queues_[index].ready.front().d.destination_rank == rank_;
+        const auto cells = static_cast<std::uint32_t>(view_.format.cells(payload));
+        if (!local && !side.credits[0].has(side.credits_under_way, time_.now_ps(), cells)) {
+            wanted_cells = std::min(wanted_cells, cells);
+            wanted_at = std::min(wanted_at, side.credits[0].when(side.credits_under_way, cells));
+            continue;
+        }
+        send_one(port, index, payload);
+        side.round_robin = (index + 1) % n;
+        schedule_issue(port, time_.now_ps());
+        return;
+    }
+    if (wanted_at != k_never_ps) {
+        schedule_issue(port, wanted_at);
+    } else if (wanted_cells != 0xffff'ffff) {
+        side.awaiting_credit = true;
+        side.wanted_cells = wanted_cells;
+    }
+}
+
+void dma::send_one(std::uint32_t port, std::uint32_t index, std::uint64_t payload)
+{
+    port_side& side = *ports_[port];
+    queue& q = queues_[index];
+    loaded& l = q.ready.front();
+    const std::uint64_t now = time_.now_ps();
+    packet_ptr p = pool_.make();
+    p->source = rank_;
+    p->destination = l.d.destination_rank;
+    p->destination_port = l.d.destination_port;
+    p->payload_bytes = payload;
+    p->packet_count = view_.format.packets_for(payload);
+    p->wire_bytes = static_cast<std::uint32_t>(view_.format.wire_bytes(payload));
+    p->cells = static_cast<std::uint32_t>(view_.format.cells(payload));
+    p->destination_offset = l.d.destination_offset + l.sent_bytes;
+    p->write_op = static_cast<std::uint8_t>(l.d.redop);
+    p->element = static_cast<std::uint8_t>(l.d.type);
+    p->semaphore = l.d.remote_semaphore;
+    p->message = l.message;
+    std::uint64_t ready = now;
+    if (payload > 0) {
+        ready = memory->charge(now, payload, memory_if::access::read);
+        if (view_.carry_data)
+            read_payload(*p, l.d.source_offset + l.sent_bytes);
+    }
+    l.sent_bytes += payload;
+    const bool last = l.sent_bytes == l.d.bytes;
+    if (last)
+        p->flags = k_last_of_message;
+    bytes_sent.add(payload);
+
+    std::uint64_t end = ready;
+    if (p->destination == rank_) {
+        ++receiving_;
+        p->born_ps = ready;
+        const std::uint32_t packet_index = p.release()->index;
+        time_.schedule(ready, make_order(event_class::arrival, actor_base_ + port, side.sequence++), *this, packet_index, k_receive);
+    } else {
+        const std::uint64_t start = std::max(ready, side.wire_busy_until_ps);
+        const std::uint64_t serialisation = port_rate_.time_ps(p->wire_bytes);
+        end = start + serialisation;
+        side.wire_busy_until_ps = end;
+        p->serialisation_ps = static_cast<std::uint32_t>(serialisation);
+        p->born_ps = start;
+        side.credits[0].take(p->cells);
+        side.out->send(std::move(p), start - now);
+    }
+    side.slot_free_ps[side.next_slot] = end;
+    side.next_slot = (side.next_slot + 1) % static_cast<std::uint32_t>(side.slot_free_ps.size());
+    if (last) {
+        (void)head_at(q, now); // keeps the list short
+        q.completes_at_ps.push_back(end);
+        q.ready.erase(q.ready.begin());
+        ++q.finished;
+        ++descriptors;
+        start_fetch(index);
+    }
+}
+
+void dma::read_payload(packet& p, std::uint64_t offset)
+{
+    pool_.add_payload(p, p.payload_bytes);
+    for (std::uint64_t done = 0; done < p.payload_bytes;) {
+        std::uint64_t got = 0;
+        const std::uint8_t* from = memory->span_for_read(offset + done, p.payload_bytes - done, got);
+        std::memcpy(p.payload + done, from, got);
+        done += got;
+    }
+}
+
+void dma::write_payload(const packet& p)
+{
+    const auto op = static_cast<abi::reduce_op>(p.write_op);
+    const auto type = static_cast<abi::element_type>(p.element);
+    for (std::uint64_t done = 0; done < p.payload_bytes;) {
+        std::uint64_t got = 0;
+        std::uint8_t* to = memory->span_for_write(p.destination_offset + done, p.payload_bytes - done, got);
+        if (op == abi::reduce_op::none)
+            std::memcpy(to, p.payload + done, got);
+        else
+            reduce(type, op, to, p.payload + done, got);
+        done += got;
+    }
+}
+
+void dma::receive(packet_ptr p)
+{
+    --receiving_;
+    const std::uint64_t now = time_.now_ps();
+    if (!in_capacity(p->destination_offset, p->payload_bytes, memory->capacity_bytes())) {
+        raise_error(config_.queues, k_error_memory);
+        if (p->source != rank_)
+            ports_[p->destination_port]->in->credit(p->vl, p->cells, 0);
+        return;
+    }
+    const bool plain = p->write_op == static_cast<std::uint8_t>(abi::reduce_op::none);
+    // A notification without payload is ordered behind the writes before it: it asks the memory for nothing but its turn.
+    const std::uint64_t done = memory->charge(
+        now, p->payload_bytes, plain ? memory_if::access::write : memory_if::access::read_modify_write);
+    if (p->payload != nullptr)
+        write_payload(*p);
+    bytes_received.add(p->payload_bytes);
+    if (p->source != rank_)
+        ports_[p->destination_port]->in->credit(p->vl, p->cells, done - memory->latency_ps() - now);
+    if ((p->flags & k_last_of_message) != 0) {
+        ++messages_received;
+        if (p->semaphore != abi::k_no_semaphore)
+            time_.schedule(done, make_order(event_class::memory, actor_base_ + view_.ports + config_.queues, sem_sequence_++),
+                           *this, p->semaphore, k_semaphore);
+    }
+}
+
+void dma::count_semaphore(std::uint32_t s)
+{
+    ++sem_count_[s];
+    if (armed_and_reached(s)) {
+        sem_armed_ &= ~(std::uint64_t{1} << s);
+        regs_.at(abi::dma::SEM_PENDING) |= std::uint64_t{1} << s;
+        update_irq();
+    }
+}
+
+bool dma::idle() const
+{
+    return receiving_ == 0 && std::all_of(queues_.begin(), queues_.end(), [](const queue& q) {
+               return q.stopped || q.finished == q.tail;
+           });
+}
+
+std::string dma::blocked_on() const
+{
+    std::string text;
+    for (std::uint32_t i = 0; i < config_.queues; ++i) {
+        const queue& q = queues_[i];
+        if (q.finished == q.tail && !q.stopped)
+            continue;
+        if (!text.empty())
+            text += "; ";
+        text += fmt::format("DMA queue {} has {} descriptors left", i, q.tail - q.finished);
+        if (q.stopped)
+            text += " and is stopped by an error";
+        else if (ports_[i % view_.ports]->awaiting_credit)
+            text += fmt::format(" and waits for {} credits of local port {} VL 0", ports_[i % view_.ports]->wanted_cells, i % view_.ports);
+        if (!q.ready.empty())
+            text += fmt::format(" (to rank {}, {} of {} B sent)", q.ready.front().d.destination_rank,
+                                q.ready.front().sent_bytes, q.ready.front().d.bytes);
+    }
+    return text;
+}
+
+} // namespace weft

@@ -1,0 +1,153 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// DMA engine of a chip: descriptor queues in HBM, doorbells, memory reads turned into packets, remote writes with
+// accumulate-on-write, semaphores, interrupts.
+//
+// Models: register file (hw/abi/dma_regs.def); one ring per queue, fetched with a bounded prefetch; queues of one local port
+// served round robin, a packet (or burst) each; a bounded number of packets read ahead per port; credits toward the fabric;
+// receive buffers that free as memory takes the data; write and accumulate; semaphores that count whole messages; errors
+// that stop the queue. Does not model: address translation, remote reads, reordering by the fabric (packets of one message
+// must arrive in order: single-path routing).
+//
+// Timing, all in docs/03_timing_model.md:
+//   doorbell at t -> descriptor loaded at t + HBM access of 64 B -> its first packet is read from HBM
+//   packet on the wire = max(data read, wire idle);  the next packet's read is issued at once while a read-ahead slot is free,
+//     a slot being held from the read until the packet has left
+//   packet received at its last byte -> HBM access (accumulate: read + write) -> with the last packet: semaphore + 1
+//   receive credit returns when the HBM has taken the data: its queueing, not its latency
+#pragma once
+
+#include "hw/abi/descriptor.h"
+#include "hw/abi/registers.h"
+#include "tlm/config_fields.h"
+#include "tlm/credit.h"
+#include "tlm/irq_if.h"
+#include "tlm/link_socket.h"
+#include "tlm/mem_socket.h"
+#include "tlm/reg_file.h"
+#include "tlm/stats.h"
+#include "tlm/timeline.h"
+
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace weft {
+
+struct dma_config {
+    std::uint32_t queues = 8;
+    std::uint32_t ring_entries = 64;
+    std::uint32_t prefetch = 4;
+    std::uint32_t read_ahead = 64;
+    data_size receive_buffer = data_size(32 << 10);
+    duration register_latency = duration(20'000);
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("queues", self.queues, "Descriptor queues; queue q uses local port q modulo ports", "assumed");
+        visit("ring_entries", self.ring_entries, "Descriptors per ring, a power of two", "assumed");
+        visit("prefetch", self.prefetch, "Descriptors of one queue held on chip", "assumed");
+        visit("read_ahead", self.read_ahead, "Packets of one port between memory and wire", "assumed: covers HBM latency at port rate");
+        visit("receive_buffer", self.receive_buffer, "Buffer per local port and VL for packets on their way to memory", "assumed");
+        visit("register_latency", self.register_latency, "One register access inside the DMA", "assumed");
+    }
+    std::vector<config_problem> validate() const;
+};
+
+/// What the fabric behind the local ports looks like.
+struct dma_fabric_view {
+    std::uint32_t ports = 1;
+    std::uint32_t vl_count = 1;
+    bandwidth port_rate;
+    packet_format format;
+    std::uint32_t burst_packets = 1;   ///< packets of one transport transaction
+    bool carry_data = true;            ///< false: no payload bytes, same times
+    std::uint32_t min_receive_cells = 0;
+};
+
+class dma final : public sc_core::sc_module, private timeline_client {
+public:
+    mmio_target_socket registers;
+    sc_core::sc_port<memory_if> memory;
+
+    dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, irq_if& core, std::uint32_t rank,
+        std::uint32_t ranks, const dma_config& config, const dma_fabric_view& view);
+    ~dma() override;
+
+    link_initiator_socket& to_fabric(std::uint32_t port);
+    link_target_socket& from_fabric(std::uint32_t port);
+
+    bool idle() const; ///< no descriptor loaded or waiting, nothing being received
+    /// For the stall report: queues that have work and what each waits for; "" when idle.
+    std::string blocked_on() const;
+
+    counter descriptors;
+    counter messages_received;
+    counter bytes_sent;
+    counter bytes_received;
+    counter bad_descriptors;
+    stat_group stats;
+
+private:
+    enum event_kind : std::uint16_t { k_doorbell, k_fetched, k_issue, k_receive, k_semaphore, k_error };
+    struct loaded {
+        abi::dma_descriptor d;
+        std::uint32_t message = 0;
+        std::uint64_t sent_bytes = 0;
+    };
+    struct queue {
+        std::uint32_t tail = 0;     ///< posted
+        std::uint32_t fetched = 0;  ///< loaded or being loaded
+        std::uint32_t finished = 0; ///< wholly read, though perhaps still on the way to the wire
+        std::uint32_t head = 0;     ///< completed, as HEAD shows
+        bool fetching = false;
+        bool stopped = false;
+        std::vector<loaded> ready;  ///< at most `prefetch`, oldest first
+        std::vector<std::uint64_t> completes_at_ps; ///< of finished descriptors that HEAD does not yet show
+    };
+    struct port_side;
+
+    void start_of_simulation() override;
+    void on_event(std::uint32_t a, std::uint16_t kind) override;
+    void set_up_registers();
+    void start_fetch(std::uint32_t q);
+    void fetched(std::uint32_t q);
+    void issue(std::uint32_t port);
+    void schedule_issue(std::uint32_t port, std::uint64_t at_ps);
+    void send_one(std::uint32_t port, std::uint32_t q, std::uint64_t payload);
+    void receive(packet_ptr p);
+    void count_semaphore(std::uint32_t semaphore);
+    void raise_error(std::uint32_t q, std::uint32_t bits);
+    void update_irq();
+    void write_payload(const packet& p);
+    void read_payload(packet& p, std::uint64_t offset);
+    bool armed_and_reached(std::uint32_t semaphore) const;
+    void credit_arrived(std::uint32_t port);
+    std::uint64_t next_payload(const queue& q) const;
+    std::uint32_t head_at(queue& q, std::uint64_t at_ps);
+
+    timeline& time_;
+    packet_pool& pool_;
+    irq_if& core_;
+    std::uint32_t rank_;
+    std::uint32_t ranks_;
+    dma_config config_;
+    dma_fabric_view view_;
+    wire_rate port_rate_;
+    std::uint64_t burst_payload_;
+    reg_file regs_;
+    std::vector<queue> queues_;
+    std::vector<std::unique_ptr<port_side>> ports_;
+    std::array<std::uint32_t, 64> sem_count_{};
+    std::array<std::uint32_t, 64> sem_threshold_{};
+    std::uint64_t sem_armed_ = 0;
+    std::uint32_t actor_base_;
+    std::uint32_t sem_sequence_ = 0;
+    std::uint32_t next_message_ = 0;
+    std::uint32_t receiving_ = 0;
+    bool irq_level_ = false;
+    bool enabled_ = false;
+};
+
+} // namespace weft

@@ -1,0 +1,385 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/fabric/fabric_engine.h"
+
+#include <algorithm>
+
+namespace weft {
+
+fabric_engine::fabric_engine(timeline& time, packet_pool& pool, const routing_policy& policy,
+                             const fabric_config& config)
+    : time_(time), pool_(pool), policy_(policy), config_(config), pipeline_ps_(config.pipeline.value())
+{
+    if (config.vl_count == 0 || config.vl_count > 64)
+        throw bug("fabric_engine", 0, "vl_count must be 1..64");
+}
+
+std::uint32_t fabric_engine::add_router(std::uint32_t ports, std::string name)
+{
+    routers_.push_back({static_cast<std::uint32_t>(in_links_.size()), ports, std::move(name)});
+    in_links_.resize(in_links_.size() + ports, k_none);
+    out_links_.resize(out_links_.size() + ports, k_none);
+    return static_cast<std::uint32_t>(routers_.size() - 1);
+}
+
+std::uint32_t fabric_engine::new_link(std::uint32_t router, std::uint32_t port, const fabric_link_params& params)
+{
+    const auto id = static_cast<std::uint32_t>(links_.size());
+    link_state l;
+    l.rate = wire_rate(params.rate);
+    l.latency_ps = static_cast<std::uint32_t>(params.propagation.value() + pipeline_ps_);
+    l.return_ps = static_cast<std::uint32_t>(params.propagation.value());
+    links_.push_back(l);
+    link_cold c;
+    c.depth_cells = params.depth_cells;
+    c.from_port = static_cast<std::uint16_t>(port);
+    c.rate = params.rate;
+    cold_.push_back(c);
+    queues_.resize(queues_.size() + config_.vl_count);
+    (void)router;
+    return id;
+}
+
+std::uint32_t fabric_engine::add_link(std::uint32_t from_router, std::uint32_t from_port, std::uint32_t to_router,
+                                      std::uint32_t to_port, const fabric_link_params& params)
+{
+    const std::uint32_t id = new_link(from_router, from_port, params);
+    std::uint32_t& out = out_links_.at(routers_.at(from_router).first_port + from_port);
+    std::uint32_t& in = in_links_.at(routers_.at(to_router).first_port + to_port);
+    if (out != k_none || in != k_none)
+        throw bug("fabric_engine", 0, "a port is wired twice: " + routers_[from_router].name + " to " + routers_[to_router].name);
+    out = in = id;
+    links_[id].router = from_router;
+    links_[id].to_router = to_router;
+    links_[id].to_port = static_cast<std::uint16_t>(to_port);
+    // The receiver advertises its buffer: here both ends are ours.
+    for (std::uint32_t vl = 0; vl < config_.vl_count; ++vl)
+        queues_[queue_of(id, vl)].credits.give(credits_under_way_, 0, params.depth_cells);
+    return id;
+}
+
+std::uint32_t fabric_engine::add_edge_output(std::uint32_t router, std::uint32_t port, const fabric_link_params& params,
+                                             fabric_edge_if& edge)
+{
+    const std::uint32_t id = new_link(router, port, params);
+    out_links_.at(routers_.at(router).first_port + port) = id;
+    links_[id].router = router;
+    links_[id].to_edge = true;
+    links_[id].edge = &edge;
+    links_[id].latency_ps = static_cast<std::uint32_t>(params.propagation.value()); // no pipeline of ours behind it
+    return id;
+}
+
+std::uint32_t fabric_engine::add_edge_input(std::uint32_t router, std::uint32_t port, const fabric_link_params& params,
+                                            fabric_edge_if& edge)
+{
+    const std::uint32_t id = new_link(router, port, params);
+    in_links_.at(routers_.at(router).first_port + port) = id;
+    links_[id].to_router = router;
+    links_[id].to_port = static_cast<std::uint16_t>(port);
+    links_[id].from_edge = true;
+    links_[id].edge = &edge;
+    return id;
+}
+
+void fabric_engine::finish_build()
+{
+    actor_base_ = time_.register_actors(link_count());
+    for (std::uint32_t id = 0; id < link_count(); ++id) {
+        link_state& l = links_[id];
+        if (l.router == k_none)
+            continue;
+        const router_state& r = routers_[l.router];
+        l.waiter_base = static_cast<std::uint32_t>(waiters_.size());
+        l.waiter_words = static_cast<std::uint16_t>((r.ports * config_.vl_count + 63) / 64);
+        waiters_.resize(waiters_.size() + l.waiter_words, 0);
+        for (std::uint32_t port = 0; port < r.ports; ++port) {
+            const std::uint32_t in = in_links_[r.first_port + port];
+            if (in != k_none && cold_[in].rate < cold_[id].rate)
+                l.may_run_dry = true;
+        }
+        if (!config_.cut_through)
+            l.may_run_dry = true;
+    }
+}
+
+std::uint32_t fabric_engine::out_link(std::uint32_t router, std::uint32_t port) const
+{
+    return out_links_.at(routers_.at(router).first_port + port);
+}
+
+// --- Run --------------------------------------------------------------------------------------------------------------
+
+void fabric_engine::inject(std::uint32_t link, packet_ptr p, std::uint64_t delay_ps)
+{
+    ++inside_;
+    link_state& l = links_[link];
+    packet& q = *p.release();
+    q.link = link;
+    const std::uint64_t head = time_.now_ps() + delay_ps + pipeline_ps_;
+    q.tail_ps = head + q.serialisation_ps;
+    l.wire_bytes += q.wire_bytes;
+    l.packets += q.packet_count;
+    l.busy_sum_ps += q.serialisation_ps;
+    time_.schedule(head, make_order(event_class::arrival, actor_base_ + link, l.sequence++), *this, q.index, k_arrival);
+}
+
+void fabric_engine::edge_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps)
+{
+    now_ps_ = time_.now_ps();
+    return_credit(link, vl, cells, now_ps_ + delay_ps);
+}
+
+void fabric_engine::set_link_up(std::uint32_t link, bool up)
+{
+    links_.at(link).up = up;
+    if (up && links_[link].waiters > 0)
+        ensure_wake(link, std::max(time_.now_ps(), links_[link].busy_until_ps));
+}
+
+void fabric_engine::set_fault_hook(std::uint32_t link, link_fault_if* hook)
+{
+    links_.at(link).hook = hook;
+}
+
+void fabric_engine::on_event(std::uint32_t a, std::uint16_t kind)
+{
+    now_ps_ = time_.now_ps();
+    switch (kind) {
+    case k_arrival:
+        arrival(pool_.at(a));
+        break;
+    case k_wake:
+        wake(a);
+        break;
+    default:
+        enter(a, pool_.at(queues_[a].head));
+        break;
+    }
+}
+
+void fabric_engine::arrival(packet& p)
+{
+    const std::uint32_t qi = queue_of(p.link, p.vl);
+    queue_state& q = queues_[qi];
+    p.next = k_none;
+    if (q.head != k_none) {
+        pool_.at(q.tail).next = p.index;
+        q.tail = p.index;
+        return;
+    }
+    q.head = q.tail = p.index;
+    q.asked = false;
+    if (q.read_free_ps > now_ps_)
+        ensure_wake(q.out_link, q.read_free_ps); // the buffer still streams the packet before
+    else
+        ask(qi, p);
+}
+
+void fabric_engine::ask(std::uint32_t qi, packet& p)
+{
+    const link_state& in = links_[p.link];
+    const route_decision d = policy_.route(in.to_router, in.to_port, p);
+    p.out_link = out_links_[routers_[in.to_router].first_port + d.out_port];
+    p.out_vl = d.vl;
+    if (p.out_link == k_none)
+        throw bug(routers_[in.to_router].name, now_ps_, "routing chose port " + port_name(d.out_port) + ", where nothing is wired");
+    queues_[qi].asked = true;
+    const link_state& out = links_[p.out_link];
+    if (out.may_run_dry) {
+        const std::uint64_t serialisation = config_.cut_through ? out.rate.time_ps(p.wire_bytes) : 0;
+        if (p.tail_ps > now_ps_ + serialisation) {
+            time_.schedule(p.tail_ps - serialisation,
+                           make_order(event_class::arrival, actor_base_ + p.link, links_[p.link].sequence++), *this, qi,
+                           k_ready);
+            return;
+        }
+    }
+    enter(qi, p);
+}
+
+void fabric_engine::enter(std::uint32_t qi, packet& p)
+{
+    link_state& out = links_[p.out_link];
+    if (out.busy_until_ps <= now_ps_ && out.waiters == 0 && out.wake_at_ps != now_ps_ && out.up &&
+        queues_[queue_of(p.out_link, p.out_vl)].credits.has(credits_under_way_, now_ps_, p.cells)) {
+        transmit(qi, p);
+        return;
+    }
+    const std::uint32_t bit = waiter_bit(qi);
+    waiters_[out.waiter_base + (bit >> 6)] |= std::uint64_t{1} << (bit & 63);
+    ++out.waiters;
+    if (out.busy_until_ps > now_ps_)
+        ensure_wake(p.out_link, out.busy_until_ps);
+    else if (out.wake_at_ps != now_ps_)
+        arbitrate(p.out_link);
+}
+
+void fabric_engine::wake(std::uint32_t link)
+{
+    link_state& l = links_[link];
+    if (l.wake_at_ps != now_ps_)
+        return; // an earlier wake has done this one's work and asked for what was still needed
+    l.wake_at_ps = k_never_ps;
+    if (l.busy_until_ps > now_ps_) {
+        if (l.waiters > 0 || (l.feeding != k_none && queues_[l.feeding].head != k_none))
+            ensure_wake(link, l.busy_until_ps);
+        return;
+    }
+    if (l.feeding != k_none) {
+        queue_state& q = queues_[l.feeding];
+        if (q.head != k_none && !q.asked && q.read_free_ps <= now_ps_) {
+            l.wake_at_ps = now_ps_; // the next head joins the arbitration below instead of overtaking it
+            const std::uint32_t feeding = l.feeding;
+            ask(feeding, pool_.at(q.head));
+            if (links_[link].wake_at_ps == now_ps_)
+                links_[link].wake_at_ps = k_never_ps;
+        }
+    }
+    if (l.waiters > 0)
+        arbitrate(link);
+}
+
+void fabric_engine::arbitrate(std::uint32_t link)
+{
+    link_state& l = links_[link];
+    if (!l.up)
+        return;
+    const std::uint32_t bits = l.waiter_words * 64u;
+    std::uint64_t* mask = &waiters_[l.waiter_base];
+    // Round robin: first from the pointer upwards, then from zero.
+    std::uint64_t wanted_at = k_never_ps;
+    for (int pass = 0; pass < 2; ++pass) {
+        const std::uint32_t from = pass == 0 ? l.round_robin : 0;
+        const std::uint32_t to = pass == 0 ? bits : l.round_robin;
+        for (std::uint32_t word = from >> 6; word * 64 < to; ++word) {
+            std::uint64_t candidates = mask[word];
+            if (word == from >> 6)
+                candidates &= ~std::uint64_t{0} << (from & 63);
+            if (to < (word + 1) * 64)
+                candidates &= (std::uint64_t{1} << (to & 63)) - 1;
+            while (candidates != 0) {
+                const std::uint32_t bit = word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(candidates));
+                candidates &= candidates - 1;
+                const std::uint32_t qi = queue_of_bit(l.router, bit);
+                packet& p = pool_.at(queues_[qi].head);
+                queue_state& slot = queues_[queue_of(link, p.out_vl)];
+                if (slot.credits.has(credits_under_way_, now_ps_, p.cells)) {
+                    mask[word] &= ~(std::uint64_t{1} << (bit & 63));
+                    --l.waiters;
+                    l.round_robin = static_cast<std::uint16_t>(bit + 1);
+                    transmit(qi, p);
+                    return;
+                }
+                const std::uint64_t at = slot.credits.when(credits_under_way_, p.cells);
+                if (at == k_never_ps)
+                    slot.awaited = true;
+                wanted_at = std::min(wanted_at, at);
+            }
+        }
+    }
+    if (wanted_at != k_never_ps)
+        ensure_wake(link, wanted_at);
+}
+
+void fabric_engine::transmit(std::uint32_t qi, packet& p)
+{
+    const std::uint32_t out_id = p.out_link;
+    link_state& out = links_[out_id];
+    const link_state& in = links_[p.link];
+    queue_state& q = queues_[qi];
+    const std::uint64_t serialisation = out.rate.time_ps(p.wire_bytes);
+    const std::uint64_t end = now_ps_ + serialisation;
+
+    // Leave the buffer: the read port streams until `end`, then the cells are free.
+    q.head = p.next;
+    if (q.head == k_none)
+        q.tail = k_none;
+    q.asked = false;
+    q.read_free_ps = end;
+    q.out_link = out_id;
+    if (in.from_edge)
+        in.edge->return_credit(p.vl, p.cells, serialisation + in.return_ps);
+    else
+        return_credit(p.link, p.vl, p.cells, end + in.return_ps);
+
+    // Occupy the output.
+    out.busy_until_ps = end;
+    out.feeding = qi;
+    out.busy_sum_ps += serialisation;
+    out.wire_bytes += p.wire_bytes;
+    out.packets += p.packet_count;
+    queues_[queue_of(out_id, p.out_vl)].credits.take(p.cells);
+    if (q.head != k_none || out.waiters > 0)
+        ensure_wake(out_id, end);
+
+    // Fly.
+    last_progress_ps_ = now_ps_;
+    p.link = out_id;
+    p.vl = p.out_vl;
+    p.serialisation_ps = static_cast<std::uint32_t>(serialisation);
+    std::uint64_t head = now_ps_ + out.latency_ps;
+    if (out.hook != nullptr && !apply_hook(out, out_id, p, head))
+        return;
+    if (out.to_edge) {
+        --inside_;
+        out.edge->deliver(packet_ptr(&p), head - now_ps_);
+        return;
+    }
+    packet_hops_ += p.packet_count;
+    ++transport_hops_;
+    ++p.hops;
+    p.tail_ps = head + serialisation;
+    time_.schedule(head, make_order(event_class::arrival, actor_base_ + out_id, out.sequence++), *this, p.index, k_arrival);
+}
+
+bool fabric_engine::apply_hook(link_state& l, std::uint32_t link, packet& p, std::uint64_t& head_ps)
+{
+    const link_verdict verdict = l.hook->on_packet(now_ps_, p);
+    if (verdict.drop) {
+        dropped_ += p.packet_count;
+        --inside_;
+        return_credit(link, p.vl, p.cells, head_ps + p.serialisation_ps + l.return_ps);
+        packet_ptr(&p).reset();
+        return false;
+    }
+    if (verdict.corrupt)
+        corrupt(p);
+    std::uint64_t& last = cold_[link].last_arrival_ps;
+    last = std::max(last, head_ps + verdict.extra_delay_ps);
+    head_ps = last;
+    return true;
+}
+
+void fabric_engine::return_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t at_ps)
+{
+    queue_state& slot = queues_[queue_of(link, vl)];
+    slot.credits.give(credits_under_way_, at_ps, cells);
+    if (slot.awaited) {
+        slot.awaited = false;
+        ensure_wake(link, std::max(at_ps, links_[link].busy_until_ps));
+    }
+}
+
+void fabric_engine::ensure_wake(std::uint32_t link, std::uint64_t at_ps)
+{
+    link_state& l = links_[link];
+    if (at_ps >= l.wake_at_ps)
+        return;
+    l.wake_at_ps = at_ps;
+    time_.schedule(at_ps, make_order(event_class::arbitration, actor_base_ + link, 0), *this, link, k_wake);
+}
+
+std::uint32_t fabric_engine::waiter_bit(std::uint32_t queue) const
+{
+    const std::uint32_t link = queue / config_.vl_count;
+    return links_[link].to_port * config_.vl_count + queue % config_.vl_count;
+}
+
+std::uint32_t fabric_engine::queue_of_bit(std::uint32_t router, std::uint32_t bit) const
+{
+    const std::uint32_t port = bit / config_.vl_count;
+    return queue_of(in_links_[routers_[router].first_port + port], bit % config_.vl_count);
+}
+
+} // namespace weft

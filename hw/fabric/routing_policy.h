@@ -1,0 +1,25 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a packet goes next: the replaceable part of a router. Plain C++, no state that changes with traffic.
+#pragma once
+
+#include "tlm/packet.h"
+
+namespace weft {
+
+struct route_decision {
+    std::uint16_t out_port = 0;
+    std::uint8_t vl = 0; ///< VL of the buffer behind that port
+};
+
+class routing_policy {
+public:
+    /// Decision for `p` that stands in the buffer of `in_port` (p.vl tells the VL) of `router`.
+    virtual route_decision route(std::uint32_t router, std::uint32_t in_port, const packet& p) const = 0;
+
+protected:
+    ~routing_policy() = default;
+};
+
+} // namespace weft

@@ -1,0 +1,120 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parameters of the TPU inter-chip interconnect. Confidence letters: Q quoted from a public document, D derived from quoted
+// figures, R recalled from the literature and not verified, A assumed.
+#pragma once
+
+#include "tlm/config_fields.h"
+#include "tlm/packet.h"
+#include "tlm/units.h"
+
+#include <fmt/format.h>
+
+namespace weft {
+
+enum class rate_basis { payload, wire };
+template <> struct enum_names<rate_basis> {
+    static constexpr std::pair<rate_basis, const char*> values[] = {{rate_basis::payload, "payload"},
+                                                                    {rate_basis::wire, "wire"}};
+};
+
+enum class switching_mode { cut_through, store_and_forward };
+template <> struct enum_names<switching_mode> {
+    static constexpr std::pair<switching_mode, const char*> values[] = {
+        {switching_mode::cut_through, "cut_through"}, {switching_mode::store_and_forward, "store_and_forward"}};
+};
+
+struct ici_config {
+    bandwidth link_rate = bandwidth(656'000'000'000);
+    rate_basis rate_counts = rate_basis::payload;
+    duration board_propagation = duration(5'000);
+    duration cable_propagation = duration(25'000);
+    frequency clock = frequency(940'000'000);
+    cycle_count router_latency = cycle_count(4);
+    std::uint32_t virtual_lanes = 2;
+    data_size buffer_per_vl = data_size(16 << 10);
+    data_size flit = data_size(32);
+    data_size max_payload = data_size(256);
+    data_size header = data_size(16);
+    std::uint32_t local_ports = 2;
+    bandwidth local_port_rate = bandwidth(1'312'000'000'000);
+    switching_mode switching = switching_mode::cut_through;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("link_rate", self.link_rate, "Rate of one ICI link, per direction",
+              "656 Gb/s, CACM 2020 (R); 340 TB/s all-reduce per pod / 1024 chips / 4 links = 83 GB/s, Google Cloud TPU v3 page (D)");
+        visit("rate_counts", self.rate_counts,
+              "payload: link_rate is net of packet headers; wire: headers are serialised at link_rate too",
+              "the derived 83 GB/s is a payload rate (D); framing is not published (A)");
+        visit("board_propagation", self.board_propagation, "Wire between chips of one 2x2 board", "A");
+        visit("cable_propagation", self.cable_propagation, "Wire between boards, and wrap links", "A");
+        visit("clock", self.clock, "Clock of the router", "940 MHz (R)");
+        visit("router_latency", self.router_latency, "Head of a packet through one router", "A");
+        visit("virtual_lanes", self.virtual_lanes, "VLs per link; wrap links need 2 (dateline)", "not published; 2 (A)");
+        visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", "not published (A)");
+        visit("flit", self.flit, "Payload is padded to whole flits; also the size of one credit", "not published (A)");
+        visit("max_payload", self.max_payload, "Largest payload of one packet", "not published (A)");
+        visit("header", self.header, "Header of one packet", "not published (A)");
+        visit("local_ports", self.local_ports, "Ports between the router and the chip, one per core",
+              "two internal ports, IEEE Micro article on TPUv2/v3 (Q)");
+        visit("local_port_rate", self.local_port_rate, "Rate of one local port, per direction",
+              "twice a link, IEEE Micro article on TPUv2/v3 (Q)");
+        visit("switching", self.switching, "cut_through or store_and_forward", "cut-through class (A)");
+    }
+
+    packet_format format() const
+    {
+        packet_format f;
+        f.max_payload_bytes = static_cast<std::uint32_t>(max_payload.value());
+        f.header_bytes = static_cast<std::uint32_t>(header.value());
+        f.flit_bytes = static_cast<std::uint32_t>(flit.value());
+        f.charge_header_on_wire = rate_counts == rate_basis::wire;
+        return f;
+    }
+    std::uint64_t pipeline_ps() const { return cycles_to_ps(router_latency.value(), clock); }
+
+    /// Round trip of a credit on a link with `propagation`: packet out, and its credit back (docs/03_timing_model.md).
+    std::uint64_t round_trip_ps(std::uint64_t propagation_ps, std::uint64_t burst_payload) const
+    {
+        const std::uint64_t serialisation = wire_rate(link_rate).time_ps(format().wire_bytes(burst_payload));
+        return 2 * propagation_ps + pipeline_ps() + serialisation;
+    }
+
+    std::vector<config_problem> validate() const
+    {
+        std::vector<config_problem> p;
+        const auto need = [&](bool ok, const char* key, std::string text) {
+            if (!ok)
+                p.push_back({severity::error, key, std::move(text)});
+        };
+        need(link_rate.value() >= 1'000'000, "link_rate", "must be at least 1 Mbps, for example \"82 GB/s\".");
+        need(link_rate.value() <= 1'000'000'000'000'000, "link_rate", "is beyond 1000 Tbps, where a byte takes less than the simulator's picosecond.");
+        need(local_port_rate.value() >= 1'000'000, "local_port_rate", "must be at least 1 Mbps, for example \"164 GB/s\".");
+        need(local_port_rate.value() <= 1'000'000'000'000'000, "local_port_rate", "is beyond 1000 Tbps, where a byte takes less than the simulator's picosecond.");
+        need(clock.value() >= 1'000'000, "clock", "must be at least 1 MHz.");
+        need(virtual_lanes >= 1 && virtual_lanes <= 8, "virtual_lanes", fmt::format("is {}, must be 1..8.", virtual_lanes));
+        need(local_ports >= 1 && local_ports <= 4, "local_ports", fmt::format("is {}, must be 1..4.", local_ports));
+        need(flit.value() >= 1 && flit.value() <= 4096, "flit", "must be 1 B to 4 KiB.");
+        need(max_payload.value() >= 4 && max_payload.value() <= 1 << 20, "max_payload", "must be 4 B to 1 MiB.");
+        need(max_payload.value() % 4 == 0, "max_payload", "must be a multiple of 4 B, so that no element is split between packets.");
+        need(header.value() <= 4096, "header", "must be at most 4 KiB.");
+        need(propagation_ok(board_propagation), "board_propagation", "must be 1 ps to 1 ms: links without latency cannot be ordered in time.");
+        need(propagation_ok(cable_propagation), "cable_propagation", "must be 1 ps to 1 ms: links without latency cannot be ordered in time.");
+        need(router_latency.value() <= 1'000'000, "router_latency", "must be at most 1000000 cycles.");
+        if (flit.value() >= 1 && flit.value() <= 4096 && max_payload.value() <= 1 << 20) {
+            const std::uint64_t one = format().cells_of_one(max_payload.value()) * flit.value();
+            need(buffer_per_vl.value() >= one, "buffer_per_vl",
+                 fmt::format("is {}, but one packet needs {} ({} payload and {} header in flits of {}): no packet could ever move.",
+                             to_string(buffer_per_vl), to_string(data_size(one)), to_string(max_payload), to_string(header), to_string(flit)));
+            need(buffer_per_vl.value() <= 1ull << 30, "buffer_per_vl", "must be at most 1 GiB.");
+        }
+        return p;
+    }
+
+private:
+    static bool propagation_ok(duration d) { return d.value() >= 1 && d.value() <= 1'000'000'000; }
+};
+
+} // namespace weft

@@ -1,0 +1,103 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/ici/ici_fabric.h"
+
+#include <algorithm>
+
+namespace weft {
+
+namespace {
+std::uint32_t depth_cells_of(const ici_config& config, std::uint32_t at_least)
+{
+    return std::max(at_least, static_cast<std::uint32_t>(config.buffer_per_vl.value() / config.flit.value()));
+}
+/// The wire between router and chip on one die is part of the router pipeline.
+constexpr duration k_on_die{0};
+} // namespace
+
+ici_local_port::ici_local_port(const std::string& name, fabric_engine& engine, std::uint32_t router, std::uint32_t port,
+                               const fabric_link_params& params)
+    : in((name + "_in").c_str(), engine.vl_count()), out((name + "_out").c_str(), engine.vl_count()), engine_(engine),
+      input_(engine.add_edge_input(router, port, params, *this)),
+      output_(engine.add_edge_output(router, port, params, *this))
+{
+    in.bind(static_cast<link_fw_if&>(*this));
+    out.bind(static_cast<link_bw_if&>(*this));
+}
+
+void ici_local_port::advertise()
+{
+    for (std::uint32_t vl = 0; vl < engine_.vl_count(); ++vl)
+        in->credit(vl, engine_.depth_cells(input_), 0);
+}
+
+ici_router::ici_router(const sc_core::sc_module_name& name, fabric_engine& engine, std::uint32_t router,
+                       const ici_config& config)
+    : sc_core::sc_module(name)
+{
+    const fabric_link_params params{config.local_port_rate, k_on_die, depth_cells_of(config, 0)};
+    for (std::uint32_t i = 0; i < config.local_ports; ++i)
+        ports_.push_back(std::make_unique<ici_local_port>("local" + std::to_string(i), engine, router, k_first_local + i, params));
+}
+
+void ici_router::start_of_simulation()
+{
+    for (auto& port : ports_)
+        port->advertise();
+}
+
+ici_fabric::ici_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const mesh_shape& shape,
+                       const ici_config& config, std::uint32_t min_depth_cells)
+    : sc_core::sc_module(name), shape_(shape), routing_(shape.rows, shape.cols, shape.wrap_rows, shape.wrap_cols)
+{
+    fabric_config fabric;
+    fabric.vl_count = config.virtual_lanes;
+    fabric.pipeline = duration(config.pipeline_ps());
+    fabric.cut_through = config.switching == switching_mode::cut_through;
+    engine_ = std::make_unique<fabric_engine>(time, pool, routing_, fabric);
+    ici_config local = config;
+    local.buffer_per_vl = data_size(std::uint64_t{depth_cells_of(config, min_depth_cells)} * config.flit.value());
+    std::vector<std::string> ports{"+X", "-X", "+Y", "-Y"};
+    for (std::uint32_t i = 0; i < config.local_ports; ++i)
+        ports.push_back("local" + std::to_string(i));
+    engine_->set_port_names(ports);
+    for (std::uint32_t r = 0; r < shape.rows; ++r)
+        for (std::uint32_t c = 0; c < shape.cols; ++c) {
+            const std::uint32_t router = engine_->add_router(k_first_local + config.local_ports,
+                                                             "chip(" + std::to_string(r) + "," + std::to_string(c) + ")");
+            routers_.push_back(std::make_unique<ici_router>(("router_" + std::to_string(r) + "_" + std::to_string(c)).c_str(),
+                                                            *engine_, router, local));
+        }
+    wire(config, depth_cells_of(config, min_depth_cells));
+    engine_->finish_build();
+}
+
+void ici_fabric::wire(const ici_config& config, std::uint32_t depth_cells)
+{
+    // A board is a 2x2 tile of chips that starts on even coordinates; a wrap link is always a cable.
+    const auto both_ways = [&](std::uint32_t a, std::uint32_t b, ici_port plus, bool board) {
+        const fabric_link_params params{config.link_rate, board ? config.board_propagation : config.cable_propagation,
+                                        depth_cells};
+        const auto minus = static_cast<std::uint32_t>(plus + 1);
+        engine_->add_link(a, plus, b, minus, params);
+        engine_->add_link(b, minus, a, plus, params);
+    };
+    for (std::uint32_t r = 0; r < shape_.rows; ++r)
+        for (std::uint32_t c = 0; c < shape_.cols; ++c) {
+            if (c + 1 < shape_.cols)
+                both_ways(rank(r, c), rank(r, c + 1), k_plus_x, c % 2 == 0);
+            else if (shape_.wrap_cols)
+                both_ways(rank(r, c), rank(r, 0), k_plus_x, false);
+            if (r + 1 < shape_.rows)
+                both_ways(rank(r, c), rank(r + 1, c), k_plus_y, r % 2 == 0);
+            else if (shape_.wrap_rows)
+                both_ways(rank(r, c), rank(0, c), k_plus_y, false);
+        }
+}
+
+std::uint32_t ici_fabric::link_at(std::uint32_t row, std::uint32_t col, ici_port port) const
+{
+    return engine_->out_link(rank(row, col), port);
+}
+
+} // namespace weft

@@ -1,0 +1,90 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The TPU inter-chip interconnect: a mesh of ICI routers. ici_fabric owns the switching engine and the routing; an
+// ici_router is the sc_module that a chip sees: its local ports with sockets, its share of the statistics.
+//
+// Models: dimension-order routing, optional wrap links, board and cable wires, two local ports. Does not model: link-level
+// retry, bandwidth of the router's crossbar beyond its ports. Timing: hw/fabric/fabric_engine.h.
+#pragma once
+
+#include "hw/fabric/fabric_engine.h"
+#include "hw/ici/dimension_order.h"
+#include "hw/ici/ici_config.h"
+
+#include <memory>
+
+namespace weft {
+
+/// One local port of a router: two sockets, and the joint to the engine.
+class ici_local_port final : public link_fw_if, public link_bw_if, public fabric_edge_if {
+public:
+    link_target_socket in;     ///< packets from the chip
+    link_initiator_socket out; ///< packets to the chip
+
+    ici_local_port(const std::string& name, fabric_engine& engine, std::uint32_t router, std::uint32_t port,
+                   const fabric_link_params& params);
+
+    void advertise(); ///< buffer depth to the chip, at start of simulation
+
+    void send(packet_ptr p, std::uint64_t delay_ps) override { engine_.inject(input_, std::move(p), delay_ps); }
+    void credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
+    {
+        engine_.edge_credit(output_, vl, cells, delay_ps);
+    }
+    void deliver(packet_ptr p, std::uint64_t delay_ps) override { out->send(std::move(p), delay_ps); }
+    void return_credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
+    {
+        in->credit(vl, cells, delay_ps);
+    }
+
+private:
+    fabric_engine& engine_;
+    std::uint32_t input_;
+    std::uint32_t output_;
+};
+
+class ici_router final : public sc_core::sc_module {
+public:
+    ici_router(const sc_core::sc_module_name& name, fabric_engine& engine, std::uint32_t router, const ici_config& config);
+
+    ici_local_port& local_port(std::uint32_t i) { return *ports_.at(i); }
+
+private:
+    void start_of_simulation() override;
+    std::vector<std::unique_ptr<ici_local_port>> ports_;
+};
+
+/// Shape of the mesh. Failed chips and links come with the fault-tolerant collectives.
+struct mesh_shape {
+    std::uint32_t rows = 0;
+    std::uint32_t cols = 0;
+    bool wrap_rows = false; ///< links (rows-1, c) <-> (0, c)
+    bool wrap_cols = false; ///< links (r, cols-1) <-> (r, 0)
+};
+
+class ici_fabric final : public sc_core::sc_module {
+public:
+    /// `min_depth_cells` raises the buffers to what burst transport needs (0: as configured).
+    ici_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const mesh_shape& shape,
+               const ici_config& config, std::uint32_t min_depth_cells = 0);
+
+    ici_router& router(std::uint32_t rank) { return *routers_.at(rank); }
+    fabric_engine& engine() { return *engine_; }
+    const fabric_engine& engine() const { return *engine_; }
+    const dimension_order& routing() const { return routing_; }
+
+    /// Directed link from (row, col) through `port`, or fabric_engine::k_none where the mesh ends.
+    std::uint32_t link_at(std::uint32_t row, std::uint32_t col, ici_port port) const;
+
+private:
+    void wire(const ici_config& config, std::uint32_t depth_cells);
+    std::uint32_t rank(std::uint32_t row, std::uint32_t col) const { return row * shape_.cols + col; }
+
+    mesh_shape shape_;
+    dimension_order routing_;
+    std::unique_ptr<fabric_engine> engine_;
+    std::vector<std::unique_ptr<ici_router>> routers_;
+};
+
+} // namespace weft

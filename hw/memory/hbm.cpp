@@ -1,0 +1,142 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/memory/hbm.h"
+
+#include "tlm/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weft {
+
+namespace {
+__extension__ typedef unsigned __int128 uint128;
+} // namespace
+
+std::vector<config_problem> hbm_config::validate() const
+{
+    std::vector<config_problem> problems;
+    if (capacity.value() == 0 || capacity.value() % sparse_store::k_page_bytes != 0)
+        problems.push_back(
+            {severity::error, "capacity",
+             "the capacity must be a positive multiple of 64 KiB, the page of the model; 32 GiB is the default"});
+    if (capacity.value() > (1ull << 40))
+        problems.push_back(
+            {severity::error, "capacity", "the capacity must not exceed 1 TiB, the window of the address map"});
+    if (rate.value() == 0)
+        problems.push_back({severity::error, "rate", "the rate must be above zero, for example 900 GB/s"});
+    if (latency.value() > 1'000'000'000)
+        problems.push_back({severity::error, "latency", "the latency must not exceed 1 ms; 120 ns is the default"});
+    return problems;
+}
+
+hbm::hbm(const sc_core::sc_module_name& name, const hbm_config& config)
+    : sc_core::sc_module(name), socket("socket"), port("port"), stats(this->name()), config_(config),
+      latency_ps_(config.latency.value()), store_(config.capacity.value())
+{
+    require_picoseconds(this->name());
+    // ps per byte = 8e12 / (bits per second), rounded up.
+    const std::uint64_t bits_per_second = config.rate.value();
+    if (bits_per_second == 0)
+        throw bug(this->name(), 0, "the rate is zero; hbm_config::validate() refuses that");
+    ps_per_byte_ = static_cast<std::uint64_t>(((static_cast<uint128>(8'000'000'000'000) << 32) + bits_per_second - 1) /
+                                              bits_per_second);
+    socket.bind(static_cast<::tlm::tlm_fw_transport_if<>&>(*this));
+    port.bind(*this);
+    stats.add("bytes_read", "B", "Bytes read, by the DMA and the core", bytes_read);
+    stats.add("bytes_written", "B", "Bytes written, by the DMA and the core", bytes_written);
+    stats.add("busy_time", "ps", "Time in which bytes moved", busy_time);
+    stats.add_row({"peak_resident", "B", "Most bytes of host memory that the contents needed, in whole pages", &store_,
+                   [](const void* store) { return static_cast<const sparse_store*>(store)->peak_resident_bytes(); }});
+}
+
+std::uint64_t hbm::charge(std::uint64_t at_ps, std::uint64_t bytes, access kind)
+{
+    if (kind != access::write)
+        bytes_read.add(bytes);
+    if (kind != access::read)
+        bytes_written.add(bytes);
+    if (at_ps > busy_until_ps_) {
+        busy_until_ps_ = at_ps;
+        busy_fraction_ = 0;
+    }
+    const std::uint64_t moved_bytes = kind == access::read_modify_write ? 2 * bytes : bytes;
+    const uint128 span = static_cast<uint128>(moved_bytes) * ps_per_byte_ + busy_fraction_;
+    const auto span_ps = static_cast<std::uint64_t>(span >> 32);
+    busy_fraction_ = static_cast<std::uint32_t>(span & 0xffff'ffffu);
+    busy_time.add_ps(span_ps);
+    busy_until_ps_ += span_ps;
+    return busy_until_ps_ + (busy_fraction_ != 0 ? 1 : 0) + latency_ps_;
+}
+
+void hbm::read_bytes(std::uint64_t offset, void* to, std::uint64_t bytes) const
+{
+    if (!store_.read(offset, to, bytes))
+        throw bug(name(), kernel_now_ps(),
+                  fmt::format("host reads {} bytes at {:#x} of {} bytes", bytes, offset, store_.capacity_bytes()));
+}
+
+void hbm::write_bytes(std::uint64_t offset, const void* from, std::uint64_t bytes)
+{
+    if (!store_.write(offset, from, bytes))
+        throw bug(name(), kernel_now_ps(),
+                  fmt::format("host writes {} bytes at {:#x} of {} bytes", bytes, offset, store_.capacity_bytes()));
+}
+
+void hbm::release_contents()
+{
+    if (dmi_given_)
+        socket->invalidate_direct_mem_ptr(0, store_.capacity_bytes() - 1);
+    dmi_given_ = false;
+    store_.clear();
+}
+
+bool hbm::move_bytes(::tlm::tlm_generic_payload& trans)
+{
+    return trans.is_read() ? store_.read(trans.get_address(), trans.get_data_ptr(), trans.get_data_length())
+                           : store_.write(trans.get_address(), trans.get_data_ptr(), trans.get_data_length());
+}
+
+void hbm::b_transport(::tlm::tlm_generic_payload& trans, sc_core::sc_time& delay)
+{
+    if (!plain_access(trans))
+        return;
+    if (!move_bytes(trans)) {
+        trans.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return;
+    }
+    const std::uint64_t now_ps = kernel_now_ps();
+    const std::uint64_t at_ps = now_ps + ps_from_sc_time(delay);
+    const std::uint64_t done_ps =
+        charge(at_ps, trans.get_data_length(), trans.is_read() ? access::read : access::write);
+    delay = sc_time_from_ps(done_ps - now_ps);
+    trans.set_dmi_allowed(true);
+    trans.set_response_status(::tlm::TLM_OK_RESPONSE);
+}
+
+unsigned int hbm::transport_dbg(::tlm::tlm_generic_payload& trans)
+{
+    return move_bytes(trans) ? trans.get_data_length() : 0;
+}
+
+bool hbm::get_direct_mem_ptr(::tlm::tlm_generic_payload& trans, ::tlm::tlm_dmi& dmi)
+{
+    dmi.init();
+    // One page, which is made now: a pointer to the shared zero page would be stale after the first write.
+    const std::uint64_t page = trans.get_address() / sparse_store::k_page_bytes * sparse_store::k_page_bytes;
+    std::uint64_t got_bytes = 0;
+    auto* bytes = store_.span_for_write(page, sparse_store::k_page_bytes, got_bytes);
+    if (!bytes)
+        return false;
+    dmi.set_dmi_ptr(bytes);
+    dmi.set_start_address(page);
+    dmi.set_end_address(page + got_bytes - 1);
+    dmi.set_read_latency(sc_time_from_ps(latency_ps_)); // bandwidth is charged at charge()
+    dmi.set_write_latency(sc_time_from_ps(latency_ps_));
+    dmi.allow_read_write();
+    dmi_given_ = true;
+    return true;
+}
+
+} // namespace weft

@@ -1,0 +1,99 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// HBM of a chip.
+//
+// Models: capacity, one bandwidth server shared by reads and writes, a fixed latency, the contents (sparse).
+// Does not model: banks, rows, refresh, read/write turn-around, channels; efficiency below the peak is part of `rate`.
+//
+// Timing of an access of n bytes that arrives at t, in the order of arrival:
+//   start = max(t, busy until);  busy until = start + n / rate;  last byte at busy until + latency
+// so a lone access takes latency + n / rate, and a stream of accesses runs at `rate`. A read-modify-write counts 2n.
+// Fractions of a picosecond are carried while the server is busy; the answer is rounded up. A stream never beats
+// `rate`.
+//
+// No RTL twin.
+#pragma once
+
+#include "hw/memory/sparse_store.h"
+#include "tlm/config_fields.h"
+#include "tlm/mem_socket.h"
+#include "tlm/stats.h"
+#include "tlm/units.h"
+
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+namespace weft {
+
+struct hbm_config {
+    data_size capacity{32ull << 30};
+    bandwidth rate{7'200'000'000'000};
+    duration latency{120'000};
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("capacity", self.capacity, "Bytes of HBM on one chip, a multiple of 64 KiB",
+              "Google Cloud TPU v3 page (quoted)");
+        visit("rate", self.rate, "Peak rate of the HBM, reads and writes together",
+              "Google Cloud TPU v3 page (quoted)");
+        visit("latency", self.latency, "From the request to its first byte, unloaded", "assumed");
+    }
+    std::vector<config_problem> validate() const;
+};
+
+class hbm : public sc_core::sc_module, public memory_if, private blocking_target {
+public:
+    ::tlm::tlm_target_socket<> socket;  ///< the core's window: b_transport, transport_dbg, DMI
+    sc_core::sc_export<memory_if> port; ///< the DMA's way in
+
+    hbm(const sc_core::sc_module_name& name, const hbm_config& config);
+
+    /// Backdoor of the host: no time, no statistics. Throws `bug` beyond the capacity.
+    void read_bytes(std::uint64_t offset, void* to, std::uint64_t bytes) const;
+    void write_bytes(std::uint64_t offset, const void* from, std::uint64_t bytes);
+    /// Drop all contents (everything reads as zero again) and give the memory back to the host; takes DMI pointers
+    /// back.
+    void release_contents();
+
+    // memory_if
+    std::uint64_t charge(std::uint64_t at_ps, std::uint64_t bytes, access kind) override;
+    std::uint8_t* span_for_write(std::uint64_t offset, std::uint64_t bytes, std::uint64_t& got_bytes) override
+    {
+        return store_.span_for_write(offset, bytes, got_bytes);
+    }
+    const std::uint8_t* span_for_read(std::uint64_t offset, std::uint64_t bytes,
+                                      std::uint64_t& got_bytes) const override
+    {
+        return store_.span_for_read(offset, bytes, got_bytes);
+    }
+    std::uint64_t capacity_bytes() const override { return store_.capacity_bytes(); }
+    std::uint64_t latency_ps() const override { return latency_ps_; }
+
+    const hbm_config& config() const { return config_; }
+    /// True when no charged traffic is still under way at `now_ps`.
+    bool idle(std::uint64_t now_ps) const { return busy_until_ps_ + (busy_fraction_ != 0 ? 1 : 0) <= now_ps; }
+    std::uint64_t resident_bytes() const { return store_.resident_bytes(); } ///< of the host, in whole pages
+
+    counter bytes_read;
+    counter bytes_written;
+    accumulated_time busy_time;
+    stat_group stats;
+
+private:
+    void b_transport(::tlm::tlm_generic_payload& trans, sc_core::sc_time& delay) override;
+    unsigned int transport_dbg(::tlm::tlm_generic_payload& trans) override;
+    bool get_direct_mem_ptr(::tlm::tlm_generic_payload& trans, ::tlm::tlm_dmi& dmi) override;
+    bool move_bytes(::tlm::tlm_generic_payload& trans);
+
+    hbm_config config_;
+    std::uint64_t ps_per_byte_ = 0; // 32 fraction bits
+    std::uint64_t latency_ps_;
+    std::uint64_t busy_until_ps_ = 0; // start of the picosecond in which the last byte moves
+    std::uint32_t busy_fraction_ = 0; // and how far into it, in 2^-32 ps
+    sparse_store store_;
+    bool dmi_given_ = false;
+};
+
+} // namespace weft

@@ -1,0 +1,45 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands of the program, one file each, and what they share. Exit codes: 0 fine, 1 a run or check failed, 2 the user's
+// input cannot be used, 3 a bug of ours.
+#pragma once
+
+#include "platforms/workload/machine.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft::cli {
+
+/// All platforms that the program knows, in the order of `weft list`.
+const std::vector<const platform_info*>& platforms();
+
+/// A platform file and what the command line says about it.
+struct platform_source {
+    std::string file;
+    std::vector<std::string> overrides; ///< --set key.path=value
+    std::optional<std::uint64_t> seed;
+};
+void add_platform_options(CLI::App& app, platform_source& source);
+
+struct loaded_platform {
+    std::unique_ptr<weft::platform> platform;
+    std::vector<problem> warnings;
+    std::string source_text; ///< for render()
+};
+/// Reads, applies overrides, checks. Prints every problem to stderr; without a platform the exit code is 2.
+loaded_platform load(const platform_source& source);
+
+void add_run(CLI::App& app, int& exit_code);
+void add_check(CLI::App& app, int& exit_code);
+void add_list(CLI::App& app, int& exit_code);
+void add_bench(CLI::App& app, int& exit_code);
+void add_docs(CLI::App& app, int& exit_code);
+
+} // namespace weft::cli

@@ -1,0 +1,81 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Generated pages and the JSON Schema: made from the same tables as the models, so that they cannot drift.
+#include "hw/abi/registers.h"
+#include "platforms/cli/cli.h"
+#include "platforms/report/run_report.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace weft::cli {
+
+namespace {
+
+constexpr const char* k_notice = "<!-- Made by `weft docs`; do not edit. -->\n";
+
+std::string config_page()
+{
+    std::string text = std::string("# Configuration\n\n") + k_notice;
+    text += "\nEvery key of a platform file, its default, and where the default comes from. Confidence: Q quoted from a public "
+            "document, D derived from quoted figures, R recalled and not verified, A assumed. A file begins with `platform:` "
+            "and one of the names below; `weft check FILE --resolved` prints a file with all defaults filled in.\n";
+    for (const platform_info* info : platforms())
+        text += fmt::format("\n## platform: {}\n\n{}.\n\n{}", info->name, info->summary, markdown_table(info->defaults()));
+    return text;
+}
+
+const char* access_name(abi::reg_access a)
+{
+    switch (a) {
+    case abi::reg_access::ro: return "ro";
+    case abi::reg_access::rw: return "rw";
+    case abi::reg_access::w1c: return "w1c";
+    case abi::reg_access::rc: return "rc";
+    default: return "db";
+    }
+}
+
+template <std::size_t N> std::string register_table(const char* title, const abi::reg_row (&rows)[N])
+{
+    std::string text = fmt::format("\n## {}\n\n| offset | name | width | access | reset | meaning |\n|---|---|---|---|---|---|\n", title);
+    for (const abi::reg_row& r : rows) {
+        const std::string offset = r.count == 1 ? fmt::format("{:#06x}", r.offset) : fmt::format("{:#06x} + {:#x} i", r.offset, r.stride);
+        const std::string name = r.count == 1 ? r.name : fmt::format("{}[0..{}]", r.name, r.count - 1);
+        text += fmt::format("| {} | {} | {} | {} | {:#x} | {} |\n", offset, name, r.width_bits, access_name(r.access), r.reset, r.doc);
+    }
+    return text;
+}
+
+std::string registers_page()
+{
+    std::string text = std::string("# Registers\n\n") + k_notice;
+    text += "\nFrom `hw/abi/*_regs.def`, which also make the models and the constants of the firmware. Access: ro read only, rw read "
+            "and write, w1c write one to clear, rc reading clears, db doorbell.\n";
+    text += register_table("DMA", abi::k_dma_rows);
+    text += register_table("Mailbox", abi::k_mailbox_rows);
+    return text;
+}
+
+} // namespace
+
+void add_docs(CLI::App& app, int& exit_code)
+{
+    (void)exit_code;
+    auto dir = std::make_shared<std::string>("docs");
+    CLI::App* command = app.add_subcommand("docs", "Write the generated pages: configuration, registers, JSON Schemas");
+    command->add_option("--out", *dir, "Folder to write to")->type_name("DIR")->capture_default_str();
+    command->callback([dir] {
+        prepare_output_dir(*dir);
+        write_file_atomically(*dir + "/04_config.md", config_page());
+        write_file_atomically(*dir + "/05_registers.md", registers_page());
+        for (const platform_info* info : platforms())
+            write_file_atomically(fmt::format("{}/{}.schema.json", *dir, info->name),
+                                  json_schema(info->defaults(), fmt::format("weft platform {}", info->name), {"platform"}).dump(2) + "\n");
+    });
+}
+
+} // namespace weft::cli

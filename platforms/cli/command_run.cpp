@@ -1,0 +1,233 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cmake/version.h"
+#include "platforms/cli/cli.h"
+#include "platforms/report/progress.h"
+#include "platforms/report/run_report.h"
+#include "platforms/workload/collective_runner.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iostream>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace weft::cli {
+
+namespace {
+
+struct run_options {
+    platform_source source;
+    std::string out;
+    std::string json;
+    bool quiet = false;
+};
+
+/// Feeds the progress bar from the runner.
+class shown_progress final : public run_observer {
+public:
+    explicit shown_progress(progress& bar) : bar_(bar) {}
+    void on_case(std::size_t index, std::size_t, const collective_case& c) override
+    {
+        bar_.begin_case(static_cast<std::uint32_t>(index),
+                        fmt::format("{} {} {}", name_of(c.op), name_of(c.algo), to_string(data_size(c.size_bytes))));
+    }
+    void on_progress(double fraction) override { bar_.update(fraction); }
+
+private:
+    progress& bar_;
+};
+
+std::vector<link_load> busiest_links(machine& m, std::uint64_t simulated_ps)
+{
+    std::vector<link_load> all;
+    for (const fabric_engine* f : m.fabrics())
+        for (std::uint32_t l = 0; l < f->link_count(); ++l)
+            if (f->is_router_link(l) && f->link_wire_bytes(l) > 0)
+                all.push_back({f->link_name(l), f->link_wire_bytes(l),
+                               simulated_ps == 0 ? 0.0 : 100.0 * static_cast<double>(f->link_busy_ps(l)) / static_cast<double>(simulated_ps)});
+    std::stable_sort(all.begin(), all.end(), [](const link_load& a, const link_load& b) { return a.bytes > b.bytes; });
+    constexpr std::size_t k_show = 5;
+    if (all.size() > k_show)
+        all.resize(k_show);
+    return all;
+}
+
+hbm_traffic traffic_of(const machine& m)
+{
+    hbm_traffic t;
+    for (const chip* c : m.chips()) {
+        const std::uint64_t bytes = c->hbm.bytes_read.value() + c->hbm.bytes_written.value();
+        t.read_bytes += c->hbm.bytes_read.value();
+        t.written_bytes += c->hbm.bytes_written.value();
+        if (t.busiest_chip.empty() || bytes > t.busiest_bytes) {
+            t.busiest_chip = c->name();
+            t.busiest_bytes = bytes;
+        }
+    }
+    return t;
+}
+
+/// Sums over all chips of every statistic that chips have, and the fabric's own.
+std::vector<report_stat> statistics_of(machine& m)
+{
+    std::vector<report_stat> all;
+    const auto add_group = [&](const char* part, const stat_group& group) {
+        for (const stat_row& row : group.rows()) {
+            const std::string name = fmt::format("{}.{}", part, row.name);
+            const auto found = std::find_if(all.begin(), all.end(), [&](const report_stat& s) { return s.name == name; });
+            if (found != all.end())
+                std::get<std::uint64_t>(found->value) += row.value();
+            else
+                all.push_back({name, row.value(), row.unit, fmt::format("{}, sum over all chips", row.description)});
+        }
+    };
+    for (const chip* c : m.chips()) {
+        add_group("core", c->core.stats);
+        add_group("bus", c->bus.stats);
+        add_group("local_memory", c->local.stats);
+        add_group("hbm", c->hbm.stats);
+        add_group("dma", c->dma.stats);
+        add_group("mailbox", c->mailbox.stats);
+    }
+    std::uint64_t wire_bytes = 0;
+    std::uint64_t transport_hops = 0;
+    for (const fabric_engine* f : m.fabrics()) {
+        transport_hops += f->transport_hops();
+        for (std::uint32_t l = 0; l < f->link_count(); ++l)
+            if (f->is_router_link(l))
+                wire_bytes += f->link_wire_bytes(l);
+    }
+    all.push_back({"fabric.wire_bytes", wire_bytes, "B", "Bytes serialised on router-to-router links"});
+    all.push_back({"fabric.transport_hops", transport_hops, "1", "Transport transactions over router-to-router links; a burst counts once"});
+    all.push_back({"fabric.packet_pool", m.pool().peak(), "packets", "Packets that the pool has made"});
+    return all;
+}
+
+run_report make_report(const weft::platform& p, machine& m, const run_outcome& outcome, const std::vector<problem>& warnings)
+{
+    run_report r;
+    r.title = fmt::format("{}: {} ranks", p.run().name, p.ranks());
+    for (const case_result& c : outcome.cases) {
+        result_row row;
+        row.op = name_of(c.what.op);
+        row.algorithm = name_of(c.what.algo);
+        row.type = name_of(c.what.type);
+        row.redop = name_of(c.what.redop);
+        row.size_bytes = c.what.size_bytes;
+        row.count = c.what.count;
+        row.time_ps = c.time_ps;
+        row.algbw_GBps = algorithm_bandwidth_GBps(c.what.size_bytes, c.time_ps);
+        row.busbw_GBps = row.algbw_GBps * bus_bandwidth_factor(c.what.op, p.ranks());
+        row.steps = c.steps;
+        if (c.checked)
+            row.wrong = c.check.wrong;
+        r.rows.push_back(row);
+    }
+    r.simulated_time_ps = outcome.simulated_time_ps;
+    r.busiest_links = busiest_links(m, outcome.simulated_time_ps);
+    r.hbm = traffic_of(m);
+    r.host_seconds = outcome.host_seconds;
+    r.host_cpu_seconds = outcome.cpu_seconds;
+    for (const fabric_engine* f : m.fabrics())
+        r.packet_hops += f->packet_hops();
+    r.packet_hops_per_cpu_s = outcome.cpu_seconds > 0 ? static_cast<double>(r.packet_hops) / outcome.cpu_seconds : 0;
+    r.timeline_events = m.time().events();
+    r.kernel_activations = m.time().activations();
+    r.digest = outcome.digest;
+    r.version = version();
+    for (const problem& w : warnings)
+        r.warnings.push_back(to_string(w));
+    r.config = to_json(p.resolved());
+    r.stats = statistics_of(m);
+    r.failure = outcome.failure;
+    return r;
+}
+
+/// Invariants that must hold after a run that completed; throws bug.
+void check_invariants(machine& m)
+{
+    const std::string leak = m.pool().leak_report();
+    if (!leak.empty())
+        throw bug("packet_pool", m.time().now_ps(), leak);
+    for (const fabric_engine* f : m.fabrics()) {
+        const std::string audit = f->audit();
+        if (!audit.empty())
+            throw bug("fabric", m.time().now_ps(), audit);
+    }
+}
+
+table_style style_of_stdout()
+{
+    table_style style;
+    winsize size{};
+    if (isatty(STDOUT_FILENO) != 0) {
+        style.color = std::getenv("NO_COLOR") == nullptr;
+        if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+            style.width = size.ws_col;
+    }
+    return style;
+}
+
+int run(const run_options& options)
+{
+    const loaded_platform loaded = load(options.source);
+    if (!loaded.platform)
+        return 2;
+    const weft::platform& p = *loaded.platform;
+    const std::string dir = options.out.empty() ? "out/" + p.run().name : options.out;
+    prepare_output_dir(dir);
+
+    std::size_t cases = 0;
+    for (const collective_spec& spec : p.run().workload)
+        cases += spec.cases().size();
+    progress bar = progress::on_stderr(static_cast<std::uint32_t>(cases), options.quiet);
+    shown_progress observer(bar);
+    const std::unique_ptr<machine> m = p.build();
+    run_outcome outcome;
+    {
+        collective_runner runner("host", *m, p.run(), &observer);
+        outcome = runner.run();
+        bar.finish();
+        if (outcome.failure.empty())
+            check_invariants(*m);
+        const run_report report = make_report(p, *m, outcome, loaded.warnings);
+        write_results(dir, report);
+        if (options.json == "-")
+            std::cout << to_json(report).dump(2) << "\n";
+        else if (!options.quiet)
+            print_table(std::cout, report, style_of_stdout());
+        if (!options.json.empty() && options.json != "-")
+            write_file_atomically(options.json, to_json(report).dump(2) + "\n");
+    }
+    if (!options.quiet && options.json != "-")
+        fmt::print("results: {}/results.json\n", dir);
+
+    int code = 0;
+    for (const case_result& c : outcome.cases)
+        if (c.checked && c.check.wrong > 0) {
+            fmt::print(stderr, "{} {} of {} B: {} wrong elements; the first: {}\n", name_of(c.what.op), name_of(c.what.algo),
+                       c.what.size_bytes, c.check.wrong, to_string(c.check.first, c.what.type));
+            code = 1;
+        }
+    if (!outcome.failure.empty()) {
+        fmt::print(stderr, "the run failed: {}\n", outcome.failure);
+        code = 1;
+    }
+    return code;
+}
+
+} // namespace
+
+void add_run(CLI::App& app, int& exit_code)
+{
+    auto options = std::make_shared<run_options>();
+    CLI::App* command = app.add_subcommand("run", "Run the workload of a platform file, check every answer, write the results");
+    add_platform_options(*command, options->source);
+    command->add_option("--out", options->out, "Folder for results.json (default: out/<name of the run>)")->type_name("DIR");
+    command->add_option("--json", options->json, "Also write the results as JSON to FILE; - prints them instead of the table")->type_name("FILE");
+    command->add_flag("--quiet", options->quiet, "Print only problems");
+    command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+} // namespace weft::cli

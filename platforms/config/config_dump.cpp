@@ -1,0 +1,346 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/config/config_dump.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace weft {
+
+namespace {
+
+using nlohmann::json;
+
+std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+json scalar_json(const config_field& field)
+{
+    return std::visit(
+        [](const auto& v) -> json {
+            if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::monostate>)
+                return nullptr;
+            else
+                return v;
+        },
+        field.value);
+}
+
+bool is_scalar(const config_field& field)
+{
+    return field.type != field_type::section && field.type != field_type::list;
+}
+
+/// Text that every YAML reader, old or new, takes as text without quotes.
+bool is_plain_word(const std::string& text)
+{
+    static const char* const k_reserved[] = {"true", "false", "yes", "no", "on", "off", "y", "n", "null"};
+    if (text.empty() || text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") !=
+                            std::string::npos)
+        return false;
+    if (!((text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z')))
+        return false;
+    std::string lower = text;
+    for (char& c : lower)
+        if (c >= 'A' && c <= 'Z')
+            c = static_cast<char>(c - 'A' + 'a');
+    return std::none_of(std::begin(k_reserved), std::end(k_reserved), [&](const char* word) { return lower == word; });
+}
+
+std::string yaml_scalar(const config_field& field)
+{
+    const json value = scalar_json(field);
+    // A quantity is "82 GB/s": plain in YAML. A choice is a word the reader takes literally.
+    if (field.type == field_type::quantity || (value.is_string() && is_plain_word(value.get<std::string>())))
+        return value.get<std::string>();
+    std::string text = dump(value);
+    if (value.is_string()) { // DEL is legal in JSON text but not in our files
+        for (std::size_t at = 0; (at = text.find('\x7f', at)) != std::string::npos; at += 4)
+            text.replace(at, 1, "\\x7f");
+    }
+    return text;
+}
+
+/// Lists of plain values (and lists of such lists) stand on one line.
+bool is_one_line(const config_field& field)
+{
+    if (is_scalar(field))
+        return true;
+    return field.type == field_type::list && is_one_line(field.element.at(0));
+}
+
+std::string one_line(const config_field& field)
+{
+    if (is_scalar(field))
+        return yaml_scalar(field);
+    std::string text = "[";
+    for (std::size_t i = 0; i < field.children.size(); ++i)
+        text += (i == 0 ? "" : ", ") + one_line(field.children[i]);
+    return text + "]";
+}
+
+std::string one_comment_line(std::string text)
+{
+    for (char& c : text)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+            c = ' ';
+    return text;
+}
+
+class yaml_writer {
+public:
+    explicit yaml_writer(const yaml_document* origin) : origin_(origin) {}
+
+    std::vector<std::string> section(const config_field& field, const std::string& path) const
+    {
+        std::vector<std::string> lines;
+        for (const auto& child : field.children)
+            member(child, join_path(path, child.name), lines);
+        return lines;
+    }
+
+private:
+    static bool has_key_line(const std::vector<std::string>& lines)
+    {
+        return std::any_of(lines.begin(), lines.end(), [](const std::string& line) { return line[0] != '#'; });
+    }
+
+    static void add_indented(std::vector<std::string>& lines, const std::vector<std::string>& inner)
+    {
+        for (const auto& line : inner)
+            lines.push_back("  " + line);
+    }
+
+    void member(const config_field& field, const std::string& path, std::vector<std::string>& lines) const
+    {
+        const std::string note = one_comment_line(comment(field, path));
+        const std::string key = field.name + ":";
+        if (!field.present) {
+            lines.push_back("# " + key + " not set" + (note.empty() ? "" : "  # " + note));
+            return;
+        }
+        const std::string tail = note.empty() ? "" : "  # " + note;
+        if (is_one_line(field)) {
+            lines.push_back(key + " " + one_line(field) + tail);
+            return;
+        }
+        const auto inner = field.type == field_type::section ? section(field, path) : entries(field, path);
+        if (!has_key_line(inner)) {
+            lines.push_back(key + (field.type == field_type::section ? " {}" : " []") + tail);
+            return;
+        }
+        lines.push_back(key + tail);
+        add_indented(lines, inner);
+    }
+
+    std::vector<std::string> entries(const config_field& list, const std::string& path) const
+    {
+        std::vector<std::string> lines;
+        for (std::size_t i = 0; i < list.children.size(); ++i) {
+            const auto& entry = list.children[i];
+            const std::string entry_path = join_path(path, std::to_string(i));
+            const auto inner =
+                entry.type == field_type::section ? section(entry, entry_path) : entries(entry, entry_path);
+            if (!has_key_line(inner)) {
+                lines.push_back(entry.type == field_type::section ? "- {}" : "- []");
+                continue;
+            }
+            std::vector<std::string> indented;
+            add_indented(indented, inner);
+            indented[0][0] = '-';
+            lines.insert(lines.end(), indented.begin(), indented.end());
+        }
+        return lines;
+    }
+
+    std::string comment(const config_field& field, const std::string& path) const
+    {
+        std::string origin;
+        if (origin_ != nullptr && origin_->find(path) != nullptr) {
+            if (is_one_line(field)) {
+                const auto where = origin_->position_of(path);
+                origin = "set by " + where.file + (where.line > 0 ? fmt::format(":{}", where.line) : "");
+            }
+        } else if (is_one_line(field) && field.present) {
+            origin = field.source.empty() ? "default" : "default, source: " + field.source;
+        }
+        return field.doc + (field.doc.empty() || origin.empty() ? "" : "; ") + origin;
+    }
+
+    const yaml_document* origin_;
+};
+
+std::string units_pattern(quantity_kind kind)
+{
+    const std::string number = "^ *(0|[1-9][0-9]*)(\\.[0-9]+)? *";
+    switch (kind) {
+    case quantity_kind::data_size: return number + "([KMGT]iB|[kMGT]?B) *$";
+    case quantity_kind::duration: return number + "[munp]?s *$";
+    case quantity_kind::bandwidth: return number + "([KMGT]iB/s|[kMGT]?(B/s|b/s|bps)) *$";
+    case quantity_kind::frequency: return number + "[kMG]?Hz *$";
+    case quantity_kind::packets: return number + "packets? *$";
+    case quantity_kind::cycles: return number + "cycles? *$";
+    }
+    throw bug("config", 0, "unknown quantity kind");
+}
+
+json value_json(const config_field& field)
+{
+    if (field.type == field_type::section) {
+        json object = json::object();
+        for (const auto& child : field.children)
+            if (child.present)
+                object[child.name] = value_json(child);
+        return object;
+    }
+    if (field.type == field_type::list) {
+        json array = json::array();
+        for (const auto& child : field.children)
+            array.push_back(value_json(child));
+        return array;
+    }
+    return scalar_json(field);
+}
+
+json schema_of(const config_field& field)
+{
+    json schema = json::object();
+    switch (field.type) {
+    case field_type::section:
+        schema["type"] = "object";
+        schema["additionalProperties"] = false;
+        schema["properties"] = json::object();
+        for (const auto& child : field.children)
+            schema["properties"][child.name] = schema_of(child);
+        break;
+    case field_type::list:
+        schema["type"] = "array";
+        schema["items"] = schema_of(field.element.at(0));
+        schema["items"].erase("default"); // an entry that is not written is not there
+        break;
+    case field_type::quantity:
+        schema["type"] = "string";
+        schema["pattern"] = units_pattern(field.kind);
+        break;
+    case field_type::boolean: schema["type"] = "boolean"; break;
+    case field_type::integer:
+        schema["type"] = "integer";
+        schema["minimum"] = 0;
+        schema["maximum"] = field.largest;
+        break;
+    case field_type::real: schema["type"] = "number"; break;
+    case field_type::text: schema["type"] = "string"; break;
+    case field_type::choice:
+        schema["type"] = "string";
+        schema["enum"] = field.choices;
+        break;
+    }
+    std::string text = field.doc;
+    if (!field.source.empty())
+        text += (text.empty() ? "Default: " : ". Default: ") + field.source;
+    if (!text.empty())
+        schema["description"] = text;
+    if (field.present && field.type != field_type::section)
+        schema["default"] = value_json(field);
+    return schema;
+}
+
+std::string type_name(const config_field& field)
+{
+    switch (field.type) {
+    case field_type::section: return "section";
+    case field_type::list: return "list of " + type_name(field.element.at(0));
+    case field_type::quantity:
+        switch (field.kind) {
+        case quantity_kind::data_size: return "size";
+        case quantity_kind::duration: return "time";
+        case quantity_kind::bandwidth: return "bandwidth";
+        case quantity_kind::frequency: return "frequency";
+        case quantity_kind::packets: return "packets";
+        case quantity_kind::cycles: return "cycles";
+        }
+        break;
+    case field_type::boolean: return "true / false";
+    case field_type::integer: return "whole number";
+    case field_type::real: return "number";
+    case field_type::text: return "text";
+    case field_type::choice: {
+        std::string list;
+        for (const auto& choice : field.choices)
+            list += (list.empty() ? "`" : ", `") + choice + "`";
+        return "one of " + list;
+    }
+    }
+    throw bug("config", 0, "unknown field type");
+}
+
+std::string cell(const std::string& text)
+{
+    std::string out;
+    for (const char c : text) {
+        if (c == '|')
+            out += '\\';
+        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+    return out;
+}
+
+void add_rows(const config_field& field, const std::string& path, std::string& out)
+{
+    for (const auto& child : field.children) {
+        const std::string key = join_path(path, child.name);
+        std::string shown;
+        if (!child.present)
+            shown = "not set";
+        else if (is_one_line(child))
+            shown = "`" + one_line(child) + "`";
+        else if (child.type == field_type::list)
+            shown = child.children.empty() ? "empty" : fmt::format("{} entries", child.children.size());
+        out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key, cell(type_name(child)), cell(shown), cell(child.doc),
+                           cell(child.source));
+        const config_field* inner = &child;
+        std::string inner_path = key;
+        while (inner->type == field_type::list) {
+            inner = &inner->element.at(0);
+            inner_path = join_path(inner_path, "N");
+        }
+        if (inner->type == field_type::section)
+            add_rows(*inner, inner_path, out);
+    }
+}
+
+} // namespace
+
+std::string to_yaml(const config_field& config, const yaml_document* origin)
+{
+    std::string text;
+    bool has_key = false;
+    for (const auto& line : yaml_writer(origin).section(config, {})) {
+        has_key = has_key || line[0] != '#';
+        text += line + "\n";
+    }
+    return has_key ? text : text + "{}\n";
+}
+
+nlohmann::json to_json(const config_field& config) { return value_json(config); }
+
+nlohmann::json json_schema(const config_field& config, const std::string& title,
+                           const std::vector<std::string>& other_keys)
+{
+    json schema = schema_of(config);
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+    schema["title"] = title;
+    for (const auto& key : other_keys)
+        schema["properties"][key] = {{"type", "string"}};
+    return schema;
+}
+
+std::string markdown_table(const config_field& config)
+{
+    std::string out = "| Key | Type | Default | Meaning | Source of the default |\n|---|---|---|---|---|\n";
+    add_rows(config, {}, out);
+    return out;
+}
+
+} // namespace weft

@@ -1,0 +1,111 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A YAML file as a strict tree that knows where everything stands. The shapes that YAML libraries silently accept and
+// people silently misread are problems here: duplicate keys, 010, anchors, aliases, merge keys, tags, tabs, several
+// documents in one file. Values stay text until the config reader asks for a type.
+//
+// Limits: 4 MiB, 64 levels, 200,000 values. A file beyond one of them is refused with a user_error, never a crash.
+#pragma once
+
+#include "tlm/check.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+enum class yaml_kind { empty, scalar, list, map };
+
+struct yaml_entry;
+
+struct yaml_node {
+    yaml_kind kind = yaml_kind::empty;
+    bool quoted = false;             ///< scalar written in quotes or as a block: text, never a number or a switch
+    bool flagged = false;            ///< a problem of the document already stands for it; say nothing more
+    bool from_override = false;      ///< came from --set
+    int line = 0;                    ///< of the value, counts from 1
+    int column = 0;                  ///< in bytes, counts from 1
+    std::string text;                ///< of a scalar
+    std::vector<yaml_entry> entries; ///< of a map, in the order of the file, keys unique
+    std::vector<yaml_node> items;    ///< of a list
+
+    const yaml_entry* find(std::string_view key) const;
+};
+
+struct yaml_entry {
+    std::string key;
+    int line = 0;
+    int column = 0;
+    yaml_node value;
+};
+
+class yaml_document {
+public:
+    /// Text of a file, for load() and for render(). Throws user_error: missing, unreadable, a directory, too big.
+    static std::string read_file(const std::string& path);
+
+    /// Reads and parses `path`. Throws user_error when there is no tree to work on: not readable, not text, not YAML,
+    /// empty, not a map at the top, beyond a limit. Everything milder is in problems().
+    static yaml_document load(const std::string& path);
+    static yaml_document parse(std::string text, std::string file_name);
+
+    /// Applies `--set key.path=value` overrides in order, the later one wins. The value is YAML ("82 GB/s", "[4, 4]",
+    /// "{op: all_reduce}"); a number in the path is a list index, from 0; a missing key is added. Throws user_error
+    /// with all that cannot be applied.
+    void apply_overrides(const std::vector<std::string>& assignments);
+
+    const yaml_node& root() const { return root_; }
+    const std::string& source() const { return source_; }
+    const std::string& file_name() const { return file_name_; }
+
+    /// Duplicate keys, leading zeros, anchors, tags ...: the tree stands, but the file must not be used as it is.
+    /// read_config() reports them together with its own.
+    const std::vector<problem>& problems() const { return problems_; }
+
+    /// Node at "workload.0.op", or nullptr. "" is the root.
+    const yaml_node* find(std::string_view key_path) const;
+
+    /// Where a message about `key_path` points: at the value if it is a scalar, else at its key; for a key that is not
+    /// in the file, at the nearest section that is.
+    source_position position_of(std::string_view key_path) const;
+    source_position position_of_key(const yaml_entry& entry) const;
+
+    struct located_text {
+        std::string text;
+        source_position where;
+    };
+    /// Top-level text such as `platform:`, before anyone knows the rest. Empty when the key is absent; when its value
+    /// is no text, empty and a problem is added.
+    std::optional<located_text> peek_string(const std::string& key, std::vector<problem>& problems) const;
+
+private:
+    void apply(const std::string& assignment, std::vector<problem>& problems);
+    source_position position(int line, int column, bool from_override) const;
+
+    std::string file_name_;
+    std::string source_;
+    yaml_node root_;
+    std::vector<problem> problems_;
+};
+
+/// "ici" + "link_rate" -> "ici.link_rate"; either may be empty.
+std::string join_path(const std::string& path, const std::string& key);
+
+/// Adds a problem about `key_path`, with its position in the document.
+void add_problem(const yaml_document& document, std::vector<problem>& problems, const std::string& key_path,
+                 std::string message, severity level = severity::error);
+
+/// In the order of the file (line, then column; overrides last), each once.
+void sort_problems(const yaml_document& document, std::vector<problem>& problems);
+
+/// Throws user_error with all of them when at least one is an error; warnings alone pass.
+void throw_if_errors(const std::vector<problem>& problems);
+
+/// The problem as a terminal shows it: its line, then the line of the source, then a caret. Only the first where the
+/// source (text of the file that the problem names) has no such line. Ends without a newline.
+std::string render(const problem& p, const std::string& source);
+
+} // namespace weft

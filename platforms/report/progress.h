@@ -1,0 +1,57 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One line on a terminal that tells how far a run is: case, operation, size, percent, time. Nothing at all in a pipe.
+// Shows host time only; the simulation never reads it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+
+namespace weft {
+
+class progress {
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+    using clock_function = time_point (*)();
+
+    /// On stderr, if that is a terminal and `quiet` is not set.
+    static progress on_stderr(std::uint32_t cases, bool quiet = false);
+
+    /// `width`: columns of the terminal; `now` is replaced in tests.
+    progress(std::ostream& out, bool enabled, std::uint32_t cases, unsigned width = 80,
+             clock_function now = std::chrono::steady_clock::now);
+    progress(const progress&) = delete;
+    progress& operator=(const progress&) = delete;
+    ~progress(); ///< finish()
+
+    /// Case `index` (from 0) begins; `label` as in "all_reduce ring_1d 64 MiB".
+    void begin_case(std::uint32_t index, const std::string& label);
+    /// `fraction` of the current case is done, 0 to 1. May be called as often as one likes: it draws every 100 ms at
+    /// most.
+    void update(double fraction);
+    /// Take the line away. Call before anything else is printed; drawing goes on at the next begin_case or update.
+    void clear();
+    /// Take the line away for good.
+    void finish();
+
+private:
+    void draw(time_point now);
+
+    std::ostream& out_;
+    bool enabled_;
+    std::uint32_t cases_;
+    unsigned width_;
+    clock_function now_;
+    time_point start_;
+    time_point last_draw_;
+    bool drawn_once_ = false;
+    bool visible_ = false;
+    std::uint32_t index_ = 0;
+    std::string label_;
+    double fraction_ = 0;
+};
+
+} // namespace weft

@@ -1,0 +1,370 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/report/run_report.h"
+
+#include "tlm/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <ostream>
+#include <string_view>
+#include <system_error>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace weft {
+namespace {
+
+constexpr const char* k_bold = "\x1b[1m";
+constexpr const char* k_red = "\x1b[1;31m";
+constexpr const char* k_yellow = "\x1b[33m";
+constexpr const char* k_plain = "\x1b[0m";
+
+/// Bytes for people: three or four digits and a decimal prefix.
+std::string short_bytes(std::uint64_t bytes)
+{
+    constexpr const char* units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+    auto value = static_cast<double>(bytes);
+    std::size_t unit = 0;
+    while (value >= 999.95 && unit + 1 < std::size(units)) {
+        value /= 1000;
+        ++unit;
+    }
+    return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
+}
+
+/// Microseconds with three decimals, halves up.
+std::string rounded_us(std::uint64_t ps)
+{
+    const std::uint64_t ns = ps / 1000 + (ps % 1000 >= 500 ? 1 : 0);
+    return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
+}
+
+/// Characters on the screen; names may be UTF-8.
+std::size_t display_width(std::string_view text)
+{
+    return static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; }));
+}
+
+/// At most `width` columns, "..." in the place of what is cut away at the end.
+std::string cut(const std::string& text, std::size_t width)
+{
+    if (display_width(text) <= width)
+        return text;
+    std::string result;
+    std::size_t columns = 0;
+    for (const char c : text) {
+        const bool starts = (static_cast<unsigned char>(c) & 0xc0u) != 0x80u;
+        if (starts && ++columns + 3 > width)
+            break;
+        result += c;
+    }
+    return result + "...";
+}
+
+std::string padded(const std::string& text, std::size_t width)
+{
+    const std::size_t used = display_width(text);
+    return text + std::string(width > used ? width - used : 0, ' ');
+}
+
+constexpr std::size_t k_columns = 9;
+using cells = std::array<std::string, k_columns>;
+
+cells cells_of(const result_row& row)
+{
+    return {std::to_string(row.size_bytes),
+            std::to_string(row.count),
+            row.type,
+            row.redop,
+            row.algorithm,
+            rounded_us(row.time_ps),
+            fmt::format("{:.3f}", row.algbw_GBps),
+            fmt::format("{:.3f}", row.busbw_GBps),
+            row.wrong ? std::to_string(*row.wrong) : "n/a"};
+}
+
+/// Column widths, at least those of nccl-tests' usual output, wider where a number needs it: lines stay aligned.
+using widths = std::array<std::size_t, k_columns>;
+
+std::string line_of(const cells& line, const widths& width)
+{
+    std::string text;
+    for (std::size_t i = 0; i < k_columns; ++i)
+        text += fmt::format("{}{:>{}}", i == 0 ? "" : "  ", line[i], width[i]);
+    return text;
+}
+
+void print_rows(std::ostream& out, const run_report& report, const table_style& style)
+{
+    const cells heading = {"size(B)",  "count",       "type",        "redop", "algorithm",
+                           "time(us)", "algbw(GB/s)", "busbw(GB/s)", "#wrong"};
+    widths width = {12, 12, 8, 5, 9, 12, 11, 11, 6};
+    for (const auto& row : report.rows) {
+        const cells line = cells_of(row);
+        for (std::size_t i = 0; i < k_columns; ++i)
+            width[i] = std::max(width[i], line[i].size());
+    }
+    std::vector<std::string> ops; // in order of appearance
+    for (const auto& row : report.rows)
+        if (std::find(ops.begin(), ops.end(), row.op) == ops.end())
+            ops.push_back(row.op);
+    for (const auto& op : ops) {
+        out << "# " << (style.color ? k_bold : "") << op << (style.color ? k_plain : "") << '\n';
+        out << "# " << line_of(heading, width) << '\n';
+        for (const auto& row : report.rows) {
+            if (row.op != op)
+                continue;
+            const bool bad = style.color && row.wrong.value_or(0) > 0;
+            out << "  " << (bad ? k_red : "") << line_of(cells_of(row), width) << (bad ? k_plain : "") << '\n';
+        }
+        out << '\n';
+    }
+}
+
+void print_links(std::ostream& out, const run_report& report, const table_style& style)
+{
+    if (report.busiest_links.empty())
+        return;
+    std::size_t name_width = 0;
+    for (const auto& link : report.busiest_links)
+        name_width = std::max(name_width, display_width(link.name));
+    constexpr std::size_t k_label_and_numbers = 17 + 22;
+    if (style.width > 0)
+        name_width = std::min<std::size_t>(name_width, std::max<std::size_t>(style.width, k_label_and_numbers + 12) -
+                                                           k_label_and_numbers);
+    const char* label = "Busiest links";
+    for (const auto& link : report.busiest_links) {
+        out << fmt::format("{:<17}{}  {:>10}  {:>6.2f} %\n", label, padded(cut(link.name, name_width), name_width),
+                           short_bytes(link.bytes), link.utilisation_percent);
+        label = "";
+    }
+}
+
+void print_summary(std::ostream& out, const run_report& r, const table_style& style)
+{
+    const auto line = [&](const char* label, const std::string& text) {
+        out << fmt::format("{:<17}{}\n", label, text);
+    };
+
+    std::string hbm =
+        fmt::format("{} read, {} written", short_bytes(r.hbm.read_bytes), short_bytes(r.hbm.written_bytes));
+    if (!r.hbm.busiest_chip.empty())
+        hbm += fmt::format("; busiest {} with {}", r.hbm.busiest_chip, short_bytes(r.hbm.busiest_bytes));
+    line("HBM traffic", hbm);
+    line("Simulated time", exact_us(r.simulated_time_ps) + " us");
+    line("Host time", fmt::format("{:.2f} s, {:.2f} s of CPU", r.host_seconds, r.host_cpu_seconds));
+    line("Packet hops",
+         fmt::format("{}, {:.2f} million per CPU second; {} timeline events, {} kernel activations", r.packet_hops,
+                     r.packet_hops_per_cpu_s / 1e6, r.timeline_events, r.kernel_activations));
+    std::uint64_t wrong = 0;
+    std::size_t checked = 0;
+    for (const auto& row : r.rows) {
+        wrong += row.wrong.value_or(0);
+        checked += row.wrong ? 1 : 0;
+    }
+    const std::string without =
+        checked == r.rows.size() ? "" : fmt::format(", {} carried no data", r.rows.size() - checked);
+    if (checked == 0)
+        line("Wrong elements", "n/a: nothing was checked, the run carried no data");
+    else if (wrong == 0)
+        line("Wrong elements", fmt::format("0 in {} of {} results{}", checked, r.rows.size(), without));
+    else
+        out << fmt::format("{}{:<17}{} in {} of {} results{}{}\n", style.color ? k_red : "", "Wrong elements", wrong,
+                           checked, r.rows.size(), without, style.color ? k_plain : "");
+    line("Digest", fmt::format("{:016x}", r.digest));
+}
+
+double finite(double value, const std::string& what)
+{
+    if (!std::isfinite(value))
+        throw bug("report", 0, fmt::format("{} is {}, which no file can hold", what, value));
+    return value;
+}
+
+nlohmann::ordered_json stat_json(const report_stat& stat)
+{
+    nlohmann::ordered_json j;
+    j["name"] = stat.name;
+    if (const auto* count = std::get_if<std::uint64_t>(&stat.value))
+        j["value"] = *count;
+    else
+        j["value"] = finite(std::get<double>(stat.value), "statistic " + stat.name);
+    j["unit"] = stat.unit;
+    j["description"] = stat.description;
+    return j;
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& what, int error)
+{
+    std::string remedy = "Give another folder with --out DIR.";
+    if (error == ENOSPC || error == EDQUOT)
+        remedy = "Free some space, or give a folder on another disk with --out DIR.";
+    else if (error == EACCES || error == EPERM)
+        remedy = "Give a folder that you may write to with --out DIR, or change its permissions.";
+    else if (error == ENOTDIR || error == EEXIST)
+        remedy = "A file stands where a folder is needed: remove it, or give another folder with --out DIR.";
+    throw user_error(fmt::format("{}: {}: {}. {}", path, what, std::generic_category().message(error), remedy));
+}
+
+/// A file that disappears unless it is committed under its final name.
+class temporary_file {
+public:
+    explicit temporary_file(std::string final_path)
+        : final_path_(std::move(final_path)), path_(final_path_ + fmt::format(".{}.tmp", ::getpid()))
+    {
+        file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (file_ < 0)
+            refuse(path_, "cannot be created", errno);
+    }
+    temporary_file(const temporary_file&) = delete;
+    temporary_file& operator=(const temporary_file&) = delete;
+    ~temporary_file()
+    {
+        if (file_ >= 0)
+            ::close(file_);
+        if (!committed_)
+            ::unlink(path_.c_str());
+    }
+
+    void write(std::string_view content)
+    {
+        while (!content.empty()) {
+            const ssize_t written = ::write(file_, content.data(), content.size());
+            if (written < 0 && errno == EINTR)
+                continue;
+            if (written <= 0)
+                refuse(path_, "cannot be written", written < 0 ? errno : ENOSPC);
+            content.remove_prefix(static_cast<std::size_t>(written));
+        }
+    }
+    void commit()
+    {
+        // The content must be on the disk before its name is, or a power cut leaves an empty file of the right name.
+        // Some file systems cannot sync and say EINVAL.
+        if (::fsync(file_) != 0 && errno != EINVAL)
+            refuse(path_, "cannot be written", errno);
+        const int file = file_;
+        file_ = -1;
+        if (::close(file) != 0)
+            refuse(path_, "cannot be written", errno);
+        if (::rename(path_.c_str(), final_path_.c_str()) != 0)
+            refuse(final_path_, "cannot be replaced", errno);
+        committed_ = true;
+    }
+
+private:
+    std::string final_path_;
+    std::string path_;
+    int file_ = -1;
+    bool committed_ = false;
+};
+
+} // namespace
+
+std::string exact_us(std::uint64_t ps)
+{
+    std::string text = fmt::format("{}.{:06}", ps / 1'000'000, ps % 1'000'000);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.')
+        text.pop_back();
+    return text;
+}
+
+void print_table(std::ostream& out, const run_report& report, const table_style& style)
+{
+    out << "# weft" << (report.version.empty() ? "" : " ") << report.version << (report.title.empty() ? "" : ", ")
+        << report.title << "\n#\n";
+    for (const auto& warning : report.warnings)
+        out << (style.color ? k_yellow : "") << "# warning: " << warning << (style.color ? k_plain : "") << '\n';
+    print_rows(out, report, style);
+    print_links(out, report, style);
+    print_summary(out, report, style);
+    out.flush();
+}
+
+nlohmann::ordered_json to_json(const run_report& r)
+{
+    using json = nlohmann::ordered_json;
+    json j;
+    j["version"] = r.version;
+    j["results"] = json::array();
+    for (const auto& row : r.rows) {
+        const std::string where = fmt::format(" of {} {} {} B", row.op, row.algorithm, row.size_bytes);
+        json line;
+        line["op"] = row.op;
+        line["algorithm"] = row.algorithm;
+        line["type"] = row.type;
+        line["redop"] = row.redop;
+        line["size_bytes"] = row.size_bytes;
+        line["count"] = row.count;
+        // The nearest double prints back as the exact decimal up to 15 digits: 16 minutes of simulated time.
+        line["time_us"] = static_cast<double>(row.time_ps) / 1e6;
+        line["algbw_GBps"] = finite(row.algbw_GBps, "algbw" + where);
+        line["busbw_GBps"] = finite(row.busbw_GBps, "busbw" + where);
+        line["wrong"] = row.wrong ? json(*row.wrong) : json();
+        j["results"].push_back(std::move(line));
+    }
+    j["digest"] = fmt::format("{:016x}", r.digest); // a string: many readers of JSON keep 53 bits of a number
+    j["simulated_time_ps"] = r.simulated_time_ps;
+    j["host_seconds"] = finite(r.host_seconds, "host_seconds");
+    j["packet_hops"] = r.packet_hops;
+    j["packet_hops_per_cpu_s"] = finite(r.packet_hops_per_cpu_s, "packet_hops_per_cpu_s");
+    j["timeline_events"] = r.timeline_events;
+    j["config"] = r.config;
+    j["failure"] = r.failure;
+    j["stats"] = json::array();
+    const auto add = [&](const report_stat& stat) { j["stats"].push_back(stat_json(stat)); };
+    add({"run.host_cpu_seconds", r.host_cpu_seconds, "s", "CPU time of the whole run on the host"});
+    add({"run.kernel_activations", r.kernel_activations, "1", "times the SystemC kernel called a process"});
+    add({"hbm.read_bytes", r.hbm.read_bytes, "B", "read from HBM, all chips together"});
+    add({"hbm.written_bytes", r.hbm.written_bytes, "B", "written to HBM, all chips together"});
+    for (const auto& link : r.busiest_links) {
+        add({"busiest_link." + link.name + ".bytes", link.bytes, "B", "sent over this link"});
+        add({"busiest_link." + link.name + ".utilisation", link.utilisation_percent, "%",
+             "busy time / simulated time"});
+    }
+    for (const auto& stat : r.stats)
+        add(stat);
+    return j;
+}
+
+void prepare_output_dir(const std::string& dir)
+{
+    std::error_code error;
+    std::filesystem::create_directories(dir, error);
+    if (error)
+        refuse(dir, "cannot be made", error.value());
+    if (!std::filesystem::is_directory(dir, error))
+        refuse(dir, "is no folder", ENOTDIR);
+    // Permission bits do not tell of read-only file systems, quotas or a full disk: write something and take it away.
+    const std::string results = dir + "/results.json";
+    if (std::filesystem::is_directory(results, error))
+        refuse(results, "cannot be replaced", EISDIR);
+    temporary_file probe(results);
+    probe.write("{}\n");
+}
+
+void write_file_atomically(const std::string& path, const std::string& content)
+{
+    temporary_file file(path);
+    file.write(content);
+    file.commit();
+}
+
+void write_results(const std::string& dir, const run_report& report)
+{
+    // Names that are not UTF-8 (a file name in the config) must not cost the user the results of a long run.
+    const std::string text = to_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+    write_file_atomically(dir + "/results.json", text + "\n");
+}
+
+} // namespace weft

@@ -1,0 +1,104 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything a run has to say, and its two written forms: the table on the terminal and results.json. Plain data,
+// filled by whoever ran; nothing here knows about platforms or SystemC.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace weft {
+
+/// One line of the table. Names are the user's ("all_reduce", "ring_1d", "int32", "sum").
+struct result_row {
+    std::string op;
+    std::string algorithm;
+    std::string type;
+    std::string redop;
+    std::uint64_t size_bytes = 0;
+    std::uint64_t count = 0;
+    std::uint64_t time_ps = 0;
+    double algbw_GBps = 0; ///< 10^9 bytes per second
+    double busbw_GBps = 0;
+    std::optional<std::uint64_t> wrong; ///< elements, over all ranks; none: the run carried no data
+    std::uint32_t steps = 0;            ///< longest chain of ring or tree steps
+};
+
+struct link_load {
+    std::string name;
+    std::uint64_t bytes = 0;
+    double utilisation_percent = 0; ///< busy time / simulated time
+};
+
+struct hbm_traffic {
+    std::uint64_t read_bytes = 0; ///< all chips together
+    std::uint64_t written_bytes = 0;
+    std::string busiest_chip; ///< empty: unknown
+    std::uint64_t busiest_bytes = 0;
+};
+
+/// A statistic, as it stands in results.json.
+struct report_stat {
+    std::string name;
+    std::variant<std::uint64_t, double> value;
+    std::string unit;
+    std::string description;
+};
+
+struct run_report {
+    std::string title; ///< "tpu_v3_mesh_8x8: 64 chips", first line of the table
+    std::vector<result_row> rows;
+    std::vector<link_load> busiest_links; ///< in the order to print
+    hbm_traffic hbm;
+    std::uint64_t simulated_time_ps = 0;
+    double host_seconds = 0;
+    double host_cpu_seconds = 0;
+    std::uint64_t packet_hops = 0;
+    double packet_hops_per_cpu_s = 0;
+    std::uint64_t timeline_events = 0;
+    std::uint64_t kernel_activations = 0;
+    std::uint64_t digest = 0;
+    std::string version;
+    std::vector<std::string> warnings;
+    std::string failure; ///< why the run stopped early; "" when it completed
+    nlohmann::ordered_json config; ///< resolved
+    std::vector<report_stat> stats;
+};
+
+struct table_style {
+    unsigned width = 0; ///< columns of the terminal, longer names are cut; 0: no limit
+    bool color = false; ///< ANSI colours for wrong results and headings
+};
+
+/// Rows in the columns of nccl-tests, grouped by operation, then the summary. Times are rounded to a nanosecond from
+/// picoseconds without floating point; results.json has them in full.
+void print_table(std::ostream& out, const run_report& report, const table_style& style = {});
+
+/// results.json: {version, results: [{op, algorithm, type, redop, size_bytes, count, time_us, algbw_GBps, busbw_GBps,
+/// wrong}], digest, simulated_time_ps, host_seconds, packet_hops, packet_hops_per_cpu_s, timeline_events, config,
+/// stats: [{name, value, unit, description}]}. `wrong` is null for a run without data; `digest` is a string of 16 hex
+/// digits. CPU time, kernel activations, HBM traffic and the busiest links come first among the stats. Throws bug for a
+/// number that is not finite.
+nlohmann::ordered_json to_json(const run_report& report);
+
+/// `ps` picoseconds in microseconds, exactly, without trailing zeros: 1234500 -> "1.2345".
+std::string exact_us(std::uint64_t ps);
+
+/// Before a run: make the folder and prove that files can be written there. Throws user_error with a remedy.
+void prepare_output_dir(const std::string& dir);
+
+/// Write `dir`/results.json under another name and rename it when it is complete, so that nobody ever sees half a file.
+/// Throws user_error with a remedy (full disk, no permission, ...); an older results.json then stays as it was.
+void write_results(const std::string& dir, const run_report& report);
+
+/// The same for any file of the folder (report, trace).
+void write_file_atomically(const std::string& path, const std::string& content);
+
+} // namespace weft

@@ -1,0 +1,112 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// TPU-v3 pod: R x C chips on a 2-D mesh of ICI links (Kumar and Jouppi, "Highly Available Data Parallel ML training on Mesh
+// Networks"). Rank = row * cols + col.
+#pragma once
+
+#include "hw/ici/ici_fabric.h"
+#include "platforms/workload/machine.h"
+
+namespace weft {
+
+enum class mesh_wrap : std::uint8_t { none, rows, cols, both };
+template <> struct enum_names<mesh_wrap> {
+    static constexpr std::pair<mesh_wrap, const char*> values[] = {
+        {mesh_wrap::none, "none"}, {mesh_wrap::rows, "rows"}, {mesh_wrap::cols, "cols"}, {mesh_wrap::both, "both"}};
+};
+
+enum class mesh_direction : std::uint8_t { plus_x, minus_x, plus_y, minus_y };
+template <> struct enum_names<mesh_direction> {
+    static constexpr std::pair<mesh_direction, const char*> values[] = {{mesh_direction::plus_x, "+X"},
+                                                                        {mesh_direction::minus_x, "-X"},
+                                                                        {mesh_direction::plus_y, "+Y"},
+                                                                        {mesh_direction::minus_y, "-Y"}};
+};
+
+struct mesh_config {
+    std::uint32_t rows = 8;
+    std::uint32_t cols = 8;
+    mesh_wrap wrap = mesh_wrap::none;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("rows", self.rows, "Chips along Y", "");
+        visit("cols", self.cols, "Chips along X", "");
+        visit("wrap", self.wrap, "none; rows: links from the last row to the first; cols: from the last column to the first; both",
+              "Kumar and Jouppi use no wrap links (Q)");
+    }
+    std::vector<config_problem> validate() const;
+    bool wraps_rows() const { return wrap == mesh_wrap::rows || wrap == mesh_wrap::both; }
+    bool wraps_cols() const { return wrap == mesh_wrap::cols || wrap == mesh_wrap::both; }
+    mesh_shape shape() const { return {rows, cols, wraps_rows(), wraps_cols()}; }
+};
+
+/// One directed link that does not work, from time zero.
+struct link_fault_config {
+    std::uint32_t row = 0;
+    std::uint32_t col = 0;
+    mesh_direction direction = mesh_direction::plus_x;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("row", self.row, "Row of the chip that sends on the link", "");
+        visit("col", self.col, "Column of the chip that sends on the link", "");
+        visit("direction", self.direction, "+X: to col + 1, -X, +Y: to row + 1, -Y", "");
+    }
+};
+
+struct faults_config {
+    std::vector<link_fault_config> links_down;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("links_down", self.links_down, "Directed links that are down from time zero", "");
+    }
+};
+
+struct tpu_pod_config {
+    run_config run;
+    mesh_config mesh;
+    ici_config ici;
+    chip_config chip;
+    faults_config faults;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        run_config::fields(self.run, visit);
+        visit("mesh", self.mesh, "Shape of the pod", "");
+        visit("ici", self.ici, "Inter-chip interconnect", "");
+        visit("chip", self.chip, "One chip", "");
+        visit("faults", self.faults, "What is broken", "");
+    }
+    std::vector<config_problem> validate() const;
+
+    std::uint32_t ranks() const { return mesh.rows * mesh.cols; }
+    abi::platform_table table(std::uint32_t rank) const; ///< topology part only
+    std::uint64_t burst_payload() const { return run.burst.value() * ici.max_payload.value(); }
+    /// Cells that a VL buffer must hold so that bursts can stream: two of them. 0 for single packets.
+    std::uint32_t burst_cells() const;
+};
+
+class tpu_pod final : public machine {
+public:
+    explicit tpu_pod(const tpu_pod_config& config);
+    timeline& time() override { return time_; }
+    packet_pool& pool() override { return pool_; }
+    const std::vector<chip*>& chips() const override { return chip_list_; }
+    const std::vector<fabric_engine*>& fabrics() const override { return fabric_list_; }
+    ici_fabric& ici() { return *ici_; }
+
+private:
+    timeline time_;
+    packet_pool pool_;
+    std::unique_ptr<ici_fabric> ici_;
+    std::vector<std::unique_ptr<chip>> chips_;
+    std::vector<chip*> chip_list_;
+    std::vector<fabric_engine*> fabric_list_;
+};
+
+extern const platform_info k_tpu_pod_info;
+
+} // namespace weft

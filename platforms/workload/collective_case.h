@@ -1,0 +1,181 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One collective that a platform is asked to run: what, how, on how much data, and the names users write for it.
+//
+// Sizes follow nccl-tests (github.com/NVIDIA/nccl-tests, doc/PERFORMANCE.md). `size_bytes` is
+//   all_reduce      the buffer of one rank
+//   all_gather      the whole output of one rank     (n shards)
+//   reduce_scatter  the whole input of one rank      (n shards)
+//   broadcast       the buffer
+//   all_to_all      everything one rank sends, its own block included
+// and `count` = size_bytes / element_bytes(type), which is `count` of abi::command. Algorithm bandwidth is size / time;
+// bus bandwidth is that times a factor which makes it comparable with the speed of the links whatever n is:
+//   all_reduce 2(n-1)/n     all_gather, reduce_scatter, all_to_all (n-1)/n     broadcast 1
+#pragma once
+
+#include "hw/abi/types.h"
+#include "tlm/config_fields.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace weft {
+
+/// What fills the inputs, see collective_data.h.
+enum class data_style : std::uint8_t { exact = 0, random = 1 };
+
+template <> struct enum_names<abi::collective_op> {
+    static constexpr std::pair<abi::collective_op, const char*> values[] = {
+        {abi::collective_op::all_reduce, "all_reduce"}, {abi::collective_op::reduce_scatter, "reduce_scatter"},
+        {abi::collective_op::all_gather, "all_gather"}, {abi::collective_op::broadcast, "broadcast"},
+        {abi::collective_op::all_to_all, "all_to_all"},
+    };
+};
+template <> struct enum_names<abi::algorithm> {
+    static constexpr std::pair<abi::algorithm, const char*> values[] = {
+        {abi::algorithm::ring_1d, "ring_1d"},   {abi::algorithm::two_d, "two_d"},
+        {abi::algorithm::row_pair, "row_pair"}, {abi::algorithm::mesh_tree, "mesh_tree"},
+        {abi::algorithm::direct, "direct"},
+    };
+};
+template <> struct enum_names<abi::element_type> {
+    static constexpr std::pair<abi::element_type, const char*> values[] = {
+        {abi::element_type::int32, "int32"},
+        {abi::element_type::float32, "float32"},
+        {abi::element_type::float16, "float16"},
+        {abi::element_type::bfloat16, "bfloat16"},
+    };
+};
+template <> struct enum_names<abi::reduce_op> {
+    static constexpr std::pair<abi::reduce_op, const char*> values[] = {
+        {abi::reduce_op::none, "none"},
+        {abi::reduce_op::sum, "sum"},
+        {abi::reduce_op::max, "max"},
+        {abi::reduce_op::min, "min"},
+    };
+};
+template <> struct enum_names<data_style> {
+    static constexpr std::pair<data_style, const char*> values[] = {
+        {data_style::exact, "exact"},
+        {data_style::random, "random"},
+    };
+};
+
+/// The name in the table above, "?" for a value that is in none. Static text.
+template <class E> constexpr const char* name_of(E value)
+{
+    for (const auto& [v, name] : enum_names<E>::values)
+        if (v == value)
+            return name;
+    return "?";
+}
+
+/// The value with exactly this name.
+template <class E> constexpr std::optional<E> value_of(std::string_view name)
+{
+    for (const auto& [v, n] : enum_names<E>::values)
+        if (name == n)
+            return v;
+    return std::nullopt;
+}
+
+struct collective_case {
+    abi::collective_op op = abi::collective_op::all_reduce;
+    abi::algorithm algo = abi::algorithm::ring_1d;
+    abi::element_type type = abi::element_type::int32;
+    abi::reduce_op redop = abi::reduce_op::sum; ///< none for operations that only move data
+    std::uint64_t size_bytes = 0;               ///< see the head of this file
+    std::uint64_t count = 0;                    ///< elements; size_bytes / element_bytes(type)
+    std::uint32_t root = 0;                     ///< broadcast only
+    bool transposed = false;                    ///< swap the roles of rows and columns
+    data_style style = data_style::exact;
+};
+
+constexpr bool reduces(abi::collective_op op)
+{
+    return op == abi::collective_op::all_reduce || op == abi::collective_op::reduce_scatter;
+}
+
+/// A case of `size_bytes` rounded down to whole elements; redop is set to none where nothing is reduced.
+constexpr collective_case make_case(abi::collective_op op, abi::algorithm algo, abi::element_type type,
+                                    abi::reduce_op redop, std::uint64_t size_bytes)
+{
+    collective_case c;
+    c.op = op;
+    c.algo = algo;
+    c.type = type;
+    c.redop = reduces(op) ? redop : abi::reduce_op::none;
+    c.count = size_bytes / abi::element_bytes(type);
+    c.size_bytes = c.count * abi::element_bytes(type);
+    return c;
+}
+
+/// What is wrong with a case for `ranks` ranks, as a sentence for the user; empty when nothing is. Whether the
+/// algorithm can be built on the topology is not looked at.
+inline std::string problem_of(const collective_case& c, std::uint32_t ranks)
+{
+    const std::string op = name_of(c.op);
+    if (ranks == 0)
+        return "a collective needs at least one rank";
+    if (c.count == 0)
+        return op + " of " + std::to_string(c.size_bytes) + " B holds no element: one " + name_of(c.type) + " takes " +
+               std::to_string(abi::element_bytes(c.type)) + " B";
+    if (c.size_bytes != c.count * abi::element_bytes(c.type))
+        return op + " of " + std::to_string(c.size_bytes) + " B is no whole number of elements of " + name_of(c.type) +
+               " (" + std::to_string(abi::element_bytes(c.type)) + " B each)";
+    if (reduces(c.op) && c.redop == abi::reduce_op::none)
+        return op + " needs a reduction: sum, max or min";
+    if (!reduces(c.op) && c.redop != abi::reduce_op::none)
+        return op + " only moves data: redop must be none, not " + name_of(c.redop);
+    if (c.root >= ranks)
+        return "root " + std::to_string(c.root) + " does not exist: ranks are 0 to " + std::to_string(ranks - 1);
+    return {};
+}
+
+/// Bus bandwidth / algorithm bandwidth for `ranks` ranks, see the head of this file. 0 for one rank, except broadcast.
+constexpr double bus_bandwidth_factor(abi::collective_op op, std::uint32_t ranks)
+{
+    const double n = ranks;
+    switch (op) {
+    case abi::collective_op::all_reduce: return 2.0 * (n - 1.0) / n;
+    case abi::collective_op::reduce_scatter:
+    case abi::collective_op::all_gather:
+    case abi::collective_op::all_to_all: return (n - 1.0) / n;
+    case abi::collective_op::broadcast: return 1.0;
+    }
+    return 0.0;
+}
+
+/// size / time in GB/s (10^9 bytes per second); 0 when no time has passed, so that every printed number is finite.
+constexpr double algorithm_bandwidth_GBps(std::uint64_t size_bytes, std::uint64_t time_ps)
+{
+    return time_ps == 0 ? 0.0 : static_cast<double>(size_bytes) / static_cast<double>(time_ps) * 1e3;
+}
+
+/// Elements that rank `rank` must hold before the start, as indices of abi::command's `count` elements. Everything else
+/// of its buffers must be cleared, or the result of an earlier run could pass for this one's.
+constexpr abi::element_range input_range(const collective_case& c, std::uint32_t rank, std::uint32_t ranks)
+{
+    switch (c.op) {
+    case abi::collective_op::all_gather: return abi::shard_of(c.count, ranks, rank);
+    case abi::collective_op::broadcast: return {0, rank == c.root ? c.count : 0};
+    default: return {0, c.count};
+    }
+}
+
+/// Elements of the result region of `rank` that are checked. The region starts at abi::command::buffer_offset, for
+/// all_to_all at output_offset.
+constexpr abi::element_range result_range(const collective_case& c, std::uint32_t rank, std::uint32_t ranks)
+{
+    switch (c.op) {
+    case abi::collective_op::reduce_scatter: return abi::shard_of(c.count, ranks, rank);
+    case abi::collective_op::all_to_all: return {0, ranks * abi::shard_of(c.count, ranks, rank).count};
+    default: return {0, c.count};
+    }
+}
+
+} // namespace weft

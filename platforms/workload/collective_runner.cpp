@@ -1,0 +1,309 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/workload/collective_runner.h"
+
+#include "platforms/workload/digest.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <fmt/format.h>
+
+namespace weft {
+
+namespace {
+constexpr std::uint64_t k_output_alignment = 1 << 20;
+/// What a buffer holds before its bytes have arrived; an answer that was never written shows up as wrong.
+constexpr int k_poison = 0xee;
+/// Simulated time between two looks at a running case, for the progress display and the stall check.
+constexpr std::uint64_t k_look_ps = 50'000'000;
+
+double cpu_seconds()
+{
+    timespec t{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+} // namespace
+
+std::uint64_t output_offset_for(const run_config& config)
+{
+    std::uint64_t largest = 0;
+    for (const collective_spec& spec : config.workload)
+        for (const std::uint64_t bytes : spec.all_sizes())
+            largest = std::max(largest, bytes);
+    return (largest + k_output_alignment - 1) / k_output_alignment * k_output_alignment;
+}
+
+std::uint64_t hbm_bytes_for(const run_config& config, const collective_case& c, std::uint32_t ranks)
+{
+    if (c.op != abi::collective_op::all_to_all)
+        return c.size_bytes;
+    return output_offset_for(config) + result_range(c, 0, ranks).count * abi::element_bytes(c.type);
+}
+
+collective_runner::collective_runner(const sc_core::sc_module_name& name, machine& m, const run_config& config,
+                                     run_observer* observer)
+    : sc_core::sc_module(name), machine_(m), config_(config), observer_(observer),
+      output_offset_(output_offset_for(config))
+{
+    for (chip* c : machine_.chips())
+        c->mailbox.connect_host(*this, c->rank());
+    SC_THREAD(host);
+    set_stack_size(1 << 20);
+}
+
+run_outcome collective_runner::run()
+{
+    const auto wall = std::chrono::steady_clock::now();
+    const double cpu = cpu_seconds();
+    sc_core::sc_start();
+    outcome_.cpu_seconds = cpu_seconds() - cpu - data_cpu_seconds_;
+    outcome_.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
+    outcome_.simulated_time_ps = last_answer_ps_;
+    digest64 digest;
+    for (const case_result& r : outcome_.cases) {
+        digest.update_u64(static_cast<std::uint64_t>(r.what.op) | static_cast<std::uint64_t>(r.what.algo) << 8 |
+                       static_cast<std::uint64_t>(r.what.type) << 16 | static_cast<std::uint64_t>(r.what.redop) << 24);
+        digest.update_u64(r.what.count);
+        digest.update_u64(r.time_ps);
+        digest.update_u64(r.steps);
+        digest.update_u64(r.messages);
+        digest.update_u64(r.checked ? r.check.digest : 0);
+        digest.update_u64(r.check.wrong);
+    }
+    outcome_.digest = digest.value();
+    return outcome_;
+}
+
+void collective_runner::host()
+{
+    // Cores announce themselves ready by waiting; nothing needs to be awaited: a command raises a level.
+    std::size_t cases = 0;
+    for (const collective_spec& spec : config_.workload)
+        cases += spec.cases().size();
+    std::size_t index = 0;
+    bool going_on = true;
+    for (const collective_spec& spec : config_.workload) {
+        for (const collective_case& c : spec.cases()) {
+            if (!going_on)
+                break;
+            if (observer_ != nullptr)
+                observer_->on_case(index, cases, c);
+            ++index;
+            going_on = run_case(c, spec.chunk.value());
+        }
+    }
+    sc_core::sc_stop();
+}
+
+bool collective_runner::run_case(const collective_case& c, std::uint64_t chunk_bytes)
+{
+    const double cpu_before = cpu_seconds();
+    if (config_.data == data_mode::checked)
+        fill_inputs(c);
+    data_cpu_seconds_ += cpu_seconds() - cpu_before;
+
+    abi::command command;
+    command.sequence = ++sequence_;
+    command.op = c.op;
+    command.algo = c.algo;
+    command.type = c.type;
+    command.redop = c.redop;
+    command.count = c.count;
+    command.buffer_offset = 0;
+    command.output_offset = output_offset_;
+    command.chunk_bytes = chunk_bytes;
+    command.timeout_ns = config_.firmware_timeout.value() / 1000;
+    command.root = c.root;
+    command.transposed = c.transposed ? 1 : 0;
+    answers_ = 0;
+    const std::uint64_t start_ps = kernel_now_ps();
+    const std::uint64_t traffic_before = traffic_so_far();
+    const double traffic_expected = expected_traffic(c);
+    for (chip* target : machine_.chips())
+        target->post(command);
+
+    const auto ranks = static_cast<std::uint32_t>(machine_.chips().size());
+    std::string picture;
+    while (answers_ < ranks) {
+        sc_core::wait(sc_time_from_ps(k_look_ps), all_answered_);
+        if (answers_ == ranks)
+            break;
+        if (picture.empty() && stalled())
+            picture = stall_picture();
+        const std::uint64_t spent = kernel_now_ps() - start_ps;
+        if (!picture.empty() && spent > 2 * config_.firmware_timeout.value())
+            break; // firmware that does not keep its own time-outs
+        if (kernel_now_ps() > config_.time_limit.value()) {
+            outcome_.failure = fmt::format("time_limit: {} of simulated time are over and {} of {} ranks have not answered.\n{}",
+                                           to_string(config_.time_limit), ranks - answers_, ranks, stall_picture());
+            return false;
+        }
+        if (!picture.empty()) // nothing but a time-out can happen: go there in one step
+            sc_core::wait(sc_time_from_ps(config_.firmware_timeout.value()), all_answered_);
+        if (observer_ != nullptr)
+            observer_->on_progress(static_cast<double>(traffic_so_far() - traffic_before) / std::max(1.0, traffic_expected));
+    }
+
+    const std::string failed = answers_of_failed_ranks(command.sequence);
+    if (!picture.empty() || !failed.empty()) {
+        outcome_.failure = fmt::format("{} {} of {} B did not complete.", name_of(c.op), name_of(c.algo), c.size_bytes);
+        if (!picture.empty())
+            outcome_.failure += "\n" + picture;
+        if (!failed.empty())
+            outcome_.failure += "\n" + failed;
+        last_answer_ps_ = kernel_now_ps();
+        return false;
+    }
+
+    case_result result;
+    result.what = c;
+    result.time_ps = last_answer_ps_ - start_ps;
+    for (const chip* source : machine_.chips()) {
+        const abi::response r = source->response();
+        result.steps = std::max(result.steps, r.steps);
+        result.messages += r.messages;
+    }
+    const double cpu_check = cpu_seconds();
+    if (config_.data == data_mode::checked) {
+        result.check = check(c);
+        result.checked = true;
+    }
+    data_cpu_seconds_ += cpu_seconds() - cpu_check;
+    outcome_.cases.push_back(result);
+    // Credits and completions that are still on their way belong to this case, not to the next one.
+    while (!machine_.time().empty())
+        sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
+    return true;
+}
+
+void collective_runner::on_done(std::uint32_t rank, std::uint32_t sequence)
+{
+    (void)rank;
+    (void)sequence;
+    last_answer_ps_ = kernel_now_ps();
+    if (++answers_ == machine_.chips().size())
+        all_answered_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void collective_runner::fill_inputs(const collective_case& c)
+{
+    const auto ranks = static_cast<std::uint32_t>(machine_.chips().size());
+    const std::uint64_t element = abi::element_bytes(c.type);
+    const auto each_span = [](hbm& memory, std::uint64_t offset, std::uint64_t bytes, auto&& fill) {
+        for (std::uint64_t done = 0; done < bytes;) {
+            std::uint64_t got = 0;
+            std::uint8_t* to = memory.span_for_write(offset + done, bytes - done, got);
+            fill(done, to, got);
+            done += got;
+        }
+    };
+    for (chip* target : machine_.chips()) {
+        const abi::element_range in = input_range(c, target->rank(), ranks);
+        const auto poison = [](std::uint64_t, std::uint8_t* to, std::uint64_t n) { std::memset(to, k_poison, n); };
+        each_span(target->hbm, 0, in.first * element, poison);
+        each_span(target->hbm, in.first * element, in.count * element, [&](std::uint64_t done, std::uint8_t* to, std::uint64_t n) {
+            generate(c, config_.seed, target->rank(), ranks, in.first + done / element, to, n / element);
+        });
+        const std::uint64_t end = in.first + in.count;
+        each_span(target->hbm, end * element, (c.count - end) * element, poison);
+        if (c.op == abi::collective_op::all_to_all)
+            each_span(target->hbm, output_offset_, result_range(c, target->rank(), ranks).count * element, poison);
+    }
+}
+
+check_outcome collective_runner::check(const collective_case& c)
+{
+    const auto ranks = static_cast<std::uint32_t>(machine_.chips().size());
+    return check_result(c, config_.seed, ranks, [&](std::uint32_t rank, std::uint64_t offset, std::uint64_t at_most) {
+        const std::uint64_t base = c.op == abi::collective_op::all_to_all ? output_offset_ : 0;
+        std::uint64_t got = 0;
+        const std::uint8_t* data = machine_.chips()[rank]->hbm.span_for_read(base + offset, at_most, got);
+        return memory_span{data, got};
+    });
+}
+
+bool collective_runner::stalled() const
+{
+    if (!machine_.time().empty())
+        return false;
+    return std::all_of(machine_.chips().begin(), machine_.chips().end(),
+                       [](const chip* c) { return c->core.idle() || c->core.blocked(); });
+}
+
+std::string collective_runner::stall_picture() const
+{
+    std::string text = fmt::format("Nothing can move any more at {}.", to_string(duration(kernel_now_ps())));
+    for (const fabric_engine* fabric : machine_.fabrics()) {
+        const std::string blocked = fabric->describe_blocked();
+        if (!blocked.empty())
+            text += "\n" + blocked;
+    }
+    constexpr std::size_t k_show = 8;
+    std::size_t waiting = 0;
+    for (const chip* c : machine_.chips()) {
+        const std::string on = c->blocked_on();
+        if (on.empty())
+            continue;
+        if (++waiting <= k_show)
+            text += fmt::format("\nrank {}: {}", c->rank(), on);
+    }
+    if (waiting > k_show)
+        text += fmt::format("\n... and {} more ranks wait", waiting - k_show);
+    return text;
+}
+
+std::string collective_runner::answers_of_failed_ranks(std::uint32_t sequence) const
+{
+    static const char* const k_reasons[] = {"ok", "a wait timed out on", "found another device at", "found another version at",
+                                            "a bus error at", "the device reports an error in", "the command is wrong:",
+                                            "not supported:", "corrupted:"};
+    constexpr std::size_t k_show = 8;
+    std::string text;
+    std::size_t failed = 0;
+    for (const chip* c : machine_.chips()) {
+        const abi::response r = c->response();
+        const bool answered = r.sequence == sequence;
+        if (answered && r.code == abi::status_code::ok)
+            continue;
+        if (++failed > k_show)
+            continue;
+        if (!text.empty())
+            text += '\n';
+        if (!answered) {
+            text += fmt::format("rank {}: no answer", c->rank());
+            continue;
+        }
+        const auto code = static_cast<std::size_t>(r.code);
+        text += fmt::format("rank {}: {} {} ({:#x}) in step {}", c->rank(),
+                            code < std::size(k_reasons) ? k_reasons[code] : "unknown error at", r.where, r.detail, r.failed_step);
+        if (r.failed_peer < machine_.chips().size())
+            text += fmt::format(", waiting for rank {}", r.failed_peer);
+    }
+    if (failed > k_show)
+        text += fmt::format("\n... and {} more ranks failed", failed - k_show);
+    return text;
+}
+
+std::uint64_t collective_runner::traffic_so_far() const
+{
+    std::uint64_t bytes = 0;
+    for (const chip* c : machine_.chips())
+        bytes += c->dma.bytes_received.value();
+    return bytes;
+}
+
+double collective_runner::expected_traffic(const collective_case& c) const
+{
+    const double ranks = static_cast<double>(machine_.chips().size());
+    const double size = static_cast<double>(c.size_bytes);
+    switch (c.op) {
+    case abi::collective_op::all_reduce: return 2 * size * (ranks - 1);
+    case abi::collective_op::all_to_all: return size * ranks;
+    default: return size * (ranks - 1);
+    }
+}
+
+} // namespace weft

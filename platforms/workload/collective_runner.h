@@ -1,0 +1,86 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The host of a platform: fills the inputs, posts a command to every rank, waits for the last answer, checks it, and goes on
+// to the next case. Time of a case: from the post, the same moment on every rank, to the last DONE.
+//
+// Nothing hangs: when nothing can move any more (no timeline event, every core asleep), the picture of who waits for what is
+// taken at once; the firmware's own time-outs then tell which neighbour and step. The run ends there, as failed.
+#pragma once
+
+#include "platforms/workload/collective_data.h"
+#include "platforms/workload/machine.h"
+#include "platforms/workload/run_config.h"
+
+#include <string>
+#include <systemc>
+#include <vector>
+
+namespace weft {
+
+/// Told about the progress of a run; calls come between simulation steps.
+class run_observer {
+public:
+    virtual void on_case(std::size_t index, std::size_t cases, const collective_case& c) = 0;
+    virtual void on_progress(double fraction) = 0;
+
+protected:
+    ~run_observer() = default;
+};
+
+struct case_result {
+    collective_case what;
+    std::uint64_t time_ps = 0;
+    std::uint32_t steps = 0;    ///< longest over all ranks
+    std::uint64_t messages = 0; ///< all ranks together
+    bool checked = false;
+    check_outcome check;        ///< when checked
+};
+
+struct run_outcome {
+    std::vector<case_result> cases; ///< completed ones
+    std::string failure;            ///< why the run stopped early; "" when it did not
+    std::uint64_t digest = 0;
+    std::uint64_t simulated_time_ps = 0;
+    double host_seconds = 0;
+    double cpu_seconds = 0;         ///< simulation only, without making and checking data
+};
+
+class collective_runner final : public sc_core::sc_module, private mailbox_listener {
+public:
+    SC_HAS_PROCESS(collective_runner);
+    collective_runner(const sc_core::sc_module_name& name, machine& m, const run_config& config, run_observer* observer);
+
+    /// Runs sc_start() until everything is done. Call once.
+    run_outcome run();
+
+private:
+    void host();
+    bool run_case(const collective_case& c, std::uint64_t chunk_bytes);
+    void fill_inputs(const collective_case& c);
+    check_outcome check(const collective_case& c);
+    void on_done(std::uint32_t rank, std::uint32_t sequence) override;
+    bool stalled() const;
+    std::string stall_picture() const;
+    std::string answers_of_failed_ranks(std::uint32_t sequence) const;
+    std::uint64_t traffic_so_far() const;
+    double expected_traffic(const collective_case& c) const;
+
+    machine& machine_;
+    run_config config_;
+    run_observer* observer_;
+    run_outcome outcome_;
+    std::uint64_t output_offset_ = 0;
+    std::uint32_t sequence_ = 0;
+    std::uint32_t answers_ = 0;
+    std::uint64_t last_answer_ps_ = 0;
+    sc_core::sc_event all_answered_;
+    double data_cpu_seconds_ = 0; ///< spent on inputs and checks
+};
+
+/// Offset of the output buffer of all_to_all: behind the largest input, page-aligned.
+std::uint64_t output_offset_for(const run_config& config);
+/// HBM that a case needs, from offset 0.
+std::uint64_t hbm_bytes_for(const run_config& config, const collective_case& c, std::uint32_t ranks);
+
+} // namespace weft

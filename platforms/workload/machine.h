@@ -1,0 +1,52 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A built platform as a workload sees it, and a configured one as the command line sees it. A platform folder implements
+// both; nothing else knows its parts.
+#pragma once
+
+#include "hw/abi/platform_table.h"
+#include "hw/chip/chip.h"
+#include "hw/fabric/fabric_engine.h"
+#include "platforms/config/config_dump.h"
+#include "platforms/workload/run_config.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// All modules of one simulation. Ranks are indices into `chips`.
+class machine {
+public:
+    virtual ~machine() = default;
+    virtual timeline& time() = 0;
+    virtual packet_pool& pool() = 0;
+    virtual const std::vector<chip*>& chips() const = 0;
+    virtual const std::vector<fabric_engine*>& fabrics() const = 0;
+};
+
+/// A platform that has been read from a file and found sound; nothing is built yet.
+class platform {
+public:
+    virtual ~platform() = default;
+    virtual const run_config& run() const = 0;
+    virtual config_field resolved() const = 0;
+    virtual std::uint32_t ranks() const = 0;
+    /// What `weft check` prints: shape, rates, buffers against round trips.
+    virtual std::string description() const = 0;
+    /// Elaborates. Call once, before the simulation starts.
+    virtual std::unique_ptr<machine> build() const = 0;
+};
+
+/// How the command line finds a platform.
+struct platform_info {
+    const char* name;    ///< value of the key `platform`
+    const char* summary; ///< one line
+    /// Reads the file; problems are added, and nullptr is returned when one of them is an error.
+    std::unique_ptr<platform> (*read)(const yaml_document& document, std::vector<problem>& problems);
+    config_field (*defaults)(); ///< for the schema and the docs
+};
+
+} // namespace weft

@@ -1,0 +1,93 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a platform file says besides the platform itself: how to simulate, and which collectives to run.
+#pragma once
+
+#include "platforms/workload/collective_case.h"
+#include "tlm/units.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+enum class data_mode : std::uint8_t { checked, off };
+template <> struct enum_names<data_mode> {
+    static constexpr std::pair<data_mode, const char*> values[] = {{data_mode::checked, "checked"}, {data_mode::off, "off"}};
+};
+
+/// A geometric row of sizes, both ends included.
+struct size_range {
+    data_size from = data_size(4);
+    data_size to = data_size(64ull << 20);
+    std::uint32_t factor = 4;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("from", self.from, "First size", "");
+        visit("to", self.to, "Last size; reached exactly, whatever the factor", "");
+        visit("factor", self.factor, "Each size is this many times the one before", "");
+    }
+    std::vector<config_problem> validate() const;
+};
+
+/// One entry of `workload`: all combinations of its lists are run.
+struct collective_spec {
+    abi::collective_op op = abi::collective_op::all_reduce;
+    std::vector<abi::algorithm> algorithms;
+    std::vector<abi::element_type> types{abi::element_type::int32};
+    std::vector<abi::reduce_op> redops{abi::reduce_op::sum};
+    std::vector<data_size> sizes;
+    std::optional<size_range> range;
+    std::uint32_t root = 0;
+    bool transposed = false;
+    data_style inputs = data_style::exact;
+    data_size chunk = data_size(128 << 10);
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("op", self.op, "The collective", "");
+        visit("algorithms", self.algorithms, "How; empty: ring_1d, for broadcast mesh_tree, for all_to_all direct", "");
+        visit("types", self.types, "Element types", "");
+        visit("redops", self.redops, "Reductions; ignored where nothing is reduced", "");
+        visit("sizes", self.sizes, "Sizes as in nccl-tests: the buffer, or for all_gather, reduce_scatter and all_to_all all shards together", "");
+        visit("range", self.range, "A geometric row of sizes instead of, or besides, `sizes`", "");
+        visit("root", self.root, "Root rank of a broadcast", "");
+        visit("transposed", self.transposed, "Swap the roles of rows and columns", "");
+        visit("inputs", self.inputs, "exact: every sum is exact and bits are compared; random: compared within the rounding bound", "");
+        visit("chunk", self.chunk, "Pipelining grain of the firmware", "assumed; Kumar and Jouppi give none");
+    }
+    std::vector<config_problem> validate() const;
+
+    std::vector<std::uint64_t> all_sizes() const;            ///< bytes, in the order to run
+    std::vector<abi::algorithm> all_algorithms() const;
+    std::vector<collective_case> cases() const;
+};
+
+struct run_config {
+    std::string name = "unnamed";
+    std::uint64_t seed = 1;
+    data_mode data = data_mode::checked;
+    packet_count burst = packet_count(1);
+    duration firmware_timeout = duration(1'000'000'000'000);
+    duration time_limit = duration(100'000'000'000'000);
+    std::vector<collective_spec> workload;
+
+    /// Called by the platform's own fields(): these keys stand at the top of the file.
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("name", self.name, "Name of the run; results go to out/<name>", "");
+        visit("seed", self.seed, "Seed of the generated inputs and of everything random", "");
+        visit("data", self.data, "checked: every byte is carried and the answer verified; off: the same times without bytes", "");
+        visit("burst", self.burst, "Packets per transport transaction; 1 packet is the reference", "");
+        visit("firmware_timeout", self.firmware_timeout, "Bound of every single wait of the firmware, in simulated time", "assumed");
+        visit("time_limit", self.time_limit, "The run ends after this much simulated time", "");
+        visit("workload", self.workload, "Collectives to run, in order", "");
+    }
+    std::vector<config_problem> validate() const;
+};
+
+} // namespace weft

@@ -1,0 +1,741 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A machine without time: N ranks with memory, mailbox and DMA, each running the real firmware as a cooperative context
+// (ucontext). A seeded scheduler picks at random among everything that can happen next: a rank runs up to its next bus
+// access, a DMA queue reads half of a message, half of a message is written at its destination, the host posts the next
+// command. Only what the hardware promises is kept: descriptors of a queue are served in order, and messages of one
+// (source, queue, destination) arrive in order. Some ranks and some message streams are picked to be very slow.
+//
+// The host part fills the buffers of each rank just before its next command and checks them when its DONE comes, while other
+// ranks may still be in the collective, or already in the next one.
+#pragma once
+
+#include <ucontext.h>
+
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "firmware/main.h"
+#include "hw/abi/descriptor.h"
+#include "hw/abi/registers.h"
+
+namespace weft::testing {
+
+struct world_options {
+    std::uint32_t rows = 2;
+    std::uint32_t cols = 2;
+    bool wrap_rows = false;
+    bool wrap_cols = false;
+    std::uint32_t queues = 4;
+    std::uint32_t ports = 2;
+    std::uint32_t ring_entries = 8;
+    std::uint64_t buffer_bytes = 1 << 16; ///< room for the input and again for the output
+    std::uint32_t seed = 1;
+    std::uint32_t yield_one_in = 8; ///< a rank gives way before one access in this many
+    // Anomalies, counted from 1; 0 is none.
+    std::uint32_t fault_rank = 0;
+    std::uint64_t fault_access = 0; ///< this access of fault_rank is answered with a bus error
+    std::uint64_t drop_message = 0; ///< this message of the machine is lost
+    std::uint32_t silent_ranks = 0; ///< the last ranks get no commands
+    bool spurious = false;          ///< SEM_PENDING bits that nobody armed come up at random
+    bool deaf_doorbells = false;    ///< TAIL is ignored
+};
+
+// Small integers as elements of any type. Sums that stay below 257 are exact in all of them.
+inline void put_element(abi::element_type type, unsigned char* at, std::int64_t value)
+{
+    if (type == abi::element_type::int32) {
+        const auto v = static_cast<std::uint32_t>(value);
+        std::memcpy(at, &v, 4);
+    } else if (type == abi::element_type::float16) {
+        std::uint16_t bits = 0;
+        if (value != 0) {
+            int e = 0;
+            while ((value >> (e + 1)) != 0)
+                ++e;
+            bits = static_cast<std::uint16_t>((e + 15) << 10 | (((value << 10) >> e) & 0x3ff));
+        }
+        std::memcpy(at, &bits, 2);
+    } else {
+        const float f = static_cast<float>(value);
+        std::uint32_t bits = 0;
+        std::memcpy(&bits, &f, 4);
+        const auto high = static_cast<std::uint16_t>(bits >> 16);
+        if (type == abi::element_type::float32)
+            std::memcpy(at, &bits, 4);
+        else
+            std::memcpy(at, &high, 2);
+    }
+}
+
+inline std::int64_t get_element(abi::element_type type, const unsigned char* at)
+{
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, at, abi::element_bytes(type));
+    if (type == abi::element_type::int32)
+        return static_cast<std::int32_t>(bits);
+    if (type == abi::element_type::float16) {
+        if (bits == 0)
+            return 0;
+        const int e = static_cast<int>(bits >> 10) - 15;
+        return static_cast<std::int64_t>(((bits & 0x3ff) | 0x400) << (e > 0 ? e : 0)) >> 10;
+    }
+    if (type == abi::element_type::bfloat16)
+        bits <<= 16;
+    float f = 0;
+    std::memcpy(&f, &bits, 4);
+    return static_cast<std::int64_t>(f);
+}
+
+inline std::int64_t combine(abi::reduce_op op, abi::element_type type, std::int64_t a, std::int64_t b)
+{
+    switch (op) {
+    case abi::reduce_op::none: return b;
+    case abi::reduce_op::max: return a > b ? a : b;
+    case abi::reduce_op::min: return a < b ? a : b;
+    case abi::reduce_op::sum: break;
+    }
+    return type == abi::element_type::int32 ? static_cast<std::int32_t>(static_cast<std::uint32_t>(a + b)) : a + b;
+}
+
+class world {
+public:
+    static constexpr std::uint64_t k_buffer_gap = 256;
+
+    explicit world(const world_options& options) : options_(options), random_(options.seed)
+    {
+        const std::uint32_t n = ranks();
+        ring_bytes_ = std::uint64_t{options.queues} * options.ring_entries * abi::k_descriptor_bytes;
+        hbm_bytes_ = ring_bytes_ + 2 * options.buffer_bytes + 3 * k_buffer_gap;
+        for (std::uint32_t r = 0; r < n; ++r) {
+            ranks_.push_back(std::make_unique<node>(*this, r));
+            ranks_.back()->slow = random_() % 8 == 0;
+        }
+    }
+
+    std::uint32_t ranks() const { return options_.rows * options_.cols; }
+    std::uint64_t input_offset() const { return ring_bytes_ + k_buffer_gap; }
+    std::uint64_t output_offset() const { return input_offset() + options_.buffer_bytes + k_buffer_gap; }
+
+    /// The table of rank 0, for supports().
+    const abi::platform_table& table() const { return ranks_[0]->table; }
+    abi::platform_table& table_of(std::uint32_t rank) { return ranks_[rank]->table; }
+
+    /// Adds a command that all ranks get; sequence and offsets are filled in.
+    void add(abi::command c)
+    {
+        c.sequence = static_cast<std::uint32_t>(commands_.size()) + 1;
+        c.buffer_offset = input_offset();
+        c.output_offset = output_offset();
+        if (c.chunk_bytes == 0)
+            c.chunk_bytes = 4096;
+        if (c.timeout_ns == 0)
+            c.timeout_ns = 1'000'000;
+        commands_.push_back(c);
+    }
+
+    /// Runs until nothing can happen any more.
+    void run()
+    {
+        make_references();
+        for (std::uint32_t r = 0; r < ranks(); ++r) {
+            ranks_[r]->start();
+            actions_.push_back({action::run_rank, r, 0, nullptr});
+            if (r + options_.silent_ranks < ranks() && !commands_.empty())
+                actions_.push_back({action::post_command, r, 0, nullptr});
+        }
+        for (;;) {
+            if (actions_.empty() && !time_out())
+                return;
+            const std::size_t i = random_() % actions_.size();
+            const action a = actions_[i];
+            const bool slow = a.what == action::deliver ? a.stream->slow : ranks_[a.rank]->slow;
+            if (slow && actions_.size() > 1 && random_() % 16 != 0)
+                continue;
+            actions_[i] = actions_.back();
+            actions_.pop_back();
+            ++now_;
+            perform(a);
+            if (options_.spurious && random_() % 32 == 0)
+                ranks_[random_() % ranks()]->raise_spurious();
+        }
+    }
+
+    /// Empty when every rank answered every command with ok, all answers and memories were right and nothing was left over.
+    const std::string& problems() const { return problems_; }
+    /// Answers of a rank in the order of its commands.
+    const std::vector<abi::response>& responses(std::uint32_t rank) const { return ranks_[rank]->responses; }
+    std::uint64_t accesses(std::uint32_t rank) const { return ranks_[rank]->accesses; }
+    std::uint64_t messages() const { return messages_; }
+    std::uint64_t max_skew() const { return max_skew_; }
+    const std::map<std::string, std::uint64_t>& access_kinds() const { return access_kinds_; }
+
+private:
+    struct message {
+        abi::dma_descriptor d;
+        std::vector<unsigned char> data;
+        bool half_written = false;
+    };
+    struct message_stream { // messages of one (source, queue, destination)
+        std::deque<message> messages;
+        bool slow = false;
+    };
+    struct action {
+        enum kind { run_rank, fetch, deliver, post_command } what;
+        std::uint32_t rank;
+        std::uint32_t queue;
+        message_stream* stream;
+    };
+
+    struct node final : abi::hal {
+        node(world& w, std::uint32_t r)
+            : w_(w), rank(r), local(0x2000), hbm(w.hbm_bytes_, 0xa5), queues(w.options_.queues)
+        {
+            const world_options& o = w.options_;
+            table.rank = r;
+            table.ranks = o.rows * o.cols;
+            table.dim_count = 2;
+            table.dims[0] = o.rows;
+            table.dims[1] = o.cols;
+            table.coord[0] = r / o.cols;
+            table.coord[1] = r % o.cols;
+            table.wrap[0] = o.wrap_rows ? 1 : 0;
+            table.wrap[1] = o.wrap_cols ? 1 : 0;
+            table.dma_queues = o.queues;
+            table.dma_ports = o.ports;
+            table.dma_ring_entries = o.ring_entries;
+            table.hbm_bytes = w.hbm_bytes_;
+            table.dma_ring_area = table.hbm_base;
+            seal();
+        }
+        void seal()
+        {
+            table.check = abi::check_word(reinterpret_cast<const std::uint32_t*>(&table),
+                                          offsetof(abi::platform_table, check) / sizeof(std::uint32_t));
+        }
+
+        // ---- contexts
+        static void entry(unsigned high, unsigned low)
+        {
+            auto* self = reinterpret_cast<node*>(std::uintptr_t{high} << 32 | low);
+            firmware::collective_main(*self, 0);
+            self->returned = true;
+            self->give_way();
+        }
+        void start()
+        {
+            std::memcpy(&local[abi::k_platform_table_address], &table, sizeof table);
+            stack.resize(64 << 10);
+            getcontext(&context);
+            context.uc_stack.ss_sp = stack.data();
+            context.uc_stack.ss_size = stack.size();
+            context.uc_link = nullptr;
+            const auto self = reinterpret_cast<std::uintptr_t>(this);
+            makecontext(&context, reinterpret_cast<void (*)()>(entry), 2, static_cast<unsigned>(self >> 32),
+                        static_cast<unsigned>(self));
+        }
+        void give_way() { swapcontext(&context, &w_.scheduler_); }
+
+        // ---- what firmware calls
+        bool access(std::uint64_t address, bool write, const char* kind)
+        {
+            if (w_.random_() % w_.options_.yield_one_in == 0) {
+                w_.actions_.push_back({action::run_rank, rank, 0, nullptr});
+                give_way();
+            }
+            ++accesses;
+            if (w_.options_.rows == 2)
+                ++w_.access_kinds_[kind];
+            if (w_.options_.fault_access != 0 && rank == w_.options_.fault_rank && accesses == w_.options_.fault_access)
+                return fail(address, write);
+            return true;
+        }
+        bool fail(std::uint64_t address, bool write)
+        {
+            if (!fault_.set)
+                fault_ = {true, write, address};
+            return false;
+        }
+        std::uint32_t read32(std::uint64_t a) override { return access(a, false, "read32") ? read_register(a) : 0; }
+        std::uint32_t read_register(std::uint64_t a)
+        {
+            using namespace abi;
+            if (a >= k_mailbox_base && a < k_dma_base) {
+                switch (a - k_mailbox_base) {
+                case mailbox::TYPE: return mailbox::TYPE_reset;
+                case mailbox::VERSION: return mailbox::VERSION_reset;
+                case mailbox::COMMAND_SEQUENCE: return command_sequence;
+                case mailbox::COMMAND_ACK: return command_ack;
+                default: break;
+                }
+            } else if (a >= k_dma_base) {
+                const std::uint64_t o = a - k_dma_base;
+                for (std::uint32_t q = 0; q < queues.size(); ++q) {
+                    if (o == dma::HEAD(q))
+                        return queues[q].head;
+                }
+                for (std::uint32_t s = 0; s < 64; ++s) {
+                    if (o == dma::SEM_COUNT(s))
+                        return count[s];
+                }
+                switch (o) {
+                case dma::TYPE: return dma::TYPE_reset;
+                case dma::VERSION: return dma::VERSION_reset;
+                case dma::QUEUES: return static_cast<std::uint32_t>(queues.size());
+                case dma::SEMAPHORES: return 64;
+                case dma::IRQ_STATUS: return (pending != 0 ? 1u : 0u) | (error != 0 ? 2u : 0u);
+                case dma::ERROR: return error;
+                case dma::ERROR_QUEUE: return 0;
+                default: break;
+                }
+            }
+            fail(a, false);
+            return 0;
+        }
+        std::uint64_t read64(std::uint64_t a) override
+        {
+            if (!access(a, false, "read64"))
+                return 0;
+            if (a != abi::k_dma_base + abi::dma::SEM_PENDING) {
+                fail(a, false);
+                return 0;
+            }
+            const std::uint64_t v = pending;
+            pending = 0;
+            return v;
+        }
+        void write32(std::uint64_t a, std::uint32_t v) override
+        {
+            using namespace abi;
+            if (!access(a, true, "write32"))
+                return;
+            if (a == k_mailbox_base + mailbox::COMMAND_ACK) {
+                command_ack = v;
+                return;
+            }
+            if (a == k_mailbox_base + mailbox::DONE) {
+                w_.on_done(*this, v);
+                return;
+            }
+            const std::uint64_t o = a - k_dma_base;
+            if (a >= k_dma_base) {
+                for (std::uint32_t q = 0; q < queues.size(); ++q) {
+                    if (o == dma::TAIL(q)) {
+                        if (!w_.options_.deaf_doorbells)
+                            w_.doorbell(*this, q, v);
+                        return;
+                    }
+                    if (o == dma::RING_ENTRIES(q)) {
+                        queues[q].entries = v;
+                        return;
+                    }
+                }
+                for (std::uint32_t s = 0; s < 64; ++s) {
+                    if (o == dma::SEM_THRESHOLD(s)) {
+                        threshold[s] = v;
+                        armed |= 1ull << s;
+                        test(s);
+                        return;
+                    }
+                }
+                if (o == dma::CONTROL || o == dma::IRQ_ENABLE)
+                    return;
+                if (o == dma::ERROR) {
+                    error &= ~v;
+                    return;
+                }
+            }
+            fail(a, true);
+        }
+        void write64(std::uint64_t a, std::uint64_t v) override
+        {
+            if (!access(a, true, "write64"))
+                return;
+            for (std::uint32_t q = 0; q < queues.size(); ++q) {
+                if (a == abi::k_dma_base + abi::dma::RING_BASE(q)) {
+                    queues[q].base = v;
+                    return;
+                }
+            }
+            fail(a, true);
+        }
+        void copy_in(void* to, std::uint64_t a, std::uint32_t bytes) override
+        {
+            if (!access(a, false, "copy_in"))
+                return;
+            if (a + bytes > local.size()) {
+                fail(a, false);
+                return;
+            }
+            std::memcpy(to, &local[a], bytes);
+        }
+        void copy_out(std::uint64_t a, const void* from, std::uint32_t bytes) override
+        {
+            if (!access(a, true, "copy_out"))
+                return;
+            if (a >= abi::k_hbm_base && a - abi::k_hbm_base + bytes <= w_.ring_bytes_)
+                std::memcpy(&hbm[a - abi::k_hbm_base], from, bytes);
+            else if (a + bytes <= local.size())
+                std::memcpy(&local[a], from, bytes);
+            else
+                fail(a, true);
+        }
+        std::uint32_t lines() const
+        {
+            return (command_sequence != command_ack ? abi::k_irq_mailbox : 0u) |
+                   (pending != 0 || error != 0 ? abi::k_irq_dma : 0u);
+        }
+        std::uint32_t wait_irq(std::uint32_t mask, std::uint64_t) override
+        {
+            ++waits;
+            timed_out = false;
+            while ((lines() & mask) == 0 && !timed_out) {
+                wait_mask = mask;
+                give_way();
+            }
+            wait_mask = 0;
+            return lines() & mask;
+        }
+        bool poll_until(std::uint64_t a, std::uint32_t mask, std::uint32_t expected, std::uint64_t) override
+        {
+            if (!access(a, false, "poll"))
+                return false;
+            timed_out = false;
+            while ((read_register(a) & mask) != expected && !timed_out) {
+                polling = true;
+                give_way();
+            }
+            polling = false;
+            return (read_register(a) & mask) == expected;
+        }
+        void compute(std::uint32_t) override {}
+        std::uint64_t now_ns() override { return w_.now_; }
+        void log(const char*, std::uint64_t) override {}
+        abi::bus_fault fault() const override { return fault_; }
+        void clear_fault() override { fault_ = {}; }
+
+        // ---- devices
+        void test(std::uint32_t s)
+        {
+            if ((armed >> s & 1) != 0 && static_cast<std::int32_t>(count[s] - threshold[s]) >= 0) {
+                armed &= ~(1ull << s);
+                pending |= 1ull << s;
+                wake();
+            }
+        }
+        void raise_spurious()
+        {
+            pending |= 1ull << 63;
+            wake();
+        }
+        void wake()
+        {
+            if ((wait_mask & lines()) != 0 || polling) {
+                wait_mask = 0;
+                polling = false;
+                w_.actions_.push_back({action::run_rank, rank, 0, nullptr});
+            }
+        }
+
+        struct queue_state {
+            std::uint64_t base = 0;
+            std::uint32_t entries = 0, tail = 0, head = 0;
+            bool busy = false;
+            bool half_read = false;
+            message current;
+        };
+        world& w_;
+        std::uint32_t rank;
+        abi::platform_table table;
+        std::vector<unsigned char> local, hbm;
+        std::vector<queue_state> queues;
+        std::uint32_t count[64] = {}, threshold[64] = {};
+        std::uint64_t armed = 0, pending = 0;
+        std::uint32_t error = 0;
+        std::uint32_t command_sequence = 0, command_ack = 0;
+        std::uint32_t wait_mask = 0;
+        bool polling = false, timed_out = false, returned = false, slow = false;
+        std::uint64_t accesses = 0, waits = 0;
+        abi::bus_fault fault_;
+        std::vector<unsigned char> snapshot; ///< input buffer between DONE and the next command
+        std::vector<abi::response> responses;
+        std::vector<char> stack;
+        ucontext_t context{};
+    };
+
+    void problem(const std::string& text)
+    {
+        if (problems_.size() < 600)
+            problems_ += text + "; ";
+    }
+
+    // ---- scheduler
+    void perform(const action& a)
+    {
+        node& n = *ranks_[a.rank];
+        switch (a.what) {
+        case action::run_rank:
+            if (!n.returned)
+                swapcontext(&scheduler_, &n.context);
+            break;
+        case action::fetch: fetch(n, a.queue); break;
+        case action::deliver: deliver(n, *a.stream); break;
+        case action::post_command: post_command(n); break;
+        }
+    }
+
+    // Nothing else can happen: the first rank that waits for its DMA sees its timeout.
+    bool time_out()
+    {
+        for (auto& n : ranks_) {
+            if (!n->returned && (n->polling || (n->wait_mask & abi::k_irq_dma) != 0)) {
+                n->timed_out = true;
+                n->polling = false;
+                n->wait_mask = 0;
+                now_ += 10'000'000;
+                actions_.push_back({action::run_rank, n->rank, 0, nullptr});
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // ---- DMA
+    void doorbell(node& n, std::uint32_t q, std::uint32_t tail)
+    {
+        auto& queue = n.queues[q];
+        if (tail - queue.head > queue.entries)
+            problem("rank " + std::to_string(n.rank) + " overran the ring of queue " + std::to_string(q));
+        queue.tail = tail;
+        if (!queue.busy && queue.head != queue.tail) {
+            queue.busy = true;
+            actions_.push_back({action::fetch, n.rank, q, nullptr});
+        }
+    }
+
+    void fetch(node& n, std::uint32_t q)
+    {
+        auto& queue = n.queues[q];
+        message& m = queue.current;
+        if (!queue.half_read) {
+            const std::uint64_t at = queue.base + std::uint64_t{queue.head % queue.entries} * abi::k_descriptor_bytes;
+            std::memcpy(&m.d, &n.hbm[at], sizeof m.d);
+            std::uint32_t words[14];
+            std::memcpy(words, &m.d, sizeof words);
+            if (m.d.check != abi::check_word(words, 14) || m.d.destination_rank >= ranks() ||
+                m.d.source_offset + m.d.bytes > hbm_bytes_ || m.d.destination_offset + m.d.bytes > hbm_bytes_ ||
+                m.d.destination_port >= options_.ports || (m.d.bytes == 0 && m.d.remote_semaphore >= 64)) {
+                problem("bad descriptor from rank " + std::to_string(n.rank));
+                n.error |= 1;
+                n.wake();
+                return; // the queue stops
+            }
+            m.data.resize(m.d.bytes);
+            if (m.d.bytes != 0)
+                std::memcpy(m.data.data(), &n.hbm[m.d.source_offset], m.d.bytes / 2);
+            queue.half_read = true;
+            actions_.push_back({action::fetch, n.rank, q, nullptr});
+            return;
+        }
+        if (m.d.bytes != 0)
+            std::memcpy(&m.data[m.d.bytes / 2], &n.hbm[m.d.source_offset + m.d.bytes / 2], m.d.bytes - m.d.bytes / 2);
+        queue.half_read = false;
+        ++queue.head;
+        ++messages_;
+        if (messages_ != options_.drop_message) {
+            const auto key = (std::uint64_t{n.rank} * 16 + q) * ranks() + m.d.destination_rank;
+            auto [it, fresh] = streams_.try_emplace(key);
+            if (fresh)
+                it->second.slow = random_() % 8 == 0;
+            message_stream& s = it->second;
+            if (s.messages.empty())
+                actions_.push_back({action::deliver, m.d.destination_rank, 0, &s});
+            s.messages.push_back(std::move(m));
+            m = {};
+        }
+        queue.busy = queue.head != queue.tail;
+        if (queue.busy)
+            actions_.push_back({action::fetch, n.rank, q, nullptr});
+        if (n.polling)
+            n.wake();
+    }
+
+    void deliver(node& n, message_stream& s)
+    {
+        message& m = s.messages.front();
+        const std::uint64_t element = abi::element_bytes(m.d.type);
+        const std::uint64_t middle = m.d.bytes / element / 2 * element;
+        const std::uint64_t from = m.half_written ? middle : 0;
+        const std::uint64_t to = m.half_written ? m.d.bytes : middle;
+        for (std::uint64_t i = from; i < to; i += element) {
+            unsigned char* at = &n.hbm[m.d.destination_offset + i];
+            if (m.d.redop == abi::reduce_op::none)
+                std::memcpy(at, &m.data[i], element);
+            else
+                put_element(m.d.type, at,
+                            combine(m.d.redop, m.d.type, get_element(m.d.type, at), get_element(m.d.type, &m.data[i])));
+        }
+        if (!m.half_written && m.d.bytes != 0) {
+            m.half_written = true;
+        } else {
+            const std::uint32_t semaphore = m.d.remote_semaphore;
+            if (semaphore < 64) {
+                ++n.count[semaphore];
+                n.test(semaphore);
+            }
+            s.messages.pop_front();
+        }
+        if (!s.messages.empty())
+            actions_.push_back({action::deliver, n.rank, 0, &s});
+    }
+
+    // ---- host
+    static std::int64_t element_value(const abi::command& c, std::uint32_t rank, std::uint64_t i)
+    {
+        std::uint64_t h =
+            (i + 1) * 0x9e3779b97f4a7c15ull + rank * 0xc2b2ae3d27d4eb4full + c.sequence * 0x165667b19e3779f9ull;
+        h ^= h >> 29;
+        h *= 0xbf58476d1ce4e5b9ull;
+        h ^= h >> 32;
+        if (c.type == abi::element_type::int32)
+            return static_cast<std::int32_t>(static_cast<std::uint32_t>(h));
+        return static_cast<std::int64_t>(h % 4); // 64 ranks: sums below 257, exact in bfloat16
+    }
+
+    bool has_room(const abi::command& c) const { return c.count <= options_.buffer_bytes / abi::element_bytes(c.type); }
+
+    void make_references()
+    {
+        for (const abi::command& c : commands_) {
+            std::vector<std::int64_t> sums;
+            if (!has_room(c)) {
+                references_.emplace_back(); // firmware has to refuse it
+                continue;
+            }
+            if (c.op == abi::collective_op::all_reduce || c.op == abi::collective_op::reduce_scatter) {
+                sums.resize(c.count);
+                for (std::uint64_t i = 0; i < c.count; ++i) {
+                    sums[i] = element_value(c, 0, i);
+                    for (std::uint32_t r = 1; r < ranks(); ++r)
+                        sums[i] = combine(c.redop, c.type, sums[i], element_value(c, r, i));
+                }
+            }
+            references_.push_back(std::move(sums));
+        }
+    }
+
+    void post_command(node& n)
+    {
+        const abi::command& c = commands_[n.responses.size()];
+        if (!n.snapshot.empty() && std::memcmp(n.snapshot.data(), &n.hbm[input_offset()], n.snapshot.size()) != 0)
+            problem("rank " + std::to_string(n.rank) + ": buffer written between two collectives");
+        const std::uint32_t element = abi::element_bytes(c.type);
+        std::memset(&n.hbm[ring_bytes_], 0xa5, hbm_bytes_ - ring_bytes_);
+        for (std::uint64_t i = 0; has_room(c) && i < c.count; ++i)
+            put_element(c.type, &n.hbm[input_offset() + i * element], element_value(c, n.rank, i));
+        std::memcpy(&n.local[abi::k_command_address], &c, sizeof c);
+        n.command_sequence = c.sequence;
+        std::uint64_t slowest = ~0ull;
+        for (const auto& other : ranks_)
+            slowest = std::min<std::uint64_t>(slowest, other->responses.size());
+        max_skew_ = std::max(max_skew_, n.responses.size() - slowest);
+        n.wake();
+    }
+
+    void on_done(node& n, std::uint32_t sequence)
+    {
+        abi::response r;
+        std::memcpy(&r, &n.local[abi::k_response_address], sizeof r);
+        const std::string who = "rank " + std::to_string(n.rank) + " command " + std::to_string(sequence);
+        if (sequence != r.sequence || sequence != n.responses.size() + 1)
+            problem(who + ": answered out of sequence");
+        n.responses.push_back(r);
+        if (r.code != abi::status_code::ok)
+            problem(who + ": code " + std::to_string(static_cast<int>(r.code)) + " " + r.where);
+        else if (sequence <= commands_.size())
+            check_memory(n, commands_[sequence - 1], who);
+        n.snapshot.assign(&n.hbm[input_offset()], &n.hbm[input_offset()] + options_.buffer_bytes);
+        if (n.responses.size() < commands_.size())
+            actions_.push_back({action::post_command, n.rank, 0, nullptr});
+    }
+
+    void check_memory(node& n, const abi::command& c, const std::string& who)
+    {
+        using abi::collective_op;
+        const std::uint32_t element = abi::element_bytes(c.type);
+        const auto input = [&](std::uint64_t i) { return get_element(c.type, &n.hbm[input_offset() + i * element]); };
+        const auto& sums = references_[c.sequence - 1];
+        const abi::element_range mine = abi::shard_of(c.count, ranks(), n.rank);
+        std::uint64_t wrong = 0;
+        std::uint64_t out_bytes = 0;
+        switch (c.op) {
+        case collective_op::all_reduce:
+            for (std::uint64_t i = 0; i < c.count; ++i)
+                wrong += input(i) != sums[i];
+            break;
+        case collective_op::reduce_scatter:
+            for (std::uint64_t i = mine.first; i < mine.first + mine.count; ++i)
+                wrong += input(i) != sums[i];
+            break;
+        case collective_op::all_gather:
+            for (std::uint32_t r = 0; r < ranks(); ++r) {
+                const abi::element_range shard = abi::shard_of(c.count, ranks(), r);
+                for (std::uint64_t i = shard.first; i < shard.first + shard.count; ++i)
+                    wrong += input(i) != element_value(c, r, i);
+            }
+            break;
+        case collective_op::broadcast:
+            for (std::uint64_t i = 0; i < c.count; ++i)
+                wrong += input(i) != element_value(c, c.root, i);
+            break;
+        case collective_op::all_to_all:
+            for (std::uint32_t r = 0; r < ranks(); ++r) {
+                for (std::uint64_t i = 0; i < mine.count; ++i) {
+                    const std::uint64_t at = output_offset() + (r * mine.count + i) * element;
+                    wrong += get_element(c.type, &n.hbm[at]) != element_value(c, r, mine.first + i);
+                }
+            }
+            out_bytes = ranks() * mine.count * element;
+            break;
+        }
+        if (wrong != 0)
+            problem(who + ": " + std::to_string(wrong) + " wrong elements of " + std::to_string(c.count));
+        const auto untouched = [&](std::uint64_t from, std::uint64_t to) {
+            for (std::uint64_t i = from; i < to; ++i) {
+                if (n.hbm[i] != 0xa5)
+                    return false;
+            }
+            return true;
+        };
+        if (!untouched(ring_bytes_, input_offset()) ||
+            !untouched(input_offset() + c.count * element, output_offset()) ||
+            !untouched(output_offset() + out_bytes, hbm_bytes_))
+            problem(who + ": memory outside the buffers changed");
+    }
+
+    world_options options_;
+    std::mt19937 random_;
+    std::uint64_t ring_bytes_ = 0;
+    std::uint64_t hbm_bytes_ = 0;
+    std::uint64_t now_ = 0;
+    std::uint64_t messages_ = 0;
+    std::uint64_t max_skew_ = 0;
+    std::vector<std::unique_ptr<node>> ranks_;
+    std::map<std::uint64_t, message_stream> streams_;
+    std::vector<action> actions_;
+    std::vector<abi::command> commands_;
+    std::vector<std::vector<std::int64_t>> references_;
+    std::map<std::string, std::uint64_t> access_kinds_;
+    std::string problems_;
+    ucontext_t scheduler_{};
+};
+
+} // namespace weft::testing

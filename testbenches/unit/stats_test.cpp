@@ -1,0 +1,80 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/check.h"
+#include "tlm/stats.h"
+
+#include <catch2/catch.hpp>
+
+using namespace weft;
+
+namespace {
+struct device {
+    explicit device(const char* name) : stats(name)
+    {
+        stats.add("reads", "1", "Reads", reads);
+        stats.add("busy", "ps", "Busy time", busy);
+        stats.add("depth", "packets", "Deepest queue", depth);
+        stats.add("level", "packets", "Queue now", level);
+    }
+    counter reads;
+    accumulated_time busy;
+    maximum depth;
+    gauge level;
+    stat_group stats;
+};
+} // namespace
+
+TEST_CASE("statistics count and reset")
+{
+    device d("d");
+    ++d.reads;
+    d.reads.add(41);
+    d.busy.add_ps(1500);
+    d.busy.add_ps(500);
+    d.depth.record(3);
+    d.depth.record(7);
+    d.depth.record(5);
+    d.level.raise(4);
+    d.level.lower(1);
+    CHECK(d.reads.value() == 42);
+    CHECK(d.busy.value() == 2000);
+    CHECK(d.depth.value() == 7);
+    CHECK(d.level.value() == 3);
+    d.reads.reset();
+    d.busy.reset();
+    d.depth.reset();
+    d.level.set(0);
+    for (const auto& row : d.stats.rows())
+        CHECK(row.value() == 0);
+}
+
+TEST_CASE("a registry walks groups and rows in the order in which they were added")
+{
+    device a("chip0.a");
+    device b("chip0.b");
+    stat_registry registry;
+    registry.add(a.stats);
+    registry.add(b.stats);
+    a.reads.add(1);
+    b.reads.add(2);
+
+    std::string walked;
+    registry.visit([&](const stat_group& group, const stat_row& row) {
+        walked += group.name() + '.' + row.name + '=' + std::to_string(row.value()) + row.unit + ' ';
+    });
+    CHECK(walked == "chip0.a.reads=11 chip0.a.busy=0ps chip0.a.depth=0packets chip0.a.level=0packets "
+                    "chip0.b.reads=21 chip0.b.busy=0ps chip0.b.depth=0packets chip0.b.level=0packets ");
+    CHECK(registry.sum("reads") == 3);
+    CHECK(registry.sum("no such thing") == 0);
+    CHECK(registry.find("chip0.b") == &b.stats);
+    CHECK(registry.find("chip0.c") == nullptr);
+    REQUIRE(a.stats.find("busy"));
+    CHECK(std::string(a.stats.find("busy")->description) == "Busy time");
+}
+
+TEST_CASE("two statistics of one name are a bug")
+{
+    device d("d");
+    counter again;
+    CHECK_THROWS_AS(d.stats.add("reads", "1", "Reads once more", again), bug);
+}

@@ -1,0 +1,128 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/calendar_queue.h"
+
+#include <algorithm>
+
+namespace weft {
+
+namespace {
+/// `a` runs after `b`: sorted ranges have the next event last.
+bool later(const timeline_event& a, const timeline_event& b)
+{
+    return a.time_ps != b.time_ps ? a.time_ps > b.time_ps : a.order > b.order;
+}
+constexpr std::uint32_t k_tune_interval = 2048; // buckets
+constexpr std::uint32_t k_max_shift = 40;
+} // namespace
+
+calendar_queue::calendar_queue() : buckets_(k_buckets), occupied_(k_buckets / 64, 0) {}
+
+void calendar_queue::insert_sorted(const timeline_event& event)
+{
+    // Most events that fall into the current bucket are soon: search from the end.
+    auto it = current_.end();
+    while (it != current_.begin() && later(event, *(it - 1)))
+        --it;
+    current_.insert(it, event);
+}
+
+void calendar_queue::push_far(const timeline_event& event)
+{
+    ++far_pushes_;
+    far_.push_back(event);
+    std::push_heap(far_.begin(), far_.end(), later);
+}
+
+void calendar_queue::pull_far()
+{
+    while (!far_.empty() && (far_.front().time_ps >> width_shift_) - cursor_ < k_buckets) {
+        std::pop_heap(far_.begin(), far_.end(), later);
+        put(far_.back().time_ps >> width_shift_, far_.back());
+        far_.pop_back();
+    }
+}
+
+std::uint64_t calendar_queue::next_occupied() const
+{
+    // Slots are a window of k_buckets bucket numbers that starts at cursor_ + 1 (slot of cursor_ itself is empty).
+    const std::uint64_t start = (cursor_ + 1) & k_mask;
+    constexpr std::uint64_t words = k_buckets / 64;
+    for (std::uint64_t i = 0; i <= words; ++i) {
+        const std::uint64_t word_index = ((start >> 6) + i) % words;
+        std::uint64_t word = occupied_[word_index];
+        if (i == 0)
+            word &= ~std::uint64_t{0} << (start & 63);
+        if (i == words)
+            word &= ~(~std::uint64_t{0} << (start & 63));
+        if (word != 0) {
+            const std::uint64_t slot = word_index * 64 + static_cast<std::uint64_t>(__builtin_ctzll(word));
+            return cursor_ + 1 + ((slot - start) & k_mask);
+        }
+    }
+    return k_never_ps;
+}
+
+bool calendar_queue::advance()
+{
+    if (size_ == 0)
+        return false;
+    if (visited_ >= k_tune_interval)
+        retune();
+    std::uint64_t bucket = next_occupied();
+    if (bucket == k_never_ps) {
+        cursor_ = far_.front().time_ps >> width_shift_;
+        // The bucket of the cursor itself belongs into current_, not into the ring.
+        --cursor_;
+        pull_far();
+        bucket = next_occupied();
+    }
+    cursor_ = bucket;
+    const std::uint64_t slot = bucket & k_mask;
+    std::swap(current_, buckets_[slot]);
+    occupied_[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
+    ++visited_;
+    taken_ += current_.size();
+    if (current_.size() > 1)
+        std::sort(current_.begin(), current_.end(), later);
+    if (!far_.empty())
+        pull_far();
+    return true;
+}
+
+void calendar_queue::retune()
+{
+    // Aim at 1..8 events a bucket, and at few events beyond the calendar. The order of events does not depend on the width.
+    const bool crowded = taken_ > std::uint64_t{8} * visited_;
+    const bool sparse = far_pushes_ * 8 > taken_ && taken_ < std::uint64_t{4} * visited_;
+    visited_ = 0;
+    taken_ = 0;
+    far_pushes_ = 0;
+    if ((crowded && width_shift_ == 0) || (sparse && width_shift_ >= k_max_shift) || crowded == sparse)
+        return;
+    std::vector<timeline_event> all;
+    all.reserve(size_);
+    for (auto& bucket : buckets_) {
+        all.insert(all.end(), bucket.begin(), bucket.end());
+        bucket.clear();
+    }
+    all.insert(all.end(), far_.begin(), far_.end());
+    far_.clear();
+    std::fill(occupied_.begin(), occupied_.end(), 0);
+    // current_ is empty here; the cursor must stay at or before the earliest event that may still be pushed.
+    const std::uint64_t floor_ps = (cursor_ + 1) << width_shift_;
+    width_shift_ = crowded ? width_shift_ - 1 : width_shift_ + 1;
+    cursor_ = floor_ps >> width_shift_;
+    if (cursor_ > 0)
+        --cursor_;
+    for (const auto& event : all) {
+        const std::uint64_t bucket = event.time_ps >> width_shift_;
+        if (bucket - cursor_ < k_buckets)
+            put(bucket, event);
+        else
+            push_far(event);
+    }
+    far_pushes_ = 0;
+}
+
+} // namespace weft

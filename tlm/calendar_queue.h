@@ -1,0 +1,103 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calendar queue: events in buckets of equal time width, the current bucket sorted, the far future in a heap. Push and pop
+// cost O(1) on average; no allocation once the buckets have grown. Plain C++.
+#pragma once
+
+#include "tlm/units.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace weft {
+
+inline constexpr std::uint32_t k_max_actors = 1u << 28;
+
+/// What an event calls. `a` and `kind` are the scheduling component's own.
+class timeline_client {
+public:
+    virtual void on_event(std::uint32_t a, std::uint16_t kind) = 0;
+
+protected:
+    ~timeline_client() = default;
+};
+
+struct timeline_event {
+    std::uint64_t time_ps;
+    std::uint64_t order; ///< make_order(); unique among events of one time
+    timeline_client* client;
+    std::uint32_t a;
+    std::uint16_t kind;
+};
+
+/// Classes of events of one time, run in this order: what arrives is seen before anyone arbitrates.
+enum class event_class : std::uint8_t { memory = 0, arrival = 1, arbitration = 2, device = 3 };
+
+constexpr std::uint64_t make_order(event_class c, std::uint32_t actor, std::uint32_t sequence)
+{
+    return (static_cast<std::uint64_t>(c) << 60) | (static_cast<std::uint64_t>(actor) << 32) | sequence;
+}
+
+class calendar_queue {
+public:
+    calendar_queue();
+
+    void push(const timeline_event& event)
+    {
+        ++size_;
+        const std::uint64_t bucket = event.time_ps >> width_shift_;
+        if (bucket <= cursor_)
+            insert_sorted(event);
+        else if (bucket - cursor_ < k_buckets)
+            put(bucket, event);
+        else
+            push_far(event);
+    }
+
+    /// Next event in order, or nullptr. Stays valid until the next push or pop.
+    const timeline_event* peek()
+    {
+        if (current_.empty() && !advance())
+            return nullptr;
+        return &current_.back();
+    }
+    /// Remove what peek() returned.
+    void pop()
+    {
+        current_.pop_back();
+        --size_;
+    }
+    bool empty() const { return size_ == 0; }
+    std::uint64_t size() const { return size_; }
+
+private:
+    static constexpr std::uint64_t k_buckets = 4096;
+    static constexpr std::uint64_t k_mask = k_buckets - 1;
+
+    void put(std::uint64_t bucket, const timeline_event& event)
+    {
+        const std::uint64_t slot = bucket & k_mask;
+        buckets_[slot].push_back(event);
+        occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
+    }
+    void insert_sorted(const timeline_event& event);
+    void push_far(const timeline_event& event);
+    bool advance();
+    void pull_far();
+    void retune();
+    std::uint64_t next_occupied() const;
+
+    std::vector<std::vector<timeline_event>> buckets_;
+    std::vector<std::uint64_t> occupied_;
+    std::vector<timeline_event> current_; ///< sorted, next event last; every event up to the cursor's bucket
+    std::vector<timeline_event> far_;     ///< heap of what lies beyond the calendar
+    std::uint64_t cursor_ = 0;            ///< number of the bucket in current_
+    std::uint64_t size_ = 0;
+    std::uint32_t width_shift_ = 9;       ///< bucket width: 2^9 ps to begin with, tuned to the density of events
+    std::uint32_t visited_ = 0;           ///< buckets since the last tuning
+    std::uint64_t taken_ = 0;             ///< events in them
+    std::uint64_t far_pushes_ = 0;
+};
+
+} // namespace weft

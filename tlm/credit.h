@@ -1,0 +1,112 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Credits of one sender for one VL of one receiver, in cells. A credit that travels back is known here from the moment it
+// leaves the receiver, together with the time of its arrival, and counts from that time on: no event is needed unless
+// somebody waits. The nodes of credits under way come from a pool that many counters share. Plain C++.
+// Invariant: available + under way + held by the receiver's buffer + packets in flight = depth.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace weft {
+
+/// Shared storage for credits under way.
+class credit_pool {
+public:
+    static constexpr std::uint32_t k_none = 0xffff'ffff;
+    struct node {
+        std::uint64_t at_ps;
+        std::uint32_t cells;
+        std::uint32_t next;
+    };
+    std::uint32_t take()
+    {
+        if (free_ == k_none) {
+            nodes_.push_back({});
+            return static_cast<std::uint32_t>(nodes_.size() - 1);
+        }
+        const std::uint32_t i = free_;
+        free_ = nodes_[i].next;
+        return i;
+    }
+    void give(std::uint32_t i)
+    {
+        nodes_[i].next = free_;
+        free_ = i;
+    }
+    node& operator[](std::uint32_t i) { return nodes_[i]; }
+    const node& operator[](std::uint32_t i) const { return nodes_[i]; }
+
+private:
+    std::vector<node> nodes_;
+    std::uint32_t free_ = k_none;
+};
+
+class credit_counter {
+public:
+    /// `cells` more arrive at `at_ps`. Credits of one VL arrive in the order in which they were sent; a time before the
+    /// newest one under way is raised to it.
+    void give(credit_pool& pool, std::uint64_t at_ps, std::uint32_t cells)
+    {
+        under_way_ += cells;
+        if (tail_ != credit_pool::k_none) {
+            auto& last = pool[tail_];
+            if (at_ps <= last.at_ps) {
+                last.cells += cells;
+                return;
+            }
+        }
+        const std::uint32_t i = pool.take();
+        pool[i] = {at_ps, cells, credit_pool::k_none};
+        if (tail_ == credit_pool::k_none)
+            head_ = i;
+        else
+            pool[tail_].next = i;
+        tail_ = i;
+    }
+
+    /// True when `cells` are available at `now_ps`.
+    bool has(credit_pool& pool, std::uint64_t now_ps, std::uint32_t cells)
+    {
+        if (available_ >= cells)
+            return true;
+        while (head_ != credit_pool::k_none && pool[head_].at_ps <= now_ps) {
+            available_ += pool[head_].cells;
+            under_way_ -= pool[head_].cells;
+            const std::uint32_t done = head_;
+            head_ = pool[head_].next;
+            pool.give(done);
+        }
+        if (head_ == credit_pool::k_none)
+            tail_ = credit_pool::k_none;
+        return available_ >= cells;
+    }
+
+    /// Spend `cells`; only after has() said true.
+    void take(std::uint32_t cells) { available_ -= cells; }
+
+    /// Time at which `cells` will be available if the credits under way suffice, else ~0.
+    std::uint64_t when(const credit_pool& pool, std::uint32_t cells) const
+    {
+        std::uint64_t sum = available_;
+        for (std::uint32_t i = head_; i != credit_pool::k_none; i = pool[i].next) {
+            sum += pool[i].cells;
+            if (sum >= cells)
+                return pool[i].at_ps;
+        }
+        return ~std::uint64_t{0};
+    }
+
+    std::uint32_t available() const { return available_; }
+    std::uint32_t under_way() const { return under_way_; }
+
+private:
+    std::uint32_t available_ = 0;
+    std::uint32_t under_way_ = 0;
+    std::uint32_t head_ = credit_pool::k_none;
+    std::uint32_t tail_ = credit_pool::k_none;
+};
+
+} // namespace weft

@@ -1,0 +1,75 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The link protocol: two calls, and TLM-2.0 sockets that carry them.
+//
+//   forward   send(packet, delay)        the sender's wire starts now; the first byte is at the receiver after `delay_ps`, the
+//                                        last one packet.serialisation_ps later. Never blocks, never fails: the credit has paid.
+//   backward  credit(vl, cells, delay)   `cells` buffer cells of `vl` are free; the sender may count them after `delay_ps`.
+//
+// Delays count from the caller's present time (notifier::now_ps, which is sc_time_stamp() for whoever is not a timeline
+// handler). The receiver advertises its buffer depth by one credit() per VL at start_of_simulation; the depth is written
+// down nowhere else. `credits at sender + in flight + buffered + credits returning = depth`.
+//
+// Sockets derive from the TLM-2.0 base sockets; binding a socket of another protocol or VL count is refused.
+#pragma once
+
+#include "tlm/check.h"
+#include "tlm/packet.h"
+
+#include <fmt/format.h>
+#include <systemc>
+#include <tlm>
+
+namespace weft {
+
+struct link_protocol_types {}; ///< makes our sockets differ from those of every other protocol
+
+class link_fw_if : public virtual sc_core::sc_interface {
+public:
+    using protocol_types = link_protocol_types;
+    virtual void send(packet_ptr p, std::uint64_t delay_ps) = 0;
+};
+
+class link_bw_if : public virtual sc_core::sc_interface {
+public:
+    using protocol_types = link_protocol_types;
+    virtual void credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) = 0;
+};
+
+namespace detail {
+using link_initiator_base = ::tlm::tlm_base_initiator_socket<32, link_fw_if, link_bw_if, 1, sc_core::SC_ONE_OR_MORE_BOUND>;
+using link_target_base = ::tlm::tlm_base_target_socket<32, link_fw_if, link_bw_if, 1, sc_core::SC_ONE_OR_MORE_BOUND>;
+} // namespace detail
+
+class link_target_socket : public detail::link_target_base {
+public:
+    link_target_socket(const char* name, std::uint32_t vl_count) : detail::link_target_base(name), vl_count_(vl_count) {}
+    std::uint32_t vl_count() const { return vl_count_; }
+    std::type_index get_protocol_types() const override { return typeid(link_protocol_types); }
+    const char* kind() const override { return "weft::link_target_socket"; }
+
+private:
+    std::uint32_t vl_count_;
+};
+
+class link_initiator_socket : public detail::link_initiator_base {
+public:
+    link_initiator_socket(const char* name, std::uint32_t vl_count) : detail::link_initiator_base(name), vl_count_(vl_count) {}
+    std::uint32_t vl_count() const { return vl_count_; }
+    std::type_index get_protocol_types() const override { return typeid(link_protocol_types); }
+    const char* kind() const override { return "weft::link_initiator_socket"; }
+
+    using detail::link_initiator_base::bind;
+    void bind(base_target_socket_type& target) override
+    {
+        if (const auto* other = dynamic_cast<link_target_socket*>(&target); other && other->vl_count() != vl_count_)
+            throw bug(name(), 0, fmt::format("has {} VLs but {} has {}", vl_count_, other->name(), other->vl_count()));
+        detail::link_initiator_base::bind(target);
+    }
+
+private:
+    std::uint32_t vl_count_;
+};
+
+} // namespace weft

@@ -1,0 +1,131 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The packet of every fabric, and its pool. One object stands for `packet_count` packets of one message that travel
+// together (burst transport; 1 is the reference): headers, flits and credits are charged for each of them, events once.
+//
+// Packets live in their pool and are known by a 32-bit index; packet_ptr is the only owner. Payload bytes are optional: with
+// `data: off` no packet has any, and nothing else changes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+class packet_pool;
+
+/// What a packet asks of its receiver. The numbers in write_op and element are those of hw/abi/types.h (reduce_op,
+/// element_type); the transport layer only carries them.
+struct packet {
+    // Read on every hop.
+    std::uint32_t index = 0;              ///< in the pool, set once
+    std::uint32_t next = 0;               ///< intrusive list of a VL buffer or of the free list
+    std::uint32_t link = 0;               ///< link it travels on or is buffered behind (the fabric's number)
+    std::uint32_t out_link = 0;           ///< where routing sends it from there
+    std::uint32_t source = 0;             ///< endpoint (rank) it comes from
+    std::uint32_t destination = 0;        ///< endpoint (rank) it goes to
+    std::uint32_t wire_bytes = 0;         ///< bytes charged on a wire, all packets of the burst
+    std::uint32_t cells = 0;              ///< credits it needs, all packets of the burst
+    std::uint64_t tail_ps = 0;            ///< when its last byte is in the present buffer
+    std::uint32_t serialisation_ps = 0;   ///< time it takes on the present wire
+    std::uint32_t packet_count = 1;       ///< packets of the burst
+    std::uint8_t vl = 0;
+    std::uint8_t out_vl = 0;
+    std::uint8_t destination_port = 0;    ///< local port at the destination
+    std::uint8_t flags = 0;               ///< packet_flags
+    std::uint8_t write_op = 0;
+    std::uint8_t element = 0;
+    std::uint16_t hops = 0;               ///< router-to-router links crossed
+    // Read by the receiver.
+    std::uint64_t destination_offset = 0; ///< byte offset in the destination's memory
+    std::uint64_t payload_bytes = 0;      ///< all packets of the burst
+    std::uint8_t* payload = nullptr;      ///< payload_bytes bytes, or nullptr with data off
+    std::uint32_t semaphore = 0;          ///< counts up at the destination after the last packet of the message
+    std::uint32_t message = 0;            ///< message number of the source, for traces and checks
+    std::uint64_t born_ps = 0;            ///< when its source sent it
+    packet_pool* pool = nullptr;
+    std::uint32_t payload_class = 0;
+};
+
+enum packet_flags : std::uint8_t {
+    k_last_of_message = 1, ///< the message is complete when this packet is in memory
+    k_corrupted = 2        ///< a fault hook damaged it
+};
+
+struct packet_returner {
+    void operator()(packet* p) const;
+};
+using packet_ptr = std::unique_ptr<packet, packet_returner>;
+
+/// Owns all packets of a simulation. Freed packets are wholly reset before they are used again.
+class packet_pool {
+public:
+    packet_pool() = default;
+    packet_pool(const packet_pool&) = delete;
+    packet_pool& operator=(const packet_pool&) = delete;
+    ~packet_pool();
+
+    packet_ptr make();
+    /// Give `p` room for `bytes` of payload (undefined contents).
+    void add_payload(packet& p, std::uint64_t bytes);
+    void release(packet* p);
+
+    packet& at(std::uint32_t index) { return chunks_[index >> k_chunk_shift][index & k_chunk_mask]; }
+    std::uint64_t live() const { return live_; }
+    std::uint64_t peak() const { return static_cast<std::uint64_t>(chunks_.size()) << k_chunk_shift; }
+    /// Text about the oldest packets that nobody returned ("" when there are none); the pool must be full at the end.
+    std::string leak_report(std::size_t at_most = 8);
+
+private:
+    static constexpr std::uint32_t k_chunk_shift = 10;
+    static constexpr std::uint32_t k_chunk_mask = (1u << k_chunk_shift) - 1;
+    static constexpr std::uint32_t k_none = 0xffff'ffff;
+    static constexpr unsigned k_payload_classes = 33; // 2^n bytes
+
+    std::vector<std::unique_ptr<packet[]>> chunks_;
+    std::uint32_t free_head_ = k_none;
+    std::uint64_t live_ = 0;
+    std::vector<std::uint8_t*> free_payloads_[k_payload_classes];
+    std::vector<std::unique_ptr<std::uint8_t[]>> payload_blocks_;
+};
+
+/// How payload becomes packets, flits and credits on one kind of fabric.
+struct packet_format {
+    std::uint32_t max_payload_bytes = 256;
+    std::uint32_t header_bytes = 16;
+    std::uint32_t flit_bytes = 32;      ///< payload is padded to whole flits; also the size of one credit
+    bool charge_header_on_wire = true;  ///< false where the link rate is already net of headers
+
+    std::uint32_t packets_for(std::uint64_t payload) const
+    {
+        return payload == 0 ? 1u : static_cast<std::uint32_t>((payload + max_payload_bytes - 1) / max_payload_bytes);
+    }
+    /// Bytes on the wire of one packet: header plus payload in whole flits, never less than one flit.
+    std::uint64_t wire_bytes_of_one(std::uint64_t payload) const
+    {
+        const std::uint64_t flits = (payload + flit_bytes - 1) / flit_bytes;
+        const std::uint64_t bytes = flits * flit_bytes + (charge_header_on_wire ? header_bytes : 0);
+        return bytes < flit_bytes ? flit_bytes : bytes;
+    }
+    /// Credits of one packet: it is buffered with its header.
+    std::uint64_t cells_of_one(std::uint64_t payload) const { return (payload + header_bytes + flit_bytes - 1) / flit_bytes; }
+
+    /// Sums over the packets that `payload` bytes are cut into.
+    std::uint64_t wire_bytes(std::uint64_t payload) const
+    {
+        const std::uint64_t n = packets_for(payload);
+        return (n - 1) * wire_bytes_of_one(max_payload_bytes) + wire_bytes_of_one(payload - (n - 1) * max_payload_bytes);
+    }
+    std::uint64_t cells(std::uint64_t payload) const
+    {
+        const std::uint64_t n = packets_for(payload);
+        return (n - 1) * cells_of_one(max_payload_bytes) + cells_of_one(payload - (n - 1) * max_payload_bytes);
+    }
+};
+
+inline void packet_returner::operator()(packet* p) const { p->pool->release(p); }
+
+} // namespace weft

@@ -1,0 +1,92 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/check.h"
+#include "tlm/packet.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace weft {
+
+namespace {
+unsigned class_of(std::uint64_t bytes)
+{
+    unsigned c = 6; // 64 bytes at the least
+    while ((std::uint64_t{1} << c) < bytes)
+        ++c;
+    return c;
+}
+} // namespace
+
+packet_pool::~packet_pool() = default;
+
+packet_ptr packet_pool::make()
+{
+    if (free_head_ == k_none) {
+        const auto first = static_cast<std::uint32_t>(chunks_.size() << k_chunk_shift);
+        chunks_.push_back(std::make_unique<packet[]>(std::size_t{1} << k_chunk_shift));
+        for (std::uint32_t i = k_chunk_mask + 1; i-- > 0;) {
+            packet& p = chunks_.back()[i];
+            p.index = first + i;
+            p.next = free_head_;
+            free_head_ = p.index;
+        }
+    }
+    packet& p = at(free_head_);
+    free_head_ = p.next;
+    p.pool = this;
+    ++live_;
+    return packet_ptr(&p);
+}
+
+void packet_pool::add_payload(packet& p, std::uint64_t bytes)
+{
+    const unsigned c = class_of(bytes);
+    if (c >= k_payload_classes)
+        throw bug("packet_pool", 0, "a payload beyond 4 GiB");
+    auto& list = free_payloads_[c];
+    if (list.empty()) {
+        // One block holds several payloads of a class, so that small payloads do not cost an allocation each.
+        const std::uint64_t each = std::uint64_t{1} << c;
+        const std::uint64_t n = std::max<std::uint64_t>(1, (64u << 10) / each);
+        payload_blocks_.emplace_back(new std::uint8_t[n * each]);
+        for (std::uint64_t i = n; i-- > 0;)
+            list.push_back(payload_blocks_.back().get() + i * each);
+    }
+    p.payload = list.back();
+    p.payload_class = c;
+    list.pop_back();
+}
+
+void packet_pool::release(packet* p)
+{
+    if (p->payload != nullptr)
+        free_payloads_[p->payload_class].push_back(p->payload);
+    const std::uint32_t index = p->index;
+    *p = packet{};
+    p->index = index;
+    p->next = free_head_;
+    free_head_ = index;
+    --live_;
+}
+
+std::string packet_pool::leak_report(std::size_t at_most)
+{
+    if (live_ == 0)
+        return "";
+    std::vector<const packet*> leaked;
+    for (const auto& chunk : chunks_)
+        for (std::uint32_t i = 0; i <= k_chunk_mask; ++i)
+            if (chunk[i].pool != nullptr)
+                leaked.push_back(&chunk[i]);
+    std::sort(leaked.begin(), leaked.end(), [](const packet* a, const packet* b) {
+        return a->born_ps != b->born_ps ? a->born_ps < b->born_ps : a->index < b->index;
+    });
+    std::string text = fmt::format("{} packets were not returned to the pool; the oldest:", leaked.size());
+    for (std::size_t i = 0; i < leaked.size() && i < at_most; ++i)
+        text += fmt::format("\n  from {} to {}, {} bytes, sent at {} ps, message {}", leaked[i]->source,
+                            leaked[i]->destination, leaked[i]->payload_bytes, leaked[i]->born_ps, leaked[i]->message);
+    return text;
+}
+
+} // namespace weft

@@ -1,0 +1,45 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/stats.h"
+
+#include "tlm/check.h"
+
+#include <cstring>
+
+namespace weft {
+
+void stat_group::add_row(const stat_row& row)
+{
+    if (find(row.name))
+        throw bug(name_, 0, std::string("two statistics called ") + row.name);
+    rows_.push_back(row);
+}
+
+const stat_row* stat_group::find(const char* name) const
+{
+    for (const auto& row : rows_)
+        if (std::strcmp(row.name, name) == 0)
+            return &row;
+    return nullptr;
+}
+
+void stat_registry::add(const stat_group& group) { groups_.push_back(&group); }
+
+const stat_group* stat_registry::find(const std::string& name) const
+{
+    for (const auto* group : groups_)
+        if (group->name() == name)
+            return group;
+    return nullptr;
+}
+
+std::uint64_t stat_registry::sum(const char* row_name) const
+{
+    std::uint64_t total = 0;
+    for (const auto* group : groups_)
+        if (const auto* row = group->find(row_name))
+            total += row->value();
+    return total;
+}
+
+} // namespace weft

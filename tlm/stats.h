@@ -1,0 +1,141 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Named statistics with units. A module owns its statistics as plain members (one std::uint64_t each, cheap to count)
+// and lists them once in a stat_group; the builder puts the groups of all modules into one stat_registry, which a
+// report walks.
+//
+//   counter reads;                                        // members of the module
+//   stat_group stats{"chip0.hbm"};
+//   stats.add("reads", "1", "Read accesses", reads);      // in the constructor
+//   registry.add(chip.hbm.stats);                         // in the builder
+//   registry.visit([](const stat_group& g, const stat_row& row) { ... row.value() ... });
+//
+// Units are "B", "ps", "packets", "flits", "1" (a plain number). No SystemC, no global.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+/// Counts things.
+class counter {
+public:
+    void add(std::uint64_t n) { value_ += n; }
+    counter& operator++()
+    {
+        ++value_;
+        return *this;
+    }
+    std::uint64_t value() const { return value_; }
+    void reset() { value_ = 0; }
+
+private:
+    std::uint64_t value_ = 0;
+};
+
+/// Sum of spans of simulated time, in picoseconds.
+class accumulated_time {
+public:
+    void add_ps(std::uint64_t span_ps) { value_ += span_ps; }
+    std::uint64_t value() const { return value_; }
+    void reset() { value_ = 0; }
+
+private:
+    std::uint64_t value_ = 0;
+};
+
+/// The largest value ever recorded.
+class maximum {
+public:
+    void record(std::uint64_t v)
+    {
+        if (v > value_)
+            value_ = v;
+    }
+    std::uint64_t value() const { return value_; }
+    void reset() { value_ = 0; }
+
+private:
+    std::uint64_t value_ = 0;
+};
+
+/// A level that rises and falls.
+class gauge {
+public:
+    void set(std::uint64_t v) { value_ = v; }
+    void raise(std::uint64_t by) { value_ += by; }
+    void lower(std::uint64_t by) { value_ -= by; }
+    std::uint64_t value() const { return value_; }
+
+private:
+    std::uint64_t value_ = 0;
+};
+
+/// One statistic of a group. The texts are static; `object` outlives the row because both belong to one module.
+struct stat_row {
+    const char* name;
+    const char* unit;
+    const char* description;
+    const void* object;
+    std::uint64_t (*read)(const void* object);
+    std::uint64_t value() const { return read(object); }
+};
+
+/// The statistics of one module. Neither copied nor moved: its rows point into its owner.
+class stat_group {
+public:
+    explicit stat_group(std::string name) : name_(std::move(name)) {}
+    stat_group(const stat_group&) = delete;
+    stat_group& operator=(const stat_group&) = delete;
+
+    /// List `stat` (anything with `std::uint64_t value() const`) under `name`, unique in this group; throws `bug` if
+    /// not.
+    template <class Stat> void add(const char* name, const char* unit, const char* description, const Stat& stat)
+    {
+        add_row({name, unit, description, &stat,
+                 [](const void* object) -> std::uint64_t { return static_cast<const Stat*>(object)->value(); }});
+    }
+    /// The general form, for a value that is computed when asked for.
+    void add_row(const stat_row& row);
+
+    const std::string& name() const { return name_; }
+    const std::vector<stat_row>& rows() const { return rows_; }
+    /// The row called `name`, nullptr when there is none.
+    const stat_row* find(const char* name) const;
+    /// fn(const stat_row&) for every row, in the order of add().
+    template <class Fn> void visit(Fn&& fn) const
+    {
+        for (const auto& row : rows_)
+            fn(row);
+    }
+
+private:
+    std::string name_;
+    std::vector<stat_row> rows_;
+};
+
+/// All groups of a platform in the order in which they were added. Holds no group, only points to them.
+class stat_registry {
+public:
+    /// `group` outlives the last use of the registry.
+    void add(const stat_group& group);
+    const std::vector<const stat_group*>& groups() const { return groups_; }
+    const stat_group* find(const std::string& name) const;
+    /// fn(const stat_group&, const stat_row&) for every statistic.
+    template <class Fn> void visit(Fn&& fn) const
+    {
+        for (const auto* group : groups_)
+            group->visit([&](const stat_row& row) { fn(*group, row); });
+    }
+    /// Sum of the statistic `row_name` over all groups that have it.
+    std::uint64_t sum(const char* row_name) const;
+
+private:
+    std::vector<const stat_group*> groups_;
+};
+
+} // namespace weft

@@ -1,0 +1,68 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/timeline.h"
+
+#include "tlm/check.h"
+
+#include <algorithm>
+
+namespace weft {
+
+timeline::timeline(const sc_core::sc_module_name& name) : sc_core::sc_module(name)
+{
+    require_picoseconds("timeline");
+    SC_METHOD(drain);
+    sensitive << tick_;
+    dont_initialize();
+}
+
+std::uint32_t timeline::register_actors(std::uint32_t count)
+{
+    const std::uint32_t first = next_actor_;
+    next_actor_ += count;
+    if (next_actor_ >= k_max_actors)
+        throw bug("timeline", now_ps(), "more actors than an order word can number");
+    return first;
+}
+
+void timeline::notify_at(sc_core::sc_event& event, std::uint64_t time_ps)
+{
+    const std::uint64_t kernel_now = kernel_now_ps();
+    if (time_ps < now_ps())
+        throw bug(name(), now_ps(), "a notification in the past");
+    event.notify(sc_time_from_ps(time_ps - kernel_now));
+    horizon_ps_ = std::min(horizon_ps_, time_ps);
+}
+
+void timeline::arm(std::uint64_t time_ps)
+{
+    armed_for_ps_ = time_ps;
+    tick_.notify(sc_time_from_ps(time_ps - kernel_now_ps()));
+}
+
+void timeline::drain()
+{
+    ++activations_;
+    armed_for_ps_ = k_never_ps;
+    const std::uint64_t kernel_now = kernel_now_ps();
+    horizon_ps_ = kernel_now;
+    if (run_ahead_) {
+        const std::uint64_t idle = sc_core::sc_time_to_pending_activity().value();
+        horizon_ps_ = idle > k_never_ps - kernel_now ? k_never_ps : kernel_now + idle;
+    }
+    draining_ = true;
+    while (const timeline_event* next = queue_.peek()) {
+        if (next->time_ps > kernel_now && next->time_ps >= horizon_ps_)
+            break;
+        const timeline_event event = *next;
+        queue_.pop();
+        now_ps_ = event.time_ps;
+        ++events_;
+        event.client->on_event(event.a, event.kind);
+    }
+    draining_ = false;
+    if (const timeline_event* next = queue_.peek())
+        arm(next->time_ps);
+}
+
+} // namespace weft
