@@ -294,6 +294,7 @@ bool native_core::poll_until(std::uint64_t address, std::uint32_t mask, std::uin
     poll_mask_ = mask;
     poll_expected_ = expected;
     bool met = false;
+    cycle_count interval = config_.poll_interval;
     for (;;) {
         ++mmio_reads;
         std::uint32_t value = 0;
@@ -302,7 +303,8 @@ bool native_core::poll_until(std::uint64_t address, std::uint32_t mask, std::uin
         met = (value & mask) == expected;
         if (met || local_now_ps() >= deadline_ps_)
             break;
-        charge_cycles(config_.poll_interval);
+        charge_cycles(interval);
+        interval = std::min(cycle_count(2 * interval.value()), config_.poll_interval_max);
     }
     activity_ = activity::running;
     if (!met)

@@ -30,6 +30,8 @@ constexpr const char* k_footer =
 
 int sc_main(int argc, char* argv[])
 {
+    // The kernel announces on stdout that a simulation was stopped; results are what belongs there.
+    sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
     CLI::App app{k_description, "weft"};
     app.footer(k_footer);
     app.set_version_flag("--version", std::string("weft ") + weft::version());

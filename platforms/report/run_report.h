@@ -67,7 +67,7 @@ struct run_report {
     std::uint64_t digest = 0;
     std::string version;
     std::vector<std::string> warnings;
-    std::string failure; ///< why the run stopped early; "" when it completed
+    std::string failure;           ///< why the run stopped early; "" when it completed
     nlohmann::ordered_json config; ///< resolved
     std::vector<report_stat> stats;
 };

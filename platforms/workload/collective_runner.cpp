@@ -225,12 +225,19 @@ check_outcome collective_runner::check(const collective_case& c)
     });
 }
 
-bool collective_runner::stalled() const
+bool collective_runner::stalled()
 {
-    if (!machine_.time().empty())
-        return false;
-    return std::all_of(machine_.chips().begin(), machine_.chips().end(),
-                       [](const chip* c) { return c->core.idle() || c->core.blocked(); });
+    // Between two looks: no event was handled, none is pending, no core woke up, and each of them sleeps or polls.
+    std::uint64_t wakeups = 0;
+    bool all_wait = true;
+    for (const chip* c : machine_.chips()) {
+        wakeups += c->core.wakeups.value();
+        all_wait = all_wait && (c->core.idle() || c->core.blocked());
+    }
+    const std::uint64_t activity = machine_.time().events() + wakeups;
+    const bool same = activity == activity_at_last_look_;
+    activity_at_last_look_ = activity;
+    return same && all_wait && machine_.time().empty();
 }
 
 std::string collective_runner::stall_picture() const

@@ -60,7 +60,7 @@ private:
     void fill_inputs(const collective_case& c);
     check_outcome check(const collective_case& c);
     void on_done(std::uint32_t rank, std::uint32_t sequence) override;
-    bool stalled() const;
+    bool stalled();
     std::string stall_picture() const;
     std::string answers_of_failed_ranks(std::uint32_t sequence) const;
     std::uint64_t traffic_so_far() const;
@@ -74,6 +74,7 @@ private:
     std::uint32_t sequence_ = 0;
     std::uint32_t answers_ = 0;
     std::uint64_t last_answer_ps_ = 0;
+    std::uint64_t activity_at_last_look_ = 0;
     sc_core::sc_event all_answered_;
     double data_cpu_seconds_ = 0; ///< spent on inputs and checks
 };

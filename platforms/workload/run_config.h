@@ -72,7 +72,7 @@ struct run_config {
     std::uint64_t seed = 1;
     data_mode data = data_mode::checked;
     packet_count burst = packet_count(1);
-    duration firmware_timeout = duration(1'000'000'000'000);
+    duration firmware_timeout = duration(100'000'000'000);
     duration time_limit = duration(100'000'000'000'000);
     std::vector<collective_spec> workload;
 

@@ -78,7 +78,7 @@ struct bench : sc_core::sc_module, core_log_sink {
 bench& of(std::uint64_t argument) { return *reinterpret_cast<bench*>(static_cast<std::uintptr_t>(argument)); }
 
 /// Calls set_irq at given times from a timeline handler.
-struct irq_driver : timeline_client {
+struct irq_driver final : timeline_client {
     irq_driver(timeline& t, native_core& c) : line(t), core(c), actor(t.register_actors(1)) {}
     void at(std::uint64_t time_ps, std::uint32_t lines, bool level)
     {

@@ -265,6 +265,7 @@ TEST_CASE("a check does not judge a value that could not be read", "[config][fas
     REQUIRE(out.problems.size() == 1);
     CHECK_SAYS(out.text, "x.yaml:2:6: error: ici: '3' stands here; write a section");
     CHECK(read("seed: 13\nici: {flight_time: 1}\n").problems.size() == 1);
+    CHECK(read("seed: 13\nici: {flight_tme: 1 ns}\n").problems.size() == 1); // what was meant was not read
 }
 
 TEST_CASE("unknown keys bring a suggestion or the legal keys", "[config][fast]")
@@ -664,9 +665,8 @@ TEST_CASE("JSON and JSON Schema and the docs table follow the fields", "[config]
     CHECK_SAYS(properties.at("utilisation").at("description").get<std::string>(), "Default: measured");
 
     const std::string table = markdown_table(describe(pod_test_config{}));
-    CHECK_SAYS(
-        table,
-        "| `ici.link_rate` | bandwidth | `82 GB/s` | Rate of one link, one direction | a paper, section 2");
+    CHECK_SAYS(table,
+               "| `ici.link_rate` | bandwidth | `82 GB/s` | Rate of one link, one direction | a paper, section 2");
     CHECK_SAYS(table,
                "| `workload.N.op` | one of `all_reduce`, `all_gather`, `none` | `all_reduce` | The collective |  |\n");
     CHECK_SAYS(table, "| `utilisation` | number | `0.5` | Share \\| of peak | measured |\n");
