@@ -7,11 +7,14 @@
 namespace weft {
 
 namespace {
-/// `a` runs after `b`: sorted ranges have the next event last.
-bool later(const timeline_event& a, const timeline_event& b)
-{
-    return a.time_ps != b.time_ps ? a.time_ps > b.time_ps : a.order > b.order;
-}
+/// `a` runs after `b`: sorted ranges have the next event last. A functor, so that the sorts inline it.
+struct later_first {
+    bool operator()(const timeline_event& a, const timeline_event& b) const
+    {
+        return a.time_ps != b.time_ps ? a.time_ps > b.time_ps : a.order > b.order;
+    }
+};
+constexpr later_first later;
 constexpr std::uint32_t k_tune_interval = 2048; // buckets
 constexpr std::uint32_t k_max_shift = 40;
 } // namespace
@@ -92,9 +95,11 @@ bool calendar_queue::advance()
 
 void calendar_queue::retune()
 {
-    // Aim at 1..8 events a bucket, and at few events beyond the calendar. The order of events does not depend on the width.
-    const bool crowded = taken_ > std::uint64_t{8} * visited_;
-    const bool sparse = far_pushes_ * 8 > taken_ && taken_ < std::uint64_t{4} * visited_;
+    // Few events beyond the calendar, and buckets that sort quickly; where both cannot be had, buckets of up to 32 events are
+    // cheaper than the heap. The order of events does not depend on the width.
+    const bool beyond = far_pushes_ * 16 > taken_;
+    const bool crowded = taken_ > std::uint64_t{beyond ? 32u : 12u} * visited_;
+    const bool sparse = beyond && taken_ < std::uint64_t{16} * visited_;
     visited_ = 0;
     taken_ = 0;
     far_pushes_ = 0;

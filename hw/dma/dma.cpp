@@ -82,6 +82,7 @@ struct dma::port_side final : link_fw_if, link_bw_if {
     std::vector<std::uint64_t> slot_free_ps; ///< read-ahead slots, a ring
     std::uint32_t next_slot = 0;
     std::uint32_t round_robin = 0;           ///< queue after the one last served
+    std::uint32_t ready_queues = 0;          ///< bit q: queue q has a descriptor loaded
     std::uint32_t sequence = 0;
     bool awaiting_credit = false;
     std::uint32_t wanted_cells = 0;
@@ -284,6 +285,7 @@ void dma::fetched(std::uint32_t index)
     q.ready.push_back(next);
     ++q.fetched;
     start_fetch(index);
+    ports_[index % view_.ports]->ready_queues |= 1u << index;
     schedule_issue(index % view_.ports, time_.now_ps());
 }
 
@@ -317,12 +319,14 @@ void dma::issue(std::uint32_t port)
 {
     port_side& side = *ports_[port];
     // Round robin over the queues of this port; a queue that sends to its own rank needs no credit.
-    const std::uint32_t n = config_.queues;
     std::uint64_t wanted_at = k_never_ps;
     std::uint32_t wanted_cells = 0xffff'ffff;
-    for (std::uint32_t i = 0; i < n; ++i) {
-        const std::uint32_t index = (side.round_robin + i) % n;
-        if (index % view_.ports != port || queues_[index].ready.empty() || queues_[index].stopped)
+    const std::uint32_t above = side.ready_queues & (~0u << side.round_robin);
+    std::uint64_t turn = above | std::uint64_t{side.ready_queues & ~above} << 32; // from the pointer up, then from zero
+    while (turn != 0) {
+        const std::uint32_t index = static_cast<std::uint32_t>(__builtin_ctzll(turn)) & 31u;
+        turn &= turn - 1;
+        if (queues_[index].stopped)
             continue;
         const std::uint64_t payload = next_payload(queues_[index]);
         const bool local = queues_[index].ready.front().d.destination_rank == rank_;
@@ -333,8 +337,9 @@ void dma::issue(std::uint32_t port)
             continue;
         }
         send_one(port, index, payload);
-        side.round_robin = (index + 1) % n;
-        schedule_issue(port, time_.now_ps());
+        side.round_robin = (index + 1) % config_.queues;
+        if (side.ready_queues != 0)
+            schedule_issue(port, time_.now_ps());
         return;
     }
     if (wanted_at != k_never_ps) {
@@ -398,6 +403,8 @@ void dma::send_one(std::uint32_t port, std::uint32_t index, std::uint64_t payloa
         (void)head_at(q, now); // keeps the list short
         q.completes_at_ps.push_back(end);
         q.ready.erase(q.ready.begin());
+        if (q.ready.empty())
+            side.ready_queues &= ~(1u << index);
         ++q.finished;
         ++descriptors;
         start_fetch(index);

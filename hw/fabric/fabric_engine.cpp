@@ -116,12 +116,10 @@ void fabric_engine::inject(std::uint32_t link, packet_ptr p, std::uint64_t delay
     link_state& l = links_[link];
     packet& q = *p.release();
     q.link = link;
-    const std::uint64_t head = time_.now_ps() + delay_ps + pipeline_ps_;
-    q.tail_ps = head + q.serialisation_ps;
     l.wire_bytes += q.wire_bytes;
     l.packets += q.packet_count;
     l.busy_sum_ps += q.serialisation_ps;
-    time_.schedule(head, make_order(event_class::arrival, actor_base_ + link, l.sequence++), *this, q.index, k_arrival);
+    fly(q, time_.now_ps() + delay_ps + pipeline_ps_);
 }
 
 void fabric_engine::edge_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps)
@@ -149,13 +147,31 @@ void fabric_engine::on_event(std::uint32_t a, std::uint16_t kind)
     case k_arrival:
         arrival(pool_.at(a));
         break;
-    case k_wake:
+    default:
         wake(a);
         break;
-    default:
-        enter(a, pool_.at(queues_[a].head));
-        break;
     }
+}
+
+void fabric_engine::fly(packet& p, std::uint64_t head_ps)
+{
+    // Look-ahead routing: the next output is chosen now, so that a packet which must not start before its tail is near
+    // (a fast output, store-and-forward) needs one event and not two. Its order in the buffer is the same: whoever follows it
+    // on this wire has its head behind this tail.
+    link_state& l = links_[p.link];
+    p.tail_ps = head_ps + p.serialisation_ps;
+    const route_decision d = policy_.route(l.to_router, l.to_port, p);
+    p.out_link = out_links_[routers_[l.to_router].first_port + d.out_port];
+    p.out_vl = d.vl;
+    if (p.out_link == k_none)
+        throw bug(routers_[l.to_router].name, now_ps_, "routing chose port " + port_name(d.out_port) + ", where nothing is wired");
+    std::uint64_t at_ps = head_ps;
+    const link_state& out = links_[p.out_link];
+    if (out.may_run_dry) {
+        const std::uint64_t serialisation = config_.cut_through ? out.rate.time_ps(p.wire_bytes) : 0;
+        at_ps = std::max(head_ps, p.tail_ps - std::min(p.tail_ps, serialisation));
+    }
+    time_.schedule(at_ps, make_order(event_class::arrival, actor_base_ + p.link, l.sequence++), *this, p.index, k_arrival);
 }
 
 void fabric_engine::arrival(packet& p)
@@ -173,33 +189,12 @@ void fabric_engine::arrival(packet& p)
     if (q.read_free_ps > now_ps_)
         ensure_wake(q.out_link, q.read_free_ps); // the buffer still streams the packet before
     else
-        ask(qi, p);
-}
-
-void fabric_engine::ask(std::uint32_t qi, packet& p)
-{
-    const link_state& in = links_[p.link];
-    const route_decision d = policy_.route(in.to_router, in.to_port, p);
-    p.out_link = out_links_[routers_[in.to_router].first_port + d.out_port];
-    p.out_vl = d.vl;
-    if (p.out_link == k_none)
-        throw bug(routers_[in.to_router].name, now_ps_, "routing chose port " + port_name(d.out_port) + ", where nothing is wired");
-    queues_[qi].asked = true;
-    const link_state& out = links_[p.out_link];
-    if (out.may_run_dry) {
-        const std::uint64_t serialisation = config_.cut_through ? out.rate.time_ps(p.wire_bytes) : 0;
-        if (p.tail_ps > now_ps_ + serialisation) {
-            time_.schedule(p.tail_ps - serialisation,
-                           make_order(event_class::arrival, actor_base_ + p.link, links_[p.link].sequence++), *this, qi,
-                           k_ready);
-            return;
-        }
-    }
-    enter(qi, p);
+        enter(qi, p);
 }
 
 void fabric_engine::enter(std::uint32_t qi, packet& p)
 {
+    queues_[qi].asked = true;
     link_state& out = links_[p.out_link];
     if (out.busy_until_ps <= now_ps_ && out.waiters == 0 && out.wake_at_ps != now_ps_ && out.up &&
         queues_[queue_of(p.out_link, p.out_vl)].credits.has(credits_under_way_, now_ps_, p.cells)) {
@@ -231,7 +226,7 @@ void fabric_engine::wake(std::uint32_t link)
         if (q.head != k_none && !q.asked && q.read_free_ps <= now_ps_) {
             l.wake_at_ps = now_ps_; // the next head joins the arbitration below instead of overtaking it
             const std::uint32_t feeding = l.feeding;
-            ask(feeding, pool_.at(q.head));
+            enter(feeding, pool_.at(q.head));
             if (links_[link].wake_at_ps == now_ps_)
                 links_[link].wake_at_ps = k_never_ps;
         }
@@ -329,8 +324,7 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     packet_hops_ += p.packet_count;
     ++transport_hops_;
     ++p.hops;
-    p.tail_ps = head + serialisation;
-    time_.schedule(head, make_order(event_class::arrival, actor_base_ + out_id, out.sequence++), *this, p.index, k_arrival);
+    fly(p, head);
 }
 
 bool fabric_engine::apply_hook(link_state& l, std::uint32_t link, packet& p, std::uint64_t& head_ps)

@@ -121,7 +121,7 @@ public:
     std::string audit() const;
 
 private:
-    enum event_kind : std::uint16_t { k_arrival, k_wake, k_ready };
+    enum event_kind : std::uint16_t { k_arrival, k_wake };
 
     struct link_state {
         std::uint64_t busy_until_ps = 0;
@@ -171,7 +171,7 @@ private:
 
     void on_event(std::uint32_t a, std::uint16_t kind) override;
     void arrival(packet& p);
-    void ask(std::uint32_t queue, packet& p);
+    void fly(packet& p, std::uint64_t head_ps);
     void enter(std::uint32_t queue, packet& p);
     void arbitrate(std::uint32_t link);
     void transmit(std::uint32_t queue, packet& p);
