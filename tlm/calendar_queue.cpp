@@ -17,6 +17,7 @@ struct later_first {
 constexpr later_first later;
 constexpr std::uint32_t k_tune_interval = 2048; // buckets
 constexpr std::uint32_t k_max_shift = 40;
+constexpr std::uint64_t k_large = 4096; // events pending; their state no longer fits the inner caches
 } // namespace
 
 calendar_queue::calendar_queue() : buckets_(k_buckets), occupied_(k_buckets / 64, 0) {}
@@ -95,11 +96,12 @@ bool calendar_queue::advance()
 
 void calendar_queue::retune()
 {
-    // Few events beyond the calendar, and buckets that sort quickly; where both cannot be had, buckets of up to 32 events are
-    // cheaper than the heap. The order of events does not depend on the width.
+    // Few events beyond the calendar, and buckets that sort quickly; where both cannot be had, buckets of up to 40 events are
+    // cheaper than the heap, and in a large system they leave room to prefetch. The order of events does not depend on the width.
     const bool beyond = far_pushes_ * 16 > taken_;
-    const bool crowded = taken_ > std::uint64_t{beyond ? 32u : 12u} * visited_;
-    const bool sparse = beyond && taken_ < std::uint64_t{16} * visited_;
+    const std::uint64_t full = size_ > k_large || beyond ? 40 : 12;
+    const bool crowded = taken_ > full * visited_;
+    const bool sparse = (beyond || size_ > k_large) && taken_ < full / 3 * visited_;
     visited_ = 0;
     taken_ = 0;
     far_pushes_ = 0;

@@ -36,6 +36,15 @@ struct config_problem {
     std::string message; ///< whole sentence: what is wrong, why, what would be right
 };
 
+/// Whether none of the problems is an error. An outer validate() asks this of a section before it computes with its values.
+inline bool no_errors(const std::vector<config_problem>& problems)
+{
+    for (const config_problem& p : problems)
+        if (p.level == severity::error)
+            return false;
+    return true;
+}
+
 /// Specialise with `static constexpr std::pair<E, const char*> values[]` to make an enum readable.
 template <class E> struct enum_names;
 

@@ -46,10 +46,11 @@ private:
 
 class credit_counter {
 public:
-    /// `cells` more arrive at `at_ps`. Credits of one VL arrive in the order in which they were sent; a time before the
+    /// `cells` more arrive at `at_ps` >= `now_ps`. Credits of one VL arrive in the order in which they were sent; a time before the
     /// newest one under way is raised to it.
-    void give(credit_pool& pool, std::uint64_t at_ps, std::uint32_t cells)
+    void give(credit_pool& pool, std::uint64_t now_ps, std::uint64_t at_ps, std::uint32_t cells)
     {
+        settle(pool, now_ps); // keeps the list, and with it the pool, as short as the wire: it stays in the cache
         under_way_ += cells;
         if (tail_ != credit_pool::k_none) {
             auto& last = pool[tail_];
@@ -72,15 +73,7 @@ public:
     {
         if (available_ >= cells)
             return true;
-        while (head_ != credit_pool::k_none && pool[head_].at_ps <= now_ps) {
-            available_ += pool[head_].cells;
-            under_way_ -= pool[head_].cells;
-            const std::uint32_t done = head_;
-            head_ = pool[head_].next;
-            pool.give(done);
-        }
-        if (head_ == credit_pool::k_none)
-            tail_ = credit_pool::k_none;
+        settle(pool, now_ps);
         return available_ >= cells;
     }
 
@@ -103,6 +96,19 @@ public:
     std::uint32_t under_way() const { return under_way_; }
 
 private:
+    void settle(credit_pool& pool, std::uint64_t now_ps)
+    {
+        while (head_ != credit_pool::k_none && pool[head_].at_ps <= now_ps) {
+            available_ += pool[head_].cells;
+            under_way_ -= pool[head_].cells;
+            const std::uint32_t done = head_;
+            head_ = pool[head_].next;
+            pool.give(done);
+        }
+        if (head_ == credit_pool::k_none)
+            tail_ = credit_pool::k_none;
+    }
+
     std::uint32_t available_ = 0;
     std::uint32_t under_way_ = 0;
     std::uint32_t head_ = credit_pool::k_none;

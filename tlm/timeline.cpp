@@ -56,6 +56,7 @@ void timeline::drain()
             break;
         const timeline_event event = *next;
         queue_.pop();
+        queue_.prefetch_ahead();
         now_ps_ = event.time_ps;
         ++events_;
         event.client->on_event(event.a, event.kind);

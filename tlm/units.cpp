@@ -338,6 +338,24 @@ std::string format_quantity(quantity_kind kind, std::uint64_t value)
     return best;
 }
 
+namespace {
+/// `value` base units in the largest of `names` (each 1000 times the one before) of which it is at least one.
+std::string three_digits(std::uint64_t value, std::initializer_list<const char*> names)
+{
+    double number = static_cast<double>(value);
+    auto name = names.begin();
+    while (number >= 999.5 && name + 1 != names.end()) {
+        number /= 1000;
+        ++name;
+    }
+    const bool exact = name == names.begin();
+    return fmt::format("{:.{}f} {}", number, exact || number >= 99.95 ? 0 : number >= 9.995 ? 1 : 2, *name);
+}
+} // namespace
+
+std::string rounded_text(duration d) { return three_digits(d.value(), {"ps", "ns", "us", "ms", "s"}); }
+std::string rounded_text(data_size s) { return three_digits(s.value(), {"B", "kB", "MB", "GB", "TB"}); }
+
 wire_rate::wire_rate(bandwidth rate)
 {
     if (rate.value() == 0)

@@ -79,6 +79,10 @@ std::string format_quantity(quantity_kind kind, std::uint64_t value);
 
 template <quantity_kind K> std::string to_string(quantity<K> q) { return format_quantity(K, q.value()); }
 
+/// Three digits for a human eye, where the exact value would be a riddle: "57.4 ns", "1.05 MB", "4.71 kB", "256 B".
+std::string rounded_text(duration d);
+std::string rounded_text(data_size s);
+
 /// "a size in B, KiB, MiB, GiB, TiB, kB, MB, GB or TB, for example \"4 KiB\"": what a user may write for this kind.
 const char* legal_units(quantity_kind kind);
 

@@ -30,6 +30,7 @@ struct bus_config {
     {
         visit("latency", self.latency, "Of one access through the decoder, there and back", "assumed");
     }
+    std::vector<config_problem> validate() const;
 };
 
 /// One window of the address map.

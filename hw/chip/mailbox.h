@@ -29,6 +29,7 @@ struct mailbox_config {
     {
         visit("latency", self.latency, "Of one register access", "assumed");
     }
+    std::vector<config_problem> validate() const;
 };
 
 /// The host's side of DONE.

@@ -28,29 +28,27 @@ std::string time_text(std::uint64_t time_ps)
 std::vector<config_problem> core_config::validate() const
 {
     std::vector<config_problem> problems;
-    if (clock.value() < 1'000'000 || clock.value() > 100'000'000'000)
-        problems.push_back(
-            {severity::error, "clock", "the clock must lie between 1 MHz and 100 GHz; 940 MHz is the default"});
-    if (wait_entry.value() == 0 || clock_read.value() == 0)
-        problems.push_back(
-            {severity::error, wait_entry.value() == 0 ? "wait_entry" : "clock_read",
-             "must be at least one cycle, because a loop that only waits or reads the clock has to get on"});
-    if (poll_interval.value() == 0)
-        problems.push_back({severity::error, "poll_interval", "must be at least one cycle; 50 cycles is the default"});
-    if (max_ahead.value() < 1'000 || max_ahead.value() > 1'000'000'000)
-        problems.push_back({severity::error, "max_ahead", "must lie between 1 ns and 1 ms; 1 us is the default"});
-    if (stack.value() < 32 * 1024 || stack.value() > 64 * 1024 * 1024)
-        problems.push_back({severity::error, "stack", "must lie between 32 KiB and 64 MiB; 64 KiB is the default"});
-    const std::pair<const char*, cycle_count> costs[] = {{"mmio_overhead", mmio_overhead},
-                                                         {"copy_per_8_bytes", copy_per_8_bytes},
-                                                         {"irq_wake", irq_wake},
-                                                         {"wait_entry", wait_entry},
-                                                         {"poll_interval", poll_interval},
-                                                         {"clock_read", clock_read},
-                                                         {"log_line", log_line}};
+    const auto need = [&](bool ok, const char* key, std::string text) {
+        if (!ok)
+            problems.push_back({severity::error, key, std::move(text)});
+    };
+    need(clock.value() >= 1'000'000 && clock.value() <= 100'000'000'000, "clock",
+         fmt::format("is {}, must be 1 MHz to 100 GHz; 940 MHz is the default.", to_string(clock)));
+    const std::pair<const char*, cycle_count> costs[] = {
+        {"mmio_overhead", mmio_overhead}, {"copy_per_8_bytes", copy_per_8_bytes}, {"irq_wake", irq_wake},
+        {"wait_entry", wait_entry},       {"poll_interval", poll_interval},       {"poll_interval_max", poll_interval_max},
+        {"clock_read", clock_read},       {"log_line", log_line}};
     for (const auto& [key, cost] : costs)
-        if (cost.value() > 1'000'000)
-            problems.push_back({severity::error, key, "a cost must not exceed 1000000 cycles"});
+        need(cost.value() <= 1'000'000, key, fmt::format("is {}, must be at most 1000000 cycles.", to_string(cost)));
+    // Loops that wait, poll or look at the clock must get on in simulated time.
+    for (const auto& [key, cost] : {std::pair{"wait_entry", wait_entry}, std::pair{"clock_read", clock_read}, std::pair{"poll_interval", poll_interval}})
+        need(cost.value() >= 1, key, "is 0 cycles, must be at least 1 cycle, or a loop that waits would never get on in time.");
+    need(poll_interval_max >= poll_interval || poll_interval.value() == 0, "poll_interval_max",
+         fmt::format("is {}, below poll_interval ({}), with which the intervals begin.", to_string(poll_interval_max), to_string(poll_interval)));
+    need(max_ahead.value() >= 1'000 && max_ahead.value() <= 1'000'000'000, "max_ahead",
+         fmt::format("is {}, must be 1 ns to 1 ms; 1 us is the default.", to_string(max_ahead)));
+    need(stack.value() >= 32 << 10 && stack.value() <= 8 << 20, "stack",
+         fmt::format("is {}, must be 32 KiB to 8 MiB; 64 KiB is the default.", to_string(stack)));
     return problems;
 }
 
@@ -293,16 +291,19 @@ bool native_core::poll_until(std::uint64_t address, std::uint32_t mask, std::uin
     poll_address_ = address;
     poll_mask_ = mask;
     poll_expected_ = expected;
+    polled_at_ps_ = 0;
     bool met = false;
     cycle_count interval = config_.poll_interval;
     for (;;) {
         ++mmio_reads;
+        const std::uint64_t read_at_ps = local_now_ps();
         std::uint32_t value = 0;
         if (!read_bus(address, &value, sizeof value))
             break; // fault() says why; polling on would not make the device appear
         met = (value & mask) == expected;
         if (met || local_now_ps() >= deadline_ps_)
             break;
+        polled_at_ps_ = read_at_ps;
         charge_cycles(interval);
         interval = std::min(cycle_count(2 * interval.value()), config_.poll_interval_max);
     }

@@ -102,10 +102,13 @@ public:
     {
         return activity_ != activity::running && activity_ != activity::polling;
     } ///< parked or finished
-    /// True in a wait with a timeout: the core expects something to happen.
-    bool blocked() const
+    /// True in a wait with a timeout that only something new can end: the core expects something to happen. With everything
+    /// else at rest since `quiet_since_ps`, a polled register counts once it has been read after that, and a sleep unless its
+    /// wake-up is under way.
+    bool blocked(std::uint64_t quiet_since_ps = 0) const
     {
-        return activity_ == activity::polling || (activity_ == activity::sleeping && deadline_ps_ != k_never_ps);
+        return activity_ == activity::polling ? polled_at_ps_ >= quiet_since_ps
+                                              : activity_ == activity::sleeping && deadline_ps_ != k_never_ps && wake_at_ps_ == k_never_ps;
     }
     /// What the core is doing, for the stall report: "sleeps until interrupt lines 0x2 rise, since 12.3 us, timeout at
     /// 5 ms".
@@ -176,6 +179,7 @@ private:
     activity activity_ = activity::not_started;
     std::uint64_t since_ps_ = 0;
     std::uint64_t deadline_ps_ = k_never_ps;
+    std::uint64_t polled_at_ps_ = 0; // last completed read of the polled register that did not end the wait
     std::uint64_t poll_address_ = 0;
     std::uint32_t poll_mask_ = 0;
     std::uint32_t poll_expected_ = 0;

@@ -37,12 +37,15 @@ std::vector<config_problem> dma_config::validate() const
             p.push_back({severity::error, key, std::move(text)});
     };
     need(queues >= 4 && queues <= k_max_queues, "queues",
-         fmt::format("is {}, must be 4..{}: the collectives run up to four channels at once.", queues, k_max_queues));
+         fmt::format("is {}, must be 4 to {}: the collectives run up to four channels at once.", queues, k_max_queues));
     need(ring_entries >= 4 && ring_entries <= 65536 && (ring_entries & (ring_entries - 1)) == 0, "ring_entries",
          fmt::format("is {}, must be a power of two from 4 to 65536.", ring_entries));
-    need(prefetch >= 1 && prefetch <= 64, "prefetch", fmt::format("is {}, must be 1..64.", prefetch));
-    need(read_ahead >= 1 && read_ahead <= 65536, "read_ahead", fmt::format("is {}, must be 1..65536 packets.", read_ahead));
-    need(receive_buffer.value() >= 64 && receive_buffer.value() <= 1ull << 30, "receive_buffer", "must be 64 B to 1 GiB.");
+    need(prefetch >= 1 && prefetch <= 64, "prefetch", fmt::format("is {}, must be 1 to 64 descriptors.", prefetch));
+    need(read_ahead >= 1 && read_ahead <= 65536, "read_ahead", fmt::format("is {}, must be 1 to 65536 packets.", read_ahead));
+    need(receive_buffer.value() <= 1ull << 30, "receive_buffer",
+         fmt::format("is {}, must be at most 1 GiB.", to_string(receive_buffer)));
+    need(register_latency.value() <= 1'000'000'000, "register_latency",
+         fmt::format("is {}, must be at most 1 ms.", to_string(register_latency)));
     return p;
 }
 
@@ -66,7 +69,7 @@ struct dma::port_side final : link_fw_if, link_bw_if {
     }
     void credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
     {
-        credits[vl].give(credits_under_way, dma_.time_.now_ps() + delay_ps, cells);
+        credits[vl].give(credits_under_way, dma_.time_.now_ps(), dma_.time_.now_ps() + delay_ps, cells);
         if (awaiting_credit)
             dma_.credit_arrived(index_);
     }

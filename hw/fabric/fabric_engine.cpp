@@ -54,7 +54,7 @@ std::uint32_t fabric_engine::add_link(std::uint32_t from_router, std::uint32_t f
     links_[id].to_port = static_cast<std::uint16_t>(to_port);
     // The receiver advertises its buffer: here both ends are ours.
     for (std::uint32_t vl = 0; vl < config_.vl_count; ++vl)
-        queues_[queue_of(id, vl)].credits.give(credits_under_way_, 0, params.depth_cells);
+        queues_[queue_of(id, vl)].credits.give(credits_under_way_, 0, 0, params.depth_cells);
     return id;
 }
 
@@ -85,6 +85,7 @@ std::uint32_t fabric_engine::add_edge_input(std::uint32_t router, std::uint32_t 
 void fabric_engine::finish_build()
 {
     actor_base_ = time_.register_actors(link_count());
+    out_ports_ = out_links_;
     for (std::uint32_t id = 0; id < link_count(); ++id) {
         link_state& l = links_[id];
         if (l.router == k_none)
@@ -93,14 +94,17 @@ void fabric_engine::finish_build()
         l.waiter_base = static_cast<std::uint32_t>(waiters_.size());
         l.waiter_words = static_cast<std::uint16_t>((r.ports * config_.vl_count + 63) / 64);
         waiters_.resize(waiters_.size() + l.waiter_words, 0);
+        bool may_run_dry = !config_.cut_through;
         for (std::uint32_t port = 0; port < r.ports; ++port) {
             const std::uint32_t in = in_links_[r.first_port + port];
-            if (in != k_none && cold_[in].rate < cold_[id].rate)
-                l.may_run_dry = true;
+            may_run_dry = may_run_dry || (in != k_none && cold_[in].rate < cold_[id].rate);
         }
-        if (!config_.cut_through)
-            l.may_run_dry = true;
+        if (may_run_dry)
+            out_ports_[r.first_port + cold_[id].from_port] |= k_slow_start;
     }
+    for (link_state& l : links_)
+        if (l.to_router != k_none)
+            l.to_first_port = routers_[l.to_router].first_port;
 }
 
 std::uint32_t fabric_engine::out_link(std::uint32_t router, std::uint32_t port) const
@@ -153,6 +157,32 @@ void fabric_engine::on_event(std::uint32_t a, std::uint16_t kind)
     }
 }
 
+void fabric_engine::prefetch(std::uint32_t a, std::uint16_t kind, int stage) const
+{
+    const auto fetch_link = [this](std::uint32_t link) {
+        const char* state = reinterpret_cast<const char*>(&links_[link]);
+        __builtin_prefetch(state);
+        __builtin_prefetch(state + 64);
+    };
+    if (kind == k_wake) {
+        if (stage == 0)
+            fetch_link(a);
+        else if (links_[a].feeding != k_none)
+            __builtin_prefetch(&queues_[links_[a].feeding]);
+        return;
+    }
+    const packet& p = pool_.at(a);
+    if (stage == 0) {
+        __builtin_prefetch(&p);
+        __builtin_prefetch(reinterpret_cast<const char*>(&p) + 64);
+        return;
+    }
+    __builtin_prefetch(&queues_[queue_of(p.link, p.vl)]);
+    __builtin_prefetch(&queues_[queue_of(p.out_link, p.out_vl)]);
+    fetch_link(p.link);
+    fetch_link(p.out_link);
+}
+
 void fabric_engine::fly(packet& p, std::uint64_t head_ps)
 {
     // Look-ahead routing: the next output is chosen now, so that a packet which must not start before its tail is near
@@ -161,14 +191,14 @@ void fabric_engine::fly(packet& p, std::uint64_t head_ps)
     link_state& l = links_[p.link];
     p.tail_ps = head_ps + p.serialisation_ps;
     const route_decision d = policy_.route(l.to_router, l.to_port, p);
-    p.out_link = out_links_[routers_[l.to_router].first_port + d.out_port];
+    const std::uint32_t out_port = out_ports_[l.to_first_port + d.out_port];
+    p.out_link = out_port & ~k_slow_start;
     p.out_vl = d.vl;
-    if (p.out_link == k_none)
+    if (out_port == k_none)
         throw bug(routers_[l.to_router].name, now_ps_, "routing chose port " + port_name(d.out_port) + ", where nothing is wired");
     std::uint64_t at_ps = head_ps;
-    const link_state& out = links_[p.out_link];
-    if (out.may_run_dry) {
-        const std::uint64_t serialisation = config_.cut_through ? out.rate.time_ps(p.wire_bytes) : 0;
+    if ((out_port & k_slow_start) != 0) {
+        const std::uint64_t serialisation = config_.cut_through ? links_[p.out_link].rate.time_ps(p.wire_bytes) : 0;
         at_ps = std::max(head_ps, p.tail_ps - std::min(p.tail_ps, serialisation));
     }
     time_.schedule(at_ps, make_order(event_class::arrival, actor_base_ + p.link, l.sequence++), *this, p.index, k_arrival);
@@ -348,7 +378,7 @@ bool fabric_engine::apply_hook(link_state& l, std::uint32_t link, packet& p, std
 void fabric_engine::return_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t at_ps)
 {
     queue_state& slot = queues_[queue_of(link, vl)];
-    slot.credits.give(credits_under_way_, at_ps, cells);
+    slot.credits.give(credits_under_way_, now_ps_, at_ps, cells);
     if (slot.awaited) {
         slot.awaited = false;
         ensure_wake(link, std::max(at_ps, links_[link].busy_until_ps));

@@ -121,9 +121,10 @@ public:
     std::string audit() const;
 
 private:
+    static constexpr std::uint32_t k_slow_start = 1u << 31; ///< the output may run dry: wait until the tail is near
     enum event_kind : std::uint16_t { k_arrival, k_wake };
 
-    struct link_state {
+    struct alignas(64) link_state {
         std::uint64_t busy_until_ps = 0;
         std::uint64_t wake_at_ps = k_never_ps; ///< earliest wake scheduled
         wire_rate rate;
@@ -137,6 +138,7 @@ private:
         std::uint32_t waiter_base = 0;    ///< first word of the waiter mask
         std::uint32_t router = k_none;    ///< sending router
         std::uint32_t to_router = k_none;
+        std::uint32_t to_first_port = 0;  ///< of to_router, into out_ports_
         std::uint16_t to_port = 0;
         std::uint16_t waiter_words = 0;
         std::uint16_t waiters = 0;
@@ -144,7 +146,6 @@ private:
         bool up = true;
         bool to_edge = false;
         bool from_edge = false;
-        bool may_run_dry = false;         ///< faster than some input of its router
         link_fault_if* hook = nullptr;
         fabric_edge_if* edge = nullptr;
     };
@@ -170,6 +171,7 @@ private:
     };
 
     void on_event(std::uint32_t a, std::uint16_t kind) override;
+    void prefetch(std::uint32_t a, std::uint16_t kind, int stage) const override;
     void arrival(packet& p);
     void fly(packet& p, std::uint64_t head_ps);
     void enter(std::uint32_t queue, packet& p);
@@ -198,6 +200,7 @@ private:
     std::vector<std::uint64_t> waiters_;  ///< per output: one bit per (input port, VL) of its router
     std::vector<std::uint32_t> in_links_; ///< per router and port
     std::vector<std::uint32_t> out_links_;
+    std::vector<std::uint32_t> out_ports_; ///< out_links_ with k_slow_start, for the hot path
     std::vector<router_state> routers_;
     std::vector<link_cold> cold_;
     std::vector<std::string> port_names_;

@@ -82,39 +82,80 @@ struct ici_config {
         return 2 * propagation_ps + pipeline_ps() + serialisation;
     }
 
+    /// Buffer per VL with which a stream of full packets runs at the full rate of a link: whole packets, header included.
+    std::uint64_t buffer_for_full_rate(std::uint64_t propagation_ps) const
+    {
+        const std::uint64_t packets = (round_trip_ps(propagation_ps, max_payload.value()) + packet_ps(link_rate) - 1) / packet_ps(link_rate);
+        return packets * format().cells_of_one(max_payload.value()) * flit.value();
+    }
+    /// The share of its rate that a link reaches with the configured buffer, 0..1.
+    double reachable_share(std::uint64_t propagation_ps) const
+    {
+        const std::uint64_t packets = buffer_per_vl.value() / flit.value() / format().cells_of_one(max_payload.value());
+        const double share = static_cast<double>(packets * packet_ps(link_rate)) /
+                             static_cast<double>(round_trip_ps(propagation_ps, max_payload.value()));
+        return share < 1 ? share : 1;
+    }
+    /// Time of a full packet on a wire.
+    std::uint64_t packet_ps(bandwidth rate) const { return wire_rate(rate).time_ps(format().wire_bytes_of_one(max_payload.value())); }
+
     std::vector<config_problem> validate() const
     {
         std::vector<config_problem> p;
         const auto need = [&](bool ok, const char* key, std::string text) {
             if (!ok)
                 p.push_back({severity::error, key, std::move(text)});
+            return ok;
         };
-        need(link_rate.value() >= 1'000'000, "link_rate", "must be at least 1 Mbps, for example \"82 GB/s\".");
-        need(link_rate.value() <= 1'000'000'000'000'000, "link_rate", "is beyond 1000 Tbps, where a byte takes less than the simulator's picosecond.");
-        need(local_port_rate.value() >= 1'000'000, "local_port_rate", "must be at least 1 Mbps, for example \"164 GB/s\".");
-        need(local_port_rate.value() <= 1'000'000'000'000'000, "local_port_rate", "is beyond 1000 Tbps, where a byte takes less than the simulator's picosecond.");
-        need(clock.value() >= 1'000'000, "clock", "must be at least 1 MHz.");
-        need(virtual_lanes >= 1 && virtual_lanes <= 8, "virtual_lanes", fmt::format("is {}, must be 1..8.", virtual_lanes));
-        need(local_ports >= 1 && local_ports <= 4, "local_ports", fmt::format("is {}, must be 1..4.", local_ports));
-        need(flit.value() >= 1 && flit.value() <= 4096, "flit", "must be 1 B to 4 KiB.");
-        need(max_payload.value() >= 4 && max_payload.value() <= 1 << 20, "max_payload", "must be 4 B to 1 MiB.");
-        need(max_payload.value() % 4 == 0, "max_payload", "must be a multiple of 4 B, so that no element is split between packets.");
-        need(header.value() <= 4096, "header", "must be at most 4 KiB.");
-        need(propagation_ok(board_propagation), "board_propagation", "must be 1 ps to 1 ms: links without latency cannot be ordered in time.");
-        need(propagation_ok(cable_propagation), "cable_propagation", "must be 1 ps to 1 ms: links without latency cannot be ordered in time.");
-        need(router_latency.value() <= 1'000'000, "router_latency", "must be at most 1000000 cycles.");
-        if (flit.value() >= 1 && flit.value() <= 4096 && max_payload.value() <= 1 << 20) {
-            const std::uint64_t one = format().cells_of_one(max_payload.value()) * flit.value();
-            need(buffer_per_vl.value() >= one, "buffer_per_vl",
-                 fmt::format("is {}, but one packet needs {} ({} payload and {} header in flits of {}): no packet could ever move.",
-                             to_string(buffer_per_vl), to_string(data_size(one)), to_string(max_payload), to_string(header), to_string(flit)));
-            need(buffer_per_vl.value() <= 1ull << 30, "buffer_per_vl", "must be at most 1 GiB.");
-        }
+        const auto rate = [&](bandwidth r, const char* key, const char* example) {
+            const bool fast = need(r.value() >= k_slowest_bps, key,
+                                   fmt::format("is {}, must be at least 1 Mbps; write for example \"{}\".", to_string(r), example));
+            return need(r.value() <= k_fastest_bps, key,
+                        fmt::format("is {}, must be at most 1000 Tbps: a byte would take less than a picosecond, the step of "
+                                    "simulated time.", to_string(r))) && fast;
+        };
+        const auto wire = [&](duration d, const char* key) {
+            need(d.value() >= 1 && d.value() <= k_longest_ps, key,
+                 fmt::format("is {}, must be 1 ps to 1 ms: every link has some latency, by which events of different chips are "
+                             "ordered.", to_string(d)));
+        };
+        const bool rates = rate(link_rate, "link_rate", "82 GB/s") & rate(local_port_rate, "local_port_rate", "164 GB/s");
+        wire(board_propagation, "board_propagation");
+        wire(cable_propagation, "cable_propagation");
+        if (need(clock.value() >= 1'000'000 && clock.value() <= 100'000'000'000, "clock",
+                 fmt::format("is {}, must be 1 MHz to 100 GHz.", to_string(clock))) &&
+            need(router_latency.value() <= 1'000'000, "router_latency",
+                 fmt::format("is {}, must be at most 1000000 cycles.", to_string(router_latency))))
+            need(pipeline_ps() <= k_longest_ps, "router_latency",
+                 fmt::format("is {}, which at {} take {}; a router may take at most 1 ms.", to_string(router_latency), to_string(clock),
+                             rounded_text(duration(pipeline_ps()))));
+        need(virtual_lanes >= 1 && virtual_lanes <= 8, "virtual_lanes", fmt::format("is {}, must be 1 to 8.", virtual_lanes));
+        need(local_ports >= 1 && local_ports <= 4, "local_ports", fmt::format("is {}, must be 1 to 4.", local_ports));
+        const bool framing =
+            need(flit.value() >= 1 && flit.value() <= 4096, "flit", fmt::format("is {}, must be 1 B to 4 KiB.", to_string(flit))) &
+            need(header.value() <= 4096, "header", fmt::format("is {}, must be at most 4 KiB.", to_string(header))) &
+            need(max_payload.value() >= 4 && max_payload.value() <= 1 << 20 && max_payload.value() % 4 == 0, "max_payload",
+                 fmt::format("is {}, must be 4 B to 1 MiB and a multiple of 4 B, so that no element is split between packets.",
+                             to_string(max_payload)));
+        if (!framing)
+            return p;
+        const std::uint64_t one = format().cells_of_one(max_payload.value()) * flit.value();
+        need(buffer_per_vl.value() >= one, "buffer_per_vl",
+             fmt::format("is {}, but one packet fills {} ({} of payload and {} of header in flits of {}), so none could ever move.",
+                         to_string(buffer_per_vl), to_string(data_size(one)), to_string(max_payload), to_string(header), to_string(flit)));
+        need(buffer_per_vl.value() <= 1ull << 30, "buffer_per_vl", fmt::format("is {}, must be at most 1 GiB.", to_string(buffer_per_vl)));
+        if (rates)
+            for (const auto& [key, r] : {std::pair{"link_rate", link_rate}, std::pair{"local_port_rate", local_port_rate}})
+                need(packet_ps(r) <= k_longest_ps, key,
+                     fmt::format("is {}, where one packet of {} takes {}; it may take at most 1 ms. Write a higher rate or a smaller "
+                                 "max_payload.", to_string(r), to_string(max_payload), rounded_text(duration(packet_ps(r)))));
         return p;
     }
 
 private:
-    static bool propagation_ok(duration d) { return d.value() >= 1 && d.value() <= 1'000'000'000; }
+    static constexpr std::uint64_t k_slowest_bps = 1'000'000;
+    static constexpr std::uint64_t k_fastest_bps = 1'000'000'000'000'000;
+    static constexpr std::uint64_t k_longest_ps = 1'000'000'000; ///< of one delay: the fabric holds delays in 32 bits
 };
 
 } // namespace weft

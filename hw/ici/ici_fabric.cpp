@@ -15,29 +15,13 @@ std::uint32_t depth_cells_of(const ici_config& config, std::uint32_t at_least)
 constexpr duration k_on_die{0};
 } // namespace
 
-ici_local_port::ici_local_port(const std::string& name, fabric_engine& engine, std::uint32_t router, std::uint32_t port,
-                               const fabric_link_params& params)
-    : in((name + "_in").c_str(), engine.vl_count()), out((name + "_out").c_str(), engine.vl_count()), engine_(engine),
-      input_(engine.add_edge_input(router, port, params, *this)),
-      output_(engine.add_edge_output(router, port, params, *this))
-{
-    in.bind(static_cast<link_fw_if&>(*this));
-    out.bind(static_cast<link_bw_if&>(*this));
-}
-
-void ici_local_port::advertise()
-{
-    for (std::uint32_t vl = 0; vl < engine_.vl_count(); ++vl)
-        in->credit(vl, engine_.depth_cells(input_), 0);
-}
-
 ici_router::ici_router(const sc_core::sc_module_name& name, fabric_engine& engine, std::uint32_t router,
                        const ici_config& config)
     : sc_core::sc_module(name)
 {
     const fabric_link_params params{config.local_port_rate, k_on_die, depth_cells_of(config, 0)};
     for (std::uint32_t i = 0; i < config.local_ports; ++i)
-        ports_.push_back(std::make_unique<ici_local_port>("local" + std::to_string(i), engine, router, k_first_local + i, params));
+        ports_.push_back(std::make_unique<ici_local_port>("local" + std::to_string(i), engine, router, k_first_local + i, params, params));
 }
 
 void ici_router::start_of_simulation()

@@ -8,7 +8,7 @@
 // retry, bandwidth of the router's crossbar beyond its ports. Timing: hw/fabric/fabric_engine.h.
 #pragma once
 
-#include "hw/fabric/fabric_engine.h"
+#include "hw/fabric/fabric_socket.h"
 #include "hw/ici/dimension_order.h"
 #include "hw/ici/ici_config.h"
 
@@ -17,32 +17,7 @@
 namespace weft {
 
 /// One local port of a router: two sockets, and the joint to the engine.
-class ici_local_port final : public link_fw_if, public link_bw_if, public fabric_edge_if {
-public:
-    link_target_socket in;     ///< packets from the chip
-    link_initiator_socket out; ///< packets to the chip
-
-    ici_local_port(const std::string& name, fabric_engine& engine, std::uint32_t router, std::uint32_t port,
-                   const fabric_link_params& params);
-
-    void advertise(); ///< buffer depth to the chip, at start of simulation
-
-    void send(packet_ptr p, std::uint64_t delay_ps) override { engine_.inject(input_, std::move(p), delay_ps); }
-    void credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
-    {
-        engine_.edge_credit(output_, vl, cells, delay_ps);
-    }
-    void deliver(packet_ptr p, std::uint64_t delay_ps) override { out->send(std::move(p), delay_ps); }
-    void return_credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
-    {
-        in->credit(vl, cells, delay_ps);
-    }
-
-private:
-    fabric_engine& engine_;
-    std::uint32_t input_;
-    std::uint32_t output_;
-};
+using ici_local_port = fabric_socket;
 
 class ici_router final : public sc_core::sc_module {
 public:

@@ -19,6 +19,8 @@ constexpr int k_poison = 0xee;
 /// Simulated time between two looks at a running case, for the progress display and the stall check.
 constexpr std::uint64_t k_look_ps = 50'000'000;
 
+constexpr const char* k_timed_out = "a wait timed out on";
+
 double cpu_seconds()
 {
     timespec t{};
@@ -36,11 +38,25 @@ std::uint64_t output_offset_for(const run_config& config)
     return (largest + k_output_alignment - 1) / k_output_alignment * k_output_alignment;
 }
 
-std::uint64_t hbm_bytes_for(const run_config& config, const collective_case& c, std::uint32_t ranks)
+std::uint64_t hbm_bytes_for(std::uint64_t output_offset, const collective_case& c, std::uint32_t ranks)
 {
     if (c.op != abi::collective_op::all_to_all)
         return c.size_bytes;
-    return output_offset_for(config) + result_range(c, 0, ranks).count * abi::element_bytes(c.type);
+    return output_offset + result_range(c, 0, ranks).count * abi::element_bytes(c.type);
+}
+
+std::uint64_t host_data_bytes_for(const run_config& config, std::uint32_t ranks)
+{
+    if (config.data == data_mode::off)
+        return 0;
+    std::uint64_t resident = 0; // what was once touched stays
+    for (const collective_spec& spec : config.workload)
+        for (const collective_case& c : spec.cases()) {
+            const std::uint64_t output = c.op == abi::collective_op::all_to_all ? hbm_bytes_for(0, c, ranks) : 0;
+            resident = std::max(resident, c.size_bytes + output);
+        }
+    const std::uint64_t page = sparse_store::k_page_bytes;
+    return ranks * ((resident + page - 1) / page * page);
 }
 
 collective_runner::collective_runner(const sc_core::sc_module_name& name, machine& m, const run_config& config,
@@ -128,17 +144,20 @@ bool collective_runner::run_case(const collective_case& c, std::uint64_t chunk_b
     const auto ranks = static_cast<std::uint32_t>(machine_.chips().size());
     std::string picture;
     while (answers_ < ranks) {
-        sc_core::wait(sc_time_from_ps(k_look_ps), all_answered_);
+        const std::uint64_t now_ps = kernel_now_ps();
+        const std::uint64_t left_ps = config_.time_limit.value() > now_ps ? config_.time_limit.value() - now_ps : 0;
+        sc_core::wait(sc_time_from_ps(std::min(k_look_ps, left_ps + 1)), all_answered_);
         if (answers_ == ranks)
             break;
         if (picture.empty() && stalled())
-            picture = stall_picture();
+            picture = fmt::format("Nothing can move any more at {}.{}", rounded_text(duration(kernel_now_ps())), who_waits());
         const std::uint64_t spent = kernel_now_ps() - start_ps;
         if (!picture.empty() && spent > 2 * config_.firmware_timeout.value())
             break; // firmware that does not keep its own time-outs
         if (kernel_now_ps() > config_.time_limit.value()) {
-            outcome_.failure = fmt::format("time_limit: {} of simulated time are over and {} of {} ranks have not answered.\n{}",
-                                           to_string(config_.time_limit), ranks - answers_, ranks, stall_picture());
+            outcome_.failure = fmt::format("{} {} of {} B: time_limit = {} of simulated time is over, and {} of {} ranks have not answered.{}",
+                                           name_of(c.op), name_of(c.algo), c.size_bytes, to_string(config_.time_limit),
+                                           ranks - answers_, ranks, who_waits());
             return false;
         }
         if (!picture.empty()) // nothing but a time-out can happen: go there in one step
@@ -154,6 +173,9 @@ bool collective_runner::run_case(const collective_case& c, std::uint64_t chunk_b
             outcome_.failure += "\n" + picture;
         if (!failed.empty())
             outcome_.failure += "\n" + failed;
+        if (picture.empty() && failed.find(k_timed_out) != std::string::npos)
+            outcome_.failure += fmt::format("\nNothing was blocked for good. Every single wait is bounded by firmware_timeout = {}; raise it "
+                                            "where links, memories or cores are this slow.", to_string(config_.firmware_timeout));
         last_answer_ps_ = kernel_now_ps();
         return false;
     }
@@ -232,17 +254,19 @@ bool collective_runner::stalled()
     bool all_wait = true;
     for (const chip* c : machine_.chips()) {
         wakeups += c->core.wakeups.value();
-        all_wait = all_wait && (c->core.idle() || c->core.blocked());
+        all_wait = all_wait && (c->core.idle() || c->core.blocked(quiet_since_ps_));
     }
     const std::uint64_t activity = machine_.time().events() + wakeups;
-    const bool same = activity == activity_at_last_look_;
+    if (activity == activity_at_last_look_)
+        return all_wait && machine_.time().empty();
     activity_at_last_look_ = activity;
-    return same && all_wait && machine_.time().empty();
+    quiet_since_ps_ = kernel_now_ps();
+    return false;
 }
 
-std::string collective_runner::stall_picture() const
+std::string collective_runner::who_waits() const
 {
-    std::string text = fmt::format("Nothing can move any more at {}.", to_string(duration(kernel_now_ps())));
+    std::string text;
     for (const fabric_engine* fabric : machine_.fabrics()) {
         const std::string blocked = fabric->describe_blocked();
         if (!blocked.empty())
@@ -264,7 +288,7 @@ std::string collective_runner::stall_picture() const
 
 std::string collective_runner::answers_of_failed_ranks(std::uint32_t sequence) const
 {
-    static const char* const k_reasons[] = {"ok", "a wait timed out on", "found another device at", "found another version at",
+    static const char* const k_reasons[] = {"ok", k_timed_out, "found another device at", "found another version at",
                                             "a bus error at", "the device reports an error in", "the command is wrong:",
                                             "not supported:", "corrupted:"};
     constexpr std::size_t k_show = 8;

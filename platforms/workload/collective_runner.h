@@ -61,7 +61,7 @@ private:
     check_outcome check(const collective_case& c);
     void on_done(std::uint32_t rank, std::uint32_t sequence) override;
     bool stalled();
-    std::string stall_picture() const;
+    std::string who_waits() const;
     std::string answers_of_failed_ranks(std::uint32_t sequence) const;
     std::uint64_t traffic_so_far() const;
     double expected_traffic(const collective_case& c) const;
@@ -75,13 +75,16 @@ private:
     std::uint32_t answers_ = 0;
     std::uint64_t last_answer_ps_ = 0;
     std::uint64_t activity_at_last_look_ = 0;
+    std::uint64_t quiet_since_ps_ = 0; ///< first look that saw this activity
     sc_core::sc_event all_answered_;
     double data_cpu_seconds_ = 0; ///< spent on inputs and checks
 };
 
 /// Offset of the output buffer of all_to_all: behind the largest input, page-aligned.
 std::uint64_t output_offset_for(const run_config& config);
-/// HBM that a case needs, from offset 0.
-std::uint64_t hbm_bytes_for(const run_config& config, const collective_case& c, std::uint32_t ranks);
+/// HBM that a case needs, from offset 0; `output_offset` as above.
+std::uint64_t hbm_bytes_for(std::uint64_t output_offset, const collective_case& c, std::uint32_t ranks);
+/// Host memory for the contents of all HBMs while the workload runs; 0 with data off.
+std::uint64_t host_data_bytes_for(const run_config& config, std::uint32_t ranks);
 
 } // namespace weft

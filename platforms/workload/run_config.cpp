@@ -2,17 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/workload/run_config.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace weft {
 
 namespace {
-void need(std::vector<config_problem>& p, bool ok, const char* key, std::string text)
+void need(std::vector<config_problem>& p, bool ok, std::string key, std::string text)
 {
     if (!ok)
-        p.push_back({severity::error, key, std::move(text)});
+        p.push_back({severity::error, std::move(key), std::move(text)});
 }
 constexpr std::uint64_t k_largest_size = 1ull << 40;
+constexpr std::uint64_t k_largest_burst = 65536;
+constexpr std::uint64_t k_longest_ps = 1'000'000'000'000'000'000; ///< a million seconds; twice that still fits 64 bits
+constexpr std::uint64_t k_most_cases = 100'000;
 } // namespace
 
 std::vector<config_problem> size_range::validate() const
@@ -20,38 +24,48 @@ std::vector<config_problem> size_range::validate() const
     std::vector<config_problem> p;
     need(p, from.value() > 0, "from", "is zero; write the smallest size to run, for example \"4 B\".");
     need(p, to >= from, "to", fmt::format("is {}, below from ({}).", to_string(to), to_string(from)));
-    need(p, factor >= 2, "factor", fmt::format("is {}, must be at least 2, or the row would never end.", factor));
+    need(p, to.value() <= k_largest_size, "to", fmt::format("is {}, must be at most 1 TiB.", to_string(to)));
+    need(p, factor >= 2, "factor", fmt::format("is {}, must be at least 2, or the row of sizes would never end.", factor));
     return p;
 }
 
 std::vector<config_problem> collective_spec::validate() const
 {
     std::vector<config_problem> p;
-    need(p, !sizes.empty() || range.has_value(), sizes.empty() ? "" : "sizes",
-         "says no size; add \"sizes: [4 B, 1 MiB]\" or \"range: {from: 4 B, to: 64 MiB, factor: 4}\".");
+    need(p, !sizes.empty() || range.has_value(), "sizes",
+         "is missing or empty, so there is nothing to run; write \"sizes: [4 B, 1 MiB]\" or \"range: {from: 4 B, to: 64 MiB, factor: 4}\".");
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         const std::string key = fmt::format("sizes.{}", i);
-        if (sizes[i].value() == 0)
-            p.push_back({severity::error, key, "is zero; a collective needs at least one element."});
-        else if (sizes[i].value() > k_largest_size)
-            p.push_back({severity::error, key, fmt::format("is {}, beyond 1 TiB.", to_string(sizes[i]))});
+        need(p, sizes[i].value() > 0, key, "is zero; a collective needs at least one element.");
+        need(p, sizes[i].value() <= k_largest_size, key, fmt::format("is {}, must be at most 1 TiB.", to_string(sizes[i])));
     }
-    if (range && range->to.value() > k_largest_size)
-        p.push_back({severity::error, "range.to", fmt::format("is {}, beyond 1 TiB.", to_string(range->to))});
     need(p, !types.empty(), "types", "is empty; write for example \"types: [int32]\".");
     need(p, !redops.empty() || !reduces(op), "redops", "is empty; write for example \"redops: [sum]\".");
     for (std::size_t i = 0; i < redops.size(); ++i)
-        need(p, redops[i] != abi::reduce_op::none, fmt::format("redops.{}", i).c_str(), "is none; a reduction is sum, max or min.");
-    need(p, chunk.value() >= 4 && chunk.value() <= 1ull << 32, "chunk",
-         fmt::format("is {}, must be 4 B to 4 GiB.", to_string(chunk)));
-    std::uint64_t smallest = ~std::uint64_t{0};
-    for (const std::uint64_t s : all_sizes())
-        smallest = std::min(smallest, s);
-    for (const abi::element_type t : types)
-        if (smallest != 0 && smallest < abi::element_bytes(t))
-            p.push_back({severity::error, sizes.empty() ? "range.from" : "sizes",
-                         fmt::format("has {} B, less than one {} ({} B).", smallest, name_of(t), abi::element_bytes(t))});
+        need(p, redops[i] != abi::reduce_op::none, fmt::format("redops.{}", i), "is none, which reduces nothing; write sum, max or min.");
+    need(p, chunk.value() <= 1ull << 32, "chunk", fmt::format("is {}, must be at most 4 GiB.", to_string(chunk)));
+    const auto largest_type = std::max_element(types.begin(), types.end(), [](abi::element_type a, abi::element_type b) {
+        return abi::element_bytes(a) < abi::element_bytes(b);
+    });
+    if (largest_type == types.end())
+        return p;
+    const std::uint64_t element = abi::element_bytes(*largest_type);
+    need(p, chunk.value() >= element, "chunk",
+         fmt::format("is {}, less than one {} ({} B); the firmware moves whole elements.", to_string(chunk), name_of(*largest_type), element));
+    const auto too_small = [&](data_size s, const std::string& key) {
+        need(p, s.value() == 0 || s.value() >= element, key,
+             fmt::format("is {}, less than one {} ({} B).", to_string(s), name_of(*largest_type), element));
+    };
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        too_small(sizes[i], fmt::format("sizes.{}", i));
+    if (range)
+        too_small(range->from, "range.from");
     return p;
+}
+
+bool is_sound(const collective_spec& spec)
+{
+    return no_errors(spec.validate()) && (!spec.range || no_errors(spec.range->validate()));
 }
 
 std::vector<std::uint64_t> collective_spec::all_sizes() const
@@ -100,17 +114,30 @@ std::vector<collective_case> collective_spec::cases() const
     return all;
 }
 
+std::uint64_t collective_spec::case_count() const
+{
+    const std::size_t reductions = reduces(op) ? redops.size() : 1;
+    return std::uint64_t{all_algorithms().size()} * types.size() * reductions * all_sizes().size();
+}
+
 std::vector<config_problem> run_config::validate() const
 {
     std::vector<config_problem> p;
-    need(p, !name.empty() && name.find('/') == std::string::npos && name != "." && name != "..", "name",
-         "must be a plain folder name: results go to out/<name>.");
-    need(p, burst.value() >= 1 && burst.value() <= 65536, "burst",
-         fmt::format("is {}, must be 1 to 65536 packets.", burst.value()));
-    need(p, firmware_timeout.value() >= 1'000'000, "firmware_timeout", "must be at least 1 us, or no wait could ever succeed.");
-    need(p, time_limit.value() >= 1'000'000, "time_limit", "must be at least 1 us.");
-    need(p, time_limit.value() <= 1'000'000'000'000'000'000, "time_limit", "must be at most 1000000 s.");
-    need(p, !workload.empty(), "workload", "is empty; add at least one entry, for example \"- {op: all_reduce, sizes: [1 MiB]}\".");
+    const bool printable = std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
+    need(p, !name.empty() && name.size() <= 100 && printable && name.find('/') == std::string::npos && name != "." && name != "..", "name",
+         "cannot name a folder, but results go to out/<name>; write 1 to 100 characters without '/'.");
+    need(p, burst.value() >= 1 && burst.value() <= k_largest_burst, "burst",
+         fmt::format("is {}, must be 1 to {} packets; 1 packet is the reference.", to_string(burst), k_largest_burst));
+    need(p, firmware_timeout.value() >= 1'000'000 && firmware_timeout.value() <= k_longest_ps, "firmware_timeout",
+         fmt::format("is {}, must be 1 us to 1000000 s: it bounds every single wait of the firmware.", to_string(firmware_timeout)));
+    need(p, time_limit.value() >= 1'000'000 && time_limit.value() <= k_longest_ps, "time_limit",
+         fmt::format("is {}, must be 1 us to 1000000 s: the run ends after this much simulated time.", to_string(time_limit)));
+    need(p, !workload.empty(), "workload", "is missing or empty; add at least one entry, for example \"- {op: all_reduce, sizes: [1 MiB]}\".");
+    std::uint64_t cases = 0;
+    for (const collective_spec& spec : workload)
+        cases += spec.case_count();
+    need(p, cases <= k_most_cases, "workload",
+         fmt::format("makes {} cases (every entry runs all combinations of its lists), must be at most {}.", cases, k_most_cases));
     return p;
 }
 

@@ -65,6 +65,7 @@ struct collective_spec {
     std::vector<std::uint64_t> all_sizes() const;            ///< bytes, in the order to run
     std::vector<abi::algorithm> all_algorithms() const;
     std::vector<collective_case> cases() const;
+    std::uint64_t case_count() const; ///< of cases(), without making them
 };
 
 struct run_config {
@@ -89,5 +90,8 @@ struct run_config {
     }
     std::vector<config_problem> validate() const;
 };
+
+/// Whether the entry is sound by itself, so that its cases can be made.
+bool is_sound(const collective_spec& spec);
 
 } // namespace weft

@@ -27,7 +27,7 @@ struct traffic::endpoint final : link_fw_if, link_bw_if {
     }
     void credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
     {
-        credits[vl].give(under_way, t.time_.now_ps() + delay_ps, cells);
+        credits[vl].give(under_way, t.time_.now_ps(), t.time_.now_ps() + delay_ps, cells);
         if (awaiting) {
             const std::uint64_t at = credits[0].when(under_way, t.cells_);
             if (at != k_never_ps) {
@@ -138,10 +138,12 @@ void traffic::receive(packet_ptr p)
     endpoint& e = *endpoints_[p->destination];
     received_ += 1;
     bytes_received_ += p->payload_bytes;
-    std::uint32_t& last = e.last_from[p->source];
-    if (p->message <= last)
-        ++out_of_order_;
-    last = p->message;
+    if (config_.check_order) {
+        std::uint32_t& last = e.last_from[p->source];
+        if (p->message <= last)
+            ++out_of_order_;
+        last = p->message;
+    }
     last_arrival_ps_ = now;
     latency_sum_ps_ += now - p->born_ps;
     latency_max_ps_ = std::max(latency_max_ps_, now - p->born_ps);

@@ -43,6 +43,7 @@ struct traffic_config {
     double load = 1.0;                ///< share of wire_rate offered, in (0, 1]; gaps between packets are random
     std::uint32_t receive_cells = 1024;
     std::uint64_t seed = 1;
+    bool check_order = true;          ///< watch that packets of a pair do not overtake each other
     bool random_stalls = false;       ///< receivers hold credits back for random times
     /// Fixed destination per source (permutation, hot spot); empty: uniform over all others.
     std::vector<std::uint32_t> destinations;
