@@ -80,15 +80,21 @@ struct dma::port_side final : link_fw_if, link_bw_if {
     std::uint32_t index_;
     std::vector<credit_counter> credits;
     credit_pool credits_under_way;
+    /// A packet between memory and wire.
+    struct staged_packet {
+        packet_ptr p;
+        std::uint64_t ready_ps;
+        std::uint32_t queue;
+    };
+    std::vector<staged_packet> staged;       ///< a ring of read-ahead slots
+    std::uint32_t first_staged = 0;
+    std::uint32_t staged_count = 0;
     std::uint64_t wire_busy_until_ps = 0;
-    std::uint64_t issue_at_ps = k_never_ps;  ///< pending issue event
-    std::vector<std::uint64_t> slot_free_ps; ///< read-ahead slots, a ring
-    std::uint32_t next_slot = 0;
+    std::uint64_t send_at_ps = k_never_ps;   ///< pending send event
     std::uint32_t round_robin = 0;           ///< queue after the one last served
     std::uint32_t ready_queues = 0;          ///< bit q: queue q has a descriptor loaded
     std::uint32_t sequence = 0;
     bool awaiting_credit = false;
-    std::uint32_t wanted_cells = 0;
 };
 
 dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, irq_if& core, std::uint32_t rank,
@@ -101,7 +107,8 @@ dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
 {
     for (std::uint32_t p = 0; p < view.ports; ++p) {
         ports_.push_back(std::make_unique<port_side>(*this, p));
-        ports_.back()->slot_free_ps.assign(std::max<std::uint32_t>(1, config.read_ahead / view.burst_packets), 0);
+        // Two slots at least: while one burst starts, the next one is being read.
+        ports_.back()->staged.resize(std::max<std::uint32_t>(2, config.read_ahead / view.burst_packets));
     }
     // Actors: one per port for arrivals and issues, one per queue for doorbells and fetches, one for semaphores.
     actor_base_ = time.register_actors(view.ports + config.queues + 1);
@@ -203,8 +210,11 @@ void dma::raise_error(std::uint32_t q, std::uint32_t bits)
     if (regs_.at(abi::dma::ERROR) == 0)
         regs_.at(abi::dma::ERROR_QUEUE) = q;
     regs_.at(abi::dma::ERROR) |= bits;
-    if (q < queues_.size())
+    if (q < queues_.size()) {
         queues_[q].stopped = true;
+        queues_[q].ready.clear();
+        ports_[q % view_.ports]->ready_queues &= ~(1u << q);
+    }
     update_irq();
 }
 
@@ -229,10 +239,10 @@ void dma::on_event(std::uint32_t a, std::uint16_t kind)
     case k_fetched:
         fetched(a);
         break;
-    case k_issue:
-        if (ports_[a]->issue_at_ps == time_.now_ps()) {
-            ports_[a]->issue_at_ps = k_never_ps;
-            issue(a);
+    case k_send:
+        if (ports_[a]->send_at_ps == time_.now_ps()) {
+            ports_[a]->send_at_ps = k_never_ps;
+            send_staged(a);
         }
         break;
     case k_receive:
@@ -289,76 +299,30 @@ void dma::fetched(std::uint32_t index)
     ++q.fetched;
     start_fetch(index);
     ports_[index % view_.ports]->ready_queues |= 1u << index;
-    schedule_issue(index % view_.ports, time_.now_ps());
+    read_ahead(index % view_.ports);
 }
 
-void dma::schedule_issue(std::uint32_t port, std::uint64_t at_ps)
+void dma::read_ahead(std::uint32_t port)
 {
     port_side& side = *ports_[port];
-    const std::uint64_t slot_free = side.slot_free_ps[side.next_slot];
-    at_ps = std::max(at_ps, slot_free);
-    if (at_ps >= side.issue_at_ps)
-        return;
-    side.issue_at_ps = at_ps;
-    time_.schedule(at_ps, make_order(event_class::device, actor_base_ + port, 0), *this, port, k_issue);
-}
-
-std::uint64_t dma::next_payload(const queue& q) const
-{
-    return std::min(burst_payload_, q.ready.front().d.bytes - q.ready.front().sent_bytes);
-}
-
-void dma::credit_arrived(std::uint32_t port)
-{
-    port_side& side = *ports_[port];
-    const std::uint64_t at = side.credits[0].when(side.credits_under_way, side.wanted_cells);
-    if (at == k_never_ps)
-        return;
-    side.awaiting_credit = false;
-    schedule_issue(port, std::max(at, time_.now_ps()));
-}
-
-void dma::issue(std::uint32_t port)
-{
-    port_side& side = *ports_[port];
-    // Round robin over the queues of this port; a queue that sends to its own rank needs no credit.
-    std::uint64_t wanted_at = k_never_ps;
-    std::uint32_t wanted_cells = 0xffff'ffff;
-    const std::uint32_t above = side.ready_queues & (~0u << side.round_robin);
-    std::uint64_t turn = above | std::uint64_t{side.ready_queues & ~above} << 32; // from the pointer up, then from zero
-    while (turn != 0) {
-        const std::uint32_t index = static_cast<std::uint32_t>(__builtin_ctzll(turn)) & 31u;
-        turn &= turn - 1;
-        if (queues_[index].stopped)
-            continue;
-        const std::uint64_t payload = next_payload(queues_[index]);
-        const bool local = queues_[index].ready.front().d.destination_rank == rank_;
-        const auto cells = static_cast<std::uint32_t>(view_.format.cells(payload));
-        if (!local && !side.credits[0].has(side.credits_under_way, time_.now_ps(), cells)) {
-            wanted_cells = std::min(wanted_cells, cells);
-            wanted_at = std::min(wanted_at, side.credits[0].when(side.credits_under_way, cells));
-            continue;
-        }
-        send_one(port, index, payload);
+    while (side.staged_count < side.staged.size()) {
+        const std::uint32_t above = side.ready_queues & (~0u << side.round_robin);
+        const std::uint32_t candidates = above != 0 ? above : side.ready_queues; // round robin
+        if (candidates == 0)
+            return;
+        const auto index = static_cast<std::uint32_t>(__builtin_ctz(candidates));
         side.round_robin = (index + 1) % config_.queues;
-        if (side.ready_queues != 0)
-            schedule_issue(port, time_.now_ps());
-        return;
-    }
-    if (wanted_at != k_never_ps) {
-        schedule_issue(port, wanted_at);
-    } else if (wanted_cells != 0xffff'ffff) {
-        side.awaiting_credit = true;
-        side.wanted_cells = wanted_cells;
+        read_packet(port, index);
     }
 }
 
-void dma::send_one(std::uint32_t port, std::uint32_t index, std::uint64_t payload)
+void dma::read_packet(std::uint32_t port, std::uint32_t index)
 {
     port_side& side = *ports_[port];
     queue& q = queues_[index];
     loaded& l = q.ready.front();
     const std::uint64_t now = time_.now_ps();
+    const std::uint64_t payload = std::min(burst_payload_, l.d.bytes - l.sent_bytes);
     packet_ptr p = pool_.make();
     p->source = rank_;
     p->destination = l.d.destination_rank;
@@ -372,6 +336,7 @@ void dma::send_one(std::uint32_t port, std::uint32_t index, std::uint64_t payloa
     p->element = static_cast<std::uint8_t>(l.d.type);
     p->semaphore = l.d.remote_semaphore;
     p->message = l.message;
+    p->born_ps = now;
     std::uint64_t ready = now;
     if (payload > 0) {
         ready = memory->charge(now, payload, memory_if::access::read);
@@ -379,39 +344,99 @@ void dma::send_one(std::uint32_t port, std::uint32_t index, std::uint64_t payloa
             read_payload(*p, l.d.source_offset + l.sent_bytes);
     }
     l.sent_bytes += payload;
-    const bool last = l.sent_bytes == l.d.bytes;
-    if (last)
+    if (l.sent_bytes == l.d.bytes) {
         p->flags = k_last_of_message;
-    bytes_sent.add(payload);
-
-    std::uint64_t end = ready;
-    if (p->destination == rank_) {
-        ++receiving_;
-        p->born_ps = ready;
-        const std::uint32_t packet_index = p.release()->index;
-        time_.schedule(ready, make_order(event_class::arrival, actor_base_ + port, side.sequence++), *this, packet_index, k_receive);
-    } else {
-        const std::uint64_t start = std::max(ready, side.wire_busy_until_ps);
-        const std::uint64_t serialisation = port_rate_.time_ps(p->wire_bytes);
-        end = start + serialisation;
-        side.wire_busy_until_ps = end;
-        p->serialisation_ps = static_cast<std::uint32_t>(serialisation);
-        p->born_ps = start;
-        side.credits[0].take(p->cells);
-        side.out->send(std::move(p), start - now);
-    }
-    side.slot_free_ps[side.next_slot] = end;
-    side.next_slot = (side.next_slot + 1) % static_cast<std::uint32_t>(side.slot_free_ps.size());
-    if (last) {
-        (void)head_at(q, now); // keeps the list short
-        q.completes_at_ps.push_back(end);
         q.ready.erase(q.ready.begin());
         if (q.ready.empty())
             side.ready_queues &= ~(1u << index);
-        ++q.finished;
-        ++descriptors;
         start_fetch(index);
     }
+    const std::size_t slot = (side.first_staged + side.staged_count) % side.staged.size();
+    side.staged[slot] = {std::move(p), ready, index};
+    if (++side.staged_count == 1)
+        schedule_send(port, std::max(ready, side.wire_busy_until_ps));
+}
+
+void dma::schedule_send(std::uint32_t port, std::uint64_t at_ps)
+{
+    port_side& side = *ports_[port];
+    if (at_ps >= side.send_at_ps)
+        return;
+    side.send_at_ps = at_ps;
+    time_.schedule(at_ps, make_order(event_class::device, actor_base_ + port, 0), *this, port, k_send);
+}
+
+void dma::credit_arrived(std::uint32_t port)
+{
+    port_side& side = *ports_[port];
+    const std::uint64_t at = side.credits[0].when(side.credits_under_way, side.staged[side.first_staged].p->cells);
+    if (at == k_never_ps)
+        return;
+    side.awaiting_credit = false;
+    schedule_send(port, std::max(at, time_.now_ps()));
+}
+
+void dma::send_staged(std::uint32_t port)
+{
+    port_side& side = *ports_[port];
+    port_side::staged_packet& head = side.staged[side.first_staged];
+    const std::uint64_t now = time_.now_ps();
+    const bool local = head.p->destination == rank_; // does not enter the fabric
+    if (!local && !side.credits[0].has(side.credits_under_way, now, head.p->cells)) {
+        const std::uint64_t at = side.credits[0].when(side.credits_under_way, head.p->cells);
+        if (at == k_never_ps)
+            side.awaiting_credit = true;
+        else
+            schedule_send(port, at);
+        return;
+    }
+    const std::uint32_t index = head.queue;
+    packet_ptr p = std::move(head.p);
+    side.first_staged = (side.first_staged + 1) % static_cast<std::uint32_t>(side.staged.size());
+    --side.staged_count;
+
+    const bool last = (p->flags & k_last_of_message) != 0;
+    bytes_sent.add(p->payload_bytes);
+    std::uint64_t end = now;
+    if (local) {
+        ++receiving_;
+        receive(std::move(p));
+    } else {
+        const std::uint64_t serialisation = port_rate_.time_ps(p->wire_bytes);
+        end = now + serialisation;
+        side.wire_busy_until_ps = end;
+        p->serialisation_ps = static_cast<std::uint32_t>(serialisation);
+        side.credits[0].take(p->cells);
+        side.out->send(std::move(p), 0);
+    }
+    if (last) {
+        queue& q = queues_[index];
+        (void)head_at(q, now); // keeps the list short
+        q.completes_at_ps.push_back(end);
+        ++q.finished;
+        ++descriptors;
+    }
+    if (side.staged_count > 0)
+        schedule_send(port, std::max(side.staged[side.first_staged].ready_ps, end));
+    read_ahead(port);
+}
+
+void dma::prefetch(std::uint32_t a, std::uint16_t kind, int stage) const
+{
+    if (kind != k_send && kind != k_receive)
+        return;
+    if (stage == 0) {
+        __builtin_prefetch(this);
+        __builtin_prefetch(&ports_);
+        if (kind == k_receive) {
+            __builtin_prefetch(&pool_.at(a));
+            __builtin_prefetch(reinterpret_cast<const char*>(&pool_.at(a)) + 64);
+        }
+        return;
+    }
+    const port_side* side = ports_[kind == k_send ? a : pool_.at(a).destination_port].get();
+    __builtin_prefetch(&side->staged);
+    __builtin_prefetch(&side->wire_busy_until_ps);
 }
 
 void dma::read_payload(packet& p, std::uint64_t offset)
@@ -496,11 +521,14 @@ std::string dma::blocked_on() const
         text += fmt::format("DMA queue {} has {} descriptors left", i, q.tail - q.finished);
         if (q.stopped)
             text += " and is stopped by an error";
-        else if (ports_[i % view_.ports]->awaiting_credit)
-            text += fmt::format(" and waits for {} credits of local port {} VL 0", ports_[i % view_.ports]->wanted_cells, i % view_.ports);
-        if (!q.ready.empty())
-            text += fmt::format(" (to rank {}, {} of {} B sent)", q.ready.front().d.destination_rank,
-                                q.ready.front().sent_bytes, q.ready.front().d.bytes);
+        const port_side& side = *ports_[i % view_.ports];
+        if (side.awaiting_credit && side.staged[side.first_staged].queue == i) {
+            const packet& p = *side.staged[side.first_staged].p;
+            text += fmt::format(" and waits for {} credits of local port {} VL 0 for a packet to rank {}", p.cells,
+                                i % view_.ports, p.destination);
+        } else if (side.awaiting_credit) {
+            text += fmt::format(" behind queue {} of local port {}", side.staged[side.first_staged].queue, i % view_.ports);
+        }
     }
     return text;
 }

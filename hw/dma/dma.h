@@ -12,8 +12,8 @@
 //
 // Timing, all in docs/03_timing_model.md:
 //   doorbell at t -> descriptor loaded at t + HBM access of 64 B -> its first packet is read from HBM
-//   packet on the wire = max(data read, wire idle);  the next packet's read is issued at once while a read-ahead slot is free,
-//     a slot being held from the read until the packet has left
+//   packets are read in turn while a read-ahead slot is free; a slot is held from the read until the packet starts on the wire
+//   packet on the wire = max(data read, wire idle, credits there), in the order of the reads
 //   packet received at its last byte -> HBM access (accumulate: read + write) -> with the last packet: semaphore + 1
 //   receive credit returns when the HBM has taken the data: its queueing, not its latency
 #pragma once
@@ -90,7 +90,7 @@ public:
     stat_group stats;
 
 private:
-    enum event_kind : std::uint16_t { k_doorbell, k_fetched, k_issue, k_receive, k_semaphore, k_error };
+    enum event_kind : std::uint16_t { k_doorbell, k_fetched, k_send, k_receive, k_semaphore };
     struct loaded {
         abi::dma_descriptor d;
         std::uint32_t message = 0;
@@ -99,7 +99,7 @@ private:
     struct queue {
         std::uint32_t tail = 0;     ///< posted
         std::uint32_t fetched = 0;  ///< loaded or being loaded
-        std::uint32_t finished = 0; ///< wholly read, though perhaps still on the way to the wire
+        std::uint32_t finished = 0; ///< wholly sent, though HEAD counts them only when they have left the wire
         std::uint32_t head = 0;     ///< completed, as HEAD shows
         bool fetching = false;
         bool stopped = false;
@@ -110,12 +110,14 @@ private:
 
     void start_of_simulation() override;
     void on_event(std::uint32_t a, std::uint16_t kind) override;
+    void prefetch(std::uint32_t a, std::uint16_t kind, int stage) const override;
     void set_up_registers();
     void start_fetch(std::uint32_t q);
     void fetched(std::uint32_t q);
-    void issue(std::uint32_t port);
-    void schedule_issue(std::uint32_t port, std::uint64_t at_ps);
-    void send_one(std::uint32_t port, std::uint32_t q, std::uint64_t payload);
+    void read_ahead(std::uint32_t port);
+    void read_packet(std::uint32_t port, std::uint32_t q);
+    void schedule_send(std::uint32_t port, std::uint64_t at_ps);
+    void send_staged(std::uint32_t port);
     void receive(packet_ptr p);
     void count_semaphore(std::uint32_t semaphore);
     void raise_error(std::uint32_t q, std::uint32_t bits);
@@ -124,7 +126,6 @@ private:
     void read_payload(packet& p, std::uint64_t offset);
     bool armed_and_reached(std::uint32_t semaphore) const;
     void credit_arrived(std::uint32_t port);
-    std::uint64_t next_payload(const queue& q) const;
     std::uint32_t head_at(queue& q, std::uint64_t at_ps);
 
     timeline& time_;
