@@ -5,6 +5,7 @@
 // input cannot be used, 3 a bug of ours.
 #pragma once
 
+#include "platforms/config/yaml_document.h"
 #include "platforms/workload/machine.h"
 
 #include <CLI/CLI.hpp>
@@ -28,12 +29,21 @@ struct platform_source {
 };
 void add_platform_options(CLI::App& app, platform_source& source);
 
+/// What became of a platform file.
 struct loaded_platform {
-    std::unique_ptr<weft::platform> platform;
-    std::vector<problem> warnings;
-    std::string source_text; ///< for render()
+    std::unique_ptr<weft::platform> platform; ///< none when a problem is an error
+    std::vector<problem> problems;            ///< errors and warnings, in the order of the file
+    std::optional<yaml_document> document;    ///< with overrides applied; none when there was no tree to read
+    /// What a user sees on stderr: every problem with its line, and whether the file can be used. "" when all is well.
+    std::string message() const;
+    std::string file;
+    std::string source_text; ///< of the file as it stands on disk
 };
-/// Reads, applies overrides, checks. Prints every problem to stderr; without a platform the exit code is 2.
+/// Reads, applies overrides, checks. Prints nothing; throws nothing that is the user's fault.
+loaded_platform read_platform(const platform_source& source);
+/// The same from a text in memory; `file_name` stands in messages.
+loaded_platform read_platform_text(std::string text, const std::string& file_name, const platform_source& source = {});
+/// read_platform() and its message on stderr; without a platform the exit code is 2.
 loaded_platform load(const platform_source& source);
 
 void add_run(CLI::App& app, int& exit_code);

@@ -1,13 +1,252 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
+#include "platforms/cli/bench_cases.h"
 #include "platforms/cli/cli.h"
+#include "platforms/report/run_report.h"
+
+#include "cmake/version.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace weft::cli {
 
+namespace {
+
+/// Runs `measure` in a child process and returns its figures; throws bug when it fails.
+figures in_child(const std::function<figures()>& measure)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        throw user_error("cannot start a measurement: no more pipes or processes on this host.");
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child < 0)
+        throw user_error("cannot start a measurement: no more pipes or processes on this host.");
+    if (child == 0) {
+        std::string text;
+        int code = 0;
+        try {
+            for (const auto& [name, value] : measure())
+                text += fmt::format("{} {:.17g}\n", name, value);
+        } catch (const std::exception& e) {
+            fmt::print(stderr, "{}\n", e.what());
+            code = 1;
+        }
+        const char* at = text.data();
+        std::size_t left = text.size();
+        while (left > 0) {
+            const ssize_t n = write(ends[1], at, left);
+            if (n <= 0)
+                break;
+            at += n;
+            left -= static_cast<std::size_t>(n);
+        }
+        _exit(code); // the kernel of this process is not torn down: nothing of it is needed any more
+    }
+    close(ends[1]);
+    std::string text;
+    char buffer[4096];
+    for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;)
+        text.append(buffer, static_cast<std::size_t>(n));
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        throw bug("bench", 0, "a measurement failed");
+    figures result;
+    std::istringstream lines(text);
+    std::string name;
+    for (double value = 0; lines >> name >> value;)
+        result[name] = value;
+    return result;
+}
+
+/// Median of every figure over `repeats` runs.
+figures median_of(unsigned repeats, const std::function<figures()>& measure)
+{
+    std::map<std::string, std::vector<double>> all;
+    for (unsigned i = 0; i < repeats; ++i)
+        for (const auto& [name, value] : in_child(measure))
+            all[name].push_back(value);
+    figures result;
+    for (auto& [name, values] : all) {
+        std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+        result[name] = values[values.size() / 2];
+    }
+    return result;
+}
+
+std::string host_name()
+{
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);)
+        if (line.rfind("model name", 0) == 0 && line.find(": ") != std::string::npos)
+            return line.substr(line.find(": ") + 2);
+    return "unknown processor";
+}
+
+/// One line of the page: what, figure, target, and whether it is met.
+class page {
+public:
+    explicit page(bool quiet) : quiet_(quiet) {}
+    void title(const std::string& text) { add(fmt::format("\n### {}\n\n| measured | figure | target | |\n|---|---|---|---|\n", text), "\n" + text + "\n"); }
+    void line(const std::string& what, const std::string& figure, const std::string& target = "", bool met = true)
+    {
+        const char* verdict = target.empty() ? "" : met ? "met" : "MISSED";
+        add(fmt::format("| {} | {} | {} | {} |\n", what, figure, target, verdict),
+            fmt::format("  {:<66} {:>18}  {:<16} {}\n", what, figure, target, verdict));
+        missed_ += target.empty() || met ? 0 : 1;
+    }
+    const std::string& markdown() const { return markdown_; }
+    unsigned missed() const { return missed_; }
+
+private:
+    void add(const std::string& markdown, const std::string& plain)
+    {
+        markdown_ += markdown;
+        if (!quiet_) {
+            fmt::print("{}", plain);
+            std::fflush(stdout);
+        }
+    }
+    bool quiet_;
+    std::string markdown_;
+    unsigned missed_ = 0;
+};
+
+std::string millions(double value) { return fmt::format("{:.2f} M/s", value / 1e6); }
+
+void measure_queues(page& out, unsigned repeats)
+{
+    out.title("Events, this host");
+    for (const unsigned pending : {1u, 16384u}) {
+        const double s = median_of(repeats, [=] { return bench_kernel_events(pending); }).at("events_per_s");
+        out.line(fmt::format("SystemC timed SC_METHOD, {} pending", pending), millions(s));
+    }
+    for (const unsigned pending : {64u, 16384u}) {
+        const double s = median_of(repeats, [=] { return bench_calendar_queue(pending); }).at("events_per_s");
+        out.line(fmt::format("calendar queue, hold model, {} pending", pending), millions(s));
+    }
+}
+
+void measure_hops(page& out, unsigned repeats)
+{
+    constexpr double k_uniform_target = 5e6;
+    constexpr double k_ring_target = 0.6e6;
+    out.title("Packet-hops per CPU second, one packet per transaction");
+    // Loads are shares of the local port; 0.13 keeps the mesh links of 8x8 at 40 %, 0.0185 those of 64x64.
+    const auto small = median_of(repeats, [] { return bench_uniform(8, false, 0.13, 10'000); });
+    const auto with_data = median_of(repeats, [] { return bench_uniform(8, true, 0.13, 10'000); });
+    const auto full = median_of(repeats, [] { return bench_uniform(8, false, 1.0, 10'000); });
+    const auto large = median_of(repeats, [] { return bench_uniform(64, false, 0.0185, 200); });
+    out.line("uniform random, 8x8, 256 B, links at 40 %, data off", millions(small.at("hops_per_s")), ">= 5 M/s",
+             small.at("hops_per_s") >= k_uniform_target);
+    out.line("the same, saturated", millions(full.at("hops_per_s")), ">= 5 M/s", full.at("hops_per_s") >= k_uniform_target);
+    out.line("the same at 40 %, data carried and checked", millions(with_data.at("hops_per_s")));
+    out.line("timeline events per packet-hop (40 %, saturated)",
+             fmt::format("{:.2f}, {:.2f}", small.at("events_per_hop"), full.at("events_per_hop")));
+    out.line("kernel activations per packet-hop", fmt::format("{:.4f}", small.at("activations_per_hop")));
+    out.line("uniform random, 64x64, links at 40 %, data off", millions(large.at("hops_per_s")));
+    const double ratio = small.at("hops_per_s") / large.at("hops_per_s");
+    out.line("cost per packet-hop at 4,096 routers / at 64", fmt::format("{:.2f}", ratio), "<= 2", ratio <= 2);
+    const auto ring_off = median_of(repeats, [] { return bench_all_reduce("ring_1d", 8, false, "16 MiB", 4096, 1); });
+    const auto ring = median_of(repeats, [] { return bench_all_reduce("ring_1d", 8, true, "16 MiB", 4096, 1); });
+    const auto ring_256 = median_of(repeats, [] { return bench_all_reduce("ring_1d", 8, true, "16 MiB", 256, 1); });
+    out.line("ring all-reduce, 64 chips, 16 MiB, 4 KiB packets, data off", millions(ring_off.at("hops_per_s")));
+    out.line("the same, data checked", millions(ring.at("hops_per_s")), ">= 0.6 M/s", ring.at("hops_per_s") >= k_ring_target);
+    out.line("the same, data checked, 256 B packets", millions(ring_256.at("hops_per_s")));
+    out.line("timeline events per packet-hop (off, checked)",
+             fmt::format("{:.2f}, {:.2f}", ring_off.at("events_per_hop"), ring.at("events_per_hop")));
+    out.line("kernel activations per packet-hop", fmt::format("{:.3f}", ring_off.at("activations_per_hop")));
+}
+
+void measure_size(page& out, unsigned repeats)
+{
+    out.title("Size and elaboration");
+    const auto e = median_of(repeats, [] { return bench_elaboration(32); });
+    out.line("resident memory per idle chip (core thread, DMA, HBM, router)", fmt::format("{:.1f} KiB", e.at("bytes_per_chip") / 1024));
+    out.line("state per directed link (2 VLs, share of router and queues)", fmt::format("{:.0f} B", e.at("bytes_per_link")));
+    out.line("elaboration per 1,000 chips", fmt::format("{:.3f} s CPU", e.at("s_per_1000_chips")));
+}
+
+void measure_bursts(page& out, bool full)
+{
+    constexpr double k_error_target = 2.0;
+    out.title("Burst transport: error of the simulated time against single packets, 8x8, float32, data off");
+    const std::vector<const char*> sizes = full ? std::vector<const char*>{"6.4 MB", "25.6 MB", "102.4 MB"}
+                                                : std::vector<const char*>{"6.4 MB", "25.6 MB"};
+    for (const char* algorithm : {"two_d", "row_pair", "ring_1d"})
+        for (const char* size : sizes) {
+            const double one = in_child([=] { return bench_all_reduce(algorithm, 8, false, size, 256, 1); }).at("time_us");
+            std::string errors;
+            double worst = 0;
+            for (const unsigned burst : {16u, 64u}) {
+                const double time = in_child([=] { return bench_all_reduce(algorithm, 8, false, size, 256, burst); }).at("time_us");
+                const double error = 100 * (time / one - 1);
+                errors += fmt::format("{}{:+.2f} %", errors.empty() ? "" : ", ", error);
+                worst = std::max(worst, std::abs(error));
+            }
+            out.line(fmt::format("{} {}: bursts of 16, 64 packets", algorithm, size), errors, "<= 2 %", worst <= k_error_target);
+        }
+}
+
+void measure_pod(page& out)
+{
+    constexpr double k_seconds = 60;
+    constexpr double k_MiB = 2048;
+    out.title("A 32x32 mesh all-reduces 102.4 MB, data off, bursts of 64 packets");
+    for (const char* algorithm : {"two_d", "row_pair"}) {
+        const auto r = in_child([=] { return bench_all_reduce(algorithm, 32, false, "102.4 MB", 256, 64); });
+        out.line(fmt::format("{}: simulated time", algorithm), fmt::format("{:.3f} ms", r.at("time_us") / 1000));
+        out.line(fmt::format("{}: CPU time", algorithm), fmt::format("{:.1f} s", r.at("cpu_s")), "<= 60 s", r.at("cpu_s") <= k_seconds);
+        out.line(fmt::format("{}: resident memory", algorithm), fmt::format("{:.0f} MiB", r.at("resident_MiB")), "<= 2 GiB",
+                 r.at("resident_MiB") <= k_MiB);
+    }
+}
+
+} // namespace
+
 void add_bench(CLI::App& app, int& exit_code)
 {
-    (void)app;
-    (void)exit_code;
+    struct bench_options {
+        unsigned repeats = 3;
+        bool quick = false;
+        bool full = false;
+        std::string out;
+    };
+    auto options = std::make_shared<bench_options>();
+    CLI::App* command = app.add_subcommand("bench", "Measure the simulator on this host: events, packet-hops, memory, elaboration, burst error");
+    command->add_option("--repeats", options->repeats, "Runs of each measurement; the median is shown")->check(CLI::Range(1u, 99u))->capture_default_str();
+    command->add_flag("--quick", options->quick, "Only events, packet-hops and size, about half a minute");
+    command->add_flag("--full", options->full, "Also the burst error at 102.4 MB on 8x8, several minutes");
+    command->add_option("--out", options->out, "Also write the figures as a Markdown page")->type_name("FILE");
+    command->callback([options, &exit_code] {
+        page out(false);
+        fmt::print("weft {} on {}: medians of {}, CPU time\n", version(), host_name(), options->repeats);
+        measure_queues(out, options->repeats);
+        measure_hops(out, options->repeats);
+        measure_size(out, options->repeats);
+        if (!options->quick) {
+            measure_bursts(out, options->full);
+            measure_pod(out);
+        }
+        if (!options->out.empty()) {
+            const std::string head = fmt::format(
+                "# Speed\n\n<!-- Made by `weft bench{} --out {}`; do not edit. -->\n\nweft {} on {}, medians of {} runs, CPU time of one "
+                "core. Hosts differ and are noisy: compare ratios within one page.\n",
+                options->full ? " --full" : options->quick ? " --quick" : "", options->out, version(), host_name(), options->repeats);
+            write_file_atomically(options->out, head + out.markdown());
+        }
+        if (out.missed() > 0)
+            fmt::print("\n{} targets missed on this host\n", out.missed());
+        exit_code = 0; // speed is measured, not judged: hosts differ
+    });
 }
 
 } // namespace weft::cli

@@ -1,7 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/cli.h"
+#include "platforms/workload/collective_runner.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace weft::cli {
@@ -10,9 +12,9 @@ void add_check(CLI::App& app, int& exit_code)
 {
     auto source = std::make_shared<platform_source>();
     auto resolved = std::make_shared<bool>(false);
-    CLI::App* command = app.add_subcommand("check", "Validate a platform file and describe it; builds and writes nothing");
+    CLI::App* command = app.add_subcommand("check", "Check a platform file and describe what it means; builds and writes nothing");
     add_platform_options(*command, *source);
-    command->add_flag("--resolved", *resolved, "Print the whole configuration with every default, its meaning and its source, as YAML");
+    command->add_flag("--resolved", *resolved, "Print the whole configuration as YAML: every value, its meaning, and where it comes from");
     command->callback([source, resolved, &exit_code] {
         const loaded_platform loaded = load(*source);
         if (!loaded.platform) {
@@ -20,24 +22,29 @@ void add_check(CLI::App& app, int& exit_code)
             return;
         }
         if (*resolved) {
-            fmt::print("{}", to_yaml(loaded.platform->resolved()));
+            fmt::print("{}", to_yaml(loaded.platform->resolved(), &*loaded.document));
             return;
         }
         const run_config& run = loaded.platform->run();
-        fmt::print("{}: sound\n\n{}\n", source->file, loaded.platform->description());
-        fmt::print("data: {}, burst: {} packets, seed: {}\n", name_of(run.data), run.burst.value(), run.seed);
+        const auto plural = [](std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
+        fmt::print("{}: no errors{}\n\n{}", source->file,
+                   loaded.problems.empty() ? "" : ", " + plural(loaded.problems.size(), "warning"), loaded.platform->description());
+        const std::uint64_t host = host_data_bytes_for(run, loaded.platform->ranks());
+        fmt::print("Run       data: {}{}; transport by {}; seed {}\n\n", name_of(run.data),
+                   host == 0 ? "" : fmt::format(" (up to {} of host memory)", rounded_text(data_size(host))),
+                   run.burst.value() == 1 ? "single packets" : "bursts of " + to_string(run.burst), run.seed);
         std::size_t cases = 0;
         for (const collective_spec& spec : run.workload) {
             const std::vector<std::uint64_t> sizes = spec.all_sizes();
+            const auto [smallest, largest] = std::minmax_element(sizes.begin(), sizes.end());
             std::string how;
             for (const abi::algorithm a : spec.all_algorithms())
                 how += fmt::format("{}{}", how.empty() ? "" : ", ", name_of(a));
-            cases += spec.cases().size();
-            fmt::print("  {} by {}: {} sizes, {} to {}, {} cases\n", name_of(spec.op), how, sizes.size(),
-                       to_string(data_size(*std::min_element(sizes.begin(), sizes.end()))),
-                       to_string(data_size(*std::max_element(sizes.begin(), sizes.end()))), spec.cases().size());
+            cases += spec.case_count();
+            fmt::print("  {:<15} {:<26} {}, {}{}\n", name_of(spec.op), how, plural(spec.case_count(), "case"), to_string(data_size(*smallest)),
+                       *smallest == *largest ? "" : " to " + to_string(data_size(*largest)));
         }
-        fmt::print("{} cases in all\n", cases);
+        fmt::print("  {} in all\n", plural(cases, "case"));
     });
 }
 

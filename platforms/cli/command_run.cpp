@@ -169,13 +169,27 @@ table_style style_of_stdout()
     return style;
 }
 
+/// Data that cannot fit would end in the host's out-of-memory killer, minutes later and without a word.
+void refuse_beyond_host_memory(const weft::platform& p)
+{
+    const std::uint64_t needed = host_data_bytes_for(p.run(), p.ranks());
+    const auto present = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    if (needed > present)
+        throw user_error(fmt::format("{}: the contents of all HBMs take {} of host memory, and this host has {}. Use smaller sizes or fewer chips, "
+                                     "or --set data=off, which needs none of it and gives the same times.",
+                                     p.run().name, rounded_text(data_size(needed)), rounded_text(data_size(present))));
+}
+
 int run(const run_options& options)
 {
     const loaded_platform loaded = load(options.source);
     if (!loaded.platform)
         return 2;
     const weft::platform& p = *loaded.platform;
+    refuse_beyond_host_memory(p);
     const std::string dir = options.out.empty() ? "out/" + p.run().name : options.out;
+    if (!options.json.empty() && options.json != "-")
+        prepare_output_file(options.json);
     prepare_output_dir(dir);
 
     std::size_t cases = 0;
@@ -191,7 +205,7 @@ int run(const run_options& options)
         bar.finish();
         if (outcome.failure.empty())
             check_invariants(*m);
-        const run_report report = make_report(p, *m, outcome, loaded.warnings);
+        const run_report report = make_report(p, *m, outcome, loaded.problems);
         write_results(dir, report);
         if (options.json == "-")
             std::cout << to_json(report).dump(2) << "\n";
@@ -224,9 +238,12 @@ void add_run(CLI::App& app, int& exit_code)
     auto options = std::make_shared<run_options>();
     CLI::App* command = app.add_subcommand("run", "Run the workload of a platform file, check every answer, write the results");
     add_platform_options(*command, options->source);
-    command->add_option("--out", options->out, "Folder for results.json (default: out/<name of the run>)")->type_name("DIR");
-    command->add_option("--json", options->json, "Also write the results as JSON to FILE; - prints them instead of the table")->type_name("FILE");
-    command->add_flag("--quiet", options->quiet, "Print only problems");
+    const CLI::Validator not_empty([](const std::string& text) { return text.empty() ? std::string("is empty; give a name") : std::string(); }, "", "name");
+    command->add_option("--out", options->out, "Folder for results.json; made if missing. Default: out/<name of the run>")->type_name("DIR")->check(not_empty);
+    command->add_option("--json", options->json, "Write the results as JSON to FILE too; '-' prints them instead of the table")
+        ->type_name("FILE")
+        ->check(not_empty);
+    command->add_flag("--quiet", options->quiet, "No table and no progress bar, only problems");
     command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

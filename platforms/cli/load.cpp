@@ -3,9 +3,9 @@
 #include "platforms/cli/cli.h"
 
 #include "platforms/config/suggest.h"
-#include "platforms/config/yaml_document.h"
 #include "platforms/tpu_pod/tpu_pod.h"
 
+#include <charconv>
 #include <fmt/format.h>
 
 namespace weft::cli {
@@ -18,67 +18,128 @@ const std::vector<const platform_info*>& platforms()
 
 void add_platform_options(CLI::App& app, platform_source& source)
 {
-    app.add_option("file", source.file, "Platform file (YAML)")->required()->type_name("FILE");
-    app.add_option("--set", source.overrides, "Change one value of the file, for example --set mesh.rows=4 or --set workload.0.op=broadcast; repeatable")
+    app.add_option("FILE", source.file, "Platform file (YAML), for example configs/tpu_v3/mesh_4x4.yaml")->required()->type_name(" ");
+    app.add_option("--set", source.overrides,
+                   "Change one value of the file; repeatable. The value is YAML, the\n"
+                   "entries of a list are numbered from 0:\n"
+                   "  --set mesh.rows=4 --set \"ici.link_rate=100 GB/s\"\n"
+                   "  --set workload.0.op=broadcast --set \"workload.0.sizes=[4 B, 1 MiB]\"")
         ->type_name("KEY.PATH=VALUE")
         ->allow_extra_args(false);
-    app.add_option("--seed", source.seed, "Seed of the inputs; overrides the file")->type_name("N");
+    const CLI::Validator is_seed(
+        [](const std::string& text) {
+            std::uint64_t value = 0;
+            const auto end = text.data() + text.size();
+            const auto result = std::from_chars(text.data(), end, value);
+            return result.ec == std::errc() && result.ptr == end
+                       ? std::string()
+                       : fmt::format("{} is no seed; write a whole number from 0 to {}", in_quotes(text), ~std::uint64_t{0});
+        },
+        "", "seed");
+    app.add_option("--seed", source.seed, "Seed of the generated inputs, in place of the file's")->type_name("N")->check(is_seed);
 }
 
 namespace {
 
+std::string names_of_platforms()
+{
+    std::string list;
+    for (const platform_info* info : platforms())
+        list += (list.empty() ? "" : ", ") + std::string(info->name);
+    return list;
+}
+
 const platform_info* find_platform(const yaml_document& document, std::vector<problem>& problems)
 {
+    const std::size_t before = problems.size();
     const auto wanted = document.peek_string("platform", problems);
-    if (wanted && wanted->text.empty())
-        return nullptr; // peek_string has said why
+    if (!wanted && problems.size() > before) {
+        problems.back().message = fmt::format("has no name; write one of: {}.", names_of_platforms());
+        return nullptr;
+    }
+    if (!wanted) {
+        std::vector<std::string> keys;
+        for (const yaml_entry& entry : document.root().entries)
+            keys.push_back(entry.key);
+        const std::string meant = closest("platform", keys);
+        if (meant.empty())
+            problems.push_back({severity::error, {document.file_name(), 0, 0}, "platform",
+                                fmt::format("is missing; begin the file with \"platform: \" and one of: {}.", names_of_platforms())});
+        else
+            problems.push_back({severity::error, document.position_of_key(*document.root().find(meant)), key_in_path(meant),
+                                fmt::format("unknown key; did you mean 'platform'? A file must name its platform, one of: {}.", names_of_platforms())});
+        return nullptr;
+    }
     std::vector<std::string> names;
     for (const platform_info* info : platforms()) {
-        if (wanted && wanted->text == info->name)
+        if (wanted->text == info->name)
             return info;
         names.emplace_back(info->name);
     }
-    std::string list;
-    for (const std::string& name : names)
-        list += (list.empty() ? "" : ", ") + name;
-    if (!wanted)
-        add_problem(document, problems, "platform", fmt::format("is missing; say which platform this is, one of: {}.", list));
-    else
-        add_problem(document, problems, "platform", fmt::format("'{}' is no platform; one of: {}.", wanted->text, list));
+    const std::string meant = closest(wanted->text, names);
+    add_problem(document, problems, "platform",
+                fmt::format("{} is no platform; {}`weft list` shows all: {}.", in_quotes(wanted->text),
+                            meant.empty() ? "" : fmt::format("did you mean '{}'? ", meant), names_of_platforms()));
     return nullptr;
 }
 
-void print(const std::vector<problem>& problems, const std::string& source)
+void read(loaded_platform& result, const platform_source& source)
 {
-    for (const problem& p : problems)
-        fmt::print(stderr, "{}\n", render(p, source));
+    result.source_text = result.document->source();
+    result.document->apply_overrides(source.overrides);
+    if (source.seed)
+        result.document->apply_overrides({"seed=" + std::to_string(*source.seed)});
+    if (const platform_info* info = find_platform(*result.document, result.problems)) {
+        result.platform = info->read(*result.document, result.problems);
+        return;
+    }
+    result.problems.insert(result.problems.end(), result.document->problems().begin(), result.document->problems().end());
+    sort_problems(*result.document, result.problems);
+}
+
+template <class Make> loaded_platform read_from(Make&& make, const std::string& file, const platform_source& source)
+{
+    loaded_platform result;
+    result.file = file;
+    try {
+        result.document = make();
+        read(result, source);
+    } catch (const user_error& e) {
+        result.problems.insert(result.problems.end(), e.problems().begin(), e.problems().end());
+        result.platform.reset();
+    }
+    return result;
 }
 
 } // namespace
 
+std::string loaded_platform::message() const
+{
+    std::string text;
+    std::size_t errors = 0;
+    for (const problem& p : problems) {
+        text += render(p, source_text) + "\n";
+        errors += p.level == severity::error ? 1 : 0;
+    }
+    if (!platform)
+        text += fmt::format("{}: {} error{}; nothing was built or written.\n", file.empty() ? "''" : file, errors, errors == 1 ? "" : "s");
+    return text;
+}
+
+loaded_platform read_platform(const platform_source& source)
+{
+    return read_from([&] { return yaml_document::load(source.file); }, source.file, source);
+}
+
+loaded_platform read_platform_text(std::string text, const std::string& file_name, const platform_source& source)
+{
+    return read_from([&] { return yaml_document::parse(std::move(text), file_name); }, file_name, source);
+}
+
 loaded_platform load(const platform_source& source)
 {
-    loaded_platform result;
-    std::vector<problem> problems;
-    try {
-        yaml_document document = yaml_document::load(source.file);
-        result.source_text = document.source();
-        std::vector<std::string> overrides = source.overrides;
-        if (source.seed)
-            overrides.push_back("seed=" + std::to_string(*source.seed));
-        document.apply_overrides(overrides);
-        if (const platform_info* info = find_platform(document, problems))
-            result.platform = info->read(document, problems);
-        else
-            problems.insert(problems.begin(), document.problems().begin(), document.problems().end());
-    } catch (const user_error& e) {
-        problems.insert(problems.end(), e.problems().begin(), e.problems().end());
-        result.platform.reset();
-    }
-    print(problems, result.source_text);
-    if (!result.platform)
-        fmt::print(stderr, "{}: not usable, nothing was built or written.\n", source.file);
-    result.warnings = std::move(problems);
+    loaded_platform result = read_platform(source);
+    fmt::print(stderr, "{}", result.message());
     return result;
 }
 

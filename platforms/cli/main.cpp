@@ -2,29 +2,59 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmake/version.h"
 #include "platforms/cli/cli.h"
+#include "platforms/config/suggest.h"
 #include "tlm/check.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <systemc>
 
 namespace {
 
 constexpr const char* k_description =
-    "weft: virtual platforms of the machines that train large models.\n"
+    "weft - virtual platforms of the machines that train large models\n"
     "\n"
     "A platform is described by a YAML file: chips, links, memories, and the collectives to run on them. weft builds it\n"
-    "from SystemC/TLM-2.0 models, runs the collectives as firmware on the modelled cores, and checks every answer byte by\n"
-    "byte. Start with:\n"
+    "from SystemC/TLM-2.0 models, runs the collectives as firmware on the modelled cores, and checks every byte of every\n"
+    "answer. Start with:\n"
     "\n"
-    "    weft run configs/tpu_v3/mesh_8x8.yaml\n"
-    "    weft check configs/tpu_v3/mesh_8x8.yaml\n"
-    "    weft run configs/tpu_v3/mesh_8x8.yaml --set mesh.rows=4 --set data=off\n";
+    "    weft check configs/tpu_v3/mesh_4x4.yaml        what does this file describe?\n"
+    "    weft run configs/tpu_v3/mesh_4x4.yaml          run it: times, bandwidths, wrong elements (a few seconds)\n"
+    "    weft run configs/tpu_v3/mesh_4x4.yaml --set mesh.rows=8 --set data=off --out out/try\n"
+    "    weft list                                      which collectives, by which algorithms?\n"
+    "\n"
+    "`weft COMMAND --help` explains a command and its options.\n";
 
 constexpr const char* k_footer =
-    "Exit codes: 0 all answers right, 1 a run failed or an answer was wrong, 2 the input cannot be used (nothing was\n"
-    "written), 3 a bug of weft.\n"
-    "Files: out/<name>/results.json holds all results, the resolved configuration and the statistics of a run.\n"
-    "More: README.md and docs/.\n";
+    "Exit codes:\n"
+    "  0  all answers are right\n"
+    "  1  a run did not complete, or an answer was wrong\n"
+    "  2  the input cannot be used: nothing was run or written, and stderr says what to change\n"
+    "  3  a bug of weft\n"
+    "Files:\n"
+    "  <out>/results.json  all results, the whole configuration and the statistics of a run\n"
+    "  docs/04_config.md   every key of a platform file\n";
+
+/// The first word of the command line, when it should have been a command.
+std::string first_word(int argc, char* argv[])
+{
+    return argc > 1 && argv[1][0] != '-' ? argv[1] : "";
+}
+
+/// What a wrong command line is told, instead of the library's words.
+std::string explain(const CLI::App* app, const CLI::Error& e)
+{
+    const CLI::App* command = app->get_subcommands().empty() ? app : app->get_subcommands().front();
+    const std::string name = command == app ? "weft" : "weft " + command->get_name();
+    std::string what = e.what();
+    if (what == "FILE is required")
+        what = "a platform file is missing, for example " + name + " configs/tpu_v3/mesh_4x4.yaml";
+    return fmt::format("{}: {}\n`{} --help` explains.\n", name, what, name);
+}
+
+/// The kernel prints a banner before sc_main() unless it finds this; a user who sets it is not overruled.
+[[maybe_unused]] const int k_no_banner = setenv("SC_COPYRIGHT_MESSAGE", "DISABLE", 0);
 
 } // namespace
 
@@ -36,6 +66,7 @@ int sc_main(int argc, char* argv[])
     app.footer(k_footer);
     app.set_version_flag("--version", std::string("weft ") + weft::version());
     app.require_subcommand(1);
+    app.failure_message(explain);
     app.get_formatter()->column_width(34);
     int exit_code = 0;
     weft::cli::add_run(app, exit_code);
@@ -43,6 +74,17 @@ int sc_main(int argc, char* argv[])
     weft::cli::add_list(app, exit_code);
     weft::cli::add_bench(app, exit_code);
     weft::cli::add_docs(app, exit_code);
+    const std::string word = first_word(argc, argv);
+    std::vector<std::string> commands;
+    for (const CLI::App* command : app.get_subcommands({}))
+        commands.push_back(command->get_name());
+    if (argc == 1 || (!word.empty() && std::find(commands.begin(), commands.end(), word) == commands.end())) {
+        if (argc > 1)
+            fmt::print(stderr, "weft: {} is no command; {}\n`weft --help` explains.\n", weft::in_quotes(word), weft::suggestion(word, commands));
+        else
+            fmt::print(stderr, "{}", app.help());
+        return 2;
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -51,6 +93,10 @@ int sc_main(int argc, char* argv[])
         fmt::print(stderr, "{}\n", e.what());
         return 2;
     } catch (const std::exception& e) {
+        if (std::string(e.what()).find("bad_alloc") != std::string::npos) { // the kernel hands on the text only
+            fmt::print(stderr, "weft: this host has no memory left; use fewer chips, smaller sizes or --set data=off.\n");
+            return 1;
+        }
         fmt::print(stderr, "weft stopped because of a bug of its own:\n{}\nversion {}; please report this with the file that was run.\n",
                    e.what(), weft::version());
         return 3;

@@ -525,7 +525,7 @@ void yaml_document::apply(const std::string& assignment, std::vector<problem>& p
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos || equals == 0)
         return complain({}, in_quotes(assignment) +
-                                " is not of the form key.path=value, for example link.rate=\"82 GB/s\"");
+                                " is not of the form key.path=value, for example mesh.rows=4");
     const std::string path = assignment.substr(0, equals);
     const auto parts = split_path(path);
     for (const auto& part : parts)

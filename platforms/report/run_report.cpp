@@ -174,7 +174,7 @@ void print_summary(std::ostream& out, const run_report& r, const table_style& st
     const std::string without =
         checked == r.rows.size() ? "" : fmt::format(", {} carried no data", r.rows.size() - checked);
     if (checked == 0)
-        line("Wrong elements", "n/a: nothing was checked, the run carried no data");
+        line("Wrong elements", r.failure.empty() ? "n/a: nothing was checked, the run carried no data" : "n/a: the run did not complete");
     else if (wrong == 0)
         line("Wrong elements", fmt::format("0 in {} of {} results{}", checked, r.rows.size(), without));
     else
@@ -205,14 +205,16 @@ nlohmann::ordered_json stat_json(const report_stat& stat)
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what, int error)
 {
-    std::string remedy = "Give another folder with --out DIR.";
+    std::string remedy = "Give another place for the results.";
     if (error == ENOSPC || error == EDQUOT)
-        remedy = "Free some space, or give a folder on another disk with --out DIR.";
-    else if (error == EACCES || error == EPERM)
-        remedy = "Give a folder that you may write to with --out DIR, or change its permissions.";
+        remedy = "Free some space, or give a place on another disk.";
+    else if (error == EACCES || error == EPERM || error == EROFS)
+        remedy = "Give a place that you may write to, or change its permissions.";
     else if (error == ENOTDIR || error == EEXIST)
-        remedy = "A file stands where a folder is needed: remove it, or give another folder with --out DIR.";
-    throw user_error(fmt::format("{}: {}: {}. {}", path, what, std::generic_category().message(error), remedy));
+        remedy = "A file stands where a folder is needed: remove it, or give another place.";
+    else if (error == EISDIR)
+        remedy = "A folder stands where a file is needed: remove it, or give another name.";
+    throw user_error(fmt::format("{} {}: {}. {}", path, what, std::generic_category().message(error), remedy));
 }
 
 /// A file that disappears unless it is committed under its final name.
@@ -223,7 +225,7 @@ public:
     {
         file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         if (file_ < 0)
-            refuse(path_, "cannot be created", errno);
+            refuse(final_path_, "cannot be created", errno);
     }
     temporary_file(const temporary_file&) = delete;
     temporary_file& operator=(const temporary_file&) = delete;
@@ -242,7 +244,7 @@ public:
             if (written < 0 && errno == EINTR)
                 continue;
             if (written <= 0)
-                refuse(path_, "cannot be written", written < 0 ? errno : ENOSPC);
+                refuse(final_path_, "cannot be written", written < 0 ? errno : ENOSPC);
             content.remove_prefix(static_cast<std::size_t>(written));
         }
     }
@@ -251,11 +253,11 @@ public:
         // The content must be on the disk before its name is, or a power cut leaves an empty file of the right name.
         // Some file systems cannot sync and say EINVAL.
         if (::fsync(file_) != 0 && errno != EINVAL)
-            refuse(path_, "cannot be written", errno);
+            refuse(final_path_, "cannot be written", errno);
         const int file = file_;
         file_ = -1;
         if (::close(file) != 0)
-            refuse(path_, "cannot be written", errno);
+            refuse(final_path_, "cannot be written", errno);
         if (::rename(path_.c_str(), final_path_.c_str()) != 0)
             refuse(final_path_, "cannot be replaced", errno);
         committed_ = true;
@@ -346,10 +348,15 @@ void prepare_output_dir(const std::string& dir)
     if (!std::filesystem::is_directory(dir, error))
         refuse(dir, "is no folder", ENOTDIR);
     // Permission bits do not tell of read-only file systems, quotas or a full disk: write something and take it away.
-    const std::string results = dir + "/results.json";
-    if (std::filesystem::is_directory(results, error))
-        refuse(results, "cannot be replaced", EISDIR);
-    temporary_file probe(results);
+    prepare_output_file(dir + "/results.json");
+}
+
+void prepare_output_file(const std::string& path)
+{
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error))
+        refuse(path, "cannot be replaced", EISDIR);
+    temporary_file probe(path);
     probe.write("{}\n");
 }
 

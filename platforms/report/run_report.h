@@ -94,6 +94,9 @@ std::string exact_us(std::uint64_t ps);
 /// Before a run: make the folder and prove that files can be written there. Throws user_error with a remedy.
 void prepare_output_dir(const std::string& dir);
 
+/// The same for a single file in a folder that is there.
+void prepare_output_file(const std::string& path);
+
 /// Write `dir`/results.json under another name and rename it when it is complete, so that nobody ever sees half a file.
 /// Throws user_error with a remedy (full disk, no permission, ...); an older results.json then stays as it was.
 void write_results(const std::string& dir, const run_report& report);

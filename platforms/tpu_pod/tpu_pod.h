@@ -87,6 +87,12 @@ struct tpu_pod_config {
     std::uint64_t burst_payload() const { return run.burst.value() * ici.max_payload.value(); }
     /// Cells that a VL buffer must hold so that bursts can stream: two of them. 0 for single packets.
     std::uint32_t burst_cells() const;
+
+private:
+    void check_faults(std::vector<config_problem>& problems) const;
+    void check_workload(std::vector<config_problem>& problems) const;
+    void check_buffers(std::vector<config_problem>& problems) const;
+    void check_burst(std::vector<config_problem>& problems) const;
 };
 
 class tpu_pod final : public machine {

@@ -13,6 +13,13 @@ namespace weft {
 
 namespace {
 constexpr std::uint32_t k_max_side = 256;
+/// Every chip has a thread of its own on the host; the kernel of the host limits how many stacks a process can guard.
+constexpr std::uint32_t k_max_chips = 16384;
+constexpr std::uint64_t k_max_stacks_bytes = 64ull << 30;
+constexpr std::uint64_t k_max_burst_bytes = 64ull << 20;
+/// The fabric holds the time of a transmission in 32 bits of picoseconds.
+constexpr std::uint64_t k_longest_transmission_ps = 4'000'000'000;
+constexpr std::uint64_t k_much_host_memory = 16ull << 30;
 
 /// Whether the mesh has a link from (row, col) in this direction.
 bool has_link(const mesh_config& m, const link_fault_config& f)
@@ -29,16 +36,22 @@ bool has_link(const mesh_config& m, const link_fault_config& f)
 std::vector<config_problem> mesh_config::validate() const
 {
     std::vector<config_problem> p;
-    const auto side = [&](std::uint32_t n, const char* key) {
-        if (n < 1 || n > k_max_side)
-            p.push_back({severity::error, key, fmt::format("is {}, must be 1..{}.", n, k_max_side)});
+    const auto need = [&](bool ok, const char* key, std::string text) {
+        if (!ok)
+            p.push_back({severity::error, key, std::move(text)});
+        return ok;
     };
-    side(rows, "rows");
-    side(cols, "cols");
-    if (wraps_rows() && rows < 3)
-        p.push_back({severity::error, "wrap", fmt::format("closes the columns to rings, which needs at least 3 rows, not {}.", rows)});
-    if (wraps_cols() && cols < 3)
-        p.push_back({severity::error, "wrap", fmt::format("closes the rows to rings, which needs at least 3 columns, not {}.", cols)});
+    const auto side = [&](std::uint32_t n, const char* key) {
+        return need(n >= 1 && n <= k_max_side, key, fmt::format("is {}, must be 1 to {}.", n, k_max_side));
+    };
+    if (!(side(rows, "rows") & side(cols, "cols")))
+        return p;
+    need(rows * cols >= 2, "", "has one chip, but a collective needs at least two.");
+    need(rows * cols <= k_max_chips, "",
+         fmt::format("has {} x {} = {} chips, must be at most {}: every chip runs its firmware in a thread of its own.", rows, cols,
+                     rows * cols, k_max_chips));
+    need(!wraps_rows() || rows >= 3, "wrap", fmt::format("is {}, which closes every column to a ring; that needs at least 3 rows, not {}.", name_of(wrap), rows));
+    need(!wraps_cols() || cols >= 3, "wrap", fmt::format("is {}, which closes every row to a ring; that needs at least 3 columns, not {}.", name_of(wrap), cols));
     return p;
 }
 
@@ -65,14 +78,27 @@ std::uint32_t tpu_pod_config::burst_cells() const
 std::vector<config_problem> tpu_pod_config::validate() const
 {
     std::vector<config_problem> p = run.validate();
-    if (mesh.rows < 1 || mesh.cols < 1 || mesh.rows > k_max_side || mesh.cols > k_max_side)
-        return p; // nothing below makes sense without a mesh
-    if (ranks() < 2)
-        p.push_back({severity::error, "mesh", "has one chip; a collective needs at least two."});
-    if ((mesh.wraps_rows() || mesh.wraps_cols()) && ici.virtual_lanes < 2)
-        p.push_back({severity::error, "ici.virtual_lanes",
-                     fmt::format("is {}, but wrap links need 2: with one VL the packets of a ring can block each other in a circle.",
-                                 ici.virtual_lanes)});
+    const bool run_sound = no_errors(p);
+    const bool mesh_sound = no_errors(mesh.validate());
+    const bool ici_sound = no_errors(ici.validate());
+    if (mesh_sound)
+        check_faults(p);
+    if (run_sound && mesh_sound)
+        check_workload(p);
+    if (ici_sound)
+        check_buffers(p);
+    if (run_sound && ici_sound)
+        check_burst(p);
+    const std::uint64_t stacks = chip.core.stack.value() * ranks();
+    if (mesh_sound && no_errors(chip.core.validate()) && stacks > k_max_stacks_bytes)
+        p.push_back({severity::error, "chip.core.stack",
+                     fmt::format("is {}, which for {} chips takes {} of addresses on the host; must be at most 64 GiB in all.",
+                                 to_string(chip.core.stack), ranks(), rounded_text(data_size(stacks)))});
+    return p;
+}
+
+void tpu_pod_config::check_faults(std::vector<config_problem>& p) const
+{
     for (std::size_t i = 0; i < faults.links_down.size(); ++i) {
         const link_fault_config& f = faults.links_down[i];
         const std::string key = fmt::format("faults.links_down.{}", i);
@@ -81,49 +107,103 @@ std::vector<config_problem> tpu_pod_config::validate() const
         if (f.col >= mesh.cols)
             p.push_back({severity::error, key + ".col", fmt::format("is {}, but the mesh has columns 0 to {}.", f.col, mesh.cols - 1)});
         if (f.row < mesh.rows && f.col < mesh.cols && !has_link(mesh, f))
-            p.push_back({severity::error, key, fmt::format("names a link that does not exist: chip ({},{}) is at the edge of the mesh in that direction.", f.row, f.col)});
+            p.push_back({severity::error, key,
+                         fmt::format("names a link that does not exist: chip ({},{}) is at the edge of the mesh, and no link leaves it toward {}.",
+                                     f.row, f.col, name_of(f.direction))});
     }
-    const std::uint64_t room = chip.hbm.capacity.value() > chip.ring_area_bytes() ? chip.buffer_bytes() : 0;
+}
+
+void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
+{
+    const bool hbm_sound = no_errors(chip.hbm.validate()) && no_errors(chip.dma.validate()) && no_errors(chip.validate());
+    const std::uint64_t room = hbm_sound ? chip.buffer_bytes() : ~std::uint64_t{0};
+    const std::uint64_t output_offset = output_offset_for(run);
+    bool all_sound = true;
     for (std::size_t i = 0; i < run.workload.size(); ++i) {
         const collective_spec& spec = run.workload[i];
         const std::string key = fmt::format("workload.{}", i);
+        if (!is_sound(spec)) {
+            all_sound = false;
+            continue;
+        }
         const std::vector<abi::algorithm> algorithms = spec.all_algorithms();
         for (std::size_t a = 0; a < algorithms.size(); ++a) {
+            const std::string place = spec.algorithms.empty() ? key : fmt::format("{}.algorithms.{}", key, a);
+            abi::platform_table any_shape;
+            any_shape.ranks = 1;
             const char* reason = "";
-            if (!firmware::supports(spec.op, algorithms[a], table(0), spec.transposed, &reason))
-                p.push_back({severity::error, spec.algorithms.empty() ? key : fmt::format("{}.algorithms.{}", key, a),
-                             fmt::format("{} of a {}x{} mesh by {} is not possible: {}.", name_of(spec.op), mesh.rows, mesh.cols,
-                                         name_of(algorithms[a]), reason)});
+            if (!firmware::supports(spec.op, algorithms[a], any_shape, spec.transposed, &reason))
+                p.push_back({severity::error, place, fmt::format("{} cannot run by {}: {}.", name_of(spec.op), name_of(algorithms[a]), reason)});
+            else if (!firmware::supports(spec.op, algorithms[a], table(0), spec.transposed, &reason))
+                p.push_back({severity::error, place,
+                             fmt::format("{} by {} cannot run on a mesh of {} rows x {} columns: {}.", name_of(spec.op), name_of(algorithms[a]),
+                                         mesh.rows, mesh.cols, reason)});
         }
         if (spec.root >= ranks())
-            p.push_back({severity::error, key + ".root", fmt::format("is {}, but ranks are 0 to {}.", spec.root, ranks() - 1)});
+            p.push_back({severity::error, key + ".root", fmt::format("is {}, but the ranks of this mesh are 0 to {}.", spec.root, ranks() - 1)});
         for (const collective_case& c : spec.cases()) {
-            const std::uint64_t need = hbm_bytes_for(run, c, ranks());
+            const std::uint64_t need = hbm_bytes_for(output_offset, c, ranks());
             if (need <= room)
                 continue;
             p.push_back({severity::error, spec.sizes.empty() ? key + ".range.to" : key + ".sizes",
-                         fmt::format("{} of {} needs {} of HBM per chip, but chip.hbm.capacity leaves {} for buffers.", name_of(spec.op),
-                                     to_string(data_size(c.size_bytes)), to_string(data_size(need)), to_string(data_size(room)))});
+                         fmt::format("{} of {} needs {} of HBM per chip, but chip.hbm.capacity ({}) leaves {} beside the descriptor rings.",
+                                     name_of(spec.op), to_string(data_size(c.size_bytes)), to_string(data_size(need)),
+                                     to_string(chip.hbm.capacity), to_string(data_size(room)))});
             break;
         }
     }
-    // A buffer that does not cover the round trip of its link throttles it: allowed, but said.
-    const bool sound = ici.link_rate.value() > 0 && ici.clock.value() > 0 && ici.flit.value() > 0 && ici.max_payload.value() > 0;
-    if (sound) {
-        const std::uint64_t round_trip = ici.round_trip_ps(ici.cable_propagation.value(), ici.max_payload.value());
-        const double needed = static_cast<double>(round_trip) * 1e-12 * static_cast<double>(ici.link_rate.value()) / 8;
-        if (static_cast<double>(ici.buffer_per_vl.value()) < needed)
-            p.push_back({severity::warning, "ici.buffer_per_vl",
-                         fmt::format("is {}, below link_rate x round trip = {:.0f} B ({} round trip over a cable): a link can reach at most {:.0f} % of its rate.",
-                                     to_string(ici.buffer_per_vl), needed, to_string(duration(round_trip)),
-                                     100.0 * static_cast<double>(ici.buffer_per_vl.value()) / needed)});
-        const std::uint64_t raised = std::uint64_t{burst_cells()} * ici.flit.value();
-        if (raised > ici.buffer_per_vl.value())
-            p.push_back({severity::warning, "burst",
-                         fmt::format("of {} packets needs buffers of {} (two bursts); VL buffers of {} are simulated with that size. The error of bursts is measured by `weft bench`.",
-                                     run.burst.value(), to_string(data_size(raised)), to_string(ici.buffer_per_vl))});
+    const std::uint64_t host = all_sound ? host_data_bytes_for(run, ranks()) : 0;
+    if (host > k_much_host_memory)
+        p.push_back({severity::warning, "workload",
+                     fmt::format("needs {} of host memory for the contents of {} HBMs; with \"data: off\" it needs none, and the times are the same.",
+                                 rounded_text(data_size(host)), ranks())});
+}
+
+/// A buffer that does not cover the round trip of its link throttles it: allowed, but said. One that holds no packet: refused.
+void tpu_pod_config::check_buffers(std::vector<config_problem>& p) const
+{
+    const std::uint64_t one = ici.format().cells_of_one(ici.max_payload.value()) * ici.flit.value();
+    if (chip.dma.receive_buffer.value() < one)
+        p.push_back({severity::error, "chip.dma.receive_buffer",
+                     fmt::format("is {}, but one packet fills {} ({} of payload and {} of header in flits of {}), so none could ever arrive.",
+                                 to_string(chip.dma.receive_buffer), to_string(data_size(one)), to_string(ici.max_payload),
+                                 to_string(ici.header), to_string(ici.flit))});
+    if ((mesh.wraps_rows() || mesh.wraps_cols()) && ici.virtual_lanes < 2)
+        p.push_back({severity::error, "ici.virtual_lanes",
+                     fmt::format("is {}, but wrap links need 2: with one VL the packets of a ring can block each other in a circle.",
+                                 ici.virtual_lanes)});
+    // Cables exist where a side is longer than a board of 2x2 chips, and as wrap links.
+    const bool cables = mesh.rows > 2 || mesh.cols > 2;
+    const duration wire = cables ? ici.cable_propagation : ici.board_propagation;
+    const std::uint64_t needed = ici.buffer_for_full_rate(wire.value());
+    if (ici.buffer_per_vl.value() >= one && ici.buffer_per_vl.value() < needed)
+        p.push_back({severity::warning, "ici.buffer_per_vl",
+                     fmt::format("is {}, below link_rate x round trip = {} (a credit is back after {} over a {}, packets are buffered with their "
+                                 "headers), so a link reaches at most {:.3g} % of its rate.",
+                                 to_string(ici.buffer_per_vl), rounded_text(data_size(needed)),
+                                 rounded_text(duration(ici.round_trip_ps(wire.value(), ici.max_payload.value()))), cables ? "cable" : "board wire",
+                                 100 * ici.reachable_share(wire.value()))});
+}
+
+void tpu_pod_config::check_burst(std::vector<config_problem>& p) const
+{
+    if (burst_payload() > k_max_burst_bytes) {
+        p.push_back({severity::error, "burst",
+                     fmt::format("is {} of ici.max_payload = {}, {} in one transaction; must be at most 64 MiB.", to_string(run.burst),
+                                 to_string(ici.max_payload), to_string(data_size(burst_payload())))});
+        return;
     }
-    return p;
+    const bandwidth slower = std::min(ici.link_rate, ici.local_port_rate);
+    const std::uint64_t transmission = wire_rate(slower).time_ps(ici.format().wire_bytes(burst_payload()));
+    if (transmission > k_longest_transmission_ps)
+        p.push_back({severity::error, "burst",
+                     fmt::format("is {}, which take {} on a wire of {}; must take at most 4 ms.", to_string(run.burst),
+                                 rounded_text(duration(transmission)), to_string(slower))});
+    const std::uint64_t raised = std::uint64_t{burst_cells()} * ici.flit.value();
+    if (raised > ici.buffer_per_vl.value())
+        p.push_back({severity::warning, "burst",
+                     fmt::format("is {}, and two bursts fill {}: buffers of ici.buffer_per_vl = {} are simulated with that size. `weft bench` "
+                                 "measures the error of bursts.", to_string(run.burst), rounded_text(data_size(raised)), to_string(ici.buffer_per_vl))});
 }
 
 namespace {
@@ -132,7 +212,17 @@ class configured_pod final : public platform {
 public:
     explicit configured_pod(tpu_pod_config config) : config_(std::move(config)) {}
     const run_config& run() const override { return config_.run; }
-    config_field resolved() const override { return describe(config_); }
+    config_field resolved() const override
+    {
+        config_field all = describe(config_);
+        config_field name;
+        name.name = "platform";
+        name.doc = "Which platform this is";
+        name.type = field_type::text;
+        name.value = std::string(k_tpu_pod_info.name);
+        all.children.insert(all.children.begin(), std::move(name));
+        return all;
+    }
     std::uint32_t ranks() const override { return config_.ranks(); }
     std::unique_ptr<machine> build() const override { return std::make_unique<tpu_pod>(config_); }
 
@@ -142,22 +232,23 @@ public:
         const ici_config& ici = config_.ici;
         const std::uint64_t x_links = 2ull * m.rows * (m.cols - (m.wraps_cols() ? 0 : 1));
         const std::uint64_t y_links = 2ull * m.cols * (m.rows - (m.wraps_rows() ? 0 : 1));
-        const auto serialisation = wire_rate(ici.link_rate).time_ps(ici.format().wire_bytes(ici.max_payload.value()));
-        std::string text = fmt::format("TPU pod: {} x {} = {} chips, wrap links: {}\n", m.rows, m.cols, config_.ranks(), name_of(m.wrap));
-        text += fmt::format("ICI: {} directed links of {} ({} along X, {} along Y), {} VLs with {} each\n", x_links + y_links,
-                            to_string(ici.link_rate), x_links, y_links, ici.virtual_lanes, to_string(ici.buffer_per_vl));
-        text += fmt::format("packet: {} payload, {} header, {} flits; {} on a wire\n", to_string(ici.max_payload),
-                            to_string(ici.header), to_string(ici.flit), to_string(duration(serialisation)));
-        const auto hop = [&](duration wire) {
-            const std::uint64_t rtt = ici.round_trip_ps(wire.value(), ici.max_payload.value());
-            return fmt::format("{} per hop, credit round trip {}, which needs {:.0f} B of buffer",
-                               to_string(duration(wire.value() + ici.pipeline_ps())), to_string(duration(rtt)),
-                               static_cast<double>(rtt) * 1e-12 * static_cast<double>(ici.link_rate.value()) / 8);
+        std::string text = fmt::format("TPU pod   {} x {} mesh of {} chips, wrap links: {}\n", m.rows, m.cols, config_.ranks(), name_of(m.wrap));
+        text += fmt::format("Links     {} directed ({} along X, {} along Y) of {}, {} VL{} with a buffer of {} each\n", x_links + y_links, x_links,
+                            y_links, to_string(ici.link_rate), ici.virtual_lanes, ici.virtual_lanes == 1 ? "" : "s", to_string(ici.buffer_per_vl));
+        text += fmt::format("Packets   up to {} of payload, {} of header, flits of {}; a full one takes {} on a link\n", to_string(ici.max_payload),
+                            to_string(ici.header), to_string(ici.flit), rounded_text(duration(ici.packet_ps(ici.link_rate))));
+        const auto hop = [&](const char* what, duration wire) {
+            return fmt::format("{}{} from router to router; credits back after {}, so a buffer of {} keeps a link busy\n", what,
+                               rounded_text(duration(wire.value() + ici.pipeline_ps())),
+                               rounded_text(duration(ici.round_trip_ps(wire.value(), ici.max_payload.value()))),
+                               rounded_text(data_size(ici.buffer_for_full_rate(wire.value()))));
         };
-        text += fmt::format("board wires: {}\ncable wires: {}\n", hop(ici.board_propagation), hop(ici.cable_propagation));
-        text += fmt::format("chip: {} local ports of {}, HBM {} at {}, {} for buffers\n", ici.local_ports,
-                            to_string(ici.local_port_rate), to_string(config_.chip.hbm.capacity),
-                            to_string(config_.chip.hbm.rate), to_string(data_size(config_.chip.buffer_bytes())));
+        text += hop("On board  ", ici.board_propagation) + hop("Cables    ", ici.cable_propagation);
+        text += fmt::format("Chips     {} port{} of {} to the router, HBM of {} at {}, of which the descriptor rings take {}\n", ici.local_ports,
+                            ici.local_ports == 1 ? "" : "s", to_string(ici.local_port_rate), to_string(config_.chip.hbm.capacity),
+                            to_string(config_.chip.hbm.rate), to_string(data_size(config_.chip.ring_area_bytes())));
+        if (!config_.faults.links_down.empty())
+            text += fmt::format("Faults    {} link{} down\n", config_.faults.links_down.size(), config_.faults.links_down.size() == 1 ? "" : "s");
         return text;
     }
 

@@ -254,7 +254,7 @@ bool collective_runner::stalled()
     bool all_wait = true;
     for (const chip* c : machine_.chips()) {
         wakeups += c->core.wakeups.value();
-        all_wait = all_wait && (c->core.idle() || c->core.blocked(quiet_since_ps_));
+        all_wait = all_wait && c->core.at_rest(quiet_since_ps_);
     }
     const std::uint64_t activity = machine_.time().events() + wakeups;
     if (activity == activity_at_last_look_)

@@ -3,10 +3,38 @@
 #include "platforms/workload/traffic.h"
 
 #include <algorithm>
+#include <cstring>
 #include <fmt/format.h>
 #include <unordered_map>
 
 namespace weft {
+
+namespace {
+/// Payload of a message: 64-bit words that depend on source, message and position.
+std::uint64_t word_of(std::uint32_t source, std::uint32_t message, std::uint64_t index)
+{
+    return ((std::uint64_t{source} << 32 | message) + index) * 0x9e3779b97f4a7c15ull;
+}
+void fill(std::uint8_t* to, std::uint64_t bytes, std::uint32_t source, std::uint32_t message)
+{
+    for (std::uint64_t i = 0; i * 8 < bytes; ++i) {
+        const std::uint64_t word = word_of(source, message, i);
+        std::memcpy(to + i * 8, &word, std::min<std::uint64_t>(8, bytes - i * 8));
+    }
+}
+bool holds(const std::uint8_t* data, std::uint64_t bytes, std::uint32_t source, std::uint32_t message)
+{
+    std::uint64_t difference = 0;
+    for (std::uint64_t i = 0; i * 8 < bytes; ++i) {
+        std::uint64_t got = 0;
+        const std::uint64_t n = std::min<std::uint64_t>(8, bytes - i * 8);
+        std::memcpy(&got, data + i * 8, n);
+        const std::uint64_t mask = n == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * n)) - 1;
+        difference |= (got ^ word_of(source, message, i)) & mask;
+    }
+    return difference == 0;
+}
+} // namespace
 
 struct traffic::endpoint final : link_fw_if, link_bw_if {
     endpoint(traffic& owner, std::uint32_t index)
@@ -116,6 +144,10 @@ void traffic::try_send(std::uint32_t index)
     p->cells = cells_;
     p->message = ++e.message;
     p->born_ps = now;
+    if (config_.carry_data) {
+        pool_.add_payload(*p, p->payload_bytes);
+        fill(p->payload, p->payload_bytes, index, p->message);
+    }
     const std::uint64_t serialisation = rate_.time_ps(p->wire_bytes);
     p->serialisation_ps = static_cast<std::uint32_t>(serialisation);
     e.credits[0].take(cells_);
@@ -138,6 +170,8 @@ void traffic::receive(packet_ptr p)
     endpoint& e = *endpoints_[p->destination];
     received_ += 1;
     bytes_received_ += p->payload_bytes;
+    if (config_.carry_data && !holds(p->payload, p->payload_bytes, p->source, p->message))
+        ++damaged_;
     if (config_.check_order) {
         std::uint32_t& last = e.last_from[p->source];
         if (p->message <= last)

@@ -44,6 +44,7 @@ struct traffic_config {
     std::uint32_t receive_cells = 1024;
     std::uint64_t seed = 1;
     bool check_order = true;          ///< watch that packets of a pair do not overtake each other
+    bool carry_data = false;          ///< fill every payload and check it on arrival
     bool random_stalls = false;       ///< receivers hold credits back for random times
     /// Fixed destination per source (permutation, hot spot); empty: uniform over all others.
     std::vector<std::uint32_t> destinations;
@@ -62,6 +63,7 @@ public:
     std::uint64_t received() const { return received_; }
     std::uint64_t bytes_received() const { return bytes_received_; }
     std::uint64_t misdelivered() const { return misdelivered_; } ///< arrived at another endpoint than they were sent to
+    std::uint64_t damaged() const { return damaged_; }           ///< payload not as sent (carry_data)
     std::uint64_t out_of_order() const { return out_of_order_; } ///< overtook an earlier packet of the same pair
     std::uint64_t last_arrival_ps() const { return last_arrival_ps_; }
     std::uint64_t latency_sum_ps() const { return latency_sum_ps_; } ///< wire start to last byte, summed over packets
@@ -82,7 +84,7 @@ private:
     std::uint32_t cells_;
     std::uint32_t actor_base_;
     std::vector<std::unique_ptr<endpoint>> endpoints_;
-    std::uint64_t sent_ = 0, received_ = 0, bytes_received_ = 0, misdelivered_ = 0, out_of_order_ = 0;
+    std::uint64_t sent_ = 0, received_ = 0, bytes_received_ = 0, misdelivered_ = 0, out_of_order_ = 0, damaged_ = 0;
     std::uint64_t last_arrival_ps_ = 0, latency_sum_ps_ = 0, latency_max_ps_ = 0;
 };
 

@@ -1,0 +1,28 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `weft bench` measures. Every function elaborates one system, so each runs in a process of its own: a SystemC kernel can
+// be elaborated only once. CPU time of the process, never wall time.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace weft::cli {
+
+/// Named figures of one measurement; names carry the unit.
+using figures = std::map<std::string, double>;
+
+/// Bare SC_METHOD that re-notifies itself, with `pending` such methods: "events_per_s".
+figures bench_kernel_events(unsigned pending);
+/// Hold model on the calendar queue with `pending` events: "events_per_s".
+figures bench_calendar_queue(unsigned pending);
+/// Uniform random traffic of 256 B packets on an n x n mesh: "hops_per_s", "events_per_hop", "activations_per_hop", "hops".
+figures bench_uniform(unsigned side, bool carry_data, double load, unsigned packets_each);
+/// All-reduce on an 8x8 mesh, one packet per transaction: as bench_uniform, and "time_us", "cpu_s".
+figures bench_all_reduce(const std::string& algorithm, unsigned side, bool checked, const std::string& size,
+                         unsigned packet_bytes, unsigned burst);
+/// Elaboration of n x n chips: "s_per_1000_chips", "bytes_per_chip", "bytes_per_link".
+figures bench_elaboration(unsigned side);
+
+} // namespace weft::cli
