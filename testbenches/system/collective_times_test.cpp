@@ -1,0 +1,77 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the paper and arithmetic say about the times of collectives (docs/03_timing_model.md).
+#include "testbenches/system/pod_bench.h"
+
+using namespace weft;
+using namespace weft::test;
+using abi::algorithm;
+using abi::collective_op;
+
+namespace {
+double us(std::uint64_t ps) { return static_cast<double>(ps) * 1e-6; }
+} // namespace
+
+TEST_CASE("step counts are 2(N-1) for the ring and O(R+C) for the two-dimensional schemes")
+{
+    tpu_pod_config config = pod(4, 6);
+    config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d, algorithm::row_pair}, {100'000})};
+    const run_outcome outcome = run(config);
+    REQUIRE(outcome.cases.size() == 3);
+    CHECK(outcome.cases[0].steps == 2 * (24 - 1));
+    CHECK(outcome.cases[1].steps == 2 * ((4 - 1) + (6 - 1)));
+    CHECK(outcome.cases[2].steps == 2 * ((2 * 6 - 1) + (4 / 2 - 1)));
+}
+
+TEST_CASE("the 1-D ring on 8x8 is within 1 % of its closed form at 64 MiB")
+{
+    tpu_pod_config config = pod(8, 8);
+    config.run.data = data_mode::off;
+    config.run.burst = packet_count(16);
+    constexpr std::uint64_t bytes = 64ull << 20;
+    config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d}, {4, bytes})};
+    const run_outcome outcome = run(config);
+    REQUIRE(outcome.cases.size() == 2);
+    // Both directions carry half of the data: 2 (N-1)/N x S / (2 B). Chunks hide the step latency but for the first and last
+    // one: entering, the ready handshake, filling and draining take what a few steps of the 4 B ring take.
+    const double n = 64;
+    const double rate = static_cast<double>(config.ici.link_rate.value()) / 8; // B/s
+    const double streaming_us = 2 * (n - 1) / n * static_cast<double>(bytes) / (2 * rate) * 1e6;
+    const double step_us = us(outcome.cases[0].time_ps) / outcome.cases[0].steps;
+    const double closed_form_us = streaming_us + 4 * step_us;
+    INFO("closed form " << closed_form_us << " us, simulated " << us(outcome.cases[1].time_ps) << " us, step " << step_us << " us");
+    CHECK(us(outcome.cases[1].time_ps) == Approx(closed_form_us).epsilon(0.01));
+    CHECK(us(outcome.cases[1].time_ps) >= streaming_us); // never faster than the links
+}
+
+TEST_CASE("at small sizes the schemes rank by their step counts")
+{
+    tpu_pod_config config = pod(8, 8);
+    config.run.data = data_mode::off;
+    // Enough elements that no shard is empty and every step is a message: 64 ranks x 2 directions.
+    config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d, algorithm::row_pair}, {4096})};
+    const run_outcome outcome = run(config);
+    const double ring = us(outcome.cases[0].time_ps);
+    const double two_d = us(outcome.cases[1].time_ps);
+    const double row_pair = us(outcome.cases[2].time_ps);
+    const auto steps = [&](std::size_t i) { return static_cast<double>(outcome.cases[i].steps); };
+    INFO("ring " << ring << " us, two_d " << two_d << " us, row_pair " << row_pair << " us");
+    // Latency-bound: the ratio of times is the ratio of steps (126 / 28 = 4.5; 126 / 36 = 3.5), but for the start and the longer
+    // hops of interleaved rings.
+    CHECK(ring / two_d == Approx(steps(0) / steps(1)).epsilon(0.15));
+    CHECK(ring / row_pair == Approx(steps(0) / steps(2)).epsilon(0.15));
+}
+
+TEST_CASE("a ring step of the firmware takes about one microsecond")
+{
+    // The JAX scaling book quotes about 1 us per hop as software sees it; the core's cost table is calibrated to that.
+    tpu_pod_config config = pod(8, 8);
+    config.run.data = data_mode::off;
+    config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d}, {4096, 8192})};
+    const run_outcome outcome = run(config);
+    for (const case_result& r : outcome.cases) {
+        INFO(r.what.size_bytes << " B: " << us(r.time_ps) / r.steps << " us per step");
+        CHECK(us(r.time_ps) / r.steps == Approx(1.0).epsilon(0.15));
+    }
+}

@@ -1,0 +1,80 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Same configuration and seed, same digest; data on or off, same times. Each run needs a process of its own, so the runs are
+// children of the test and report through a pipe.
+#include "testbenches/system/pod_bench.h"
+
+#include <cstdio>
+#include <functional>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace weft;
+using namespace weft::test;
+
+namespace {
+
+struct fingerprint {
+    std::uint64_t digest = 0;
+    std::uint64_t times = 0; ///< digest of the times alone
+    std::uint64_t events = 0;
+    bool operator==(const fingerprint& o) const { return digest == o.digest && times == o.times && events == o.events; }
+};
+
+fingerprint run_in_child(const tpu_pod_config& config)
+{
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        tpu_pod machine(config);
+        collective_runner runner("host", machine, config.run, nullptr);
+        const run_outcome outcome = runner.run();
+        fingerprint f;
+        f.digest = outcome.digest;
+        for (const case_result& r : outcome.cases)
+            f.times = f.times * 1'000'003 + r.time_ps;
+        f.events = machine.time().events();
+        const bool fine = outcome.failure.empty() && write(ends[1], &f, sizeof f) == sizeof f;
+        _exit(fine ? 0 : 1);
+    }
+    fingerprint f;
+    close(ends[1]);
+    CHECK(read(ends[0], &f, sizeof f) == sizeof f);
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(status == 0);
+    return f;
+}
+
+tpu_pod_config workload()
+{
+    tpu_pod_config config = pod(4, 4);
+    config.run.workload = everything({4, 5000, 262144});
+    return config;
+}
+
+} // namespace
+
+TEST_CASE("two runs give the same digest and another seed another one")
+{
+    const fingerprint first = run_in_child(workload());
+    CHECK(run_in_child(workload()) == first);
+    tpu_pod_config other = workload();
+    other.run.seed = 2;
+    const fingerprint changed = run_in_child(other);
+    CHECK(changed.digest != first.digest);
+    CHECK(changed.times == first.times); // the seed changes data, and data do not change times
+}
+
+TEST_CASE("data off gives the same simulated times and events")
+{
+    tpu_pod_config off = workload();
+    off.run.data = data_mode::off;
+    const fingerprint checked = run_in_child(workload());
+    const fingerprint timed = run_in_child(off);
+    CHECK(timed.times == checked.times);
+    CHECK(timed.events == checked.events);
+}
