@@ -14,8 +14,7 @@ void corrupt(packet& p)
 }
 
 link::link(const sc_core::sc_module_name& name, std::uint32_t vl_count, duration propagation)
-    : sc_core::sc_module(name), in("in", vl_count), out("out", vl_count), propagation_ps_(propagation.value()),
-      last_arrival_ps_(vl_count, 0)
+    : sc_core::sc_module(name), in("in", vl_count), out("out", vl_count), propagation_ps_(propagation.value())
 {
     in.bind(static_cast<link_fw_if&>(*this));
     out.bind(static_cast<link_bw_if&>(*this));
@@ -35,9 +34,9 @@ void link::send(packet_ptr p, std::uint64_t delay_ps)
         }
         if (verdict.corrupt)
             corrupt(*p);
-        std::uint64_t& last = last_arrival_ps_[p->vl];
-        last = std::max(last, now + delay + verdict.extra_delay_ps);
-        delay = last - now;
+        const std::uint64_t arrival = std::max(last_tail_ps_, now + delay + verdict.extra_delay_ps);
+        last_tail_ps_ = arrival + p->serialisation_ps;
+        delay = arrival - now;
     }
     out->send(std::move(p), delay);
 }

@@ -16,7 +16,7 @@ namespace weft {
 struct link_verdict {
     bool drop = false;                ///< lost; its credits come back after the wire's round trip, as after a link-layer discard
     bool corrupt = false;             ///< one payload bit flips and packet_flags::k_corrupted is set
-    std::uint64_t extra_delay_ps = 0; ///< arrives later; packets of one VL stay in order
+    std::uint64_t extra_delay_ps = 0; ///< arrives later, and whatever follows on the wire arrives behind it
 };
 
 /// Fault hook: asked for every packet that enters the wire.
@@ -49,7 +49,7 @@ public:
 private:
     std::uint64_t propagation_ps_;
     link_fault_if* hook_ = nullptr;
-    std::vector<std::uint64_t> last_arrival_ps_; ///< per VL: extra delays must not reorder
+    std::uint64_t last_tail_ps_ = 0; ///< arrival of the last byte sent: extra delays must not reorder
     std::uint64_t packets_ = 0;
     std::uint64_t dropped_ = 0;
 };

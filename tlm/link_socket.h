@@ -42,34 +42,63 @@ using link_initiator_base = ::tlm::tlm_base_initiator_socket<32, link_fw_if, lin
 using link_target_base = ::tlm::tlm_base_target_socket<32, link_fw_if, link_bw_if, 1, sc_core::SC_ONE_OR_MORE_BOUND>;
 } // namespace detail
 
-class link_target_socket : public detail::link_target_base {
+/// What sockets of both directions know, and the refusal of a partner with another number of VLs.
+class link_socket_vls {
 public:
-    link_target_socket(const char* name, std::uint32_t vl_count) : detail::link_target_base(name), vl_count_(vl_count) {}
+    explicit link_socket_vls(std::uint32_t vl_count) : vl_count_(vl_count) {}
     std::uint32_t vl_count() const { return vl_count_; }
-    std::type_index get_protocol_types() const override { return typeid(link_protocol_types); }
-    const char* kind() const override { return "weft::link_target_socket"; }
+
+protected:
+    virtual ~link_socket_vls() = default;
+    void check_partner(const sc_core::sc_object& self, const sc_core::sc_object* partner) const
+    {
+        if (const auto* other = dynamic_cast<const link_socket_vls*>(partner); other && other->vl_count_ != vl_count_)
+            throw bug(self.name(), 0, fmt::format("has {} VLs but {} has {}", vl_count_, partner->name(), other->vl_count_));
+    }
 
 private:
     std::uint32_t vl_count_;
 };
 
-class link_initiator_socket : public detail::link_initiator_base {
+class link_target_socket : public detail::link_target_base, public link_socket_vls {
 public:
-    link_initiator_socket(const char* name, std::uint32_t vl_count) : detail::link_initiator_base(name), vl_count_(vl_count) {}
-    std::uint32_t vl_count() const { return vl_count_; }
+    link_target_socket(const char* name, std::uint32_t vl_count) : detail::link_target_base(name), link_socket_vls(vl_count) {}
+    std::type_index get_protocol_types() const override { return typeid(link_protocol_types); }
+    const char* kind() const override { return "weft::link_target_socket"; }
+
+    using detail::link_target_base::bind;
+    void bind(base_initiator_socket_type& initiator) override
+    {
+        check_partner(*this, dynamic_cast<const sc_core::sc_object*>(&initiator));
+        detail::link_target_base::bind(initiator);
+    }
+    void bind(detail::link_target_base::base_type& inner) override
+    {
+        check_partner(*this, dynamic_cast<const sc_core::sc_object*>(&inner));
+        detail::link_target_base::bind(inner);
+    }
+};
+
+class link_initiator_socket : public detail::link_initiator_base, public link_socket_vls {
+public:
+    link_initiator_socket(const char* name, std::uint32_t vl_count)
+        : detail::link_initiator_base(name), link_socket_vls(vl_count)
+    {
+    }
     std::type_index get_protocol_types() const override { return typeid(link_protocol_types); }
     const char* kind() const override { return "weft::link_initiator_socket"; }
 
     using detail::link_initiator_base::bind;
     void bind(base_target_socket_type& target) override
     {
-        if (const auto* other = dynamic_cast<link_target_socket*>(&target); other && other->vl_count() != vl_count_)
-            throw bug(name(), 0, fmt::format("has {} VLs but {} has {}", vl_count_, other->name(), other->vl_count()));
+        check_partner(*this, dynamic_cast<const sc_core::sc_object*>(&target));
         detail::link_initiator_base::bind(target);
     }
-
-private:
-    std::uint32_t vl_count_;
+    void bind(detail::link_initiator_base::base_type& inner) override
+    {
+        check_partner(*this, dynamic_cast<const sc_core::sc_object*>(&inner));
+        detail::link_initiator_base::bind(inner);
+    }
 };
 
 } // namespace weft

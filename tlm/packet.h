@@ -48,6 +48,7 @@ struct packet {
     std::uint64_t born_ps = 0;            ///< when its source sent it
     packet_pool* pool = nullptr;
     std::uint32_t payload_class = 0;
+    std::uint32_t fabric = 0;             ///< engine it is in (its first actor number); link numbers are that engine's
 };
 
 enum packet_flags : std::uint8_t {
@@ -110,8 +111,12 @@ struct packet_format {
         const std::uint64_t bytes = flits * flit_bytes + (charge_header_on_wire ? header_bytes : 0);
         return bytes < flit_bytes ? flit_bytes : bytes;
     }
-    /// Credits of one packet: it is buffered with its header.
-    std::uint64_t cells_of_one(std::uint64_t payload) const { return (payload + header_bytes + flit_bytes - 1) / flit_bytes; }
+    /// Credits of one packet: it is buffered with its header, and takes a cell even when it has neither header nor payload.
+    std::uint64_t cells_of_one(std::uint64_t payload) const
+    {
+        const std::uint64_t bytes = payload + header_bytes;
+        return bytes == 0 ? 1 : (bytes + flit_bytes - 1) / flit_bytes;
+    }
 
     /// Sums over the packets that `payload` bytes are cut into.
     std::uint64_t wire_bytes(std::uint64_t payload) const

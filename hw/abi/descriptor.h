@@ -15,7 +15,7 @@ inline constexpr std::uint32_t k_descriptor_bytes = 64;
 
 struct alignas(8) dma_descriptor {
     std::uint64_t source_offset = 0;      ///< byte offset in local HBM
-    std::uint64_t destination_offset = 0; ///< byte offset in the destination's HBM
+    std::uint64_t destination_offset = 0; ///< byte offset in the destination's HBM; a multiple of element_bytes(type) when redop != none
     std::uint64_t bytes = 0;              ///< a multiple of element_bytes(type) when redop != none
     std::uint32_t destination_rank = 0;   ///< own rank: a local copy, the fabric is not used
     std::uint32_t remote_semaphore = k_no_semaphore;

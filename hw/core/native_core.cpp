@@ -21,7 +21,7 @@ std::uint64_t deadline_of(std::uint64_t start_ps, std::uint64_t timeout_ns)
 
 std::string time_text(std::uint64_t time_ps)
 {
-    return time_ps == k_never_ps ? std::string("never") : to_string(duration(time_ps));
+    return time_ps == k_never_ps ? std::string("never") : rounded_text(duration(time_ps));
 }
 } // namespace
 

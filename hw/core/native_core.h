@@ -37,9 +37,9 @@ using firmware_entry = void (*)(abi::hal& hal, std::uint64_t argument);
 
 struct core_config {
     frequency clock{940'000'000};
-    cycle_count mmio_overhead{80};
+    cycle_count mmio_overhead{16};
     cycle_count copy_per_8_bytes{1};
-    cycle_count irq_wake{300};
+    cycle_count irq_wake{60};
     cycle_count wait_entry{20};
     cycle_count poll_interval{50};
     cycle_count poll_interval_max{3200};
@@ -50,9 +50,9 @@ struct core_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        // The costs are chosen together so that one step of a ring (wake-up, two register reads, arming a semaphore,
-        // one descriptor, one doorbell) costs about 1 us, the hop cost that software sees (JAX scaling book, quoted).
-        const char* const calibrated = "calibrated: one ring step costs about 1 us (JAX scaling book, quoted)";
+        // The two calibrated costs are chosen so that one step of a two-way ring, devices included, takes about 1 us end to
+        // end, the hop cost that software sees (JAX scaling book, quoted); testbenches/system/collective_times_test.cpp.
+        const char* const calibrated = "calibrated: a ring step takes about 1 us (JAX scaling book, quoted)";
         visit("clock", self.clock, "Clock of the core", "recalled, unverified: 940 MHz of TPU v3");
         visit("mmio_overhead", self.mmio_overhead, "Cycles of one bus access besides the bus and the target",
               calibrated);
@@ -102,13 +102,21 @@ public:
     {
         return activity_ != activity::running && activity_ != activity::polling;
     } ///< parked or finished
-    /// True in a wait with a timeout that only something new can end: the core expects something to happen. With everything
-    /// else at rest since `quiet_since_ps`, a polled register counts once it has been read after that, and a sleep unless its
-    /// wake-up is under way.
-    bool blocked(std::uint64_t quiet_since_ps = 0) const
+    /// True in a wait with a timeout: the core expects something to happen.
+    bool blocked() const
     {
-        return activity_ == activity::polling ? polled_at_ps_ >= quiet_since_ps
-                                              : activity_ == activity::sleeping && deadline_ps_ != k_never_ps && wake_at_ps_ == k_never_ps;
+        return activity_ == activity::polling || (activity_ == activity::sleeping && deadline_ps_ != k_never_ps);
+    }
+    /// True when nothing but an interrupt, a change of the polled register or a timeout can move this core, given that all
+    /// else has been at rest since `quiet_since_ps`: it has polled since then, or no wake-up is under way.
+    bool at_rest(std::uint64_t quiet_since_ps) const
+    {
+        switch (activity_) {
+        case activity::running: return false;
+        case activity::polling: return polled_at_ps_ >= quiet_since_ps;
+        case activity::sleeping: return wake_at_ps_ == k_never_ps;
+        default: return true;
+        }
     }
     /// What the core is doing, for the stall report: "sleeps until interrupt lines 0x2 rise, since 12.3 us, timeout at
     /// 5 ms".

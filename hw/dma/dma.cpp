@@ -287,7 +287,7 @@ void dma::fetched(std::uint32_t index)
     const bool sound = d.check == check_of(d) && d.destination_rank < ranks_ && d.destination_port < view_.ports &&
                        static_cast<unsigned>(d.redop) <= static_cast<unsigned>(abi::reduce_op::min) &&
                        static_cast<unsigned>(d.type) < abi::k_element_types &&
-                       (!reduces || d.bytes % abi::element_bytes(d.type) == 0) &&
+                       (!reduces || (d.bytes | d.destination_offset) % abi::element_bytes(d.type) == 0) &&
                        (d.remote_semaphore == abi::k_no_semaphore || d.remote_semaphore < sem_count_.size());
     if (!sound || !in_capacity(d.source_offset, d.bytes, capacity)) {
         ++bad_descriptors;
@@ -306,12 +306,11 @@ void dma::read_ahead(std::uint32_t port)
 {
     port_side& side = *ports_[port];
     while (side.staged_count < side.staged.size()) {
-        const std::uint32_t above = side.ready_queues & (~0u << side.round_robin);
-        const std::uint32_t candidates = above != 0 ? above : side.ready_queues; // round robin
-        if (candidates == 0)
+        const std::uint64_t requests = side.ready_queues;
+        const std::uint32_t index = round_robin(&requests, 1, side.round_robin, [](std::uint32_t) { return true; });
+        if (index == k_no_grant)
             return;
-        const auto index = static_cast<std::uint32_t>(__builtin_ctz(candidates));
-        side.round_robin = (index + 1) % config_.queues;
+        side.round_robin = index + 1;
         read_packet(port, index);
     }
 }
@@ -407,6 +406,8 @@ void dma::send_staged(std::uint32_t port)
         side.wire_busy_until_ps = end;
         p->serialisation_ps = static_cast<std::uint32_t>(serialisation);
         side.credits[0].take(p->cells);
+        if (sink_ != nullptr)
+            sink_->record(make_record(record_kind::message_emitted, now, serialisation, rank_, *p));
         side.out->send(std::move(p), 0);
     }
     if (last) {
@@ -482,6 +483,8 @@ void dma::receive(packet_ptr p)
     if (p->payload != nullptr)
         write_payload(*p);
     bytes_received.add(p->payload_bytes);
+    if (sink_ != nullptr)
+        sink_->record(make_record(record_kind::message_accepted, now, done - now, rank_, *p));
     if (p->source != rank_)
         ports_[p->destination_port]->in->credit(p->vl, p->cells, done - memory->latency_ps() - now);
     if ((p->flags & k_last_of_message) != 0) {

@@ -21,7 +21,9 @@
 #include "hw/abi/descriptor.h"
 #include "hw/abi/registers.h"
 #include "tlm/config_fields.h"
+#include "tlm/arbiter.h"
 #include "tlm/credit.h"
+#include "tlm/event_record.h"
 #include "tlm/irq_if.h"
 #include "tlm/link_socket.h"
 #include "tlm/mem_socket.h"
@@ -79,6 +81,7 @@ public:
     link_target_socket& from_fabric(std::uint32_t port);
 
     bool idle() const; ///< no descriptor loaded or waiting, nothing being received
+    void set_event_sink(event_sink* sink) { sink_ = sink; } ///< nullptr: no records
     /// For the stall report: queues that have work and what each waits for; "" when idle.
     std::string blocked_on() const;
 
@@ -147,6 +150,7 @@ private:
     std::uint32_t sem_sequence_ = 0;
     std::uint32_t next_message_ = 0;
     std::uint32_t receiving_ = 0;
+    event_sink* sink_ = nullptr;
     bool irq_level_ = false;
     bool enabled_ = false;
 };

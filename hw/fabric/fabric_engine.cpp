@@ -120,6 +120,7 @@ void fabric_engine::inject(std::uint32_t link, packet_ptr p, std::uint64_t delay
     link_state& l = links_[link];
     packet& q = *p.release();
     q.link = link;
+    q.fabric = actor_base_;
     l.wire_bytes += q.wire_bytes;
     l.packets += q.packet_count;
     l.busy_sum_ps += q.serialisation_ps;
@@ -208,13 +209,10 @@ void fabric_engine::arrival(packet& p)
 {
     const std::uint32_t qi = queue_of(p.link, p.vl);
     queue_state& q = queues_[qi];
-    p.next = k_none;
-    if (q.head != k_none) {
-        pool_.at(q.tail).next = p.index;
-        q.tail = p.index;
+    const bool is_head = q.buffer.empty();
+    q.buffer.push(pool_, p);
+    if (!is_head)
         return;
-    }
-    q.head = q.tail = p.index;
     q.asked = false;
     if (q.read_free_ps > now_ps_)
         ensure_wake(q.out_link, q.read_free_ps); // the buffer still streams the packet before
@@ -247,16 +245,16 @@ void fabric_engine::wake(std::uint32_t link)
         return; // an earlier wake has done this one's work and asked for what was still needed
     l.wake_at_ps = k_never_ps;
     if (l.busy_until_ps > now_ps_) {
-        if (l.waiters > 0 || (l.feeding != k_none && queues_[l.feeding].head != k_none))
+        if (l.waiters > 0 || (l.feeding != k_none && !queues_[l.feeding].buffer.empty()))
             ensure_wake(link, l.busy_until_ps);
         return;
     }
     if (l.feeding != k_none) {
         queue_state& q = queues_[l.feeding];
-        if (q.head != k_none && !q.asked && q.read_free_ps <= now_ps_) {
+        if (!q.buffer.empty() && !q.asked && q.read_free_ps <= now_ps_) {
             l.wake_at_ps = now_ps_; // the next head joins the arbitration below instead of overtaking it
             const std::uint32_t feeding = l.feeding;
-            enter(feeding, pool_.at(q.head));
+            enter(feeding, pool_.at(q.buffer.front()));
             if (links_[link].wake_at_ps == now_ps_)
                 links_[link].wake_at_ps = k_never_ps;
         }
@@ -270,41 +268,27 @@ void fabric_engine::arbitrate(std::uint32_t link)
     link_state& l = links_[link];
     if (!l.up)
         return;
-    const std::uint32_t bits = l.waiter_words * 64u;
     std::uint64_t* mask = &waiters_[l.waiter_base];
-    // Round robin: first from the pointer upwards, then from zero.
     std::uint64_t wanted_at = k_never_ps;
-    for (int pass = 0; pass < 2; ++pass) {
-        const std::uint32_t from = pass == 0 ? l.round_robin : 0;
-        const std::uint32_t to = pass == 0 ? bits : l.round_robin;
-        for (std::uint32_t word = from >> 6; word * 64 < to; ++word) {
-            std::uint64_t candidates = mask[word];
-            if (word == from >> 6)
-                candidates &= ~std::uint64_t{0} << (from & 63);
-            if (to < (word + 1) * 64)
-                candidates &= (std::uint64_t{1} << (to & 63)) - 1;
-            while (candidates != 0) {
-                const std::uint32_t bit = word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(candidates));
-                candidates &= candidates - 1;
-                const std::uint32_t qi = queue_of_bit(l.router, bit);
-                packet& p = pool_.at(queues_[qi].head);
-                queue_state& slot = queues_[queue_of(link, p.out_vl)];
-                if (slot.credits.has(credits_under_way_, now_ps_, p.cells)) {
-                    mask[word] &= ~(std::uint64_t{1} << (bit & 63));
-                    --l.waiters;
-                    l.round_robin = static_cast<std::uint16_t>(bit + 1);
-                    transmit(qi, p);
-                    return;
-                }
-                const std::uint64_t at = slot.credits.when(credits_under_way_, p.cells);
-                if (at == k_never_ps)
-                    slot.awaited = true;
-                wanted_at = std::min(wanted_at, at);
-            }
-        }
-    }
-    if (wanted_at != k_never_ps)
+    const std::uint32_t granted = round_robin(mask, l.waiter_words, l.round_robin, [&](std::uint32_t bit) {
+        const packet& p = pool_.at(queues_[queue_of_bit(l.router, bit)].buffer.front());
+        queue_state& slot = queues_[queue_of(link, p.out_vl)];
+        if (slot.credits.has(credits_under_way_, now_ps_, p.cells))
+            return true;
+        const std::uint64_t at = slot.credits.when(credits_under_way_, p.cells);
+        slot.awaited = slot.awaited || at == k_never_ps;
+        wanted_at = std::min(wanted_at, at);
+        return false;
+    });
+    if (granted != k_no_grant) {
+        mask[granted >> 6] &= ~(std::uint64_t{1} << (granted & 63));
+        --l.waiters;
+        l.round_robin = static_cast<std::uint16_t>(granted + 1);
+        const std::uint32_t qi = queue_of_bit(l.router, granted);
+        transmit(qi, pool_.at(queues_[qi].buffer.front()));
+    } else if (wanted_at != k_never_ps) {
         ensure_wake(link, wanted_at);
+    }
 }
 
 void fabric_engine::transmit(std::uint32_t qi, packet& p)
@@ -317,9 +301,7 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     const std::uint64_t end = now_ps_ + serialisation;
 
     // Leave the buffer: the read port streams until `end`, then the cells are free.
-    q.head = p.next;
-    if (q.head == k_none)
-        q.tail = k_none;
+    q.buffer.pop(p);
     q.asked = false;
     q.read_free_ps = end;
     q.out_link = out_id;
@@ -335,8 +317,11 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     out.wire_bytes += p.wire_bytes;
     out.packets += p.packet_count;
     queues_[queue_of(out_id, p.out_vl)].credits.take(p.cells);
-    if (q.head != k_none || out.waiters > 0)
+    if (!q.buffer.empty() || out.waiters > 0)
         ensure_wake(out_id, end);
+
+    if (sink_ != nullptr)
+        sink_->record(make_record(record_kind::link_emitted, now_ps_, serialisation, out_id, p));
 
     // Fly.
     last_progress_ps_ = now_ps_;
@@ -363,15 +348,16 @@ bool fabric_engine::apply_hook(link_state& l, std::uint32_t link, packet& p, std
     if (verdict.drop) {
         dropped_ += p.packet_count;
         --inside_;
-        return_credit(link, p.vl, p.cells, head_ps + p.serialisation_ps + l.return_ps);
+        return_credit(link, p.vl, p.cells, now_ps_ + p.serialisation_ps + 2 * l.return_ps);
         packet_ptr(&p).reset();
         return false;
     }
     if (verdict.corrupt)
         corrupt(p);
-    std::uint64_t& last = cold_[link].last_arrival_ps;
-    last = std::max(last, head_ps + verdict.extra_delay_ps);
-    head_ps = last;
+    // A head comes behind the tail before it, as on any wire: fly() relies on that.
+    std::uint64_t& last_tail_ps = cold_[link].last_tail_ps;
+    head_ps = std::max(last_tail_ps, head_ps + verdict.extra_delay_ps);
+    last_tail_ps = head_ps + p.serialisation_ps;
     return true;
 }
 

@@ -18,10 +18,13 @@
 #pragma once
 
 #include "hw/fabric/routing_policy.h"
+#include "tlm/arbiter.h"
 #include "tlm/credit.h"
+#include "tlm/event_record.h"
 #include "tlm/link.h"
 #include "tlm/timeline.h"
 #include "tlm/units.h"
+#include "tlm/vl_buffer.h"
 
 #include <functional>
 #include <string>
@@ -90,6 +93,7 @@ public:
     void edge_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps);
     void set_link_up(std::uint32_t link, bool up);
     void set_fault_hook(std::uint32_t link, link_fault_if* hook);
+    void set_event_sink(event_sink* sink) { sink_ = sink; } ///< nullptr: no records
 
     // --- Look --------------------------------------------------------------------------------------------------------
     std::uint32_t vl_count() const { return config_.vl_count; }
@@ -153,7 +157,7 @@ private:
     struct queue_state {
         credit_counter credits;
         std::uint64_t read_free_ps = 0;   ///< the read port is streaming a packet until then
-        std::uint32_t head = k_none, tail = k_none;
+        vl_buffer buffer;
         std::uint32_t out_link = k_none;  ///< where the read port streams to
         bool awaited = false;             ///< the sender waits for credits that are not yet under way
         bool asked = false;               ///< the head has asked for its output
@@ -161,7 +165,7 @@ private:
     struct link_cold {
         std::uint32_t depth_cells = 0;
         std::uint16_t from_port = 0;
-        std::uint64_t last_arrival_ps = 0; ///< a fault hook's delays must not reorder
+        std::uint64_t last_tail_ps = 0; ///< of the last packet that a fault hook let through
         bandwidth rate;
     };
     struct router_state {
@@ -205,6 +209,7 @@ private:
     std::vector<link_cold> cold_;
     std::vector<std::string> port_names_;
     credit_pool credits_under_way_;
+    event_sink* sink_ = nullptr;
 
     std::uint64_t packet_hops_ = 0;
     std::uint64_t transport_hops_ = 0;

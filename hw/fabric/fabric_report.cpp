@@ -40,7 +40,7 @@ std::vector<blocked_head> fabric_engine::blocked() const
             if ((waiters_[l.waiter_base + (bit >> 6)] >> (bit & 63) & 1) == 0)
                 continue;
             const queue_state& q = queues_[queue_of_bit(l.router, bit)];
-            const packet& p = pool_.at(q.head);
+            const packet& p = pool_.at(q.buffer.front());
             const credit_counter& credits = queues_[queue_of(id, p.out_vl)].credits;
             heads.push_back({l.router, bit / config_.vl_count, bit % config_.vl_count, cold_[id].from_port, p.out_vl, id,
                              p.index, p.cells, credits.available(), !l.up, p.tail_ps});
@@ -109,7 +109,7 @@ std::string fabric_engine::audit() const
     std::vector<std::uint64_t> held(queues_.size(), 0);
     for (std::uint32_t i = 0; i < pool_.peak(); ++i) {
         const packet& p = pool_.at(i);
-        if (p.pool == nullptr || p.link >= link_count() || p.tail_ps == 0)
+        if (p.pool == nullptr || p.fabric != actor_base_ || p.tail_ps == 0)
             continue;
         if (!links_[p.link].to_edge && !links_[p.link].from_edge)
             held[queue_of(p.link, p.vl)] += p.cells;

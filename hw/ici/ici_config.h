@@ -108,18 +108,19 @@ struct ici_config {
             return ok;
         };
         const auto rate = [&](bandwidth r, const char* key, const char* example) {
-            const bool fast = need(r.value() >= k_slowest_bps, key,
-                                   fmt::format("is {}, must be at least 1 Mbps; write for example \"{}\".", to_string(r), example));
-            return need(r.value() <= k_fastest_bps, key,
-                        fmt::format("is {}, must be at most 1000 Tbps: a byte would take less than a picosecond, the step of "
-                                    "simulated time.", to_string(r))) && fast;
+            need(r.value() >= k_slowest_bps, key,
+                                   fmt::format("is {}, must be at least 1 Mbps (125 kB/s); write for example \"{}\".", to_string(r), example));
+            need(r.value() <= k_fastest_bps, key,
+                        fmt::format("is {}, must be at most 125 TB/s (1000 Tbps): a byte would take less than a picosecond, the step of "
+                                    "simulated time.", to_string(r)));
         };
         const auto wire = [&](duration d, const char* key) {
             need(d.value() >= 1 && d.value() <= k_longest_ps, key,
                  fmt::format("is {}, must be 1 ps to 1 ms: every link has some latency, by which events of different chips are "
                              "ordered.", to_string(d)));
         };
-        const bool rates = rate(link_rate, "link_rate", "82 GB/s") & rate(local_port_rate, "local_port_rate", "164 GB/s");
+        rate(link_rate, "link_rate", "82 GB/s");
+        rate(local_port_rate, "local_port_rate", "164 GB/s");
         wire(board_propagation, "board_propagation");
         wire(cable_propagation, "cable_propagation");
         if (need(clock.value() >= 1'000'000 && clock.value() <= 100'000'000'000, "clock",
@@ -144,8 +145,8 @@ struct ici_config {
              fmt::format("is {}, but one packet fills {} ({} of payload and {} of header in flits of {}), so none could ever move.",
                          to_string(buffer_per_vl), to_string(data_size(one)), to_string(max_payload), to_string(header), to_string(flit)));
         need(buffer_per_vl.value() <= 1ull << 30, "buffer_per_vl", fmt::format("is {}, must be at most 1 GiB.", to_string(buffer_per_vl)));
-        if (rates)
-            for (const auto& [key, r] : {std::pair{"link_rate", link_rate}, std::pair{"local_port_rate", local_port_rate}})
+        for (const auto& [key, r] : {std::pair{"link_rate", link_rate}, std::pair{"local_port_rate", local_port_rate}})
+            if (r.value() >= k_slowest_bps)
                 need(packet_ps(r) <= k_longest_ps, key,
                      fmt::format("is {}, where one packet of {} takes {}; it may take at most 1 ms. Write a higher rate or a smaller "
                                  "max_payload.", to_string(r), to_string(max_payload), rounded_text(duration(packet_ps(r)))));

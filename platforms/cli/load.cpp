@@ -49,7 +49,8 @@ std::string names_of_platforms()
     return list;
 }
 
-const platform_info* find_platform(const yaml_document& document, std::vector<problem>& problems)
+/// The platform that the file names, or nullptr and a problem; `meant` is then a guess, if there is one.
+const platform_info* find_platform(const yaml_document& document, std::vector<problem>& problems, const platform_info*& meant)
 {
     const std::size_t before = problems.size();
     const auto wanted = document.peek_string("platform", problems);
@@ -61,12 +62,12 @@ const platform_info* find_platform(const yaml_document& document, std::vector<pr
         std::vector<std::string> keys;
         for (const yaml_entry& entry : document.root().entries)
             keys.push_back(entry.key);
-        const std::string meant = closest("platform", keys);
-        if (meant.empty())
+        const std::string key = closest("platform", keys);
+        if (key.empty())
             problems.push_back({severity::error, {document.file_name(), 0, 0}, "platform",
                                 fmt::format("is missing; begin the file with \"platform: \" and one of: {}.", names_of_platforms())});
         else
-            problems.push_back({severity::error, document.position_of_key(*document.root().find(meant)), key_in_path(meant),
+            problems.push_back({severity::error, document.position_of_key(*document.root().find(key)), key_in_path(key),
                                 fmt::format("unknown key; did you mean 'platform'? A file must name its platform, one of: {}.", names_of_platforms())});
         return nullptr;
     }
@@ -76,10 +77,13 @@ const platform_info* find_platform(const yaml_document& document, std::vector<pr
             return info;
         names.emplace_back(info->name);
     }
-    const std::string meant = closest(wanted->text, names);
+    const std::string near = closest(wanted->text, names);
+    for (const platform_info* info : platforms())
+        if (near == info->name)
+            meant = info;
     add_problem(document, problems, "platform",
                 fmt::format("{} is no platform; {}`weft list` shows all: {}.", in_quotes(wanted->text),
-                            meant.empty() ? "" : fmt::format("did you mean '{}'? ", meant), names_of_platforms()));
+                            near.empty() ? "" : fmt::format("did you mean '{}'? ", near), names_of_platforms()));
     return nullptr;
 }
 
@@ -89,12 +93,15 @@ void read(loaded_platform& result, const platform_source& source)
     result.document->apply_overrides(source.overrides);
     if (source.seed)
         result.document->apply_overrides({"seed=" + std::to_string(*source.seed)});
-    if (const platform_info* info = find_platform(*result.document, result.problems)) {
+    const platform_info* meant = nullptr;
+    if (const platform_info* info = find_platform(*result.document, result.problems, meant))
         result.platform = info->read(*result.document, result.problems);
-        return;
+    else if (meant != nullptr)
+        (void)meant->read(*result.document, result.problems); // what else is wrong with the file, in the same pass
+    else {
+        result.problems.insert(result.problems.end(), result.document->problems().begin(), result.document->problems().end());
+        sort_problems(*result.document, result.problems);
     }
-    result.problems.insert(result.problems.end(), result.document->problems().begin(), result.document->problems().end());
-    sort_problems(*result.document, result.problems);
 }
 
 template <class Make> loaded_platform read_from(Make&& make, const std::string& file, const platform_source& source)

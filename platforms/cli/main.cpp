@@ -67,7 +67,7 @@ int sc_main(int argc, char* argv[])
     app.set_version_flag("--version", std::string("weft ") + weft::version());
     app.require_subcommand(1);
     app.failure_message(explain);
-    app.get_formatter()->column_width(34);
+    app.get_formatter()->column_width(30);
     int exit_code = 0;
     weft::cli::add_run(app, exit_code);
     weft::cli::add_check(app, exit_code);
@@ -93,7 +93,8 @@ int sc_main(int argc, char* argv[])
         fmt::print(stderr, "{}\n", e.what());
         return 2;
     } catch (const std::exception& e) {
-        if (std::string(e.what()).find("bad_alloc") != std::string::npos) { // the kernel hands on the text only
+        const std::string what = e.what(); // of the kernel, which hands on the text of other exceptions only
+        if (what.find("bad_alloc") != std::string::npos || what.find("failed to allocate stack memory") != std::string::npos) {
             fmt::print(stderr, "weft: this host has no memory left; use fewer chips, smaller sizes or --set data=off.\n");
             return 1;
         }

@@ -561,8 +561,9 @@ void yaml_document::apply(const std::string& assignment, std::vector<problem>& p
                                                   in_quotes(walked), in_quotes(part)));
             const std::size_t index = std::stoul(part);
             if (index >= node->items.size())
-                return complain(path, fmt::format("{} has {} entries, counted from 0; {} is beyond the last",
-                                                  in_quotes(walked), node->items.size(), part));
+                return complain(path, node->items.empty() ? fmt::format("{} is an empty list", in_quotes(walked))
+                                                          : fmt::format("{} has no entry {}; its entries count from 0, the last is {}",
+                                                                        in_quotes(walked), part, node->items.size() - 1));
             node = &node->items[index];
         } else if (node->kind == yaml_kind::map) {
             yaml_entry* entry = find_entry(*node, part);

@@ -78,19 +78,21 @@ std::uint32_t tpu_pod_config::burst_cells() const
 std::vector<config_problem> tpu_pod_config::validate() const
 {
     std::vector<config_problem> p = run.validate();
-    const bool run_sound = no_errors(p);
-    const bool mesh_sound = no_errors(mesh.validate());
-    const bool ici_sound = no_errors(ici.validate());
-    if (mesh_sound)
-        check_faults(p);
-    if (run_sound && mesh_sound)
-        check_workload(p);
-    if (ici_sound)
+    // What a section itself refuses is not computed with.
+    if (no_errors(ici.validate())) {
         check_buffers(p);
-    if (run_sound && ici_sound)
         check_burst(p);
+    }
+    if (!no_errors(mesh.validate()))
+        return p;
+    check_faults(p);
+    check_workload(p);
+    if ((mesh.wraps_rows() || mesh.wraps_cols()) && ici.virtual_lanes < 2)
+        p.push_back({severity::error, "ici.virtual_lanes",
+                     fmt::format("is {}, but wrap links need 2: with one VL the packets of a ring can block each other in a circle.",
+                                 ici.virtual_lanes)});
     const std::uint64_t stacks = chip.core.stack.value() * ranks();
-    if (mesh_sound && no_errors(chip.core.validate()) && stacks > k_max_stacks_bytes)
+    if (no_errors(chip.core.validate()) && stacks > k_max_stacks_bytes)
         p.push_back({severity::error, "chip.core.stack",
                      fmt::format("is {}, which for {} chips takes {} of addresses on the host; must be at most 64 GiB in all.",
                                  to_string(chip.core.stack), ranks(), rounded_text(data_size(stacks)))});
@@ -117,15 +119,11 @@ void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
 {
     const bool hbm_sound = no_errors(chip.hbm.validate()) && no_errors(chip.dma.validate()) && no_errors(chip.validate());
     const std::uint64_t room = hbm_sound ? chip.buffer_bytes() : ~std::uint64_t{0};
-    const std::uint64_t output_offset = output_offset_for(run);
-    bool all_sound = true;
+    bool all_sound = run.case_count() <= run_config::k_most_cases;
+    const std::uint64_t output_offset = all_sound ? output_offset_for(run) : 0;
     for (std::size_t i = 0; i < run.workload.size(); ++i) {
         const collective_spec& spec = run.workload[i];
         const std::string key = fmt::format("workload.{}", i);
-        if (!is_sound(spec)) {
-            all_sound = false;
-            continue;
-        }
         const std::vector<abi::algorithm> algorithms = spec.all_algorithms();
         for (std::size_t a = 0; a < algorithms.size(); ++a) {
             const std::string place = spec.algorithms.empty() ? key : fmt::format("{}.algorithms.{}", key, a);
@@ -136,19 +134,22 @@ void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
                 p.push_back({severity::error, place, fmt::format("{} cannot run by {}: {}.", name_of(spec.op), name_of(algorithms[a]), reason)});
             else if (!firmware::supports(spec.op, algorithms[a], table(0), spec.transposed, &reason))
                 p.push_back({severity::error, place,
-                             fmt::format("{} by {} cannot run on a mesh of {} rows x {} columns: {}.", name_of(spec.op), name_of(algorithms[a]),
+                             fmt::format("{} by {} cannot run on a {}x{} mesh (rows x columns): {}.", name_of(spec.op), name_of(algorithms[a]),
                                          mesh.rows, mesh.cols, reason)});
         }
         if (spec.root >= ranks())
             p.push_back({severity::error, key + ".root", fmt::format("is {}, but the ranks of this mesh are 0 to {}.", spec.root, ranks() - 1)});
+        all_sound = all_sound && is_sound(spec);
+        if (!all_sound)
+            continue;
         for (const collective_case& c : spec.cases()) {
             const std::uint64_t need = hbm_bytes_for(output_offset, c, ranks());
             if (need <= room)
                 continue;
             p.push_back({severity::error, spec.sizes.empty() ? key + ".range.to" : key + ".sizes",
-                         fmt::format("{} of {} needs {} of HBM per chip, but chip.hbm.capacity ({}) leaves {} beside the descriptor rings.",
+                         fmt::format("{} of {} needs {} of HBM per chip, but chip.hbm.capacity is {}, of which the descriptor rings take {}.",
                                      name_of(spec.op), to_string(data_size(c.size_bytes)), to_string(data_size(need)),
-                                     to_string(chip.hbm.capacity), to_string(data_size(room)))});
+                                     to_string(chip.hbm.capacity), to_string(data_size(chip.ring_area_bytes())))});
             break;
         }
     }
@@ -168,10 +169,6 @@ void tpu_pod_config::check_buffers(std::vector<config_problem>& p) const
                      fmt::format("is {}, but one packet fills {} ({} of payload and {} of header in flits of {}), so none could ever arrive.",
                                  to_string(chip.dma.receive_buffer), to_string(data_size(one)), to_string(ici.max_payload),
                                  to_string(ici.header), to_string(ici.flit))});
-    if ((mesh.wraps_rows() || mesh.wraps_cols()) && ici.virtual_lanes < 2)
-        p.push_back({severity::error, "ici.virtual_lanes",
-                     fmt::format("is {}, but wrap links need 2: with one VL the packets of a ring can block each other in a circle.",
-                                 ici.virtual_lanes)});
     // Cables exist where a side is longer than a board of 2x2 chips, and as wrap links.
     const bool cables = mesh.rows > 2 || mesh.cols > 2;
     const duration wire = cables ? ici.cable_propagation : ici.board_propagation;
@@ -187,6 +184,8 @@ void tpu_pod_config::check_buffers(std::vector<config_problem>& p) const
 
 void tpu_pod_config::check_burst(std::vector<config_problem>& p) const
 {
+    if (run.burst.value() < 1 || run.burst.value() > run_config::k_largest_burst)
+        return; // refused already
     if (burst_payload() > k_max_burst_bytes) {
         p.push_back({severity::error, "burst",
                      fmt::format("is {} of ici.max_payload = {}, {} in one transaction; must be at most 64 MiB.", to_string(run.burst),

@@ -14,9 +14,7 @@ void need(std::vector<config_problem>& p, bool ok, std::string key, std::string 
         p.push_back({severity::error, std::move(key), std::move(text)});
 }
 constexpr std::uint64_t k_largest_size = 1ull << 40;
-constexpr std::uint64_t k_largest_burst = 65536;
 constexpr std::uint64_t k_longest_ps = 1'000'000'000'000'000'000; ///< a million seconds; twice that still fits 64 bits
-constexpr std::uint64_t k_most_cases = 100'000;
 } // namespace
 
 std::vector<config_problem> size_range::validate() const
@@ -120,6 +118,14 @@ std::uint64_t collective_spec::case_count() const
     return std::uint64_t{all_algorithms().size()} * types.size() * reductions * all_sizes().size();
 }
 
+std::uint64_t run_config::case_count() const
+{
+    std::uint64_t cases = 0;
+    for (const collective_spec& spec : workload)
+        cases += spec.case_count();
+    return cases;
+}
+
 std::vector<config_problem> run_config::validate() const
 {
     std::vector<config_problem> p;
@@ -133,11 +139,8 @@ std::vector<config_problem> run_config::validate() const
     need(p, time_limit.value() >= 1'000'000 && time_limit.value() <= k_longest_ps, "time_limit",
          fmt::format("is {}, must be 1 us to 1000000 s: the run ends after this much simulated time.", to_string(time_limit)));
     need(p, !workload.empty(), "workload", "is missing or empty; add at least one entry, for example \"- {op: all_reduce, sizes: [1 MiB]}\".");
-    std::uint64_t cases = 0;
-    for (const collective_spec& spec : workload)
-        cases += spec.case_count();
-    need(p, cases <= k_most_cases, "workload",
-         fmt::format("makes {} cases (every entry runs all combinations of its lists), must be at most {}.", cases, k_most_cases));
+    need(p, case_count() <= k_most_cases, "workload",
+         fmt::format("makes {} cases (every entry runs all combinations of its lists), must be at most {}.", case_count(), k_most_cases));
     return p;
 }
 

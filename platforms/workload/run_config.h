@@ -69,6 +69,9 @@ struct collective_spec {
 };
 
 struct run_config {
+    static constexpr std::uint64_t k_largest_burst = 65536;
+    static constexpr std::uint64_t k_most_cases = 100'000;
+
     std::string name = "unnamed";
     std::uint64_t seed = 1;
     data_mode data = data_mode::checked;
@@ -88,6 +91,7 @@ struct run_config {
         visit("time_limit", self.time_limit, "The run ends after this much simulated time", "");
         visit("workload", self.workload, "Collectives to run, in order", "");
     }
+    std::uint64_t case_count() const; ///< of all entries
     std::vector<config_problem> validate() const;
 };
 

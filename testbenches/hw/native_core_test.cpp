@@ -370,7 +370,7 @@ TEST_CASE("the stall report says what a sleeping core waits for")
     sc_core::sc_start(2, sc_core::SC_US);
     CHECK(b.core.blocked());
     CHECK(b.core.blocked_on() ==
-          "sleeps until one of interrupt lines 0x2 rises, since 1 us, timeout at 5001 us (lines now 0x0)");
+          "sleeps until one of interrupt lines 0x2 rises, since 1.00 us, timeout at 5.00 ms (lines now 0x0)");
 }
 
 TEST_CASE("a ring step costs about one microsecond of software")

@@ -507,7 +507,7 @@ TEST_CASE("a bad override is refused and named", "[config][fast]")
     CHECK_SAYS(refused("seed =5"), "not a key path");
     CHECK_SAYS(refused("seed="), "seed: no value follows '='");
     CHECK_SAYS(refused("seed=~"), "seed: no value follows '='");
-    CHECK_SAYS(refused("workload.2.op=none"), "'workload' has 2 entries, counted from 0; 2 is beyond the last");
+    CHECK_SAYS(refused("workload.2.op=none"), "'workload' has no entry 2; its entries count from 0, the last is 1");
     CHECK_SAYS(refused("workload.op=none"), "'op' is no index");
     CHECK_SAYS(refused("workload.00.op=none"), "'00' is no index");
     CHECK_SAYS(refused("workload.99999999999999999999.op=none"), "is no index");

@@ -1,0 +1,305 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a user is told about a wrong platform file. Beside every NAME.yaml of this folder, NAME.expected holds stderr of
+// `weft check` word for word. Lines "# set: key.path=value" of the YAML file become --set options. After a change of
+// wording, WEFT_UPDATE_EXPECTED=1 bin/config_errors_tests "every wrong file*" rewrites the expected files; read the
+// difference before it is committed.
+#include "platforms/cli/cli.h"
+#include "platforms/config/config_dump.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace weft;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path k_root = WEFT_SOURCE_DIR;
+const std::string k_cases = "testbenches/config_errors";
+
+std::string content_of(const fs::path& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    REQUIRE(file);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+/// Files below `folder` (relative to the source) that end in ".yaml", sorted, relative to the source.
+std::vector<std::string> yaml_files(const std::string& folder)
+{
+    std::vector<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(k_root / folder))
+        if (entry.path().extension() == ".yaml")
+            names.push_back(fs::relative(entry.path(), k_root).string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+cli::platform_source source_of(const std::string& file, const std::string& text)
+{
+    cli::platform_source source;
+    source.file = file;
+    const std::string mark = "# set: ";
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        if (line.compare(0, mark.size(), mark) == 0)
+            source.overrides.push_back(line.substr(mark.size()));
+    return source;
+}
+
+std::size_t errors_of(const cli::loaded_platform& loaded)
+{
+    return static_cast<std::size_t>(std::count_if(loaded.problems.begin(), loaded.problems.end(),
+                                                  [](const problem& p) { return p.level == severity::error; }));
+}
+
+/// A message a user can act on: a sentence, with the place where it can be known.
+void check_style(const problem& p)
+{
+    INFO(to_string(p));
+    CHECK(p.message.size() >= 12);
+    CHECK(p.message.find("  ") == std::string::npos);
+    CHECK(p.message.find('\n') == std::string::npos);
+    CHECK(p.message.find("{}") == std::string::npos);
+    CHECK_FALSE(p.where.file.empty());
+}
+
+} // namespace
+
+TEST_CASE("every wrong file is answered with exactly its message", "[config_errors][fast]")
+{
+    fs::current_path(k_root);
+    const bool update = std::getenv("WEFT_UPDATE_EXPECTED") != nullptr;
+    const std::vector<std::string> files = yaml_files(k_cases);
+    CHECK(files.size() >= 40);
+    for (const std::string& file : files) {
+        INFO(file);
+        const cli::loaded_platform loaded = cli::read_platform(source_of(file, content_of(file)));
+        const fs::path expected = fs::path(file).replace_extension(".expected");
+        const bool only_warns = fs::path(file).filename().string().compare(0, 8, "warning_") == 0;
+        CHECK((loaded.platform != nullptr) == only_warns);
+        CHECK((errors_of(loaded) == 0) == only_warns);
+        for (const problem& p : loaded.problems)
+            check_style(p);
+        if (update)
+            std::ofstream(expected, std::ios::binary) << loaded.message();
+        CHECK(loaded.message() == content_of(expected));
+    }
+    // No message without its file.
+    for (const auto& entry : fs::directory_iterator(k_cases))
+        if (entry.path().extension() == ".expected")
+            CHECK(fs::exists(fs::path(entry.path()).replace_extension(".yaml")));
+    CHECK_FALSE(update);
+}
+
+TEST_CASE("shipped configurations have neither errors nor warnings", "[config_errors][fast]")
+{
+    fs::current_path(k_root);
+    const std::vector<std::string> files = yaml_files("configs");
+    CHECK(files.size() >= 4);
+    for (const std::string& file : files) {
+        INFO(file);
+        cli::platform_source source;
+        source.file = file;
+        const cli::loaded_platform loaded = cli::read_platform(source);
+        CHECK(loaded.message().empty());
+        CHECK(loaded.platform != nullptr);
+    }
+}
+
+TEST_CASE("the resolved dump of a shipped configuration is a platform file with the same values", "[config_errors][fast]")
+{
+    fs::current_path(k_root);
+    for (const std::string& file : yaml_files("configs")) {
+        INFO(file);
+        cli::platform_source source;
+        source.file = file;
+        const cli::loaded_platform first = cli::read_platform(source);
+        REQUIRE(first.platform);
+        const cli::loaded_platform second =
+            cli::read_platform_text(to_yaml(first.platform->resolved(), &*first.document), "resolved.yaml");
+        CHECK(second.message().empty());
+        REQUIRE(second.platform);
+        CHECK(to_json(first.platform->resolved()) == to_json(second.platform->resolved()));
+    }
+}
+
+TEST_CASE("files that are not there or cannot be read are named", "[config_errors][fast]")
+{
+    fs::current_path(k_root);
+    const auto message = [](const std::string& file) {
+        cli::platform_source source;
+        source.file = file;
+        return cli::read_platform(source).message();
+    };
+    CHECK(message("configs/missing.yaml") == "configs/missing.yaml: error: there is no such file\n"
+                                             "configs/missing.yaml: 1 error; nothing was built or written.\n");
+    CHECK(message("configs") == "configs: error: this is a directory, not a file; give the path of a YAML file\n"
+                                "configs: 1 error; nothing was built or written.\n");
+    CHECK(message("configs/tpu_v3/mesh_4x4.yaml/x").find("x: error: ") != std::string::npos);
+    CHECK(message("/proc/self/mem") == "/proc/self/mem: error: the file cannot be read: Input/output error\n"
+                                       "/proc/self/mem: 1 error; nothing was built or written.\n");
+    CHECK(message("/dev/zero").find("larger than 4 MiB") != std::string::npos);
+}
+
+namespace {
+
+/// Damages a configuration the way people and disks do.
+class mutator {
+public:
+    explicit mutator(std::uint64_t seed) : random_(seed) {}
+
+    std::string operator()(std::string text)
+    {
+        for (std::size_t n = 1 + below(4); n > 0; --n)
+            change(text);
+        return text;
+    }
+
+private:
+    std::size_t below(std::size_t n) { return n == 0 ? 0 : static_cast<std::size_t>(random_() % n); }
+
+    /// Begin and length of a random word (a run of letters, digits, '_', '.', '+', '-').
+    std::pair<std::size_t, std::size_t> word_of(const std::string& text)
+    {
+        const auto in_word = [&](std::size_t i) { return std::isalnum(static_cast<unsigned char>(text[i])) != 0 || std::string("_.+-").find(text[i]) != std::string::npos; };
+        std::size_t at = below(text.size());
+        for (std::size_t tries = 0; tries < text.size() && !in_word(at); ++tries)
+            at = (at + 1) % text.size();
+        std::size_t end = at;
+        while (end < text.size() && in_word(end))
+            ++end;
+        while (at > 0 && in_word(at - 1))
+            --at;
+        return {at, end - at};
+    }
+    std::pair<std::size_t, std::size_t> line_of(const std::string& text)
+    {
+        const std::size_t at = below(text.size());
+        const std::size_t begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+        const std::size_t end = text.find('\n', at);
+        return {begin, (end == std::string::npos ? text.size() : end + 1) - begin};
+    }
+
+    void change(std::string& text)
+    {
+        static const std::array<const char*, 44> k_values = {
+            "0",      "1",        "-1",          "2",         "3",          "5",      "16",      "255",       "256",       "65536",
+            "4294967295",         "18446744073709551615",     "0 B",        "1 B",    "4 B",     "3 B",       "1 TiB",     "16777216 TiB",
+            "1 ps",   "1 s",      "18446744 s",  "0 Hz",      "1 Hz",       "1 bps",  "1 Mbps",  "1000 Tbps", "1 packet",  "65536 packets",
+            "1 cycle", "1000000 cycles", "none", "true",      "off",        "[]",     "{}",      "~",         "[[[[",      "{a: b}",
+            "'",      "\"",       "&a",          "*a",        "!!int 3",    "all_to_all"};
+        static const std::array<const char*, 24> k_lines = {
+            "mesh: {rows: 3, cols: 3}\n", "mesh: {rows: 128, cols: 128}\n", "data: checked\n", "data: off\n", "burst: 65536 packets\n",
+            "  - {op: broadcast, sizes: [1 TiB]}\n", "  - {op: all_to_all, sizes: [1 B]}\n", "    transposed: true\n", "    root: 4000\n",
+            "    types: [float16, bfloat16, float32, int32]\n", "    redops: [max, none]\n", "    inputs: random\n", "    chunk: 1 B\n",
+            "  flit: 1 B\n", "  header: 0 B\n", "  max_payload: 1 MiB\n", "  max_payload: 4 B\n", "  buffer_per_vl: 64 B\n", "  local_ports: 4\n",
+            "  switching: store_and_forward\n", "faults: {links_down: [{row: 0, col: 0, direction: -X}]}\n", "---\n", "\t\n", "...\n"};
+        if (text.empty()) {
+            text = k_lines[below(k_lines.size())];
+            return;
+        }
+        switch (below(9)) {
+        case 0: // a byte
+            text[below(text.size())] = static_cast<char>(random_());
+            break;
+        case 1: // a bit
+            text[below(text.size())] ^= static_cast<char>(1 << below(8));
+            break;
+        case 2: { // another value
+            const auto [at, length] = word_of(text);
+            text.replace(at, length, k_values[below(k_values.size())]);
+            break;
+        }
+        case 3: { // two words change places
+            const auto [at, length] = word_of(text);
+            const std::string word = text.substr(at, length);
+            const auto [to, to_length] = word_of(text);
+            text.replace(to, to_length, word);
+            break;
+        }
+        case 4: { // a line is lost
+            const auto [at, length] = line_of(text);
+            text.erase(at, length);
+            break;
+        }
+        case 5: { // a line stands twice
+            const auto [at, length] = line_of(text);
+            const std::string line = text.substr(at, length);
+            text.insert(line_of(text).first, line);
+            break;
+        }
+        case 6: // a line is added
+            text.insert(line_of(text).first, k_lines[below(k_lines.size())]);
+            break;
+        case 7: // the file is cut
+            if (below(4) == 0)
+                text.resize(below(text.size()));
+            break;
+        default: { // a value behind a colon
+            std::size_t at = text.find(": ", below(text.size()));
+            if (at != std::string::npos) {
+                const std::size_t end = text.find_first_of(",}]\n#", at + 2);
+                text.replace(at + 2, end == std::string::npos ? std::string::npos : end - at - 2, k_values[below(k_values.size())]);
+            }
+        }
+        }
+    }
+
+    std::mt19937_64 random_;
+};
+
+} // namespace
+
+TEST_CASE("damaged configurations end in a message or in a sound platform", "[config_errors][fuzz][fast]")
+{
+    constexpr int k_rounds = 8000;
+    fs::current_path(k_root);
+    std::vector<std::string> originals;
+    for (const std::string& folder : {std::string("configs"), k_cases})
+        for (const std::string& file : yaml_files(folder))
+            originals.push_back(content_of(file));
+    // Most rounds start from a good file.
+    const std::size_t good = yaml_files("configs").size();
+    int sound = 0;
+    for (int round = 0; round < k_rounds; ++round) {
+        const auto n = static_cast<std::size_t>(round);
+        const std::string& original = n % 4 != 0 ? originals[n % good] : originals[n / 4 % originals.size()];
+        const std::string text = mutator(n)(original);
+        try {
+            const cli::loaded_platform loaded = cli::read_platform_text(text, "damaged.yaml");
+            const std::string message = loaded.message();
+            if (!loaded.platform) {
+                if (errors_of(loaded) == 0 || message.empty())
+                    FAIL("round " << n << ": refused without a message:\n" << text);
+                continue;
+            }
+            ++sound;
+            if (errors_of(loaded) != 0 || loaded.platform->description().empty())
+                FAIL("round " << n << ": accepted with errors:\n" << message);
+            const std::string dump = to_yaml(loaded.platform->resolved(), &*loaded.document);
+            const cli::loaded_platform again = cli::read_platform_text(dump, "resolved.yaml");
+            if (!again.platform || to_json(again.platform->resolved()) != to_json(loaded.platform->resolved()))
+                FAIL("round " << n << ": the resolved dump is another platform:\n" << again.message() << dump);
+        } catch (const std::exception& e) {
+            FAIL("round " << n << ": " << e.what() << "\n" << text);
+        }
+    }
+    CHECK(sound > k_rounds / 20);
+    CHECK(sound < k_rounds / 2);
+}

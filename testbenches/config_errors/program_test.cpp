@@ -1,0 +1,405 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program as a shell sees it: exit codes, what stands on stdout and stderr, which files are there afterwards.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+struct program_run {
+    int exit_code = -1; ///< 1000 + signal when it was killed
+    std::string out;
+    std::string err;
+    double seconds = 0;
+};
+
+std::string content_of(const fs::path& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+/// A folder of its own that disappears, with a small platform file in it.
+class scratch {
+public:
+    scratch()
+    {
+        std::string name = (fs::temp_directory_path() / "weft_program_XXXXXX").string();
+        REQUIRE(::mkdtemp(name.data()) != nullptr);
+        path_ = name;
+        write("small.yaml", "platform: tpu_pod\n"
+                            "name: small\n"
+                            "mesh: {rows: 4, cols: 4}\n"
+                            "workload:\n"
+                            "  - {op: all_reduce, algorithms: [ring_1d, two_d, row_pair], types: [int32, bfloat16], sizes: [4 B, 100 kB]}\n"
+                            "  - {op: all_to_all, sizes: [100 kB]}\n");
+        write("wrong.yaml", "platform: tpu_pod\nmesh: {rows: 0, cols: 4}\nworkload: [{op: broadcast, sizes: [4 B]}]\n");
+    }
+    ~scratch() { fs::remove_all(path_); }
+    scratch(const scratch&) = delete;
+    scratch& operator=(const scratch&) = delete;
+
+    const fs::path& path() const { return path_; }
+    void write(const std::string& name, const std::string& text) const { std::ofstream(path_ / name) << text; }
+    std::vector<std::string> names() const
+    {
+        std::vector<std::string> all;
+        for (const auto& entry : fs::recursive_directory_iterator(path_))
+            all.push_back(fs::relative(entry.path(), path_).string());
+        std::sort(all.begin(), all.end());
+        return all;
+    }
+
+    /// Runs weft in this folder, both outputs into files, so that they are no terminal.
+    program_run run(std::vector<std::string> arguments) const
+    {
+        arguments.insert(arguments.begin(), "weft");
+        std::vector<char*> argv;
+        for (std::string& a : arguments)
+            argv.push_back(a.data());
+        argv.push_back(nullptr);
+        const std::string out = path_.string() + ".out";
+        const std::string err = path_.string() + ".err";
+        const auto start = std::chrono::steady_clock::now();
+        const pid_t child = ::fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            const auto redirect = [](const std::string& file, int to) { ::dup2(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), to); };
+            redirect(out, STDOUT_FILENO);
+            redirect(err, STDERR_FILENO);
+            if (::chdir(path_.c_str()) == 0)
+                ::execv(WEFT_PROGRAM, argv.data());
+            ::_exit(127);
+        }
+        program_run r;
+        int status = 0;
+        for (int waited_ms = 0; ::waitpid(child, &status, WNOHANG) == 0; ++waited_ms) {
+            if (waited_ms == 30'000)
+                ::kill(child, SIGKILL);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        r.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+        r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        r.out = content_of(out);
+        r.err = content_of(err);
+        fs::remove(out);
+        fs::remove(err);
+        return r;
+    }
+
+private:
+    fs::path path_;
+};
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+const std::vector<std::string> k_only_inputs = {"small.yaml", "wrong.yaml"};
+
+} // namespace
+
+TEST_CASE("a good run ends with 0 and leaves its results", "[program][fast]")
+{
+    const scratch dir;
+    const program_run r = dir.run({"run", "small.yaml"});
+    INFO(r.err);
+    CHECK(r.exit_code == 0);
+    CHECK(r.err.empty());
+    CHECK(has(r.out, "#wrong"));
+    CHECK(has(r.out, "Wrong elements   0 in 13 of 13 results"));
+    CHECK(has(r.out, "results: out/small/results.json"));
+    // In a pipe: no progress bar, no colours, nothing that overwrites itself.
+    CHECK_FALSE(has(r.out, "\x1b"));
+    CHECK_FALSE(has(r.out, "\r"));
+    CHECK(dir.names() == std::vector<std::string>{"out", "out/small", "out/small/results.json", "small.yaml", "wrong.yaml"});
+}
+
+TEST_CASE("results.json has every promised field", "[program][fast]")
+{
+    const scratch dir;
+    REQUIRE(dir.run({"run", "small.yaml", "--out", "deep/er", "--quiet"}).exit_code == 0);
+    const json j = json::parse(content_of(dir.path() / "deep/er/results.json"));
+    REQUIRE(j.at("results").is_array());
+    CHECK(j.at("results").size() == 13);
+    for (const json& row : j.at("results")) {
+        for (const char* key : {"op", "algorithm", "type", "redop"})
+            CHECK(row.at(key).is_string());
+        for (const char* key : {"size_bytes", "count", "wrong"})
+            CHECK(row.at(key).is_number_unsigned());
+        for (const char* key : {"time_us", "algbw_GBps", "busbw_GBps"})
+            CHECK(row.at(key).is_number());
+        CHECK(row.at("time_us").get<double>() > 0);
+        CHECK(row.at("wrong") == 0);
+    }
+    CHECK(j.at("digest").is_string());
+    CHECK(j.at("digest").get<std::string>().size() == 16);
+    CHECK(j.at("version").is_string());
+    for (const char* key : {"simulated_time_ps", "packet_hops", "timeline_events"}) {
+        CHECK(j.at(key).is_number_unsigned());
+        CHECK(j.at(key) > 0);
+    }
+    for (const char* key : {"host_seconds", "packet_hops_per_cpu_s"})
+        CHECK(j.at(key).is_number());
+    CHECK(j.at("config").at("platform") == "tpu_pod");
+    CHECK(j.at("config").at("mesh").at("rows") == 4);
+    CHECK(j.at("config").at("ici").at("link_rate") == "82 GB/s"); // a default
+    REQUIRE(j.at("stats").is_array());
+    CHECK_FALSE(j.at("stats").empty());
+    for (const json& stat : j.at("stats")) {
+        CHECK(stat.at("name").is_string());
+        CHECK(stat.at("value").is_number());
+        CHECK_FALSE(stat.at("unit").get<std::string>().empty());
+    }
+}
+
+TEST_CASE("JSON to stdout leaves nothing else there", "[program][fast]")
+{
+    const scratch dir;
+    const program_run r = dir.run({"run", "small.yaml", "--json", "-"});
+    CHECK(r.exit_code == 0);
+    CHECK(r.err.empty());
+    const json printed = json::parse(r.out); // throws on anything else
+    const json written = json::parse(content_of(dir.path() / "out/small/results.json"));
+    CHECK(printed == written);
+    // A warning stays on stderr.
+    const program_run warned = dir.run({"run", "small.yaml", "--json", "-", "--set", "ici.buffer_per_vl=4 KiB"});
+    CHECK(warned.exit_code == 0);
+    CHECK(has(warned.err, "--set: warning: ici.buffer_per_vl: is 4 KiB, below link_rate x round trip = 5.47 kB"));
+    CHECK_NOTHROW(json::parse(warned.out));
+    // And to a file.
+    CHECK(dir.run({"run", "small.yaml", "--quiet", "--json", "mine.json"}).exit_code == 0);
+    CHECK_NOTHROW(json::parse(content_of(dir.path() / "mine.json")));
+}
+
+TEST_CASE("the digest depends on the seed and on nothing else", "[program][fast]")
+{
+    const scratch dir;
+    const auto digest = [&](std::vector<std::string> more) {
+        std::vector<std::string> arguments = {"run", "small.yaml", "--json", "-"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const program_run r = dir.run(arguments);
+        REQUIRE(r.exit_code == 0);
+        return json::parse(r.out).at("digest").get<std::string>();
+    };
+    const std::string first = digest({});
+    CHECK(digest({}) == first);
+    CHECK(digest({"--out", "elsewhere", "--set", "name=other"}) == first);
+    CHECK(digest({"--seed", "1"}) == first); // the default
+    const std::string second = digest({"--seed", "2"});
+    CHECK(second != first);
+    CHECK(digest({"--set", "seed=2"}) == second);
+    CHECK(digest({"--set", "seed=3", "--seed", "2"}) == second);
+}
+
+TEST_CASE("data off gives the same times", "[program][fast]")
+{
+    const scratch dir;
+    const auto results = [&](const std::string& data) {
+        const program_run r = dir.run({"run", "small.yaml", "--json", "-", "--set", "data=" + data});
+        REQUIRE(r.exit_code == 0);
+        return json::parse(r.out);
+    };
+    const json checked = results("checked");
+    const json off = results("off");
+    REQUIRE(checked.at("results").size() == off.at("results").size());
+    for (std::size_t i = 0; i < off.at("results").size(); ++i) {
+        CHECK(checked.at("results")[i].at("time_us") == off.at("results")[i].at("time_us"));
+        CHECK(off.at("results")[i].at("wrong").is_null());
+    }
+    CHECK(checked.at("simulated_time_ps") == off.at("simulated_time_ps"));
+    CHECK(checked.at("packet_hops") == off.at("packet_hops"));
+    CHECK(checked.at("timeline_events") == off.at("timeline_events"));
+}
+
+TEST_CASE("a wrong file ends with 2 and nothing is written", "[program][fast]")
+{
+    const scratch dir;
+    for (const std::vector<std::string>& arguments :
+         std::vector<std::vector<std::string>>{{"run", "wrong.yaml"},
+                                               {"run", "wrong.yaml", "--out", "results", "--json", "r.json"},
+                                               {"check", "wrong.yaml"},
+                                               {"check", "wrong.yaml", "--resolved"},
+                                               {"run", "small.yaml", "--set", "mesh.rows=3", "--out", "results"},
+                                               {"run", "missing.yaml"},
+                                               {"run", "."},
+                                               {"run", "small.yaml", "--set", "ici.link_rate=82"},
+                                               {"run", "small.yaml", "--set", "data=checked", "--set", "workload.0.sizes=[31 GiB]"}}) {
+        const program_run r = dir.run(arguments);
+        INFO(arguments[1] << "\n" << r.err);
+        CHECK(r.exit_code == 2);
+        CHECK(r.out.empty());
+        CHECK(has(r.err, "error: "));
+        CHECK(dir.names() == k_only_inputs);
+    }
+    const program_run r = dir.run({"run", "wrong.yaml"});
+    CHECK(r.err == "wrong.yaml:2:14: error: mesh.rows: is 0, must be 1 to 256.\n"
+                   "    mesh: {rows: 0, cols: 4}\n"
+                   "                 ^\n"
+                   "wrong.yaml: 1 error; nothing was built or written.\n");
+}
+
+TEST_CASE("a wrong command line ends with 2 and says what is meant", "[program][fast]")
+{
+    const scratch dir;
+    const auto refused = [&](const std::vector<std::string>& arguments) {
+        const program_run r = dir.run(arguments);
+        CHECK(r.exit_code == 2);
+        CHECK(r.out.empty());
+        CHECK(dir.names() == k_only_inputs);
+        return r.err;
+    };
+    CHECK(refused({"chek", "small.yaml"}) == "weft: 'chek' is no command; did you mean 'check'?\n`weft --help` explains.\n");
+    CHECK(has(refused({}), "Subcommands:"));
+    CHECK(has(refused({"run"}), "a platform file is missing"));
+    CHECK(has(refused({"run", "small.yaml", "other.yaml"}), "not expected: other.yaml"));
+    CHECK(has(refused({"run", "small.yaml", "--fast"}), "not expected: --fast"));
+    CHECK(has(refused({"run", "small.yaml", "--set"}), "KEY.PATH=VALUE"));
+    CHECK(has(refused({"run", "small.yaml", "--out", ""}), "--out: is empty"));
+    for (const char* seed : {"-1", "x", "1.5", "18446744073709551616", ""})
+        CHECK(has(refused({"run", "small.yaml", "--seed", seed}), "is no seed; write a whole number from 0 to 18446744073709551615"));
+}
+
+TEST_CASE("an output folder that cannot be written is refused before the run", "[program][fast]")
+{
+    const scratch dir;
+    for (const char* out : {"small.yaml", "small.yaml/results", "/proc/weft"}) {
+        const program_run r = dir.run({"run", "small.yaml", "--out", out});
+        INFO(r.err);
+        CHECK(r.exit_code == 2);
+        CHECK(r.out.empty());
+        CHECK(has(r.err, std::string("error: ") + out + " cannot be made: "));
+        CHECK(has(r.err, "another place"));
+        CHECK(dir.names() == k_only_inputs);
+    }
+    for (const char* file : {"missing/r.json", "/proc/r.json", "."}) {
+        const program_run r = dir.run({"run", "small.yaml", "--json", file});
+        INFO(r.err);
+        CHECK(r.exit_code == 2);
+        CHECK(has(r.err, std::string("error: ") + file + " cannot be "));
+        CHECK(dir.names() == k_only_inputs);
+    }
+}
+
+TEST_CASE("a down link with no way around ends at once and names who waits for what", "[program][fast]")
+{
+    const scratch dir;
+    const program_run r =
+        dir.run({"run", "small.yaml", "--set", "faults.links_down=[{row: 0, col: 0, direction: +X}]", "--quiet"});
+    INFO(r.err);
+    CHECK(r.exit_code == 1);
+    CHECK(r.seconds < 10);
+    CHECK(has(r.err, "the run failed: all_reduce ring_1d of 4 B did not complete."));
+    CHECK(has(r.err, "waits for chip(0,0).+X: the link is down"));
+    CHECK(has(r.err, "rank "));
+    CHECK(has(r.err, "a wait timed out on DMA."));
+    const json j = json::parse(content_of(dir.path() / "out/small/results.json"));
+    CHECK(has(j.at("failure").get<std::string>(), "the link is down"));
+    CHECK(j.at("results").empty());
+}
+
+TEST_CASE("a run that its limits are too short for says so and ends with 1", "[program][fast]")
+{
+    const scratch dir;
+    const program_run limit = dir.run({"run", "small.yaml", "--quiet", "--set", "time_limit=10 us"});
+    CHECK(limit.exit_code == 1);
+    CHECK(has(limit.err, "time_limit = 10 us of simulated time is over"));
+    const program_run timeout = dir.run({"run", "small.yaml", "--quiet", "--set", "firmware_timeout=1 us"});
+    CHECK(timeout.exit_code == 1);
+    CHECK(has(timeout.err, "a wait timed out on DMA."));
+    CHECK(has(timeout.err, "bounded by firmware_timeout = 1 us; raise it"));
+}
+
+TEST_CASE("platforms at the edge of what is accepted still give the right answers", "[program][fast]")
+{
+    const scratch dir;
+    for (const std::vector<std::string>& edge : std::vector<std::vector<std::string>>{
+             {"chip.core.clock=1 MHz"},
+             {"chip.core.mmio_overhead=1000000 cycles", "firmware_timeout=100 s"},
+             {"chip.core.clock=100 GHz", "chip.core.mmio_overhead=0 cycles", "chip.bus.latency=0 ps", "chip.mailbox.latency=0 ps",
+              "chip.dma.register_latency=0 ps", "chip.local_memory.latency=0 ps", "chip.hbm.latency=0 ps", "ici.router_latency=0 cycles",
+              "ici.board_propagation=1 ps", "ici.cable_propagation=1 ps"},
+             {"chip.dma.ring_entries=4", "chip.dma.queues=4", "chip.dma.prefetch=1", "chip.dma.read_ahead=1",
+              "chip.dma.receive_buffer=288 B", "ici.buffer_per_vl=288 B", "ici.local_ports=4", "ici.virtual_lanes=1"},
+             {"ici.flit=1 B", "ici.max_payload=4 B", "ici.header=0 B", "workload.0.algorithms=[two_d]"},
+             {"ici.flit=4 KiB", "ici.header=4 KiB", "ici.max_payload=1 MiB", "ici.buffer_per_vl=2 MiB", "chip.dma.receive_buffer=2 MiB"},
+             {"burst=65536 packets", "ici.virtual_lanes=8"},
+             {"ici.link_rate=10 Mbps", "ici.local_port_rate=10 Mbps", "chip.hbm.rate=1 Mbps", "firmware_timeout=1000 s"},
+             {"ici.link_rate=1000 Tbps", "ici.local_port_rate=1000 Tbps", "chip.hbm.rate=1000 TB/s"},
+             {"ici.router_latency=1000 cycles", "ici.clock=1 MHz", "ici.cable_propagation=1 ms", "chip.hbm.latency=1 ms", "firmware_timeout=100 s"},
+             {"mesh={rows: 2, cols: 2}", "workload.0.chunk=4 B", "workload.0.sizes=[4 B, 1 kB]", "ici.switching=store_and_forward"},
+             {"mesh={rows: 4, cols: 3, wrap: both}", "ici.rate_counts=wire"},
+             {"mesh={rows: 1, cols: 2}", "workload.0={op: broadcast, sizes: [4 B]}"}}) {
+        std::vector<std::string> arguments = {"run", "small.yaml", "--quiet"};
+        std::string all;
+        for (const std::string& set : edge) {
+            arguments.push_back("--set");
+            arguments.push_back(set);
+            all += set + " ";
+        }
+        const program_run r = dir.run(arguments);
+        INFO(all << "\n" << r.err);
+        CHECK(r.exit_code == 0);
+        CHECK(r.seconds < 20);
+    }
+}
+
+TEST_CASE("help and version and list", "[program][fast]")
+{
+    const scratch dir;
+    const program_run version = dir.run({"--version"});
+    CHECK(version.exit_code == 0);
+    CHECK(version.out.compare(0, 7, "weft 0.") == 0);
+    CHECK(version.err.empty());
+    for (const std::vector<std::string>& arguments :
+         std::vector<std::vector<std::string>>{{"--help"}, {"run", "--help"}, {"check", "--help"}, {"list", "--help"}, {"docs", "--help"}}) {
+        const program_run r = dir.run(arguments);
+        INFO(arguments.front());
+        CHECK(r.exit_code == 0);
+        CHECK(r.err.empty());
+        CHECK(has(r.out, "Usage: weft"));
+        std::istringstream lines(r.out);
+        for (std::string line; std::getline(lines, line);)
+            CHECK(line.size() <= 120);
+    }
+    const program_run list = dir.run({"list"});
+    CHECK(list.exit_code == 0);
+    for (const char* word : {"tpu_pod", "all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all", "ring_1d", "two_d", "row_pair"})
+        CHECK(has(list.out, word));
+    CHECK(dir.names() == k_only_inputs);
+}
+
+TEST_CASE("check describes a platform and writes nothing", "[program][fast]")
+{
+    const scratch dir;
+    const program_run r = dir.run({"check", "small.yaml"});
+    CHECK(r.exit_code == 0);
+    CHECK(r.err.empty());
+    CHECK(has(r.out, "small.yaml: no errors\n"));
+    CHECK(has(r.out, "4 x 4 mesh of 16 chips"));
+    CHECK(has(r.out, "13 cases in all"));
+    const program_run resolved = dir.run({"check", "small.yaml", "--resolved"});
+    CHECK(resolved.exit_code == 0);
+    dir.write("small.yaml", resolved.out); // a platform file of its own
+    CHECK(dir.run({"check", "small.yaml"}).out == r.out);
+    CHECK(dir.names() == k_only_inputs);
+}

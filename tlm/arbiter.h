@@ -1,0 +1,38 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Round-robin arbitration over a mask of requests. Plain C++; the arbiters in rtl/common carry the same name and order.
+#pragma once
+
+#include <cstdint>
+
+namespace weft {
+
+/// Offers the requests of `mask` (`words` words of 64) one after the other to `grant`, from number `pointer` upwards and then
+/// from zero, until it returns true. `grant(number)` may refuse, for example because credits are missing; it may clear the bit
+/// it grants. Returns the number granted, or k_no_grant. The next pointer after a grant is that number + 1: whoever was served
+/// comes last.
+inline constexpr std::uint32_t k_no_grant = 0xffff'ffff;
+
+template <class Grant>
+std::uint32_t round_robin(const std::uint64_t* mask, std::uint32_t words, std::uint32_t pointer, Grant&& grant)
+{
+    const std::uint32_t start = pointer >= words * 64 ? 0 : pointer; // the number after the last one is the first
+    for (std::uint32_t i = 0; i <= words; ++i) {
+        const std::uint32_t word = (start / 64 + i) % words;
+        std::uint64_t requests = mask[word];
+        if (i == 0)
+            requests &= ~std::uint64_t{0} << (start % 64);
+        if (i == words)
+            requests &= ~(~std::uint64_t{0} << (start % 64));
+        while (requests != 0) {
+            const std::uint32_t number = word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(requests));
+            if (grant(number))
+                return number;
+            requests &= requests - 1;
+        }
+    }
+    return k_no_grant;
+}
+
+} // namespace weft

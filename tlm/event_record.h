@@ -1,0 +1,44 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Event records: what happened to packets, at exactly two points per component: accepted and emitted. A component has a sink
+// pointer that is null unless somebody looks; then a record costs one call. Everything else is derived from these.
+#pragma once
+
+#include "tlm/packet.h"
+
+namespace weft {
+
+enum class record_kind : std::uint8_t {
+    message_emitted,  ///< a DMA starts a packet on its wire; `span_ps` is its serialisation
+    link_emitted,     ///< a router starts a packet on link `where`; `span_ps` is its serialisation
+    message_accepted, ///< a DMA has a packet whole; `span_ps` is what its memory takes
+};
+
+struct event_record {
+    std::uint64_t time_ps;
+    std::uint64_t span_ps;
+    record_kind kind;
+    std::uint32_t where;       ///< rank of the DMA, number of the link
+    std::uint32_t source;
+    std::uint32_t destination;
+    std::uint32_t message;     ///< number given by the source
+    std::uint64_t payload_bytes;
+    bool last_of_message;
+};
+
+class event_sink {
+public:
+    virtual void record(const event_record& r) = 0;
+
+protected:
+    ~event_sink() = default;
+};
+
+inline event_record make_record(record_kind kind, std::uint64_t time_ps, std::uint64_t span_ps, std::uint32_t where,
+                                const packet& p)
+{
+    return {time_ps, span_ps, kind, where, p.source, p.destination, p.message, p.payload_bytes, (p.flags & k_last_of_message) != 0};
+}
+
+} // namespace weft
