@@ -4,6 +4,7 @@
 #include "platforms/cli/cli.h"
 #include "platforms/report/progress.h"
 #include "platforms/report/run_report.h"
+#include "platforms/report/trace_writer.h"
 #include "platforms/workload/collective_runner.h"
 
 #include <algorithm>
@@ -20,6 +21,8 @@ struct run_options {
     platform_source source;
     std::string out;
     std::string json;
+    std::string trace;
+    std::uint64_t trace_limit = 1'000'000;
     bool quiet = false;
 };
 
@@ -157,6 +160,24 @@ void check_invariants(machine& m)
     }
 }
 
+/// Lets every component record into `trace` and names its tracks.
+void connect_trace(machine& m, trace_writer& trace)
+{
+    std::vector<std::string> names;
+    for (chip* c : m.chips()) {
+        c->dma.set_event_sink(&trace);
+        names.push_back(fmt::format("rank {} {}", c->rank(), c->basename()));
+    }
+    trace.name_ranks(names);
+    names.clear();
+    for (fabric_engine* f : m.fabrics()) {
+        f->set_event_sink(&trace);
+        for (std::uint32_t l = 0; l < f->link_count(); ++l)
+            names.push_back(f->link_name(l));
+    }
+    trace.name_links(names);
+}
+
 table_style style_of_stdout()
 {
     table_style style;
@@ -197,12 +218,19 @@ int run(const run_options& options)
         cases += spec.cases().size();
     progress bar = progress::on_stderr(static_cast<std::uint32_t>(cases), options.quiet);
     shown_progress observer(bar);
+    std::unique_ptr<trace_writer> trace;
+    if (!options.trace.empty())
+        trace = std::make_unique<trace_writer>(options.trace, options.trace_limit);
     const std::unique_ptr<machine> m = p.build();
+    if (trace)
+        connect_trace(*m, *trace);
     run_outcome outcome;
     {
         collective_runner runner("host", *m, p.run(), &observer);
         outcome = runner.run();
         bar.finish();
+        if (trace) // also of a run that failed: that is when one wants to look
+            trace->close();
         if (outcome.failure.empty())
             check_invariants(*m);
         const run_report report = make_report(p, *m, outcome, loaded.problems);
@@ -214,8 +242,12 @@ int run(const run_options& options)
         if (!options.json.empty() && options.json != "-")
             write_file_atomically(options.json, to_json(report).dump(2) + "\n");
     }
-    if (!options.quiet && options.json != "-")
+    if (!options.quiet && options.json != "-") {
         fmt::print("results: {}/results.json\n", dir);
+        if (trace)
+            fmt::print("trace:   {} ({} records{}; open it at https://ui.perfetto.dev)\n", options.trace, trace->written(),
+                       trace->dropped() > 0 ? fmt::format(", {} more beyond --trace-limit", trace->dropped()) : "");
+    }
 
     int code = 0;
     for (const case_result& c : outcome.cases)
@@ -243,6 +275,8 @@ void add_run(CLI::App& app, int& exit_code)
     command->add_option("--json", options->json, "Write the results as JSON to FILE too; '-' prints them instead of the table")
         ->type_name("FILE")
         ->check(not_empty);
+    command->add_option("--trace", options->trace, "Write a trace of every message and link for Perfetto")->type_name("FILE");
+    command->add_option("--trace-limit", options->trace_limit, "Records in the trace at most")->type_name("N")->capture_default_str();
     command->add_flag("--quiet", options->quiet, "No table and no progress bar, only problems");
     command->callback([options, &exit_code] { exit_code = run(*options); });
 }

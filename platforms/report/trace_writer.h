@@ -1,0 +1,48 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Event records as a trace file for Perfetto (https://ui.perfetto.dev) or chrome://tracing: one process per rank with a track
+// for what its DMA sends and one for what it receives, and one process with a track per link.
+#pragma once
+
+#include "tlm/event_record.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+class trace_writer final : public event_sink {
+public:
+    /// Opens `path` + ".part"; close() gives it its name. Throws user_error when that is not possible. After `at_most` records
+    /// nothing more is written and dropped() counts: traces of long runs would fill the disk.
+    trace_writer(std::string path, std::uint64_t at_most);
+    trace_writer(const trace_writer&) = delete;
+    trace_writer& operator=(const trace_writer&) = delete;
+    ~trace_writer();
+
+    /// Names of the tracks, by rank and by link number.
+    void name_ranks(const std::vector<std::string>& names);
+    void name_links(const std::vector<std::string>& names);
+
+    void record(const event_record& r) override;
+    /// Completes the file. Throws user_error when the disk is full.
+    void close();
+
+    std::uint64_t written() const { return written_; }
+    std::uint64_t dropped() const { return dropped_; }
+
+private:
+    void line(const std::string& json);
+
+    std::string path_;
+    std::FILE* file_ = nullptr;
+    std::uint64_t at_most_;
+    std::uint64_t written_ = 0;
+    std::uint64_t dropped_ = 0;
+    bool first_ = true;
+};
+
+} // namespace weft
