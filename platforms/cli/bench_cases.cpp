@@ -10,8 +10,10 @@
 #include <ctime>
 #include <fmt/format.h>
 #include <fstream>
-#include <malloc.h>
 #include <memory>
+#include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 namespace weft::cli {
@@ -68,6 +70,54 @@ tpu_pod_config pod_config(unsigned side)
 }
 
 } // namespace
+
+figures in_child(const std::function<figures()>& measure)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        throw user_error("cannot start a measurement: no more pipes or processes on this host.");
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child < 0)
+        throw user_error("cannot start a measurement: no more pipes or processes on this host.");
+    if (child == 0) {
+        std::string text;
+        int code = 0;
+        try {
+            for (const auto& [name, value] : measure())
+                text += fmt::format("{} {:.17g}\n", name, value);
+        } catch (const std::exception& e) {
+            fmt::print(stderr, "{}\n", e.what());
+            code = 1;
+        }
+        const char* at = text.data();
+        std::size_t left = text.size();
+        while (left > 0) {
+            const ssize_t n = write(ends[1], at, left);
+            if (n <= 0)
+                break;
+            at += n;
+            left -= static_cast<std::size_t>(n);
+        }
+        _exit(code); // the kernel of this process is not torn down: nothing of it is needed any more
+    }
+    close(ends[1]);
+    std::string text;
+    char buffer[4096];
+    for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;)
+        text.append(buffer, static_cast<std::size_t>(n));
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        throw bug("bench", 0, "a measurement failed");
+    figures result;
+    std::istringstream lines(text);
+    std::string name;
+    for (double value = 0; lines >> name >> value;)
+        result[name] = value;
+    return result;
+}
 
 figures bench_kernel_events(unsigned pending)
 {

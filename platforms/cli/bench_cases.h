@@ -5,6 +5,7 @@
 // be elaborated only once. CPU time of the process, never wall time.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -12,6 +13,10 @@ namespace weft::cli {
 
 /// Named figures of one measurement; names carry the unit.
 using figures = std::map<std::string, double>;
+
+/// Runs `measure` in a child process and returns its figures. Throws bug when it fails, user_error when the host has no process
+/// left. The caller must not have elaborated anything itself.
+figures in_child(const std::function<figures()>& measure);
 
 /// Bare SC_METHOD that re-notifies itself, with `pending` such methods: "events_per_s".
 figures bench_kernel_events(unsigned pending);

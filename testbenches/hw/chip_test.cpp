@@ -119,22 +119,24 @@ TEST_CASE("a step of software takes the sum of the timing page")
     const double memory = static_cast<double>(c.hbm.latency.value());
     const double per_byte = 8e12 / static_cast<double>(c.hbm.rate.value());
     // Between two wake-ups of the same message's way there: from woken_ns of one rank to woken_ns of the other.
-    const double software = cycles(c.core.clock_read) +                                     // now_ns()
-                            bus + memory + 64 * per_byte + cycles(c.core.mmio_overhead) +   // descriptor into the ring
-                            8 * cycles(c.core.copy_per_8_bytes) + bus + dma_reg;            // doorbell takes effect
-    const double hardware = memory + 64 * per_byte + memory + k_bytes * per_byte +          // fetch, read
-                            2 * static_cast<double>(i.pipeline_ps()) + static_cast<double>(i.board_propagation.value()) +
+    const double software = cycles(c.core.clock_read) +                                   // now_ns()
+                            bus + memory + 64 * per_byte + cycles(c.core.mmio_overhead) + // descriptor into the ring
+                            8 * cycles(c.core.copy_per_8_bytes) + bus + dma_reg;          // doorbell takes effect
+    const double hardware = memory + 64 * per_byte + memory + k_bytes * per_byte +        // fetch, read
+                            2 * static_cast<double>(i.pipeline_ps()) +
+                            static_cast<double>(i.board_propagation.value()) +
                             static_cast<double>(wire_rate(i.link_rate).time_ps(i.format().wire_bytes(k_bytes))) +
-                            memory + 2 * k_bytes * per_byte;                                // accumulate
-    const double wake = cycles(c.core.irq_wake) + bus + dma_reg + cycles(c.core.mmio_overhead); // interrupt, SEM_PENDING
+                            memory + 2 * k_bytes * per_byte; // accumulate
+    const double wake =
+        cycles(c.core.irq_wake) + bus + dma_reg + cycles(c.core.mmio_overhead); // interrupt, SEM_PENDING
     const double expected_ns = (software + hardware + wake) / 1000;
     INFO("software " << software << " hardware " << hardware << " wake " << wake);
     for (std::uint32_t s = 1; s + 1 < k_steps; ++s) {
         const auto step = static_cast<double>(records[1].woken_ns[s] - records[0].woken_ns[s - 1]);
         CHECK(step == Approx(expected_ns).margin(1.01)); // the clock of the firmware counts whole nanoseconds
     }
-    std::printf("step %.1f ns: software %.1f, hardware %.1f, wake %.1f\n", expected_ns, software / 1000, hardware / 1000,
-                wake / 1000);
+    std::printf("step %.1f ns: software %.1f, hardware %.1f, wake %.1f\n", expected_ns, software / 1000,
+                hardware / 1000, wake / 1000);
 }
 
 TEST_CASE("a chip writes a platform table that firmware accepts")

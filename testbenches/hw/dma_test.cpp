@@ -191,8 +191,8 @@ TEST_CASE("a message takes the time of the formula")
         pair_bench* p;
     };
     std::vector<one> runs;
-    for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{4}, std::uint64_t{256}, std::uint64_t{512}, std::uint64_t{8192},
-                                      std::uint64_t{65536}})
+    for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{4}, std::uint64_t{256}, std::uint64_t{512},
+                                      std::uint64_t{8192}, std::uint64_t{65536}})
         for (const auto op : {abi::reduce_op::none, abi::reduce_op::sum})
             for (const std::uint32_t burst : {1u, 8u}) {
                 knobs k;
@@ -257,8 +257,8 @@ TEST_CASE("memory holds what was sent for all types and operations and odd sizes
                             continue;
                         const std::uint64_t bytes = op == 0 ? count * 13 : count * abi::element_bytes(t);
                         // Source and destination straddle pages; a plain write may be unaligned.
-                        abi::dma_descriptor d =
-                            message(page - 24 - (op == 0 ? 5 : 0), 4 * page - 120 - (op == 0 ? 3 : 0), bytes, to_rank, 3);
+                        abi::dma_descriptor d = message(page - 24 - (op == 0 ? 5 : 0),
+                                                        4 * page - 120 - (op == 0 ? 3 : 0), bytes, to_rank, 3);
                         d.type = t;
                         d.redop = static_cast<abi::reduce_op>(op);
                         d.destination_port = static_cast<std::uint8_t>(count % 2);
@@ -285,9 +285,10 @@ TEST_CASE("memory holds what was sent for all types and operations and odd sizes
     w.run();
     for (const auto& r : runs) {
         node& to = r.d.destination_rank == 1 ? r.p->b : r.p->a;
-        INFO("bytes " << r.d.bytes << " op " << static_cast<int>(r.d.redop) << " type " << static_cast<int>(r.d.type) << " to "
-                      << r.d.destination_rank);
-        CHECK(contents(to.memory, r.d.destination_offset - 32, r.expected.size()) == r.expected); // 32 B of margin each side
+        INFO("bytes " << r.d.bytes << " op " << static_cast<int>(r.d.redop) << " type " << static_cast<int>(r.d.type)
+                      << " to " << r.d.destination_rank);
+        CHECK(contents(to.memory, r.d.destination_offset - 32, r.expected.size()) ==
+              r.expected); // 32 B of margin each side
         CHECK(to.read(regs::SEM_COUNT(3)) == 1);
         CHECK(to.engine.messages_received.value() == 1);
         CHECK(to.engine.bytes_received.value() == r.d.bytes);
@@ -431,9 +432,24 @@ TEST_CASE("bad descriptors stop their queue and nothing else")
         {"semaphore", 1, [](auto& d) { d.remote_semaphore = 64; }, false, nullptr},
         {"operation", 1, [](auto& d) { d.redop = static_cast<abi::reduce_op>(4); }, false, nullptr},
         {"type", 1, [](auto& d) { d.type = static_cast<abi::element_type>(4); }, false, nullptr},
-        {"size", 1, [](auto& d) { d.redop = abi::reduce_op::sum; d.bytes = 6; }, false, nullptr},
-        {"alignment", 1, [](auto& d) { d.redop = abi::reduce_op::sum; d.destination_offset = 0xfffe; }, false, nullptr},
-        {"source", 2, [=](auto& d) { d.source_offset = top; d.bytes = 104; }, false, nullptr},
+        {"size", 1,
+         [](auto& d) {
+             d.redop = abi::reduce_op::sum;
+             d.bytes = 6;
+         },
+         false, nullptr},
+        {"alignment", 1,
+         [](auto& d) {
+             d.redop = abi::reduce_op::sum;
+             d.destination_offset = 0xfffe;
+         },
+         false, nullptr},
+        {"source", 2,
+         [=](auto& d) {
+             d.source_offset = top;
+             d.bytes = 104;
+         },
+         false, nullptr},
         {"source wraps", 2, [](auto& d) { d.source_offset = ~0ull - 3; }, false, nullptr},
         {"bytes", 2, [](auto& d) { d.bytes = ~0ull; }, false, nullptr},
     };
@@ -478,8 +494,10 @@ TEST_CASE("bad descriptors stop their queue and nothing else")
 TEST_CASE("a write beyond the destination's memory is an error there and counts nothing")
 {
     world w;
-    pair_bench& p = w.add(knobs{});
-    pair_bench& q = w.add(knobs{}); // the same as a local copy
+    knobs k;
+    k.dma.receive_buffer = data_size(288); // one packet: a credit that does not come back would stop the next message
+    pair_bench& p = w.add(k);
+    pair_bench& q = w.add(k); // the same as a local copy
     w.events.at(k_go, [&] {
         for (pair_bench* x : {&p, &q}) {
             x->a.enable();

@@ -79,9 +79,9 @@ public:
 
     endpoint(timeline& time, packet_pool& pool, std::uint32_t id, std::uint32_t vl_count, bandwidth rate,
              const packet_format& format, std::uint8_t port = 0)
-        : in(sc_core::sc_gen_unique_name("from_fabric"), vl_count), out(sc_core::sc_gen_unique_name("to_fabric"), vl_count),
-          time_(time), pool_(pool), id_(id), port_(port), rate_(rate), format_(format), credits_(vl_count),
-          actor_(time.register_actors(1)), random_(id)
+        : in(sc_core::sc_gen_unique_name("from_fabric"), vl_count),
+          out(sc_core::sc_gen_unique_name("to_fabric"), vl_count), time_(time), pool_(pool), id_(id), port_(port),
+          rate_(rate), format_(format), credits_(vl_count), actor_(time.register_actors(1)), random_(id)
     {
         in.bind(static_cast<link_fw_if&>(*this));
         out.bind(static_cast<link_bw_if&>(*this));
@@ -219,7 +219,8 @@ public:
                               const fabric_link_params& out)
     {
         simcontext()->hierarchy_push(this); // sockets belong to a module
-        sockets.push_back(std::make_unique<fabric_socket>(fmt::format("s{}", sockets.size()), e, router, port, in, out));
+        sockets.push_back(
+            std::make_unique<fabric_socket>(fmt::format("s{}", sockets.size()), e, router, port, in, out));
         simcontext()->hierarchy_pop();
         return *sockets.back();
     }
@@ -235,7 +236,8 @@ public:
     {
         simcontext()->hierarchy_push(this);
         endpoints.push_back(std::make_unique<endpoint>(
-            time, pool, id == 0xffff'ffff ? static_cast<std::uint32_t>(endpoints.size()) : id, vl_count, rate, format, port));
+            time, pool, id == 0xffff'ffff ? static_cast<std::uint32_t>(endpoints.size()) : id, vl_count, rate, format,
+            port));
         simcontext()->hierarchy_pop();
         endpoints.back()->on_step = [this] {
             if (++steps_ % audit_every == 0)

@@ -24,15 +24,13 @@ packet_format plain_format()
 struct row {
     row(fabric_bench& b, std::uint32_t routers, std::uint32_t locals, const fabric_link_params& link,
         const fabric_link_params& local, fabric_config config = {1, 4_ns, true})
-        : locals_(locals), engine(b.add_engine(config,
-                                              [locals](std::uint32_t router, std::uint32_t, const packet& p) {
-                                                  const std::uint32_t there = p.destination / locals;
-                                                  const std::uint16_t port =
-                                                      there > router   ? 0
-                                                      : there < router ? 1
-                                                                       : static_cast<std::uint16_t>(2 + p.destination % locals);
-                                                  return route_decision{port, p.vl};
-                                              }))
+        : locals_(locals), engine(b.add_engine(config, [locals](std::uint32_t router, std::uint32_t, const packet& p) {
+              const std::uint32_t there = p.destination / locals;
+              const std::uint16_t port = there > router   ? 0
+                                         : there < router ? 1
+                                                          : static_cast<std::uint16_t>(2 + p.destination % locals);
+              return route_decision{port, p.vl};
+          }))
     {
         engine.set_port_names({"right", "left", "a", "b", "c", "d", "e"});
         first = b.endpoints.size();
@@ -81,7 +79,8 @@ TEST_CASE("a link with enough credits carries its rate and no more")
     for (const bandwidth rate : rates)
         for (const bool cut : {true, false})
             rows.push_back(std::make_unique<row>(b, 3, 1, fabric_link_params{rate, 25_ns, 2048},
-                                                 fabric_link_params{4000_Gbps, 0_ns, 2048}, fabric_config{1, 4_ns, cut}));
+                                                 fabric_link_params{4000_Gbps, 0_ns, 2048},
+                                                 fabric_config{1, 4_ns, cut}));
     for (auto& r : rows)
         for (int i = 0; i < 3000; ++i)
             r->at(0).orders.push_back({k_start, 2, 256});
@@ -113,9 +112,10 @@ TEST_CASE("a short buffer carries floor of depth over packet per round trip")
     std::vector<variant> variants;
     for (const bandwidth next : {656_Gbps, 1312_Gbps, 400_Gbps})
         for (const std::uint64_t depth : {9u, 17u, 18u, 19u, 27u, 36u, 45u, 54u, 63u, 72u, 90u, 180u})
-            variants.push_back({next, depth,
-                                std::make_unique<row>(b, 2, 1, fabric_link_params{656_Gbps, 25_ns, static_cast<std::uint32_t>(depth)},
-                                                      fabric_link_params{next, 0_ns, 2048})});
+            variants.push_back(
+                {next, depth,
+                 std::make_unique<row>(b, 2, 1, fabric_link_params{656_Gbps, 25_ns, static_cast<std::uint32_t>(depth)},
+                                       fabric_link_params{next, 0_ns, 2048})});
     for (auto& v : variants)
         for (int i = 0; i < 2000; ++i)
             v.r->at(0).orders.push_back({k_start, 1, 256});
@@ -172,9 +172,7 @@ TEST_CASE("a link that is down makes its packets wait and says so")
         r.at(0).orders.push_back({k_start, 2, 256});
     std::string text;
     std::size_t arrived_before = 0, arrived_while_down = 0;
-    b.events.at(k_start + 60'000, [&] {
-        r.engine.set_link_up(r.right[1], false);
-    });
+    b.events.at(k_start + 60'000, [&] { r.engine.set_link_up(r.right[1], false); });
     b.events.at(k_start + 200'000, [&] { arrived_before = r.at(2).log.size(); });
     b.events.at(k_start + 5'000'000, [&] {
         arrived_while_down = r.at(2).log.size();
@@ -300,7 +298,8 @@ TEST_CASE("bursts take the time of their packets")
         // Cut-through: the sums of serialisation are the same but for the rounding of each to a picosecond.
         CHECK(std::abs(one - many) <= packets);
         CHECK(p.single->engine.packet_hops() == p.bursts->engine.packet_hops());
-        CHECK(p.single->engine.link_wire_bytes(p.single->right[0]) == p.bursts->engine.link_wire_bytes(p.bursts->right[0]));
+        CHECK(p.single->engine.link_wire_bytes(p.single->right[0]) ==
+              p.bursts->engine.link_wire_bytes(p.bursts->right[0]));
     }
 }
 
@@ -309,7 +308,8 @@ TEST_CASE("two streams of bursts finish within two bursts of two streams of pack
     fabric_bench b;
     b.format = plain_format();
     const auto make = [&] {
-        return std::make_unique<row>(b, 3, 2, fabric_link_params{656_Gbps, 25_ns, 1024}, fabric_link_params{1312_Gbps, 0_ns, 1024});
+        return std::make_unique<row>(b, 3, 2, fabric_link_params{656_Gbps, 25_ns, 1024},
+                                     fabric_link_params{1312_Gbps, 0_ns, 1024});
     };
     std::vector<std::unique_ptr<row>> rows;
     const std::uint64_t bursts[] = {1, 4, 16};
@@ -343,7 +343,9 @@ struct joined {
             return [offset](std::uint32_t router, std::uint32_t, const packet& p) {
                 const std::uint32_t here = router + offset;
                 const std::uint32_t target = p.destination / 2;
-                const auto port = static_cast<std::uint16_t>(target > here ? 0 : target < here ? 1 : 2 + p.destination % 2);
+                const auto port = static_cast<std::uint16_t>(target > here   ? 0
+                                                             : target < here ? 1
+                                                                             : 2 + p.destination % 2);
                 return route_decision{port, p.vl};
             };
         };
@@ -481,13 +483,17 @@ TEST_CASE("faults on a joint do what faults on an internal link do")
 // --- Sockets ------------------------------------------------------------------------------------------------------------
 
 namespace {
-template <class From, class To, class = void> struct can_bind : std::false_type {};
+template <class From, class To, class = void> struct can_bind : std::false_type {
+};
 template <class From, class To>
-struct can_bind<From, To, std::void_t<decltype(std::declval<From&>().bind(std::declval<To&>()))>> : std::true_type {};
+struct can_bind<From, To, std::void_t<decltype(std::declval<From&>().bind(std::declval<To&>()))>> : std::true_type {
+};
 
 static_assert(can_bind<link_initiator_socket, link_target_socket>::value, "the check below would prove nothing");
-static_assert(!can_bind<link_initiator_socket, ::tlm::tlm_target_socket<>>::value, "a base-protocol socket must be refused");
-static_assert(!can_bind<::tlm::tlm_initiator_socket<>, link_target_socket>::value, "a base-protocol socket must be refused");
+static_assert(!can_bind<link_initiator_socket, ::tlm::tlm_target_socket<>>::value,
+              "a base-protocol socket must be refused");
+static_assert(!can_bind<::tlm::tlm_initiator_socket<>, link_target_socket>::value,
+              "a base-protocol socket must be refused");
 
 struct ends final : sc_core::sc_module, link_fw_if, link_bw_if {
     ends(const sc_core::sc_module_name& name, std::uint32_t vls)

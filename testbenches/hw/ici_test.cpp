@@ -21,7 +21,8 @@ struct mesh_bench {
         b.format = config.format();
         for (std::uint32_t r = 0; r < shape.rows * shape.cols; ++r)
             for (std::uint32_t p = 0; p < config.local_ports; ++p) {
-                endpoint& e = b.new_endpoint(r, config.virtual_lanes, config.local_port_rate, static_cast<std::uint8_t>(p));
+                endpoint& e =
+                    b.new_endpoint(r, config.virtual_lanes, config.local_port_rate, static_cast<std::uint8_t>(p));
                 e.connect(fabric.router(r).local_port(p));
                 points.push_back(&e);
             }
@@ -60,7 +61,8 @@ std::vector<std::uint64_t> wires(std::uint32_t from, std::uint32_t to, std::uint
 }
 
 /// docs/03_timing_model.md, "One packet through an idle mesh".
-std::uint64_t zero_load_ps(const mesh_shape& s, const ici_config& c, std::uint32_t from, std::uint32_t to, std::uint64_t payload)
+std::uint64_t zero_load_ps(const mesh_shape& s, const ici_config& c, std::uint32_t from, std::uint32_t to,
+                           std::uint64_t payload)
 {
     auto way = wires(from % s.cols, to % s.cols, s.cols, s.wrap_cols, c);
     const auto y = wires(from / s.cols, to / s.cols, s.rows, s.wrap_rows, c);
@@ -118,10 +120,10 @@ TEST_CASE("every pair of a mesh sees the zero-load latency of the formula")
             for (const arrived& a : m->at(to).log) {
                 const std::uint64_t expected = zero_load_ps(m->shape, m->config, a.source, to, a.payload_bytes);
                 if (a.tail_ps - a.born_ps != expected && bad++ == 0)
-                    FAIL_CHECK(fmt::format("{}x{} wrap {} mode {} local {}: {} to {} of {} B took {}, not {}", m->shape.rows,
-                                           m->shape.cols, m->shape.wrap_rows, static_cast<int>(m->config.switching),
-                                           m->config.local_port_rate.value(), a.source, to, a.payload_bytes,
-                                           a.tail_ps - a.born_ps, expected));
+                    FAIL_CHECK(fmt::format("{}x{} wrap {} mode {} local {}: {} to {} of {} B took {}, not {}",
+                                           m->shape.rows, m->shape.cols, m->shape.wrap_rows,
+                                           static_cast<int>(m->config.switching), m->config.local_port_rate.value(),
+                                           a.source, to, a.payload_bytes, a.tail_ps - a.born_ps, expected));
                 if (a.hops != m->fabric.routing().hops(a.source, to))
                     ++bad;
             }
@@ -146,8 +148,10 @@ void drains(std::uint32_t vls, bool wrap, bool small_buffers)
              return d >= me ? d + 1 : d;
          }},
         {"transpose", [](std::uint32_t me, std::uint32_t, traffic_random&) { return me % 4 * 4 + me / 4; }},
-        {"hot spot", [](std::uint32_t me, std::uint32_t, traffic_random& r) { return r.below(4) != 0 ? 5u : (me + 1) % 16; }},
-        {"half round the ring", [](std::uint32_t me, std::uint32_t, traffic_random&) { return me / 4 * 4 + (me + 2) % 4; }},
+        {"hot spot",
+         [](std::uint32_t me, std::uint32_t, traffic_random& r) { return r.below(4) != 0 ? 5u : (me + 1) % 16; }},
+        {"half round the ring",
+         [](std::uint32_t me, std::uint32_t, traffic_random&) { return me / 4 * 4 + (me + 2) % 4; }},
     };
     std::vector<std::unique_ptr<mesh_bench>> meshes;
     for (const traffic_case& t : cases)

@@ -59,6 +59,9 @@ struct bench : sc_core::sc_module, core_log_sink {
     {
         core_config c;
         c.clock = 1000_MHz;
+        c.mmio_overhead = 80_cycles;
+        c.irq_wake = 300_cycles;
+        c.poll_interval_max = c.poll_interval;
         return c;
     }
     void on_log(const char* who, std::uint64_t time_ps, const char* text, std::uint64_t value) override

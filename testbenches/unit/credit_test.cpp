@@ -38,6 +38,7 @@ TEST_CASE("credits never overtake each other")
     credit_counter c;
     c.give(pool, 0, 500, 1);
     c.give(pool, 0, 300, 2); // raised to 500
+    CHECK(c.when(pool, 3) == 500);
     CHECK_FALSE(c.has(pool, 499, 1));
     CHECK(c.has(pool, 500, 3));
 }

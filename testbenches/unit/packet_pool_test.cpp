@@ -116,7 +116,8 @@ TEST_CASE("sums over a message equal the sum of its packets")
             for (const std::uint32_t flit : {1u, 20u, 32u, 64u})
                 for (const bool charge : {false, true}) {
                     const packet_format f{max_payload, header, flit, charge};
-                    for (std::uint64_t payload : {0ull, 1ull, 3ull, 31ull, 32ull, 33ull, 255ull, 256ull, 257ull, 4095ull, 4096ull, 100'001ull}) {
+                    for (std::uint64_t payload : {0ull, 1ull, 3ull, 31ull, 32ull, 33ull, 255ull, 256ull, 257ull,
+                                                  4095ull, 4096ull, 100'001ull}) {
                         std::uint64_t wire = 0, cells = 0, packets = 0, left = payload;
                         do {
                             const std::uint64_t one = std::min<std::uint64_t>(left, max_payload);

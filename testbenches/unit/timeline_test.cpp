@@ -31,7 +31,8 @@ struct world final : sc_core::sc_module {
 
     /// Everything happens at or after `origin_ps` and is written down relative to it.
     world(const char* name, bool run_ahead, std::uint64_t seed, std::uint64_t origin_ps = 0)
-        : sc_core::sc_module(sc_core::sc_module_name(name)), time(sc_core::sc_gen_unique_name("timeline")), random(seed), origin(origin_ps)
+        : sc_core::sc_module(sc_core::sc_module_name(name)), time(sc_core::sc_gen_unique_name("timeline")),
+          random(seed), origin(origin_ps)
     {
         time.set_run_ahead(run_ahead);
         base = time.register_actors(k_actors);
@@ -46,8 +47,8 @@ struct world final : sc_core::sc_module {
     void post(std::uint64_t at_ps, std::uint32_t actor)
     {
         ++budget_used;
-        time.schedule(at_ps, make_order(event_class::device, base + actor % k_actors, sequence[actor % k_actors]++), handlers,
-                      actor % k_actors, 1);
+        time.schedule(at_ps, make_order(event_class::device, base + actor % k_actors, sequence[actor % k_actors]++),
+                      handlers, actor % k_actors, 1);
     }
     /// One list for the handlers and one for each thread: the kernel promises no order among threads of one time.
     void note(std::uint32_t list, std::uint32_t id)
@@ -143,7 +144,8 @@ TEST_CASE("run-ahead changes nothing that handlers and processes can observe")
     std::vector<std::unique_ptr<world>> off, on;
     std::uint64_t origin = 0;
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-        off.push_back(std::make_unique<world>(fmt::format("off{}", seed).c_str(), false, seed, origin += 10'000'000'000));
+        off.push_back(
+            std::make_unique<world>(fmt::format("off{}", seed).c_str(), false, seed, origin += 10'000'000'000));
         on.push_back(std::make_unique<world>(fmt::format("on{}", seed).c_str(), true, seed, origin += 10'000'000'000));
     }
     sc_core::sc_start();
