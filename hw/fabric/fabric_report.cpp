@@ -69,7 +69,7 @@ std::string fabric_engine::describe_blocked(std::size_t at_most) const
     const std::vector<blocked_head> heads = blocked();
     if (heads.empty())
         return "";
-    std::string text = fmt::format("{} packets wait inside the fabric:", heads.size());
+    std::string text = heads.size() == 1 ? std::string("1 packet waits inside the fabric:") : fmt::format("{} packets wait inside the fabric:", heads.size());
     for (std::size_t i = 0; i < heads.size() && i < at_most; ++i)
         text += "\n  " + describe(heads[i]);
     if (heads.size() > at_most)

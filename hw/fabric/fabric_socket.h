@@ -27,8 +27,8 @@ public:
     /// buffer behind `in`; the depth behind `out` is what its receiver advertises.
     fabric_socket(const std::string& name, fabric_engine& engine, std::uint32_t router, std::uint32_t port,
                   const fabric_link_params& in_params, const fabric_link_params& out_params)
-        : in((name + "_in").c_str(), engine.vl_count()), out((name + "_out").c_str(), engine.vl_count()), engine_(engine),
-          input_(engine.add_edge_input(router, port, in_params, *this)),
+        : in((name + "_in").c_str(), engine.vl_count()), out((name + "_out").c_str(), engine.vl_count()),
+          engine_(engine), input_(engine.add_edge_input(router, port, in_params, *this)),
           output_(engine.add_edge_output(router, port, out_params, *this))
     {
         in.bind(static_cast<link_fw_if&>(*this));

@@ -43,8 +43,9 @@ struct ici_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("link_rate", self.link_rate, "Rate of one ICI link, per direction",
-              "656 Gb/s, CACM 2020 (R); 340 TB/s all-reduce per pod / 1024 chips / 4 links = 83 GB/s, Google Cloud TPU v3 page (D)");
+        visit(
+            "link_rate", self.link_rate, "Rate of one ICI link, per direction",
+            "656 Gb/s, CACM 2020 (R); 340 TB/s all-reduce per pod / 1024 chips / 4 links = 83 GB/s, Google Cloud TPU v3 page (D)");
         visit("rate_counts", self.rate_counts,
               "payload: link_rate is net of packet headers; wire: headers are serialised at link_rate too",
               "the derived 83 GB/s is a payload rate (D); framing is not published (A)");
@@ -52,7 +53,8 @@ struct ici_config {
         visit("cable_propagation", self.cable_propagation, "Wire between boards, and wrap links", "A");
         visit("clock", self.clock, "Clock of the router", "940 MHz (R)");
         visit("router_latency", self.router_latency, "Head of a packet through one router", "A");
-        visit("virtual_lanes", self.virtual_lanes, "VLs per link; wrap links need 2 (dateline)", "not published; 2 (A)");
+        visit("virtual_lanes", self.virtual_lanes, "VLs per link; wrap links need 2 (dateline)",
+              "not published; 2 (A)");
         visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", "not published (A)");
         visit("flit", self.flit, "Payload is padded to whole flits; also the size of one credit", "not published (A)");
         visit("max_payload", self.max_payload, "Largest payload of one packet", "not published (A)");
@@ -85,7 +87,8 @@ struct ici_config {
     /// Buffer per VL with which a stream of full packets runs at the full rate of a link: whole packets, header included.
     std::uint64_t buffer_for_full_rate(std::uint64_t propagation_ps) const
     {
-        const std::uint64_t packets = (round_trip_ps(propagation_ps, max_payload.value()) + packet_ps(link_rate) - 1) / packet_ps(link_rate);
+        const std::uint64_t packets =
+            (round_trip_ps(propagation_ps, max_payload.value()) + packet_ps(link_rate) - 1) / packet_ps(link_rate);
         return packets * format().cells_of_one(max_payload.value()) * flit.value();
     }
     /// The share of its rate that a link reaches with the configured buffer, 0..1.
@@ -96,8 +99,12 @@ struct ici_config {
                              static_cast<double>(round_trip_ps(propagation_ps, max_payload.value()));
         return share < 1 ? share : 1;
     }
-    /// Time of a full packet on a wire.
-    std::uint64_t packet_ps(bandwidth rate) const { return wire_rate(rate).time_ps(format().wire_bytes_of_one(max_payload.value())); }
+    /// Time of a full packet on a wire; at least the 1 ps that time can tell apart.
+    std::uint64_t packet_ps(bandwidth rate) const
+    {
+        const std::uint64_t span = wire_rate(rate).time_ps(format().wire_bytes_of_one(max_payload.value()));
+        return span == 0 ? 1 : span;
+    }
 
     std::vector<config_problem> validate() const
     {
@@ -109,15 +116,21 @@ struct ici_config {
         };
         const auto rate = [&](bandwidth r, const char* key, const char* example) {
             need(r.value() >= k_slowest_bps, key,
-                                   fmt::format("is {}, must be at least 1 Mbps (125 kB/s); write for example \"{}\".", to_string(r), example));
-            need(r.value() <= k_fastest_bps, key,
-                        fmt::format("is {}, must be at most 125 TB/s (1000 Tbps): a byte would take less than a picosecond, the step of "
-                                    "simulated time.", to_string(r)));
+                 fmt::format("is {}, must be at least 1 Mbps (125 kB/s); write for example \"{}\".", to_string(r),
+                             example));
+            need(
+                r.value() <= k_fastest_bps, key,
+                fmt::format(
+                    "is {}, must be at most 125 TB/s (1000 Tbps): a byte would take less than a picosecond, the step of "
+                    "simulated time.",
+                    to_string(r)));
         };
         const auto wire = [&](duration d, const char* key) {
             need(d.value() >= 1 && d.value() <= k_longest_ps, key,
-                 fmt::format("is {}, must be 1 ps to 1 ms: every link has some latency, by which events of different chips are "
-                             "ordered.", to_string(d)));
+                 fmt::format(
+                     "is {}, must be 1 ps to 1 ms: every link has some latency, by which events of different chips are "
+                     "ordered.",
+                     to_string(d)));
         };
         rate(link_rate, "link_rate", "82 GB/s");
         rate(local_port_rate, "local_port_rate", "164 GB/s");
@@ -128,28 +141,39 @@ struct ici_config {
             need(router_latency.value() <= 1'000'000, "router_latency",
                  fmt::format("is {}, must be at most 1000000 cycles.", to_string(router_latency))))
             need(pipeline_ps() <= k_longest_ps, "router_latency",
-                 fmt::format("is {}, which at {} take {}; a router may take at most 1 ms.", to_string(router_latency), to_string(clock),
-                             rounded_text(duration(pipeline_ps()))));
-        need(virtual_lanes >= 1 && virtual_lanes <= 8, "virtual_lanes", fmt::format("is {}, must be 1 to 8.", virtual_lanes));
+                 fmt::format("is {}, which at {} take {}; a router may take at most 1 ms.", to_string(router_latency),
+                             to_string(clock), rounded_text(duration(pipeline_ps()))));
+        need(virtual_lanes >= 1 && virtual_lanes <= 8, "virtual_lanes",
+             fmt::format("is {}, must be 1 to 8.", virtual_lanes));
         need(local_ports >= 1 && local_ports <= 4, "local_ports", fmt::format("is {}, must be 1 to 4.", local_ports));
         const bool framing =
-            need(flit.value() >= 1 && flit.value() <= 4096, "flit", fmt::format("is {}, must be 1 B to 4 KiB.", to_string(flit))) &
+            need(flit.value() >= 1 && flit.value() <= 4096, "flit",
+                 fmt::format("is {}, must be 1 B to 4 KiB.", to_string(flit))) &
             need(header.value() <= 4096, "header", fmt::format("is {}, must be at most 4 KiB.", to_string(header))) &
-            need(max_payload.value() >= 4 && max_payload.value() <= 1 << 20 && max_payload.value() % 4 == 0, "max_payload",
-                 fmt::format("is {}, must be 4 B to 1 MiB and a multiple of 4 B, so that no element is split between packets.",
-                             to_string(max_payload)));
+            need(max_payload.value() >= 4 && max_payload.value() <= 1 << 20 && max_payload.value() % 4 == 0,
+                 "max_payload",
+                 fmt::format(
+                     "is {}, must be 4 B to 1 MiB and a multiple of 4 B, so that no element is split between packets.",
+                     to_string(max_payload)));
         if (!framing)
             return p;
         const std::uint64_t one = format().cells_of_one(max_payload.value()) * flit.value();
-        need(buffer_per_vl.value() >= one, "buffer_per_vl",
-             fmt::format("is {}, but one packet fills {} ({} of payload and {} of header in flits of {}), so none could ever move.",
-                         to_string(buffer_per_vl), to_string(data_size(one)), to_string(max_payload), to_string(header), to_string(flit)));
-        need(buffer_per_vl.value() <= 1ull << 30, "buffer_per_vl", fmt::format("is {}, must be at most 1 GiB.", to_string(buffer_per_vl)));
+        need(
+            buffer_per_vl.value() >= one, "buffer_per_vl",
+            fmt::format(
+                "is {}, but one packet fills {} ({} of payload and {} of header in flits of {}), so none could ever move.",
+                to_string(buffer_per_vl), to_string(data_size(one)), to_string(max_payload), to_string(header),
+                to_string(flit)));
+        need(buffer_per_vl.value() <= 1ull << 30, "buffer_per_vl",
+             fmt::format("is {}, must be at most 1 GiB.", to_string(buffer_per_vl)));
         for (const auto& [key, r] : {std::pair{"link_rate", link_rate}, std::pair{"local_port_rate", local_port_rate}})
             if (r.value() >= k_slowest_bps)
-                need(packet_ps(r) <= k_longest_ps, key,
-                     fmt::format("is {}, where one packet of {} takes {}; it may take at most 1 ms. Write a higher rate or a smaller "
-                                 "max_payload.", to_string(r), to_string(max_payload), rounded_text(duration(packet_ps(r)))));
+                need(
+                    packet_ps(r) <= k_longest_ps, key,
+                    fmt::format(
+                        "is {}, where one packet of {} takes {}; it may take at most 1 ms. Write a higher rate or a smaller "
+                        "max_payload.",
+                        to_string(r), to_string(max_payload), rounded_text(duration(packet_ps(r)))));
         return p;
     }
 

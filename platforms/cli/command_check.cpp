@@ -12,9 +12,11 @@ void add_check(CLI::App& app, int& exit_code)
 {
     auto source = std::make_shared<platform_source>();
     auto resolved = std::make_shared<bool>(false);
-    CLI::App* command = app.add_subcommand("check", "Check a platform file and describe what it means; builds and writes nothing");
+    CLI::App* command =
+        app.add_subcommand("check", "Check a platform file and describe what it means; builds and writes nothing");
     add_platform_options(*command, *source);
-    command->add_flag("--resolved", *resolved, "Print the whole configuration as YAML: every value, its meaning, and where it comes from");
+    command->add_flag("--resolved", *resolved,
+                      "Print the whole configuration as YAML: every value, its meaning, and where it comes from");
     command->callback([source, resolved, &exit_code] {
         const loaded_platform loaded = load(*source);
         if (!loaded.platform) {
@@ -26,9 +28,12 @@ void add_check(CLI::App& app, int& exit_code)
             return;
         }
         const run_config& run = loaded.platform->run();
-        const auto plural = [](std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
+        const auto plural = [](std::size_t n, const char* what) {
+            return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+        };
         fmt::print("{}: no errors{}\n\n{}", source->file,
-                   loaded.problems.empty() ? "" : ", " + plural(loaded.problems.size(), "warning"), loaded.platform->description());
+                   loaded.problems.empty() ? "" : ", " + plural(loaded.problems.size(), "warning"),
+                   loaded.platform->description());
         const std::uint64_t host = host_data_bytes_for(run, loaded.platform->ranks());
         fmt::print("Run       data: {}{}; transport by {}; seed {}\n\n", name_of(run.data),
                    host == 0 ? "" : fmt::format(" (up to {} of host memory)", rounded_text(data_size(host))),
@@ -41,7 +46,8 @@ void add_check(CLI::App& app, int& exit_code)
             for (const abi::algorithm a : spec.all_algorithms())
                 how += fmt::format("{}{}", how.empty() ? "" : ", ", name_of(a));
             cases += spec.case_count();
-            fmt::print("  {:<15} {:<26} {}, {}{}\n", name_of(spec.op), how, plural(spec.case_count(), "case"), to_string(data_size(*smallest)),
+            fmt::print("  {:<15} {:<26} {}, {}{}\n", name_of(spec.op), how, plural(spec.case_count(), "case"),
+                       to_string(data_size(*smallest)),
                        *smallest == *largest ? "" : " to " + to_string(data_size(*largest)));
         }
         fmt::print("  {} in all\n", plural(cases, "case"));

@@ -18,7 +18,9 @@ const std::vector<const platform_info*>& platforms()
 
 void add_platform_options(CLI::App& app, platform_source& source)
 {
-    app.add_option("FILE", source.file, "Platform file (YAML), for example configs/tpu_v3/mesh_4x4.yaml")->required()->type_name(" ");
+    app.add_option("FILE", source.file, "Platform file (YAML), for example configs/tpu_v3/mesh_4x4.yaml")
+        ->required()
+        ->type_name(" ");
     app.add_option("--set", source.overrides,
                    "Change one value of the file; repeatable. The value is YAML, the\n"
                    "entries of a list are numbered from 0:\n"
@@ -33,10 +35,13 @@ void add_platform_options(CLI::App& app, platform_source& source)
             const auto result = std::from_chars(text.data(), end, value);
             return result.ec == std::errc() && result.ptr == end
                        ? std::string()
-                       : fmt::format("{} is no seed; write a whole number from 0 to {}", in_quotes(text), ~std::uint64_t{0});
+                       : fmt::format("{} is no seed; write a whole number from 0 to {}", in_quotes(text),
+                                     ~std::uint64_t{0});
         },
         "", "seed");
-    app.add_option("--seed", source.seed, "Seed of the generated inputs, in place of the file's")->type_name("N")->check(is_seed);
+    app.add_option("--seed", source.seed, "Seed of the generated inputs, in place of the file's")
+        ->type_name("N")
+        ->check(is_seed);
 }
 
 namespace {
@@ -50,7 +55,8 @@ std::string names_of_platforms()
 }
 
 /// The platform that the file names, or nullptr and a problem; `meant` is then a guess, if there is one.
-const platform_info* find_platform(const yaml_document& document, std::vector<problem>& problems, const platform_info*& meant)
+const platform_info* find_platform(const yaml_document& document, std::vector<problem>& problems,
+                                   const platform_info*& meant)
 {
     const std::size_t before = problems.size();
     const auto wanted = document.peek_string("platform", problems);
@@ -64,11 +70,16 @@ const platform_info* find_platform(const yaml_document& document, std::vector<pr
             keys.push_back(entry.key);
         const std::string key = closest("platform", keys);
         if (key.empty())
-            problems.push_back({severity::error, {document.file_name(), 0, 0}, "platform",
-                                fmt::format("is missing; begin the file with \"platform: \" and one of: {}.", names_of_platforms())});
+            problems.push_back(
+                {severity::error,
+                 {document.file_name(), 0, 0},
+                 "platform",
+                 fmt::format("is missing; begin the file with \"platform: \" and one of: {}.", names_of_platforms())});
         else
-            problems.push_back({severity::error, document.position_of_key(*document.root().find(key)), key_in_path(key),
-                                fmt::format("unknown key; did you mean 'platform'? A file must name its platform, one of: {}.", names_of_platforms())});
+            problems.push_back(
+                {severity::error, document.position_of_key(*document.root().find(key)), key_in_path(key),
+                 fmt::format("unknown key; did you mean 'platform'? A file must name its platform, one of: {}.",
+                             names_of_platforms())});
         return nullptr;
     }
     std::vector<std::string> names;
@@ -99,7 +110,8 @@ void read(loaded_platform& result, const platform_source& source)
     else if (meant != nullptr)
         (void)meant->read(*result.document, result.problems); // what else is wrong with the file, in the same pass
     else {
-        result.problems.insert(result.problems.end(), result.document->problems().begin(), result.document->problems().end());
+        result.problems.insert(result.problems.end(), result.document->problems().begin(),
+                               result.document->problems().end());
         sort_problems(*result.document, result.problems);
     }
 }
@@ -129,7 +141,8 @@ std::string loaded_platform::message() const
         errors += p.level == severity::error ? 1 : 0;
     }
     if (!platform)
-        text += fmt::format("{}: {} error{}; nothing was built or written.\n", file.empty() ? "''" : file, errors, errors == 1 ? "" : "s");
+        text += fmt::format("{}: {} error{}; nothing was built or written.\n", file.empty() ? "''" : file, errors,
+                            errors == 1 ? "" : "s");
     return text;
 }
 

@@ -48,10 +48,14 @@ std::vector<config_problem> mesh_config::validate() const
         return p;
     need(rows * cols >= 2, "", "has one chip, but a collective needs at least two.");
     need(rows * cols <= k_max_chips, "",
-         fmt::format("has {} x {} = {} chips, must be at most {}: every chip runs its firmware in a thread of its own.", rows, cols,
-                     rows * cols, k_max_chips));
-    need(!wraps_rows() || rows >= 3, "wrap", fmt::format("is {}, which closes every column to a ring; that needs at least 3 rows, not {}.", name_of(wrap), rows));
-    need(!wraps_cols() || cols >= 3, "wrap", fmt::format("is {}, which closes every row to a ring; that needs at least 3 columns, not {}.", name_of(wrap), cols));
+         fmt::format("has {} x {} = {} chips, must be at most {}: every chip runs its firmware in a thread of its own.",
+                     rows, cols, rows * cols, k_max_chips));
+    need(!wraps_rows() || rows >= 3, "wrap",
+         fmt::format("is {}, which closes every column to a ring; that needs at least 3 rows, not {}.", name_of(wrap),
+                     rows));
+    need(!wraps_cols() || cols >= 3, "wrap",
+         fmt::format("is {}, which closes every row to a ring; that needs at least 3 columns, not {}.", name_of(wrap),
+                     cols));
     return p;
 }
 
@@ -88,14 +92,17 @@ std::vector<config_problem> tpu_pod_config::validate() const
     check_faults(p);
     check_workload(p);
     if ((mesh.wraps_rows() || mesh.wraps_cols()) && ici.virtual_lanes < 2)
-        p.push_back({severity::error, "ici.virtual_lanes",
-                     fmt::format("is {}, but wrap links need 2: with one VL the packets of a ring can block each other in a circle.",
-                                 ici.virtual_lanes)});
+        p.push_back(
+            {severity::error, "ici.virtual_lanes",
+             fmt::format(
+                 "is {}, but wrap links need 2: with one VL the packets of a ring can block each other in a circle.",
+                 ici.virtual_lanes)});
     const std::uint64_t stacks = chip.core.stack.value() * ranks();
     if (no_errors(chip.core.validate()) && stacks > k_max_stacks_bytes)
-        p.push_back({severity::error, "chip.core.stack",
-                     fmt::format("is {}, which for {} chips takes {} of addresses on the host; must be at most 64 GiB in all.",
-                                 to_string(chip.core.stack), ranks(), rounded_text(data_size(stacks)))});
+        p.push_back(
+            {severity::error, "chip.core.stack",
+             fmt::format("is {}, which for {} chips takes {} of addresses on the host; must be at most 64 GiB in all.",
+                         to_string(chip.core.stack), ranks(), rounded_text(data_size(stacks)))});
     return p;
 }
 
@@ -105,19 +112,24 @@ void tpu_pod_config::check_faults(std::vector<config_problem>& p) const
         const link_fault_config& f = faults.links_down[i];
         const std::string key = fmt::format("faults.links_down.{}", i);
         if (f.row >= mesh.rows)
-            p.push_back({severity::error, key + ".row", fmt::format("is {}, but the mesh has rows 0 to {}.", f.row, mesh.rows - 1)});
+            p.push_back({severity::error, key + ".row",
+                         fmt::format("is {}, but the mesh has rows 0 to {}.", f.row, mesh.rows - 1)});
         if (f.col >= mesh.cols)
-            p.push_back({severity::error, key + ".col", fmt::format("is {}, but the mesh has columns 0 to {}.", f.col, mesh.cols - 1)});
+            p.push_back({severity::error, key + ".col",
+                         fmt::format("is {}, but the mesh has columns 0 to {}.", f.col, mesh.cols - 1)});
         if (f.row < mesh.rows && f.col < mesh.cols && !has_link(mesh, f))
-            p.push_back({severity::error, key,
-                         fmt::format("names a link that does not exist: chip ({},{}) is at the edge of the mesh, and no link leaves it toward {}.",
-                                     f.row, f.col, name_of(f.direction))});
+            p.push_back(
+                {severity::error, key,
+                 fmt::format(
+                     "names a link that does not exist: chip ({},{}) is at the edge of the mesh, and no link leaves it toward {}.",
+                     f.row, f.col, name_of(f.direction))});
     }
 }
 
 void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
 {
-    const bool hbm_sound = no_errors(chip.hbm.validate()) && no_errors(chip.dma.validate()) && no_errors(chip.validate());
+    const bool hbm_sound =
+        no_errors(chip.hbm.validate()) && no_errors(chip.dma.validate()) && no_errors(chip.validate());
     const std::uint64_t room = hbm_sound ? chip.buffer_bytes() : ~std::uint64_t{0};
     bool all_sound = run.case_count() <= run_config::k_most_cases;
     const std::uint64_t output_offset = all_sound ? output_offset_for(run) : 0;
@@ -131,14 +143,17 @@ void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
             any_shape.ranks = 1;
             const char* reason = "";
             if (!firmware::supports(spec.op, algorithms[a], any_shape, spec.transposed, &reason))
-                p.push_back({severity::error, place, fmt::format("{} cannot run by {}: {}.", name_of(spec.op), name_of(algorithms[a]), reason)});
+                p.push_back(
+                    {severity::error, place,
+                     fmt::format("{} cannot run by {}: {}.", name_of(spec.op), name_of(algorithms[a]), reason)});
             else if (!firmware::supports(spec.op, algorithms[a], table(0), spec.transposed, &reason))
                 p.push_back({severity::error, place,
-                             fmt::format("{} by {} cannot run on a {}x{} mesh (rows x columns): {}.", name_of(spec.op), name_of(algorithms[a]),
-                                         mesh.rows, mesh.cols, reason)});
+                             fmt::format("{} by {} cannot run on a {}x{} mesh (rows x columns): {}.", name_of(spec.op),
+                                         name_of(algorithms[a]), mesh.rows, mesh.cols, reason)});
         }
         if (spec.root >= ranks())
-            p.push_back({severity::error, key + ".root", fmt::format("is {}, but the ranks of this mesh are 0 to {}.", spec.root, ranks() - 1)});
+            p.push_back({severity::error, key + ".root",
+                         fmt::format("is {}, but the ranks of this mesh are 0 to {}.", spec.root, ranks() - 1)});
         all_sound = all_sound && is_sound(spec);
         if (!all_sound)
             continue;
@@ -146,18 +161,22 @@ void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
             const std::uint64_t need = hbm_bytes_for(output_offset, c, ranks());
             if (need <= room)
                 continue;
-            p.push_back({severity::error, spec.sizes.empty() ? key + ".range.to" : key + ".sizes",
-                         fmt::format("{} of {} needs {} of HBM per chip, but chip.hbm.capacity is {}, of which the descriptor rings take {}.",
-                                     name_of(spec.op), to_string(data_size(c.size_bytes)), to_string(data_size(need)),
-                                     to_string(chip.hbm.capacity), to_string(data_size(chip.ring_area_bytes())))});
+            p.push_back(
+                {severity::error, spec.sizes.empty() ? key + ".range.to" : key + ".sizes",
+                 fmt::format(
+                     "{} of {} needs {} of HBM per chip, but chip.hbm.capacity is {}, of which the descriptor rings take {}.",
+                     name_of(spec.op), to_string(data_size(c.size_bytes)), to_string(data_size(need)),
+                     to_string(chip.hbm.capacity), to_string(data_size(chip.ring_area_bytes())))});
             break;
         }
     }
     const std::uint64_t host = all_sound ? host_data_bytes_for(run, ranks()) : 0;
     if (host > k_much_host_memory)
-        p.push_back({severity::warning, "workload",
-                     fmt::format("needs {} of host memory for the contents of {} HBMs; with \"data: off\" it needs none, and the times are the same.",
-                                 rounded_text(data_size(host)), ranks())});
+        p.push_back(
+            {severity::warning, "workload",
+             fmt::format(
+                 "needs {} of host memory for the contents of {} HBMs; with \"data: off\" it needs none, and the times are the same.",
+                 rounded_text(data_size(host)), ranks())});
 }
 
 /// A buffer that does not cover the round trip of its link throttles it: allowed, but said. One that holds no packet: refused.
@@ -165,21 +184,25 @@ void tpu_pod_config::check_buffers(std::vector<config_problem>& p) const
 {
     const std::uint64_t one = ici.format().cells_of_one(ici.max_payload.value()) * ici.flit.value();
     if (chip.dma.receive_buffer.value() < one)
-        p.push_back({severity::error, "chip.dma.receive_buffer",
-                     fmt::format("is {}, but one packet fills {} ({} of payload and {} of header in flits of {}), so none could ever arrive.",
-                                 to_string(chip.dma.receive_buffer), to_string(data_size(one)), to_string(ici.max_payload),
-                                 to_string(ici.header), to_string(ici.flit))});
+        p.push_back(
+            {severity::error, "chip.dma.receive_buffer",
+             fmt::format(
+                 "is {}, but one packet fills {} ({} of payload and {} of header in flits of {}), so none could ever arrive.",
+                 to_string(chip.dma.receive_buffer), to_string(data_size(one)), to_string(ici.max_payload),
+                 to_string(ici.header), to_string(ici.flit))});
     // Cables exist where a side is longer than a board of 2x2 chips, and as wrap links.
     const bool cables = mesh.rows > 2 || mesh.cols > 2;
     const duration wire = cables ? ici.cable_propagation : ici.board_propagation;
     const std::uint64_t needed = ici.buffer_for_full_rate(wire.value());
     if (ici.buffer_per_vl.value() >= one && ici.buffer_per_vl.value() < needed)
-        p.push_back({severity::warning, "ici.buffer_per_vl",
-                     fmt::format("is {}, below link_rate x round trip = {} (a credit is back after {} over a {}, packets are buffered with their "
-                                 "headers), so a link reaches at most {:.3g} % of its rate.",
-                                 to_string(ici.buffer_per_vl), rounded_text(data_size(needed)),
-                                 rounded_text(duration(ici.round_trip_ps(wire.value(), ici.max_payload.value()))), cables ? "cable" : "board wire",
-                                 100 * ici.reachable_share(wire.value()))});
+        p.push_back(
+            {severity::warning, "ici.buffer_per_vl",
+             fmt::format(
+                 "is {}, below link_rate x round trip = {} (a credit is back after {} over a {}, packets are buffered with their "
+                 "headers), so a link reaches at most {:.3g} % of its rate.",
+                 to_string(ici.buffer_per_vl), rounded_text(data_size(needed)),
+                 rounded_text(duration(ici.round_trip_ps(wire.value(), ici.max_payload.value()))),
+                 cables ? "cable" : "board wire", 100 * ici.reachable_share(wire.value()))});
 }
 
 void tpu_pod_config::check_burst(std::vector<config_problem>& p) const
@@ -187,9 +210,10 @@ void tpu_pod_config::check_burst(std::vector<config_problem>& p) const
     if (run.burst.value() < 1 || run.burst.value() > run_config::k_largest_burst)
         return; // refused already
     if (burst_payload() > k_max_burst_bytes) {
-        p.push_back({severity::error, "burst",
-                     fmt::format("is {} of ici.max_payload = {}, {} in one transaction; must be at most 64 MiB.", to_string(run.burst),
-                                 to_string(ici.max_payload), to_string(data_size(burst_payload())))});
+        p.push_back(
+            {severity::error, "burst",
+             fmt::format("is {} of ici.max_payload = {}, {} in one transaction; must be at most 64 MiB.",
+                         to_string(run.burst), to_string(ici.max_payload), to_string(data_size(burst_payload())))});
         return;
     }
     const bandwidth slower = std::min(ici.link_rate, ici.local_port_rate);
@@ -200,9 +224,12 @@ void tpu_pod_config::check_burst(std::vector<config_problem>& p) const
                                  rounded_text(duration(transmission)), to_string(slower))});
     const std::uint64_t raised = std::uint64_t{burst_cells()} * ici.flit.value();
     if (raised > ici.buffer_per_vl.value())
-        p.push_back({severity::warning, "burst",
-                     fmt::format("is {}, and two bursts fill {}: buffers of ici.buffer_per_vl = {} are simulated with that size. `weft bench` "
-                                 "measures the error of bursts.", to_string(run.burst), rounded_text(data_size(raised)), to_string(ici.buffer_per_vl))});
+        p.push_back(
+            {severity::warning, "burst",
+             fmt::format(
+                 "is {}, and two bursts fill {}: buffers of ici.buffer_per_vl = {} are simulated with that size. `weft bench` "
+                 "measures the error of bursts.",
+                 to_string(run.burst), rounded_text(data_size(raised)), to_string(ici.buffer_per_vl))});
 }
 
 namespace {
@@ -231,23 +258,30 @@ public:
         const ici_config& ici = config_.ici;
         const std::uint64_t x_links = 2ull * m.rows * (m.cols - (m.wraps_cols() ? 0 : 1));
         const std::uint64_t y_links = 2ull * m.cols * (m.rows - (m.wraps_rows() ? 0 : 1));
-        std::string text = fmt::format("TPU pod   {} x {} mesh of {} chips, wrap links: {}\n", m.rows, m.cols, config_.ranks(), name_of(m.wrap));
-        text += fmt::format("Links     {} directed ({} along X, {} along Y) of {}, {} VL{} with a buffer of {} each\n", x_links + y_links, x_links,
-                            y_links, to_string(ici.link_rate), ici.virtual_lanes, ici.virtual_lanes == 1 ? "" : "s", to_string(ici.buffer_per_vl));
-        text += fmt::format("Packets   up to {} of payload, {} of header, flits of {}; a full one takes {} on a link\n", to_string(ici.max_payload),
-                            to_string(ici.header), to_string(ici.flit), rounded_text(duration(ici.packet_ps(ici.link_rate))));
+        std::string text = fmt::format("TPU pod   {} x {} mesh of {} chips, wrap links: {}\n", m.rows, m.cols,
+                                       config_.ranks(), name_of(m.wrap));
+        text += fmt::format("Links     {} directed ({} along X, {} along Y) of {}, {} VL{} with a buffer of {} each\n",
+                            x_links + y_links, x_links, y_links, to_string(ici.link_rate), ici.virtual_lanes,
+                            ici.virtual_lanes == 1 ? "" : "s", to_string(ici.buffer_per_vl));
+        text += fmt::format("Packets   up to {} of payload, {} of header, flits of {}; a full one takes {} on a link\n",
+                            to_string(ici.max_payload), to_string(ici.header), to_string(ici.flit),
+                            rounded_text(duration(ici.packet_ps(ici.link_rate))));
         const auto hop = [&](const char* what, duration wire) {
-            return fmt::format("{}{} from router to router; credits back after {}, so a buffer of {} keeps a link busy\n", what,
-                               rounded_text(duration(wire.value() + ici.pipeline_ps())),
-                               rounded_text(duration(ici.round_trip_ps(wire.value(), ici.max_payload.value()))),
-                               rounded_text(data_size(ici.buffer_for_full_rate(wire.value()))));
+            return fmt::format(
+                "{}{} from router to router; credits back after {}, so a buffer of {} keeps a link busy\n", what,
+                rounded_text(duration(wire.value() + ici.pipeline_ps())),
+                rounded_text(duration(ici.round_trip_ps(wire.value(), ici.max_payload.value()))),
+                rounded_text(data_size(ici.buffer_for_full_rate(wire.value()))));
         };
         text += hop("On board  ", ici.board_propagation) + hop("Cables    ", ici.cable_propagation);
-        text += fmt::format("Chips     {} port{} of {} to the router, HBM of {} at {}, of which the descriptor rings take {}\n", ici.local_ports,
-                            ici.local_ports == 1 ? "" : "s", to_string(ici.local_port_rate), to_string(config_.chip.hbm.capacity),
-                            to_string(config_.chip.hbm.rate), to_string(data_size(config_.chip.ring_area_bytes())));
+        text += fmt::format(
+            "Chips     {} port{} of {} to the router, HBM of {} at {}, of which the descriptor rings take {}\n",
+            ici.local_ports, ici.local_ports == 1 ? "" : "s", to_string(ici.local_port_rate),
+            to_string(config_.chip.hbm.capacity), to_string(config_.chip.hbm.rate),
+            to_string(data_size(config_.chip.ring_area_bytes())));
         if (!config_.faults.links_down.empty())
-            text += fmt::format("Faults    {} link{} down\n", config_.faults.links_down.size(), config_.faults.links_down.size() == 1 ? "" : "s");
+            text += fmt::format("Faults    {} link{} down\n", config_.faults.links_down.size(),
+                                config_.faults.links_down.size() == 1 ? "" : "s");
         return text;
     }
 

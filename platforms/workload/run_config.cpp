@@ -23,33 +23,39 @@ std::vector<config_problem> size_range::validate() const
     need(p, from.value() > 0, "from", "is zero; write the smallest size to run, for example \"4 B\".");
     need(p, to >= from, "to", fmt::format("is {}, below from ({}).", to_string(to), to_string(from)));
     need(p, to.value() <= k_largest_size, "to", fmt::format("is {}, must be at most 1 TiB.", to_string(to)));
-    need(p, factor >= 2, "factor", fmt::format("is {}, must be at least 2, or the row of sizes would never end.", factor));
+    need(p, factor >= 2, "factor",
+         fmt::format("is {}, must be at least 2, or the row of sizes would never end.", factor));
     return p;
 }
 
 std::vector<config_problem> collective_spec::validate() const
 {
     std::vector<config_problem> p;
-    need(p, !sizes.empty() || range.has_value(), "sizes",
-         "is missing or empty, so there is nothing to run; write \"sizes: [4 B, 1 MiB]\" or \"range: {from: 4 B, to: 64 MiB, factor: 4}\".");
+    need(
+        p, !sizes.empty() || range.has_value(), "sizes",
+        "is missing or empty, so there is nothing to run; write \"sizes: [4 B, 1 MiB]\" or \"range: {from: 4 B, to: 64 MiB, factor: 4}\".");
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         const std::string key = fmt::format("sizes.{}", i);
         need(p, sizes[i].value() > 0, key, "is zero; a collective needs at least one element.");
-        need(p, sizes[i].value() <= k_largest_size, key, fmt::format("is {}, must be at most 1 TiB.", to_string(sizes[i])));
+        need(p, sizes[i].value() <= k_largest_size, key,
+             fmt::format("is {}, must be at most 1 TiB.", to_string(sizes[i])));
     }
     need(p, !types.empty(), "types", "is empty; write for example \"types: [int32]\".");
     need(p, !redops.empty() || !reduces(op), "redops", "is empty; write for example \"redops: [sum]\".");
     for (std::size_t i = 0; i < redops.size(); ++i)
-        need(p, redops[i] != abi::reduce_op::none, fmt::format("redops.{}", i), "is none, which reduces nothing; write sum, max or min.");
+        need(p, redops[i] != abi::reduce_op::none, fmt::format("redops.{}", i),
+             "is none, which reduces nothing; write sum, max or min.");
     need(p, chunk.value() <= 1ull << 32, "chunk", fmt::format("is {}, must be at most 4 GiB.", to_string(chunk)));
-    const auto largest_type = std::max_element(types.begin(), types.end(), [](abi::element_type a, abi::element_type b) {
-        return abi::element_bytes(a) < abi::element_bytes(b);
-    });
+    const auto largest_type =
+        std::max_element(types.begin(), types.end(), [](abi::element_type a, abi::element_type b) {
+            return abi::element_bytes(a) < abi::element_bytes(b);
+        });
     if (largest_type == types.end())
         return p;
     const std::uint64_t element = abi::element_bytes(*largest_type);
     need(p, chunk.value() >= element, "chunk",
-         fmt::format("is {}, less than one {} ({} B); the firmware moves whole elements.", to_string(chunk), name_of(*largest_type), element));
+         fmt::format("is {}, less than one {} ({} B); the firmware moves whole elements.", to_string(chunk),
+                     name_of(*largest_type), element));
     const auto too_small = [&](data_size s, const std::string& key) {
         need(p, s.value() == 0 || s.value() >= element, key,
              fmt::format("is {}, less than one {} ({} B).", to_string(s), name_of(*largest_type), element));
@@ -98,7 +104,8 @@ std::vector<abi::algorithm> collective_spec::all_algorithms() const
 std::vector<collective_case> collective_spec::cases() const
 {
     std::vector<collective_case> all;
-    const std::vector<abi::reduce_op> reductions = reduces(op) ? redops : std::vector<abi::reduce_op>{abi::reduce_op::none};
+    const std::vector<abi::reduce_op> reductions =
+        reduces(op) ? redops : std::vector<abi::reduce_op>{abi::reduce_op::none};
     for (const abi::algorithm algo : all_algorithms())
         for (const abi::element_type type : types)
             for (const abi::reduce_op redop : reductions)
@@ -129,18 +136,25 @@ std::uint64_t run_config::case_count() const
 std::vector<config_problem> run_config::validate() const
 {
     std::vector<config_problem> p;
-    const bool printable = std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
-    need(p, !name.empty() && name.size() <= 100 && printable && name.find('/') == std::string::npos && name != "." && name != "..", "name",
-         "cannot name a folder, but results go to out/<name>; write 1 to 100 characters without '/'.");
+    const bool printable = std::all_of(name.begin(), name.end(),
+                                       [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
+    need(p,
+         !name.empty() && name.size() <= 100 && printable && name.find('/') == std::string::npos && name != "." &&
+             name != "..",
+         "name", "cannot name a folder, but results go to out/<name>; write 1 to 100 characters without '/'.");
     need(p, burst.value() >= 1 && burst.value() <= k_largest_burst, "burst",
          fmt::format("is {}, must be 1 to {} packets; 1 packet is the reference.", to_string(burst), k_largest_burst));
     need(p, firmware_timeout.value() >= 1'000'000 && firmware_timeout.value() <= k_longest_ps, "firmware_timeout",
-         fmt::format("is {}, must be 1 us to 1000000 s: it bounds every single wait of the firmware.", to_string(firmware_timeout)));
+         fmt::format("is {}, must be 1 us to 1000000 s: it bounds every single wait of the firmware.",
+                     to_string(firmware_timeout)));
     need(p, time_limit.value() >= 1'000'000 && time_limit.value() <= k_longest_ps, "time_limit",
-         fmt::format("is {}, must be 1 us to 1000000 s: the run ends after this much simulated time.", to_string(time_limit)));
-    need(p, !workload.empty(), "workload", "is missing or empty; add at least one entry, for example \"- {op: all_reduce, sizes: [1 MiB]}\".");
+         fmt::format("is {}, must be 1 us to 1000000 s: the run ends after this much simulated time.",
+                     to_string(time_limit)));
+    need(p, !workload.empty(), "workload",
+         "is missing or empty; add at least one entry, for example \"- {op: all_reduce, sizes: [1 MiB]}\".");
     need(p, case_count() <= k_most_cases, "workload",
-         fmt::format("makes {} cases (every entry runs all combinations of its lists), must be at most {}.", case_count(), k_most_cases));
+         fmt::format("makes {} cases (every entry runs all combinations of its lists), must be at most {}.",
+                     case_count(), k_most_cases));
     return p;
 }
 

@@ -122,7 +122,8 @@ TEST_CASE("shipped configurations have neither errors nor warnings", "[config_er
     }
 }
 
-TEST_CASE("the resolved dump of a shipped configuration is a platform file with the same values", "[config_errors][fast]")
+TEST_CASE("the resolved dump of a shipped configuration is a platform file with the same values",
+          "[config_errors][fast]")
 {
     fs::current_path(k_root);
     for (const std::string& file : yaml_files("configs")) {
@@ -177,7 +178,10 @@ private:
     /// Begin and length of a random word (a run of letters, digits, '_', '.', '+', '-').
     std::pair<std::size_t, std::size_t> word_of(const std::string& text)
     {
-        const auto in_word = [&](std::size_t i) { return std::isalnum(static_cast<unsigned char>(text[i])) != 0 || std::string("_.+-").find(text[i]) != std::string::npos; };
+        const auto in_word = [&](std::size_t i) {
+            return std::isalnum(static_cast<unsigned char>(text[i])) != 0 ||
+                   std::string("_.+-").find(text[i]) != std::string::npos;
+        };
         std::size_t at = below(text.size());
         for (std::size_t tries = 0; tries < text.size() && !in_word(at); ++tries)
             at = (at + 1) % text.size();
@@ -198,18 +202,52 @@ private:
 
     void change(std::string& text)
     {
-        static const std::array<const char*, 44> k_values = {
-            "0",      "1",        "-1",          "2",         "3",          "5",      "16",      "255",       "256",       "65536",
-            "4294967295",         "18446744073709551615",     "0 B",        "1 B",    "4 B",     "3 B",       "1 TiB",     "16777216 TiB",
-            "1 ps",   "1 s",      "18446744 s",  "0 Hz",      "1 Hz",       "1 bps",  "1 Mbps",  "1000 Tbps", "1 packet",  "65536 packets",
-            "1 cycle", "1000000 cycles", "none", "true",      "off",        "[]",     "{}",      "~",         "[[[[",      "{a: b}",
-            "'",      "\"",       "&a",          "*a",        "!!int 3",    "all_to_all"};
-        static const std::array<const char*, 24> k_lines = {
-            "mesh: {rows: 3, cols: 3}\n", "mesh: {rows: 128, cols: 128}\n", "data: checked\n", "data: off\n", "burst: 65536 packets\n",
-            "  - {op: broadcast, sizes: [1 TiB]}\n", "  - {op: all_to_all, sizes: [1 B]}\n", "    transposed: true\n", "    root: 4000\n",
-            "    types: [float16, bfloat16, float32, int32]\n", "    redops: [max, none]\n", "    inputs: random\n", "    chunk: 1 B\n",
-            "  flit: 1 B\n", "  header: 0 B\n", "  max_payload: 1 MiB\n", "  max_payload: 4 B\n", "  buffer_per_vl: 64 B\n", "  local_ports: 4\n",
-            "  switching: store_and_forward\n", "faults: {links_down: [{row: 0, col: 0, direction: -X}]}\n", "---\n", "\t\n", "...\n"};
+        static const std::array<const char*, 44> k_values = {"0",          "1",
+                                                             "-1",         "2",
+                                                             "3",          "5",
+                                                             "16",         "255",
+                                                             "256",        "65536",
+                                                             "4294967295", "18446744073709551615",
+                                                             "0 B",        "1 B",
+                                                             "4 B",        "3 B",
+                                                             "1 TiB",      "16777216 TiB",
+                                                             "1 ps",       "1 s",
+                                                             "18446744 s", "0 Hz",
+                                                             "1 Hz",       "1 bps",
+                                                             "1 Mbps",     "1000 Tbps",
+                                                             "1 packet",   "65536 packets",
+                                                             "1 cycle",    "1000000 cycles",
+                                                             "none",       "true",
+                                                             "off",        "[]",
+                                                             "{}",         "~",
+                                                             "[[[[",       "{a: b}",
+                                                             "'",          "\"",
+                                                             "&a",         "*a",
+                                                             "!!int 3",    "all_to_all"};
+        static const std::array<const char*, 24> k_lines = {"mesh: {rows: 3, cols: 3}\n",
+                                                            "mesh: {rows: 128, cols: 128}\n",
+                                                            "data: checked\n",
+                                                            "data: off\n",
+                                                            "burst: 65536 packets\n",
+                                                            "  - {op: broadcast, sizes: [1 TiB]}\n",
+                                                            "  - {op: all_to_all, sizes: [1 B]}\n",
+                                                            "    transposed: true\n",
+                                                            "    root: 4000\n",
+                                                            "    types: [float16, bfloat16, float32, int32]\n",
+                                                            "    redops: [max, none]\n",
+                                                            "    inputs: random\n",
+                                                            "    chunk: 1 B\n",
+                                                            "  flit: 1 B\n",
+                                                            "  header: 0 B\n",
+                                                            "  max_payload: 1 MiB\n",
+                                                            "  max_payload: 4 B\n",
+                                                            "  buffer_per_vl: 64 B\n",
+                                                            "  local_ports: 4\n",
+                                                            "  switching: store_and_forward\n",
+                                                            "faults: {links_down: [{row: 0, col: 0, direction: -X}]}\n",
+                                                            "---\n",
+                                                            "\t\n",
+                                                            "...\n"};
         if (text.empty()) {
             text = k_lines[below(k_lines.size())];
             return;
@@ -255,7 +293,8 @@ private:
             std::size_t at = text.find(": ", below(text.size()));
             if (at != std::string::npos) {
                 const std::size_t end = text.find_first_of(",}]\n#", at + 2);
-                text.replace(at + 2, end == std::string::npos ? std::string::npos : end - at - 2, k_values[below(k_values.size())]);
+                text.replace(at + 2, end == std::string::npos ? std::string::npos : end - at - 2,
+                             k_values[below(k_values.size())]);
             }
         }
         }

@@ -48,12 +48,14 @@ public:
         std::string name = (fs::temp_directory_path() / "weft_program_XXXXXX").string();
         REQUIRE(::mkdtemp(name.data()) != nullptr);
         path_ = name;
-        write("small.yaml", "platform: tpu_pod\n"
-                            "name: small\n"
-                            "mesh: {rows: 4, cols: 4}\n"
-                            "workload:\n"
-                            "  - {op: all_reduce, algorithms: [ring_1d, two_d, row_pair], types: [int32, bfloat16], sizes: [4 B, 100 kB]}\n"
-                            "  - {op: all_to_all, sizes: [100 kB]}\n");
+        write(
+            "small.yaml",
+            "platform: tpu_pod\n"
+            "name: small\n"
+            "mesh: {rows: 4, cols: 4}\n"
+            "workload:\n"
+            "  - {op: all_reduce, algorithms: [ring_1d, two_d, row_pair], types: [int32, bfloat16], sizes: [4 B, 100 kB]}\n"
+            "  - {op: all_to_all, sizes: [100 kB]}\n");
         write("wrong.yaml", "platform: tpu_pod\nmesh: {rows: 0, cols: 4}\nworkload: [{op: broadcast, sizes: [4 B]}]\n");
     }
     ~scratch() { fs::remove_all(path_); }
@@ -85,7 +87,9 @@ public:
         const pid_t child = ::fork();
         REQUIRE(child >= 0);
         if (child == 0) {
-            const auto redirect = [](const std::string& file, int to) { ::dup2(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), to); };
+            const auto redirect = [](const std::string& file, int to) {
+                ::dup2(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), to);
+            };
             redirect(out, STDOUT_FILENO);
             redirect(err, STDERR_FILENO);
             if (::chdir(path_.c_str()) == 0)
@@ -131,7 +135,8 @@ TEST_CASE("a good run ends with 0 and leaves its results", "[program][fast]")
     // In a pipe: no progress bar, no colours, nothing that overwrites itself.
     CHECK_FALSE(has(r.out, "\x1b"));
     CHECK_FALSE(has(r.out, "\r"));
-    CHECK(dir.names() == std::vector<std::string>{"out", "out/small", "out/small/results.json", "small.yaml", "wrong.yaml"});
+    CHECK(dir.names() ==
+          std::vector<std::string>{"out", "out/small", "out/small/results.json", "small.yaml", "wrong.yaml"});
 }
 
 TEST_CASE("results.json has every promised field", "[program][fast]")
@@ -234,16 +239,16 @@ TEST_CASE("data off gives the same times", "[program][fast]")
 TEST_CASE("a wrong file ends with 2 and nothing is written", "[program][fast]")
 {
     const scratch dir;
-    for (const std::vector<std::string>& arguments :
-         std::vector<std::vector<std::string>>{{"run", "wrong.yaml"},
-                                               {"run", "wrong.yaml", "--out", "results", "--json", "r.json"},
-                                               {"check", "wrong.yaml"},
-                                               {"check", "wrong.yaml", "--resolved"},
-                                               {"run", "small.yaml", "--set", "mesh.rows=3", "--out", "results"},
-                                               {"run", "missing.yaml"},
-                                               {"run", "."},
-                                               {"run", "small.yaml", "--set", "ici.link_rate=82"},
-                                               {"run", "small.yaml", "--set", "data=checked", "--set", "workload.0.sizes=[31 GiB]"}}) {
+    for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+             {"run", "wrong.yaml"},
+             {"run", "wrong.yaml", "--out", "results", "--json", "r.json"},
+             {"check", "wrong.yaml"},
+             {"check", "wrong.yaml", "--resolved"},
+             {"run", "small.yaml", "--set", "mesh.rows=3", "--out", "results"},
+             {"run", "missing.yaml"},
+             {"run", "."},
+             {"run", "small.yaml", "--set", "ici.link_rate=82"},
+             {"run", "small.yaml", "--set", "data=checked", "--set", "workload.0.sizes=[31 GiB]"}}) {
         const program_run r = dir.run(arguments);
         INFO(arguments[1] << "\n" << r.err);
         CHECK(r.exit_code == 2);
@@ -268,7 +273,8 @@ TEST_CASE("a wrong command line ends with 2 and says what is meant", "[program][
         CHECK(dir.names() == k_only_inputs);
         return r.err;
     };
-    CHECK(refused({"chek", "small.yaml"}) == "weft: 'chek' is no command; did you mean 'check'?\n`weft --help` explains.\n");
+    CHECK(refused({"chek", "small.yaml"}) ==
+          "weft: 'chek' is no command; did you mean 'check'?\n`weft --help` explains.\n");
     CHECK(has(refused({}), "Subcommands:"));
     CHECK(has(refused({"run"}), "a platform file is missing"));
     CHECK(has(refused({"run", "small.yaml", "other.yaml"}), "not expected: other.yaml"));
@@ -276,7 +282,8 @@ TEST_CASE("a wrong command line ends with 2 and says what is meant", "[program][
     CHECK(has(refused({"run", "small.yaml", "--set"}), "KEY.PATH=VALUE"));
     CHECK(has(refused({"run", "small.yaml", "--out", ""}), "--out: is empty"));
     for (const char* seed : {"-1", "x", "1.5", "18446744073709551616", ""})
-        CHECK(has(refused({"run", "small.yaml", "--seed", seed}), "is no seed; write a whole number from 0 to 18446744073709551615"));
+        CHECK(has(refused({"run", "small.yaml", "--seed", seed}),
+                  "is no seed; write a whole number from 0 to 18446744073709551615"));
 }
 
 TEST_CASE("an output folder that cannot be written is refused before the run", "[program][fast]")
@@ -335,18 +342,24 @@ TEST_CASE("platforms at the edge of what is accepted still give the right answer
     for (const std::vector<std::string>& edge : std::vector<std::vector<std::string>>{
              {"chip.core.clock=1 MHz"},
              {"chip.core.mmio_overhead=1000000 cycles", "firmware_timeout=100 s"},
-             {"chip.core.clock=100 GHz", "chip.core.mmio_overhead=0 cycles", "chip.bus.latency=0 ps", "chip.mailbox.latency=0 ps",
-              "chip.dma.register_latency=0 ps", "chip.local_memory.latency=0 ps", "chip.hbm.latency=0 ps", "ici.router_latency=0 cycles",
-              "ici.board_propagation=1 ps", "ici.cable_propagation=1 ps"},
+             {"chip.core.clock=100 GHz", "chip.core.mmio_overhead=0 cycles", "chip.bus.latency=0 ps",
+              "chip.mailbox.latency=0 ps", "chip.dma.register_latency=0 ps", "chip.local_memory.latency=0 ps",
+              "chip.hbm.latency=0 ps", "ici.router_latency=0 cycles", "ici.board_propagation=1 ps",
+              "ici.cable_propagation=1 ps"},
              {"chip.dma.ring_entries=4", "chip.dma.queues=4", "chip.dma.prefetch=1", "chip.dma.read_ahead=1",
               "chip.dma.receive_buffer=288 B", "ici.buffer_per_vl=288 B", "ici.local_ports=4", "ici.virtual_lanes=1"},
              {"ici.flit=1 B", "ici.max_payload=4 B", "ici.header=0 B", "workload.0.algorithms=[two_d]"},
-             {"ici.flit=4 KiB", "ici.header=4 KiB", "ici.max_payload=1 MiB", "ici.buffer_per_vl=2 MiB", "chip.dma.receive_buffer=2 MiB"},
+             {"ici.flit=4 KiB", "ici.header=4 KiB", "ici.max_payload=1 MiB", "ici.buffer_per_vl=2 MiB",
+              "chip.dma.receive_buffer=2 MiB"},
              {"burst=65536 packets", "ici.virtual_lanes=8"},
-             {"ici.link_rate=10 Mbps", "ici.local_port_rate=10 Mbps", "chip.hbm.rate=1 Mbps", "firmware_timeout=1000 s"},
+             {"ici.link_rate=10 Mbps", "ici.local_port_rate=10 Mbps", "chip.hbm.rate=1 Mbps",
+              "firmware_timeout=1000 s"},
              {"ici.link_rate=1000 Tbps", "ici.local_port_rate=1000 Tbps", "chip.hbm.rate=1000 TB/s"},
-             {"ici.router_latency=1000 cycles", "ici.clock=1 MHz", "ici.cable_propagation=1 ms", "chip.hbm.latency=1 ms", "firmware_timeout=100 s"},
-             {"mesh={rows: 2, cols: 2}", "workload.0.chunk=4 B", "workload.0.sizes=[4 B, 1 kB]", "ici.switching=store_and_forward"},
+             {"ici.link_rate=1000 Tbps", "ici.flit=1 B", "ici.max_payload=4 B", "workload.0.algorithms=[two_d]"},
+             {"ici.router_latency=1000 cycles", "ici.clock=1 MHz", "ici.cable_propagation=1 ms",
+              "chip.hbm.latency=1 ms", "firmware_timeout=100 s"},
+             {"mesh={rows: 2, cols: 2}", "workload.0.chunk=4 B", "workload.0.sizes=[4 B, 1 kB]",
+              "ici.switching=store_and_forward"},
              {"mesh={rows: 4, cols: 3, wrap: both}", "ici.rate_counts=wire"},
              {"mesh={rows: 1, cols: 2}", "workload.0={op: broadcast, sizes: [4 B]}"}}) {
         std::vector<std::string> arguments = {"run", "small.yaml", "--quiet"};
@@ -370,8 +383,8 @@ TEST_CASE("help and version and list", "[program][fast]")
     CHECK(version.exit_code == 0);
     CHECK(version.out.compare(0, 7, "weft 0.") == 0);
     CHECK(version.err.empty());
-    for (const std::vector<std::string>& arguments :
-         std::vector<std::vector<std::string>>{{"--help"}, {"run", "--help"}, {"check", "--help"}, {"list", "--help"}, {"docs", "--help"}}) {
+    for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+             {"--help"}, {"run", "--help"}, {"check", "--help"}, {"list", "--help"}, {"docs", "--help"}}) {
         const program_run r = dir.run(arguments);
         INFO(arguments.front());
         CHECK(r.exit_code == 0);
@@ -383,7 +396,8 @@ TEST_CASE("help and version and list", "[program][fast]")
     }
     const program_run list = dir.run({"list"});
     CHECK(list.exit_code == 0);
-    for (const char* word : {"tpu_pod", "all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all", "ring_1d", "two_d", "row_pair"})
+    for (const char* word : {"tpu_pod", "all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all",
+                             "ring_1d", "two_d", "row_pair"})
         CHECK(has(list.out, word));
     CHECK(dir.names() == k_only_inputs);
 }
