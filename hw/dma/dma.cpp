@@ -169,7 +169,7 @@ void dma::set_up_registers()
             raise_error(q, k_error_doorbell);
             return;
         }
-        queues_[q].tail = tail;
+        queues_[q].doorbells.push_back(tail);
         // The write takes effect when it has crossed the bus.
         time_.schedule(std::max(registers.access_ps(), time_.now_ps()),
                        make_order(event_class::device, actor_base_ + view_.ports + q, tail), *this, q, k_doorbell);
@@ -234,6 +234,8 @@ void dma::on_event(std::uint32_t a, std::uint16_t kind)
 {
     switch (kind) {
     case k_doorbell:
+        queues_[a].tail = queues_[a].doorbells.front();
+        queues_[a].doorbells.erase(queues_[a].doorbells.begin());
         start_fetch(a);
         break;
     case k_fetched:
@@ -508,7 +510,7 @@ void dma::count_semaphore(std::uint32_t s)
 bool dma::idle() const
 {
     return receiving_ == 0 && std::all_of(queues_.begin(), queues_.end(), [](const queue& q) {
-               return q.stopped || q.finished == q.tail;
+               return q.stopped || (q.finished == q.tail && q.doorbells.empty());
            });
 }
 

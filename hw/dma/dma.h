@@ -106,6 +106,7 @@ private:
         std::uint32_t head = 0;     ///< completed, as HEAD shows
         bool fetching = false;
         bool stopped = false;
+        std::vector<std::uint32_t> doorbells; ///< written, on their way across the bus
         std::vector<loaded> ready;  ///< at most `prefetch`, oldest first
         std::vector<std::uint64_t> completes_at_ps; ///< of finished descriptors that HEAD does not yet show
     };

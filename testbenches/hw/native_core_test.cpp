@@ -376,7 +376,7 @@ TEST_CASE("the stall report says what a sleeping core waits for")
           "sleeps until one of interrupt lines 0x2 rises, since 1.00 us, timeout at 5.00 ms (lines now 0x0)");
 }
 
-TEST_CASE("a ring step costs about one microsecond of software")
+TEST_CASE("the software of a ring step leaves room for the devices within one microsecond")
 {
     timeline line("timeline");
     bench b("bench", line, core_config{});
@@ -399,8 +399,10 @@ TEST_CASE("a ring step costs about one microsecond of software")
     REQUIRE(b.marks.size() == 2);
     const auto step_ns = static_cast<double>(b.marks[1] - 100'000'000) / 1000.0;
     std::printf("ring step: %.0f ns from the interrupt to the doorbell\n", step_ns);
-    CHECK(step_ns > 850);
-    CHECK(step_ns < 1'150);
+    // Fetch, two HBM accesses and the link take about 0.4 us; both together make the calibrated 1 us of
+    // testbenches/system/collective_times_test.cpp.
+    CHECK(step_ns > 300);
+    CHECK(step_ns < 600);
 }
 
 TEST_CASE("firmware is loaded once and a core without it is idle")
