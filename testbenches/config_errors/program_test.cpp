@@ -362,7 +362,9 @@ TEST_CASE("platforms at the edge of what is accepted still give the right answer
               "ici.switching=store_and_forward"},
              {"mesh={rows: 4, cols: 3, wrap: both}", "ici.rate_counts=wire"},
              {"mesh={rows: 1, cols: 2}", "workload.0={op: broadcast, sizes: [4 B]}"}}) {
-        std::vector<std::string> arguments = {"run", "small.yaml", "--quiet"};
+        std::vector<std::string> arguments = {
+            "run",    "small.yaml", "--set", "workload.0.sizes=[4 B, 10 kB]", "--set", "workload.1.sizes=[10 kB]",
+            "--quiet"};
         std::string all;
         for (const std::string& set : edge) {
             arguments.push_back("--set");
