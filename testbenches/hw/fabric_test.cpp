@@ -26,10 +26,8 @@ struct row {
         const fabric_link_params& local, fabric_config config = {1, 4_ns, true})
         : locals_(locals), engine(b.add_engine(config, [locals](std::uint32_t router, std::uint32_t, const packet& p) {
               const std::uint32_t there = p.destination / locals;
-              const std::uint16_t port = there > router   ? 0
-                                         : there < router ? 1
-                                                          : static_cast<std::uint16_t>(2 + p.destination % locals);
-              return route_decision{port, p.vl};
+              const std::uint32_t port = there > router ? 0 : there < router ? 1 : 2 + p.destination % locals;
+              return route_decision{static_cast<std::uint16_t>(port), p.vl};
           }))
     {
         engine.set_port_names({"right", "left", "a", "b", "c", "d", "e"});
