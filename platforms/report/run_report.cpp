@@ -323,10 +323,11 @@ nlohmann::ordered_json to_json(const run_report& r)
     j["timeline_events"] = r.timeline_events;
     j["config"] = r.config;
     j["failure"] = r.failure;
+    j["warnings"] = r.warnings;
     j["stats"] = json::array();
     const auto add = [&](const report_stat& stat) { j["stats"].push_back(stat_json(stat)); };
-    add({"run.host_cpu_seconds", r.host_cpu_seconds, "s", "CPU time of the whole run on the host"});
-    add({"run.kernel_activations", r.kernel_activations, "1", "times the SystemC kernel called a process"});
+    add({"run.host_cpu_seconds", r.host_cpu_seconds, "s", "CPU time of the simulation on the host, without making and checking data"});
+    add({"run.kernel_activations", r.kernel_activations, "1", "times the SystemC kernel called the timeline"});
     add({"hbm.read_bytes", r.hbm.read_bytes, "B", "read from HBM, all chips together"});
     add({"hbm.written_bytes", r.hbm.written_bytes, "B", "written to HBM, all chips together"});
     for (const auto& link : r.busiest_links) {
