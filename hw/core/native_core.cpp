@@ -313,6 +313,24 @@ bool native_core::poll_until(std::uint64_t address, std::uint32_t mask, std::uin
     return met;
 }
 
+std::string native_core::waits_for() const
+{
+    if (activity_ == activity::polling)
+        return fmt::format("polls {:#x} until (value & {:#x}) == {:#x}", poll_address_, poll_mask_, poll_expected_);
+    if (activity_ != activity::sleeping)
+        return "";
+    std::string lines;
+    const auto add = [&](std::uint32_t line, const char* device) {
+        if ((sleep_mask_ & line) != 0)
+            lines += fmt::format("{}{}", lines.empty() ? "" : " or ", device);
+    };
+    add(abi::k_irq_mailbox, "mailbox");
+    add(abi::k_irq_dma, "DMA");
+    if (const std::uint32_t others = sleep_mask_ & ~(abi::k_irq_mailbox | abi::k_irq_dma); others != 0)
+        lines += fmt::format("{}line {:#x}", lines.empty() ? "" : " or ", others);
+    return "sleeps until an interrupt of " + lines;
+}
+
 std::string native_core::blocked_on() const
 {
     switch (activity_) {
@@ -320,11 +338,8 @@ std::string native_core::blocked_on() const
     case activity::running: return "runs";
     case activity::finished: return fmt::format("firmware returned at {}", time_text(since_ps_));
     case activity::sleeping:
-        return fmt::format("sleeps until one of interrupt lines {:#x} rises, since {}, timeout at {} (lines now {:#x})",
-                           sleep_mask_, time_text(since_ps_), time_text(deadline_ps_), lines_);
     case activity::polling:
-        return fmt::format("polls {:#x} until (value & {:#x}) == {:#x}, since {}, timeout at {}", poll_address_,
-                           poll_mask_, poll_expected_, time_text(since_ps_), time_text(deadline_ps_));
+        return fmt::format("{}, since {}, timeout at {}", waits_for(), time_text(since_ps_), time_text(deadline_ps_));
     }
     return "?";
 }

@@ -118,8 +118,10 @@ public:
         default: return true;
         }
     }
-    /// What the core is doing, for the stall report: "sleeps until interrupt lines 0x2 rise, since 12.3 us, timeout at
-    /// 5 ms".
+    /// The wait without its times, the same text for all cores that wait for the same: "sleeps until an interrupt of DMA";
+    /// "" when the core does not wait.
+    std::string waits_for() const;
+    /// What the core is doing: "sleeps until an interrupt of DMA, since 12.3 us, timeout at 5 ms".
     std::string blocked_on() const;
 
     // abi::hal, called by firmware in this core's thread only. A timeout of ~0 means none.

@@ -64,7 +64,7 @@ hbm_traffic traffic_of(const machine& m)
         t.read_bytes += c->hbm.bytes_read.value();
         t.written_bytes += c->hbm.bytes_written.value();
         if (t.busiest_chip.empty() || bytes > t.busiest_bytes) {
-            t.busiest_chip = c->name();
+            t.busiest_chip = fmt::format("rank {}", c->rank());
             t.busiest_bytes = bytes;
         }
     }

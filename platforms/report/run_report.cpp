@@ -79,6 +79,12 @@ std::string padded(const std::string& text, std::size_t width)
 constexpr std::size_t k_columns = 9;
 using cells = std::array<std::string, k_columns>;
 
+/// Small messages have small bandwidths: at least three significant digits.
+std::string bandwidth_text(double GBps)
+{
+    return GBps >= 0.1 || GBps <= 0 ? fmt::format("{:.3f}", GBps) : fmt::format("{:.3g}", GBps);
+}
+
 cells cells_of(const result_row& row)
 {
     return {std::to_string(row.size_bytes),
@@ -87,8 +93,8 @@ cells cells_of(const result_row& row)
             row.redop,
             row.algorithm,
             rounded_us(row.time_ps),
-            fmt::format("{:.3f}", row.algbw_GBps),
-            fmt::format("{:.3f}", row.busbw_GBps),
+            bandwidth_text(row.algbw_GBps),
+            bandwidth_text(row.busbw_GBps),
             row.wrong ? std::to_string(*row.wrong) : "n/a"};
 }
 
@@ -160,8 +166,11 @@ void print_summary(std::ostream& out, const run_report& r, const table_style& st
     if (!r.hbm.busiest_chip.empty())
         hbm += fmt::format("; busiest {} with {}", r.hbm.busiest_chip, short_bytes(r.hbm.busiest_bytes));
     line("HBM traffic", hbm);
+    if (!r.failure.empty())
+        line("Stopped", r.failure.substr(0, r.failure.find('\n')));
     line("Simulated time", exact_us(r.simulated_time_ps) + " us");
-    line("Host time", fmt::format("{:.2f} s, {:.2f} s of CPU", r.host_seconds, r.host_cpu_seconds));
+    line("Host time", fmt::format("{:.2f} s, of which {:.2f} s of CPU for the simulation, the rest for data and checks",
+                                  r.host_seconds, r.host_cpu_seconds));
     line("Packet hops",
          fmt::format("{}, {:.2f} million per CPU second; {} timeline events, {} kernel activations", r.packet_hops,
                      r.packet_hops_per_cpu_s / 1e6, r.timeline_events, r.kernel_activations));
@@ -313,6 +322,7 @@ nlohmann::ordered_json to_json(const run_report& r)
         line["algbw_GBps"] = finite(row.algbw_GBps, "algbw" + where);
         line["busbw_GBps"] = finite(row.busbw_GBps, "busbw" + where);
         line["wrong"] = row.wrong ? json(*row.wrong) : json();
+        line["steps"] = row.steps;
         j["results"].push_back(std::move(line));
     }
     j["digest"] = fmt::format("{:016x}", r.digest); // a string: many readers of JSON keep 53 bits of a number

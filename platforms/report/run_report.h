@@ -82,7 +82,7 @@ struct table_style {
 void print_table(std::ostream& out, const run_report& report, const table_style& style = {});
 
 /// results.json: {version, results: [{op, algorithm, type, redop, size_bytes, count, time_us, algbw_GBps, busbw_GBps,
-/// wrong}], digest, simulated_time_ps, host_seconds, packet_hops, packet_hops_per_cpu_s, timeline_events, config,
+/// wrong, steps}], digest, simulated_time_ps, host_seconds, packet_hops, packet_hops_per_cpu_s, timeline_events, config,
 /// stats: [{name, value, unit, description}]}. `wrong` is null for a run without data; `digest` is a string of 16 hex
 /// digits. CPU time, kernel activations, HBM traffic and the busiest links come first among the stats. Throws bug for a
 /// number that is not finite.

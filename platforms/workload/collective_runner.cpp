@@ -9,6 +9,7 @@
 #include <cstring>
 #include <ctime>
 #include <fmt/format.h>
+#include <map>
 
 namespace weft {
 
@@ -18,6 +19,9 @@ constexpr std::uint64_t k_output_alignment = 1 << 20;
 constexpr int k_poison = 0xee;
 /// Simulated time between two looks at a running case, for the progress display and the stall check.
 constexpr std::uint64_t k_look_ps = 50'000'000;
+/// Booting takes microseconds; firmware that has not parked after this long gets its command all the same, and its time-out.
+constexpr std::uint64_t k_boot_look_ps = 1'000'000;
+constexpr unsigned k_boot_looks = 10'000;
 
 constexpr const char* k_timed_out = "a wait timed out on";
 
@@ -95,7 +99,9 @@ run_outcome collective_runner::run()
 
 void collective_runner::host()
 {
-    // Cores announce themselves ready by waiting; nothing needs to be awaited: a command raises a level.
+    // The first case starts as the others do: with every core booted and waiting for a command.
+    for (unsigned looks = 0; looks < k_boot_looks && !all_parked(); ++looks)
+        sc_core::wait(sc_time_from_ps(k_boot_look_ps));
     std::size_t cases = 0;
     for (const collective_spec& spec : config_.workload)
         cases += spec.cases().size();
@@ -112,6 +118,11 @@ void collective_runner::host()
         }
     }
     sc_core::sc_stop();
+}
+
+bool collective_runner::all_parked() const
+{
+    return std::all_of(machine_.chips().begin(), machine_.chips().end(), [](const chip* c) { return c->core.idle(); });
 }
 
 bool collective_runner::run_case(const collective_case& c, std::uint64_t chunk_bytes)
@@ -272,17 +283,25 @@ std::string collective_runner::who_waits() const
         if (!blocked.empty())
             text += "\n" + blocked;
     }
+    // A DMA that is stuck is a finding; cores that wait are usually its consequence, and all alike.
     constexpr std::size_t k_show = 8;
-    std::size_t waiting = 0;
+    std::size_t stuck = 0;
+    std::map<std::string, std::vector<std::uint32_t>> cores;
     for (const chip* c : machine_.chips()) {
-        const std::string on = c->blocked_on();
-        if (on.empty())
-            continue;
-        if (++waiting <= k_show)
+        const std::string on = c->dma.blocked_on();
+        if (!on.empty() && ++stuck <= k_show)
             text += fmt::format("\nrank {}: {}", c->rank(), on);
+        if (c->core.blocked())
+            cores[c->core.waits_for()].push_back(c->rank());
     }
-    if (waiting > k_show)
-        text += fmt::format("\n... and {} more ranks wait", waiting - k_show);
+    if (stuck > k_show)
+        text += fmt::format("\n... and {} more ranks with work left in their DMA", stuck - k_show);
+    for (const auto& [wait, ranks] : cores) {
+        if (ranks.size() == 1)
+            text += fmt::format("\nthe core of rank {} {}", ranks.front(), wait);
+        else
+            text += fmt::format("\nthe cores of {} ranks (the first is {}): each {}", ranks.size(), ranks.front(), wait);
+    }
     return text;
 }
 

@@ -60,6 +60,7 @@ private:
     void fill_inputs(const collective_case& c);
     check_outcome check(const collective_case& c);
     void on_done(std::uint32_t rank, std::uint32_t sequence) override;
+    bool all_parked() const;
     bool stalled();
     std::string who_waits() const;
     std::string answers_of_failed_ranks(std::uint32_t sequence) const;

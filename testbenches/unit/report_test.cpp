@@ -102,7 +102,7 @@ TEST_CASE("the table is as approved", "[report]")
 # warning: ici.buffer: 4 KiB is less than 16.4 KB
 # all_reduce
 #      size(B)         count      type  redop  algorithm      time(us)  algbw(GB/s)  busbw(GB/s)  #wrong
-             4             1     int32    sum    ring_1d        12.346        0.000        0.000       0
+             4             1     int32    sum    ring_1d        12.346     0.000324     0.000486       0
       67108864      33554432  bfloat16    sum      two_d   1234567.891       54.358       81.537       3
 
 # broadcast
@@ -113,7 +113,7 @@ Busiest links    chip[0,0] x+ to chip[0,1]    123.5 MB   97.12 %
                  chip[1,1] y-                    999 B    0.50 %
 HBM traffic      5.0 GB read, 2.5 MB written; busiest chip[0,0] with 1.2 GB
 Simulated time   1234582.236178 us
-Host time        1.50 s, 1.25 s of CPU
+Host time        1.50 s, of which 1.25 s of CPU for the simulation, the rest for data and checks
 Packet hops      5000000, 4.00 million per CPU second; 7000000 timeline events, 600 kernel activations
 Wrong elements   3 in 2 of 3 results, 1 carried no data
 Digest           0123456789abcdef
@@ -175,10 +175,10 @@ TEST_CASE("results.json has the promised fields", "[report]")
     for (const auto& item : j["results"][0].items())
         keys.push_back(item.key());
     CHECK(keys == std::vector<std::string>{"op", "algorithm", "type", "redop", "size_bytes", "count", "time_us",
-                                           "algbw_GBps", "busbw_GBps", "wrong"});
+                                           "algbw_GBps", "busbw_GBps", "wrong", "steps"});
     CHECK(j["results"][0].dump() ==
           R"({"op":"all_reduce","algorithm":"ring_1d","type":"int32","redop":"sum","size_bytes":4,"count":1,)"
-          R"("time_us":12.345678,"algbw_GBps":0.000324,"busbw_GBps":0.000486,"wrong":0})");
+          R"("time_us":12.345678,"algbw_GBps":0.000324,"busbw_GBps":0.000486,"wrong":0,"steps":6})");
     CHECK(j["results"][1]["wrong"].is_null());
     CHECK(j["results"][2]["time_us"].dump() == "1234567.8905");
     CHECK(j["digest"] == "0123456789abcdef");
