@@ -21,7 +21,8 @@ ici_router::ici_router(const sc_core::sc_module_name& name, fabric_engine& engin
 {
     const fabric_link_params params{config.local_port_rate, k_on_die, depth_cells_of(config, 0)};
     for (std::uint32_t i = 0; i < config.local_ports; ++i)
-        ports_.push_back(std::make_unique<ici_local_port>("local" + std::to_string(i), engine, router, k_first_local + i, params, params));
+        ports_.push_back(std::make_unique<ici_local_port>("local" + std::to_string(i), engine, router,
+                                                          k_first_local + i, params, params));
 }
 
 void ici_router::start_of_simulation()
@@ -31,8 +32,7 @@ void ici_router::start_of_simulation()
 }
 
 ici_fabric::ici_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const mesh_shape& shape,
-                       const ici_config& config, std::uint32_t min_depth_cells,
-                       const ici_route_table* table)
+                       const ici_config& config, std::uint32_t min_depth_cells, const ici_route_table* table)
     : sc_core::sc_module(name), shape_(shape), routing_(shape.rows, shape.cols, shape.wrap_rows, shape.wrap_cols)
 {
     fabric_config fabric;
@@ -55,11 +55,11 @@ ici_fabric::ici_fabric(const sc_core::sc_module_name& name, timeline& time, pack
             const std::size_t at = std::size_t{r} * shape.cols + c;
             if (!shape.failed.empty() && shape.failed[at])
                 continue;
-            const std::uint32_t router = engine_->add_router(k_first_local + config.local_ports,
-                                                             "chip(" + std::to_string(r) + "," + std::to_string(c) + ")");
+            const std::uint32_t router = engine_->add_router(
+                k_first_local + config.local_ports, "chip(" + std::to_string(r) + "," + std::to_string(c) + ")");
             rank_at_[at] = router;
-            routers_.push_back(std::make_unique<ici_router>(("router_" + std::to_string(r) + "_" + std::to_string(c)).c_str(),
-                                                            *engine_, router, local));
+            routers_.push_back(std::make_unique<ici_router>(
+                ("router_" + std::to_string(r) + "_" + std::to_string(c)).c_str(), *engine_, router, local));
         }
     wire(config, depth_cells_of(config, min_depth_cells));
     engine_->finish_build();

@@ -22,7 +22,8 @@ using ici_local_port = fabric_socket;
 
 class ici_router final : public sc_core::sc_module {
 public:
-    ici_router(const sc_core::sc_module_name& name, fabric_engine& engine, std::uint32_t router, const ici_config& config);
+    ici_router(const sc_core::sc_module_name& name, fabric_engine& engine, std::uint32_t router,
+               const ici_config& config);
 
     ici_local_port& local_port(std::uint32_t i) { return *ports_.at(i); }
 
@@ -35,8 +36,8 @@ private:
 struct mesh_shape {
     std::uint32_t rows = 0;
     std::uint32_t cols = 0;
-    bool wrap_rows = false; ///< links (rows-1, c) <-> (0, c)
-    bool wrap_cols = false; ///< links (r, cols-1) <-> (r, 0)
+    bool wrap_rows = false;        ///< links (rows-1, c) <-> (0, c)
+    bool wrap_cols = false;        ///< links (r, cols-1) <-> (r, 0)
     std::vector<bool> failed = {}; ///< row * cols + col: no router, no links. Empty: all chips work
 };
 
@@ -45,8 +46,7 @@ public:
     /// `min_depth_cells` raises the buffers to what burst transport needs (0: as configured). Without `table` the routing is
     /// dimension order, which knows no failed chips.
     ici_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const mesh_shape& shape,
-               const ici_config& config, std::uint32_t min_depth_cells = 0,
-               const ici_route_table* table = nullptr);
+               const ici_config& config, std::uint32_t min_depth_cells = 0, const ici_route_table* table = nullptr);
 
     ici_router& router(std::uint32_t rank) { return *routers_.at(rank); }
     fabric_engine& engine() { return *engine_; }

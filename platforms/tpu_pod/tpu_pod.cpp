@@ -56,7 +56,8 @@ tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing) :
     mesh_shape shape = config.mesh.shape();
     if (!config.faults.regions.empty())
         for (std::uint32_t at = 0; at < config.mesh.rows * config.mesh.cols; ++at)
-            shape.failed.push_back(routing.topology.rank_at(at / config.mesh.cols, at % config.mesh.cols) == mesh::k_none);
+            shape.failed.push_back(routing.topology.rank_at(at / config.mesh.cols, at % config.mesh.cols) ==
+                                   mesh::k_none);
     ici_ = std::make_unique<ici_fabric>("ici", time_, pool_, shape, config.ici, config.burst_cells(),
                                         routing.detours ? &routing.detours->table : nullptr);
     fabric_list_.push_back(&ici_->engine());
@@ -64,7 +65,8 @@ tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing) :
     for (std::uint32_t rank = 0; rank < config.ranks(); ++rank) {
         const mesh::place at = routing.topology.place_of(rank);
         const std::string name = "chip_" + std::to_string(at.row) + "_" + std::to_string(at.col);
-        chips_.push_back(std::make_unique<chip>(name.c_str(), time_, pool_, config.chip, view, config.table(rank, at.row, at.col)));
+        chips_.push_back(
+            std::make_unique<chip>(name.c_str(), time_, pool_, config.chip, view, config.table(rank, at.row, at.col)));
         chip& c = *chips_.back();
         for (std::uint32_t port = 0; port < view.ports; ++port) {
             c.dma.to_fabric(port).bind(ici_->router(rank).local_port(port).in);

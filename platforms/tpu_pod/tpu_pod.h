@@ -37,7 +37,8 @@ struct mesh_config {
     {
         visit("rows", self.rows, "Chips along Y", "");
         visit("cols", self.cols, "Chips along X", "");
-        visit("wrap", self.wrap, "none; rows: links from the last row to the first; cols: from the last column to the first; both",
+        visit("wrap", self.wrap,
+              "none; rows: links from the last row to the first; cols: from the last column to the first; both",
               "Kumar and Jouppi use no wrap links (Q)");
     }
     std::vector<config_problem> validate() const;
@@ -58,7 +59,8 @@ struct link_fault_config {
         visit("row", self.row, "Row of the chip that sends on the link", "");
         visit("col", self.col, "Column of the chip that sends on the link", "");
         visit("direction", self.direction, "+X: to col + 1, -X, +Y: to row + 1, -Y", "");
-        visit("announced", self.announced, "true: routing knows and goes around; false: it does not, and what is sent there waits", "");
+        visit("announced", self.announced,
+              "true: routing knows and goes around; false: it does not, and what is sent there waits", "");
     }
 };
 
@@ -106,7 +108,7 @@ struct tpu_pod_config {
     }
     std::vector<config_problem> validate() const;
 
-    std::uint32_t ranks() const; ///< chips that work
+    std::uint32_t ranks() const;          ///< chips that work
     mesh_description description() const; ///< what routing knows: without links whose failure is not announced
     /// Topology part of the table of the chip at (row, col).
     abi::platform_table table(std::uint32_t rank, std::uint32_t row, std::uint32_t col) const;

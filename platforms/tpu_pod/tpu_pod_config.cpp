@@ -126,9 +126,11 @@ std::vector<config_problem> tpu_pod_config::validate() const
     std::vector<config_problem> p = run.validate();
     if (run.workload.empty() && !faults.regions.empty()) {
         // A mesh with failed chips has its routing and its proof, but no collective yet.
-        p.erase(std::remove_if(p.begin(), p.end(), [](const config_problem& x) { return x.key == "workload"; }), p.end());
-        p.push_back({severity::warning, "faults.regions",
-                     "fail chips of a file without a workload: there is nothing to run; `weft check` proves the routing."});
+        p.erase(std::remove_if(p.begin(), p.end(), [](const config_problem& x) { return x.key == "workload"; }),
+                p.end());
+        p.push_back(
+            {severity::warning, "faults.regions",
+             "fail chips of a file without a workload: there is nothing to run; `weft check` proves the routing."});
     }
     // What a section itself refuses is not computed with.
     if (no_errors(ici.validate())) {
@@ -184,9 +186,11 @@ void tpu_pod_config::check_faults(std::vector<config_problem>& p) const
                      f.row, f.col, name_of(f.direction))});
         else if (const auto failed = std::find_if(faults.regions.begin(), faults.regions.end(), holds_an_end);
                  failed != faults.regions.end())
-            p.push_back({severity::error, key,
-                         fmt::format("names a link of a chip in faults.regions.{}: failed chips have no links; leave the entry out.",
-                                     failed - faults.regions.begin())});
+            p.push_back(
+                {severity::error, key,
+                 fmt::format(
+                     "names a link of a chip in faults.regions.{}: failed chips have no links; leave the entry out.",
+                     failed - faults.regions.begin())});
     }
 }
 
@@ -196,19 +200,23 @@ void tpu_pod_config::check_regions(std::vector<config_problem>& p) const
     for (std::size_t i = 0; i < faults.regions.size(); ++i) {
         const failed_region_config& f = faults.regions[i];
         const std::string key = fmt::format("faults.regions.{}", i);
-        const auto along = [&](std::uint32_t first, std::uint32_t count, std::uint32_t side, const char* at, const char* what) {
+        const auto along = [&](std::uint32_t first, std::uint32_t count, std::uint32_t side, const char* at,
+                               const char* what) {
             if (count == 0)
-                p.push_back({severity::error, fmt::format("{}.{}s", key, at), "is 0, so that no chip fails; leave the entry out."});
+                p.push_back({severity::error, fmt::format("{}.{}s", key, at),
+                             "is 0, so that no chip fails; leave the entry out."});
             else if (first >= side || count > side - first)
                 p.push_back({severity::error, fmt::format("{}.{}", key, at),
-                             fmt::format("is {}, and with {} {} the region leaves the mesh, which has {} 0 to {}.", first, count, what,
-                                         what, side - 1)});
+                             fmt::format("is {}, and with {} {} the region leaves the mesh, which has {} 0 to {}.",
+                                         first, count, what, what, side - 1)});
         };
         along(f.row, f.rows, mesh.rows, "row", "rows");
         along(f.col, f.cols, mesh.cols, "col", "columns");
         for (std::size_t k = 0; k < i; ++k) {
             const failed_region_config& g = faults.regions[k];
-            const auto apart = [](std::uint64_t a, std::uint64_t n, std::uint64_t b, std::uint64_t m) { return a + n <= b || b + m <= a; };
+            const auto apart = [](std::uint64_t a, std::uint64_t n, std::uint64_t b, std::uint64_t m) {
+                return a + n <= b || b + m <= a;
+            };
             if (!apart(f.row, f.rows, g.row, g.rows) && !apart(f.col, f.cols, g.col, g.cols))
                 p.push_back({severity::error, key,
                              fmt::format("overlaps faults.regions.{}: both hold chip ({},{}); a chip fails once.", k,
@@ -218,8 +226,9 @@ void tpu_pod_config::check_regions(std::vector<config_problem>& p) const
     if (faults.regions.empty() || p.size() > before)
         return;
     if (ranks() < 2) {
-        p.push_back({severity::error, "faults.regions",
-                     fmt::format("leave {} of {} chips; a machine needs at least two.", ranks(), mesh.rows * mesh.cols)});
+        p.push_back(
+            {severity::error, "faults.regions",
+             fmt::format("leave {} of {} chips; a machine needs at least two.", ranks(), mesh.rows * mesh.cols)});
         return;
     }
     // What can be walked to from the first chip; wrap links do not count, because detours do not use them.
@@ -261,9 +270,11 @@ void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
         for (std::size_t a = 0; a < algorithms.size(); ++a) {
             const std::string place = spec.algorithms.empty() ? key : fmt::format("{}.algorithms.{}", key, a);
             if (!faults.regions.empty()) {
-                p.push_back({severity::error, place,
-                             fmt::format("{} by {} on a mesh with failed chips is not built yet; leave out faults.regions or the workload.",
-                                         name_of(spec.op), name_of(algorithms[a]))});
+                p.push_back(
+                    {severity::error, place,
+                     fmt::format(
+                         "{} by {} on a mesh with failed chips is not built yet; leave out faults.regions or the workload.",
+                         name_of(spec.op), name_of(algorithms[a]))});
                 continue;
             }
             abi::platform_table any_shape;
@@ -397,9 +408,9 @@ public:
         const auto x_links = static_cast<std::uint64_t>(
             std::count_if(links.begin(), links.end(), [](const graph_link& l) { return l.from_port < k_plus_y; }));
         const std::uint64_t y_links = links.size() - x_links;
-        std::string text = fmt::format("TPU pod   {} x {} mesh of {} chips{}, wrap links: {}\n", m.rows, m.cols, m.rows * m.cols,
-                                       config_.faults.regions.empty() ? "" : fmt::format(", of which {} work", config_.ranks()),
-                                       name_of(m.wrap));
+        std::string text = fmt::format(
+            "TPU pod   {} x {} mesh of {} chips{}, wrap links: {}\n", m.rows, m.cols, m.rows * m.cols,
+            config_.faults.regions.empty() ? "" : fmt::format(", of which {} work", config_.ranks()), name_of(m.wrap));
         text += fmt::format("Links     {} directed ({} along X, {} along Y) of {}, {} VL{} with a buffer of {} each\n",
                             x_links + y_links, x_links, y_links, to_string(ici.link_rate), ici.virtual_lanes,
                             ici.virtual_lanes == 1 ? "" : "s", to_string(ici.buffer_per_vl));
@@ -419,8 +430,9 @@ public:
             ici.local_ports, ici.local_ports == 1 ? "" : "s", to_string(ici.local_port_rate),
             to_string(config_.chip.hbm.capacity), to_string(config_.chip.hbm.rate),
             to_string(data_size(config_.chip.ring_area_bytes())));
-        const auto announced = static_cast<std::size_t>(
-            std::count_if(config_.faults.links_down.begin(), config_.faults.links_down.end(), [](const link_fault_config& f) { return f.announced; }));
+        const auto announced =
+            static_cast<std::size_t>(std::count_if(config_.faults.links_down.begin(), config_.faults.links_down.end(),
+                                                   [](const link_fault_config& f) { return f.announced; }));
         const std::size_t silent = config_.faults.links_down.size() - announced;
         if (!config_.faults.regions.empty() || !config_.faults.links_down.empty())
             text += fmt::format("Faults    {} failed chip{}, {} link{} down{}\n", m.rows * m.cols - config_.ranks(),
@@ -446,7 +458,8 @@ private:
 } // namespace
 
 const platform_info k_tpu_pod_info = {
-    "tpu_pod", "TPU-v3 pod: a 2-D mesh of chips with ICI links, dimension-order routing, detours around failed chips and links, optional wrap links",
+    "tpu_pod",
+    "TPU-v3 pod: a 2-D mesh of chips with ICI links, dimension-order routing, detours around failed chips and links, optional wrap links",
     [](const yaml_document& document, std::vector<problem>& problems) -> std::unique_ptr<platform> {
         tpu_pod_config config = read_config<tpu_pod_config>(document, problems, {"platform"});
         for (const problem& p : problems)

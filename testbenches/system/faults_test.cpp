@@ -111,7 +111,8 @@ TEST_CASE("collectives are exact around links that are known to be down")
 {
     tpu_pod_config config = pod(4, 4);
     config.run.workload = everything({4096});
-    config.faults.links_down = {{1, 1, mesh_direction::plus_x}, {2, 3, mesh_direction::minus_y}, {0, 0, mesh_direction::plus_y}};
+    config.faults.links_down = {
+        {1, 1, mesh_direction::plus_x}, {2, 3, mesh_direction::minus_y}, {0, 0, mesh_direction::plus_y}};
     tpu_pod machine(config);
     CHECK(machine.ici().engine().link_up(machine.ici().link_at(1, 2, k_plus_x)));
     CHECK_FALSE(machine.ici().engine().link_up(machine.ici().link_at(1, 1, k_plus_x)));
