@@ -243,23 +243,29 @@ void fabric_engine::wake(std::uint32_t link)
     link_state& l = links_[link];
     if (l.wake_at_ps != now_ps_)
         return; // an earlier wake has done this one's work and asked for what was still needed
-    l.wake_at_ps = k_never_ps;
-    if (l.busy_until_ps > now_ps_) {
-        if (l.waiters > 0 || (l.feeding != k_none && !queues_[l.feeding].buffer.empty()))
-            ensure_wake(link, l.busy_until_ps);
-        return;
-    }
+    // While this is handled the mark stays: a head that asks for this output joins the arbitration instead of overtaking it.
+    bool later_head = false;
+    std::uint64_t head_at_ps = k_never_ps;
     if (l.feeding != k_none) {
-        queue_state& q = queues_[l.feeding];
-        if (!q.buffer.empty() && !q.asked && q.read_free_ps <= now_ps_) {
-            l.wake_at_ps = now_ps_; // the next head joins the arbitration below instead of overtaking it
-            const std::uint32_t feeding = l.feeding;
-            enter(feeding, pool_.at(q.buffer.front()));
-            if (links_[link].wake_at_ps == now_ps_)
-                links_[link].wake_at_ps = k_never_ps;
+        const std::uint32_t feeding = l.feeding;
+        queue_state& q = queues_[feeding];
+        if (!q.buffer.empty() && !q.asked) {
+            if (q.read_free_ps <= now_ps_) {
+                enter(feeding, pool_.at(q.buffer.front()));
+            } else if (q.out_link == link) {
+                later_head = true;
+                head_at_ps = q.read_free_ps;
+            }
         }
     }
-    if (l.waiters > 0)
+    l.wake_at_ps = k_never_ps;
+    if (later_head)
+        ensure_wake(link, head_at_ps);
+    if (l.waiters == 0)
+        return;
+    if (l.busy_until_ps > now_ps_)
+        ensure_wake(link, l.busy_until_ps);
+    else
         arbitrate(link);
 }
 
@@ -303,7 +309,8 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     // Leave the buffer: the read port streams until `end`, then the cells are free.
     q.buffer.pop(p);
     q.asked = false;
-    q.read_free_ps = end;
+    // The buffer is read as fast as it was filled: a local port of twice the rate of a link feeds two links at once.
+    q.read_free_ps = now_ps_ + std::min<std::uint64_t>(p.serialisation_ps, serialisation);
     q.out_link = out_id;
     if (in.from_edge)
         in.edge->return_credit(p.vl, p.cells, serialisation + in.return_ps);
@@ -317,7 +324,9 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     out.wire_bytes += p.wire_bytes;
     out.packets += p.packet_count;
     queues_[queue_of(out_id, p.out_vl)].credits.take(p.cells);
-    if (!q.buffer.empty() || out.waiters > 0)
+    if (!q.buffer.empty())
+        ensure_wake(out_id, q.read_free_ps);
+    if (out.waiters > 0)
         ensure_wake(out_id, end);
 
     if (sink_ != nullptr)

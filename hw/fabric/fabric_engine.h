@@ -12,7 +12,7 @@
 // Timing contract, all in docs/03_timing_model.md. A packet whose head reaches an output that is idle and has credit starts at
 // once: start = max(head, tail - serialisation_out) (cut-through: it must not run dry), or tail (store-and-forward).
 //   head at the next router = start + propagation + pipeline      tail = head + serialisation_out
-//   output idle again, buffer read port free = start + serialisation_out
+//   output idle again = start + serialisation_out;  buffer read port free = start + min(serialisation_in, serialisation_out)
 //   credit usable at the upstream sender = start + serialisation_out + propagation
 // Equal times: arrivals before arbitration, then by link number.
 #pragma once

@@ -2,19 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Dimension-order routing of the ICI (Kumar and Jouppi, Fig. 1): along X (the row) to the right column, then along Y. On a
-// wrapped dimension the shorter way round, the positive one when both are equal. Deadlock freedom: X before Y, and within a
+// wrapped dimension the shorter way round; to the opposite chip, even coordinates go the positive way and odd ones the other. Deadlock freedom: X before Y, and within a
 // wrapped dimension the dateline rule: VL 0 up to the wrap link, VL 1 from the buffer behind it to the end of the dimension.
 #pragma once
 
 #include "hw/fabric/routing_policy.h"
+#include "hw/ici/ici_ports.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace weft {
-
-/// Ports of an ICI router. Row r, column c: +X leads to (r, c+1), +Y to (r+1, c). Local ports follow.
-enum ici_port : std::uint16_t { k_plus_x = 0, k_minus_x = 1, k_plus_y = 2, k_minus_y = 3, k_first_local = 4 };
 
 class dimension_order final : public routing_policy {
 public:
@@ -46,7 +44,7 @@ private:
         bool crosses = false;
         if (wrap) {
             const std::uint32_t up = there > here ? there - here : there + n - here;
-            positive = up <= n - up;
+            positive = up != n - up ? up < n - up : here % 2 == 0; // opposite: half of the chips go each way
             crosses = positive ? here == n - 1 : here == 0;
         }
         const bool same_dimension = in_port < k_first_local && (in_port >> 1) == (plus >> 1);

@@ -21,7 +21,8 @@ ici_router::ici_router(const sc_core::sc_module_name& name, fabric_engine& engin
 {
     const fabric_link_params params{config.local_port_rate, k_on_die, depth_cells_of(config, 0)};
     for (std::uint32_t i = 0; i < config.local_ports; ++i)
-        ports_.push_back(std::make_unique<ici_local_port>("local" + std::to_string(i), engine, router, k_first_local + i, params, params));
+        ports_.push_back(std::make_unique<ici_local_port>("local" + std::to_string(i), engine, router,
+                                                          k_first_local + i, params, params));
 }
 
 void ici_router::start_of_simulation()
@@ -31,14 +32,18 @@ void ici_router::start_of_simulation()
 }
 
 ici_fabric::ici_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const mesh_shape& shape,
-                       const ici_config& config, std::uint32_t min_depth_cells)
+                       const ici_config& config, std::uint32_t min_depth_cells, const ici_route_table* table)
     : sc_core::sc_module(name), shape_(shape), routing_(shape.rows, shape.cols, shape.wrap_rows, shape.wrap_cols)
 {
     fabric_config fabric;
     fabric.vl_count = config.virtual_lanes;
     fabric.pipeline = duration(config.pipeline_ps());
     fabric.cut_through = config.switching == switching_mode::cut_through;
-    engine_ = std::make_unique<fabric_engine>(time, pool, routing_, fabric);
+    if (table != nullptr)
+        detours_ = std::make_unique<table_routing>(*table);
+    const routing_policy& policy = detours_ ? static_cast<const routing_policy&>(*detours_) : routing_;
+    engine_ = std::make_unique<fabric_engine>(time, pool, policy, fabric);
+    rank_at_.assign(std::size_t{shape.rows} * shape.cols, fabric_engine::k_none);
     ici_config local = config;
     local.buffer_per_vl = data_size(std::uint64_t{depth_cells_of(config, min_depth_cells)} * config.flit.value());
     std::vector<std::string> ports{"+X", "-X", "+Y", "-Y"};
@@ -47,10 +52,14 @@ ici_fabric::ici_fabric(const sc_core::sc_module_name& name, timeline& time, pack
     engine_->set_port_names(ports);
     for (std::uint32_t r = 0; r < shape.rows; ++r)
         for (std::uint32_t c = 0; c < shape.cols; ++c) {
-            const std::uint32_t router = engine_->add_router(k_first_local + config.local_ports,
-                                                             "chip(" + std::to_string(r) + "," + std::to_string(c) + ")");
-            routers_.push_back(std::make_unique<ici_router>(("router_" + std::to_string(r) + "_" + std::to_string(c)).c_str(),
-                                                            *engine_, router, local));
+            const std::size_t at = std::size_t{r} * shape.cols + c;
+            if (!shape.failed.empty() && shape.failed[at])
+                continue;
+            const std::uint32_t router = engine_->add_router(
+                k_first_local + config.local_ports, "chip(" + std::to_string(r) + "," + std::to_string(c) + ")");
+            rank_at_[at] = router;
+            routers_.push_back(std::make_unique<ici_router>(
+                ("router_" + std::to_string(r) + "_" + std::to_string(c)).c_str(), *engine_, router, local));
         }
     wire(config, depth_cells_of(config, min_depth_cells));
     engine_->finish_build();
@@ -60,6 +69,8 @@ void ici_fabric::wire(const ici_config& config, std::uint32_t depth_cells)
 {
     // A board is a 2x2 tile of chips that starts on even coordinates; a wrap link is always a cable.
     const auto both_ways = [&](std::uint32_t a, std::uint32_t b, ici_port plus, bool board) {
+        if (a == fabric_engine::k_none || b == fabric_engine::k_none)
+            return;
         const fabric_link_params params{config.link_rate, board ? config.board_propagation : config.cable_propagation,
                                         depth_cells};
         const auto minus = static_cast<std::uint32_t>(plus + 1);
@@ -81,7 +92,8 @@ void ici_fabric::wire(const ici_config& config, std::uint32_t depth_cells)
 
 std::uint32_t ici_fabric::link_at(std::uint32_t row, std::uint32_t col, ici_port port) const
 {
-    return engine_->out_link(rank(row, col), port);
+    const std::uint32_t router = rank(row, col);
+    return router == fabric_engine::k_none ? router : engine_->out_link(router, port);
 }
 
 } // namespace weft

@@ -4,6 +4,8 @@
 
 #include "firmware/main.h"
 
+#include <fmt/format.h>
+
 namespace weft {
 
 namespace {
@@ -21,15 +23,50 @@ dma_fabric_view view_of(const tpu_pod_config& config)
 }
 } // namespace
 
-tpu_pod::tpu_pod(const tpu_pod_config& config) : time_("timeline")
+tpu_pod_routing::tpu_pod_routing(const tpu_pod_config& config) : topology(config.description())
 {
+    const mesh_config& m = config.mesh;
+    if (topology.broken()) {
+        detours = plan_detours(topology, config.ici.virtual_lanes);
+        const table_routing tables(detours->table);
+        proof = prove_deadlock_free(topology.graph(), routes_of(tables));
+    } else {
+        const dimension_order order(m.rows, m.cols, m.wraps_rows(), m.wraps_cols());
+        proof = prove_deadlock_free(topology.graph(), routes_of(order));
+    }
+}
+
+std::string tpu_pod_routing::problem() const
+{
+    if (detours && !detours->complete)
+        return fmt::format("leave chips that no route connects: {} over the links that work{}.", detours->unreachable,
+                           topology.description().wrap_rows || topology.description().wrap_cols
+                               ? " (detours do not use wrap links)"
+                               : "");
+    return proof ? "" : "the routing " + proof.text;
+}
+
+tpu_pod::tpu_pod(const tpu_pod_config& config) : tpu_pod(config, tpu_pod_routing(config)) {}
+
+tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing) : time_("timeline")
+{
+    if (const std::string problem = routing.problem(); !problem.empty())
+        throw user_error("faults: " + problem);
     time_.set_run_ahead(true); // no foreign SystemC component is part of this platform
-    ici_ = std::make_unique<ici_fabric>("ici", time_, pool_, config.mesh.shape(), config.ici, config.burst_cells());
+    mesh_shape shape = config.mesh.shape();
+    if (!config.faults.regions.empty())
+        for (std::uint32_t at = 0; at < config.mesh.rows * config.mesh.cols; ++at)
+            shape.failed.push_back(routing.topology.rank_at(at / config.mesh.cols, at % config.mesh.cols) ==
+                                   mesh::k_none);
+    ici_ = std::make_unique<ici_fabric>("ici", time_, pool_, shape, config.ici, config.burst_cells(),
+                                        routing.detours ? &routing.detours->table : nullptr);
     fabric_list_.push_back(&ici_->engine());
     const dma_fabric_view view = view_of(config);
     for (std::uint32_t rank = 0; rank < config.ranks(); ++rank) {
-        const std::string name = "chip_" + std::to_string(rank / config.mesh.cols) + "_" + std::to_string(rank % config.mesh.cols);
-        chips_.push_back(std::make_unique<chip>(name.c_str(), time_, pool_, config.chip, view, config.table(rank)));
+        const mesh::place at = routing.topology.place_of(rank);
+        const std::string name = "chip_" + std::to_string(at.row) + "_" + std::to_string(at.col);
+        chips_.push_back(
+            std::make_unique<chip>(name.c_str(), time_, pool_, config.chip, view, config.table(rank, at.row, at.col)));
         chip& c = *chips_.back();
         for (std::uint32_t port = 0; port < view.ports; ++port) {
             c.dma.to_fabric(port).bind(ici_->router(rank).local_port(port).in);

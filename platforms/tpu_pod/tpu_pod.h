@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // TPU-v3 pod: R x C chips on a 2-D mesh of ICI links (Kumar and Jouppi, "Highly Available Data Parallel ML training on Mesh
-// Networks"). Rank = row * cols + col.
+// Networks"). Ranks count the chips that work, row by row; on a whole mesh rank = row * cols + col.
 #pragma once
 
 #include "hw/ici/ici_fabric.h"
+#include "platforms/routing/detour_routing.h"
+#include "platforms/topology/mesh.h"
 #include "platforms/workload/machine.h"
+
+#include <optional>
 
 namespace weft {
 
@@ -33,7 +37,8 @@ struct mesh_config {
     {
         visit("rows", self.rows, "Chips along Y", "");
         visit("cols", self.cols, "Chips along X", "");
-        visit("wrap", self.wrap, "none; rows: links from the last row to the first; cols: from the last column to the first; both",
+        visit("wrap", self.wrap,
+              "none; rows: links from the last row to the first; cols: from the last column to the first; both",
               "Kumar and Jouppi use no wrap links (Q)");
     }
     std::vector<config_problem> validate() const;
@@ -47,20 +52,41 @@ struct link_fault_config {
     std::uint32_t row = 0;
     std::uint32_t col = 0;
     mesh_direction direction = mesh_direction::plus_x;
+    bool announced = true;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("row", self.row, "Row of the chip that sends on the link", "");
         visit("col", self.col, "Column of the chip that sends on the link", "");
         visit("direction", self.direction, "+X: to col + 1, -X, +Y: to row + 1, -Y", "");
+        visit("announced", self.announced,
+              "true: routing knows and goes around; false: it does not, and what is sent there waits", "");
+    }
+};
+
+/// A rectangle of failed chips: they have no core, no router and no links.
+struct failed_region_config {
+    std::uint32_t row = 0;
+    std::uint32_t col = 0;
+    std::uint32_t rows = 2;
+    std::uint32_t cols = 2;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("row", self.row, "First failed row", "");
+        visit("col", self.col, "First failed column", "");
+        visit("rows", self.rows, "Failed rows", "a board is 2x2 chips, a host 4x2: Kumar and Jouppi, section 2 (Q)");
+        visit("cols", self.cols, "Failed columns", "as rows");
     }
 };
 
 struct faults_config {
+    std::vector<failed_region_config> regions;
     std::vector<link_fault_config> links_down;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
+        visit("regions", self.regions, "Rectangles of failed chips, from time zero; routing goes around them", "");
         visit("links_down", self.links_down, "Directed links that are down from time zero", "");
     }
 };
@@ -82,22 +108,36 @@ struct tpu_pod_config {
     }
     std::vector<config_problem> validate() const;
 
-    std::uint32_t ranks() const { return mesh.rows * mesh.cols; }
-    abi::platform_table table(std::uint32_t rank) const; ///< topology part only
+    std::uint32_t ranks() const;          ///< chips that work
+    mesh_description description() const; ///< what routing knows: without links whose failure is not announced
+    /// Topology part of the table of the chip at (row, col).
+    abi::platform_table table(std::uint32_t rank, std::uint32_t row, std::uint32_t col) const;
     std::uint64_t burst_payload() const { return run.burst.value() * ici.max_payload.value(); }
     /// Cells that a VL buffer must hold so that bursts can stream: two of them. 0 for single packets.
     std::uint32_t burst_cells() const;
 
 private:
     void check_faults(std::vector<config_problem>& problems) const;
+    void check_regions(std::vector<config_problem>& problems) const;
     void check_workload(std::vector<config_problem>& problems) const;
     void check_buffers(std::vector<config_problem>& problems) const;
     void check_burst(std::vector<config_problem>& problems) const;
 };
 
+/// How packets go, decided and proved before anything is built.
+struct tpu_pod_routing {
+    explicit tpu_pod_routing(const tpu_pod_config& config);
+    weft::mesh topology;
+    std::optional<detour_plan> detours; ///< only where something has failed; else dimension order
+    channel_proof proof;                ///< of the routing that the routers get
+    std::string problem() const;        ///< why it cannot be used; "" when it can
+};
+
 class tpu_pod final : public machine {
 public:
+    /// Throws user_error when the routing cannot be used.
     explicit tpu_pod(const tpu_pod_config& config);
+    tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing);
     timeline& time() override { return time_; }
     packet_pool& pool() override { return pool_; }
     const std::vector<chip*>& chips() const override { return chip_list_; }

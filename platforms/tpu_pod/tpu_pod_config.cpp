@@ -7,6 +7,7 @@
 #include "platforms/tpu_pod/tpu_pod.h"
 #include "platforms/workload/collective_runner.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace weft {
@@ -30,6 +31,22 @@ bool has_link(const mesh_config& m, const link_fault_config& f)
     case mesh_direction::plus_y: return f.row + 1 < m.rows || m.wraps_rows();
     default: return f.row > 0 || m.wraps_rows();
     }
+}
+
+/// Where that link leads.
+std::pair<std::uint32_t, std::uint32_t> other_end(const mesh_config& m, const link_fault_config& f)
+{
+    switch (f.direction) {
+    case mesh_direction::plus_x: return {f.row, (f.col + 1) % m.cols};
+    case mesh_direction::minus_x: return {f.row, (f.col + m.cols - 1) % m.cols};
+    case mesh_direction::plus_y: return {(f.row + 1) % m.rows, f.col};
+    default: return {(f.row + m.rows - 1) % m.rows, f.col};
+    }
+}
+
+bool holds(const failed_region_config& f, std::uint32_t row, std::uint32_t col)
+{
+    return mesh_region{f.row, f.col, f.rows, f.cols}.holds(row, col);
 }
 } // namespace
 
@@ -59,7 +76,7 @@ std::vector<config_problem> mesh_config::validate() const
     return p;
 }
 
-abi::platform_table tpu_pod_config::table(std::uint32_t rank) const
+abi::platform_table tpu_pod_config::table(std::uint32_t rank, std::uint32_t row, std::uint32_t col) const
 {
     abi::platform_table t;
     t.rank = rank;
@@ -67,11 +84,36 @@ abi::platform_table tpu_pod_config::table(std::uint32_t rank) const
     t.dim_count = 2;
     t.dims[0] = mesh.rows;
     t.dims[1] = mesh.cols;
-    t.coord[0] = rank / mesh.cols;
-    t.coord[1] = rank % mesh.cols;
+    t.coord[0] = row;
+    t.coord[1] = col;
     t.wrap[0] = mesh.wraps_rows() ? 1 : 0;
     t.wrap[1] = mesh.wraps_cols() ? 1 : 0;
     return t;
+}
+
+std::uint32_t tpu_pod_config::ranks() const
+{
+    std::uint32_t n = mesh.rows * mesh.cols;
+    for (const failed_region_config& f : faults.regions)
+        n -= f.rows * f.cols; // inside the mesh and disjoint: check_regions()
+    return n;
+}
+
+mesh_description tpu_pod_config::description() const
+{
+    mesh_description d;
+    d.rows = mesh.rows;
+    d.cols = mesh.cols;
+    d.wrap_rows = mesh.wraps_rows();
+    d.wrap_cols = mesh.wraps_cols();
+    d.local_ports = ici.local_ports;
+    d.vls = ici.virtual_lanes;
+    for (const failed_region_config& f : faults.regions)
+        d.failed.push_back({f.row, f.col, f.rows, f.cols});
+    for (const link_fault_config& f : faults.links_down)
+        if (f.announced)
+            d.links_down.push_back({f.row, f.col, static_cast<std::uint32_t>(f.direction)});
+    return d;
 }
 
 std::uint32_t tpu_pod_config::burst_cells() const
@@ -82,6 +124,14 @@ std::uint32_t tpu_pod_config::burst_cells() const
 std::vector<config_problem> tpu_pod_config::validate() const
 {
     std::vector<config_problem> p = run.validate();
+    if (run.workload.empty() && !faults.regions.empty()) {
+        // A mesh with failed chips has its routing and its proof, but no collective yet.
+        p.erase(std::remove_if(p.begin(), p.end(), [](const config_problem& x) { return x.key == "workload"; }),
+                p.end());
+        p.push_back(
+            {severity::warning, "faults.regions",
+             "fail chips of a file without a workload: there is nothing to run; `weft check` proves the routing."});
+    }
     // What a section itself refuses is not computed with.
     if (no_errors(ici.validate())) {
         check_buffers(p);
@@ -89,7 +139,11 @@ std::vector<config_problem> tpu_pod_config::validate() const
     }
     if (!no_errors(mesh.validate()))
         return p;
-    check_faults(p);
+    std::vector<config_problem> faulty;
+    check_faults(faulty);
+    p.insert(p.end(), faulty.begin(), faulty.end());
+    if (!no_errors(faulty))
+        return p; // how many chips there are is not known
     check_workload(p);
     if ((mesh.wraps_rows() || mesh.wraps_cols()) && ici.virtual_lanes < 2)
         p.push_back(
@@ -108,8 +162,13 @@ std::vector<config_problem> tpu_pod_config::validate() const
 
 void tpu_pod_config::check_faults(std::vector<config_problem>& p) const
 {
+    check_regions(p);
     for (std::size_t i = 0; i < faults.links_down.size(); ++i) {
         const link_fault_config& f = faults.links_down[i];
+        const auto holds_an_end = [&](const failed_region_config& region) {
+            const auto [row, col] = other_end(mesh, f);
+            return holds(region, f.row, f.col) || holds(region, row, col);
+        };
         const std::string key = fmt::format("faults.links_down.{}", i);
         if (f.row >= mesh.rows)
             p.push_back({severity::error, key + ".row",
@@ -117,13 +176,84 @@ void tpu_pod_config::check_faults(std::vector<config_problem>& p) const
         if (f.col >= mesh.cols)
             p.push_back({severity::error, key + ".col",
                          fmt::format("is {}, but the mesh has columns 0 to {}.", f.col, mesh.cols - 1)});
-        if (f.row < mesh.rows && f.col < mesh.cols && !has_link(mesh, f))
+        if (f.row >= mesh.rows || f.col >= mesh.cols)
+            continue;
+        if (!has_link(mesh, f))
             p.push_back(
                 {severity::error, key,
                  fmt::format(
                      "names a link that does not exist: chip ({},{}) is at the edge of the mesh, and no link leaves it toward {}.",
                      f.row, f.col, name_of(f.direction))});
+        else if (const auto failed = std::find_if(faults.regions.begin(), faults.regions.end(), holds_an_end);
+                 failed != faults.regions.end())
+            p.push_back(
+                {severity::error, key,
+                 fmt::format(
+                     "names a link of a chip in faults.regions.{}: failed chips have no links; leave the entry out.",
+                     failed - faults.regions.begin())});
     }
+}
+
+void tpu_pod_config::check_regions(std::vector<config_problem>& p) const
+{
+    const std::size_t before = p.size();
+    for (std::size_t i = 0; i < faults.regions.size(); ++i) {
+        const failed_region_config& f = faults.regions[i];
+        const std::string key = fmt::format("faults.regions.{}", i);
+        const auto along = [&](std::uint32_t first, std::uint32_t count, std::uint32_t side, const char* at,
+                               const char* what) {
+            if (count == 0)
+                p.push_back({severity::error, fmt::format("{}.{}s", key, at),
+                             "is 0, so that no chip fails; leave the entry out."});
+            else if (first >= side || count > side - first)
+                p.push_back({severity::error, fmt::format("{}.{}", key, at),
+                             fmt::format("is {}, and with {} {} the region leaves the mesh, which has {} 0 to {}.",
+                                         first, count, what, what, side - 1)});
+        };
+        along(f.row, f.rows, mesh.rows, "row", "rows");
+        along(f.col, f.cols, mesh.cols, "col", "columns");
+        for (std::size_t k = 0; k < i; ++k) {
+            const failed_region_config& g = faults.regions[k];
+            const auto apart = [](std::uint64_t a, std::uint64_t n, std::uint64_t b, std::uint64_t m) {
+                return a + n <= b || b + m <= a;
+            };
+            if (!apart(f.row, f.rows, g.row, g.rows) && !apart(f.col, f.cols, g.col, g.cols))
+                p.push_back({severity::error, key,
+                             fmt::format("overlaps faults.regions.{}: both hold chip ({},{}); a chip fails once.", k,
+                                         std::max(f.row, g.row), std::max(f.col, g.col))});
+        }
+    }
+    if (faults.regions.empty() || p.size() > before)
+        return;
+    if (ranks() < 2) {
+        p.push_back(
+            {severity::error, "faults.regions",
+             fmt::format("leave {} of {} chips; a machine needs at least two.", ranks(), mesh.rows * mesh.cols)});
+        return;
+    }
+    // What can be walked to from the first chip; wrap links do not count, because detours do not use them.
+    mesh_description d = description();
+    d.wrap_rows = d.wrap_cols = false;
+    d.links_down.clear();
+    const weft::mesh rest(d);
+    const std::vector<std::uint32_t> base = rest.graph().port_base();
+    const std::vector<std::uint32_t> out = rest.graph().out_links();
+    std::vector<std::uint32_t> reached{0};
+    std::vector<bool> seen(rest.ranks(), false);
+    seen[0] = true;
+    for (std::size_t i = 0; i < reached.size(); ++i)
+        for (std::uint32_t at = base[reached[i]]; at < base[reached[i] + 1]; ++at)
+            if (out[at] != weft::mesh::k_none && !seen[rest.graph().links[out[at]].to]) {
+                seen[rest.graph().links[out[at]].to] = true;
+                reached.push_back(rest.graph().links[out[at]].to);
+            }
+    const auto lost = std::find(seen.begin(), seen.end(), false);
+    if (lost == seen.end())
+        return;
+    p.push_back({severity::error, "faults.regions",
+                 fmt::format("split the mesh: no way leads from {} to {}{}.", rest.graph().endpoint_name(0),
+                             rest.graph().endpoint_name(static_cast<std::uint32_t>(lost - seen.begin())),
+                             mesh.wrap == mesh_wrap::none ? "" : " (detours do not use wrap links)")});
 }
 
 void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
@@ -139,6 +269,14 @@ void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
         const std::vector<abi::algorithm> algorithms = spec.all_algorithms();
         for (std::size_t a = 0; a < algorithms.size(); ++a) {
             const std::string place = spec.algorithms.empty() ? key : fmt::format("{}.algorithms.{}", key, a);
+            if (!faults.regions.empty()) {
+                p.push_back(
+                    {severity::error, place,
+                     fmt::format(
+                         "{} by {} on a mesh with failed chips is not built yet; leave out faults.regions or the workload.",
+                         name_of(spec.op), name_of(algorithms[a]))});
+                continue;
+            }
             abi::platform_table any_shape;
             any_shape.ranks = 1;
             const char* reason = "";
@@ -146,7 +284,7 @@ void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
                 p.push_back(
                     {severity::error, place,
                      fmt::format("{} cannot run by {}: {}.", name_of(spec.op), name_of(algorithms[a]), reason)});
-            else if (!firmware::supports(spec.op, algorithms[a], table(0), spec.transposed, &reason))
+            else if (!firmware::supports(spec.op, algorithms[a], table(0, 0, 0), spec.transposed, &reason))
                 p.push_back({severity::error, place,
                              fmt::format("{} by {} cannot run on a {}x{} mesh (rows x columns): {}.", name_of(spec.op),
                                          name_of(algorithms[a]), mesh.rows, mesh.cols, reason)});
@@ -237,6 +375,13 @@ namespace {
 class configured_pod final : public platform {
 public:
     explicit configured_pod(tpu_pod_config config) : config_(std::move(config)) {}
+    bool is_broken() const { return !config_.faults.regions.empty() || !config_.faults.links_down.empty(); }
+    const tpu_pod_routing& routing() const
+    {
+        if (!routing_)
+            routing_.emplace(config_);
+        return *routing_;
+    }
     const run_config& run() const override { return config_.run; }
     config_field resolved() const override
     {
@@ -250,16 +395,22 @@ public:
         return all;
     }
     std::uint32_t ranks() const override { return config_.ranks(); }
-    std::unique_ptr<machine> build() const override { return std::make_unique<tpu_pod>(config_); }
+    std::unique_ptr<machine> build() const override { return std::make_unique<tpu_pod>(config_, routing()); }
 
     std::string description() const override
     {
         const mesh_config& m = config_.mesh;
         const ici_config& ici = config_.ici;
-        const std::uint64_t x_links = 2ull * m.rows * (m.cols - (m.wraps_cols() ? 0 : 1));
-        const std::uint64_t y_links = 2ull * m.cols * (m.rows - (m.wraps_rows() ? 0 : 1));
-        std::string text = fmt::format("TPU pod   {} x {} mesh of {} chips, wrap links: {}\n", m.rows, m.cols,
-                                       config_.ranks(), name_of(m.wrap));
+        mesh_description present = config_.description();
+        present.links_down.clear();
+        const weft::mesh wired(present); // a link that is down is there
+        const std::vector<graph_link>& links = wired.graph().links;
+        const auto x_links = static_cast<std::uint64_t>(
+            std::count_if(links.begin(), links.end(), [](const graph_link& l) { return l.from_port < k_plus_y; }));
+        const std::uint64_t y_links = links.size() - x_links;
+        std::string text = fmt::format(
+            "TPU pod   {} x {} mesh of {} chips{}, wrap links: {}\n", m.rows, m.cols, m.rows * m.cols,
+            config_.faults.regions.empty() ? "" : fmt::format(", of which {} work", config_.ranks()), name_of(m.wrap));
         text += fmt::format("Links     {} directed ({} along X, {} along Y) of {}, {} VL{} with a buffer of {} each\n",
                             x_links + y_links, x_links, y_links, to_string(ici.link_rate), ici.virtual_lanes,
                             ici.virtual_lanes == 1 ? "" : "s", to_string(ici.buffer_per_vl));
@@ -279,26 +430,49 @@ public:
             ici.local_ports, ici.local_ports == 1 ? "" : "s", to_string(ici.local_port_rate),
             to_string(config_.chip.hbm.capacity), to_string(config_.chip.hbm.rate),
             to_string(data_size(config_.chip.ring_area_bytes())));
-        if (!config_.faults.links_down.empty())
-            text += fmt::format("Faults    {} link{} down\n", config_.faults.links_down.size(),
-                                config_.faults.links_down.size() == 1 ? "" : "s");
+        const auto announced =
+            static_cast<std::size_t>(std::count_if(config_.faults.links_down.begin(), config_.faults.links_down.end(),
+                                                   [](const link_fault_config& f) { return f.announced; }));
+        const std::size_t silent = config_.faults.links_down.size() - announced;
+        if (!config_.faults.regions.empty() || !config_.faults.links_down.empty())
+            text += fmt::format("Faults    {} failed chip{}, {} link{} down{}\n", m.rows * m.cols - config_.ranks(),
+                                m.rows * m.cols - config_.ranks() == 1 ? "" : "s", config_.faults.links_down.size(),
+                                config_.faults.links_down.size() == 1 ? "" : "s",
+                                silent == 0 ? "" : fmt::format(", of which routing does not know {}", silent));
         return text;
+    }
+
+    std::string routing_report() const override
+    {
+        const bool wraps = config_.mesh.wrap != mesh_wrap::none;
+        return fmt::format("Routing   {}{}\nProof     {}\n",
+                           routing().detours ? routing().detours->rule.text() : "dimension order: X, then Y",
+                           routing().detours && wraps ? "; wrap links are not used" : "", routing().proof.text);
     }
 
 private:
     tpu_pod_config config_;
+    mutable std::optional<tpu_pod_routing> routing_; ///< made when first asked for
 };
 
 } // namespace
 
 const platform_info k_tpu_pod_info = {
-    "tpu_pod", "TPU-v3 pod: a 2-D mesh of chips with ICI links, dimension-order routing, optional wrap links",
+    "tpu_pod",
+    "TPU-v3 pod: a 2-D mesh of chips with ICI links, dimension-order routing, detours around failed chips and links, optional wrap links",
     [](const yaml_document& document, std::vector<problem>& problems) -> std::unique_ptr<platform> {
         tpu_pod_config config = read_config<tpu_pod_config>(document, problems, {"platform"});
         for (const problem& p : problems)
             if (p.level == severity::error)
                 return nullptr;
-        return std::make_unique<configured_pod>(std::move(config));
+        auto pod = std::make_unique<configured_pod>(std::move(config));
+        if (!pod->is_broken())
+            return pod;
+        const std::string problem = pod->routing().problem();
+        if (problem.empty())
+            return pod;
+        add_problem(document, problems, "faults", problem);
+        return nullptr;
     },
     [] { return describe(tpu_pod_config{}); }};
 

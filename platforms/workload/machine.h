@@ -36,6 +36,9 @@ public:
     virtual std::uint32_t ranks() const = 0;
     /// What `weft check` prints: shape, rates, buffers against round trips.
     virtual std::string description() const = 0;
+    /// How packets are routed, and the proof that no route can deadlock; `weft check` prints it below the description. Seconds
+    /// for ten thousand chips.
+    virtual std::string routing_report() const = 0;
     /// Elaborates. Call once, before the simulation starts.
     virtual std::unique_ptr<machine> build() const = 0;
 };

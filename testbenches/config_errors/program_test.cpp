@@ -307,11 +307,11 @@ TEST_CASE("an output folder that cannot be written is refused before the run", "
     }
 }
 
-TEST_CASE("a down link with no way around ends at once and names who waits for what", "[program][fast]")
+TEST_CASE("a down link that routing does not know ends at once and names who waits for what", "[program][fast]")
 {
     const scratch dir;
-    const program_run r =
-        dir.run({"run", "small.yaml", "--set", "faults.links_down=[{row: 0, col: 0, direction: +X}]", "--quiet"});
+    const program_run r = dir.run({"run", "small.yaml", "--set",
+                                   "faults.links_down=[{row: 0, col: 0, direction: +X, announced: false}]", "--quiet"});
     INFO(r.err);
     CHECK(r.exit_code == 1);
     CHECK(r.seconds < 10);
@@ -322,6 +322,29 @@ TEST_CASE("a down link with no way around ends at once and names who waits for w
     const json j = json::parse(content_of(dir.path() / "out/small/results.json"));
     CHECK(has(j.at("failure").get<std::string>(), "the link is down"));
     CHECK(j.at("results").empty());
+}
+
+TEST_CASE("what has failed is routed around and the proof is printed", "[program][fast]")
+{
+    const scratch dir;
+    const program_run around =
+        dir.run({"run", "small.yaml", "--set", "faults.links_down=[{row: 0, col: 0, direction: +X}]", "--quiet"});
+    INFO(around.err);
+    CHECK(around.exit_code == 0);
+    const program_run whole = dir.run({"check", "small.yaml"});
+    CHECK(has(whole.out, "Routing   dimension order"));
+    CHECK(has(whole.out, "Proof     deadlock-free: "));
+    const program_run broken = dir.run({"check", "small.yaml", "--set", "mesh={rows: 8, cols: 8}", "--set",
+                                        "workload=[]", "--set", "faults.regions=[{row: 2, col: 2, rows: 2, cols: 4}]"});
+    INFO(broken.err);
+    CHECK(broken.exit_code == 0);
+    CHECK(has(broken.out, "64 chips, of which 56 work"));
+    CHECK(has(broken.out, "Proof     deadlock-free: 360 channels, 360 dependencies, acyclic"));
+    const program_run cut =
+        dir.run({"check", "small.yaml", "--set",
+                 "faults.links_down=[{row: 0, col: 0, direction: +X}, {row: 0, col: 0, direction: +Y}]"});
+    CHECK(cut.exit_code == 2);
+    CHECK(has(cut.err, "faults: leave chips that no route connects: chip(0,0) cannot reach chip(0,1)"));
 }
 
 TEST_CASE("a run that its limits are too short for says so and ends with 1", "[program][fast]")

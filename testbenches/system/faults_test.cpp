@@ -93,10 +93,10 @@ TEST_CASE("a lost packet inside a message gives wrong elements and not silence")
     CHECK((reported || wrong));
 }
 
-TEST_CASE("a dead link without a way around ends the run and names what waits for it")
+TEST_CASE("a dead link that routing does not know ends the run and names what waits for it")
 {
     tpu_pod_config config = one_ring();
-    config.faults.links_down.push_back({1, 1, mesh_direction::plus_x});
+    config.faults.links_down.push_back({1, 1, mesh_direction::plus_x, false});
     tpu_pod machine(config);
     collective_runner runner("host", machine, config.run, nullptr);
     const run_outcome outcome = runner.run();
@@ -105,4 +105,54 @@ TEST_CASE("a dead link without a way around ends the run and names what waits fo
     CHECK(outcome.failure.find("chip(1,1).+X: the link is down") != std::string::npos);
     CHECK(outcome.failure.find("Nothing can move any more") != std::string::npos);
     CHECK(outcome.failure.find("timed out") != std::string::npos);
+}
+
+TEST_CASE("collectives are exact around links that are known to be down")
+{
+    tpu_pod_config config = pod(4, 4);
+    config.run.workload = everything({4096});
+    config.faults.links_down = {
+        {1, 1, mesh_direction::plus_x}, {2, 3, mesh_direction::minus_y}, {0, 0, mesh_direction::plus_y}};
+    tpu_pod machine(config);
+    CHECK(machine.ici().engine().link_up(machine.ici().link_at(1, 2, k_plus_x)));
+    CHECK_FALSE(machine.ici().engine().link_up(machine.ici().link_at(1, 1, k_plus_x)));
+    collective_runner runner("host", machine, config.run, nullptr);
+    const run_outcome outcome = runner.run();
+    INFO(outcome.failure);
+    REQUIRE(outcome.failure.empty());
+    CHECK(outcome.cases.size() == 7);
+    for (const case_result& r : outcome.cases)
+        CHECK(r.check.wrong == 0);
+    CHECK(machine.ici().engine().link_packets(machine.ici().link_at(1, 1, k_plus_x)) == 0);
+    CHECK(machine.ici().engine().audit() == "");
+    CHECK(machine.pool().leak_report() == "");
+}
+
+TEST_CASE("a mesh with failed chips is built without them")
+{
+    tpu_pod_config config = pod(8, 8);
+    config.faults.regions = {{2, 2, 2, 4}};
+    tpu_pod machine(config);
+    CHECK(machine.chips().size() == 56);
+    CHECK(machine.ici().engine().router_count() == 56);
+    CHECK(machine.ici().link_at(2, 1, k_plus_x) == fabric_engine::k_none);
+    CHECK(machine.ici().link_at(2, 2, k_plus_x) == fabric_engine::k_none);
+    CHECK(std::string(machine.chips()[18]->basename()) == "chip_2_6");
+    CHECK(machine.chips()[18]->rank() == 18);
+    // The wires of the engine are those that the proof looked at.
+    const mesh topology(config.description());
+    std::uint32_t wires = 0;
+    for (std::uint32_t l = 0; l < machine.ici().engine().link_count(); ++l)
+        wires += machine.ici().engine().is_router_link(l) ? 1 : 0;
+    CHECK(wires == topology.graph().links.size());
+    for (const graph_link& l : topology.graph().links)
+        CHECK(machine.ici().engine().link_name(machine.ici().engine().out_link(l.from, l.from_port)) ==
+              topology.graph().routers[l.from].name + "." + topology.graph().port_name(l.from_port));
+}
+
+TEST_CASE("links that cut a chip off are refused with the pair")
+{
+    tpu_pod_config config = pod(4, 4);
+    config.faults.links_down = {{0, 0, mesh_direction::plus_x}, {0, 0, mesh_direction::plus_y}};
+    CHECK_THROWS_WITH(tpu_pod(config), Catch::Matchers::Contains("chip(0,0) cannot reach chip(0,1)"));
 }
