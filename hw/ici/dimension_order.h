@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Dimension-order routing of the ICI (Kumar and Jouppi, Fig. 1): along X (the row) to the right column, then along Y. On a
-// wrapped dimension the shorter way round; to the opposite chip, even coordinates go the positive way and odd ones the other. Deadlock freedom: X before Y, and within a
-// wrapped dimension the dateline rule: VL 0 up to the wrap link, VL 1 from the buffer behind it to the end of the dimension.
+// wrapped dimension the shorter way round; to the opposite chip, even coordinates go the positive way and odd ones the other.
+// Deadlock freedom: X before Y, and within a wrapped dimension the dateline rule: VL 0 up to the wrap link, VL 1 from the buffer
+// behind it to the end of the dimension.
 #pragma once
 
 #include "hw/fabric/routing_policy.h"

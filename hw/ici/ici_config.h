@@ -45,7 +45,7 @@ struct ici_config {
     {
         visit(
             "link_rate", self.link_rate, "Rate of one ICI link, per direction",
-            "656 Gb/s, CACM 2020 (R); 340 TB/s all-reduce per pod / 1024 chips / 4 links = 83 GB/s, Google Cloud TPU v3 page (D)");
+            "656 Gb/s, CACM 2020 (R); 340 TB/s all-reduce per pod / 1024 chips / 4 links = 83 GB/s, Google Cloud TPU v3 page (D); the JAX scaling book has 100 GB/s (Q)");
         visit("rate_counts", self.rate_counts,
               "payload: link_rate is net of packet headers; wire: headers are serialised at link_rate too",
               "the derived 83 GB/s is a payload rate (D); framing is not published (A)");
@@ -53,7 +53,7 @@ struct ici_config {
         visit("cable_propagation", self.cable_propagation, "Wire between boards, and wrap links", "A");
         visit("clock", self.clock, "Clock of the router", "940 MHz (R)");
         visit("router_latency", self.router_latency, "Head of a packet through one router", "A");
-        visit("virtual_lanes", self.virtual_lanes, "VLs per link; wrap links need 2 (dateline)",
+        visit("virtual_lanes", self.virtual_lanes, "VLs per link; wrap links (dateline) and detours use the second, a healthy mesh only the first",
               "not published; 2 (A)");
         visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", "not published (A)");
         visit("flit", self.flit, "Payload is padded to whole flits; also the size of one credit", "not published (A)");

@@ -56,9 +56,9 @@ struct collective_spec {
         visit("sizes", self.sizes, "Sizes as in nccl-tests: the buffer, or for all_gather, reduce_scatter and all_to_all all shards together", "");
         visit("range", self.range, "A geometric row of sizes instead of, or besides, `sizes`", "");
         visit("root", self.root, "Root rank of a broadcast", "");
-        visit("transposed", self.transposed, "Swap the roles of rows and columns", "");
+        visit("transposed", self.transposed, "Swap the roles of rows and columns in ring_1d and row_pair; nothing changes for the others", "");
         visit("inputs", self.inputs, "exact: every sum is exact and bits are compared; random: compared within the rounding bound", "");
-        visit("chunk", self.chunk, "Pipelining grain of the firmware", "assumed; Kumar and Jouppi give none");
+        visit("chunk", self.chunk, "Pipelining grain of the firmware; all_to_all sends each block whole", "assumed; Kumar and Jouppi give none");
     }
     std::vector<config_problem> validate() const;
 

@@ -75,3 +75,44 @@ TEST_CASE("a ring step of the firmware takes about one microsecond")
         CHECK(us(r.time_ps) / r.steps == Approx(1.0).epsilon(0.15));
     }
 }
+
+TEST_CASE("one local port feeds two links at their full rate")
+{
+    // A local port is twice as fast as a link: the middle chip of a row sends to both neighbours in the time of one.
+    tpu_pod_config config = pod(1, 3);
+    config.ici.local_ports = 1;
+    config.run.data = data_mode::off;
+    constexpr std::uint64_t bytes = 4 << 20;
+    config.run.workload = {spec(collective_op::broadcast, {algorithm::mesh_tree}, {bytes})};
+    config.run.workload[0].root = 1;
+    const run_outcome outcome = run(config);
+    const double one_link_us = static_cast<double>(bytes) * 8 / static_cast<double>(config.ici.link_rate.value()) * 1e6;
+    INFO("one link " << one_link_us << " us, simulated " << us(outcome.cases[0].time_ps) << " us");
+    CHECK(us(outcome.cases[0].time_ps) > one_link_us);
+    CHECK(us(outcome.cases[0].time_ps) < 1.15 * one_link_us);
+}
+
+TEST_CASE("a case takes the same time as the first one of a run and as a later one")
+{
+    tpu_pod_config config = pod(4, 4);
+    config.run.data = data_mode::off;
+    config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d}, {4, 4})};
+    const run_outcome outcome = run(config);
+    CHECK(outcome.cases[0].time_ps == outcome.cases[1].time_ps);
+    CHECK(outcome.cases[2].time_ps == outcome.cases[3].time_ps);
+}
+
+TEST_CASE("links that close the rows to rings do not make collectives slower")
+{
+    tpu_pod_config config = pod(4, 4);
+    config.run.data = data_mode::off;
+    config.run.burst = packet_count(16);
+    config.mesh.wrap = mesh_wrap::both;
+    constexpr std::uint64_t bytes = 16 << 20;
+    config.run.workload = {spec(collective_op::all_reduce, {algorithm::two_d, algorithm::row_pair}, {bytes})};
+    const run_outcome outcome = run(config);
+    // What two_d cannot beat without wrap links: (C - 1)(R + 1) / (R C) of the bytes over one link.
+    const double rate = static_cast<double>(config.ici.link_rate.value()) / 8; // B/s
+    const double mesh_bound_us = static_cast<double>(bytes) / rate * 3.0 * 5.0 / 16.0 * 1e6;
+    CHECK(us(outcome.cases[0].time_ps) < mesh_bound_us);
+}
