@@ -58,11 +58,17 @@ int validate(const validate_options& options)
 void add_validate(CLI::App& app, int& exit_code)
 {
     auto options = std::make_shared<validate_options>();
-    CLI::App* command = app.add_subcommand("validate", "Compare published results of a machine with the simulation; exit code 1 on a miss");
-    command->add_option("PLATFORM", options->target, "tpu_v3")->required()->type_name(" ")->check(CLI::IsMember({"tpu_v3"}));
+    CLI::App* command = app.add_subcommand(
+        "validate", "Compare published results of a machine with the simulation; exit code 1 on a miss");
+    command->add_option("PLATFORM", options->target, "tpu_v3")
+        ->required()
+        ->type_name(" ")
+        ->check(CLI::IsMember({"tpu_v3"}));
     command->add_option("--out", options->out, "The Markdown page")->type_name("FILE")->capture_default_str();
     command->add_option("--json", options->json, "Write the same as JSON to FILE")->type_name("FILE");
-    command->add_option("--configs", options->configs, "Folder of the platform files")->type_name("DIR")->capture_default_str();
+    command->add_option("--configs", options->configs, "Folder of the platform files")
+        ->type_name("DIR")
+        ->capture_default_str();
     command->add_flag("--quick", options->quick, "Only what is judged, not what assumed inputs do");
     command->callback([options, &exit_code] { exit_code = validate(*options); });
 }

@@ -25,10 +25,7 @@ std::string error_text(const validation_row& row)
 }
 } // namespace
 
-const char* name_of(verdict v)
-{
-    return v == verdict::met ? "met" : v == verdict::miss ? "MISS" : "not run";
-}
+const char* name_of(verdict v) { return v == verdict::met ? "met" : v == verdict::miss ? "MISS" : "not run"; }
 
 double validation_row::error_percent() const
 {
@@ -56,33 +53,36 @@ std::string line_of(const validation_row& row)
 {
     if (row.result() == verdict::not_run)
         return fmt::format("  {:<3} {:<62} not run: {}", row.target, row.what, row.why_not_run);
-    return fmt::format("  {:<3} {:<62} published {:>11}  simulated {:>11}  error {:>8}  tolerance {:>6}  {}", row.target,
-                       row.what, text_of(row.published, row.unit), text_of(row.simulated, row.unit), error_text(row),
-                       tolerance_text(row), name_of(row.result()));
+    return fmt::format("  {:<3} {:<62} published {:>11}  simulated {:>11}  error {:>8}  tolerance {:>6}  {}",
+                       row.target, row.what, text_of(row.published, row.unit), text_of(row.simulated, row.unit),
+                       error_text(row), tolerance_text(row), name_of(row.result()));
 }
 
 std::string to_markdown(const validation_report& r)
 {
-    std::string text = fmt::format("# Validation\n\n<!-- Made by `{}`; do not edit. -->\n\n## {}\n\n", r.command, r.title);
-    text += fmt::format("weft {}: {} met, {} missed, {} not run.\n\n", r.version, r.count(verdict::met), r.count(verdict::miss),
-                        r.count(verdict::not_run));
+    std::string text =
+        fmt::format("# Validation\n\n<!-- Made by `{}`; do not edit. -->\n\n## {}\n\n", r.command, r.title);
+    text += fmt::format("weft {}: {} met, {} missed, {} not run.\n\n", r.version, r.count(verdict::met),
+                        r.count(verdict::miss), r.count(verdict::not_run));
     text += "| target | what | published | simulated | error | tolerance | verdict | source of the published value |\n"
             "|---|---|---:|---:|---:|---:|---|---|\n";
     for (const validation_row& row : r.rows) {
         const bool run = row.result() != verdict::not_run;
-        text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", row.target, row.what, text_of(row.published, row.unit),
-                            text_of(row.simulated, row.unit), error_text(row), run ? tolerance_text(row) : "-",
-                            run ? name_of(row.result()) : row.why_not_run, row.source);
+        text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", row.target, row.what,
+                            text_of(row.published, row.unit), text_of(row.simulated, row.unit), error_text(row),
+                            run ? tolerance_text(row) : "-", run ? name_of(row.result()) : row.why_not_run, row.source);
     }
     for (const std::string& note : r.notes)
         text += "\n" + note + "\n";
     if (!r.sensitivities.empty()) {
-        text += "\n### What the assumed and calibrated inputs do\n\nNothing is judged by these runs.\n\n| run | result |\n|---|---|\n";
+        text +=
+            "\n### What the assumed and calibrated inputs do\n\nNothing is judged by these runs.\n\n| run | result |\n|---|---|\n";
         for (const sensitivity_row& s : r.sensitivities)
             text += fmt::format("| {} | {} |\n", s.what, s.result);
     }
-    text += "\n### Inputs\n\nConfidence: Q quoted from a public document, D derived from quoted figures, R recalled and not verified, "
-            "A assumed, C calibrated: chosen so that a published result comes out.\n\n| input | value | source |\n|---|---|---|\n";
+    text +=
+        "\n### Inputs\n\nConfidence: Q quoted from a public document, D derived from quoted figures, R recalled and not verified, "
+        "A assumed, C calibrated: chosen so that a published result comes out.\n\n| input | value | source |\n|---|---|---|\n";
     for (const input_row& i : r.inputs)
         text += fmt::format("| {} | {} | {} |\n", i.what, i.value, i.source);
     return text;

@@ -20,14 +20,14 @@ const char* name_of(verdict v); ///< "met", "MISS", "not run"
 
 /// One published value and what the simulation says.
 struct validation_row {
-    std::string target;             ///< "T1"
-    std::string what;               ///< "ResNet-50, 512 chips: share of the all-reduce"
-    std::string unit;               ///< "%", "steps"
+    std::string target; ///< "T1"
+    std::string what;   ///< "ResNet-50, 512 chips: share of the all-reduce"
+    std::string unit;   ///< "%", "steps"
     std::optional<double> published;
     std::optional<double> simulated; ///< none: not run, or the run did not complete
-    double tolerance_percent = 0;   ///< of the published value; 0: exactly
-    std::string why_not_run;        ///< "" for a row that is run
-    std::string source;             ///< of the published value and of the tolerance
+    double tolerance_percent = 0;    ///< of the published value; 0: exactly
+    std::string why_not_run;         ///< "" for a row that is run
+    std::string source;              ///< of the published value and of the tolerance
 
     verdict result() const;
     double error_percent() const; ///< of the published value; 0 when there is nothing to compare
@@ -47,7 +47,7 @@ struct input_row {
 };
 
 struct validation_report {
-    std::string name;    ///< "tpu_v3"
+    std::string name; ///< "tpu_v3"
     std::string title;
     std::string version;
     std::string command; ///< that makes the page

@@ -63,7 +63,8 @@ std::optional<double> figure(const run_figures& figures, const std::string& name
 }
 
 /// A mesh that runs all-reduces of one size by the given schemes, without bytes.
-tpu_pod_config all_reduces(std::uint32_t rows, std::uint32_t cols, std::vector<abi::algorithm> algorithms, std::uint64_t bytes)
+tpu_pod_config all_reduces(std::uint32_t rows, std::uint32_t cols, std::vector<abi::algorithm> algorithms,
+                           std::uint64_t bytes)
 {
     tpu_pod_config config;
     config.run.name = fmt::format("{}x{}", rows, cols);
@@ -130,7 +131,8 @@ void validation::steps_and_bandwidth()
 {
     constexpr std::uint64_t k_small_bytes = 64 << 10;
     for (const std::uint32_t n : {4u, 8u, 16u}) {
-        const run_figures figures = run(all_reduces(n, n, {abi::algorithm::ring_1d, abi::algorithm::two_d}, k_small_bytes));
+        const run_figures figures =
+            run(all_reduces(n, n, {abi::algorithm::ring_1d, abi::algorithm::two_d}, k_small_bytes));
         const auto steps = [&](const char* what, double published, const char* name) {
             validation_row row;
             row.target = "T6";
@@ -156,7 +158,8 @@ void validation::steps_and_bandwidth()
     if (figures.count("time_us_0") != 0 && figures.count("time_us_1") != 0)
         row.simulated = figures.at("time_us_1") / figures.at("time_us_0");
     row.tolerance_percent = 5;
-    row.source = "Kumar and Jouppi, section 2: two concurrent flips give full throughput (Q); tolerance: ours, for start and fold";
+    row.source =
+        "Kumar and Jouppi, section 2: two concurrent flips give full throughput (Q); tolerance: ours, for start and fold";
     add(std::move(row));
 }
 
@@ -170,19 +173,22 @@ void validation::not_yet()
         row.source = source;
         add(std::move(row));
     };
-    skip("T2", "share of the fault-tolerant all-reduce, failed 4x2 region", "Kumar and Jouppi, Table 2: 6.4, 11, 4.7, 7.8 % (Q)");
+    skip("T2", "share of the fault-tolerant all-reduce, failed 4x2 region",
+         "Kumar and Jouppi, Table 2: 6.4, 11, 4.7, 7.8 % (Q)");
     skip("T3", "fault-tolerant share / full-mesh share", "Kumar and Jouppi, Table 2: 1.52, 1.25, 1.27, 1.30 (D)");
     skip("T4", "relative efficiency", "Kumar and Jouppi, Table 1: 0.99, 0.946, 1.02, 0.986 (Q)");
     skip("T5", "largest overhead", "Kumar and Jouppi, section 3: 5.4 % end to end (Q)");
-    skip("T7", "no link shared by rings of the first phase; detours free of deadlock", "Kumar and Jouppi, Fig. 2, 8, 9 (Q)");
+    skip("T7", "no link shared by rings of the first phase; detours free of deadlock",
+         "Kumar and Jouppi, Fig. 2, 8, 9 (Q)");
 }
 
 void validation::try_variant(const std::string& what, const tpu_pod_config& config)
 {
     const run_figures figures = run(config);
     const auto share = figure(figures, "share_percent");
-    report.sensitivities.push_back({what, share ? fmt::format("{:.2f} %, {:.3f} ms exposed", *share, figures.at("exposed_ms"))
-                                                : "did not complete"});
+    report.sensitivities.push_back(
+        {what,
+         share ? fmt::format("{:.2f} %, {:.3f} ms exposed", *share, figures.at("exposed_ms")) : "did not complete"});
 }
 
 /// What the inputs that nobody publishes do.
@@ -213,24 +219,30 @@ void validation::sensitivities()
     if (const auto us = figure(board, "time_us_0"))
         report.sensitivities.push_back(
             {"one batch-norm exchange of 4 KiB among 4 chips, alone on a 2x2 mesh",
-             fmt::format("{:.2f} us; 106 of them, if none is hidden, add {:.2f} ms to a step of resnet50_1024", *us, 106 * *us * 1e-3)});
+             fmt::format("{:.2f} us; 106 of them, if none is hidden, add {:.2f} ms to a step of resnet50_1024", *us,
+                         106 * *us * 1e-3)});
 }
 
 void validation::inputs()
 {
     report.inputs = {
-        {"link rate", "82 GB/s per direction", "656 Gb/s, CACM 2020 (R); 340 TB/s per pod / 1024 chips / 4 links = 83 GB/s (D)"},
-        {"ring step", "about 1 us", "public reading notes on TPUs: about 1 us per hop seen by software (Q); the core's cost table is set to it (C)"},
+        {"link rate", "82 GB/s per direction",
+         "656 Gb/s, CACM 2020 (R); 340 TB/s per pod / 1024 chips / 4 links = 83 GB/s (D)"},
+        {"ring step", "about 1 us",
+         "public reading notes on TPUs: about 1 us per hop seen by software (Q); the core's cost table is set to it (C)"},
         {"HBM", "900 GB/s", "Google Cloud TPU v3 page (Q)"},
         {"mesh", "16x32, 32x32, no wrap links", "Kumar and Jouppi, section 3 (Q)"},
-        {"scheme", "row_pair; at 512 chips pairs along the 16-wide side", "Kumar and Jouppi, Fig. 6 and 7 (Q); the side is not published: D from a cost formula, and the variants above speak for the other one"},
+        {"scheme", "row_pair; at 512 chips pairs along the 16-wide side",
+         "Kumar and Jouppi, Fig. 6 and 7 (Q); the side is not published: D from a cost formula, and the variants above speak for the other one"},
         {"ResNet-50 gradients", "25.6 M float32", "MLPerf v0.6 and v0.7 code (Q for the type, D for the size)"},
-        {"ResNet-50 gradient groups", "4, not overlapped", "C: read from the published shares; no number of groups is published"},
+        {"ResNet-50 gradient groups", "4, not overlapped",
+         "C: read from the published shares; no number of groups is published"},
         {"BERT gradients", "336 M bfloat16", "MLPerf v0.7 code casts before the sum (Q), size D"},
         {"BERT gradient groups", "1", "C: read from the published shares"},
         {"chunk of the firmware", "1 MiB", "C: chosen after 256 KiB, see above; nothing is published"},
         {"compute of a step", "step time x (1 - published share)", "D"},
-        {"step, ResNet-50", "42.5 ms (512 chips), 24.8 ms (1024)", "MLPerf v0.6 result logs: 6.6 to 7.0 s and 3.93 s per 157 steps (D)"},
+        {"step, ResNet-50", "42.5 ms (512 chips), 24.8 ms (1024)",
+         "MLPerf v0.6 result logs: 6.6 to 7.0 s and 3.93 s per 157 steps (D)"},
         {"step, BERT", "228 ms (512 chips), 139 ms (1024)",
          "Kumar and Jouppi, Table 1: 1.90 and 1.16 minutes (Q) / about 500 steps of batch 8192, MLPerf v0.7 logs (D, batch A)"},
         {"buffers, packets, routers, wires", "see the platform files", "not published (A)"},

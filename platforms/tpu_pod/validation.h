@@ -19,7 +19,7 @@ using run_figures = std::map<std::string, double>;
 using isolated_run = std::function<run_figures(const std::function<run_figures()>&)>;
 
 struct tpu_v3_validation {
-    std::string config_dir; ///< holds the platform files
+    std::string config_dir;    ///< holds the platform files
     bool sensitivities = true; ///< also the runs that nothing is judged by
     isolated_run isolated;
     std::function<void(const validation_row&)> on_row; ///< told as soon as a row is known

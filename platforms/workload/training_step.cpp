@@ -42,9 +42,11 @@ void need_size(problem_list& p, data_size bytes, abi::element_type type)
 {
     const std::uint64_t element = abi::element_bytes(type);
     p.need(bytes.value() > 0, "bytes", "is zero; an all-reduce needs at least one element.");
-    p.need(bytes.value() <= k_largest_group_bytes, "bytes", fmt::format("is {}, must be at most 1 TiB.", to_string(bytes)));
-    p.need(bytes.value() % element == 0, "bytes",
-           fmt::format("is {}, no whole number of elements of {} ({} B each).", to_string(bytes), name_of(type), element));
+    p.need(bytes.value() <= k_largest_group_bytes, "bytes",
+           fmt::format("is {}, must be at most 1 TiB.", to_string(bytes)));
+    p.need(
+        bytes.value() % element == 0, "bytes",
+        fmt::format("is {}, no whole number of elements of {} ({} B each).", to_string(bytes), name_of(type), element));
 }
 } // namespace
 
@@ -63,7 +65,8 @@ std::vector<config_problem> gradient_group::validate() const
     }
     p.need(!ready || !ready_at, "ready_at", "stands beside ready, which says the same; write one of them.");
     p.need(!ready || is_fraction(*ready), "ready",
-           fmt::format("is {}, must be a fraction of the compute from 0 to 1; for a time write ready_at.", ready.value_or(0)));
+           fmt::format("is {}, must be a fraction of the compute from 0 to 1; for a time write ready_at.",
+                       ready.value_or(0)));
     return p.all;
 }
 
@@ -74,7 +77,8 @@ std::vector<config_problem> step_exchange::validate() const
     need_size(p, bytes, type);
     p.need(is_fraction(from), "from", fmt::format("is {}, must be a fraction of the compute from 0 to 1.", from));
     p.need(is_fraction(to), "to", fmt::format("is {}, must be a fraction of the compute from 0 to 1.", to));
-    p.need(!is_fraction(from) || !is_fraction(to) || from <= to, "to", fmt::format("is {}, before from ({}).", to, from));
+    p.need(!is_fraction(from) || !is_fraction(to) || from <= to, "to",
+           fmt::format("is {}, before from ({}).", to, from));
     return p.all;
 }
 
@@ -82,10 +86,13 @@ std::vector<config_problem> training_step_config::validate() const
 {
     problem_list p;
     p.need(steps >= 1 && steps <= k_most_steps, "steps", fmt::format("is {}, must be 1 to {}.", steps, k_most_steps));
-    p.need(compute.value() > 0, "compute", "is missing or zero; write the compute time of one step, for example \"40 ms\".");
-    p.need(compute.value() <= k_longest_compute_ps, "compute", fmt::format("is {}, must be at most 1000 s.", to_string(compute)));
-    p.need(!groups.empty() || !exchanges.empty(), "groups",
-           "is missing or empty, so there is nothing to sum; add at least one entry, for example \"- {bytes: 25 MB}\".");
+    p.need(compute.value() > 0, "compute",
+           "is missing or zero; write the compute time of one step, for example \"40 ms\".");
+    p.need(compute.value() <= k_longest_compute_ps, "compute",
+           fmt::format("is {}, must be at most 1000 s.", to_string(compute)));
+    p.need(
+        !groups.empty() || !exchanges.empty(), "groups",
+        "is missing or empty, so there is nothing to sum; add at least one entry, for example \"- {bytes: 25 MB}\".");
     p.need(collectives() <= k_most_collectives, "steps",
            fmt::format("makes {} collectives (steps x (groups + exchanges)), must be at most {}.", collectives(),
                        k_most_collectives));
@@ -93,8 +100,8 @@ std::vector<config_problem> training_step_config::validate() const
     for (std::size_t i = 0; i < groups.size(); ++i) {
         largest_element = std::max<std::uint64_t>(largest_element, abi::element_bytes(groups[i].type));
         p.need(!groups[i].ready_at || *groups[i].ready_at <= compute, fmt::format("groups.{}.ready_at", i),
-               fmt::format("is {}, after the end of the compute ({}).", to_string(groups[i].ready_at.value_or(duration())),
-                           to_string(compute)));
+               fmt::format("is {}, after the end of the compute ({}).",
+                           to_string(groups[i].ready_at.value_or(duration())), to_string(compute)));
     }
     for (const step_exchange& e : exchanges)
         largest_element = std::max<std::uint64_t>(largest_element, abi::element_bytes(e.type));
@@ -239,7 +246,8 @@ private:
     {
         if (next_group_ == config_.groups.size())
             return k_never_ps;
-        return config_.overlap == overlap_rule::none ? result_.compute_ps : config_.ready_ps(config_.groups[next_group_]);
+        return config_.overlap == overlap_rule::none ? result_.compute_ps
+                                                     : config_.ready_ps(config_.groups[next_group_]);
     }
     std::uint64_t compute_limit() const
     {
@@ -253,7 +261,8 @@ private:
         if (done > 0)
             stretches_.push_back({computed_ps_, start_ps});
         computed_ps_ += done;
-        stalled_for_ps_ = computed_ps_ < result_.compute_ps || next_exchange_ < exchanges_.size() ? elapsed_ps - done : 0;
+        stalled_for_ps_ =
+            computed_ps_ < result_.compute_ps || next_exchange_ < exchanges_.size() ? elapsed_ps - done : 0;
     }
     /// When, since the start of the step, `computed_ps` of compute were done.
     std::uint64_t ready_at_ps(std::uint64_t computed_ps) const

@@ -56,7 +56,10 @@ struct gradient_group {
         visit("ready_at", self.ready_at, "The same as a time since the start of compute", "");
     }
     std::vector<config_problem> validate() const;
-    std::uint64_t size_bytes() const { return bytes ? bytes->value() : elements.value_or(0) * abi::element_bytes(type); }
+    std::uint64_t size_bytes() const
+    {
+        return bytes ? bytes->value() : elements.value_or(0) * abi::element_bytes(type);
+    }
 };
 
 /// `count` equal all-reduces that compute waits for, evenly spread over a part of the compute.
@@ -75,9 +78,11 @@ struct step_exchange {
         visit("count", self.count, "How many in one step", "");
         visit("bytes", self.bytes, "Size of each", "");
         visit("type", self.type, "Type in which they are summed", "");
-        visit("from", self.from, "Fraction of the compute where they begin; the i-th stands at from + (i + 1/2) (to - from) / count", "");
+        visit("from", self.from,
+              "Fraction of the compute where they begin; the i-th stands at from + (i + 1/2) (to - from) / count", "");
         visit("to", self.to, "Fraction of the compute where they end", "");
-        visit("ranks_per_group", self.ranks_per_group, "Ranks that exchange with each other; only all ranks together can today", "");
+        visit("ranks_per_group", self.ranks_per_group,
+              "Ranks that exchange with each other; only all ranks together can today", "");
     }
     std::vector<config_problem> validate() const;
 };
@@ -100,11 +105,13 @@ struct training_step_config {
     {
         visit("steps", self.steps, "Steps to run", "");
         visit("compute", self.compute, "Compute time of one step on every rank", "");
-        visit("overlap", self.overlap, "none: all-reduces start after compute; when_ready: as soon as a group is ready, one at a time", "");
+        visit("overlap", self.overlap,
+              "none: all-reduces start after compute; when_ready: as soon as a group is ready, one at a time", "");
         visit("algorithm", self.algorithm, "How all groups and exchanges are summed", "");
         visit("transposed", self.transposed, "Swap the roles of rows and columns", "");
         visit("chunk", self.chunk, "Pipelining grain of the firmware", "assumed");
-        visit("inputs", self.inputs, "exact: every sum is exact and bits are compared; random: compared within the rounding bound", "");
+        visit("inputs", self.inputs,
+              "exact: every sum is exact and bits are compared; random: compared within the rounding bound", "");
         visit("groups", self.groups, "Gradient groups, in the order in which they are summed", "");
         visit("exchanges", self.exchanges, "Small all-reduces that compute waits for", "");
     }
@@ -143,9 +150,9 @@ struct step_part {
     std::uint64_t time_ps = 0;  ///< sum over all calls
     std::uint32_t steps = 0;    ///< longest chain of one call
     bool checked = false;
-    std::uint64_t wrong = 0;    ///< elements, over all ranks and calls
-    std::string first_wrong;    ///< "" when none
-    std::uint64_t digest = 0;   ///< of the results of all calls
+    std::uint64_t wrong = 0;  ///< elements, over all ranks and calls
+    std::string first_wrong;  ///< "" when none
+    std::uint64_t digest = 0; ///< of the results of all calls
 };
 
 struct training_step_result {
@@ -155,10 +162,7 @@ struct training_step_result {
     std::vector<step_part> parts; ///< groups, then exchanges, in the order of the file
 
     std::uint64_t exposed_ps() const { return time_ps - compute_ps; }
-    double share() const
-    {
-        return time_ps == 0 ? 0 : static_cast<double>(exposed_ps()) / static_cast<double>(time_ps);
-    }
+    double share() const { return time_ps == 0 ? 0 : static_cast<double>(exposed_ps()) / static_cast<double>(time_ps); }
 };
 
 /// The machine as a training step needs it. Both calls return false when the run cannot go on.

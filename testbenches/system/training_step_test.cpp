@@ -32,7 +32,8 @@ step_exchange exchange(std::uint32_t count, double from, double to)
 /// Every collective takes one microsecond per 1000 bytes, exchanges of 4 KiB 4.096.
 class fixed_host final : public step_host {
 public:
-    bool run_collective(const collective_case& c, std::uint64_t, std::uint64_t offset, std::uint64_t seed, case_result& r) override
+    bool run_collective(const collective_case& c, std::uint64_t, std::uint64_t offset, std::uint64_t seed,
+                        case_result& r) override
     {
         r = case_result{};
         r.what = c;
