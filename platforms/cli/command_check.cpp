@@ -50,7 +50,21 @@ void add_check(CLI::App& app, int& exit_code)
                        to_string(data_size(*smallest)),
                        *smallest == *largest ? "" : " to " + to_string(data_size(*largest)));
         }
-        fmt::print("  {} in all\n", plural(cases, "case"));
+        if (!run.workload.empty())
+            fmt::print("  {} in all\n", plural(cases, "case"));
+        if (run.training_step) {
+            const training_step_config& step = *run.training_step;
+            std::uint64_t bytes = 0;
+            for (const gradient_group& g : step.groups)
+                bytes += g.size_bytes();
+            std::size_t exchanges = 0;
+            for (const step_exchange& e : step.exchanges)
+                exchanges += e.count;
+            fmt::print("  {} of {} of compute, overlap {}: {} of {} in all, {}, by {}{}\n", plural(step.steps, "training step"),
+                       to_string(step.compute), name_of(step.overlap), plural(step.groups.size(), "gradient group"),
+                       to_string(data_size(bytes)), plural(exchanges, "exchange"), name_of(step.algorithm),
+                       step.transposed ? " transposed" : "");
+        }
     });
 }
 

@@ -107,6 +107,26 @@ std::vector<report_stat> statistics_of(machine& m)
     return all;
 }
 
+training_report training_report_of(const training_step_config& config, const std::vector<training_step_result>& steps)
+{
+    training_report t;
+    t.algorithm = name_of(config.algorithm);
+    t.transposed = config.transposed;
+    t.overlap = name_of(config.overlap);
+    for (const training_step_result& s : steps) {
+        training_step_row row{s.time_ps, s.compute_ps, s.communication_ps, s.exposed_ps(), s.share(), {}};
+        for (const step_part& p : s.parts) {
+            training_part_row part{p.name,   p.is_exchange, name_of(p.what.type), p.what.size_bytes, p.what.count,
+                                   p.calls,  p.ready_ps,    p.start_ps,           p.time_ps,         std::nullopt};
+            if (p.checked)
+                part.wrong = p.wrong;
+            row.parts.push_back(std::move(part));
+        }
+        t.steps.push_back(std::move(row));
+    }
+    return t;
+}
+
 run_report make_report(const weft::platform& p, machine& m, const run_outcome& outcome, const std::vector<problem>& warnings)
 {
     run_report r;
@@ -127,6 +147,8 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
             row.wrong = c.check.wrong;
         r.rows.push_back(row);
     }
+    if (p.run().training_step)
+        r.training = training_report_of(*p.run().training_step, outcome.training_steps);
     r.simulated_time_ps = outcome.simulated_time_ps;
     r.busiest_links = busiest_links(m, outcome.simulated_time_ps);
     r.hbm = traffic_of(m);
@@ -213,10 +235,7 @@ int run(const run_options& options)
         prepare_output_file(options.json);
     prepare_output_dir(dir);
 
-    std::size_t cases = 0;
-    for (const collective_spec& spec : p.run().workload)
-        cases += spec.cases().size();
-    progress bar = progress::on_stderr(static_cast<std::uint32_t>(cases), options.quiet);
+    progress bar = progress::on_stderr(static_cast<std::uint32_t>(collective_count(p.run())), options.quiet);
     shown_progress observer(bar);
     std::unique_ptr<trace_writer> trace;
     if (!options.trace.empty())
@@ -256,6 +275,12 @@ int run(const run_options& options)
                        c.what.size_bytes, c.check.wrong, to_string(c.check.first, c.what.type));
             code = 1;
         }
+    for (std::size_t i = 0; i < outcome.training_steps.size(); ++i)
+        for (const step_part& part : outcome.training_steps[i].parts)
+            if (part.wrong > 0) {
+                fmt::print(stderr, "training step {}, {}: {} wrong elements; the first: {}\n", i, part.name, part.wrong, part.first_wrong);
+                code = 1;
+            }
     if (!outcome.failure.empty()) {
         fmt::print(stderr, "the run failed: {}\n", outcome.failure);
         code = 1;

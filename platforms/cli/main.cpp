@@ -29,7 +29,7 @@ constexpr const char* k_description =
 constexpr const char* k_footer =
     "Exit codes:\n"
     "  0  all answers are right\n"
-    "  1  a run did not complete, or an answer was wrong\n"
+    "  1  a run did not complete, an answer was wrong, or a published value was missed\n"
     "  2  the input cannot be used: nothing was run or written, and stderr says what to change\n"
     "  3  a bug of weft\n"
     "Files:\n"
@@ -74,6 +74,7 @@ int sc_main(int argc, char* argv[])
     weft::cli::add_list(app, exit_code);
     weft::cli::add_bench(app, exit_code);
     weft::cli::add_docs(app, exit_code);
+    weft::cli::add_validate(app, exit_code);
     const std::string word = first_word(argc, argv);
     std::vector<std::string> commands;
     for (const CLI::App* command : app.get_subcommands({}))

@@ -136,6 +136,64 @@ void print_rows(std::ostream& out, const run_report& report, const table_style& 
     }
 }
 
+/// Lines of cells with a blank-separated column each, as wide as its widest cell; the first `left` columns to the left.
+void print_columns(std::ostream& out, const std::vector<std::vector<std::string>>& lines, std::size_t left)
+{
+    std::vector<std::size_t> width(lines.front().size(), 0);
+    for (const auto& line : lines)
+        for (std::size_t i = 0; i < line.size(); ++i)
+            width[i] = std::max(width[i], display_width(line[i]));
+    for (std::size_t n = 0; n < lines.size(); ++n) {
+        out << (n == 0 ? "# " : "  ");
+        for (std::size_t i = 0; i < lines[n].size(); ++i) {
+            const std::string room(width[i] - display_width(lines[n][i]), ' ');
+            out << (i == 0 ? "" : "  ") << (i < left ? lines[n][i] + room : room + lines[n][i]);
+        }
+        out << '\n';
+    }
+}
+
+std::optional<std::uint64_t> wrong_of(const training_step_row& step)
+{
+    std::optional<std::uint64_t> wrong;
+    for (const training_part_row& part : step.parts)
+        if (part.wrong)
+            wrong = wrong.value_or(0) + *part.wrong;
+    return wrong;
+}
+
+void print_training(std::ostream& out, const run_report& report, const table_style& style)
+{
+    if (!report.training)
+        return;
+    constexpr std::size_t k_steps_shown = 8;
+    const training_report& t = *report.training;
+    out << "# " << (style.color ? k_bold : "") << "training_step" << (style.color ? k_plain : "") << " by " << t.algorithm
+        << (t.transposed ? " transposed" : "") << ", overlap " << t.overlap << '\n';
+    const auto count = [](const std::optional<std::uint64_t>& n) { return n ? std::to_string(*n) : "n/a"; };
+    std::vector<std::vector<std::string>> lines{{"step", "time(us)", "compute(us)", "comm(us)", "exposed(us)", "share(%)", "#wrong"}};
+    for (std::size_t i = 0; i < t.steps.size() && i < k_steps_shown; ++i) {
+        const training_step_row& s = t.steps[i];
+        lines.push_back({std::to_string(i), rounded_us(s.time_ps), rounded_us(s.compute_ps), rounded_us(s.communication_ps),
+                         rounded_us(s.exposed_ps), fmt::format("{:.3f}", 100 * s.share), count(wrong_of(s))});
+    }
+    print_columns(out, lines, 0);
+    if (t.steps.size() > k_steps_shown)
+        out << "  ... and " << t.steps.size() - k_steps_shown << " more steps, in results.json\n";
+    out << '\n';
+    if (t.steps.empty())
+        return;
+    lines = {{"of step 0", "type", "size(B)", "count", "calls", "ready(us)", "start(us)", "time(us)", "algbw(GB/s)", "#wrong"}};
+    for (const training_part_row& p : t.steps.front().parts) {
+        const double bytes = static_cast<double>(p.size_bytes) * p.calls;
+        lines.push_back({p.name, p.type, std::to_string(p.size_bytes), std::to_string(p.count), std::to_string(p.calls),
+                         rounded_us(p.ready_ps), rounded_us(p.start_ps), rounded_us(p.time_ps),
+                         fmt::format("{:.3f}", p.time_ps == 0 ? 0 : bytes / static_cast<double>(p.time_ps) * 1e3), count(p.wrong)});
+    }
+    print_columns(out, lines, 1);
+    out << '\n';
+}
+
 void print_links(std::ostream& out, const run_report& report, const table_style& style)
 {
     if (report.busiest_links.empty())
@@ -176,19 +234,26 @@ void print_summary(std::ostream& out, const run_report& r, const table_style& st
                      r.packet_hops_per_cpu_s / 1e6, r.timeline_events, r.kernel_activations));
     std::uint64_t wrong = 0;
     std::size_t checked = 0;
-    for (const auto& row : r.rows) {
-        wrong += row.wrong.value_or(0);
-        checked += row.wrong ? 1 : 0;
-    }
-    const std::string without =
-        checked == r.rows.size() ? "" : fmt::format(", {} carried no data", r.rows.size() - checked);
+    std::size_t results = 0;
+    const auto add = [&](const std::optional<std::uint64_t>& wrong_here) {
+        wrong += wrong_here.value_or(0);
+        checked += wrong_here ? 1 : 0;
+        ++results;
+    };
+    for (const auto& row : r.rows)
+        add(row.wrong);
+    if (r.training)
+        for (const training_step_row& step : r.training->steps)
+            for (const training_part_row& part : step.parts)
+                add(part.wrong);
+    const std::string without = checked == results ? "" : fmt::format(", {} carried no data", results - checked);
     if (checked == 0)
         line("Wrong elements", r.failure.empty() ? "n/a: nothing was checked, the run carried no data" : "n/a: the run did not complete");
     else if (wrong == 0)
-        line("Wrong elements", fmt::format("0 in {} of {} results{}", checked, r.rows.size(), without));
+        line("Wrong elements", fmt::format("0 in {} of {} results{}", checked, results, without));
     else
         out << fmt::format("{}{:<17}{} in {} of {} results{}{}\n", style.color ? k_red : "", "Wrong elements", wrong,
-                           checked, r.rows.size(), without, style.color ? k_plain : "");
+                           checked, results, without, style.color ? k_plain : "");
     line("Digest", fmt::format("{:016x}", r.digest));
 }
 
@@ -197,6 +262,44 @@ double finite(double value, const std::string& what)
     if (!std::isfinite(value))
         throw bug("report", 0, fmt::format("{} is {}, which no file can hold", what, value));
     return value;
+}
+
+/// The nearest double prints back as the exact decimal up to 15 digits: 16 minutes of simulated time.
+double json_us(std::uint64_t ps) { return static_cast<double>(ps) / 1e6; }
+
+nlohmann::ordered_json training_json(const training_report& t)
+{
+    using json = nlohmann::ordered_json;
+    json j;
+    j["algorithm"] = t.algorithm;
+    j["transposed"] = t.transposed;
+    j["overlap"] = t.overlap;
+    j["steps"] = json::array();
+    for (const training_step_row& s : t.steps) {
+        json step;
+        step["time_us"] = json_us(s.time_ps);
+        step["compute_us"] = json_us(s.compute_ps);
+        step["communication_us"] = json_us(s.communication_ps);
+        step["exposed_us"] = json_us(s.exposed_ps);
+        step["share"] = finite(s.share, "share of a training step");
+        step["groups"] = json::array();
+        step["exchanges"] = json::array();
+        for (const training_part_row& p : s.parts) {
+            json part;
+            part["name"] = p.name;
+            part["type"] = p.type;
+            part["size_bytes"] = p.size_bytes;
+            part["count"] = p.count;
+            part["calls"] = p.calls;
+            part["ready_us"] = json_us(p.ready_ps);
+            part["start_us"] = json_us(p.start_ps);
+            part["time_us"] = json_us(p.time_ps);
+            part["wrong"] = p.wrong ? json(*p.wrong) : json();
+            step[p.is_exchange ? "exchanges" : "groups"].push_back(std::move(part));
+        }
+        j["steps"].push_back(std::move(step));
+    }
+    return j;
 }
 
 nlohmann::ordered_json stat_json(const report_stat& stat)
@@ -297,6 +400,7 @@ void print_table(std::ostream& out, const run_report& report, const table_style&
     for (const auto& warning : report.warnings)
         out << (style.color ? k_yellow : "") << "# warning: " << warning << (style.color ? k_plain : "") << '\n';
     print_rows(out, report, style);
+    print_training(out, report, style);
     print_links(out, report, style);
     print_summary(out, report, style);
     out.flush();
@@ -317,14 +421,15 @@ nlohmann::ordered_json to_json(const run_report& r)
         line["redop"] = row.redop;
         line["size_bytes"] = row.size_bytes;
         line["count"] = row.count;
-        // The nearest double prints back as the exact decimal up to 15 digits: 16 minutes of simulated time.
-        line["time_us"] = static_cast<double>(row.time_ps) / 1e6;
+        line["time_us"] = json_us(row.time_ps);
         line["algbw_GBps"] = finite(row.algbw_GBps, "algbw" + where);
         line["busbw_GBps"] = finite(row.busbw_GBps, "busbw" + where);
         line["wrong"] = row.wrong ? json(*row.wrong) : json();
         line["steps"] = row.steps;
         j["results"].push_back(std::move(line));
     }
+    if (r.training)
+        j["training_step"] = training_json(*r.training);
     j["digest"] = fmt::format("{:016x}", r.digest); // a string: many readers of JSON keep 53 bits of a number
     j["simulated_time_ps"] = r.simulated_time_ps;
     j["host_seconds"] = finite(r.host_seconds, "host_seconds");

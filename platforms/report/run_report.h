@@ -31,6 +31,36 @@ struct result_row {
     std::uint32_t steps = 0;            ///< longest chain of ring or tree steps
 };
 
+/// A gradient group or the exchanges of one entry, in one step.
+struct training_part_row {
+    std::string name;
+    bool is_exchange = false;
+    std::string type;
+    std::uint64_t size_bytes = 0; ///< of one call
+    std::uint64_t count = 0;      ///< elements of one call
+    std::uint32_t calls = 0;
+    std::uint64_t ready_ps = 0; ///< of the first call, since the start of the step
+    std::uint64_t start_ps = 0;
+    std::uint64_t time_ps = 0; ///< all calls together
+    std::optional<std::uint64_t> wrong;
+};
+
+struct training_step_row {
+    std::uint64_t time_ps = 0;
+    std::uint64_t compute_ps = 0;
+    std::uint64_t communication_ps = 0;
+    std::uint64_t exposed_ps = 0;
+    double share = 0; ///< exposed / time
+    std::vector<training_part_row> parts;
+};
+
+struct training_report {
+    std::string algorithm;
+    bool transposed = false;
+    std::string overlap;
+    std::vector<training_step_row> steps;
+};
+
 struct link_load {
     std::string name;
     std::uint64_t bytes = 0;
@@ -55,6 +85,7 @@ struct report_stat {
 struct run_report {
     std::string title; ///< "tpu_v3_mesh_8x8: 64 chips", first line of the table
     std::vector<result_row> rows;
+    std::optional<training_report> training; ///< none: the run has no training step
     std::vector<link_load> busiest_links; ///< in the order to print
     hbm_traffic hbm;
     std::uint64_t simulated_time_ps = 0;
@@ -77,12 +108,14 @@ struct table_style {
     bool color = false; ///< ANSI colours for wrong results and headings
 };
 
-/// Rows in the columns of nccl-tests, grouped by operation, then the summary. Times are rounded to a nanosecond from
+/// Rows in the columns of nccl-tests, grouped by operation, then the training steps, then the summary. Times are rounded to a nanosecond from
 /// picoseconds without floating point; results.json has them in full.
 void print_table(std::ostream& out, const run_report& report, const table_style& style = {});
 
 /// results.json: {version, results: [{op, algorithm, type, redop, size_bytes, count, time_us, algbw_GBps, busbw_GBps,
-/// wrong, steps}], digest, simulated_time_ps, host_seconds, packet_hops, packet_hops_per_cpu_s, timeline_events, config,
+/// wrong, steps}], training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us, exposed_us, share,
+/// groups: [{name, type, size_bytes, count, calls, ready_us, start_us, time_us, wrong}], exchanges: [the same]}]} if the run has
+/// one, digest, simulated_time_ps, host_seconds, packet_hops, packet_hops_per_cpu_s, timeline_events, config,
 /// stats: [{name, value, unit, description}]}. `wrong` is null for a run without data; `digest` is a string of 16 hex
 /// digits. CPU time, kernel activations, HBM traffic and the busiest links come first among the stats. Throws bug for a
 /// number that is not finite.

@@ -120,6 +120,11 @@ private:
     void check_faults(std::vector<config_problem>& problems) const;
     void check_regions(std::vector<config_problem>& problems) const;
     void check_workload(std::vector<config_problem>& problems) const;
+    void check_training_step(std::vector<config_problem>& problems) const;
+    void check_host_memory(std::vector<config_problem>& problems) const;
+    /// Why the firmware cannot run it on this mesh, as a sentence; "" when it can.
+    std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
+    std::uint64_t room_for_buffers() const; ///< bytes of one HBM; no limit when the sections that say it are not sound
     void check_buffers(std::vector<config_problem>& problems) const;
     void check_burst(std::vector<config_problem>& problems) const;
 };

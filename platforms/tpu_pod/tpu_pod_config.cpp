@@ -145,6 +145,8 @@ std::vector<config_problem> tpu_pod_config::validate() const
     if (!no_errors(faulty))
         return p; // how many chips there are is not known
     check_workload(p);
+    check_training_step(p);
+    check_host_memory(p);
     if ((mesh.wraps_rows() || mesh.wraps_cols()) && ici.virtual_lanes < 2)
         p.push_back(
             {severity::error, "ici.virtual_lanes",
@@ -256,11 +258,71 @@ void tpu_pod_config::check_regions(std::vector<config_problem>& p) const
                              mesh.wrap == mesh_wrap::none ? "" : " (detours do not use wrap links)")});
 }
 
+std::string tpu_pod_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
+{
+    if (!faults.regions.empty())
+        return fmt::format("{} by {} on a mesh with failed chips is not built yet; leave out faults.regions or the workload.",
+                           name_of(op), name_of(algo));
+    abi::platform_table any_shape;
+    any_shape.ranks = 1;
+    const char* reason = "";
+    if (!firmware::supports(op, algo, any_shape, transposed, &reason))
+        return fmt::format("{} cannot run by {}: {}.", name_of(op), name_of(algo), reason);
+    if (!firmware::supports(op, algo, table(0, 0, 0), transposed, &reason))
+        return fmt::format("{} by {} cannot run on a {}x{} mesh (rows x columns): {}.", name_of(op), name_of(algo),
+                           mesh.rows, mesh.cols, reason);
+    return {};
+}
+
+std::uint64_t tpu_pod_config::room_for_buffers() const
+{
+    const bool sound = no_errors(chip.hbm.validate()) && no_errors(chip.dma.validate()) && no_errors(chip.validate());
+    return sound ? chip.buffer_bytes() : ~std::uint64_t{0};
+}
+
+void tpu_pod_config::check_training_step(std::vector<config_problem>& p) const
+{
+    if (!run.training_step)
+        return;
+    const training_step_config& step = *run.training_step;
+    const std::string refusal = refusal_of(abi::collective_op::all_reduce, step.algorithm, step.transposed);
+    if (!refusal.empty())
+        p.push_back({severity::error, "training_step.algorithm", refusal});
+    for (std::size_t i = 0; i < step.exchanges.size(); ++i) {
+        const std::uint32_t group = step.exchanges[i].ranks_per_group.value_or(ranks());
+        if (group != ranks())
+            p.push_back({severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i),
+                         fmt::format("is {}, but the firmware sums over all {} ranks of the mesh only, which takes longer than "
+                                     "over a few neighbours; remove the entry, or remove this key to exchange over all ranks.",
+                                     group, ranks())});
+    }
+    if (is_sound(step) && step.buffer_bytes() > room_for_buffers())
+        p.push_back({severity::error, "training_step.groups",
+                     fmt::format("need {} of HBM per chip together with the exchanges, but chip.hbm.capacity is {}, of which the "
+                                 "descriptor rings take {}.",
+                                 rounded_text(data_size(step.buffer_bytes())), to_string(chip.hbm.capacity),
+                                 to_string(data_size(chip.ring_area_bytes())))});
+}
+
+void tpu_pod_config::check_host_memory(std::vector<config_problem>& p) const
+{
+    for (const collective_spec& spec : run.workload)
+        if (!is_sound(spec))
+            return;
+    if (run.case_count() > run_config::k_most_cases || (run.training_step && !is_sound(*run.training_step)))
+        return;
+    const std::uint64_t host = host_data_bytes_for(run, ranks());
+    if (host > k_much_host_memory)
+        p.push_back(
+            {severity::warning, run.workload.empty() ? "training_step" : "workload",
+             fmt::format(
+                 "needs {} of host memory for the contents of {} HBMs; with \"data: off\" it needs none, and the times are the same.",
+                 rounded_text(data_size(host)), ranks())});
+}
+
 void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
 {
-    const bool hbm_sound =
-        no_errors(chip.hbm.validate()) && no_errors(chip.dma.validate()) && no_errors(chip.validate());
-    const std::uint64_t room = hbm_sound ? chip.buffer_bytes() : ~std::uint64_t{0};
+    const std::uint64_t room = room_for_buffers();
     bool all_sound = run.case_count() <= run_config::k_most_cases;
     const std::uint64_t output_offset = all_sound ? output_offset_for(run) : 0;
     for (std::size_t i = 0; i < run.workload.size(); ++i) {
@@ -269,25 +331,9 @@ void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
         const std::vector<abi::algorithm> algorithms = spec.all_algorithms();
         for (std::size_t a = 0; a < algorithms.size(); ++a) {
             const std::string place = spec.algorithms.empty() ? key : fmt::format("{}.algorithms.{}", key, a);
-            if (!faults.regions.empty()) {
-                p.push_back(
-                    {severity::error, place,
-                     fmt::format(
-                         "{} by {} on a mesh with failed chips is not built yet; leave out faults.regions or the workload.",
-                         name_of(spec.op), name_of(algorithms[a]))});
-                continue;
-            }
-            abi::platform_table any_shape;
-            any_shape.ranks = 1;
-            const char* reason = "";
-            if (!firmware::supports(spec.op, algorithms[a], any_shape, spec.transposed, &reason))
-                p.push_back(
-                    {severity::error, place,
-                     fmt::format("{} cannot run by {}: {}.", name_of(spec.op), name_of(algorithms[a]), reason)});
-            else if (!firmware::supports(spec.op, algorithms[a], table(0, 0, 0), spec.transposed, &reason))
-                p.push_back({severity::error, place,
-                             fmt::format("{} by {} cannot run on a {}x{} mesh (rows x columns): {}.", name_of(spec.op),
-                                         name_of(algorithms[a]), mesh.rows, mesh.cols, reason)});
+            const std::string refusal = refusal_of(spec.op, algorithms[a], spec.transposed);
+            if (!refusal.empty())
+                p.push_back({severity::error, place, refusal});
         }
         if (spec.root >= ranks())
             p.push_back({severity::error, key + ".root",
@@ -308,13 +354,6 @@ void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
             break;
         }
     }
-    const std::uint64_t host = all_sound ? host_data_bytes_for(run, ranks()) : 0;
-    if (host > k_much_host_memory)
-        p.push_back(
-            {severity::warning, "workload",
-             fmt::format(
-                 "needs {} of host memory for the contents of {} HBMs; with \"data: off\" it needs none, and the times are the same.",
-                 rounded_text(data_size(host)), ranks())});
 }
 
 /// A buffer that does not cover the round trip of its link throttles it: allowed, but said. One that holds no packet: refused.

@@ -49,16 +49,28 @@ std::uint64_t hbm_bytes_for(std::uint64_t output_offset, const collective_case& 
     return output_offset + result_range(c, 0, ranks).count * abi::element_bytes(c.type);
 }
 
+std::size_t collective_count(const run_config& config)
+{
+    std::size_t cases = config.case_count();
+    if (config.training_step)
+        cases += config.training_step->collectives();
+    return cases;
+}
+
 std::uint64_t host_data_bytes_for(const run_config& config, std::uint32_t ranks)
 {
     if (config.data == data_mode::off)
         return 0;
     std::uint64_t resident = 0; // what was once touched stays
+    std::uint64_t outputs = 0;
     for (const collective_spec& spec : config.workload)
         for (const collective_case& c : spec.cases()) {
             const std::uint64_t output = c.op == abi::collective_op::all_to_all ? hbm_bytes_for(0, c, ranks) : 0;
             resident = std::max(resident, c.size_bytes + output);
+            outputs = std::max(outputs, output);
         }
+    if (config.training_step)
+        resident = std::max(resident, config.training_step->buffer_bytes() + outputs);
     const std::uint64_t page = sparse_store::k_page_bytes;
     return ranks * ((resident + page - 1) / page * page);
 }
@@ -81,7 +93,7 @@ run_outcome collective_runner::run()
     sc_core::sc_start();
     outcome_.cpu_seconds = cpu_seconds() - cpu - data_cpu_seconds_;
     outcome_.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
-    outcome_.simulated_time_ps = last_answer_ps_;
+    outcome_.simulated_time_ps = end_ps_;
     digest64 digest;
     for (const case_result& r : outcome_.cases) {
         digest.update_u64(static_cast<std::uint64_t>(r.what.op) | static_cast<std::uint64_t>(r.what.algo) << 8 |
@@ -93,6 +105,17 @@ run_outcome collective_runner::run()
         digest.update_u64(r.checked ? r.check.digest : 0);
         digest.update_u64(r.check.wrong);
     }
+    for (const training_step_result& s : outcome_.training_steps) {
+        digest.update_u64(s.time_ps);
+        digest.update_u64(s.communication_ps);
+        for (const step_part& p : s.parts) {
+            digest.update_u64(p.what.count);
+            digest.update_u64(p.start_ps);
+            digest.update_u64(p.time_ps);
+            digest.update_u64(p.checked ? p.digest : 0);
+            digest.update_u64(p.wrong);
+        }
+    }
     outcome_.digest = digest.value();
     return outcome_;
 }
@@ -102,21 +125,9 @@ void collective_runner::host()
     // The first case starts as the others do: with every core booted and waiting for a command.
     for (unsigned looks = 0; looks < k_boot_looks && !all_parked(); ++looks)
         sc_core::wait(sc_time_from_ps(k_boot_look_ps));
-    std::size_t cases = 0;
-    for (const collective_spec& spec : config_.workload)
-        cases += spec.cases().size();
-    std::size_t index = 0;
-    bool going_on = true;
-    for (const collective_spec& spec : config_.workload) {
-        for (const collective_case& c : spec.cases()) {
-            if (!going_on)
-                break;
-            if (observer_ != nullptr)
-                observer_->on_case(index, cases, c);
-            ++index;
-            going_on = run_case(c, spec.chunk.value());
-        }
-    }
+    cases_ = collective_count(config_);
+    if (run_workload())
+        run_training_steps();
     sc_core::sc_stop();
 }
 
@@ -125,11 +136,69 @@ bool collective_runner::all_parked() const
     return std::all_of(machine_.chips().begin(), machine_.chips().end(), [](const chip* c) { return c->core.idle(); });
 }
 
-bool collective_runner::run_case(const collective_case& c, std::uint64_t chunk_bytes)
+bool collective_runner::run_workload()
 {
+    for (const collective_spec& spec : config_.workload)
+        for (const collective_case& c : spec.cases()) {
+            case_result result;
+            if (!run_collective(c, spec.chunk.value(), 0, config_.seed, result))
+                return false;
+            outcome_.cases.push_back(result);
+            // Credits and completions that are still on their way belong to this case, not to the next one.
+            let_it_drain();
+        }
+    return true;
+}
+
+bool collective_runner::run_training_steps()
+{
+    if (!config_.training_step)
+        return true;
+    const training_step_config& step = *config_.training_step;
+    const std::uint64_t each = step.collectives() / step.steps;
+    for (std::uint32_t i = 0; i < step.steps; ++i) {
+        training_step_result result;
+        std::string part;
+        // Every collective has inputs of its own, so that what a former one left behind cannot pass for its answer.
+        if (!run_training_step(step, *this, config_.seed + i * each, result, part)) {
+            outcome_.failure = fmt::format("training step {}, {}: {}", i, part, outcome_.failure);
+            return false;
+        }
+        outcome_.training_steps.push_back(std::move(result));
+    }
+    let_it_drain();
+    return true;
+}
+
+bool collective_runner::compute(std::uint64_t time_ps)
+{
+    const std::uint64_t now_ps = kernel_now_ps();
+    const std::uint64_t limit_ps = config_.time_limit.value();
+    if (now_ps > limit_ps || time_ps > limit_ps - now_ps) {
+        outcome_.failure = fmt::format("compute would go on to {}, and time_limit = {} of simulated time is over before.",
+                                       rounded_text(duration(now_ps + time_ps)), to_string(config_.time_limit));
+        return false;
+    }
+    sc_core::wait(sc_time_from_ps(time_ps));
+    end_ps_ = kernel_now_ps();
+    return true;
+}
+
+void collective_runner::let_it_drain()
+{
+    while (!machine_.time().empty())
+        sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
+}
+
+bool collective_runner::run_collective(const collective_case& c, std::uint64_t chunk_bytes, std::uint64_t buffer_offset,
+                                       std::uint64_t input_seed, case_result& result)
+{
+    if (observer_ != nullptr)
+        observer_->on_case(index_, cases_, c);
+    ++index_;
     const double cpu_before = cpu_seconds();
     if (config_.data == data_mode::checked)
-        fill_inputs(c);
+        fill_inputs(c, buffer_offset, input_seed);
     data_cpu_seconds_ += cpu_seconds() - cpu_before;
 
     abi::command command;
@@ -139,7 +208,7 @@ bool collective_runner::run_case(const collective_case& c, std::uint64_t chunk_b
     command.type = c.type;
     command.redop = c.redop;
     command.count = c.count;
-    command.buffer_offset = 0;
+    command.buffer_offset = buffer_offset;
     command.output_offset = output_offset_;
     command.chunk_bytes = chunk_bytes;
     command.timeout_ns = config_.firmware_timeout.value() / 1000;
@@ -169,6 +238,7 @@ bool collective_runner::run_case(const collective_case& c, std::uint64_t chunk_b
             outcome_.failure = fmt::format("{} {} of {} B: time_limit = {} of simulated time is over, and {} of {} ranks have not answered.{}",
                                            name_of(c.op), name_of(c.algo), c.size_bytes, to_string(config_.time_limit),
                                            ranks - answers_, ranks, who_waits());
+            end_ps_ = last_answer_ps_;
             return false;
         }
         if (!picture.empty()) // nothing but a time-out can happen: go there in one step
@@ -187,11 +257,12 @@ bool collective_runner::run_case(const collective_case& c, std::uint64_t chunk_b
         if (picture.empty() && failed.find(k_timed_out) != std::string::npos)
             outcome_.failure += fmt::format("\nNothing was blocked for good. Every single wait is bounded by firmware_timeout = {}; raise it "
                                             "where links, memories or cores are this slow.", to_string(config_.firmware_timeout));
-        last_answer_ps_ = kernel_now_ps();
+        end_ps_ = kernel_now_ps();
         return false;
     }
 
-    case_result result;
+    end_ps_ = last_answer_ps_;
+    result = case_result{};
     result.what = c;
     result.time_ps = last_answer_ps_ - start_ps;
     for (const chip* source : machine_.chips()) {
@@ -201,14 +272,10 @@ bool collective_runner::run_case(const collective_case& c, std::uint64_t chunk_b
     }
     const double cpu_check = cpu_seconds();
     if (config_.data == data_mode::checked) {
-        result.check = check(c);
+        result.check = check(c, buffer_offset, input_seed);
         result.checked = true;
     }
     data_cpu_seconds_ += cpu_seconds() - cpu_check;
-    outcome_.cases.push_back(result);
-    // Credits and completions that are still on their way belong to this case, not to the next one.
-    while (!machine_.time().empty())
-        sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
     return true;
 }
 
@@ -221,7 +288,7 @@ void collective_runner::on_done(std::uint32_t rank, std::uint32_t sequence)
         all_answered_.notify(sc_core::SC_ZERO_TIME);
 }
 
-void collective_runner::fill_inputs(const collective_case& c)
+void collective_runner::fill_inputs(const collective_case& c, std::uint64_t buffer_offset, std::uint64_t input_seed)
 {
     const auto ranks = static_cast<std::uint32_t>(machine_.chips().size());
     const std::uint64_t element = abi::element_bytes(c.type);
@@ -236,22 +303,22 @@ void collective_runner::fill_inputs(const collective_case& c)
     for (chip* target : machine_.chips()) {
         const abi::element_range in = input_range(c, target->rank(), ranks);
         const auto poison = [](std::uint64_t, std::uint8_t* to, std::uint64_t n) { std::memset(to, k_poison, n); };
-        each_span(target->hbm, 0, in.first * element, poison);
-        each_span(target->hbm, in.first * element, in.count * element, [&](std::uint64_t done, std::uint8_t* to, std::uint64_t n) {
-            generate(c, config_.seed, target->rank(), ranks, in.first + done / element, to, n / element);
+        each_span(target->hbm, buffer_offset, in.first * element, poison);
+        each_span(target->hbm, buffer_offset + in.first * element, in.count * element, [&](std::uint64_t done, std::uint8_t* to, std::uint64_t n) {
+            generate(c, input_seed, target->rank(), ranks, in.first + done / element, to, n / element);
         });
         const std::uint64_t end = in.first + in.count;
-        each_span(target->hbm, end * element, (c.count - end) * element, poison);
+        each_span(target->hbm, buffer_offset + end * element, (c.count - end) * element, poison);
         if (c.op == abi::collective_op::all_to_all)
             each_span(target->hbm, output_offset_, result_range(c, target->rank(), ranks).count * element, poison);
     }
 }
 
-check_outcome collective_runner::check(const collective_case& c)
+check_outcome collective_runner::check(const collective_case& c, std::uint64_t buffer_offset, std::uint64_t input_seed)
 {
     const auto ranks = static_cast<std::uint32_t>(machine_.chips().size());
-    return check_result(c, config_.seed, ranks, [&](std::uint32_t rank, std::uint64_t offset, std::uint64_t at_most) {
-        const std::uint64_t base = c.op == abi::collective_op::all_to_all ? output_offset_ : 0;
+    return check_result(c, input_seed, ranks, [&](std::uint32_t rank, std::uint64_t offset, std::uint64_t at_most) {
+        const std::uint64_t base = c.op == abi::collective_op::all_to_all ? output_offset_ : buffer_offset;
         std::uint64_t got = 0;
         const std::uint8_t* data = machine_.chips()[rank]->hbm.span_for_read(base + offset, at_most, got);
         return memory_span{data, got};

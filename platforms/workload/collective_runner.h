@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The host of a platform: fills the inputs, posts a command to every rank, waits for the last answer, checks it, and goes on
-// to the next case. Time of a case: from the post, the same moment on every rank, to the last DONE.
+// to the next case. Time of a case: from the post, the same moment on every rank, to the last DONE. After the collectives of
+// `workload` it runs those of `training_step` in the same way; compute is time that it lets pass.
 //
 // Nothing hangs: when nothing can move any more (no timeline event, every core asleep), the picture of who waits for what is
 // taken at once; the firmware's own time-outs then tell which neighbour and step. The run ends there, as failed.
@@ -28,17 +29,9 @@ protected:
     ~run_observer() = default;
 };
 
-struct case_result {
-    collective_case what;
-    std::uint64_t time_ps = 0;
-    std::uint32_t steps = 0;    ///< longest over all ranks
-    std::uint64_t messages = 0; ///< all ranks together
-    bool checked = false;
-    check_outcome check;        ///< when checked
-};
-
 struct run_outcome {
-    std::vector<case_result> cases; ///< completed ones
+    std::vector<case_result> cases; ///< completed ones, of `workload`
+    std::vector<training_step_result> training_steps; ///< completed ones
     std::string failure;            ///< why the run stopped early; "" when it did not
     std::uint64_t digest = 0;
     std::uint64_t simulated_time_ps = 0;
@@ -46,7 +39,7 @@ struct run_outcome {
     double cpu_seconds = 0;         ///< simulation only, without making and checking data
 };
 
-class collective_runner final : public sc_core::sc_module, private mailbox_listener {
+class collective_runner final : public sc_core::sc_module, private mailbox_listener, private step_host {
 public:
     SC_HAS_PROCESS(collective_runner);
     collective_runner(const sc_core::sc_module_name& name, machine& m, const run_config& config, run_observer* observer);
@@ -56,9 +49,14 @@ public:
 
 private:
     void host();
-    bool run_case(const collective_case& c, std::uint64_t chunk_bytes);
-    void fill_inputs(const collective_case& c);
-    check_outcome check(const collective_case& c);
+    bool run_workload();
+    bool run_training_steps();
+    bool run_collective(const collective_case& c, std::uint64_t chunk_bytes, std::uint64_t buffer_offset,
+                        std::uint64_t input_seed, case_result& result) override;
+    bool compute(std::uint64_t time_ps) override;
+    void let_it_drain();
+    void fill_inputs(const collective_case& c, std::uint64_t buffer_offset, std::uint64_t input_seed);
+    check_outcome check(const collective_case& c, std::uint64_t buffer_offset, std::uint64_t input_seed);
     void on_done(std::uint32_t rank, std::uint32_t sequence) override;
     bool all_parked() const;
     bool stalled();
@@ -75,6 +73,9 @@ private:
     std::uint32_t sequence_ = 0;
     std::uint32_t answers_ = 0;
     std::uint64_t last_answer_ps_ = 0;
+    std::uint64_t end_ps_ = 0; ///< of what has been run so far
+    std::size_t index_ = 0;    ///< collectives begun
+    std::size_t cases_ = 0;    ///< of the whole run
     std::uint64_t activity_at_last_look_ = 0;
     std::uint64_t quiet_since_ps_ = 0; ///< first look that saw this activity
     sc_core::sc_event all_answered_;
@@ -85,7 +86,9 @@ private:
 std::uint64_t output_offset_for(const run_config& config);
 /// HBM that a case needs, from offset 0; `output_offset` as above.
 std::uint64_t hbm_bytes_for(std::uint64_t output_offset, const collective_case& c, std::uint32_t ranks);
-/// Host memory for the contents of all HBMs while the workload runs; 0 with data off.
+/// Collectives that a run makes: those of `workload` and of all training steps.
+std::size_t collective_count(const run_config& config);
+/// Host memory for the contents of all HBMs while everything runs; 0 with data off.
 std::uint64_t host_data_bytes_for(const run_config& config, std::uint32_t ranks);
 
 } // namespace weft

@@ -150,8 +150,9 @@ std::vector<config_problem> run_config::validate() const
     need(p, time_limit.value() >= 1'000'000 && time_limit.value() <= k_longest_ps, "time_limit",
          fmt::format("is {}, must be 1 us to 1000000 s: the run ends after this much simulated time.",
                      to_string(time_limit)));
-    need(p, !workload.empty(), "workload",
-         "is missing or empty; add at least one entry, for example \"- {op: all_reduce, sizes: [1 MiB]}\".");
+    need(p, !workload.empty() || training_step, "workload",
+         "is missing or empty, and there is no training_step; add at least one entry, for example \"- {op: all_reduce, "
+         "sizes: [1 MiB]}\".");
     need(p, case_count() <= k_most_cases, "workload",
          fmt::format("makes {} cases (every entry runs all combinations of its lists), must be at most {}.",
                      case_count(), k_most_cases));

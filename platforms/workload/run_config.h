@@ -1,10 +1,11 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a platform file says besides the platform itself: how to simulate, and which collectives to run.
+// What a platform file says besides the platform itself: how to simulate, and what to run: collectives, training steps.
 #pragma once
 
 #include "platforms/workload/collective_case.h"
+#include "platforms/workload/training_step.h"
 #include "tlm/units.h"
 
 #include <cstdint>
@@ -79,6 +80,7 @@ struct run_config {
     duration firmware_timeout = duration(100'000'000'000);
     duration time_limit = duration(100'000'000'000'000);
     std::vector<collective_spec> workload;
+    std::optional<training_step_config> training_step;
 
     /// Called by the platform's own fields(): these keys stand at the top of the file.
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
@@ -90,8 +92,9 @@ struct run_config {
         visit("firmware_timeout", self.firmware_timeout, "Bound of every single wait of the firmware, in simulated time", "assumed");
         visit("time_limit", self.time_limit, "The run ends after this much simulated time", "");
         visit("workload", self.workload, "Collectives to run, in order", "");
+        visit("training_step", self.training_step, "Training steps to run, after the collectives", "");
     }
-    std::uint64_t case_count() const; ///< of all entries
+    std::uint64_t case_count() const; ///< of all entries of `workload`
     std::vector<config_problem> validate() const;
 };
 

@@ -442,3 +442,36 @@ TEST_CASE("check describes a platform and writes nothing", "[program][fast]")
     CHECK(dir.run({"check", "small.yaml"}).out == r.out);
     CHECK(dir.names() == k_only_inputs);
 }
+
+TEST_CASE("a training step alone is a run, checked and reported", "[program][fast]")
+{
+    const scratch dir;
+    dir.write("step.yaml", "platform: tpu_pod\n"
+                           "name: step\n"
+                           "mesh: {rows: 4, cols: 4}\n"
+                           "training_step:\n"
+                           "  compute: 100 us\n"
+                           "  algorithm: two_d\n"
+                           "  groups: [{name: layer4, bytes: 40 kB}]\n");
+    CHECK(has(dir.run({"check", "step.yaml"}).out, "1 training step of 100 us of compute, overlap none: 1 gradient group of 40 kB"));
+    const program_run r = dir.run({"run", "step.yaml", "--out", "o"});
+    CHECK(r.exit_code == 0);
+    CHECK(has(r.out, "# training_step by two_d, overlap none"));
+    CHECK(has(r.out, "Wrong elements   0 in 1 of 1 results"));
+    const json j = json::parse(dir.run({"run", "step.yaml", "--out", "o", "--json", "-"}).out);
+    const json step = j["training_step"]["steps"][0];
+    CHECK(step["time_us"].get<double>() == Approx(100 + step["groups"][0]["time_us"].get<double>()));
+    CHECK(step["groups"][0]["wrong"] == 0);
+    CHECK(j["results"].empty());
+}
+
+TEST_CASE("validate refuses what it cannot use, before anything is simulated", "[program][fast]")
+{
+    const scratch dir;
+    CHECK(dir.run({"validate"}).exit_code == 2);
+    CHECK(dir.run({"validate", "tpu_v9"}).exit_code == 2);
+    const program_run r = dir.run({"validate", "tpu_v3", "--configs", "nowhere", "--out", "page.md"});
+    CHECK(r.exit_code == 2);
+    CHECK(has(r.err, "nowhere/resnet50_512.yaml"));
+    CHECK(dir.names() == k_only_inputs);
+}

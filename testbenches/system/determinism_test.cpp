@@ -35,6 +35,9 @@ fingerprint run_in_child(const tpu_pod_config& config)
         f.digest = outcome.digest;
         for (const case_result& r : outcome.cases)
             f.times = f.times * 1'000'003 + r.time_ps;
+        for (const training_step_result& s : outcome.training_steps)
+            for (const step_part& p : s.parts)
+                f.times = (f.times * 1'000'003 + p.start_ps) * 1'000'003 + p.time_ps;
         f.events = machine.time().events();
         const bool fine = outcome.failure.empty() && write(ends[1], &f, sizeof f) == sizeof f;
         _exit(fine ? 0 : 1);
@@ -53,6 +56,19 @@ tpu_pod_config workload()
 {
     tpu_pod_config config = pod(4, 4);
     config.run.workload = everything({4, 5000, 262144});
+    training_step_config step;
+    step.compute = duration(100'000'000);
+    step.steps = 2;
+    step.overlap = overlap_rule::when_ready;
+    step.algorithm = abi::algorithm::row_pair;
+    step.groups.resize(2);
+    step.groups[0].bytes = data_size(400'000);
+    step.groups[0].ready = 0.25;
+    step.groups[1].elements = 5001;
+    step.exchanges.resize(1);
+    step.exchanges[0].count = 2;
+    step.exchanges[0].bytes = data_size(4096);
+    config.run.training_step = step;
     return config;
 }
 

@@ -1,0 +1,76 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cmake/version.h"
+#include "platforms/cli/bench_cases.h"
+#include "platforms/cli/cli.h"
+#include "platforms/report/run_report.h"
+#include "platforms/report/validation_report.h"
+#include "platforms/tpu_pod/validation.h"
+
+#include <cstdio>
+#include <fmt/format.h>
+
+namespace weft::cli {
+
+namespace {
+
+struct validate_options {
+    std::string target;
+    std::string out = "docs/06_validation.md";
+    std::string json;
+    std::string configs = "configs/tpu_v3";
+    bool quick = false;
+};
+
+int validate(const validate_options& options)
+{
+    prepare_output_file(options.out);
+    if (!options.json.empty())
+        prepare_output_file(options.json);
+    tpu_v3_validation how;
+    how.config_dir = options.configs;
+    how.sensitivities = !options.quick;
+    how.isolated = in_child;
+    how.on_row = [](const validation_row& row) {
+        fmt::print("{}\n", line_of(row));
+        std::fflush(stdout);
+    };
+    validation_report report = validate_tpu_v3(how);
+    report.version = version();
+    report.command = "weft validate " + options.target;
+    if (!report.sensitivities.empty())
+        fmt::print("\nNot judged: what assumed and calibrated inputs do\n");
+    for (const sensitivity_row& s : report.sensitivities)
+        fmt::print("  {:<70} {}\n", s.what, s.result);
+    fmt::print("\nInputs\n");
+    for (const input_row& i : report.inputs)
+        fmt::print("  {}: {}: {}\n", i.what, i.value, i.source);
+    fmt::print("\n{} met, {} missed, {} not run; {}\n", report.count(verdict::met), report.count(verdict::miss),
+               report.count(verdict::not_run), options.out);
+    write_file_atomically(options.out, to_markdown(report));
+    if (!options.json.empty())
+        write_file_atomically(options.json, to_json(report).dump(2) + "\n");
+    return report.count(verdict::miss) > 0 ? 1 : 0;
+}
+
+} // namespace
+
+void add_validate(CLI::App& app, int& exit_code)
+{
+    auto options = std::make_shared<validate_options>();
+    CLI::App* command = app.add_subcommand(
+        "validate", "Compare published results of a machine with the simulation; exit code 1 on a miss");
+    command->add_option("PLATFORM", options->target, "tpu_v3")
+        ->required()
+        ->type_name(" ")
+        ->check(CLI::IsMember({"tpu_v3"}));
+    command->add_option("--out", options->out, "The Markdown page")->type_name("FILE")->capture_default_str();
+    command->add_option("--json", options->json, "Write the same as JSON to FILE")->type_name("FILE");
+    command->add_option("--configs", options->configs, "Folder of the platform files")
+        ->type_name("DIR")
+        ->capture_default_str();
+    command->add_flag("--quick", options->quick, "Only what is judged, not what assumed inputs do");
+    command->callback([options, &exit_code] { exit_code = validate(*options); });
+}
+
+} // namespace weft::cli

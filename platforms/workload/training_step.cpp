@@ -1,0 +1,321 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/workload/training_step.h"
+
+#include "platforms/workload/digest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace weft {
+
+namespace {
+constexpr std::uint64_t k_largest_group_bytes = 1ull << 40;
+constexpr std::uint64_t k_longest_compute_ps = 1'000'000'000'000'000; ///< 1000 s
+constexpr std::uint32_t k_most_steps = 10'000;
+
+class problem_list {
+public:
+    void need(bool ok, std::string key, std::string text)
+    {
+        if (!ok)
+            all.push_back({severity::error, std::move(key), std::move(text)});
+    }
+    std::vector<config_problem> all;
+};
+
+bool is_fraction(double x) { return x >= 0 && x <= 1; }
+
+std::uint64_t fraction_of(duration d, double x)
+{
+    return static_cast<std::uint64_t>(std::llround(static_cast<double>(d.value()) * x));
+}
+
+std::uint64_t aligned(std::uint64_t bytes)
+{
+    const std::uint64_t a = training_step_config::k_buffer_alignment;
+    return (bytes + a - 1) / a * a;
+}
+
+void need_size(problem_list& p, data_size bytes, abi::element_type type)
+{
+    const std::uint64_t element = abi::element_bytes(type);
+    p.need(bytes.value() > 0, "bytes", "is zero; an all-reduce needs at least one element.");
+    p.need(bytes.value() <= k_largest_group_bytes, "bytes",
+           fmt::format("is {}, must be at most 1 TiB.", to_string(bytes)));
+    p.need(
+        bytes.value() % element == 0, "bytes",
+        fmt::format("is {}, no whole number of elements of {} ({} B each).", to_string(bytes), name_of(type), element));
+}
+} // namespace
+
+std::vector<config_problem> gradient_group::validate() const
+{
+    problem_list p;
+    p.need(bytes.has_value() != elements.has_value(), "",
+           bytes ? "gives its size twice; write bytes or elements, not both."
+                 : "has no size; write for example \"bytes: 25 MB\" or \"elements: 6400000\".");
+    if (bytes)
+        need_size(p, *bytes, type);
+    if (elements) {
+        p.need(*elements > 0, "elements", "is zero; an all-reduce needs at least one element.");
+        p.need(*elements <= k_largest_group_bytes / abi::element_bytes(type), "elements",
+               fmt::format("is {}, which is more than 1 TiB.", *elements));
+    }
+    p.need(!ready || !ready_at, "ready_at", "stands beside ready, which says the same; write one of them.");
+    p.need(!ready || is_fraction(*ready), "ready",
+           fmt::format("is {}, must be a fraction of the compute from 0 to 1; for a time write ready_at.",
+                       ready.value_or(0)));
+    return p.all;
+}
+
+std::vector<config_problem> step_exchange::validate() const
+{
+    problem_list p;
+    p.need(count >= 1, "count", "is zero; remove the entry, or write how many exchanges a step makes.");
+    need_size(p, bytes, type);
+    p.need(is_fraction(from), "from", fmt::format("is {}, must be a fraction of the compute from 0 to 1.", from));
+    p.need(is_fraction(to), "to", fmt::format("is {}, must be a fraction of the compute from 0 to 1.", to));
+    p.need(!is_fraction(from) || !is_fraction(to) || from <= to, "to",
+           fmt::format("is {}, before from ({}).", to, from));
+    return p.all;
+}
+
+std::vector<config_problem> training_step_config::validate() const
+{
+    problem_list p;
+    p.need(steps >= 1 && steps <= k_most_steps, "steps", fmt::format("is {}, must be 1 to {}.", steps, k_most_steps));
+    p.need(compute.value() > 0, "compute",
+           "is missing or zero; write the compute time of one step, for example \"40 ms\".");
+    p.need(compute.value() <= k_longest_compute_ps, "compute",
+           fmt::format("is {}, must be at most 1000 s.", to_string(compute)));
+    p.need(
+        !groups.empty() || !exchanges.empty(), "groups",
+        "is missing or empty, so there is nothing to sum; add at least one entry, for example \"- {bytes: 25 MB}\".");
+    p.need(collectives() <= k_most_collectives, "steps",
+           fmt::format("makes {} collectives (steps x (groups + exchanges)), must be at most {}.", collectives(),
+                       k_most_collectives));
+    std::uint64_t largest_element = 2;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        largest_element = std::max<std::uint64_t>(largest_element, abi::element_bytes(groups[i].type));
+        p.need(!groups[i].ready_at || *groups[i].ready_at <= compute, fmt::format("groups.{}.ready_at", i),
+               fmt::format("is {}, after the end of the compute ({}).",
+                           to_string(groups[i].ready_at.value_or(duration())), to_string(compute)));
+    }
+    for (const step_exchange& e : exchanges)
+        largest_element = std::max<std::uint64_t>(largest_element, abi::element_bytes(e.type));
+    p.need(chunk.value() <= 1ull << 32, "chunk", fmt::format("is {}, must be at most 4 GiB.", to_string(chunk)));
+    p.need(chunk.value() >= largest_element, "chunk",
+           fmt::format("is {}, less than one element ({} B); the firmware moves whole elements.", to_string(chunk),
+                       largest_element));
+    return p.all;
+}
+
+bool is_sound(const training_step_config& config)
+{
+    bool sound = no_errors(config.validate());
+    for (const gradient_group& g : config.groups)
+        sound = sound && no_errors(g.validate());
+    for (const step_exchange& e : config.exchanges)
+        sound = sound && no_errors(e.validate());
+    return sound;
+}
+
+std::uint64_t training_step_config::ready_ps(const gradient_group& g) const
+{
+    return g.ready_at ? g.ready_at->value() : fraction_of(compute, g.ready.value_or(1));
+}
+
+std::uint64_t training_step_config::exchange_ps(const step_exchange& e, std::uint32_t index) const
+{
+    return fraction_of(compute, e.from + (index + 0.5) * (e.to - e.from) / e.count);
+}
+
+collective_case training_step_config::case_of(const gradient_group& g) const
+{
+    collective_case c =
+        make_case(abi::collective_op::all_reduce, algorithm, g.type, abi::reduce_op::sum, g.size_bytes());
+    c.transposed = transposed;
+    c.style = inputs;
+    return c;
+}
+
+collective_case training_step_config::case_of(const step_exchange& e) const
+{
+    collective_case c =
+        make_case(abi::collective_op::all_reduce, algorithm, e.type, abi::reduce_op::sum, e.bytes.value());
+    c.transposed = transposed;
+    c.style = inputs;
+    return c;
+}
+
+std::uint64_t training_step_config::collectives() const
+{
+    std::uint64_t each = groups.size();
+    for (const step_exchange& e : exchanges)
+        each += e.count;
+    return each * steps;
+}
+
+std::uint64_t training_step_config::buffer_bytes() const
+{
+    std::uint64_t bytes = 0;
+    for (const gradient_group& g : groups)
+        bytes += aligned(g.size_bytes());
+    for (const step_exchange& e : exchanges)
+        bytes += aligned(e.bytes.value());
+    return bytes;
+}
+
+namespace {
+
+/// One step on its way. Collectives take the host's thread until they are done; what compute has done meanwhile follows
+/// from their time, because nothing but the next exchange stops it.
+class step_run {
+public:
+    step_run(const training_step_config& config, step_host& host, std::uint64_t seed, training_step_result& result,
+             std::string& part)
+        : config_(config), host_(host), next_seed_(seed), result_(result), part_(part)
+    {
+        std::uint64_t offset = 0;
+        const auto add = [&](const std::string& name, const collective_case& c, bool is_exchange) {
+            step_part p;
+            p.name = name;
+            p.what = c;
+            p.is_exchange = is_exchange;
+            result_.parts.push_back(std::move(p));
+            offsets_.push_back(offset);
+            offset += aligned(c.size_bytes);
+        };
+        for (const gradient_group& g : config.groups)
+            add(g.name, config.case_of(g), false);
+        for (std::size_t i = 0; i < config.exchanges.size(); ++i) {
+            const step_exchange& e = config.exchanges[i];
+            add(e.name, config.case_of(e), true);
+            for (std::uint32_t k = 0; k < e.count; ++k)
+                exchanges_.push_back({config.exchange_ps(e, k), config.groups.size() + i});
+        }
+        std::stable_sort(exchanges_.begin(), exchanges_.end(),
+                         [](const pending& a, const pending& b) { return a.at_ps < b.at_ps; });
+        result_.compute_ps = config.compute.value();
+    }
+
+    bool run()
+    {
+        while (true) {
+            const std::uint64_t group_ps = next_group_ps();
+            if (next_exchange_ < exchanges_.size() && exchanges_[next_exchange_].at_ps <= computed_ps_) {
+                const std::size_t part = exchanges_[next_exchange_++].part;
+                if (!call(part, result_.time_ps - stalled_for_ps_))
+                    return false;
+                stalled_for_ps_ = 0;
+            } else if (group_ps <= computed_ps_) {
+                const std::uint64_t start_ps = result_.time_ps;
+                if (!call(next_group_, ready_at_ps(group_ps)))
+                    return false;
+                ++next_group_;
+                advance(result_.time_ps - start_ps, start_ps);
+            } else if (computed_ps_ < result_.compute_ps) {
+                const std::uint64_t spent = std::min(group_ps, compute_limit()) - computed_ps_;
+                part_ = "compute";
+                if (!host_.compute(spent))
+                    return false;
+                const std::uint64_t start_ps = result_.time_ps;
+                result_.time_ps += spent;
+                advance(spent, start_ps);
+            } else {
+                return true;
+            }
+        }
+    }
+
+private:
+    struct pending {
+        std::uint64_t at_ps; ///< compute done
+        std::size_t part;
+    };
+    /// From `time_ps` of the step on, compute went on from `computed_ps`.
+    struct stretch {
+        std::uint64_t computed_ps;
+        std::uint64_t time_ps;
+    };
+
+    /// Compute that must be done before the next group may start; never when there is none.
+    std::uint64_t next_group_ps() const
+    {
+        if (next_group_ == config_.groups.size())
+            return k_never_ps;
+        return config_.overlap == overlap_rule::none ? result_.compute_ps
+                                                     : config_.ready_ps(config_.groups[next_group_]);
+    }
+    std::uint64_t compute_limit() const
+    {
+        return next_exchange_ < exchanges_.size() ? std::min(exchanges_[next_exchange_].at_ps, result_.compute_ps)
+                                                  : result_.compute_ps;
+    }
+    /// `elapsed_ps` since `start_ps` have passed: compute has gone on, up to the next exchange.
+    void advance(std::uint64_t elapsed_ps, std::uint64_t start_ps)
+    {
+        const std::uint64_t done = std::min(elapsed_ps, compute_limit() - computed_ps_);
+        if (done > 0)
+            stretches_.push_back({computed_ps_, start_ps});
+        computed_ps_ += done;
+        stalled_for_ps_ =
+            computed_ps_ < result_.compute_ps || next_exchange_ < exchanges_.size() ? elapsed_ps - done : 0;
+    }
+    /// When, since the start of the step, `computed_ps` of compute were done.
+    std::uint64_t ready_at_ps(std::uint64_t computed_ps) const
+    {
+        for (auto s = stretches_.rbegin(); s != stretches_.rend(); ++s)
+            if (s->computed_ps < computed_ps)
+                return s->time_ps + (computed_ps - s->computed_ps);
+        return 0;
+    }
+    bool call(std::size_t part, std::uint64_t ready_ps)
+    {
+        step_part& p = result_.parts[part];
+        part_ = p.name;
+        case_result r;
+        if (!host_.run_collective(p.what, config_.chunk.value(), offsets_[part], next_seed_++, r))
+            return false;
+        if (p.calls++ == 0) {
+            p.ready_ps = ready_ps;
+            p.start_ps = result_.time_ps;
+        }
+        p.time_ps += r.time_ps;
+        p.steps = std::max(p.steps, r.steps);
+        p.checked = r.checked;
+        p.wrong += r.check.wrong;
+        if (r.check.wrong > 0 && p.first_wrong.empty())
+            p.first_wrong = to_string(r.check.first, r.what.type);
+        p.digest = mix64(p.digest ^ r.check.digest);
+        result_.communication_ps += r.time_ps;
+        result_.time_ps += r.time_ps;
+        return true;
+    }
+
+    const training_step_config& config_;
+    step_host& host_;
+    std::uint64_t next_seed_;
+    training_step_result& result_;
+    std::string& part_;
+    std::vector<std::uint64_t> offsets_; ///< buffer of each part
+    std::vector<pending> exchanges_;     ///< in the order in which compute meets them
+    std::size_t next_exchange_ = 0;
+    std::size_t next_group_ = 0;
+    std::uint64_t computed_ps_ = 0;
+    std::uint64_t stalled_for_ps_ = 0; ///< since compute met the exchange that it waits for now
+    std::vector<stretch> stretches_;
+};
+
+} // namespace
+
+bool run_training_step(const training_step_config& config, step_host& host, std::uint64_t first_input_seed,
+                       training_step_result& result, std::string& part)
+{
+    result = training_step_result{};
+    return step_run(config, host, first_input_seed, result, part).run();
+}
+
+} // namespace weft

@@ -1,0 +1,186 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A training step as a workload: compute, and the communication that it needs. One step of one rank, alike on all ranks, is
+//
+//   compute     `compute` of time, during which gradient groups become ready and exchanges are met
+//   group       a fused all-reduce of gradients; its start follows the overlap rule:
+//                 none        after all compute
+//                 when_ready  when the group is ready and the machine is free; compute goes on meanwhile
+//   exchange    a small all-reduce that compute waits for (batch-norm statistics)
+//
+// The machine runs one collective at a time: groups in the order of the file, a waiting exchange before a waiting group. A
+// group that is being sent when compute meets an exchange ends first. The optimiser's update belongs to `compute`. Posting
+// a command takes the host no time.
+//
+//   communication   sum of the times of all collectives
+//   exposed         step time - compute, that is the communication that compute does not hide
+//   share           exposed / step time
+//
+// Pure C++: the schedule knows the machine through step_host alone.
+#pragma once
+
+#include "platforms/workload/collective_data.h"
+#include "tlm/config_fields.h"
+#include "tlm/units.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+enum class overlap_rule : std::uint8_t { none, when_ready };
+template <> struct enum_names<overlap_rule> {
+    static constexpr std::pair<overlap_rule, const char*> values[] = {{overlap_rule::none, "none"},
+                                                                      {overlap_rule::when_ready, "when_ready"}};
+};
+
+/// Gradients that are summed by one all-reduce.
+struct gradient_group {
+    std::string name = "gradients";
+    std::optional<data_size> bytes;
+    std::optional<std::uint64_t> elements;
+    abi::element_type type = abi::element_type::float32;
+    std::optional<double> ready;
+    std::optional<duration> ready_at;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("name", self.name, "Name in the results", "");
+        visit("bytes", self.bytes, "Size of the group; or `elements`", "");
+        visit("elements", self.elements, "Elements of the group; or `bytes`", "");
+        visit("type", self.type, "Type in which gradients are summed", "");
+        visit("ready", self.ready, "When the group is complete, as a fraction of the step's compute; default 1", "");
+        visit("ready_at", self.ready_at, "The same as a time since the start of compute", "");
+    }
+    std::vector<config_problem> validate() const;
+    std::uint64_t size_bytes() const
+    {
+        return bytes ? bytes->value() : elements.value_or(0) * abi::element_bytes(type);
+    }
+};
+
+/// `count` equal all-reduces that compute waits for, evenly spread over a part of the compute.
+struct step_exchange {
+    std::string name = "exchange";
+    std::uint32_t count = 1;
+    data_size bytes;
+    abi::element_type type = abi::element_type::float32;
+    double from = 0;
+    double to = 1;
+    std::optional<std::uint32_t> ranks_per_group;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("name", self.name, "Name in the results", "");
+        visit("count", self.count, "How many in one step", "");
+        visit("bytes", self.bytes, "Size of each", "");
+        visit("type", self.type, "Type in which they are summed", "");
+        visit("from", self.from,
+              "Fraction of the compute where they begin; the i-th stands at from + (i + 1/2) (to - from) / count", "");
+        visit("to", self.to, "Fraction of the compute where they end", "");
+        visit("ranks_per_group", self.ranks_per_group,
+              "Ranks that exchange with each other; only all ranks together can today", "");
+    }
+    std::vector<config_problem> validate() const;
+};
+
+struct training_step_config {
+    static constexpr std::uint64_t k_most_collectives = 100'000;
+    static constexpr std::uint64_t k_buffer_alignment = 4096;
+
+    std::uint32_t steps = 1;
+    duration compute;
+    overlap_rule overlap = overlap_rule::none;
+    abi::algorithm algorithm = abi::algorithm::ring_1d;
+    bool transposed = false;
+    data_size chunk = data_size(128 << 10);
+    data_style inputs = data_style::exact;
+    std::vector<gradient_group> groups;
+    std::vector<step_exchange> exchanges;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("steps", self.steps, "Steps to run", "");
+        visit("compute", self.compute, "Compute time of one step on every rank", "");
+        visit("overlap", self.overlap,
+              "none: all-reduces start after compute; when_ready: as soon as a group is ready, one at a time", "");
+        visit("algorithm", self.algorithm, "How all groups and exchanges are summed", "");
+        visit("transposed", self.transposed, "Swap the roles of rows and columns", "");
+        visit("chunk", self.chunk, "Pipelining grain of the firmware", "assumed");
+        visit("inputs", self.inputs,
+              "exact: every sum is exact and bits are compared; random: compared within the rounding bound", "");
+        visit("groups", self.groups, "Gradient groups, in the order in which they are summed", "");
+        visit("exchanges", self.exchanges, "Small all-reduces that compute waits for", "");
+    }
+    std::vector<config_problem> validate() const;
+
+    /// Everything below needs a sound config.
+    std::uint64_t ready_ps(const gradient_group& g) const;
+    std::uint64_t exchange_ps(const step_exchange& e, std::uint32_t index) const; ///< compute done when it is met
+    collective_case case_of(const gradient_group& g) const;
+    collective_case case_of(const step_exchange& e) const;
+    std::uint64_t collectives() const;  ///< of all steps
+    std::uint64_t buffer_bytes() const; ///< HBM of one rank: groups, then exchanges, one after another
+};
+
+/// Whether the section and all its entries are sound by themselves.
+bool is_sound(const training_step_config& config);
+
+/// One collective as the host ran it.
+struct case_result {
+    collective_case what;
+    std::uint64_t time_ps = 0;
+    std::uint32_t steps = 0;    ///< longest over all ranks
+    std::uint64_t messages = 0; ///< all ranks together
+    bool checked = false;
+    check_outcome check; ///< when checked
+};
+
+/// A group, or all exchanges of one entry, of one step.
+struct step_part {
+    std::string name;
+    collective_case what;
+    bool is_exchange = false;
+    std::uint32_t calls = 0;
+    std::uint64_t ready_ps = 0; ///< of the first call, since the start of the step: it could have begun
+    std::uint64_t start_ps = 0; ///< of the first call, since the start of the step
+    std::uint64_t time_ps = 0;  ///< sum over all calls
+    std::uint32_t steps = 0;    ///< longest chain of one call
+    bool checked = false;
+    std::uint64_t wrong = 0;  ///< elements, over all ranks and calls
+    std::string first_wrong;  ///< "" when none
+    std::uint64_t digest = 0; ///< of the results of all calls
+};
+
+struct training_step_result {
+    std::uint64_t time_ps = 0;
+    std::uint64_t compute_ps = 0;
+    std::uint64_t communication_ps = 0;
+    std::vector<step_part> parts; ///< groups, then exchanges, in the order of the file
+
+    std::uint64_t exposed_ps() const { return time_ps - compute_ps; }
+    double share() const { return time_ps == 0 ? 0 : static_cast<double>(exposed_ps()) / static_cast<double>(time_ps); }
+};
+
+/// The machine as a training step needs it. Both calls return false when the run cannot go on.
+class step_host {
+public:
+    /// Runs one collective on all ranks, in buffers at `buffer_offset`, and fills `result`. `input_seed` makes the inputs.
+    virtual bool run_collective(const collective_case& c, std::uint64_t chunk_bytes, std::uint64_t buffer_offset,
+                                std::uint64_t input_seed, case_result& result) = 0;
+    /// Lets time pass.
+    virtual bool compute(std::uint64_t time_ps) = 0;
+
+protected:
+    ~step_host() = default;
+};
+
+/// Runs one step. `first_input_seed` + i makes the inputs of the i-th collective. False when a call of the host failed: `part`
+/// is then the name of the group or exchange.
+bool run_training_step(const training_step_config& config, step_host& host, std::uint64_t first_input_seed,
+                       training_step_result& result, std::string& part);
+
+} // namespace weft

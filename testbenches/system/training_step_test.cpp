@@ -1,0 +1,194 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Training steps: the schedule against a host of fixed times, and whole steps on a simulated 4x4 mesh.
+#include "testbenches/system/pod_bench.h"
+
+using namespace weft;
+using namespace weft::test;
+
+namespace {
+
+constexpr std::uint64_t k_us = 1'000'000;
+
+gradient_group group(std::uint64_t bytes, double ready)
+{
+    gradient_group g;
+    g.bytes = data_size(bytes);
+    g.ready = ready;
+    return g;
+}
+
+step_exchange exchange(std::uint32_t count, double from, double to)
+{
+    step_exchange e;
+    e.count = count;
+    e.bytes = data_size(4096);
+    e.from = from;
+    e.to = to;
+    return e;
+}
+
+/// Every collective takes one microsecond per 1000 bytes, exchanges of 4 KiB 4.096.
+class fixed_host final : public step_host {
+public:
+    bool run_collective(const collective_case& c, std::uint64_t, std::uint64_t offset, std::uint64_t seed,
+                        case_result& r) override
+    {
+        r = case_result{};
+        r.what = c;
+        r.time_ps = c.size_bytes * 1000;
+        now_ps += r.time_ps;
+        offsets.push_back(offset);
+        seeds.push_back(seed);
+        return true;
+    }
+    bool compute(std::uint64_t time_ps) override
+    {
+        now_ps += time_ps;
+        return true;
+    }
+    std::uint64_t now_ps = 0;
+    std::vector<std::uint64_t> offsets, seeds;
+};
+
+training_step_result schedule(const training_step_config& config)
+{
+    REQUIRE(is_sound(config));
+    fixed_host host;
+    training_step_result result;
+    std::string part;
+    REQUIRE(run_training_step(config, host, 1, result, part));
+    CHECK(result.time_ps == host.now_ps); // what is reported is what has passed
+    CHECK(result.time_ps >= result.compute_ps);
+    CHECK(result.exposed_ps() <= result.communication_ps);
+    for (const step_part& p : result.parts)
+        CHECK(p.start_ps >= p.ready_ps);
+    return result;
+}
+
+training_step_config config_of(overlap_rule overlap, std::vector<gradient_group> groups)
+{
+    training_step_config c;
+    c.compute = duration(100 * k_us);
+    c.overlap = overlap;
+    c.groups = std::move(groups);
+    return c;
+}
+
+training_step_result step_on_mesh(const training_step_config& step, data_mode data)
+{
+    tpu_pod_config config = pod(4, 4);
+    config.run.data = data;
+    config.run.training_step = step;
+    const run_outcome outcome = run(config);
+    REQUIRE(outcome.training_steps.size() == step.steps);
+    for (const training_step_result& s : outcome.training_steps)
+        for (const step_part& p : s.parts) {
+            CHECK(p.checked == (data == data_mode::checked));
+            CHECK(p.wrong == 0);
+            CHECK(p.steps > 0);
+        }
+    return outcome.training_steps.back();
+}
+
+} // namespace
+
+TEST_CASE("without overlap a step is its compute and all its all-reduces")
+{
+    const training_step_result r = schedule(config_of(overlap_rule::none, {group(30'000, 0.1), group(20'000, 1)}));
+    CHECK(r.time_ps == 150 * k_us);
+    CHECK(r.exposed_ps() == 50 * k_us);
+    CHECK(r.share() == Approx(1.0 / 3));
+    CHECK(r.parts[0].start_ps == 100 * k_us);
+    CHECK(r.parts[1].start_ps == 130 * k_us);
+}
+
+TEST_CASE("overlap hides what fits, in order, one at a time")
+{
+    // Ready at 20 and 30 us, 40 us each: the second waits for the first and both end at 100 us.
+    training_step_result r = schedule(config_of(overlap_rule::when_ready, {group(40'000, 0.2), group(40'000, 0.3)}));
+    CHECK(r.time_ps == 100 * k_us);
+    CHECK(r.exposed_ps() == 0);
+    CHECK(r.communication_ps == 80 * k_us);
+    CHECK(r.parts[1].ready_ps == 30 * k_us);
+    CHECK(r.parts[1].start_ps == 60 * k_us);
+    // One that is ready at the end is exposed in full; one that is ready earlier but later in the file does not overtake.
+    r = schedule(config_of(overlap_rule::when_ready, {group(10'000, 1), group(5'000, 0)}));
+    CHECK(r.exposed_ps() == 15 * k_us);
+    CHECK(r.parts[1].ready_ps == 0);
+    CHECK(r.parts[1].start_ps == 110 * k_us);
+}
+
+TEST_CASE("compute waits for exchanges, which go before waiting groups")
+{
+    training_step_config c = config_of(overlap_rule::when_ready, {group(40'000, 0.1), group(10'000, 0.2)});
+    c.exchanges = {exchange(2, 0.2, 0.4)}; // at 25 and 35 us of compute
+    const training_step_result r = schedule(c);
+    // 10 us compute; group 0 until 50 us, compute stops at 25 us of it; exchange until 54.096; group 1 runs 10 us beside compute
+    // up to the second exchange at 35 us of compute; exchange until 68.192; 65 us of compute are left.
+    CHECK(r.parts[0].start_ps == 10 * k_us);
+    CHECK(r.parts[2].ready_ps == 25 * k_us);
+    CHECK(r.parts[2].start_ps == 50 * k_us);
+    CHECK(r.parts[1].start_ps == 54'096'000);
+    CHECK(r.parts[2].calls == 2);
+    CHECK(r.time_ps == 68'192'000 + 65 * k_us);
+    // All of it when nothing overlaps.
+    c.overlap = overlap_rule::none;
+    CHECK(schedule(c).time_ps == 150 * k_us + 2 * 4'096'000);
+}
+
+TEST_CASE("buffers of a step do not overlap, and every collective has inputs of its own")
+{
+    training_step_config c = config_of(overlap_rule::none, {group(5000, 1), group(100, 1)});
+    c.exchanges = {exchange(2, 0, 1)};
+    fixed_host host;
+    training_step_result result;
+    std::string part;
+    REQUIRE(run_training_step(c, host, 7, result, part));
+    CHECK(host.offsets == std::vector<std::uint64_t>{12288, 12288, 0, 8192});
+    CHECK(host.seeds == std::vector<std::uint64_t>{7, 8, 9, 10});
+    CHECK(c.buffer_bytes() == 8192 + 4096 + 4096);
+    CHECK(c.collectives() == 4);
+}
+
+TEST_CASE("on a mesh the step is compute plus the all-reduces, and every answer is right")
+{
+    training_step_config c = config_of(overlap_rule::none, {group(400'000, 1), group(100'002, 0.5)});
+    c.groups[1].type = abi::element_type::bfloat16;
+    c.algorithm = abi::algorithm::row_pair;
+    c.exchanges = {exchange(3, 0.1, 0.9)};
+    c.steps = 2;
+    const training_step_result r = step_on_mesh(c, data_mode::checked);
+    std::uint64_t sum = 0;
+    for (const step_part& p : r.parts)
+        sum += p.time_ps;
+    CHECK(r.communication_ps == sum);
+    CHECK(r.time_ps == c.compute.value() + sum); // posting takes the host no time
+    CHECK(r.parts[2].calls == 3);
+}
+
+TEST_CASE("overlap on a mesh hides a group that fits and exposes one that is ready last")
+{
+    training_step_config c = config_of(overlap_rule::when_ready, {group(400'000, 0.2), group(100'000, 1)});
+    c.algorithm = abi::algorithm::two_d;
+    const training_step_result r = step_on_mesh(c, data_mode::off);
+    CHECK(r.parts[0].start_ps == 20 * k_us);
+    CHECK(r.exposed_ps() == r.parts[1].time_ps); // the first one is hidden
+    CHECK(r.share() < 0.5);
+    CHECK(r.communication_ps == r.parts[0].time_ps + r.parts[1].time_ps);
+    CHECK(r.parts[0].time_ps < 80 * k_us);
+}
+
+TEST_CASE("a step that would pass the time limit says so")
+{
+    tpu_pod_config config = pod(4, 4);
+    config.run.time_limit = duration(50 * k_us);
+    config.run.training_step = config_of(overlap_rule::none, {group(4096, 1)});
+    tpu_pod machine(config);
+    collective_runner runner("host", machine, config.run, nullptr);
+    const run_outcome outcome = runner.run();
+    CHECK(outcome.failure.find("training step 0, compute: ") == 0);
+    CHECK(outcome.failure.find("time_limit") != std::string::npos);
+    CHECK(outcome.training_steps.empty());
+}
