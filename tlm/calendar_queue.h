@@ -114,9 +114,9 @@ private:
     std::vector<timeline_event> far_;     ///< heap of what lies beyond the calendar
     std::uint64_t cursor_ = 0;            ///< number of the bucket in current_
     std::uint64_t size_ = 0;
-    std::uint32_t width_shift_ = 9;       ///< bucket width: 2^9 ps to begin with, tuned to the density of events
-    std::uint32_t visited_ = 0;           ///< buckets since the last tuning
-    std::uint64_t taken_ = 0;             ///< events in them
+    std::uint32_t width_shift_ = 9; ///< bucket width: 2^9 ps to begin with, tuned to the density of events
+    std::uint32_t visited_ = 0;     ///< buckets since the last tuning
+    std::uint64_t taken_ = 0;       ///< events in them
     std::uint64_t far_pushes_ = 0;
 };
 

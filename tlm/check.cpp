@@ -41,7 +41,8 @@ user_error::user_error(std::vector<problem> problems)
 {
 }
 
-user_error::user_error(const std::string& message) : user_error(std::vector<problem>{{severity::error, {}, "", message}})
+user_error::user_error(const std::string& message)
+    : user_error(std::vector<problem>{{severity::error, {}, "", message}})
 {
 }
 

@@ -48,14 +48,19 @@ inline bool no_errors(const std::vector<config_problem>& problems)
 /// Specialise with `static constexpr std::pair<E, const char*> values[]` to make an enum readable.
 template <class E> struct enum_names;
 
-template <class T, class = void> struct has_fields : std::false_type {};
+template <class T, class = void> struct has_fields : std::false_type {
+};
 struct any_visitor {
     template <class... A> void operator()(A&&...) {}
 };
 template <class T>
-struct has_fields<T, std::void_t<decltype(T::fields(std::declval<T&>(), std::declval<any_visitor&>()))>> : std::true_type {};
+struct has_fields<T, std::void_t<decltype(T::fields(std::declval<T&>(), std::declval<any_visitor&>()))>>
+    : std::true_type {
+};
 
-template <class T, class = void> struct has_validate : std::false_type {};
-template <class T> struct has_validate<T, std::void_t<decltype(std::declval<const T&>().validate())>> : std::true_type {};
+template <class T, class = void> struct has_validate : std::false_type {
+};
+template <class T> struct has_validate<T, std::void_t<decltype(std::declval<const T&>().validate())>> : std::true_type {
+};
 
 } // namespace weft

@@ -14,8 +14,8 @@ namespace weft {
 
 /// What happens to a packet on a wire.
 struct link_verdict {
-    bool drop = false;                ///< lost; its credits come back after the wire's round trip, as after a link-layer discard
-    bool corrupt = false;             ///< one payload bit flips and packet_flags::k_corrupted is set
+    bool drop = false;    ///< lost; its credits come back after the wire's round trip, as after a link-layer discard
+    bool corrupt = false; ///< one payload bit flips and packet_flags::k_corrupted is set
     std::uint64_t extra_delay_ps = 0; ///< arrives later, and whatever follows on the wire arrives behind it
 };
 
@@ -33,8 +33,8 @@ void corrupt(packet& p);
 
 class link final : public sc_core::sc_module, public link_fw_if, public link_bw_if {
 public:
-    link_target_socket in;      ///< from the sender
-    link_initiator_socket out;  ///< to the receiver
+    link_target_socket in;     ///< from the sender
+    link_initiator_socket out; ///< to the receiver
 
     link(const sc_core::sc_module_name& name, std::uint32_t vl_count, duration propagation);
 

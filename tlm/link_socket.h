@@ -38,7 +38,8 @@ public:
 };
 
 namespace detail {
-using link_initiator_base = ::tlm::tlm_base_initiator_socket<32, link_fw_if, link_bw_if, 1, sc_core::SC_ONE_OR_MORE_BOUND>;
+using link_initiator_base =
+    ::tlm::tlm_base_initiator_socket<32, link_fw_if, link_bw_if, 1, sc_core::SC_ONE_OR_MORE_BOUND>;
 using link_target_base = ::tlm::tlm_base_target_socket<32, link_fw_if, link_bw_if, 1, sc_core::SC_ONE_OR_MORE_BOUND>;
 } // namespace detail
 
@@ -53,7 +54,8 @@ protected:
     void check_partner(const sc_core::sc_object& self, const sc_core::sc_object* partner) const
     {
         if (const auto* other = dynamic_cast<const link_socket_vls*>(partner); other && other->vl_count_ != vl_count_)
-            throw bug(self.name(), 0, fmt::format("has {} VLs but {} has {}", vl_count_, partner->name(), other->vl_count_));
+            throw bug(self.name(), 0,
+                      fmt::format("has {} VLs but {} has {}", vl_count_, partner->name(), other->vl_count_));
     }
 
 private:
@@ -62,7 +64,10 @@ private:
 
 class link_target_socket : public detail::link_target_base, public link_socket_vls {
 public:
-    link_target_socket(const char* name, std::uint32_t vl_count) : detail::link_target_base(name), link_socket_vls(vl_count) {}
+    link_target_socket(const char* name, std::uint32_t vl_count)
+        : detail::link_target_base(name), link_socket_vls(vl_count)
+    {
+    }
     std::type_index get_protocol_types() const override { return typeid(link_protocol_types); }
     const char* kind() const override { return "weft::link_target_socket"; }
 

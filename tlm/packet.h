@@ -21,24 +21,24 @@ class packet_pool;
 /// element_type); the transport layer only carries them.
 struct packet {
     // Read on every hop.
-    std::uint32_t index = 0;              ///< in the pool, set once
-    std::uint32_t next = 0;               ///< intrusive list of a VL buffer or of the free list
-    std::uint32_t link = 0;               ///< link it travels on or is buffered behind (the fabric's number)
-    std::uint32_t out_link = 0;           ///< where routing sends it from there
-    std::uint32_t source = 0;             ///< endpoint (rank) it comes from
-    std::uint32_t destination = 0;        ///< endpoint (rank) it goes to
-    std::uint32_t wire_bytes = 0;         ///< bytes charged on a wire, all packets of the burst
-    std::uint32_t cells = 0;              ///< credits it needs, all packets of the burst
-    std::uint64_t tail_ps = 0;            ///< when its last byte is in the present buffer
-    std::uint32_t serialisation_ps = 0;   ///< time it takes on the present wire
-    std::uint32_t packet_count = 1;       ///< packets of the burst
+    std::uint32_t index = 0;            ///< in the pool, set once
+    std::uint32_t next = 0;             ///< intrusive list of a VL buffer or of the free list
+    std::uint32_t link = 0;             ///< link it travels on or is buffered behind (the fabric's number)
+    std::uint32_t out_link = 0;         ///< where routing sends it from there
+    std::uint32_t source = 0;           ///< endpoint (rank) it comes from
+    std::uint32_t destination = 0;      ///< endpoint (rank) it goes to
+    std::uint32_t wire_bytes = 0;       ///< bytes charged on a wire, all packets of the burst
+    std::uint32_t cells = 0;            ///< credits it needs, all packets of the burst
+    std::uint64_t tail_ps = 0;          ///< when its last byte is in the present buffer
+    std::uint32_t serialisation_ps = 0; ///< time it takes on the present wire
+    std::uint32_t packet_count = 1;     ///< packets of the burst
     std::uint8_t vl = 0;
     std::uint8_t out_vl = 0;
-    std::uint8_t destination_port = 0;    ///< local port at the destination
-    std::uint8_t flags = 0;               ///< packet_flags
+    std::uint8_t destination_port = 0; ///< local port at the destination
+    std::uint8_t flags = 0;            ///< packet_flags
     std::uint8_t write_op = 0;
     std::uint8_t element = 0;
-    std::uint16_t hops = 0;               ///< router-to-router links crossed
+    std::uint16_t hops = 0; ///< router-to-router links crossed
     // Read by the receiver.
     std::uint64_t destination_offset = 0; ///< byte offset in the destination's memory
     std::uint64_t payload_bytes = 0;      ///< all packets of the burst
@@ -48,7 +48,7 @@ struct packet {
     std::uint64_t born_ps = 0;            ///< when its source sent it
     packet_pool* pool = nullptr;
     std::uint32_t payload_class = 0;
-    std::uint32_t fabric = 0;             ///< engine it is in (its first actor number); link numbers are that engine's
+    std::uint32_t fabric = 0; ///< engine it is in (its first actor number); link numbers are that engine's
 };
 
 enum packet_flags : std::uint8_t {
@@ -97,8 +97,8 @@ private:
 struct packet_format {
     std::uint32_t max_payload_bytes = 256;
     std::uint32_t header_bytes = 16;
-    std::uint32_t flit_bytes = 32;      ///< payload is padded to whole flits; also the size of one credit
-    bool charge_header_on_wire = true;  ///< false where the link rate is already net of headers
+    std::uint32_t flit_bytes = 32;     ///< payload is padded to whole flits; also the size of one credit
+    bool charge_header_on_wire = true; ///< false where the link rate is already net of headers
 
     std::uint32_t packets_for(std::uint64_t payload) const
     {
@@ -122,7 +122,8 @@ struct packet_format {
     std::uint64_t wire_bytes(std::uint64_t payload) const
     {
         const std::uint64_t n = packets_for(payload);
-        return (n - 1) * wire_bytes_of_one(max_payload_bytes) + wire_bytes_of_one(payload - (n - 1) * max_payload_bytes);
+        return (n - 1) * wire_bytes_of_one(max_payload_bytes) +
+               wire_bytes_of_one(payload - (n - 1) * max_payload_bytes);
     }
     std::uint64_t cells(std::uint64_t payload) const
     {

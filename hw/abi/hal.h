@@ -48,8 +48,8 @@ public:
     virtual bool poll_until(std::uint64_t address, std::uint32_t mask, std::uint32_t expected,
                             std::uint64_t timeout_ns) = 0;
 
-    virtual void compute(std::uint32_t cycles) = 0;         ///< charge this much work
-    virtual std::uint64_t now_ns() = 0;                     ///< simulated time
+    virtual void compute(std::uint32_t cycles) = 0; ///< charge this much work
+    virtual std::uint64_t now_ns() = 0;             ///< simulated time
     virtual void log(const char* text, std::uint64_t value) = 0;
     virtual bus_fault fault() const = 0;
     virtual void clear_fault() = 0;

@@ -35,15 +35,15 @@ struct platform_table {
     std::uint32_t coord[k_max_dims] = {};
     std::uint32_t wrap[k_max_dims] = {}; ///< 1 where a dimension closes to a ring of links
     std::uint32_t dma_queues = 0;
-    std::uint32_t dma_ports = 0;         ///< local ports between the DMA and the fabric; queue q uses port q % dma_ports
-    std::uint32_t dma_ring_entries = 0;  ///< descriptors per ring, a power of two
-    std::uint32_t reserved[2] = {};      ///< no hidden padding: the check word covers every byte
+    std::uint32_t dma_ports = 0;        ///< local ports between the DMA and the fabric; queue q uses port q % dma_ports
+    std::uint32_t dma_ring_entries = 0; ///< descriptors per ring, a power of two
+    std::uint32_t reserved[2] = {};     ///< no hidden padding: the check word covers every byte
     std::uint64_t dma_base = k_dma_base;
     std::uint64_t mailbox_base = k_mailbox_base;
     std::uint64_t hbm_base = k_hbm_base;
     std::uint64_t hbm_bytes = 0;
-    std::uint64_t dma_ring_area = 0;     ///< bus address in HBM; ring of queue q at + q * entries * 64
-    std::uint64_t check = 0;             ///< check_word of everything before it
+    std::uint64_t dma_ring_area = 0; ///< bus address in HBM; ring of queue q at + q * entries * 64
+    std::uint64_t check = 0;         ///< check_word of everything before it
 };
 
 static_assert(sizeof(platform_table) == 160, "table layout is part of the ABI");
@@ -89,7 +89,7 @@ struct response {
     std::uint32_t failed_step = 0; ///< where it stopped when code != ok
     std::uint32_t failed_peer = 0; ///< the neighbour that was waited for; ranks when none
     std::uint64_t detail = 0;
-    char where[48] = {};           ///< register or table, zero-terminated
+    char where[48] = {}; ///< register or table, zero-terminated
 };
 
 } // namespace weft::abi

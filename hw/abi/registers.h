@@ -26,7 +26,7 @@ struct reg_row {
 };
 
 #define WEFT_REG(block, name, off, width, access, rst, doc)                                                            \
-    inline constexpr std::uint64_t name = off;                                                                        \
+    inline constexpr std::uint64_t name = off;                                                                         \
     inline constexpr std::uint64_t name##_reset = rst;
 #define WEFT_REG_ARRAY(block, name, off, stride, cnt, width, access, rst, doc)                                         \
     constexpr std::uint64_t name(std::uint32_t index) { return (off) + std::uint64_t{stride} * index; }                \

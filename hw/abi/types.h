@@ -21,7 +21,13 @@ constexpr std::uint32_t element_bytes(element_type t)
 /// What a remote write does with the bytes already in memory.
 enum class reduce_op : std::uint8_t { none = 0, sum = 1, max = 2, min = 3 };
 
-enum class collective_op : std::uint8_t { all_reduce = 0, reduce_scatter = 1, all_gather = 2, broadcast = 3, all_to_all = 4 };
+enum class collective_op : std::uint8_t {
+    all_reduce = 0,
+    reduce_scatter = 1,
+    all_gather = 2,
+    broadcast = 3,
+    all_to_all = 4
+};
 inline constexpr unsigned k_collective_ops = 5;
 
 /// Algorithms of the collectives. Figures are those of Kumar and Jouppi, "Highly Available Data Parallel ML training on
@@ -38,14 +44,14 @@ inline constexpr unsigned k_algorithms = 5;
 /// Why firmware stopped. Written to the mailbox; 0 is success.
 enum class status_code : std::uint32_t {
     ok = 0,
-    timeout = 1,           ///< a bounded wait ran out; `where` names the register
-    wrong_device = 2,      ///< probe found another device type
-    wrong_version = 3,     ///< probe found another device version
-    bus_error = 4,         ///< an access was answered with a TLM error response
-    device_error = 5,      ///< a device raised its error flag
-    bad_command = 6,       ///< the host's command makes no sense (unknown op, bad root, ...)
-    unsupported = 7,       ///< this algorithm cannot be built on this topology
-    corrupted = 8          ///< a table or descriptor fails its check word
+    timeout = 1,       ///< a bounded wait ran out; `where` names the register
+    wrong_device = 2,  ///< probe found another device type
+    wrong_version = 3, ///< probe found another device version
+    bus_error = 4,     ///< an access was answered with a TLM error response
+    device_error = 5,  ///< a device raised its error flag
+    bad_command = 6,   ///< the host's command makes no sense (unknown op, bad root, ...)
+    unsupported = 7,   ///< this algorithm cannot be built on this topology
+    corrupted = 8      ///< a table or descriptor fails its check word
 };
 
 /// Contiguous shard `index` of `n` of `count` elements: sizes differ by at most one, the first ones are longer.

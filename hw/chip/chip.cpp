@@ -28,9 +28,10 @@ std::vector<config_problem> chip_config::validate() const
 
 chip::chip(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const chip_config& config,
            const dma_fabric_view& view, abi::platform_table table)
-    : sc_core::sc_module(name), core("core", config.core, time), bus("bus", config.bus), local("local", config.local_memory),
-      hbm("hbm", config.hbm), dma("dma", time, pool, core, table.rank, table.ranks, config.dma, view),
-      mailbox("mailbox", config.mailbox), rank_(table.rank)
+    : sc_core::sc_module(name), core("core", config.core, time), bus("bus", config.bus),
+      local("local", config.local_memory), hbm("hbm", config.hbm),
+      dma("dma", time, pool, core, table.rank, table.ranks, config.dma, view), mailbox("mailbox", config.mailbox),
+      rank_(table.rank)
 {
     core.socket.bind(bus.socket);
     bus.connect(local.socket, {abi::k_local_memory_base, abi::k_local_memory_bytes, "local memory"});

@@ -60,8 +60,10 @@ struct core_config {
         visit("irq_wake", self.irq_wake, "Cycles from an interrupt to the first instruction of a sleeping core",
               calibrated);
         visit("wait_entry", self.wait_entry, "Cycles to enter a wait for an interrupt or a register", "assumed");
-        visit("poll_interval", self.poll_interval, "Cycles between the first two reads of a polled register; doubles", "assumed");
-        visit("poll_interval_max", self.poll_interval_max, "Longest interval between two reads of a polled register", "assumed");
+        visit("poll_interval", self.poll_interval, "Cycles between the first two reads of a polled register; doubles",
+              "assumed");
+        visit("poll_interval_max", self.poll_interval_max, "Longest interval between two reads of a polled register",
+              "assumed");
         visit("clock_read", self.clock_read, "Cycles to read the clock", "assumed");
         visit("log_line", self.log_line, "Cycles of one log line", "assumed");
         visit("max_ahead", self.max_ahead, "Longest time by which a core runs ahead of the rest while it only computes",

@@ -41,7 +41,8 @@ std::vector<config_problem> dma_config::validate() const
     need(ring_entries >= 4 && ring_entries <= 65536 && (ring_entries & (ring_entries - 1)) == 0, "ring_entries",
          fmt::format("is {}, must be a power of two from 4 to 65536.", ring_entries));
     need(prefetch >= 1 && prefetch <= 64, "prefetch", fmt::format("is {}, must be 1 to 64 descriptors.", prefetch));
-    need(read_ahead >= 1 && read_ahead <= 65536, "read_ahead", fmt::format("is {}, must be 1 to 65536 packets.", read_ahead));
+    need(read_ahead >= 1 && read_ahead <= 65536, "read_ahead",
+         fmt::format("is {}, must be 1 to 65536 packets.", read_ahead));
     need(receive_buffer.value() <= 1ull << 30, "receive_buffer",
          fmt::format("is {}, must be at most 1 GiB.", to_string(receive_buffer)));
     need(register_latency.value() <= 1'000'000'000, "register_latency",
@@ -65,7 +66,8 @@ struct dma::port_side final : link_fw_if, link_bw_if {
         ++dma_.receiving_;
         const std::uint64_t tail = dma_.time_.now_ps() + delay_ps + p->serialisation_ps;
         const std::uint32_t index = p.release()->index;
-        dma_.time_.schedule(tail, make_order(event_class::arrival, dma_.actor_base_ + index_, sequence++), dma_, index, k_receive);
+        dma_.time_.schedule(tail, make_order(event_class::arrival, dma_.actor_base_ + index_, sequence++), dma_, index,
+                            k_receive);
     }
     void credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
     {
@@ -86,13 +88,13 @@ struct dma::port_side final : link_fw_if, link_bw_if {
         std::uint64_t ready_ps;
         std::uint32_t queue;
     };
-    std::vector<staged_packet> staged;       ///< a ring of read-ahead slots
+    std::vector<staged_packet> staged; ///< a ring of read-ahead slots
     std::uint32_t first_staged = 0;
     std::uint32_t staged_count = 0;
     std::uint64_t wire_busy_until_ps = 0;
-    std::uint64_t send_at_ps = k_never_ps;   ///< pending send event
-    std::uint32_t round_robin = 0;           ///< queue after the one last served
-    std::uint32_t ready_queues = 0;          ///< bit q: queue q has a descriptor loaded
+    std::uint64_t send_at_ps = k_never_ps; ///< pending send event
+    std::uint32_t round_robin = 0;         ///< queue after the one last served
+    std::uint32_t ready_queues = 0;        ///< bit q: queue q has a descriptor loaded
     std::uint32_t sequence = 0;
     bool awaiting_credit = false;
 };
@@ -100,8 +102,8 @@ struct dma::port_side final : link_fw_if, link_bw_if {
 dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, irq_if& core, std::uint32_t rank,
          std::uint32_t ranks, const dma_config& config, const dma_fabric_view& view)
     : sc_core::sc_module(name), registers("registers", regs_, config.register_latency), memory("memory"),
-      stats(std::string(this->name())), time_(time), pool_(pool), core_(core), rank_(rank), ranks_(ranks), config_(config),
-      view_(view), port_rate_(view.port_rate),
+      stats(std::string(this->name())), time_(time), pool_(pool), core_(core), rank_(rank), ranks_(ranks),
+      config_(config), view_(view), port_rate_(view.port_rate),
       burst_payload_(std::uint64_t{view.burst_packets} * view.format.max_payload_bytes), regs_("DMA", abi::k_dma_rows),
       queues_(config.queues)
 {
@@ -122,15 +124,9 @@ dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
 
 dma::~dma() = default;
 
-link_initiator_socket& dma::to_fabric(std::uint32_t port)
-{
-    return ports_.at(port)->out;
-}
+link_initiator_socket& dma::to_fabric(std::uint32_t port) { return ports_.at(port)->out; }
 
-link_target_socket& dma::from_fabric(std::uint32_t port)
-{
-    return ports_.at(port)->in;
-}
+link_target_socket& dma::from_fabric(std::uint32_t port) { return ports_.at(port)->in; }
 
 void dma::start_of_simulation()
 {
@@ -154,7 +150,8 @@ void dma::set_up_registers()
     regs_.on_write(abi::dma::IRQ_ENABLE, [this](std::uint32_t, std::uint64_t) { update_irq(); });
     regs_.on_write(abi::dma::ERROR, [this](std::uint32_t, std::uint64_t) { update_irq(); });
     regs_.on_read(abi::dma::IRQ_STATUS, [this](std::uint32_t, std::uint64_t) -> std::uint64_t {
-        return (regs_.at(abi::dma::SEM_PENDING) != 0 ? k_irq_sem : 0) | (regs_.at(abi::dma::ERROR) != 0 ? k_irq_error : 0);
+        return (regs_.at(abi::dma::SEM_PENDING) != 0 ? k_irq_sem : 0) |
+               (regs_.at(abi::dma::ERROR) != 0 ? k_irq_error : 0);
     });
     regs_.on_read(abi::dma::SEM_PENDING, [this](std::uint32_t, std::uint64_t stored) {
         regs_.at(abi::dma::SEM_PENDING) = 0; // the hook runs before the clear; the line must fall with it
@@ -177,7 +174,8 @@ void dma::set_up_registers()
     regs_.on_read(abi::dma::HEAD(0), [this](std::uint32_t q, std::uint64_t) -> std::uint64_t {
         return q < config_.queues ? head_at(queues_[q], time_.now_ps()) : 0;
     });
-    regs_.on_read(abi::dma::SEM_COUNT(0), [this](std::uint32_t s, std::uint64_t) -> std::uint64_t { return sem_count_[s]; });
+    regs_.on_read(abi::dma::SEM_COUNT(0),
+                  [this](std::uint32_t s, std::uint64_t) -> std::uint64_t { return sem_count_[s]; });
     regs_.on_write(abi::dma::SEM_THRESHOLD(0), [this](std::uint32_t s, std::uint64_t value) {
         sem_threshold_[s] = static_cast<std::uint32_t>(value);
         sem_armed_ |= std::uint64_t{1} << s;
@@ -196,8 +194,8 @@ bool dma::armed_and_reached(std::uint32_t s) const
 
 void dma::update_irq()
 {
-    const std::uint64_t status = (regs_.at(abi::dma::SEM_PENDING) != 0 ? k_irq_sem : 0) |
-                                 (regs_.at(abi::dma::ERROR) != 0 ? k_irq_error : 0);
+    const std::uint64_t status =
+        (regs_.at(abi::dma::SEM_PENDING) != 0 ? k_irq_sem : 0) | (regs_.at(abi::dma::ERROR) != 0 ? k_irq_error : 0);
     const bool level = (status & regs_.at(abi::dma::IRQ_ENABLE)) != 0;
     if (level != irq_level_) {
         irq_level_ = level;
@@ -238,21 +236,15 @@ void dma::on_event(std::uint32_t a, std::uint16_t kind)
         queues_[a].doorbells.erase(queues_[a].doorbells.begin());
         start_fetch(a);
         break;
-    case k_fetched:
-        fetched(a);
-        break;
+    case k_fetched: fetched(a); break;
     case k_send:
         if (ports_[a]->send_at_ps == time_.now_ps()) {
             ports_[a]->send_at_ps = k_never_ps;
             send_staged(a);
         }
         break;
-    case k_receive:
-        receive(packet_ptr(&pool_.at(a)));
-        break;
-    default:
-        count_semaphore(a);
-        break;
+    case k_receive: receive(packet_ptr(&pool_.at(a))); break;
+    default: count_semaphore(a); break;
     }
 }
 
@@ -263,7 +255,8 @@ void dma::start_fetch(std::uint32_t index)
         return;
     q.fetching = true;
     const std::uint64_t done = memory->charge(time_.now_ps(), abi::k_descriptor_bytes, memory_if::access::read);
-    time_.schedule(done, make_order(event_class::device, actor_base_ + view_.ports + index, 0), *this, index, k_fetched);
+    time_.schedule(done, make_order(event_class::device, actor_base_ + view_.ports + index, 0), *this, index,
+                   k_fetched);
 }
 
 void dma::fetched(std::uint32_t index)
@@ -273,8 +266,8 @@ void dma::fetched(std::uint32_t index)
     if (q.stopped)
         return;
     const auto entries = static_cast<std::uint32_t>(regs_.at(abi::dma::RING_ENTRIES(index)));
-    const std::uint64_t offset = regs_.at(abi::dma::RING_BASE(index)) +
-                                 std::uint64_t{q.fetched & (entries - 1)} * abi::k_descriptor_bytes;
+    const std::uint64_t offset =
+        regs_.at(abi::dma::RING_BASE(index)) + std::uint64_t{q.fetched & (entries - 1)} * abi::k_descriptor_bytes;
     loaded next;
     std::uint64_t got = 0;
     const std::uint8_t* bytes = memory->span_for_read(offset, abi::k_descriptor_bytes, got);
@@ -480,8 +473,8 @@ void dma::receive(packet_ptr p)
     }
     const bool plain = p->write_op == static_cast<std::uint8_t>(abi::reduce_op::none);
     // A notification without payload is ordered behind the writes before it: it asks the memory for nothing but its turn.
-    const std::uint64_t done = memory->charge(
-        now, p->payload_bytes, plain ? memory_if::access::write : memory_if::access::read_modify_write);
+    const std::uint64_t done =
+        memory->charge(now, p->payload_bytes, plain ? memory_if::access::write : memory_if::access::read_modify_write);
     if (p->payload != nullptr)
         write_payload(*p);
     bytes_received.add(p->payload_bytes);
@@ -492,7 +485,8 @@ void dma::receive(packet_ptr p)
     if ((p->flags & k_last_of_message) != 0) {
         ++messages_received;
         if (p->semaphore != abi::k_no_semaphore)
-            time_.schedule(done, make_order(event_class::memory, actor_base_ + view_.ports + config_.queues, sem_sequence_++),
+            time_.schedule(done,
+                           make_order(event_class::memory, actor_base_ + view_.ports + config_.queues, sem_sequence_++),
                            *this, p->semaphore, k_semaphore);
     }
 }
@@ -532,7 +526,8 @@ std::string dma::blocked_on() const
             text += fmt::format(" and waits for {} credits of local port {} VL 0 for a packet to rank {}", p.cells,
                                 i % view_.ports, p.destination);
         } else if (side.awaiting_credit) {
-            text += fmt::format(" behind queue {} of local port {}", side.staged[side.first_staged].queue, i % view_.ports);
+            text +=
+                fmt::format(" behind queue {} of local port {}", side.staged[side.first_staged].queue, i % view_.ports);
         }
     }
     return text;

@@ -20,8 +20,8 @@
 
 #include "hw/abi/descriptor.h"
 #include "hw/abi/registers.h"
-#include "tlm/config_fields.h"
 #include "tlm/arbiter.h"
+#include "tlm/config_fields.h"
 #include "tlm/credit.h"
 #include "tlm/event_record.h"
 #include "tlm/irq_if.h"
@@ -50,8 +50,10 @@ struct dma_config {
         visit("queues", self.queues, "Descriptor queues; queue q uses local port q modulo ports", "assumed");
         visit("ring_entries", self.ring_entries, "Descriptors per ring, a power of two", "assumed");
         visit("prefetch", self.prefetch, "Descriptors of one queue held on chip", "assumed");
-        visit("read_ahead", self.read_ahead, "Packets of one port between memory and wire", "assumed: covers HBM latency at port rate");
-        visit("receive_buffer", self.receive_buffer, "Buffer per local port and VL for packets on their way to memory", "assumed");
+        visit("read_ahead", self.read_ahead, "Packets of one port between memory and wire",
+              "assumed: covers HBM latency at port rate");
+        visit("receive_buffer", self.receive_buffer, "Buffer per local port and VL for packets on their way to memory",
+              "assumed");
         visit("register_latency", self.register_latency, "One register access inside the DMA", "assumed");
     }
     std::vector<config_problem> validate() const;
@@ -63,8 +65,8 @@ struct dma_fabric_view {
     std::uint32_t vl_count = 1;
     bandwidth port_rate;
     packet_format format;
-    std::uint32_t burst_packets = 1;   ///< packets of one transport transaction
-    bool carry_data = true;            ///< false: no payload bytes, same times
+    std::uint32_t burst_packets = 1; ///< packets of one transport transaction
+    bool carry_data = true;          ///< false: no payload bytes, same times
     std::uint32_t min_receive_cells = 0;
 };
 
@@ -80,7 +82,7 @@ public:
     link_initiator_socket& to_fabric(std::uint32_t port);
     link_target_socket& from_fabric(std::uint32_t port);
 
-    bool idle() const; ///< no descriptor loaded or waiting, nothing being received
+    bool idle() const;                                      ///< no descriptor loaded or waiting, nothing being received
     void set_event_sink(event_sink* sink) { sink_ = sink; } ///< nullptr: no records
     /// For the stall report: queues that have work and what each waits for; "" when idle.
     std::string blocked_on() const;
@@ -106,8 +108,8 @@ private:
         std::uint32_t head = 0;     ///< completed, as HEAD shows
         bool fetching = false;
         bool stopped = false;
-        std::vector<std::uint32_t> doorbells; ///< written, on their way across the bus
-        std::vector<loaded> ready;  ///< at most `prefetch`, oldest first
+        std::vector<std::uint32_t> doorbells;       ///< written, on their way across the bus
+        std::vector<loaded> ready;                  ///< at most `prefetch`, oldest first
         std::vector<std::uint64_t> completes_at_ps; ///< of finished descriptors that HEAD does not yet show
     };
     struct port_side;

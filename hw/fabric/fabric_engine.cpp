@@ -47,7 +47,8 @@ std::uint32_t fabric_engine::add_link(std::uint32_t from_router, std::uint32_t f
     std::uint32_t& out = out_links_.at(routers_.at(from_router).first_port + from_port);
     std::uint32_t& in = in_links_.at(routers_.at(to_router).first_port + to_port);
     if (out != k_none || in != k_none)
-        throw bug("fabric_engine", 0, "a port is wired twice: " + routers_[from_router].name + " to " + routers_[to_router].name);
+        throw bug("fabric_engine", 0,
+                  "a port is wired twice: " + routers_[from_router].name + " to " + routers_[to_router].name);
     out = in = id;
     links_[id].router = from_router;
     links_[id].to_router = to_router;
@@ -140,21 +141,14 @@ void fabric_engine::set_link_up(std::uint32_t link, bool up)
         ensure_wake(link, std::max(time_.now_ps(), links_[link].busy_until_ps));
 }
 
-void fabric_engine::set_fault_hook(std::uint32_t link, link_fault_if* hook)
-{
-    links_.at(link).hook = hook;
-}
+void fabric_engine::set_fault_hook(std::uint32_t link, link_fault_if* hook) { links_.at(link).hook = hook; }
 
 void fabric_engine::on_event(std::uint32_t a, std::uint16_t kind)
 {
     now_ps_ = time_.now_ps();
     switch (kind) {
-    case k_arrival:
-        arrival(pool_.at(a));
-        break;
-    default:
-        wake(a);
-        break;
+    case k_arrival: arrival(pool_.at(a)); break;
+    default: wake(a); break;
     }
 }
 
@@ -196,13 +190,15 @@ void fabric_engine::fly(packet& p, std::uint64_t head_ps)
     p.out_link = out_port & ~k_slow_start;
     p.out_vl = d.vl;
     if (out_port == k_none)
-        throw bug(routers_[l.to_router].name, now_ps_, "routing chose port " + port_name(d.out_port) + ", where nothing is wired");
+        throw bug(routers_[l.to_router].name, now_ps_,
+                  "routing chose port " + port_name(d.out_port) + ", where nothing is wired");
     std::uint64_t at_ps = head_ps;
     if ((out_port & k_slow_start) != 0) {
         const std::uint64_t serialisation = config_.cut_through ? links_[p.out_link].rate.time_ps(p.wire_bytes) : 0;
         at_ps = std::max(head_ps, p.tail_ps - std::min(p.tail_ps, serialisation));
     }
-    time_.schedule(at_ps, make_order(event_class::arrival, actor_base_ + p.link, l.sequence++), *this, p.index, k_arrival);
+    time_.schedule(at_ps, make_order(event_class::arrival, actor_base_ + p.link, l.sequence++), *this, p.index,
+                   k_arrival);
 }
 
 void fabric_engine::arrival(packet& p)

@@ -51,8 +51,8 @@ struct fabric_link_params {
 
 struct fabric_config {
     std::uint32_t vl_count = 1;
-    duration pipeline;        ///< head of a packet: from the input pins of a router to its arbitration
-    bool cut_through = true;  ///< false: store-and-forward
+    duration pipeline;       ///< head of a packet: from the input pins of a router to its arbitration
+    bool cut_through = true; ///< false: store-and-forward
 };
 
 /// A head packet that cannot go on, for the wait-for picture.
@@ -61,10 +61,10 @@ struct blocked_head {
     std::uint32_t in_port, in_vl;
     std::uint32_t out_port, out_vl;
     std::uint32_t out_link;
-    std::uint32_t packet;            ///< pool index
+    std::uint32_t packet; ///< pool index
     std::uint32_t credits_needed, credits_available;
     bool link_down;
-    std::uint64_t waiting_since_ps;  ///< when its tail was in the buffer
+    std::uint64_t waiting_since_ps; ///< when its tail was in the buffer
 };
 
 class fabric_engine final : private timeline_client {
@@ -135,14 +135,14 @@ private:
         std::uint64_t busy_sum_ps = 0;
         std::uint64_t wire_bytes = 0;
         std::uint64_t packets = 0;
-        std::uint32_t latency_ps = 0;     ///< head: start of transmission to arbitration at the next router
-        std::uint32_t return_ps = 0;      ///< credit: from the receiver back to the sender
+        std::uint32_t latency_ps = 0; ///< head: start of transmission to arbitration at the next router
+        std::uint32_t return_ps = 0;  ///< credit: from the receiver back to the sender
         std::uint32_t sequence = 0;
-        std::uint32_t feeding = k_none;   ///< queue whose packet was last sent
-        std::uint32_t waiter_base = 0;    ///< first word of the waiter mask
-        std::uint32_t router = k_none;    ///< sending router
+        std::uint32_t feeding = k_none; ///< queue whose packet was last sent
+        std::uint32_t waiter_base = 0;  ///< first word of the waiter mask
+        std::uint32_t router = k_none;  ///< sending router
         std::uint32_t to_router = k_none;
-        std::uint32_t to_first_port = 0;  ///< of to_router, into out_ports_
+        std::uint32_t to_first_port = 0; ///< of to_router, into out_ports_
         std::uint16_t to_port = 0;
         std::uint16_t waiter_words = 0;
         std::uint16_t waiters = 0;
@@ -156,11 +156,11 @@ private:
     /// Receiver's buffer of one VL of a link, and the sender's credits for it.
     struct queue_state {
         credit_counter credits;
-        std::uint64_t read_free_ps = 0;   ///< the read port is streaming a packet until then
+        std::uint64_t read_free_ps = 0; ///< the read port is streaming a packet until then
         vl_buffer buffer;
-        std::uint32_t out_link = k_none;  ///< where the read port streams to
-        bool awaited = false;             ///< the sender waits for credits that are not yet under way
-        bool asked = false;               ///< the head has asked for its output
+        std::uint32_t out_link = k_none; ///< where the read port streams to
+        bool awaited = false;            ///< the sender waits for credits that are not yet under way
+        bool asked = false;              ///< the head has asked for its output
     };
     struct link_cold {
         std::uint32_t depth_cells = 0;

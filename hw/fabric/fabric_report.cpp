@@ -26,7 +26,8 @@ std::uint64_t fabric_engine::state_bytes() const
 {
     return links_.capacity() * sizeof(link_state) + queues_.capacity() * sizeof(queue_state) +
            cold_.capacity() * sizeof(link_cold) + routers_.capacity() * sizeof(router_state) +
-           (in_links_.capacity() + out_links_.capacity()) * sizeof(std::uint32_t) + waiters_.capacity() * sizeof(std::uint64_t);
+           (in_links_.capacity() + out_links_.capacity()) * sizeof(std::uint32_t) +
+           waiters_.capacity() * sizeof(std::uint64_t);
 }
 
 std::vector<blocked_head> fabric_engine::blocked() const
@@ -42,8 +43,8 @@ std::vector<blocked_head> fabric_engine::blocked() const
             const queue_state& q = queues_[queue_of_bit(l.router, bit)];
             const packet& p = pool_.at(q.buffer.front());
             const credit_counter& credits = queues_[queue_of(id, p.out_vl)].credits;
-            heads.push_back({l.router, bit / config_.vl_count, bit % config_.vl_count, cold_[id].from_port, p.out_vl, id,
-                             p.index, p.cells, credits.available(), !l.up, p.tail_ps});
+            heads.push_back({l.router, bit / config_.vl_count, bit % config_.vl_count, cold_[id].from_port, p.out_vl,
+                             id, p.index, p.cells, credits.available(), !l.up, p.tail_ps});
         }
     }
     return heads;
@@ -69,7 +70,8 @@ std::string fabric_engine::describe_blocked(std::size_t at_most) const
     const std::vector<blocked_head> heads = blocked();
     if (heads.empty())
         return "";
-    std::string text = heads.size() == 1 ? std::string("1 packet waits inside the fabric:") : fmt::format("{} packets wait inside the fabric:", heads.size());
+    std::string text = heads.size() == 1 ? std::string("1 packet waits inside the fabric:")
+                                         : fmt::format("{} packets wait inside the fabric:", heads.size());
     for (std::size_t i = 0; i < heads.size() && i < at_most; ++i)
         text += "\n  " + describe(heads[i]);
     if (heads.size() > at_most)

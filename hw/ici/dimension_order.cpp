@@ -21,7 +21,8 @@ std::uint32_t dimension_order::hops(std::uint32_t from, std::uint32_t to) const
         const std::uint32_t d = a > b ? a - b : b - a;
         return wrap ? std::min(d, n - d) : d;
     };
-    return distance(at_[from].col, at_[to].col, cols_, wrap_cols_) + distance(at_[from].row, at_[to].row, rows_, wrap_rows_);
+    return distance(at_[from].col, at_[to].col, cols_, wrap_cols_) +
+           distance(at_[from].row, at_[to].row, rows_, wrap_rows_);
 }
 
 } // namespace weft

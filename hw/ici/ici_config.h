@@ -53,7 +53,8 @@ struct ici_config {
         visit("cable_propagation", self.cable_propagation, "Wire between boards, and wrap links", "A");
         visit("clock", self.clock, "Clock of the router", "940 MHz (R)");
         visit("router_latency", self.router_latency, "Head of a packet through one router", "A");
-        visit("virtual_lanes", self.virtual_lanes, "VLs per link; wrap links (dateline) and detours use the second, a healthy mesh only the first",
+        visit("virtual_lanes", self.virtual_lanes,
+              "VLs per link; wrap links (dateline) and detours use the second, a healthy mesh only the first",
               "not published; 2 (A)");
         visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", "not published (A)");
         visit("flit", self.flit, "Payload is padded to whole flits; also the size of one credit", "not published (A)");

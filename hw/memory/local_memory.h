@@ -25,7 +25,8 @@ struct local_memory_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("capacity", self.capacity, "Bytes of core-local memory; the address map of the firmware fixes it at 64 KiB", "assumed");
+        visit("capacity", self.capacity,
+              "Bytes of core-local memory; the address map of the firmware fixes it at 64 KiB", "assumed");
         visit("latency", self.latency, "Of one access of any length", "assumed");
     }
     std::vector<config_problem> validate() const;

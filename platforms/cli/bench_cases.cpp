@@ -40,7 +40,8 @@ double resident_bytes()
 class ticking final : public sc_core::sc_module {
 public:
     SC_HAS_PROCESS(ticking);
-    ticking(const sc_core::sc_module_name& name, unsigned period_ps) : sc_core::sc_module(name), period_(sc_time_from_ps(period_ps))
+    ticking(const sc_core::sc_module_name& name, unsigned period_ps)
+        : sc_core::sc_module(name), period_(sc_time_from_ps(period_ps))
     {
         SC_METHOD(tick);
     }

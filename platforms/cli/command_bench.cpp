@@ -43,7 +43,10 @@ std::string host_name()
 class page {
 public:
     explicit page(bool quiet) : quiet_(quiet) {}
-    void title(const std::string& text) { add(fmt::format("\n### {}\n\n| measured | figure | target | |\n|---|---|---|---|\n", text), "\n" + text + "\n"); }
+    void title(const std::string& text)
+    {
+        add(fmt::format("\n### {}\n\n| measured | figure | target | |\n|---|---|---|---|\n", text), "\n" + text + "\n");
+    }
     void line(const std::string& what, const std::string& figure, const std::string& target = "", bool met = true)
     {
         const char* verdict = target.empty() ? "" : met ? "met" : "MISSED";
@@ -95,7 +98,8 @@ void measure_hops(page& out, unsigned repeats)
     const auto large = median_of(repeats, [] { return bench_uniform(64, false, 0.0185, 200); });
     out.line("uniform random, 8x8, 256 B, links at 40 %, data off", millions(small.at("hops_per_s")), ">= 5 M/s",
              small.at("hops_per_s") >= k_uniform_target);
-    out.line("the same, saturated", millions(full.at("hops_per_s")), ">= 5 M/s", full.at("hops_per_s") >= k_uniform_target);
+    out.line("the same, saturated", millions(full.at("hops_per_s")), ">= 5 M/s",
+             full.at("hops_per_s") >= k_uniform_target);
     out.line("the same at 40 %, data carried and checked", millions(with_data.at("hops_per_s")));
     out.line("timeline events per packet-hop (40 %, saturated)",
              fmt::format("{:.2f}, {:.2f}", small.at("events_per_hop"), full.at("events_per_hop")));
@@ -107,7 +111,8 @@ void measure_hops(page& out, unsigned repeats)
     const auto ring = median_of(repeats, [] { return bench_all_reduce("ring_1d", 8, true, "16 MiB", 4096, 1); });
     const auto ring_256 = median_of(repeats, [] { return bench_all_reduce("ring_1d", 8, true, "16 MiB", 256, 1); });
     out.line("ring all-reduce, 64 chips, 16 MiB, 4 KiB packets, data off", millions(ring_off.at("hops_per_s")));
-    out.line("the same, data checked", millions(ring.at("hops_per_s")), ">= 0.6 M/s", ring.at("hops_per_s") >= k_ring_target);
+    out.line("the same, data checked", millions(ring.at("hops_per_s")), ">= 0.6 M/s",
+             ring.at("hops_per_s") >= k_ring_target);
     out.line("the same, data checked, 256 B packets", millions(ring_256.at("hops_per_s")));
     out.line("timeline events per packet-hop (off, checked)",
              fmt::format("{:.2f}, {:.2f}", ring_off.at("events_per_hop"), ring.at("events_per_hop")));
@@ -118,8 +123,10 @@ void measure_size(page& out, unsigned repeats)
 {
     out.title("Size and elaboration");
     const auto e = median_of(repeats, [] { return bench_elaboration(32); });
-    out.line("resident memory per idle chip (core thread, DMA, HBM, router)", fmt::format("{:.1f} KiB", e.at("bytes_per_chip") / 1024));
-    out.line("state per directed link (2 VLs, share of router and queues)", fmt::format("{:.0f} B", e.at("bytes_per_link")));
+    out.line("resident memory per idle chip (core thread, DMA, HBM, router)",
+             fmt::format("{:.1f} KiB", e.at("bytes_per_chip") / 1024));
+    out.line("state per directed link (2 VLs, share of router and queues)",
+             fmt::format("{:.0f} B", e.at("bytes_per_link")));
     out.line("elaboration per 1,000 chips", fmt::format("{:.3f} s CPU", e.at("s_per_1000_chips")));
 }
 
@@ -131,16 +138,19 @@ void measure_bursts(page& out, bool full)
                                                 : std::vector<const char*>{"6.4 MB", "25.6 MB"};
     for (const char* algorithm : {"two_d", "row_pair", "ring_1d"})
         for (const char* size : sizes) {
-            const double one = in_child([=] { return bench_all_reduce(algorithm, 8, false, size, 256, 1); }).at("time_us");
+            const double one =
+                in_child([=] { return bench_all_reduce(algorithm, 8, false, size, 256, 1); }).at("time_us");
             std::string errors;
             double worst = 0;
             for (const unsigned burst : {16u, 64u}) {
-                const double time = in_child([=] { return bench_all_reduce(algorithm, 8, false, size, 256, burst); }).at("time_us");
+                const double time =
+                    in_child([=] { return bench_all_reduce(algorithm, 8, false, size, 256, burst); }).at("time_us");
                 const double error = 100 * (time / one - 1);
                 errors += fmt::format("{}{:+.2f} %", errors.empty() ? "" : ", ", error);
                 worst = std::max(worst, std::abs(error));
             }
-            out.line(fmt::format("{} {}: bursts of 16, 64 packets", algorithm, size), errors, "<= 2 %", worst <= k_error_target);
+            out.line(fmt::format("{} {}: bursts of 16, 64 packets", algorithm, size), errors, "<= 2 %",
+                     worst <= k_error_target);
         }
 }
 
@@ -152,9 +162,10 @@ void measure_pod(page& out)
     for (const char* algorithm : {"two_d", "row_pair"}) {
         const auto r = in_child([=] { return bench_all_reduce(algorithm, 32, false, "102.4 MB", 256, 64); });
         out.line(fmt::format("{}: simulated time", algorithm), fmt::format("{:.3f} ms", r.at("time_us") / 1000));
-        out.line(fmt::format("{}: CPU time", algorithm), fmt::format("{:.1f} s", r.at("cpu_s")), "<= 60 s", r.at("cpu_s") <= k_seconds);
-        out.line(fmt::format("{}: resident memory", algorithm), fmt::format("{:.0f} MiB", r.at("resident_MiB")), "<= 2 GiB",
-                 r.at("resident_MiB") <= k_MiB);
+        out.line(fmt::format("{}: CPU time", algorithm), fmt::format("{:.1f} s", r.at("cpu_s")), "<= 60 s",
+                 r.at("cpu_s") <= k_seconds);
+        out.line(fmt::format("{}: resident memory", algorithm), fmt::format("{:.0f} MiB", r.at("resident_MiB")),
+                 "<= 2 GiB", r.at("resident_MiB") <= k_MiB);
     }
 }
 
@@ -169,8 +180,11 @@ void add_bench(CLI::App& app, int& exit_code)
         std::string out;
     };
     auto options = std::make_shared<bench_options>();
-    CLI::App* command = app.add_subcommand("bench", "Measure the simulator on this host: events, packet-hops, memory, elaboration, burst error");
-    command->add_option("--repeats", options->repeats, "Runs of each measurement; the median is shown")->check(CLI::Range(1u, 99u))->capture_default_str();
+    CLI::App* command = app.add_subcommand(
+        "bench", "Measure the simulator on this host: events, packet-hops, memory, elaboration, burst error");
+    command->add_option("--repeats", options->repeats, "Runs of each measurement; the median is shown")
+        ->check(CLI::Range(1u, 99u))
+        ->capture_default_str();
     command->add_flag("--quick", options->quick, "Only events, packet-hops and size, about half a minute");
     command->add_flag("--full", options->full, "Also the burst error at 102.4 MB on 8x8, several minutes");
     command->add_option("--out", options->out, "Also write the figures as a Markdown page")->type_name("FILE");
@@ -188,7 +202,10 @@ void add_bench(CLI::App& app, int& exit_code)
             const std::string head = fmt::format(
                 "# Speed\n\n<!-- Made by `weft bench{} --out {}`; do not edit. -->\n\nweft {} on {}, medians of {} runs, CPU time of one "
                 "core. Hosts differ and are noisy: compare ratios within one page.\n",
-                options->full ? " --full" : options->quick ? " --quick" : "", options->out, version(), host_name(), options->repeats);
+                options->full    ? " --full"
+                : options->quick ? " --quick"
+                                 : "",
+                options->out, version(), host_name(), options->repeats);
             write_file_atomically(options->out, head + out.markdown());
         }
         if (out.missed() > 0)

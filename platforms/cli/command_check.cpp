@@ -60,10 +60,10 @@ void add_check(CLI::App& app, int& exit_code)
             std::size_t exchanges = 0;
             for (const step_exchange& e : step.exchanges)
                 exchanges += e.count;
-            fmt::print("  {} of {} of compute, overlap {}: {} of {} in all, {}, by {}{}\n", plural(step.steps, "training step"),
-                       to_string(step.compute), name_of(step.overlap), plural(step.groups.size(), "gradient group"),
-                       to_string(data_size(bytes)), plural(exchanges, "exchange"), name_of(step.algorithm),
-                       step.transposed ? " transposed" : "");
+            fmt::print("  {} of {} of compute, overlap {}: {} of {} in all, {}, by {}{}\n",
+                       plural(step.steps, "training step"), to_string(step.compute), name_of(step.overlap),
+                       plural(step.groups.size(), "gradient group"), to_string(data_size(bytes)),
+                       plural(exchanges, "exchange"), name_of(step.algorithm), step.transposed ? " transposed" : "");
         }
     });
 }

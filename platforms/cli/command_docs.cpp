@@ -20,11 +20,13 @@ constexpr const char* k_notice = "<!-- Made by `weft docs`; do not edit. -->\n";
 std::string config_page()
 {
     std::string text = std::string("# Configuration\n\n") + k_notice;
-    text += "\nEvery key of a platform file, its default, and where the default comes from. Confidence: Q quoted from a public "
-            "document, D derived from quoted figures, R recalled and not verified, A assumed. A file begins with `platform:` "
-            "and one of the names below; `weft check FILE --resolved` prints a file with all defaults filled in.\n";
+    text +=
+        "\nEvery key of a platform file, its default, and where the default comes from. Confidence: Q quoted from a public "
+        "document, D derived from quoted figures, R recalled and not verified, A assumed. A file begins with `platform:` "
+        "and one of the names below; `weft check FILE --resolved` prints a file with all defaults filled in.\n";
     for (const platform_info* info : platforms())
-        text += fmt::format("\n## platform: {}\n\n{}.\n\n{}", info->name, info->summary, markdown_table(info->defaults()));
+        text +=
+            fmt::format("\n## platform: {}\n\n{}.\n\n{}", info->name, info->summary, markdown_table(info->defaults()));
     return text;
 }
 
@@ -41,11 +43,14 @@ const char* access_name(abi::reg_access a)
 
 template <std::size_t N> std::string register_table(const char* title, const abi::reg_row (&rows)[N])
 {
-    std::string text = fmt::format("\n## {}\n\n| offset | name | width | access | reset | meaning |\n|---|---|---|---|---|---|\n", title);
+    std::string text = fmt::format(
+        "\n## {}\n\n| offset | name | width | access | reset | meaning |\n|---|---|---|---|---|---|\n", title);
     for (const abi::reg_row& r : rows) {
-        const std::string offset = r.count == 1 ? fmt::format("{:#06x}", r.offset) : fmt::format("{:#06x} + {:#x} i", r.offset, r.stride);
+        const std::string offset =
+            r.count == 1 ? fmt::format("{:#06x}", r.offset) : fmt::format("{:#06x} + {:#x} i", r.offset, r.stride);
         const std::string name = r.count == 1 ? r.name : fmt::format("{}[0..{}]", r.name, r.count - 1);
-        text += fmt::format("| {} | {} | {} | {} | {:#x} | {} |\n", offset, name, r.width_bits, access_name(r.access), r.reset, r.doc);
+        text += fmt::format("| {} | {} | {} | {} | {:#x} | {} |\n", offset, name, r.width_bits, access_name(r.access),
+                            r.reset, r.doc);
     }
     return text;
 }
@@ -53,8 +58,9 @@ template <std::size_t N> std::string register_table(const char* title, const abi
 std::string registers_page()
 {
     std::string text = std::string("# Registers\n\n") + k_notice;
-    text += "\nFrom `hw/abi/*_regs.def`, which also make the models and the constants of the firmware. Access: ro read only, rw read "
-            "and write, w1c write one to clear, rc reading clears, db doorbell.\n";
+    text +=
+        "\nFrom `hw/abi/*_regs.def`, which also make the models and the constants of the firmware. Access: ro read only, rw read "
+        "and write, w1c write one to clear, rc reading clears, db doorbell.\n";
     text += register_table("DMA", abi::k_dma_rows);
     text += register_table("Mailbox", abi::k_mailbox_rows);
     return text;
@@ -73,8 +79,10 @@ void add_docs(CLI::App& app, int& exit_code)
         write_file_atomically(*dir + "/04_config.md", config_page());
         write_file_atomically(*dir + "/05_registers.md", registers_page());
         for (const platform_info* info : platforms())
-            write_file_atomically(fmt::format("{}/{}.schema.json", *dir, info->name),
-                                  json_schema(info->defaults(), fmt::format("weft platform {}", info->name), {"platform"}).dump(2) + "\n");
+            write_file_atomically(
+                fmt::format("{}/{}.schema.json", *dir, info->name),
+                json_schema(info->defaults(), fmt::format("weft platform {}", info->name), {"platform"}).dump(2) +
+                    "\n");
     });
 }
 

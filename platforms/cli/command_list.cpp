@@ -26,8 +26,12 @@ void add_list(CLI::App& app, int& exit_code)
         for (const auto& entry : firmware::k_firmware)
             line(entry.name, entry.summary);
         fmt::print("\nworkloads\n");
-        line("collectives", "a list of collectives with sizes, types and algorithms, run one after the other and checked (key `workload`)");
-        line("training step", "compute, gradient groups, overlap and small exchanges: step time and communication share (key `training_step`)");
+        line(
+            "collectives",
+            "a list of collectives with sizes, types and algorithms, run one after the other and checked (key `workload`)");
+        line(
+            "training step",
+            "compute, gradient groups, overlap and small exchanges: step time and communication share (key `training_step`)");
     });
 }
 

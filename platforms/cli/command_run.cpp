@@ -48,7 +48,9 @@ std::vector<link_load> busiest_links(machine& m, std::uint64_t simulated_ps)
         for (std::uint32_t l = 0; l < f->link_count(); ++l)
             if (f->is_router_link(l) && f->link_wire_bytes(l) > 0)
                 all.push_back({f->link_name(l), f->link_wire_bytes(l),
-                               simulated_ps == 0 ? 0.0 : 100.0 * static_cast<double>(f->link_busy_ps(l)) / static_cast<double>(simulated_ps)});
+                               simulated_ps == 0 ? 0.0
+                                                 : 100.0 * static_cast<double>(f->link_busy_ps(l)) /
+                                                       static_cast<double>(simulated_ps)});
     std::stable_sort(all.begin(), all.end(), [](const link_load& a, const link_load& b) { return a.bytes > b.bytes; });
     constexpr std::size_t k_show = 5;
     if (all.size() > k_show)
@@ -78,7 +80,8 @@ std::vector<report_stat> statistics_of(machine& m)
     const auto add_group = [&](const char* part, const stat_group& group) {
         for (const stat_row& row : group.rows()) {
             const std::string name = fmt::format("{}.{}", part, row.name);
-            const auto found = std::find_if(all.begin(), all.end(), [&](const report_stat& s) { return s.name == name; });
+            const auto found =
+                std::find_if(all.begin(), all.end(), [&](const report_stat& s) { return s.name == name; });
             if (found != all.end())
                 std::get<std::uint64_t>(found->value) += row.value();
             else
@@ -102,7 +105,8 @@ std::vector<report_stat> statistics_of(machine& m)
                 wire_bytes += f->link_wire_bytes(l);
     }
     all.push_back({"fabric.wire_bytes", wire_bytes, "B", "Bytes serialised on router-to-router links"});
-    all.push_back({"fabric.transport_hops", transport_hops, "1", "Transport transactions over router-to-router links; a burst counts once"});
+    all.push_back({"fabric.transport_hops", transport_hops, "1",
+                   "Transport transactions over router-to-router links; a burst counts once"});
     all.push_back({"fabric.packet_pool", m.pool().peak(), "packets", "Packets that the pool has made"});
     return all;
 }
@@ -116,8 +120,8 @@ training_report training_report_of(const training_step_config& config, const std
     for (const training_step_result& s : steps) {
         training_step_row row{s.time_ps, s.compute_ps, s.communication_ps, s.exposed_ps(), s.share(), {}};
         for (const step_part& p : s.parts) {
-            training_part_row part{p.name,   p.is_exchange, name_of(p.what.type), p.what.size_bytes, p.what.count,
-                                   p.calls,  p.ready_ps,    p.start_ps,           p.time_ps,         std::nullopt};
+            training_part_row part{p.name,  p.is_exchange, name_of(p.what.type), p.what.size_bytes, p.what.count,
+                                   p.calls, p.ready_ps,    p.start_ps,           p.time_ps,         std::nullopt};
             if (p.checked)
                 part.wrong = p.wrong;
             row.parts.push_back(std::move(part));
@@ -127,7 +131,8 @@ training_report training_report_of(const training_step_config& config, const std
     return t;
 }
 
-run_report make_report(const weft::platform& p, machine& m, const run_outcome& outcome, const std::vector<problem>& warnings)
+run_report make_report(const weft::platform& p, machine& m, const run_outcome& outcome,
+                       const std::vector<problem>& warnings)
 {
     run_report r;
     r.title = fmt::format("{}: {} ranks", p.run().name, p.ranks());
@@ -216,11 +221,13 @@ table_style style_of_stdout()
 void refuse_beyond_host_memory(const weft::platform& p)
 {
     const std::uint64_t needed = host_data_bytes_for(p.run(), p.ranks());
-    const auto present = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    const auto present =
+        static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     if (needed > present)
-        throw user_error(fmt::format("{}: the contents of all HBMs take {} of host memory, and this host has {}. Use smaller sizes or fewer chips, "
-                                     "or --set data=off, which needs none of it and gives the same times.",
-                                     p.run().name, rounded_text(data_size(needed)), rounded_text(data_size(present))));
+        throw user_error(fmt::format(
+            "{}: the contents of all HBMs take {} of host memory, and this host has {}. Use smaller sizes or fewer chips, "
+            "or --set data=off, which needs none of it and gives the same times.",
+            p.run().name, rounded_text(data_size(needed)), rounded_text(data_size(present))));
 }
 
 int run(const run_options& options)
@@ -264,21 +271,23 @@ int run(const run_options& options)
     if (!options.quiet && options.json != "-") {
         fmt::print("results: {}/results.json\n", dir);
         if (trace)
-            fmt::print("trace:   {} ({} records{}; open it at https://ui.perfetto.dev)\n", options.trace, trace->written(),
+            fmt::print("trace:   {} ({} records{}; open it at https://ui.perfetto.dev)\n", options.trace,
+                       trace->written(),
                        trace->dropped() > 0 ? fmt::format(", {} more beyond --trace-limit", trace->dropped()) : "");
     }
 
     int code = 0;
     for (const case_result& c : outcome.cases)
         if (c.checked && c.check.wrong > 0) {
-            fmt::print(stderr, "{} {} of {} B: {} wrong elements; the first: {}\n", name_of(c.what.op), name_of(c.what.algo),
-                       c.what.size_bytes, c.check.wrong, to_string(c.check.first, c.what.type));
+            fmt::print(stderr, "{} {} of {} B: {} wrong elements; the first: {}\n", name_of(c.what.op),
+                       name_of(c.what.algo), c.what.size_bytes, c.check.wrong, to_string(c.check.first, c.what.type));
             code = 1;
         }
     for (std::size_t i = 0; i < outcome.training_steps.size(); ++i)
         for (const step_part& part : outcome.training_steps[i].parts)
             if (part.wrong > 0) {
-                fmt::print(stderr, "training step {}, {}: {} wrong elements; the first: {}\n", i, part.name, part.wrong, part.first_wrong);
+                fmt::print(stderr, "training step {}, {}: {} wrong elements; the first: {}\n", i, part.name, part.wrong,
+                           part.first_wrong);
                 code = 1;
             }
     if (!outcome.failure.empty()) {
@@ -293,15 +302,26 @@ int run(const run_options& options)
 void add_run(CLI::App& app, int& exit_code)
 {
     auto options = std::make_shared<run_options>();
-    CLI::App* command = app.add_subcommand("run", "Run the workload of a platform file, check every answer, write the results");
+    CLI::App* command =
+        app.add_subcommand("run", "Run the workload of a platform file, check every answer, write the results");
     add_platform_options(*command, options->source);
-    const CLI::Validator not_empty([](const std::string& text) { return text.empty() ? std::string("is empty; give a name") : std::string(); }, "", "name");
-    command->add_option("--out", options->out, "Folder for results.json; made if missing. Default: out/<name of the run>")->type_name("DIR")->check(not_empty);
-    command->add_option("--json", options->json, "Write the results as JSON to FILE too; '-' prints them instead of the table")
+    const CLI::Validator not_empty(
+        [](const std::string& text) { return text.empty() ? std::string("is empty; give a name") : std::string(); }, "",
+        "name");
+    command
+        ->add_option("--out", options->out, "Folder for results.json; made if missing. Default: out/<name of the run>")
+        ->type_name("DIR")
+        ->check(not_empty);
+    command
+        ->add_option("--json", options->json,
+                     "Write the results as JSON to FILE too; '-' prints them instead of the table")
         ->type_name("FILE")
         ->check(not_empty);
-    command->add_option("--trace", options->trace, "Write a trace of every message and link for Perfetto")->type_name("FILE");
-    command->add_option("--trace-limit", options->trace_limit, "Records in the trace at most")->type_name("N")->capture_default_str();
+    command->add_option("--trace", options->trace, "Write a trace of every message and link for Perfetto")
+        ->type_name("FILE");
+    command->add_option("--trace-limit", options->trace_limit, "Records in the trace at most")
+        ->type_name("N")
+        ->capture_default_str();
     command->add_flag("--quiet", options->quiet, "No table and no progress bar, only problems");
     command->callback([options, &exit_code] { exit_code = run(*options); });
 }

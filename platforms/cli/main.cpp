@@ -37,10 +37,7 @@ constexpr const char* k_footer =
     "  docs/04_config.md   every key of a platform file\n";
 
 /// The first word of the command line, when it should have been a command.
-std::string first_word(int argc, char* argv[])
-{
-    return argc > 1 && argv[1][0] != '-' ? argv[1] : "";
-}
+std::string first_word(int argc, char* argv[]) { return argc > 1 && argv[1][0] != '-' ? argv[1] : ""; }
 
 /// What a wrong command line is told, instead of the library's words.
 std::string explain(const CLI::App* app, const CLI::Error& e)
@@ -81,7 +78,8 @@ int sc_main(int argc, char* argv[])
         commands.push_back(command->get_name());
     if (argc == 1 || (!word.empty() && std::find(commands.begin(), commands.end(), word) == commands.end())) {
         if (argc > 1)
-            fmt::print(stderr, "weft: {} is no command; {}\n`weft --help` explains.\n", weft::in_quotes(word), weft::suggestion(word, commands));
+            fmt::print(stderr, "weft: {} is no command; {}\n`weft --help` explains.\n", weft::in_quotes(word),
+                       weft::suggestion(word, commands));
         else
             fmt::print(stderr, "{}", app.help());
         return 2;
@@ -95,12 +93,16 @@ int sc_main(int argc, char* argv[])
         return 2;
     } catch (const std::exception& e) {
         const std::string what = e.what(); // of the kernel, which hands on the text of other exceptions only
-        if (what.find("bad_alloc") != std::string::npos || what.find("failed to allocate stack memory") != std::string::npos) {
-            fmt::print(stderr, "weft: this host has no memory left; use fewer chips, smaller sizes or --set data=off.\n");
+        if (what.find("bad_alloc") != std::string::npos ||
+            what.find("failed to allocate stack memory") != std::string::npos) {
+            fmt::print(stderr,
+                       "weft: this host has no memory left; use fewer chips, smaller sizes or --set data=off.\n");
             return 1;
         }
-        fmt::print(stderr, "weft stopped because of a bug of its own:\n{}\nversion {}; please report this with the file that was run.\n",
-                   e.what(), weft::version());
+        fmt::print(
+            stderr,
+            "weft stopped because of a bug of its own:\n{}\nversion {}; please report this with the file that was run.\n",
+            e.what(), weft::version());
         return 3;
     }
     return exit_code;

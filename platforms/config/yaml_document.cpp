@@ -524,8 +524,7 @@ void yaml_document::apply(const std::string& assignment, std::vector<problem>& p
     };
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos || equals == 0)
-        return complain({}, in_quotes(assignment) +
-                                " is not of the form key.path=value, for example mesh.rows=4");
+        return complain({}, in_quotes(assignment) + " is not of the form key.path=value, for example mesh.rows=4");
     const std::string path = assignment.substr(0, equals);
     const auto parts = split_path(path);
     for (const auto& part : parts)
@@ -561,9 +560,10 @@ void yaml_document::apply(const std::string& assignment, std::vector<problem>& p
                                                   in_quotes(walked), in_quotes(part)));
             const std::size_t index = std::stoul(part);
             if (index >= node->items.size())
-                return complain(path, node->items.empty() ? fmt::format("{} is an empty list", in_quotes(walked))
-                                                          : fmt::format("{} has no entry {}; its entries count from 0, the last is {}",
-                                                                        in_quotes(walked), part, node->items.size() - 1));
+                return complain(path, node->items.empty()
+                                          ? fmt::format("{} is an empty list", in_quotes(walked))
+                                          : fmt::format("{} has no entry {}; its entries count from 0, the last is {}",
+                                                        in_quotes(walked), part, node->items.size() - 1));
             node = &node->items[index];
         } else if (node->kind == yaml_kind::map) {
             yaml_entry* entry = find_entry(*node, part);

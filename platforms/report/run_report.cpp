@@ -168,14 +168,16 @@ void print_training(std::ostream& out, const run_report& report, const table_sty
         return;
     constexpr std::size_t k_steps_shown = 8;
     const training_report& t = *report.training;
-    out << "# " << (style.color ? k_bold : "") << "training_step" << (style.color ? k_plain : "") << " by " << t.algorithm
-        << (t.transposed ? " transposed" : "") << ", overlap " << t.overlap << '\n';
+    out << "# " << (style.color ? k_bold : "") << "training_step" << (style.color ? k_plain : "") << " by "
+        << t.algorithm << (t.transposed ? " transposed" : "") << ", overlap " << t.overlap << '\n';
     const auto count = [](const std::optional<std::uint64_t>& n) { return n ? std::to_string(*n) : "n/a"; };
-    std::vector<std::vector<std::string>> lines{{"step", "time(us)", "compute(us)", "comm(us)", "exposed(us)", "share(%)", "#wrong"}};
+    std::vector<std::vector<std::string>> lines{
+        {"step", "time(us)", "compute(us)", "comm(us)", "exposed(us)", "share(%)", "#wrong"}};
     for (std::size_t i = 0; i < t.steps.size() && i < k_steps_shown; ++i) {
         const training_step_row& s = t.steps[i];
-        lines.push_back({std::to_string(i), rounded_us(s.time_ps), rounded_us(s.compute_ps), rounded_us(s.communication_ps),
-                         rounded_us(s.exposed_ps), fmt::format("{:.3f}", 100 * s.share), count(wrong_of(s))});
+        lines.push_back({std::to_string(i), rounded_us(s.time_ps), rounded_us(s.compute_ps),
+                         rounded_us(s.communication_ps), rounded_us(s.exposed_ps), fmt::format("{:.3f}", 100 * s.share),
+                         count(wrong_of(s))});
     }
     print_columns(out, lines, 0);
     if (t.steps.size() > k_steps_shown)
@@ -183,12 +185,14 @@ void print_training(std::ostream& out, const run_report& report, const table_sty
     out << '\n';
     if (t.steps.empty())
         return;
-    lines = {{"of step 0", "type", "size(B)", "count", "calls", "ready(us)", "start(us)", "time(us)", "algbw(GB/s)", "#wrong"}};
+    lines = {{"of step 0", "type", "size(B)", "count", "calls", "ready(us)", "start(us)", "time(us)", "algbw(GB/s)",
+              "#wrong"}};
     for (const training_part_row& p : t.steps.front().parts) {
         const double bytes = static_cast<double>(p.size_bytes) * p.calls;
         lines.push_back({p.name, p.type, std::to_string(p.size_bytes), std::to_string(p.count), std::to_string(p.calls),
                          rounded_us(p.ready_ps), rounded_us(p.start_ps), rounded_us(p.time_ps),
-                         fmt::format("{:.3f}", p.time_ps == 0 ? 0 : bytes / static_cast<double>(p.time_ps) * 1e3), count(p.wrong)});
+                         fmt::format("{:.3f}", p.time_ps == 0 ? 0 : bytes / static_cast<double>(p.time_ps) * 1e3),
+                         count(p.wrong)});
     }
     print_columns(out, lines, 1);
     out << '\n';
@@ -248,7 +252,8 @@ void print_summary(std::ostream& out, const run_report& r, const table_style& st
                 add(part.wrong);
     const std::string without = checked == results ? "" : fmt::format(", {} carried no data", results - checked);
     if (checked == 0)
-        line("Wrong elements", r.failure.empty() ? "n/a: nothing was checked, the run carried no data" : "n/a: the run did not complete");
+        line("Wrong elements",
+             r.failure.empty() ? "n/a: nothing was checked, the run carried no data" : "n/a: the run did not complete");
     else if (wrong == 0)
         line("Wrong elements", fmt::format("0 in {} of {} results{}", checked, results, without));
     else
@@ -441,7 +446,8 @@ nlohmann::ordered_json to_json(const run_report& r)
     j["warnings"] = r.warnings;
     j["stats"] = json::array();
     const auto add = [&](const report_stat& stat) { j["stats"].push_back(stat_json(stat)); };
-    add({"run.host_cpu_seconds", r.host_cpu_seconds, "s", "CPU time of the simulation on the host, without making and checking data"});
+    add({"run.host_cpu_seconds", r.host_cpu_seconds, "s",
+         "CPU time of the simulation on the host, without making and checking data"});
     add({"run.kernel_activations", r.kernel_activations, "1", "times the SystemC kernel called the timeline"});
     add({"hbm.read_bytes", r.hbm.read_bytes, "B", "read from HBM, all chips together"});
     add({"hbm.written_bytes", r.hbm.written_bytes, "B", "written to HBM, all chips together"});

@@ -86,7 +86,7 @@ struct run_report {
     std::string title; ///< "tpu_v3_mesh_8x8: 64 chips", first line of the table
     std::vector<result_row> rows;
     std::optional<training_report> training; ///< none: the run has no training step
-    std::vector<link_load> busiest_links; ///< in the order to print
+    std::vector<link_load> busiest_links;    ///< in the order to print
     hbm_traffic hbm;
     std::uint64_t simulated_time_ps = 0;
     double host_seconds = 0;

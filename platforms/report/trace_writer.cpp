@@ -19,8 +19,9 @@ constexpr int k_receives = 2;
 
 [[noreturn]] void refuse(const std::string& path)
 {
-    throw user_error(fmt::format("the trace {} cannot be written: {}. Give --trace a file in a folder that exists and has room.",
-                                 path, std::strerror(errno)));
+    throw user_error(
+        fmt::format("the trace {} cannot be written: {}. Give --trace a file in a folder that exists and has room.",
+                    path, std::strerror(errno)));
 }
 
 std::string name_event(const char* what, std::uint32_t process, std::uint32_t thread, const std::string& name)
@@ -78,10 +79,14 @@ void trace_writer::record(const event_record& r)
     ++written_;
     const bool on_link = r.kind == record_kind::link_emitted;
     const bool received = r.kind == record_kind::message_accepted;
-    line(fmt::format(R"({{"ph":"X","name":"{} {}","ts":{},"dur":{},"pid":{},"tid":{},"args":{{"from":{},"to":{},"message":{},"bytes":{},"last":{}}}}})",
-                     received ? "from" : "to", received ? r.source : r.destination, exact_us(r.time_ps), exact_us(r.span_ps),
-                     on_link ? k_links_process : r.where, on_link ? static_cast<int>(r.where) : received ? k_receives : k_sends,
-                     r.source, r.destination, r.message, r.payload_bytes, r.last_of_message));
+    line(fmt::format(
+        R"({{"ph":"X","name":"{} {}","ts":{},"dur":{},"pid":{},"tid":{},"args":{{"from":{},"to":{},"message":{},"bytes":{},"last":{}}}}})",
+        received ? "from" : "to", received ? r.source : r.destination, exact_us(r.time_ps), exact_us(r.span_ps),
+        on_link ? k_links_process : r.where,
+        on_link    ? static_cast<int>(r.where)
+        : received ? k_receives
+                   : k_sends,
+        r.source, r.destination, r.message, r.payload_bytes, r.last_of_message));
 }
 
 void trace_writer::close()

@@ -261,8 +261,9 @@ void tpu_pod_config::check_regions(std::vector<config_problem>& p) const
 std::string tpu_pod_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
 {
     if (!faults.regions.empty())
-        return fmt::format("{} by {} on a mesh with failed chips is not built yet; leave out faults.regions or the workload.",
-                           name_of(op), name_of(algo));
+        return fmt::format(
+            "{} by {} on a mesh with failed chips is not built yet; leave out faults.regions or the workload.",
+            name_of(op), name_of(algo));
     abi::platform_table any_shape;
     any_shape.ranks = 1;
     const char* reason = "";
@@ -291,17 +292,20 @@ void tpu_pod_config::check_training_step(std::vector<config_problem>& p) const
     for (std::size_t i = 0; i < step.exchanges.size(); ++i) {
         const std::uint32_t group = step.exchanges[i].ranks_per_group.value_or(ranks());
         if (group != ranks())
-            p.push_back({severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i),
-                         fmt::format("is {}, but the firmware sums over all {} ranks of the mesh only, which takes longer than "
-                                     "over a few neighbours; remove the entry, or remove this key to exchange over all ranks.",
-                                     group, ranks())});
+            p.push_back(
+                {severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i),
+                 fmt::format("is {}, but the firmware sums over all {} ranks of the mesh only, which takes longer than "
+                             "over a few neighbours; remove the entry, or remove this key to exchange over all ranks.",
+                             group, ranks())});
     }
     if (is_sound(step) && step.buffer_bytes() > room_for_buffers())
-        p.push_back({severity::error, "training_step.groups",
-                     fmt::format("need {} of HBM per chip together with the exchanges, but chip.hbm.capacity is {}, of which the "
-                                 "descriptor rings take {}.",
-                                 rounded_text(data_size(step.buffer_bytes())), to_string(chip.hbm.capacity),
-                                 to_string(data_size(chip.ring_area_bytes())))});
+        p.push_back(
+            {severity::error, "training_step.groups",
+             fmt::format(
+                 "need {} of HBM per chip together with the exchanges, but chip.hbm.capacity is {}, of which the "
+                 "descriptor rings take {}.",
+                 rounded_text(data_size(step.buffer_bytes())), to_string(chip.hbm.capacity),
+                 to_string(data_size(chip.ring_area_bytes())))});
 }
 
 void tpu_pod_config::check_host_memory(std::vector<config_problem>& p) const

@@ -97,7 +97,8 @@ run_outcome collective_runner::run()
     digest64 digest;
     for (const case_result& r : outcome_.cases) {
         digest.update_u64(static_cast<std::uint64_t>(r.what.op) | static_cast<std::uint64_t>(r.what.algo) << 8 |
-                       static_cast<std::uint64_t>(r.what.type) << 16 | static_cast<std::uint64_t>(r.what.redop) << 24);
+                          static_cast<std::uint64_t>(r.what.type) << 16 |
+                          static_cast<std::uint64_t>(r.what.redop) << 24);
         digest.update_u64(r.what.count);
         digest.update_u64(r.time_ps);
         digest.update_u64(r.steps);
@@ -175,8 +176,9 @@ bool collective_runner::compute(std::uint64_t time_ps)
     const std::uint64_t now_ps = kernel_now_ps();
     const std::uint64_t limit_ps = config_.time_limit.value();
     if (now_ps > limit_ps || time_ps > limit_ps - now_ps) {
-        outcome_.failure = fmt::format("compute would go on to {}, and time_limit = {} of simulated time is over before.",
-                                       rounded_text(duration(now_ps + time_ps)), to_string(config_.time_limit));
+        outcome_.failure =
+            fmt::format("compute would go on to {}, and time_limit = {} of simulated time is over before.",
+                        rounded_text(duration(now_ps + time_ps)), to_string(config_.time_limit));
         return false;
     }
     sc_core::wait(sc_time_from_ps(time_ps));
@@ -230,21 +232,24 @@ bool collective_runner::run_collective(const collective_case& c, std::uint64_t c
         if (answers_ == ranks)
             break;
         if (picture.empty() && stalled())
-            picture = fmt::format("Nothing can move any more at {}.{}", rounded_text(duration(kernel_now_ps())), who_waits());
+            picture =
+                fmt::format("Nothing can move any more at {}.{}", rounded_text(duration(kernel_now_ps())), who_waits());
         const std::uint64_t spent = kernel_now_ps() - start_ps;
         if (!picture.empty() && spent > 2 * config_.firmware_timeout.value())
             break; // firmware that does not keep its own time-outs
         if (kernel_now_ps() > config_.time_limit.value()) {
-            outcome_.failure = fmt::format("{} {} of {} B: time_limit = {} of simulated time is over, and {} of {} ranks have not answered.{}",
-                                           name_of(c.op), name_of(c.algo), c.size_bytes, to_string(config_.time_limit),
-                                           ranks - answers_, ranks, who_waits());
+            outcome_.failure = fmt::format(
+                "{} {} of {} B: time_limit = {} of simulated time is over, and {} of {} ranks have not answered.{}",
+                name_of(c.op), name_of(c.algo), c.size_bytes, to_string(config_.time_limit), ranks - answers_, ranks,
+                who_waits());
             end_ps_ = last_answer_ps_;
             return false;
         }
         if (!picture.empty()) // nothing but a time-out can happen: go there in one step
             sc_core::wait(sc_time_from_ps(config_.firmware_timeout.value()), all_answered_);
         if (observer_ != nullptr)
-            observer_->on_progress(static_cast<double>(traffic_so_far() - traffic_before) / std::max(1.0, traffic_expected));
+            observer_->on_progress(static_cast<double>(traffic_so_far() - traffic_before) /
+                                   std::max(1.0, traffic_expected));
     }
 
     const std::string failed = answers_of_failed_ranks(command.sequence);
@@ -255,8 +260,10 @@ bool collective_runner::run_collective(const collective_case& c, std::uint64_t c
         if (!failed.empty())
             outcome_.failure += "\n" + failed;
         if (picture.empty() && failed.find(k_timed_out) != std::string::npos)
-            outcome_.failure += fmt::format("\nNothing was blocked for good. Every single wait is bounded by firmware_timeout = {}; raise it "
-                                            "where links, memories or cores are this slow.", to_string(config_.firmware_timeout));
+            outcome_.failure += fmt::format(
+                "\nNothing was blocked for good. Every single wait is bounded by firmware_timeout = {}; raise it "
+                "where links, memories or cores are this slow.",
+                to_string(config_.firmware_timeout));
         end_ps_ = kernel_now_ps();
         return false;
     }
@@ -304,9 +311,10 @@ void collective_runner::fill_inputs(const collective_case& c, std::uint64_t buff
         const abi::element_range in = input_range(c, target->rank(), ranks);
         const auto poison = [](std::uint64_t, std::uint8_t* to, std::uint64_t n) { std::memset(to, k_poison, n); };
         each_span(target->hbm, buffer_offset, in.first * element, poison);
-        each_span(target->hbm, buffer_offset + in.first * element, in.count * element, [&](std::uint64_t done, std::uint8_t* to, std::uint64_t n) {
-            generate(c, input_seed, target->rank(), ranks, in.first + done / element, to, n / element);
-        });
+        each_span(target->hbm, buffer_offset + in.first * element, in.count * element,
+                  [&](std::uint64_t done, std::uint8_t* to, std::uint64_t n) {
+                      generate(c, input_seed, target->rank(), ranks, in.first + done / element, to, n / element);
+                  });
         const std::uint64_t end = in.first + in.count;
         each_span(target->hbm, buffer_offset + end * element, (c.count - end) * element, poison);
         if (c.op == abi::collective_op::all_to_all)
@@ -367,16 +375,23 @@ std::string collective_runner::who_waits() const
         if (ranks.size() == 1)
             text += fmt::format("\nthe core of rank {} {}", ranks.front(), wait);
         else
-            text += fmt::format("\nthe cores of {} ranks (the first is {}): each {}", ranks.size(), ranks.front(), wait);
+            text +=
+                fmt::format("\nthe cores of {} ranks (the first is {}): each {}", ranks.size(), ranks.front(), wait);
     }
     return text;
 }
 
 std::string collective_runner::answers_of_failed_ranks(std::uint32_t sequence) const
 {
-    static const char* const k_reasons[] = {"ok", k_timed_out, "found another device at", "found another version at",
-                                            "a bus error at", "the device reports an error in", "the command is wrong:",
-                                            "not supported:", "corrupted:"};
+    static const char* const k_reasons[] = {"ok",
+                                            k_timed_out,
+                                            "found another device at",
+                                            "found another version at",
+                                            "a bus error at",
+                                            "the device reports an error in",
+                                            "the command is wrong:",
+                                            "not supported:",
+                                            "corrupted:"};
     constexpr std::size_t k_show = 8;
     std::string text;
     std::size_t failed = 0;
@@ -395,7 +410,8 @@ std::string collective_runner::answers_of_failed_ranks(std::uint32_t sequence) c
         }
         const auto code = static_cast<std::size_t>(r.code);
         text += fmt::format("rank {}: {} {} ({:#x}) in step {}", c->rank(),
-                            code < std::size(k_reasons) ? k_reasons[code] : "unknown error at", r.where, r.detail, r.failed_step);
+                            code < std::size(k_reasons) ? k_reasons[code] : "unknown error at", r.where, r.detail,
+                            r.failed_step);
         if (r.failed_peer < machine_.chips().size())
             text += fmt::format(", waiting for rank {}", r.failed_peer);
     }

@@ -30,19 +30,20 @@ protected:
 };
 
 struct run_outcome {
-    std::vector<case_result> cases; ///< completed ones, of `workload`
+    std::vector<case_result> cases;                   ///< completed ones, of `workload`
     std::vector<training_step_result> training_steps; ///< completed ones
-    std::string failure;            ///< why the run stopped early; "" when it did not
+    std::string failure;                              ///< why the run stopped early; "" when it did not
     std::uint64_t digest = 0;
     std::uint64_t simulated_time_ps = 0;
     double host_seconds = 0;
-    double cpu_seconds = 0;         ///< simulation only, without making and checking data
+    double cpu_seconds = 0; ///< simulation only, without making and checking data
 };
 
 class collective_runner final : public sc_core::sc_module, private mailbox_listener, private step_host {
 public:
     SC_HAS_PROCESS(collective_runner);
-    collective_runner(const sc_core::sc_module_name& name, machine& m, const run_config& config, run_observer* observer);
+    collective_runner(const sc_core::sc_module_name& name, machine& m, const run_config& config,
+                      run_observer* observer);
 
     /// Runs sc_start() until everything is done. Call once.
     run_outcome run();

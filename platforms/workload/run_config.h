@@ -17,7 +17,8 @@ namespace weft {
 
 enum class data_mode : std::uint8_t { checked, off };
 template <> struct enum_names<data_mode> {
-    static constexpr std::pair<data_mode, const char*> values[] = {{data_mode::checked, "checked"}, {data_mode::off, "off"}};
+    static constexpr std::pair<data_mode, const char*> values[] = {{data_mode::checked, "checked"},
+                                                                   {data_mode::off, "off"}};
 };
 
 /// A geometric row of sizes, both ends included.
@@ -54,16 +55,22 @@ struct collective_spec {
         visit("algorithms", self.algorithms, "How; empty: ring_1d, for broadcast mesh_tree, for all_to_all direct", "");
         visit("types", self.types, "Element types", "");
         visit("redops", self.redops, "Reductions; ignored where nothing is reduced", "");
-        visit("sizes", self.sizes, "Sizes as in nccl-tests: the buffer, or for all_gather, reduce_scatter and all_to_all all shards together", "");
+        visit(
+            "sizes", self.sizes,
+            "Sizes as in nccl-tests: the buffer, or for all_gather, reduce_scatter and all_to_all all shards together",
+            "");
         visit("range", self.range, "A geometric row of sizes instead of, or besides, `sizes`", "");
         visit("root", self.root, "Root rank of a broadcast", "");
-        visit("transposed", self.transposed, "Swap the roles of rows and columns in ring_1d and row_pair; nothing changes for the others", "");
-        visit("inputs", self.inputs, "exact: every sum is exact and bits are compared; random: compared within the rounding bound", "");
-        visit("chunk", self.chunk, "Pipelining grain of the firmware; all_to_all sends each block whole", "assumed; Kumar and Jouppi give none");
+        visit("transposed", self.transposed,
+              "Swap the roles of rows and columns in ring_1d and row_pair; nothing changes for the others", "");
+        visit("inputs", self.inputs,
+              "exact: every sum is exact and bits are compared; random: compared within the rounding bound", "");
+        visit("chunk", self.chunk, "Pipelining grain of the firmware; all_to_all sends each block whole",
+              "assumed; Kumar and Jouppi give none");
     }
     std::vector<config_problem> validate() const;
 
-    std::vector<std::uint64_t> all_sizes() const;            ///< bytes, in the order to run
+    std::vector<std::uint64_t> all_sizes() const; ///< bytes, in the order to run
     std::vector<abi::algorithm> all_algorithms() const;
     std::vector<collective_case> cases() const;
     std::uint64_t case_count() const; ///< of cases(), without making them
@@ -87,9 +94,11 @@ struct run_config {
     {
         visit("name", self.name, "Name of the run; results go to out/<name>", "");
         visit("seed", self.seed, "Seed of the generated inputs and of everything random", "");
-        visit("data", self.data, "checked: every byte is carried and the answer verified; off: the same times without bytes", "");
+        visit("data", self.data,
+              "checked: every byte is carried and the answer verified; off: the same times without bytes", "");
         visit("burst", self.burst, "Packets per transport transaction; 1 packet is the reference", "");
-        visit("firmware_timeout", self.firmware_timeout, "Bound of every single wait of the firmware, in simulated time", "assumed");
+        visit("firmware_timeout", self.firmware_timeout,
+              "Bound of every single wait of the firmware, in simulated time", "assumed");
         visit("time_limit", self.time_limit, "The run ends after this much simulated time", "");
         visit("workload", self.workload, "Collectives to run, in order", "");
         visit("training_step", self.training_step, "Training steps to run, after the collectives", "");

@@ -40,7 +40,8 @@ struct traffic::endpoint final : link_fw_if, link_bw_if {
     endpoint(traffic& owner, std::uint32_t index)
         : in(fmt::format("from_fabric{}", index).c_str(), owner.config_.vl_count),
           out(fmt::format("to_fabric{}", index).c_str(), owner.config_.vl_count), t(owner), id(index),
-          random(owner.config_.seed * 0x10001 + index), left(owner.config_.packets_each), credits(owner.config_.vl_count)
+          random(owner.config_.seed * 0x10001 + index), left(owner.config_.packets_each),
+          credits(owner.config_.vl_count)
     {
         in.bind(static_cast<link_fw_if&>(*this));
         out.bind(static_cast<link_bw_if&>(*this));
@@ -60,7 +61,8 @@ struct traffic::endpoint final : link_fw_if, link_bw_if {
             const std::uint64_t at = credits[0].when(under_way, t.cells_);
             if (at != k_never_ps) {
                 awaiting = false;
-                t.time_.schedule(std::max(at, t.time_.now_ps()), make_order(event_class::device, t.actor_base_ + id, 0), t, id, k_send);
+                t.time_.schedule(std::max(at, t.time_.now_ps()), make_order(event_class::device, t.actor_base_ + id, 0),
+                                 t, id, k_send);
             }
         }
     }
@@ -90,15 +92,9 @@ traffic::traffic(const sc_core::sc_module_name& name, timeline& time, packet_poo
 
 traffic::~traffic() = default;
 
-link_initiator_socket& traffic::to_fabric(std::uint32_t e)
-{
-    return endpoints_.at(e)->out;
-}
+link_initiator_socket& traffic::to_fabric(std::uint32_t e) { return endpoints_.at(e)->out; }
 
-link_target_socket& traffic::from_fabric(std::uint32_t e)
-{
-    return endpoints_.at(e)->in;
-}
+link_target_socket& traffic::from_fabric(std::uint32_t e) { return endpoints_.at(e)->in; }
 
 void traffic::start_of_simulation()
 {

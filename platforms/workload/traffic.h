@@ -27,7 +27,10 @@ public:
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
         return z ^ (z >> 31);
     }
-    std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>((static_cast<unsigned __int128>(next()) * n) >> 64); }
+    std::uint32_t below(std::uint32_t n)
+    {
+        return static_cast<std::uint32_t>((static_cast<unsigned __int128>(next()) * n) >> 64);
+    }
 
 private:
     std::uint64_t state_;
@@ -36,16 +39,16 @@ private:
 struct traffic_config {
     std::uint32_t endpoints = 0;
     std::uint32_t vl_count = 1;
-    std::uint64_t packets_each = 0;   ///< sent by every endpoint
-    std::uint64_t payload_bytes = 0;  ///< of one packet
+    std::uint64_t packets_each = 0;  ///< sent by every endpoint
+    std::uint64_t payload_bytes = 0; ///< of one packet
     packet_format format;
-    bandwidth wire_rate;              ///< of the wire into the fabric
-    double load = 1.0;                ///< share of wire_rate offered, in (0, 1]; gaps between packets are random
+    bandwidth wire_rate; ///< of the wire into the fabric
+    double load = 1.0;   ///< share of wire_rate offered, in (0, 1]; gaps between packets are random
     std::uint32_t receive_cells = 1024;
     std::uint64_t seed = 1;
-    bool check_order = true;          ///< watch that packets of a pair do not overtake each other
-    bool carry_data = false;          ///< fill every payload and check it on arrival
-    bool random_stalls = false;       ///< receivers hold credits back for random times
+    bool check_order = true;    ///< watch that packets of a pair do not overtake each other
+    bool carry_data = false;    ///< fill every payload and check it on arrival
+    bool random_stalls = false; ///< receivers hold credits back for random times
     /// Fixed destination per source (permutation, hot spot); empty: uniform over all others.
     std::vector<std::uint32_t> destinations;
 };

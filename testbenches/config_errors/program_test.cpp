@@ -453,7 +453,8 @@ TEST_CASE("a training step alone is a run, checked and reported", "[program][fas
                            "  compute: 100 us\n"
                            "  algorithm: two_d\n"
                            "  groups: [{name: layer4, bytes: 40 kB}]\n");
-    CHECK(has(dir.run({"check", "step.yaml"}).out, "1 training step of 100 us of compute, overlap none: 1 gradient group of 40 kB"));
+    CHECK(has(dir.run({"check", "step.yaml"}).out,
+              "1 training step of 100 us of compute, overlap none: 1 gradient group of 40 kB"));
     const program_run r = dir.run({"run", "step.yaml", "--out", "o"});
     CHECK(r.exit_code == 0);
     CHECK(has(r.out, "# training_step by two_d, overlap none"));

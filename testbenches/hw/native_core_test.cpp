@@ -372,8 +372,7 @@ TEST_CASE("the stall report says what a sleeping core waits for")
     });
     sc_core::sc_start(2, sc_core::SC_US);
     CHECK(b.core.blocked());
-    CHECK(b.core.blocked_on() ==
-          "sleeps until an interrupt of DMA, since 1.00 us, timeout at 5.00 ms");
+    CHECK(b.core.blocked_on() == "sleeps until an interrupt of DMA, since 1.00 us, timeout at 5.00 ms");
 }
 
 TEST_CASE("the software of a ring step leaves room for the devices within one microsecond")

@@ -96,15 +96,28 @@ void report_hops(benchmark::State& state, const std::function<cli::figures()>& m
 void uniform_traffic(benchmark::State& state)
 {
     const auto side = static_cast<unsigned>(state.range(0));
-    report_hops(state, [=] { return cli::bench_uniform(side, false, side > 16 ? 0.0185 : 0.13, side > 16 ? 100 : 5000); });
+    report_hops(state,
+                [=] { return cli::bench_uniform(side, false, side > 16 ? 0.0185 : 0.13, side > 16 ? 100 : 5000); });
 }
-BENCHMARK(uniform_traffic)->Arg(8)->Arg(64)->UseManualTime()->Iterations(1)->Repetitions(3)->Unit(benchmark::kMillisecond);
+BENCHMARK(uniform_traffic)
+    ->Arg(8)
+    ->Arg(64)
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Repetitions(3)
+    ->Unit(benchmark::kMillisecond);
 
 void ring_all_reduce(benchmark::State& state)
 {
     const bool checked = state.range(0) != 0;
     report_hops(state, [=] { return cli::bench_all_reduce("ring_1d", 8, checked, "4 MiB", 4096, 1); });
 }
-BENCHMARK(ring_all_reduce)->Arg(0)->Arg(1)->UseManualTime()->Iterations(1)->Repetitions(3)->Unit(benchmark::kMillisecond);
+BENCHMARK(ring_all_reduce)
+    ->Arg(0)
+    ->Arg(1)
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Repetitions(3)
+    ->Unit(benchmark::kMillisecond);
 
 } // namespace

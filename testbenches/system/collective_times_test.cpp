@@ -16,7 +16,8 @@ double us(std::uint64_t ps) { return static_cast<double>(ps) * 1e-6; }
 TEST_CASE("step counts are 2(N-1) for the ring and O(R+C) for the two-dimensional schemes")
 {
     tpu_pod_config config = pod(4, 6);
-    config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d, algorithm::row_pair}, {100'000})};
+    config.run.workload = {
+        spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d, algorithm::row_pair}, {100'000})};
     const run_outcome outcome = run(config);
     REQUIRE(outcome.cases.size() == 3);
     CHECK(outcome.cases[0].steps == 2 * (24 - 1));
@@ -40,7 +41,8 @@ TEST_CASE("the 1-D ring on 8x8 is within 1 % of its closed form at 64 MiB")
     const double streaming_us = 2 * (n - 1) / n * static_cast<double>(bytes) / (2 * rate) * 1e6;
     const double step_us = us(outcome.cases[0].time_ps) / outcome.cases[0].steps;
     const double closed_form_us = streaming_us + 4 * step_us;
-    INFO("closed form " << closed_form_us << " us, simulated " << us(outcome.cases[1].time_ps) << " us, step " << step_us << " us");
+    INFO("closed form " << closed_form_us << " us, simulated " << us(outcome.cases[1].time_ps) << " us, step "
+                        << step_us << " us");
     CHECK(us(outcome.cases[1].time_ps) == Approx(closed_form_us).epsilon(0.01));
     CHECK(us(outcome.cases[1].time_ps) >= streaming_us); // never faster than the links
 }
@@ -50,7 +52,8 @@ TEST_CASE("at small sizes the schemes rank by their step counts")
     tpu_pod_config config = pod(8, 8);
     config.run.data = data_mode::off;
     // Enough elements that no shard is empty and every step is a message: 64 ranks x 2 directions.
-    config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d, algorithm::row_pair}, {4096})};
+    config.run.workload = {
+        spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d, algorithm::row_pair}, {4096})};
     const run_outcome outcome = run(config);
     const double ring = us(outcome.cases[0].time_ps);
     const double two_d = us(outcome.cases[1].time_ps);

@@ -53,10 +53,12 @@ TEST_CASE("transposed schemes and odd meshes")
 TEST_CASE("all types and reductions")
 {
     tpu_pod_config config = pod(4, 4);
-    config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d, algorithm::row_pair}, {4, 10000}),
-                           spec(collective_op::reduce_scatter, {algorithm::ring_1d}, {4, 10000})};
+    config.run.workload = {
+        spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d, algorithm::row_pair}, {4, 10000}),
+        spec(collective_op::reduce_scatter, {algorithm::ring_1d}, {4, 10000})};
     for (collective_spec& s : config.run.workload) {
-        s.types = {abi::element_type::int32, abi::element_type::float32, abi::element_type::float16, abi::element_type::bfloat16};
+        s.types = {abi::element_type::int32, abi::element_type::float32, abi::element_type::float16,
+                   abi::element_type::bfloat16};
         s.redops = {abi::reduce_op::sum, abi::reduce_op::max, abi::reduce_op::min};
     }
     run(config);
@@ -65,8 +67,10 @@ TEST_CASE("all types and reductions")
 TEST_CASE("random floats stay within the rounding bound")
 {
     tpu_pod_config config = pod(4, 4);
-    config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d, algorithm::row_pair}, {40000})};
-    config.run.workload[0].types = {abi::element_type::float32, abi::element_type::float16, abi::element_type::bfloat16};
+    config.run.workload = {
+        spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d, algorithm::row_pair}, {40000})};
+    config.run.workload[0].types = {abi::element_type::float32, abi::element_type::float16,
+                                    abi::element_type::bfloat16};
     config.run.workload[0].inputs = data_style::random;
     run(config);
 }

@@ -20,7 +20,8 @@ inline tpu_pod_config pod(std::uint32_t rows, std::uint32_t cols)
     return config;
 }
 
-inline collective_spec spec(abi::collective_op op, std::vector<abi::algorithm> algorithms, std::vector<std::uint64_t> bytes)
+inline collective_spec spec(abi::collective_op op, std::vector<abi::algorithm> algorithms,
+                            std::vector<std::uint64_t> bytes)
 {
     collective_spec s;
     s.op = op;
@@ -59,7 +60,8 @@ inline run_outcome run(const tpu_pod_config& config)
         cases += s.cases().size();
     CHECK(outcome.cases.size() == cases);
     for (const case_result& r : outcome.cases) {
-        INFO(name_of(r.what.op) << " " << name_of(r.what.algo) << " " << name_of(r.what.type) << " " << r.what.size_bytes << " B");
+        INFO(name_of(r.what.op) << " " << name_of(r.what.algo) << " " << name_of(r.what.type) << " "
+                                << r.what.size_bytes << " B");
         CHECK(r.checked == (config.run.data == data_mode::checked));
         CHECK(r.check.wrong == 0);
     }
