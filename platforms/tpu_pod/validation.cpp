@@ -256,7 +256,7 @@ void validation::notes()
         "error of the share of nearly the same size. The published percentages are rounded to 0.1 points (2.4 % of 4.2 %), and "
         "run-to-run variance of a step is stated as below 2 %. The step counts of T6 follow from the schemes; they test the firmware, "
         "not the machine.",
-        "Why rows miss, and what could be the cause: [10 TPU-v3](11_tpu_v3.md).",
+        "Why rows miss, and what could be the cause: [11 TPU-v3](11_tpu_v3.md).",
     };
 }
 
