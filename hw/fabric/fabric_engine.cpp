@@ -22,7 +22,7 @@ std::uint32_t fabric_engine::add_router(std::uint32_t ports, std::string name)
     return static_cast<std::uint32_t>(routers_.size() - 1);
 }
 
-std::uint32_t fabric_engine::new_link(std::uint32_t router, std::uint32_t port, const fabric_link_params& params)
+std::uint32_t fabric_engine::new_link(std::uint32_t port, const fabric_link_params& params)
 {
     const auto id = static_cast<std::uint32_t>(links_.size());
     link_state l;
@@ -36,14 +36,13 @@ std::uint32_t fabric_engine::new_link(std::uint32_t router, std::uint32_t port, 
     c.rate = params.rate;
     cold_.push_back(c);
     queues_.resize(queues_.size() + config_.vl_count);
-    (void)router;
     return id;
 }
 
 std::uint32_t fabric_engine::add_link(std::uint32_t from_router, std::uint32_t from_port, std::uint32_t to_router,
                                       std::uint32_t to_port, const fabric_link_params& params)
 {
-    const std::uint32_t id = new_link(from_router, from_port, params);
+    const std::uint32_t id = new_link(from_port, params);
     std::uint32_t& out = out_links_.at(routers_.at(from_router).first_port + from_port);
     std::uint32_t& in = in_links_.at(routers_.at(to_router).first_port + to_port);
     if (out != k_none || in != k_none)
@@ -62,7 +61,7 @@ std::uint32_t fabric_engine::add_link(std::uint32_t from_router, std::uint32_t f
 std::uint32_t fabric_engine::add_edge_output(std::uint32_t router, std::uint32_t port, const fabric_link_params& params,
                                              fabric_edge_if& edge)
 {
-    const std::uint32_t id = new_link(router, port, params);
+    const std::uint32_t id = new_link(port, params);
     out_links_.at(routers_.at(router).first_port + port) = id;
     links_[id].router = router;
     links_[id].to_edge = true;
@@ -74,7 +73,7 @@ std::uint32_t fabric_engine::add_edge_output(std::uint32_t router, std::uint32_t
 std::uint32_t fabric_engine::add_edge_input(std::uint32_t router, std::uint32_t port, const fabric_link_params& params,
                                             fabric_edge_if& edge)
 {
-    const std::uint32_t id = new_link(router, port, params);
+    const std::uint32_t id = new_link(port, params);
     in_links_.at(routers_.at(router).first_port + port) = id;
     links_[id].to_router = router;
     links_[id].to_port = static_cast<std::uint16_t>(port);
@@ -240,23 +239,19 @@ void fabric_engine::wake(std::uint32_t link)
     if (l.wake_at_ps != now_ps_)
         return; // an earlier wake has done this one's work and asked for what was still needed
     // While this is handled the mark stays: a head that asks for this output joins the arbitration instead of overtaking it.
-    bool later_head = false;
-    std::uint64_t head_at_ps = k_never_ps;
+    std::uint64_t head_at_ps = k_never_ps; // when the next head of the buffer that was last read can ask
     if (l.feeding != k_none) {
         const std::uint32_t feeding = l.feeding;
         queue_state& q = queues_[feeding];
         if (!q.buffer.empty() && !q.asked) {
-            if (q.read_free_ps <= now_ps_) {
+            if (q.read_free_ps <= now_ps_)
                 enter(feeding, pool_.at(q.buffer.front()));
-            } else if (q.out_link == link) {
-                later_head = true;
+            else if (q.out_link == link)
                 head_at_ps = q.read_free_ps;
-            }
         }
     }
     l.wake_at_ps = k_never_ps;
-    if (later_head)
-        ensure_wake(link, head_at_ps);
+    ensure_wake(link, head_at_ps);
     if (l.waiters == 0)
         return;
     if (l.busy_until_ps > now_ps_)
@@ -329,7 +324,6 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
         sink_->record(make_record(record_kind::link_emitted, now_ps_, serialisation, out_id, p));
 
     // Fly.
-    last_progress_ps_ = now_ps_;
     p.link = out_id;
     p.vl = p.out_vl;
     p.serialisation_ps = static_cast<std::uint32_t>(serialisation);

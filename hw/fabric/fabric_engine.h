@@ -114,7 +114,6 @@ public:
     std::uint64_t transport_hops() const { return transport_hops_; } ///< the same, a burst counting once
     std::uint64_t packets_inside() const { return inside_; }         ///< transactions injected and not yet delivered
     std::uint64_t dropped() const { return dropped_; }
-    std::uint64_t last_progress_ps() const { return last_progress_ps_; }
     std::uint64_t state_bytes() const; ///< host memory of links, queues and routers
 
     /// Heads that wait now.
@@ -185,7 +184,7 @@ private:
     void ensure_wake(std::uint32_t link, std::uint64_t at_ps);
     void return_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t at_ps);
     bool apply_hook(link_state& l, std::uint32_t link, packet& p, std::uint64_t& head_ps);
-    std::uint32_t new_link(std::uint32_t router, std::uint32_t port, const fabric_link_params& params);
+    std::uint32_t new_link(std::uint32_t port, const fabric_link_params& params);
     std::uint32_t queue_of(std::uint32_t link, std::uint32_t vl) const { return link * config_.vl_count + vl; }
     std::uint32_t waiter_bit(std::uint32_t queue) const;
     std::uint32_t queue_of_bit(std::uint32_t router, std::uint32_t bit) const;
@@ -215,7 +214,6 @@ private:
     std::uint64_t transport_hops_ = 0;
     std::uint64_t inside_ = 0;
     std::uint64_t dropped_ = 0;
-    std::uint64_t last_progress_ps_ = 0;
 };
 
 } // namespace weft

@@ -5,9 +5,9 @@
 #include "platforms/config/config_reader.h"
 #include "platforms/tpu_pod/tpu_pod.h"
 #include "platforms/workload/collective_runner.h"
+#include "platforms/workload/host_time.h"
 #include "platforms/workload/traffic.h"
 
-#include <ctime>
 #include <fmt/format.h>
 #include <fstream>
 #include <memory>
@@ -19,13 +19,6 @@
 namespace weft::cli {
 
 namespace {
-
-double cpu_seconds()
-{
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 /// Resident memory of this process, in bytes.
 double resident_bytes()

@@ -42,7 +42,6 @@ std::string host_name()
 /// One line of the page: what, figure, target, and whether it is met.
 class page {
 public:
-    explicit page(bool quiet) : quiet_(quiet) {}
     void title(const std::string& text)
     {
         add(fmt::format("\n### {}\n\n| measured | figure | target | |\n|---|---|---|---|\n", text), "\n" + text + "\n");
@@ -61,12 +60,9 @@ private:
     void add(const std::string& markdown, const std::string& plain)
     {
         markdown_ += markdown;
-        if (!quiet_) {
-            fmt::print("{}", plain);
-            std::fflush(stdout);
-        }
+        fmt::print("{}", plain);
+        std::fflush(stdout);
     }
-    bool quiet_;
     std::string markdown_;
     unsigned missed_ = 0;
 };
@@ -189,7 +185,7 @@ void add_bench(CLI::App& app, int& exit_code)
     command->add_flag("--full", options->full, "Also the burst error at 102.4 MB on 8x8, several minutes");
     command->add_option("--out", options->out, "Also write the figures as a Markdown page")->type_name("FILE");
     command->callback([options, &exit_code] {
-        page out(false);
+        page out;
         fmt::print("weft {} on {}: medians of {}, CPU time\n", version(), host_name(), options->repeats);
         measure_queues(out, options->repeats);
         measure_hops(out, options->repeats);

@@ -3,11 +3,11 @@
 #include "platforms/workload/collective_runner.h"
 
 #include "platforms/workload/digest.h"
+#include "platforms/workload/host_time.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <ctime>
 #include <fmt/format.h>
 #include <map>
 
@@ -24,13 +24,6 @@ constexpr std::uint64_t k_boot_look_ps = 1'000'000;
 constexpr unsigned k_boot_looks = 10'000;
 
 constexpr const char* k_timed_out = "a wait timed out on";
-
-double cpu_seconds()
-{
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 } // namespace
 
 std::uint64_t output_offset_for(const run_config& config)
