@@ -44,6 +44,8 @@ inline constexpr catalog_entry k_algorithm_catalog[abi::k_algorithms] = {
     {"row_pair", "rings over pairs of rows, then over alternate rows, both directions; all_reduce"},
     {"mesh_tree", "along the root's row both ways, then along every column both ways; broadcast"},
     {"direct", "every pair directly, staggered, after a barrier; all_to_all"},
+    {"row_pair_forward",
+     "row_pair around failed chips whose columns hand their sums to whole columns in the second phase; all_reduce"},
 };
 inline constexpr catalog_entry k_collective_catalog[abi::k_collective_ops] = {
     {"all_reduce", "the reduction of all ranks' elements, on every rank"},

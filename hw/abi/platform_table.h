@@ -20,11 +20,21 @@ inline constexpr std::uint64_t k_dma_base = 0x1001'0000;
 inline constexpr std::uint64_t k_hbm_base = 0x80'0000'0000; ///< 512 GiB up: the chip's own HBM
 
 inline constexpr std::uint32_t k_platform_table_magic = 0x54'46'45'57; ///< "WEFT"
-inline constexpr std::uint32_t k_platform_table_version = 1;
+inline constexpr std::uint32_t k_platform_table_version = 2;
 inline constexpr unsigned k_max_dims = 6;
+inline constexpr unsigned k_max_failed_regions = 8;
+
+/// A rectangle of chips of a 2-D mesh that do not exist; its upper left corner is (row, col).
+struct failed_region {
+    std::uint16_t row = 0;
+    std::uint16_t col = 0;
+    std::uint16_t rows = 0;
+    std::uint16_t cols = 0;
+};
 
 /// Ranks are numbered row-major over `dims`: rank = ((c0 * dims[1]) + c1) * dims[2] + ... ; on a 2-D mesh dims = {rows,
-/// cols}.
+/// cols}. Where regions have failed (2-D meshes only) the numbering counts the remaining chips: there is no gap in it. `wrap`
+/// is 0 wherever routing makes detours: they use no wrap links.
 struct platform_table {
     std::uint32_t magic = k_platform_table_magic;
     std::uint32_t version = k_platform_table_version;
@@ -37,7 +47,9 @@ struct platform_table {
     std::uint32_t dma_queues = 0;
     std::uint32_t dma_ports = 0;        ///< local ports between the DMA and the fabric; queue q uses port q % dma_ports
     std::uint32_t dma_ring_entries = 0; ///< descriptors per ring, a power of two
-    std::uint32_t reserved[2] = {};     ///< no hidden padding: the check word covers every byte
+    std::uint32_t failed_regions = 0;   ///< entries of `failed`; disjoint
+    std::uint32_t reserved = 0;         ///< no hidden padding: the check word covers every byte
+    failed_region failed[k_max_failed_regions] = {};
     std::uint64_t dma_base = k_dma_base;
     std::uint64_t mailbox_base = k_mailbox_base;
     std::uint64_t hbm_base = k_hbm_base;
@@ -46,7 +58,7 @@ struct platform_table {
     std::uint64_t check = 0;         ///< check_word of everything before it
 };
 
-static_assert(sizeof(platform_table) == 160, "table layout is part of the ABI");
+static_assert(sizeof(platform_table) == 224, "table layout is part of the ABI");
 
 /// FNV-1a over 32-bit words; the check word of tables and descriptors.
 constexpr std::uint64_t check_word(const std::uint32_t* words, std::size_t count)
@@ -78,6 +90,10 @@ struct command {
     std::uint64_t timeout_ns = 0;  ///< bound of every single wait
     std::uint32_t root = 0;
     std::uint32_t transposed = 0; ///< 1: swap the roles of rows and columns (ring order, row pairs)
+    /// Tile of a 2-D mesh whose chips work together, apart from all other tiles; 0, 0: all ranks do. all_reduce by ring_1d
+    /// only; the tiles start at row 0 and column 0 and divide the mesh.
+    std::uint32_t group_rows = 0;
+    std::uint32_t group_cols = 0;
 };
 
 /// What a rank answers.

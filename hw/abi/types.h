@@ -37,9 +37,12 @@ enum class algorithm : std::uint8_t {
     two_d = 1,     ///< rings along X then Y and, for the other half of the data, Y then X (Fig. 4, 5)
     row_pair = 2,  ///< rings over pairs of rows, then over alternate rows (Fig. 6, 7)
     mesh_tree = 3, ///< broadcast: along the root's row, then along every column
-    direct = 4     ///< all-to-all: every pair directly, staggered
+    direct = 4,    ///< all-to-all: every pair directly, staggered
+    row_pair_forward =
+        5 ///< row_pair on a mesh with failed chips; columns with failed chips hand their part of the second
+          ///< phase to whole columns instead of routing around (section 2.2)
 };
-inline constexpr unsigned k_algorithms = 5;
+inline constexpr unsigned k_algorithms = 6;
 
 /// Why firmware stopped. Written to the mailbox; 0 is success.
 enum class status_code : std::uint32_t {

@@ -86,8 +86,13 @@ abi::platform_table tpu_pod_config::table(std::uint32_t rank, std::uint32_t row,
     t.dims[1] = mesh.cols;
     t.coord[0] = row;
     t.coord[1] = col;
-    t.wrap[0] = mesh.wraps_rows() ? 1 : 0;
-    t.wrap[1] = mesh.wraps_cols() ? 1 : 0;
+    const bool detours = !description().failed.empty() || !description().links_down.empty(); // they use no wrap links
+    t.wrap[0] = mesh.wraps_rows() && !detours ? 1 : 0;
+    t.wrap[1] = mesh.wraps_cols() && !detours ? 1 : 0;
+    for (const failed_region_config& f : faults.regions)
+        if (t.failed_regions < abi::k_max_failed_regions)
+            t.failed[t.failed_regions++] = {static_cast<std::uint16_t>(f.row), static_cast<std::uint16_t>(f.col),
+                                            static_cast<std::uint16_t>(f.rows), static_cast<std::uint16_t>(f.cols)};
     return t;
 }
 
@@ -199,6 +204,10 @@ void tpu_pod_config::check_faults(std::vector<config_problem>& p) const
 void tpu_pod_config::check_regions(std::vector<config_problem>& p) const
 {
     const std::size_t before = p.size();
+    if (faults.regions.size() > abi::k_max_failed_regions)
+        p.push_back({severity::error, "faults.regions",
+                     fmt::format("has {} entries, but the platform table of the firmware holds {}.",
+                                 faults.regions.size(), abi::k_max_failed_regions)});
     for (std::size_t i = 0; i < faults.regions.size(); ++i) {
         const failed_region_config& f = faults.regions[i];
         const std::string key = fmt::format("faults.regions.{}", i);

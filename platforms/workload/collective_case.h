@@ -39,7 +39,7 @@ template <> struct enum_names<abi::algorithm> {
     static constexpr std::pair<abi::algorithm, const char*> values[] = {
         {abi::algorithm::ring_1d, "ring_1d"},   {abi::algorithm::two_d, "two_d"},
         {abi::algorithm::row_pair, "row_pair"}, {abi::algorithm::mesh_tree, "mesh_tree"},
-        {abi::algorithm::direct, "direct"},
+        {abi::algorithm::direct, "direct"},     {abi::algorithm::row_pair_forward, "row_pair_forward"},
     };
 };
 template <> struct enum_names<abi::element_type> {
