@@ -269,10 +269,6 @@ void tpu_pod_config::check_regions(std::vector<config_problem>& p) const
 
 std::string tpu_pod_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
 {
-    if (!faults.regions.empty())
-        return fmt::format(
-            "{} by {} on a mesh with failed chips is not built yet; leave out faults.regions or the workload.",
-            name_of(op), name_of(algo));
     abi::platform_table any_shape;
     any_shape.ranks = 1;
     const char* reason = "";
