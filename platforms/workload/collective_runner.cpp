@@ -477,8 +477,10 @@ std::string collective_runner::answers_of_failed_ranks(std::uint32_t sequence, c
         if (f.r.failed_peer < machine_.chips().size())
             text += fmt::format("step {} of {}, waiting for {}", f.r.failed_step, name_of(c.algo),
                                 rank_name(f.r.failed_peer));
-        else if (f.r.code == abi::status_code::timeout && std::strncmp(f.r.where, "DMA.", 4) == 0) // its last wait
+        else if (f.r.code == abi::status_code::timeout && std::strcmp(f.r.where, "DMA.HEAD") == 0)
             text += fmt::format("{}, waiting for its own DMA", name_of(c.algo));
+        else if (f.r.code == abi::status_code::timeout) // for more than one: the picture tells what is stuck
+            text += name_of(c.algo);
         else
             text += fmt::format("step {} of {}", f.r.failed_step, name_of(c.algo));
     }
