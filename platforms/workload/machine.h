@@ -25,6 +25,8 @@ public:
     virtual packet_pool& pool() = 0;
     virtual const std::vector<chip*>& chips() const = 0;
     virtual const std::vector<fabric_engine*>& fabrics() const = 0;
+    /// How people find the chip of a rank: "chip(3,4)".
+    virtual std::string chip_name(std::uint32_t rank) const = 0;
 };
 
 /// A platform that has been read from a file and found sound; nothing is built yet.
