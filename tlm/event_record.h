@@ -22,7 +22,8 @@ struct event_record {
     std::uint32_t where; ///< rank of the DMA, number of the link
     std::uint32_t source;
     std::uint32_t destination;
-    std::uint32_t message; ///< number given by the source
+    std::uint32_t message;   ///< number given by the source
+    std::uint32_t semaphore; ///< that counts the message at its destination
     std::uint64_t payload_bytes;
     bool last_of_message;
 };
@@ -38,9 +39,8 @@ protected:
 inline event_record make_record(record_kind kind, std::uint64_t time_ps, std::uint64_t span_ps, std::uint32_t where,
                                 const packet& p)
 {
-    return {time_ps,   span_ps,         kind,
-            where,     p.source,        p.destination,
-            p.message, p.payload_bytes, (p.flags & k_last_of_message) != 0};
+    return {time_ps,       span_ps,   kind,        where,           p.source,
+            p.destination, p.message, p.semaphore, p.payload_bytes, (p.flags & k_last_of_message) != 0};
 }
 
 } // namespace weft

@@ -45,8 +45,9 @@ int validate(const validate_options& options)
     fmt::print("\nInputs\n");
     for (const input_row& i : report.inputs)
         fmt::print("  {}: {}: {}\n", i.what, i.value, i.source);
-    fmt::print("\n{} met, {} missed, {} not run; {}\n", report.count(verdict::met), report.count(verdict::miss),
-               report.count(verdict::not_run), options.out);
+    fmt::print("\n{} met, {} missed, {} not run, {} not judged; {}\n", report.count(verdict::met),
+               report.count(verdict::miss), report.count(verdict::not_run), report.count(verdict::not_judged),
+               options.out);
     write_file_atomically(options.out, to_markdown(report));
     if (!options.json.empty())
         write_file_atomically(options.json, to_json(report).dump(2) + "\n");

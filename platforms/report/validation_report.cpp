@@ -9,23 +9,62 @@
 namespace weft {
 
 namespace {
-std::string text_of(const std::optional<double>& value, const std::string& unit)
+
+std::string text_of(const std::optional<double>& value, const std::vector<std::string>& order, const std::string& unit)
 {
+    if (!order.empty())
+        return fmt::format("{}", fmt::join(order, " > "));
     return value ? fmt::format("{:.4g}{}{}", *value, unit.empty() ? "" : " ", unit) : "-";
 }
 
-std::string tolerance_text(const validation_row& row)
+std::string tolerance_text(const tolerance& t)
 {
-    return row.tolerance_percent > 0 ? fmt::format("{:.3g} %", row.tolerance_percent) : "exact";
+    switch (t.by) {
+    case tolerance::kind::percent: return fmt::format("{:.3g} %", t.amount);
+    case tolerance::kind::points: return fmt::format("{:.3g} points", t.amount);
+    case tolerance::kind::factor: return fmt::format("factor {:.3g}", t.amount);
+    case tolerance::kind::order: return "same order";
+    default: return "exact";
+    }
 }
 
 std::string error_text(const validation_row& row)
 {
-    return row.published && row.simulated ? fmt::format("{:+.1f} %", row.error_percent()) : "-";
+    if (!row.published || !row.simulated)
+        return "-";
+    if (row.tolerance.by == tolerance::kind::points)
+        return fmt::format("{:+.2f} points", *row.simulated - *row.published);
+    if (row.tolerance.by == tolerance::kind::factor)
+        return *row.published != 0 ? fmt::format("x {:.2f}", *row.simulated / *row.published) : "-";
+    return *row.published != 0 ? fmt::format("{:+.1f} %", row.error_percent()) : "-";
 }
+
+std::string verdict_text(const validation_row& row)
+{
+    switch (row.result()) {
+    case verdict::not_run: return row.why_not_run;
+    case verdict::not_judged: return "not judged: " + row.why_not_judged;
+    default: return name_of(row.result());
+    }
+}
+
 } // namespace
 
-const char* name_of(verdict v) { return v == verdict::met ? "met" : v == verdict::miss ? "MISS" : "not run"; }
+const char* name_of(verdict v)
+{
+    switch (v) {
+    case verdict::met: return "met";
+    case verdict::miss: return "MISS";
+    case verdict::not_run: return "not run";
+    default: return "not judged";
+    }
+}
+
+const char* name_of(tolerance::kind k)
+{
+    constexpr const char* k_names[] = {"exact", "percent", "points", "factor", "order"};
+    return k_names[static_cast<std::size_t>(k)];
+}
 
 double validation_row::error_percent() const
 {
@@ -36,11 +75,20 @@ verdict validation_row::result() const
 {
     if (!why_not_run.empty())
         return verdict::not_run;
+    if (!why_not_judged.empty())
+        return verdict::not_judged;
+    const auto judged = [](bool fine) { return fine ? verdict::met : verdict::miss; };
+    if (tolerance.by == tolerance::kind::order)
+        return judged(!simulated_order.empty() && simulated_order == published_order);
     if (!published || !simulated)
         return verdict::miss; // a run that did not complete has reproduced nothing
-    if (tolerance_percent <= 0)
-        return std::abs(*simulated - *published) < 1e-9 ? verdict::met : verdict::miss;
-    return std::abs(error_percent()) <= tolerance_percent ? verdict::met : verdict::miss;
+    switch (tolerance.by) {
+    case tolerance::kind::percent: return judged(std::abs(error_percent()) <= tolerance.amount);
+    case tolerance::kind::points: return judged(std::abs(*simulated - *published) <= tolerance.amount);
+    case tolerance::kind::factor:
+        return judged(*simulated * tolerance.amount >= *published && *simulated <= *published * tolerance.amount);
+    default: return judged(std::abs(*simulated - *published) < 1e-9);
+    }
 }
 
 std::size_t validation_report::count(verdict v) const
@@ -51,26 +99,33 @@ std::size_t validation_report::count(verdict v) const
 
 std::string line_of(const validation_row& row)
 {
+    const std::string head = fmt::format("  {:<3} {:<62}", row.target, row.what);
     if (row.result() == verdict::not_run)
-        return fmt::format("  {:<3} {:<62} not run: {}", row.target, row.what, row.why_not_run);
-    return fmt::format("  {:<3} {:<62} published {:>11}  simulated {:>11}  error {:>8}  tolerance {:>6}  {}",
-                       row.target, row.what, text_of(row.published, row.unit), text_of(row.simulated, row.unit),
-                       error_text(row), tolerance_text(row), name_of(row.result()));
+        return fmt::format("{} not run: {}", head, row.why_not_run);
+    const std::string published = text_of(row.published, row.published_order, row.unit);
+    const std::string simulated = text_of(row.simulated, row.simulated_order, row.unit);
+    if (row.tolerance.by == tolerance::kind::order)
+        return fmt::format("{} {}\n      published {}\n      simulated {}", head, verdict_text(row), published,
+                           simulated);
+    const bool judged = row.result() != verdict::not_judged;
+    return fmt::format("{} published {:>11}  simulated {:>11}  error {:>12}  tolerance {:>11}  {}", head, published,
+                       simulated, error_text(row), judged ? tolerance_text(row.tolerance) : "-", verdict_text(row));
 }
 
 std::string to_markdown(const validation_report& r)
 {
     std::string text =
         fmt::format("# Validation\n\n<!-- Made by `{}`; do not edit. -->\n\n## {}\n\n", r.command, r.title);
-    text += fmt::format("weft {}: {} met, {} missed, {} not run.\n\n", r.version, r.count(verdict::met),
-                        r.count(verdict::miss), r.count(verdict::not_run));
+    text += fmt::format("weft {}: {} met, {} missed, {} not run, {} not judged.\n\n", r.version, r.count(verdict::met),
+                        r.count(verdict::miss), r.count(verdict::not_run), r.count(verdict::not_judged));
     text += "| target | what | published | simulated | error | tolerance | verdict | source of the published value |\n"
             "|---|---|---:|---:|---:|---:|---|---|\n";
     for (const validation_row& row : r.rows) {
-        const bool run = row.result() != verdict::not_run;
+        const bool judged = row.result() == verdict::met || row.result() == verdict::miss;
         text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", row.target, row.what,
-                            text_of(row.published, row.unit), text_of(row.simulated, row.unit), error_text(row),
-                            run ? tolerance_text(row) : "-", run ? name_of(row.result()) : row.why_not_run, row.source);
+                            text_of(row.published, row.published_order, row.unit),
+                            text_of(row.simulated, row.simulated_order, row.unit), error_text(row),
+                            judged ? tolerance_text(row.tolerance) : "-", verdict_text(row), row.source);
     }
     for (const std::string& note : r.notes)
         text += "\n" + note + "\n";
@@ -91,7 +146,11 @@ std::string to_markdown(const validation_report& r)
 nlohmann::ordered_json to_json(const validation_report& r)
 {
     using json = nlohmann::ordered_json;
-    const auto number = [](const std::optional<double>& v) { return v && std::isfinite(*v) ? json(*v) : json(); };
+    const auto value = [](const std::optional<double>& v, const std::vector<std::string>& order) {
+        if (!order.empty())
+            return json(order);
+        return v && std::isfinite(*v) ? json(*v) : json();
+    };
     json j;
     j["name"] = r.name;
     j["version"] = r.version;
@@ -101,13 +160,16 @@ nlohmann::ordered_json to_json(const validation_report& r)
         line["target"] = row.target;
         line["what"] = row.what;
         line["unit"] = row.unit;
-        line["published"] = number(row.published);
-        line["simulated"] = number(row.simulated);
-        line["error_percent"] = row.published && row.simulated ? json(row.error_percent()) : json();
-        line["tolerance_percent"] = row.tolerance_percent;
+        line["published"] = value(row.published, row.published_order);
+        line["simulated"] = value(row.simulated, row.simulated_order);
+        line["error_percent"] =
+            row.published && row.simulated && *row.published != 0 ? json(row.error_percent()) : json();
+        line["tolerance"] = {{"kind", name_of(row.tolerance.by)}, {"amount", row.tolerance.amount}};
         line["verdict"] = name_of(row.result());
         if (!row.why_not_run.empty())
             line["why_not_run"] = row.why_not_run;
+        if (!row.why_not_judged.empty())
+            line["why_not_judged"] = row.why_not_judged;
         line["source"] = row.source;
         j["targets"].push_back(std::move(line));
     }
@@ -120,6 +182,7 @@ nlohmann::ordered_json to_json(const validation_report& r)
     j["met"] = r.count(verdict::met);
     j["missed"] = r.count(verdict::miss);
     j["not_run"] = r.count(verdict::not_run);
+    j["not_judged"] = r.count(verdict::not_judged);
     return j;
 }
 

@@ -15,8 +15,28 @@
 
 namespace weft {
 
-enum class verdict : std::uint8_t { met, miss, not_run };
-const char* name_of(verdict v); ///< "met", "MISS", "not run"
+enum class verdict : std::uint8_t { met, miss, not_run, not_judged };
+const char* name_of(verdict v); ///< "met", "MISS", "not run", "not judged"
+
+/// How far a simulated value may be from the published one.
+struct tolerance {
+    enum class kind : std::uint8_t {
+        exact,
+        percent, ///< of the published value
+        points,  ///< difference, in the unit of the row; for values that are percentages themselves
+        factor,  ///< larger or smaller by this factor
+        order    ///< the same order of the row's names
+    };
+    kind by = kind::exact;
+    double amount = 0;
+
+    static tolerance exact() { return {}; }
+    static tolerance percent(double amount) { return {kind::percent, amount}; }
+    static tolerance points(double amount) { return {kind::points, amount}; }
+    static tolerance factor(double amount) { return {kind::factor, amount}; }
+    static tolerance order() { return {kind::order, 0}; }
+};
+const char* name_of(tolerance::kind k);
 
 /// One published value and what the simulation says.
 struct validation_row {
@@ -25,9 +45,13 @@ struct validation_row {
     std::string unit;   ///< "%", "steps"
     std::optional<double> published;
     std::optional<double> simulated; ///< none: not run, or the run did not complete
-    double tolerance_percent = 0;    ///< of the published value; 0: exactly
-    std::string why_not_run;         ///< "" for a row that is run
-    std::string source;              ///< of the published value and of the tolerance
+    std::vector<std::string> published_order =
+        {}; ///< largest first; of a row that is judged by order, in place of values
+    std::vector<std::string> simulated_order = {}; ///< empty: not run, or a run did not complete
+    weft::tolerance tolerance;
+    std::string why_not_run;    ///< "" for a row that is run
+    std::string why_not_judged; ///< "" for a row whose verdict counts
+    std::string source;         ///< of the published value and of the tolerance
 
     verdict result() const;
     double error_percent() const; ///< of the published value; 0 when there is nothing to compare
@@ -62,8 +86,9 @@ struct validation_report {
 /// A line for the terminal.
 std::string line_of(const validation_row& row);
 std::string to_markdown(const validation_report& report);
-/// {name, version, targets: [{target, what, unit, published, simulated, error_percent, tolerance_percent, verdict, source}],
-/// sensitivities: [{what, result}], inputs: [{what, value, source}], met, missed, not_run}.
+/// {name, version, targets: [{target, what, unit, published, simulated, error_percent, tolerance: {kind, amount}, verdict,
+/// why_not_run, why_not_judged, source}], sensitivities: [{what, result}], inputs: [{what, value, source}], met, missed, not_run,
+/// not_judged}. published and simulated are numbers, or names in their order; error_percent is null for these.
 nlohmann::ordered_json to_json(const validation_report& report);
 
 } // namespace weft

@@ -1,127 +1,28 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "platforms/tpu_pod/validation.h"
+#include "platforms/tpu_pod/validation_runs.h"
 
-#include "platforms/config/config_reader.h"
-#include "platforms/tpu_pod/tpu_pod.h"
-#include "platforms/workload/collective_runner.h"
-
-#include <cstdio>
 #include <fmt/format.h>
-#include <optional>
 
 namespace weft {
 
 namespace {
-
-constexpr const char* k_table_2 = "Kumar and Jouppi, Table 2 (Q); tolerance: ours";
-
-/// A row of Table 2 that needs no failed chips.
-struct share_target {
-    const char* config;
-    const char* what;
-    double published_percent;
-};
-constexpr share_target k_shares[] = {{"resnet50_512", "ResNet-50, 512 chips", 4.2},
-                                     {"resnet50_1024", "ResNet-50, 1024 chips", 8.8},
-                                     {"bert_512", "BERT, 512 chips", 3.7},
-                                     {"bert_1024", "BERT, 1024 chips", 6.0}};
+constexpr const char* k_table_2_source = "Kumar and Jouppi, Table 2 (Q); tolerance: ours";
 constexpr double k_share_tolerance_percent = 10;
-
-tpu_pod_config config_of(const std::string& path)
-{
-    return read_config_or_throw<tpu_pod_config>(yaml_document::load(path), {"platform"});
-}
-
-/// Runs the configuration in this process. No figures when it did not complete.
-run_figures simulate(const tpu_pod_config& config)
-{
-    tpu_pod pod(config);
-    collective_runner runner("host", pod, config.run, nullptr);
-    const run_outcome outcome = runner.run();
-    if (!outcome.failure.empty()) {
-        fmt::print(stderr, "{}: {}\n", config.run.name, outcome.failure);
-        return {};
-    }
-    run_figures figures;
-    for (std::size_t i = 0; i < outcome.cases.size(); ++i) {
-        figures[fmt::format("steps_{}", i)] = outcome.cases[i].steps;
-        figures[fmt::format("time_us_{}", i)] = static_cast<double>(outcome.cases[i].time_ps) * 1e-6;
-    }
-    if (!outcome.training_steps.empty()) {
-        const training_step_result& s = outcome.training_steps.back();
-        figures["share_percent"] = 100 * s.share();
-        figures["exposed_ms"] = static_cast<double>(s.exposed_ps()) * 1e-9;
-    }
-    return figures;
-}
-
-std::optional<double> figure(const run_figures& figures, const std::string& name)
-{
-    const auto found = figures.find(name);
-    return found == figures.end() ? std::nullopt : std::optional<double>(found->second);
-}
-
-/// A mesh that runs all-reduces of one size by the given schemes, without bytes.
-tpu_pod_config all_reduces(std::uint32_t rows, std::uint32_t cols, std::vector<abi::algorithm> algorithms,
-                           std::uint64_t bytes)
-{
-    tpu_pod_config config;
-    config.run.name = fmt::format("{}x{}", rows, cols);
-    config.run.data = data_mode::off;
-    config.mesh.rows = rows;
-    config.mesh.cols = cols;
-    collective_spec spec;
-    spec.algorithms = std::move(algorithms);
-    spec.sizes = {data_size(bytes)};
-    config.run.workload = {spec};
-    return config;
-}
-
-class validation {
-public:
-    explicit validation(const tpu_v3_validation& how) : how_(how) {}
-
-    void add(validation_row row)
-    {
-        if (how_.on_row)
-            how_.on_row(row);
-        report.rows.push_back(std::move(row));
-    }
-    run_figures run(const tpu_pod_config& config)
-    {
-        return how_.isolated([&config] { return simulate(config); });
-    }
-
-    void shares();
-    void steps_and_bandwidth();
-    void not_yet();
-    void sensitivities();
-    void inputs();
-    void notes();
-
-    validation_report report;
-
-private:
-    tpu_pod_config config_of(const char* name) const { return weft::config_of(how_.config_dir + "/" + name + ".yaml"); }
-    void try_variant(const std::string& what, const tpu_pod_config& config);
-
-    const tpu_v3_validation& how_;
-};
+} // namespace
 
 /// T1: the share of the all-reduce in a step on the full mesh.
 void validation::shares()
 {
-    for (const share_target& t : k_shares) {
-        const run_figures figures = run(config_of(t.config));
+    for (const table_2_row& t : k_table_2) {
         validation_row row;
         row.target = "T1";
-        row.what = fmt::format("{}: share of the all-reduce in the step", t.what);
+        row.what = fmt::format("{}, {} chips: share of the all-reduce in the step", t.model, t.chips);
         row.unit = "%";
-        row.published = t.published_percent;
-        row.simulated = figure(figures, "share_percent");
-        row.tolerance_percent = k_share_tolerance_percent;
-        row.source = k_table_2;
+        row.published = t.share_percent;
+        row.simulated = figure(run_of(t.full), "share_percent");
+        row.tolerance = tolerance::percent(k_share_tolerance_percent);
+        row.source = k_table_2_source;
         add(std::move(row));
     }
 }
@@ -157,38 +58,10 @@ void validation::steps_and_bandwidth()
     row.published = 1;
     if (figures.count("time_us_0") != 0 && figures.count("time_us_1") != 0)
         row.simulated = figures.at("time_us_1") / figures.at("time_us_0");
-    row.tolerance_percent = 5;
+    row.tolerance = tolerance::percent(5);
     row.source =
         "Kumar and Jouppi, section 2: two concurrent flips give full throughput (Q); tolerance: ours, for start and fold";
     add(std::move(row));
-}
-
-void validation::not_yet()
-{
-    const auto skip = [&](const char* target, const char* what, const char* source) {
-        validation_row row;
-        row.target = target;
-        row.what = what;
-        row.why_not_run = "not yet: needs failed chips";
-        row.source = source;
-        add(std::move(row));
-    };
-    skip("T2", "share of the fault-tolerant all-reduce, failed 4x2 region",
-         "Kumar and Jouppi, Table 2: 6.4, 11, 4.7, 7.8 % (Q)");
-    skip("T3", "fault-tolerant share / full-mesh share", "Kumar and Jouppi, Table 2: 1.52, 1.25, 1.27, 1.30 (D)");
-    skip("T4", "relative efficiency", "Kumar and Jouppi, Table 1: 0.99, 0.946, 1.02, 0.986 (Q)");
-    skip("T5", "largest overhead", "Kumar and Jouppi, section 3: 5.4 % end to end (Q)");
-    skip("T7", "no link shared by rings of the first phase; detours free of deadlock",
-         "Kumar and Jouppi, Fig. 2, 8, 9 (Q)");
-}
-
-void validation::try_variant(const std::string& what, const tpu_pod_config& config)
-{
-    const run_figures figures = run(config);
-    const auto share = figure(figures, "share_percent");
-    report.sensitivities.push_back(
-        {what,
-         share ? fmt::format("{:.2f} %, {:.3f} ms exposed", *share, figures.at("exposed_ms")) : "did not complete"});
 }
 
 /// What the inputs that nobody publishes do.
@@ -260,20 +133,24 @@ void validation::notes()
     };
 }
 
-} // namespace
-
 validation_report validate_tpu_v3(const tpu_v3_validation& how)
 {
     validation v(how);
     v.report.name = "tpu_v3";
     v.report.title = "TPU-v3: Kumar and Jouppi, Highly Available Data Parallel ML training on Mesh Networks";
-    for (const share_target& t : k_shares) // a file that cannot be used is found before minutes of simulation
-        (void)config_of(how.config_dir + "/" + t.config + ".yaml");
+    for (const table_2_row& t : k_table_2) // a file that cannot be used is found before minutes of simulation
+        for (const char* name : {t.full, t.broken})
+            (void)v.config_of(name);
     v.shares();
+    v.fault_tolerant_shares();
+    v.share_ratios();
+    v.efficiencies();
     v.steps_and_bandwidth();
-    v.not_yet();
-    if (how.sensitivities)
+    v.ring_links();
+    if (how.sensitivities) {
         v.sensitivities();
+        v.fault_sensitivities();
+    }
     v.inputs();
     v.notes();
     return std::move(v.report);

@@ -18,7 +18,7 @@ validation_row row(double published, std::optional<double> simulated, double tol
     r.unit = "%";
     r.published = published;
     r.simulated = simulated;
-    r.tolerance_percent = tolerance_percent;
+    r.tolerance = tolerance_percent > 0 ? tolerance::percent(tolerance_percent) : tolerance::exact();
     r.source = "somebody (Q)";
     return r;
 }
@@ -37,6 +37,80 @@ TEST_CASE("a value outside its tolerance is a miss, and so is one that was not r
     validation_row later = row(4.0, std::nullopt, 10);
     later.why_not_run = "not yet";
     CHECK(later.result() == verdict::not_run);
+}
+
+TEST_CASE("points are differences, a factor goes both ways")
+{
+    validation_row r = row(94.6, 97.5, 0);
+    r.tolerance = tolerance::points(3);
+    CHECK(r.result() == verdict::met);
+    CHECK(line_of(r).find("+2.90 points") != std::string::npos);
+    CHECK(line_of(r).find("3 points") != std::string::npos);
+    r.simulated = 97.7; // 3.3 % would have been met
+    CHECK(r.result() == verdict::miss);
+    r.simulated = 91.5;
+    CHECK(r.result() == verdict::miss);
+    r.published = 0.5; // percent of a small value would be a miss
+    r.simulated = 3.4;
+    CHECK(r.result() == verdict::met);
+
+    r = row(6.0, 2.1, 0);
+    r.tolerance = tolerance::factor(3);
+    CHECK(r.result() == verdict::met);
+    CHECK(line_of(r).find("x 0.35") != std::string::npos);
+    r.simulated = 1.9;
+    CHECK(r.result() == verdict::miss);
+    r.simulated = 17.9;
+    CHECK(r.result() == verdict::met);
+    r.simulated = 18.1;
+    CHECK(r.result() == verdict::miss);
+    r.simulated = -2.1; // of the other sign
+    CHECK(r.result() == verdict::miss);
+    r.simulated = std::nullopt;
+    CHECK(r.result() == verdict::miss);
+}
+
+TEST_CASE("an order is met when all names stand in the same places, and both orders are shown")
+{
+    validation_row r;
+    r.target = "T3";
+    r.what = "order";
+    r.tolerance = tolerance::order();
+    r.published_order = {"a", "b", "c"};
+    CHECK(r.result() == verdict::miss); // a run did not complete
+    r.simulated_order = {"a", "b", "c"};
+    CHECK(r.result() == verdict::met);
+    r.simulated_order = {"a", "c", "b"};
+    CHECK(r.result() == verdict::miss);
+    r.simulated_order = {"a", "b"};
+    CHECK(r.result() == verdict::miss);
+    CHECK(line_of(r).find("a > b > c") != std::string::npos);
+
+    validation_report report;
+    report.rows = {r};
+    CHECK(to_markdown(report).find("| T3 | order | a > b > c | a > b | - | same order | MISS |") != std::string::npos);
+    const auto j = to_json(report)["targets"][0];
+    CHECK(j["published"] == std::vector<std::string>{"a", "b", "c"});
+    CHECK(j["simulated"].size() == 2);
+    CHECK(j["error_percent"].is_null());
+    CHECK(j["tolerance"]["kind"] == "order");
+}
+
+TEST_CASE("a row that is shown and not judged is neither met nor missed")
+{
+    validation_report report;
+    report.rows = {row(99, 50, 3)};
+    report.rows[0].why_not_judged = "luck";
+    CHECK(report.rows[0].result() == verdict::not_judged);
+    CHECK(report.count(verdict::miss) == 0);
+    CHECK(report.count(verdict::not_judged) == 1);
+    CHECK(to_markdown(report).find("| 99 % | 50 % | -49.5 % | - | not judged: luck |") != std::string::npos);
+    CHECK(line_of(report.rows[0]).find("not judged: luck") != std::string::npos);
+    const auto j = to_json(report);
+    CHECK(j["not_judged"] == 1);
+    CHECK(j["targets"][0]["why_not_judged"] == "luck");
+    report.rows[0].why_not_run = "cannot"; // what was not run is not judged either
+    CHECK(report.rows[0].result() == verdict::not_run);
 }
 
 TEST_CASE("the page and the JSON of a validation show misses, numbers and sources")
@@ -58,6 +132,8 @@ TEST_CASE("the page and the JSON of a validation show misses, numbers and source
     CHECK(j["missed"] == 2);
     CHECK(j["targets"][1]["verdict"] == "MISS");
     CHECK(j["targets"][1]["error_percent"].get<double>() == Approx(25));
+    CHECK(j["targets"][1]["tolerance"]["kind"] == "percent");
+    CHECK(j["targets"][1]["tolerance"]["amount"] == 10);
     CHECK(j["targets"][2]["simulated"].is_null());
     CHECK(j["targets"][3]["why_not_run"] == "not yet");
 }
