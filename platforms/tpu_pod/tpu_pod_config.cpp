@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the YAML of a TPU pod means: checks that need more than one section, the description of `weft check`, reading.
-#include "firmware/collectives/supports.h"
 #include "platforms/config/config_reader.h"
 #include "platforms/tpu_pod/tpu_pod.h"
 #include "platforms/workload/collective_runner.h"
@@ -268,19 +267,6 @@ void tpu_pod_config::check_regions(std::vector<config_problem>& p) const
                              mesh.wrap == mesh_wrap::none ? "" : " (detours do not use wrap links)")});
 }
 
-std::string tpu_pod_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
-{
-    abi::platform_table any_shape;
-    any_shape.ranks = 1;
-    const char* reason = "";
-    if (!firmware::supports(op, algo, any_shape, transposed, &reason))
-        return fmt::format("{} cannot run by {}: {}.", name_of(op), name_of(algo), reason);
-    if (!firmware::supports(op, algo, table(0, 0, 0), transposed, &reason))
-        return fmt::format("{} by {} cannot run on a {}x{} mesh (rows x columns): {}.", name_of(op), name_of(algo),
-                           mesh.rows, mesh.cols, reason);
-    return {};
-}
-
 std::uint64_t tpu_pod_config::room_for_buffers() const
 {
     const bool sound = no_errors(chip.hbm.validate()) && no_errors(chip.dma.validate()) && no_errors(chip.validate());
@@ -348,6 +334,11 @@ void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
         if (spec.root >= ranks())
             p.push_back({severity::error, key + ".root",
                          fmt::format("is {}, but the ranks of this mesh are 0 to {}.", spec.root, ranks() - 1)});
+        else if (const std::string refusal = spec.op == abi::collective_op::broadcast
+                                                 ? broadcast_refusal(spec.root, spec.transposed)
+                                                 : std::string();
+                 !refusal.empty())
+            p.push_back({severity::error, key + ".root", refusal});
         all_sound = all_sound && is_sound(spec);
         if (!all_sound)
             continue;
