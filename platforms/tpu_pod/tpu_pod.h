@@ -147,9 +147,11 @@ public:
     packet_pool& pool() override { return pool_; }
     const std::vector<chip*>& chips() const override { return chip_list_; }
     const std::vector<fabric_engine*>& fabrics() const override { return fabric_list_; }
+    group_layout groups_of(std::uint32_t ranks_per_group) const override; ///< tiles of the mesh, see tiles.h
     ici_fabric& ici() { return *ici_; }
 
 private:
+    mesh topology_;
     timeline time_;
     packet_pool pool_;
     std::unique_ptr<ici_fabric> ici_;
