@@ -14,37 +14,57 @@
 //      addressed to it has arrived. So at most one collective's data is under way to a rank.
 #pragma once
 
-#include "hw/abi/platform_table.h"
+#include "firmware/collectives/block_tree.h"
 
 namespace weft::firmware {
 
 inline constexpr std::uint32_t k_semaphores = 64;
 
-inline constexpr std::uint32_t k_max_phases = 4;
-inline constexpr std::uint32_t k_max_ring_channels = 4;
+inline constexpr std::uint32_t k_lanes = 4;      ///< concurrent rings of one collective
+inline constexpr std::uint32_t k_data_kinds = 4; ///< see data_kind
+
+/// What the data of a lane is for.
+enum class data_kind : std::uint32_t { outer_reduce = 0, inner_reduce = 1, inner_gather = 2, outer_gather = 3 };
+
+inline constexpr std::uint32_t k_max_donors = 4; ///< neighbours of failed chips that forward to the same chip
 
 /// Semaphore ids, see the rules above.
-inline constexpr std::uint32_t k_sem_data = 0;   ///< 0..15: ring data of (channel, phase)
-inline constexpr std::uint32_t k_sem_ready = 16; ///< 16..31: successor on ring (kind, transposed, reversed) is ready
-inline constexpr std::uint32_t k_sem_tree_ready = 32;    ///< 32..35: mesh neighbour W, E, N, S is ready to be sent to
-inline constexpr std::uint32_t k_sem_tree_data = 36;     ///< broadcast data from the one parent
-inline constexpr std::uint32_t k_sem_barrier = 40;       ///< 40..55: round k of the barrier, from rank - 2^k
-inline constexpr std::uint32_t k_barrier_rounds = 16;    ///< enough for 65536 ranks
+inline constexpr std::uint32_t k_sem_data = 0;        ///< 0..15: data of (lane, data_kind)
+inline constexpr std::uint32_t k_sem_ready = 16;      ///< 16..31: successor on ring 0..15 of ring_number() is ready
+inline constexpr std::uint32_t k_sem_tree_ready = 32; ///< 32..35: next chip W, E, N, S is ready to be sent to
+inline constexpr std::uint32_t k_sem_tree_data = 36;  ///< broadcast data from the one parent
+inline constexpr std::uint32_t k_sem_adopted = 37; ///< 37..38: shards that columns with failed chips hand over, by lane
+inline constexpr std::uint32_t k_sem_barrier = 40; ///< 40..53: round k of the barrier, from rank - 2^k
+inline constexpr std::uint32_t k_barrier_rounds = 14;    ///< enough for 16384 ranks
+inline constexpr std::uint32_t k_sem_donor_ready = 54;   ///< 54..55: the chip to forward to is ready; 55: transposed
 inline constexpr std::uint32_t k_sem_all_to_all = 56;    ///< all-to-all blocks, from everybody
-inline constexpr std::uint32_t k_semaphores_needed = 57; ///< the device must have at least this many
+inline constexpr std::uint32_t k_sem_tile_ready = 57;    ///< 57..63: successor on ring 16..22 of ring_number() is ready
+inline constexpr std::uint32_t k_semaphores_needed = 64; ///< the device must have at least this many
 
-/// Semaphore that counts data of one phase of one ring channel.
-constexpr std::uint32_t data_semaphore(std::uint32_t channel, std::uint32_t phase)
+/// Semaphore that counts data of one lane.
+constexpr std::uint32_t data_semaphore(std::uint32_t lane, data_kind kind)
 {
-    return k_sem_data + channel * k_max_phases + phase;
+    return k_sem_data + lane * k_data_kinds + static_cast<std::uint32_t>(kind);
 }
-static_assert(data_semaphore(k_max_ring_channels - 1, k_max_phases - 1) < k_sem_ready, "semaphore ranges overlap");
+static_assert(data_semaphore(k_lanes - 1, data_kind::outer_gather) < k_sem_ready, "semaphore ranges overlap");
+
+/// Semaphore that counts what the `slot`-th donor forwards. Lanes 2 and 3 do not exist where there are donors.
+constexpr std::uint32_t donor_semaphore(std::uint32_t lane, std::uint32_t slot)
+{
+    return data_semaphore(2, data_kind::outer_reduce) + lane * k_max_donors + slot;
+}
+
+constexpr std::uint32_t ready_semaphore(std::uint32_t ring_number)
+{
+    return ring_number < 16 ? k_sem_ready + ring_number : k_sem_tile_ready + ring_number - 16;
+}
 
 /// Lives on the stack of the entry loop.
 struct firmware_context {
     abi::platform_table table;
     std::uint32_t known[k_semaphores] = {};
     std::uint32_t expected[k_semaphores] = {};
+    block_tree tree;     ///< of a mesh with failed chips, built when first needed
     bool failed = false; ///< a collective broke off: counters of the ranks no longer agree, only a reset helps
 };
 

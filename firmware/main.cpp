@@ -85,6 +85,20 @@ abi::status check_table(const abi::platform_table& table)
             return corrupted("table.dims", d);
         rank = rank * table.dims[d] + table.coord[d];
     }
+    if (table.failed_regions > abi::k_max_failed_regions || (table.failed_regions != 0 && table.dim_count != 2))
+        return corrupted("table.failed_regions", table.failed_regions);
+    for (std::uint32_t i = 0; i < table.failed_regions; ++i) {
+        const abi::failed_region& f = table.failed[i];
+        if (f.rows == 0 || f.cols == 0 || f.row + f.rows > table.dims[0] || f.col + f.cols > table.dims[1])
+            return corrupted("table.failed", i);
+    }
+    if (table.failed_regions != 0) {
+        const mesh m = mesh_of(table);
+        if (!works(m, {table.coord[0], table.coord[1]}))
+            return corrupted("table.coord", rank);
+        ranks = chips(m);
+        rank = rank_of(m, {table.coord[0], table.coord[1]});
+    }
     if (table.ranks == 0 || (table.dim_count != 0 && table.ranks != ranks))
         return corrupted("table.ranks", table.ranks);
     if (table.rank >= table.ranks || (table.dim_count != 0 && table.rank != rank))

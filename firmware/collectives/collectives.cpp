@@ -32,7 +32,9 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
     if (static_cast<unsigned>(command.algo) >= abi::k_algorithms)
         return bad("command.algo", static_cast<std::uint64_t>(command.algo));
     const char* reason = "";
-    if (!supports(command.op, command.algo, table, command.transposed != 0, &reason))
+    const bool groups = command.group_rows != 0 || command.group_cols != 0;
+    if (groups ? !supports_groups(command.op, command.algo, table, command.group_rows, command.group_cols, &reason)
+               : !supports(command.op, command.algo, table, command.transposed != 0, &reason))
         return {abi::status_code::unsupported, reason, static_cast<std::uint64_t>(command.algo)};
     if (static_cast<unsigned>(command.type) >= abi::k_element_types)
         return bad("command.type", static_cast<std::uint64_t>(command.type));
@@ -83,7 +85,9 @@ collective_result run_collective(abi::hal& hal, dma_driver& dma, firmware_contex
         run_all_to_all(hal, dma, context, command, result);
     } else if (context.table.ranks > 1) {
         engine e(hal, dma, context, command);
-        e.plan();
+        result.status = e.plan();
+        if (!result.status.ok())
+            return result; // a refusal: nothing has been sent
         e.run(result);
     }
     context.failed = !result.status.ok();

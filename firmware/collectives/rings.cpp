@@ -2,30 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/collectives/rings.h"
 
+#include "firmware/collectives/block_tree.h"
+
 namespace weft::firmware {
 
 namespace {
-
-struct place {
-    std::uint32_t row;
-    std::uint32_t col;
-};
-
-mesh oriented(const mesh& m, bool transposed)
-{
-    return transposed ? mesh{m.cols, m.rows, m.wrap_cols, m.wrap_rows} : m;
-}
-
-place place_of(const mesh& m, bool transposed, std::uint32_t rank)
-{
-    const place p{rank / m.cols, rank % m.cols};
-    return transposed ? place{p.col, p.row} : p;
-}
-
-std::uint32_t rank_at(const mesh& m, bool transposed, place p)
-{
-    return transposed ? p.col * m.cols + p.row : p.row * m.cols + p.col;
-}
 
 // Ring over the points 0 .. n-1 of a line: natural order where the line closes, else out over the even points and back over
 // the odd ones.
@@ -67,54 +48,87 @@ place hamiltonian_place(const mesh& m, std::uint32_t position)
     return {row, row % 2 == 0 ? 1 + along : width - along};
 }
 
-std::uint32_t forward_position(const mesh& m, ring_kind kind, place p)
+mesh tile_of(ring_id id)
 {
-    switch (kind) {
+    mesh m;
+    m.rows = id.tile_rows;
+    m.cols = id.tile_cols;
+    return m;
+}
+
+std::uint32_t forward_position(const mesh& m, ring_id id, place p)
+{
+    switch (id.kind) {
     case ring_kind::hamiltonian: return hamiltonian_position(m, p);
     case ring_kind::line: return line_position(m.cols, m.wrap_cols, p.col);
     case ring_kind::pair: return p.row % 2 == 0 ? p.col : 2 * m.cols - 1 - p.col;
-    case ring_kind::alternate: return line_position(m.rows / 2, m.wrap_rows, p.row / 2);
+    case ring_kind::alternate: return line_position(whole_pairs(m), m.wrap_rows, whole_pairs_before(m, p.row / 2));
+    case ring_kind::tile: {
+        const place in{p.row % id.tile_rows, p.col % id.tile_cols};
+        return id.tile_cols == 1 ? in.row : hamiltonian_position(tile_of(id), in);
+    }
     }
     return 0;
 }
 
-place forward_place(const mesh& m, ring_kind kind, place p, std::uint32_t position)
+place forward_place(const mesh& m, ring_id id, place p, std::uint32_t position)
 {
-    switch (kind) {
+    switch (id.kind) {
     case ring_kind::hamiltonian: return hamiltonian_place(m, position);
     case ring_kind::line: return {p.row, line_point(m.cols, m.wrap_cols, position)};
     case ring_kind::pair:
         return position < m.cols ? place{p.row & ~1u, position} : place{p.row | 1u, 2 * m.cols - 1 - position};
-    case ring_kind::alternate: return {2 * line_point(m.rows / 2, m.wrap_rows, position) + p.row % 2, p.col};
+    case ring_kind::alternate:
+        return {2 * nth_whole_pair(m, line_point(whole_pairs(m), m.wrap_rows, position)) + p.row % 2, p.col};
+    case ring_kind::tile: {
+        const place in = id.tile_cols == 1 ? place{position, 0} : hamiltonian_place(tile_of(id), position);
+        return {p.row - p.row % id.tile_rows + in.row, p.col - p.col % id.tile_cols + in.col};
+    }
     }
     return p;
 }
 
+bool is_walk(const mesh& m, ring_id id) { return id.kind == ring_kind::hamiltonian && m.broken(); }
+
 } // namespace
 
-mesh mesh_of(const abi::platform_table& table)
+bool is_ring_tile(std::uint32_t rows, std::uint32_t cols)
 {
-    if (table.dim_count < 2)
-        return {1, table.dims[0], false, table.wrap[0] != 0};
-    return {table.dims[0], table.dims[1], table.wrap[0] != 0, table.wrap[1] != 0};
+    const bool power_of_two = cols == 1 || cols == 2 || cols == 4;
+    return power_of_two && (rows == cols || rows == 2 * cols) && rows * cols >= 2 && rows * cols <= 16;
+}
+
+std::uint32_t ring_number(ring_id id)
+{
+    const std::uint32_t reversed = id.reversed ? 1 : 0;
+    if (id.kind != ring_kind::tile)
+        return static_cast<std::uint32_t>(id.kind) * 4 + (id.transposed ? 2u : 0u) + reversed;
+    std::uint32_t number = 16; // 2 chips: 16; 4: 17, 18; 8: 19, 20; 16: 21, 22
+    for (std::uint32_t area = 2; area < std::uint32_t{id.tile_rows} * id.tile_cols; area *= 2)
+        number += area == 2 ? 1 : 2;
+    return number == 16 ? number : number + reversed;
 }
 
 std::uint32_t ring_size(const mesh& m, ring_id id)
 {
     const mesh o = oriented(m, id.transposed);
     switch (id.kind) {
-    case ring_kind::hamiltonian: return o.rows * o.cols;
+    case ring_kind::hamiltonian: return chips(o);
     case ring_kind::line: return o.cols;
     case ring_kind::pair: return 2 * o.cols;
-    case ring_kind::alternate: return o.rows / 2;
+    case ring_kind::alternate: return whole_pairs(o);
+    case ring_kind::tile: return std::uint32_t{id.tile_rows} * id.tile_cols;
     }
     return 1;
 }
 
 std::uint32_t ring_position(const mesh& m, ring_id id, std::uint32_t rank)
 {
+    if (is_walk(m, id))
+        return 0;
     const std::uint32_t n = ring_size(m, id);
-    const std::uint32_t p = forward_position(oriented(m, id.transposed), id.kind, place_of(m, id.transposed, rank));
+    const place at = oriented(place_of(m, rank), id.transposed);
+    const std::uint32_t p = forward_position(oriented(m, id.transposed), id, at);
     return id.reversed && p != 0 ? n - p : p;
 }
 
@@ -122,14 +136,21 @@ std::uint32_t ring_member(const mesh& m, ring_id id, std::uint32_t rank, std::ui
 {
     const std::uint32_t n = ring_size(m, id);
     const std::uint32_t forward = id.reversed && position != 0 ? n - position : position;
-    const place p = forward_place(oriented(m, id.transposed), id.kind, place_of(m, id.transposed, rank), forward);
-    return rank_at(m, id.transposed, p);
+    const place at = oriented(place_of(m, rank), id.transposed);
+    const place p = forward_place(oriented(m, id.transposed), id, at, forward);
+    return rank_of(m, oriented(p, id.transposed));
 }
 
 ring_view view_ring(const mesh& m, ring_id id, std::uint32_t rank)
 {
     ring_view v;
     v.size = ring_size(m, id);
+    if (is_walk(m, id)) {
+        const place at = place_of(m, rank);
+        v.successor = rank_of(m, id.reversed ? tree_predecessor(m, at) : tree_successor(m, at));
+        v.predecessor = rank_of(m, id.reversed ? tree_successor(m, at) : tree_predecessor(m, at));
+        return v;
+    }
     v.position = ring_position(m, id, rank);
     v.successor = ring_member(m, id, rank, v.position + 1 == v.size ? 0 : v.position + 1);
     v.predecessor = ring_member(m, id, rank, v.position == 0 ? v.size - 1 : v.position - 1);

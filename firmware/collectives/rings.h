@@ -1,48 +1,46 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Logical rings on a 2-D mesh or torus, as pure O(1) functions of (mesh, ring, rank). Figures are those of Kumar and
-// Jouppi, "Highly Available Data Parallel ML training on Mesh Networks". For `transposed` read columns for rows.
+// Logical rings on a 2-D mesh or torus, as pure functions of (mesh, ring, rank), O(1) where no chip has failed. Figures are
+// those of Kumar and Jouppi, "Highly Available Data Parallel ML training on Mesh Networks". For `transposed` read columns for
+// rows.
 #pragma once
 
-#include "hw/abi/platform_table.h"
+#include "firmware/collectives/mesh.h"
 
 namespace weft::firmware {
 
-struct mesh {
-    std::uint32_t rows = 1;
-    std::uint32_t cols = 1;
-    bool wrap_rows = false; ///< a column closes to a ring of links
-    bool wrap_cols = false; ///< a row closes to a ring of links
-};
-
-/// The mesh of the table; a table of one dimension is one row. Meaningless with more than two dimensions.
-mesh mesh_of(const abi::platform_table& table);
-
 enum class ring_kind : std::uint8_t {
     hamiltonian =
-        0,        ///< the whole mesh, every hop one link; needs an even number of rows and at least 2 of each (Fig. 3)
-    line = 1,     ///< one row; with wrap in natural order, else 0 2 4 .. 5 3 1 so that no hop is longer than 2 (Fig. 4)
-    pair = 2,     ///< rows 2k and 2k+1, every hop one link; needs an even number of rows (Fig. 6)
-    alternate = 3 ///< the rows of one parity in one column, order as `line`; needs an even number of rows (Fig. 7)
+        0, ///< the whole mesh, every hop one link; needs an even number of rows and at least 2 of each (Fig. 3). Around
+           ///< failed chips: the walk of block_tree.h (Fig. 8), which has no positions
+    line = 1, ///< one row; with wrap in natural order, else 0 2 4 .. 5 3 1 so that no hop is longer than 2 (Fig. 4)
+    pair = 2, ///< rows 2k and 2k+1, every hop one link; needs an even number of rows (Fig. 6)
+    alternate =
+        3,   ///< the rows of one parity in one column, whole pairs of rows only, order as `line`; needs an even number
+             ///< of rows (Fig. 7)
+    tile = 4 ///< chips of one tile of tile_rows x tile_cols: Hamiltonian, or the line of a single row or column
 };
 
 struct ring_id {
     ring_kind kind = ring_kind::line;
-    bool transposed = false; ///< swap the roles of rows and columns
-    bool reversed = false;   ///< walk in the other direction
+    bool transposed = false;    ///< swap the roles of rows and columns
+    bool reversed = false;      ///< walk in the other direction
+    std::uint8_t tile_rows = 0; ///< of `tile`, which is never transposed: N x N or 2N x N, 2 to 16 chips
+    std::uint8_t tile_cols = 0;
 };
 
-/// 0..15, unique for each ring_id.
-constexpr std::uint32_t ring_number(ring_id id)
-{
-    return static_cast<std::uint32_t>(id.kind) * 4u + (id.transposed ? 2u : 0u) + (id.reversed ? 1u : 0u);
-}
+/// Whether rings of this tile exist: N x N or 2N x N chips, N a power of two, 2 to 16 chips.
+bool is_ring_tile(std::uint32_t rows, std::uint32_t cols);
+
+inline constexpr std::uint32_t k_ring_numbers = 23;
+/// 0..22: unique for each ring_id, but the same for both directions of a tile of two chips, where they are the same ring.
+std::uint32_t ring_number(ring_id id);
 
 std::uint32_t ring_size(const mesh& m, ring_id id);
-/// Position of `rank` on its ring of this kind; the ring is walked in rising positions.
+/// Position of `rank` on its ring of this kind; the ring is walked in rising positions. 0 on a walk without positions.
 std::uint32_t ring_position(const mesh& m, ring_id id, std::uint32_t rank);
-/// Rank at `position` (< size) of the ring that `rank` is on.
+/// Rank at `position` (< size) of the ring that `rank` is on. Not on a walk without positions.
 std::uint32_t ring_member(const mesh& m, ring_id id, std::uint32_t rank, std::uint32_t position);
 
 /// A ring as one of its members sees it.

@@ -15,4 +15,11 @@ namespace weft::firmware {
 bool supports(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table, bool transposed,
               const char** reason);
 
+/// The same for a command over groups of rows x cols chips.
+bool supports_groups(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table, std::uint32_t rows,
+                     std::uint32_t cols, const char** reason);
+
+/// Whether mesh_tree reaches every chip from the one at (row, col). Always on a whole mesh.
+bool tree_reaches_all(const abi::platform_table& table, std::uint32_t row, std::uint32_t col, bool transposed);
+
 } // namespace weft::firmware

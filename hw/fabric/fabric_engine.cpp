@@ -140,6 +140,51 @@ void fabric_engine::set_link_up(std::uint32_t link, bool up)
         ensure_wake(link, std::max(time_.now_ps(), links_[link].busy_until_ps));
 }
 
+void fabric_engine::fail_link_at(std::uint32_t link, std::uint64_t at_ps)
+{
+    std::uint32_t& failure = cold_.at(link).failure;
+    if (failure == k_none) {
+        failure = static_cast<std::uint32_t>(failures_.size());
+        link_failure f;
+        f.link = link;
+        f.at_ps = at_ps;
+        failures_.push_back(f);
+        links_[link].fails = true;
+    }
+    failures_[failure].at_ps = std::min(failures_[failure].at_ps, at_ps);
+}
+
+std::uint64_t fabric_engine::down_at_ps(std::uint32_t link) const
+{
+    return links_[link].fails ? failures_[cold_[link].failure].at_ps : k_never_ps;
+}
+
+/// Asked when something wants to start on the link. That a link fails is no event: its time is compared where it matters, so
+/// that the failure is exact whatever runs ahead, and a time that is never reached changes nothing.
+bool fabric_engine::down(std::uint32_t link)
+{
+    if (!links_[link].fails)
+        return !links_[link].up;
+    link_failure& f = failures_[cold_[link].failure];
+    if (now_ps_ < f.at_ps)
+        return !links_[link].up;
+    f.hindered = true;
+    return true;
+}
+
+/// Whether the transmission of `p` that starts now is under way when the link goes down.
+bool fabric_engine::cut_short(std::uint32_t link, const packet& p)
+{
+    link_failure& f = failures_[cold_[link].failure];
+    const std::uint64_t end_ps = now_ps_ + p.serialisation_ps;
+    if (end_ps <= f.at_ps)
+        return false;
+    links_[link].busy_sum_ps -= end_ps - f.at_ps;
+    f.lost_packets += p.packet_count;
+    f.hindered = true;
+    return true;
+}
+
 void fabric_engine::set_fault_hook(std::uint32_t link, link_fault_if* hook) { links_.at(link).hook = hook; }
 
 void fabric_engine::on_event(std::uint32_t a, std::uint16_t kind)
@@ -219,7 +264,7 @@ void fabric_engine::enter(std::uint32_t qi, packet& p)
 {
     queues_[qi].asked = true;
     link_state& out = links_[p.out_link];
-    if (out.busy_until_ps <= now_ps_ && out.waiters == 0 && out.wake_at_ps != now_ps_ && out.up &&
+    if (out.busy_until_ps <= now_ps_ && out.waiters == 0 && out.wake_at_ps != now_ps_ && !down(p.out_link) &&
         queues_[queue_of(p.out_link, p.out_vl)].credits.has(credits_under_way_, now_ps_, p.cells)) {
         transmit(qi, p);
         return;
@@ -263,7 +308,7 @@ void fabric_engine::wake(std::uint32_t link)
 void fabric_engine::arbitrate(std::uint32_t link)
 {
     link_state& l = links_[link];
-    if (!l.up)
+    if (down(link))
         return;
     std::uint64_t* mask = &waiters_[l.waiter_base];
     std::uint64_t wanted_at = k_never_ps;
@@ -327,6 +372,10 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     p.link = out_id;
     p.vl = p.out_vl;
     p.serialisation_ps = static_cast<std::uint32_t>(serialisation);
+    if (out.fails && cut_short(out_id, p)) {
+        lose(out_id, p);
+        return;
+    }
     std::uint64_t head = now_ps_ + out.latency_ps;
     if (out.hook != nullptr && !apply_hook(out, out_id, p, head))
         return;
@@ -341,14 +390,20 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     fly(p, head);
 }
 
+/// The packet is lost on the wire; its credits come back after the round trip.
+void fabric_engine::lose(std::uint32_t link, packet& p)
+{
+    dropped_ += p.packet_count;
+    --inside_;
+    return_credit(link, p.vl, p.cells, now_ps_ + p.serialisation_ps + 2 * links_[link].return_ps);
+    packet_ptr(&p).reset();
+}
+
 bool fabric_engine::apply_hook(link_state& l, std::uint32_t link, packet& p, std::uint64_t& head_ps)
 {
     const link_verdict verdict = l.hook->on_packet(now_ps_, p);
     if (verdict.drop) {
-        dropped_ += p.packet_count;
-        --inside_;
-        return_credit(link, p.vl, p.cells, now_ps_ + p.serialisation_ps + 2 * l.return_ps);
-        packet_ptr(&p).reset();
+        lose(link, p);
         return false;
     }
     if (verdict.corrupt)

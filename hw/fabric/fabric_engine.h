@@ -6,7 +6,7 @@
 //
 // Models: input buffers per link and VL; routing policy (plain C++); virtual cut-through or store-and-forward; one read port per
 // VL buffer, one transmission at a time per output; round-robin arbitration over (input, VL); credits in cells per VL, exact in
-// time; bursts; link down; fault hooks. Does not model: flit interleaving of packets on one wire, allocator pipelines
+// time; bursts; links that are down, or go down at a given time; fault hooks. Does not model: flit interleaving of packets on one wire, allocator pipelines
 // (their delay is part of `pipeline`), adaptive routing.
 //
 // Timing contract, all in docs/03_timing_model.md. A packet whose head reaches an output that is idle and has credit starts at
@@ -15,6 +15,8 @@
 //   output idle again = start + serialisation_out;  buffer read port free = start + min(serialisation_in, serialisation_out)
 //   credit usable at the upstream sender = start + serialisation_out + propagation
 // Equal times: arrivals before arbitration, then by link number.
+// A link that goes down at T starts nothing at or after T. What has left the sender whole by T arrives; what is being
+// transmitted at T is cut and lost, a burst as a whole.
 #pragma once
 
 #include "hw/fabric/routing_policy.h"
@@ -55,6 +57,15 @@ struct fabric_config {
     bool cut_through = true; ///< false: store-and-forward
 };
 
+/// A link that was told to go down, and what has come of it.
+struct link_failure {
+    std::uint32_t link = 0;
+    std::uint64_t at_ps = 0;
+    std::uint64_t lost_packets = 0; ///< cut while they were transmitted
+    std::uint32_t waiting = 0;      ///< heads that wait for the link, while it is down
+    bool hindered = false;          ///< something was cut, or wanted to start and could not
+};
+
 /// A head packet that cannot go on, for the wait-for picture.
 struct blocked_head {
     std::uint32_t router;
@@ -92,6 +103,8 @@ public:
     void inject(std::uint32_t link, packet_ptr p, std::uint64_t delay_ps);
     void edge_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps);
     void set_link_up(std::uint32_t link, bool up);
+    /// The link goes down at `at_ps` and stays down; the earliest of several times counts. Before time zero.
+    void fail_link_at(std::uint32_t link, std::uint64_t at_ps);
     void set_fault_hook(std::uint32_t link, link_fault_if* hook);
     void set_event_sink(event_sink* sink) { sink_ = sink; } ///< nullptr: no records
 
@@ -102,7 +115,10 @@ public:
     std::uint32_t out_link(std::uint32_t router, std::uint32_t port) const;
     std::uint32_t depth_cells(std::uint32_t link) const { return cold_[link].depth_cells; }
     bool is_router_link(std::uint32_t link) const { return !links_[link].to_edge && !links_[link].from_edge; }
-    bool link_up(std::uint32_t link) const { return links_[link].up; }
+    bool link_up(std::uint32_t link) const { return links_[link].up && time_.now_ps() < down_at_ps(link); }
+    /// Links with a time to fail, in the order of fail_link_at().
+    std::vector<link_failure> link_failures() const;
+    std::string far_end_name(std::uint32_t link) const; ///< "router(0,2)"; "" where the fabric ends
     std::uint64_t link_wire_bytes(std::uint32_t link) const { return links_[link].wire_bytes; }
     std::uint64_t link_packets(std::uint32_t link) const { return links_[link].packets; }
     std::uint64_t link_busy_ps(std::uint32_t link) const { return links_[link].busy_sum_ps; }
@@ -147,6 +163,7 @@ private:
         std::uint16_t waiters = 0;
         std::uint16_t round_robin = 0;
         bool up = true;
+        bool fails = false; ///< it has an entry in failures_
         bool to_edge = false;
         bool from_edge = false;
         link_fault_if* hook = nullptr;
@@ -165,6 +182,7 @@ private:
         std::uint32_t depth_cells = 0;
         std::uint16_t from_port = 0;
         std::uint64_t last_tail_ps = 0; ///< of the last packet that a fault hook let through
+        std::uint32_t failure = k_none; ///< into failures_
         bandwidth rate;
     };
     struct router_state {
@@ -183,6 +201,10 @@ private:
     void wake(std::uint32_t link);
     void ensure_wake(std::uint32_t link, std::uint64_t at_ps);
     void return_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t at_ps);
+    bool down(std::uint32_t link);
+    std::uint64_t down_at_ps(std::uint32_t link) const;
+    bool cut_short(std::uint32_t link, const packet& p);
+    void lose(std::uint32_t link, packet& p);
     bool apply_hook(link_state& l, std::uint32_t link, packet& p, std::uint64_t& head_ps);
     std::uint32_t new_link(std::uint32_t port, const fabric_link_params& params);
     std::uint32_t queue_of(std::uint32_t link, std::uint32_t vl) const { return link * config_.vl_count + vl; }
@@ -206,6 +228,7 @@ private:
     std::vector<std::uint32_t> out_ports_; ///< out_links_ with k_slow_start, for the hot path
     std::vector<router_state> routers_;
     std::vector<link_cold> cold_;
+    std::vector<link_failure> failures_;
     std::vector<std::string> port_names_;
     credit_pool credits_under_way_;
     event_sink* sink_ = nullptr;

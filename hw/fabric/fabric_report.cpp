@@ -22,6 +22,22 @@ std::string fabric_engine::link_name(std::uint32_t link) const
     return fmt::format("{}.{}", routers_[l.router].name, port_name(cold_[link].from_port));
 }
 
+std::vector<link_failure> fabric_engine::link_failures() const
+{
+    std::vector<link_failure> all = failures_;
+    for (link_failure& f : all) {
+        f.waiting = link_up(f.link) ? 0u : links_[f.link].waiters;
+        f.hindered = f.hindered || f.waiting > 0; // a head that also lacks credits has not asked yet
+    }
+    return all;
+}
+
+std::string fabric_engine::far_end_name(std::uint32_t link) const
+{
+    const std::uint32_t to = links_.at(link).to_router;
+    return to == k_none ? "" : routers_[to].name;
+}
+
 std::uint64_t fabric_engine::state_bytes() const
 {
     return links_.capacity() * sizeof(link_state) + queues_.capacity() * sizeof(queue_state) +
@@ -44,7 +60,7 @@ std::vector<blocked_head> fabric_engine::blocked() const
             const packet& p = pool_.at(q.buffer.front());
             const credit_counter& credits = queues_[queue_of(id, p.out_vl)].credits;
             heads.push_back({l.router, bit / config_.vl_count, bit % config_.vl_count, cold_[id].from_port, p.out_vl,
-                             id, p.index, p.cells, credits.available(), !l.up, p.tail_ps});
+                             id, p.index, p.cells, credits.available(), !link_up(id), p.tail_ps});
         }
     }
     return heads;
@@ -54,8 +70,11 @@ std::string fabric_engine::describe(const blocked_head& b) const
 {
     const packet& p = pool_.at(b.packet);
     std::string reason;
+    const std::uint64_t down_at = down_at_ps(b.out_link);
     if (b.link_down)
-        reason = "the link is down";
+        reason = down_at == 0 || down_at == k_never_ps
+                     ? "the link is down"
+                     : fmt::format("the link went down at {}", to_string(duration(down_at)));
     else if (b.credits_available < b.credits_needed)
         reason = fmt::format("needs {} credits of VL {}, has {}", b.credits_needed, b.out_vl, b.credits_available);
     else

@@ -445,6 +445,15 @@ nlohmann::ordered_json to_json(const run_report& r)
     j["timeline_events"] = r.timeline_events;
     j["config"] = r.config;
     j["failure"] = r.failure;
+    j["failed_case"] = json();
+    if (r.failed)
+        j["failed_case"] = json{{"op", r.failed->op},
+                                {"algorithm", r.failed->algorithm},
+                                {"type", r.failed->type},
+                                {"redop", r.failed->redop},
+                                {"size_bytes", r.failed->size_bytes},
+                                {"count", r.failed->count},
+                                {"start_us", json_us(r.failed->start_ps)}};
     j["warnings"] = r.warnings;
     j["stats"] = json::array();
     const auto add = [&](const report_stat& stat) { j["stats"].push_back(stat_json(stat)); };

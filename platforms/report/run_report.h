@@ -31,6 +31,17 @@ struct result_row {
     std::uint32_t steps = 0;            ///< longest chain of ring or tree steps
 };
 
+/// The collective that did not complete.
+struct failed_row {
+    std::string op;
+    std::string algorithm;
+    std::string type;
+    std::string redop;
+    std::uint64_t size_bytes = 0;
+    std::uint64_t count = 0;
+    std::uint64_t start_ps = 0; ///< simulated time
+};
+
 /// A gradient group or the exchanges of one entry, in one step.
 struct training_part_row {
     std::string name;
@@ -99,8 +110,9 @@ struct run_report {
     std::uint64_t digest = 0;
     std::string version;
     std::vector<std::string> warnings;
-    std::string failure;           ///< why the run stopped early; "" when it completed
-    nlohmann::ordered_json config; ///< resolved
+    std::string failure;              ///< why the run stopped early; "" when it completed
+    std::optional<failed_row> failed; ///< the collective at which it stopped
+    nlohmann::ordered_json config;    ///< resolved
     std::vector<report_stat> stats;
 };
 

@@ -77,8 +77,13 @@ tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing)
         c.core.load(firmware::collective_main, 0);
         chip_list_.push_back(&c);
     }
-    for (const link_fault_config& f : config.faults.links_down)
-        ici_->engine().set_link_up(ici_->link_at(f.row, f.col, static_cast<ici_port>(f.direction)), false);
+    for (const link_fault_config& f : config.faults.links_down) {
+        const std::uint32_t link = ici_->link_at(f.row, f.col, static_cast<ici_port>(f.direction));
+        if (f.known_to_routing())
+            ici_->engine().set_link_up(link, false);
+        else
+            ici_->engine().fail_link_at(link, f.at.value());
+    }
 }
 
 group_layout tpu_pod::groups_of(std::uint32_t ranks_per_group) const { return tile_groups(topology_, ranks_per_group); }

@@ -47,21 +47,33 @@ struct mesh_config {
     mesh_shape shape() const { return {rows, cols, wraps_rows(), wraps_cols()}; }
 };
 
-/// One directed link that does not work, from time zero.
+/// One directed link that does not work, from time zero or from `at` on.
 struct link_fault_config {
     std::uint32_t row = 0;
     std::uint32_t col = 0;
     mesh_direction direction = mesh_direction::plus_x;
-    bool announced = true;
+    std::optional<bool> announced = {};
+    duration at = duration(0);
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("row", self.row, "Row of the chip that sends on the link", "");
         visit("col", self.col, "Column of the chip that sends on the link", "");
         visit("direction", self.direction, "+X: to col + 1, -X, +Y: to row + 1, -Y", "");
-        visit("announced", self.announced,
-              "true: routing knows and goes around; false: it does not, and what is sent there waits", "");
+        visit(
+            "announced", self.announced,
+            "true: routing knows and goes around; false: it does not, and what is sent there waits. Left out: true, with "
+            "`at` false",
+            "");
+        visit(
+            "at", self.at,
+            "When the link goes down: 0 ps from the start; later, routing never knows. Counted from time zero, when the "
+            "cores begin to boot; the first collective starts some microseconds after it",
+            "");
     }
+    /// Routing tables are computed before time zero: they cannot know of what fails later.
+    bool known_to_routing() const { return announced.value_or(at.value() == 0); }
+    std::string link_text() const; ///< "(3,4) +X"
 };
 
 /// A rectangle of failed chips: they have no core, no router and no links.
@@ -87,7 +99,7 @@ struct faults_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("regions", self.regions, "Rectangles of failed chips, from time zero; routing goes around them", "");
-        visit("links_down", self.links_down, "Directed links that are down from time zero", "");
+        visit("links_down", self.links_down, "Directed links that are down from time zero, or go down at a time", "");
     }
 };
 
@@ -119,6 +131,7 @@ struct tpu_pod_config {
 private:
     void check_faults(std::vector<config_problem>& problems) const;
     void check_regions(std::vector<config_problem>& problems) const;
+    void check_link_times(std::vector<config_problem>& problems) const;
     void check_workload(std::vector<config_problem>& problems) const;
     void check_training_step(std::vector<config_problem>& problems) const;
     void check_host_memory(std::vector<config_problem>& problems) const;
@@ -128,6 +141,9 @@ private:
     void check_buffers(std::vector<config_problem>& problems) const;
     void check_burst(std::vector<config_problem>& problems) const;
 };
+
+/// What `weft check` prints about faults, a line; "" when nothing is broken.
+std::string describe_faults(const tpu_pod_config& config);
 
 /// How packets go, decided and proved before anything is built.
 struct tpu_pod_routing {
@@ -147,6 +163,7 @@ public:
     packet_pool& pool() override { return pool_; }
     const std::vector<chip*>& chips() const override { return chip_list_; }
     const std::vector<fabric_engine*>& fabrics() const override { return fabric_list_; }
+    std::string chip_name(std::uint32_t rank) const override { return ici_->engine().router_name(rank); }
     group_layout groups_of(std::uint32_t ranks_per_group) const override; ///< tiles of the mesh, see tiles.h
     ici_fabric& ici() { return *ici_; }
 

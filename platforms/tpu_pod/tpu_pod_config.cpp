@@ -117,7 +117,7 @@ mesh_description tpu_pod_config::description() const
     for (const failed_region_config& f : faults.regions)
         d.failed.push_back({f.row, f.col, f.rows, f.cols});
     for (const link_fault_config& f : faults.links_down)
-        if (f.announced)
+        if (f.known_to_routing())
             d.links_down.push_back({f.row, f.col, static_cast<std::uint32_t>(f.direction)});
     return d;
 }
@@ -200,6 +200,7 @@ void tpu_pod_config::check_faults(std::vector<config_problem>& p) const
                      "names a link of a chip in faults.regions.{}: failed chips have no links; leave the entry out.",
                      failed - faults.regions.begin())});
     }
+    check_link_times(p);
 }
 
 void tpu_pod_config::check_regions(std::vector<config_problem>& p) const
@@ -270,10 +271,6 @@ void tpu_pod_config::check_regions(std::vector<config_problem>& p) const
 
 std::string tpu_pod_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
 {
-    if (!faults.regions.empty())
-        return fmt::format(
-            "{} by {} on a mesh with failed chips is not built yet; leave out faults.regions or the workload.",
-            name_of(op), name_of(algo));
     abi::platform_table any_shape;
     any_shape.ranks = 1;
     const char* reason = "";
@@ -489,16 +486,7 @@ public:
             ici.local_ports, ici.local_ports == 1 ? "" : "s", to_string(ici.local_port_rate),
             to_string(config_.chip.hbm.capacity), to_string(config_.chip.hbm.rate),
             to_string(data_size(config_.chip.ring_area_bytes())));
-        const auto announced =
-            static_cast<std::size_t>(std::count_if(config_.faults.links_down.begin(), config_.faults.links_down.end(),
-                                                   [](const link_fault_config& f) { return f.announced; }));
-        const std::size_t silent = config_.faults.links_down.size() - announced;
-        if (!config_.faults.regions.empty() || !config_.faults.links_down.empty())
-            text += fmt::format("Faults    {} failed chip{}, {} link{} down{}\n", m.rows * m.cols - config_.ranks(),
-                                m.rows * m.cols - config_.ranks() == 1 ? "" : "s", config_.faults.links_down.size(),
-                                config_.faults.links_down.size() == 1 ? "" : "s",
-                                silent == 0 ? "" : fmt::format(", of which routing does not know {}", silent));
-        return text;
+        return text + describe_faults(config_);
     }
 
     std::string routing_report() const override

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/workload/collective_runner.h"
 
-#include "platforms/workload/digest.h"
 #include "platforms/workload/host_time.h"
+#include "platforms/workload/link_failure_report.h"
 
 #include <algorithm>
 #include <chrono>
@@ -24,6 +24,27 @@ constexpr std::uint64_t k_boot_look_ps = 1'000'000;
 constexpr unsigned k_boot_looks = 10'000;
 
 constexpr const char* k_timed_out = "a wait timed out on";
+
+/// "1, 4 to 7, 9"; of many ranges the first ones.
+std::string ranges_text(std::vector<std::uint32_t> numbers)
+{
+    constexpr std::size_t k_show = 12;
+    std::sort(numbers.begin(), numbers.end());
+    std::string text;
+    std::size_t shown = 0;
+    for (std::size_t i = 0; i < numbers.size();) {
+        std::size_t last = i;
+        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
+            ++last;
+        if (shown++ == k_show)
+            return text + " ...";
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
+        if (last > i)
+            text += fmt::format(" to {}", numbers[last]);
+        i = last + 1;
+    }
+    return text;
+}
 } // namespace
 
 std::uint64_t output_offset_for(const run_config& config)
@@ -87,7 +108,15 @@ run_outcome collective_runner::run()
     outcome_.cpu_seconds = cpu_seconds() - cpu - data_cpu_seconds_;
     outcome_.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
     outcome_.simulated_time_ps = end_ps_;
+    outcome_.warnings = link_failure_warnings(machine_, end_ps_, outcome_.failure.empty());
     digest64 digest;
+    add_to_digest(digest);
+    outcome_.digest = digest.value();
+    return outcome_;
+}
+
+void collective_runner::add_to_digest(digest64& digest) const
+{
     for (const case_result& r : outcome_.cases) {
         digest.update_u64(static_cast<std::uint64_t>(r.what.op) | static_cast<std::uint64_t>(r.what.algo) << 8 |
                           static_cast<std::uint64_t>(r.what.type) << 16 |
@@ -112,8 +141,17 @@ run_outcome collective_runner::run()
             digest.update_u64(p.wrong);
         }
     }
-    outcome_.digest = digest.value();
-    return outcome_;
+    if (!outcome_.failed_case)
+        return;
+    digest.update_u64(static_cast<std::uint64_t>(outcome_.failed_case->op) |
+                      static_cast<std::uint64_t>(outcome_.failed_case->algo) << 8);
+    digest.update_u64(outcome_.failed_case->count);
+    digest.update_u64(outcome_.simulated_time_ps);
+    for (const chip* c : machine_.chips()) {
+        const abi::response r = c->response();
+        digest.update_u64(r.sequence | static_cast<std::uint64_t>(r.code) << 32);
+        digest.update_u64(r.failed_step | static_cast<std::uint64_t>(r.failed_peer) << 32);
+    }
 }
 
 void collective_runner::host()
@@ -224,23 +262,29 @@ bool collective_runner::run_collective(const collective_case& c, std::uint64_t c
 
     const auto ranks = static_cast<std::uint32_t>(machine_.chips().size());
     std::string picture;
+    std::uint64_t picture_ps = 0;
     while (answers_ < ranks) {
         const std::uint64_t now_ps = kernel_now_ps();
         const std::uint64_t left_ps = config_.time_limit.value() > now_ps ? config_.time_limit.value() - now_ps : 0;
         sc_core::wait(sc_time_from_ps(std::min(k_look_ps, left_ps + 1)), all_answered_);
         if (answers_ == ranks)
             break;
-        if (picture.empty() && stalled())
+        if (picture.empty() && stalled()) {
+            picture_ps = kernel_now_ps();
             picture =
-                fmt::format("Nothing can move any more at {}.{}", rounded_text(duration(kernel_now_ps())), who_waits());
-        const std::uint64_t spent = kernel_now_ps() - start_ps;
-        if (!picture.empty() && spent > 2 * config_.firmware_timeout.value())
+                fmt::format("Nothing can move any more at {}.{}", rounded_text(duration(picture_ps)), who_waits());
+        }
+        if (!picture.empty() && kernel_now_ps() - picture_ps > 2 * config_.firmware_timeout.value())
             break; // firmware that does not keep its own time-outs
         if (kernel_now_ps() > config_.time_limit.value()) {
             outcome_.failure = fmt::format(
                 "{} {} of {} B: time_limit = {} of simulated time is over, and {} of {} ranks have not answered.{}",
                 name_of(c.op), name_of(c.algo), c.size_bytes, to_string(config_.time_limit), ranks - answers_, ranks,
                 who_waits());
+            if (const std::string down = describe_link_failures(machine_, start_ps); !down.empty())
+                outcome_.failure += "\n" + down;
+            outcome_.failed_case = c;
+            outcome_.failed_start_ps = start_ps;
             end_ps_ = last_answer_ps_;
             return false;
         }
@@ -251,19 +295,10 @@ bool collective_runner::run_collective(const collective_case& c, std::uint64_t c
                                    std::max(1.0, traffic_expected));
     }
 
-    const std::string failed = answers_of_failed_ranks(command.sequence);
+    const std::string failed = answers_of_failed_ranks(command.sequence, c);
     if (!picture.empty() || !failed.empty()) {
-        outcome_.failure = fmt::format("{} {} of {} B did not complete.", name_of(c.op), name_of(c.algo), c.size_bytes);
-        if (!picture.empty())
-            outcome_.failure += "\n" + picture;
-        if (!failed.empty())
-            outcome_.failure += "\n" + failed;
-        if (picture.empty() && failed.find(k_timed_out) != std::string::npos)
-            outcome_.failure += fmt::format(
-                "\nNothing was blocked for good. Every single wait is bounded by firmware_timeout = {}; raise it "
-                "where links, memories or cores are this slow.",
-                to_string(config_.firmware_timeout));
         end_ps_ = kernel_now_ps();
+        explain_failure(c, picture, failed, start_ps);
         return false;
     }
 
@@ -283,6 +318,27 @@ bool collective_runner::run_collective(const collective_case& c, std::uint64_t c
     }
     data_cpu_seconds_ += cpu_seconds() - cpu_check;
     return true;
+}
+
+void collective_runner::explain_failure(const collective_case& c, const std::string& picture, const std::string& failed,
+                                        std::uint64_t start_ps)
+{
+    outcome_.failed_case = c;
+    outcome_.failed_start_ps = start_ps;
+    outcome_.failure = fmt::format("{} {} of {} B did not complete.", name_of(c.op), name_of(c.algo), c.size_bytes);
+    const std::string down = describe_link_failures(machine_, start_ps);
+    for (const std::string& part : {down, picture, failed})
+        if (!part.empty())
+            outcome_.failure += "\n" + part;
+    if (!picture.empty() || failed.find(k_timed_out) == std::string::npos)
+        return;
+    if (!down.empty()) // the time-outs came before everything else had come to rest
+        outcome_.failure += who_waits();
+    else
+        outcome_.failure += fmt::format(
+            "\nNothing was blocked for good. Every single wait is bounded by firmware_timeout = {}; raise it "
+            "where links, memories or cores are this slow.",
+            to_string(config_.firmware_timeout));
 }
 
 void collective_runner::on_done(std::uint32_t rank, std::uint32_t sequence)
@@ -388,7 +444,12 @@ std::string collective_runner::who_waits() const
     return text;
 }
 
-std::string collective_runner::answers_of_failed_ranks(std::uint32_t sequence) const
+std::string collective_runner::rank_name(std::uint32_t rank) const
+{
+    return fmt::format("rank {}, {}", rank, machine_.chip_name(rank));
+}
+
+std::string collective_runner::answers_of_failed_ranks(std::uint32_t sequence, const collective_case& c) const
 {
     static const char* const k_reasons[] = {"ok",
                                             k_timed_out,
@@ -400,30 +461,49 @@ std::string collective_runner::answers_of_failed_ranks(std::uint32_t sequence) c
                                             "not supported:",
                                             "corrupted:"};
     constexpr std::size_t k_show = 8;
-    std::string text;
-    std::size_t failed = 0;
-    for (const chip* c : machine_.chips()) {
-        const abi::response r = c->response();
+    struct failed_rank {
+        std::uint32_t rank;
+        bool answered;
+        abi::response r;
+    };
+    std::vector<failed_rank> failed;
+    for (const chip* source : machine_.chips()) {
+        const abi::response r = source->response();
         const bool answered = r.sequence == sequence;
-        if (answered && r.code == abi::status_code::ok)
-            continue;
-        if (++failed > k_show)
-            continue;
-        if (!text.empty())
-            text += '\n';
-        if (!answered) {
-            text += fmt::format("rank {}: no answer", c->rank());
+        if (!answered || r.code != abi::status_code::ok)
+            failed.push_back({source->rank(), answered, r});
+    }
+    // Who stopped first comes first: what stands behind it waits for it, a step later.
+    std::stable_sort(failed.begin(), failed.end(), [](const failed_rank& a, const failed_rank& b) {
+        return a.answered && (!b.answered || a.r.failed_step < b.r.failed_step);
+    });
+    std::string text;
+    for (std::size_t i = 0; i < failed.size() && i < k_show; ++i) {
+        const failed_rank& f = failed[i];
+        text += (text.empty() ? "" : "\n") + rank_name(f.rank);
+        if (!f.answered) {
+            text += ": no answer";
             continue;
         }
-        const auto code = static_cast<std::size_t>(r.code);
-        text += fmt::format("rank {}: {} {} ({:#x}) in step {}", c->rank(),
-                            code < std::size(k_reasons) ? k_reasons[code] : "unknown error at", r.where, r.detail,
-                            r.failed_step);
-        if (r.failed_peer < machine_.chips().size())
-            text += fmt::format(", waiting for rank {}", r.failed_peer);
+        const auto code = static_cast<std::size_t>(f.r.code);
+        text += fmt::format(": {} {} ({:#x}) in ", code < std::size(k_reasons) ? k_reasons[code] : "unknown error at",
+                            f.r.where, f.r.detail);
+        if (f.r.failed_peer < machine_.chips().size())
+            text += fmt::format("step {} of {}, waiting for {}", f.r.failed_step, name_of(c.algo),
+                                rank_name(f.r.failed_peer));
+        else if (f.r.code == abi::status_code::timeout && std::strcmp(f.r.where, "DMA.HEAD") == 0)
+            text += fmt::format("{}, waiting for its own DMA", name_of(c.algo));
+        else if (f.r.code == abi::status_code::timeout) // for more than one: the picture tells what is stuck
+            text += name_of(c.algo);
+        else
+            text += fmt::format("step {} of {}", f.r.failed_step, name_of(c.algo));
     }
-    if (failed > k_show)
-        text += fmt::format("\n... and {} more ranks failed", failed - k_show);
+    if (failed.size() > k_show) {
+        std::vector<std::uint32_t> rest;
+        for (std::size_t i = k_show; i < failed.size(); ++i)
+            rest.push_back(failed[i].rank);
+        text += fmt::format("\n... and {} more ranks failed: {}", rest.size(), ranges_text(rest));
+    }
     return text;
 }
 

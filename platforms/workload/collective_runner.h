@@ -10,9 +10,11 @@
 #pragma once
 
 #include "platforms/workload/collective_data.h"
+#include "platforms/workload/digest.h"
 #include "platforms/workload/machine.h"
 #include "platforms/workload/run_config.h"
 
+#include <optional>
 #include <string>
 #include <systemc>
 #include <vector>
@@ -33,6 +35,9 @@ struct run_outcome {
     std::vector<case_result> cases;                   ///< completed ones, of `workload`
     std::vector<training_step_result> training_steps; ///< completed ones
     std::string failure;                              ///< why the run stopped early; "" when it did not
+    std::optional<collective_case> failed_case;       ///< the collective that did not complete
+    std::uint64_t failed_start_ps = 0;                ///< when it began
+    std::vector<std::string> warnings;                ///< what was asked for and did not happen
     std::uint64_t digest = 0;
     std::uint64_t simulated_time_ps = 0;
     double host_seconds = 0;
@@ -65,7 +70,11 @@ private:
     bool all_parked() const;
     bool stalled();
     std::string who_waits() const;
-    std::string answers_of_failed_ranks(std::uint32_t sequence) const;
+    std::string answers_of_failed_ranks(std::uint32_t sequence, const collective_case& c) const;
+    std::string rank_name(std::uint32_t rank) const; ///< "rank 5, chip(1,1)"
+    void explain_failure(const collective_case& c, const std::string& picture, const std::string& failed,
+                         std::uint64_t start_ps);
+    void add_to_digest(digest64& digest) const;
     std::uint64_t traffic_so_far() const;
     double expected_traffic(const collective_case& c) const;
 

@@ -27,6 +27,8 @@ public:
     virtual packet_pool& pool() = 0;
     virtual const std::vector<chip*>& chips() const = 0;
     virtual const std::vector<fabric_engine*>& fabrics() const = 0;
+    /// How people find the chip of a rank: "chip(3,4)".
+    virtual std::string chip_name(std::uint32_t rank) const = 0;
     /// Which ranks stand together when groups of `ranks_per_group` exchange, and how their firmware is told. Asked only
     /// for numbers that the platform's configuration has let pass; a platform without groups lets none pass.
     virtual group_layout groups_of(std::uint32_t ranks_per_group) const

@@ -324,6 +324,40 @@ TEST_CASE("a down link that routing does not know ends at once and names who wai
     CHECK(j.at("results").empty());
 }
 
+TEST_CASE("a link that goes down during the run keeps what was done before and says who waited for whom",
+          "[program][fast]")
+{
+    const scratch dir;
+    const std::string at = "faults.links_down=[{row: 0, col: 0, direction: +X, at: ";
+    const program_run r = dir.run({"run", "small.yaml", "--set", at + "50 us}]"});
+    INFO(r.err);
+    CHECK(r.exit_code == 1);
+    CHECK(r.seconds < 10);
+    CHECK(has(r.err, "\nlink chip(0,0).+X to chip(0,1) went down at 50 us, "));
+    CHECK(has(r.err, " after the start of this collective: "));
+    CHECK(has(r.err, ", chip("));
+    CHECK(has(r.err, " of ring_1d, waiting for rank "));
+    CHECK(has(r.out, "Stopped          all_reduce ring_1d of 100000 B did not complete."));
+    CHECK(has(r.out, "Wrong elements   0 in 1 of 1 results"));
+    const json j = json::parse(content_of(dir.path() / "out/small/results.json"));
+    REQUIRE(j.at("results").size() == 1);
+    CHECK(j["results"][0]["wrong"] == 0);
+    CHECK(j.at("failed_case")["algorithm"] == "ring_1d");
+    CHECK(j["failed_case"]["type"] == "int32");
+    CHECK(j["failed_case"]["size_bytes"] == 100000);
+    CHECK(j["failed_case"]["start_us"].get<double>() > 30);
+
+    const program_run late = dir.run({"run", "small.yaml", "--set", at + "1 s}]"});
+    INFO(late.err);
+    CHECK(late.exit_code == 0);
+    CHECK(has(late.err,
+              "warning: faults: link chip(0,0).+X to chip(0,1) goes down at 1 s, after the end of the run at "));
+    CHECK(has(late.out, "the fault had no effect."));
+    CHECK(json::parse(content_of(dir.path() / "out/small/results.json")).at("failed_case").is_null());
+    CHECK(has(dir.run({"check", "small.yaml", "--set", at + "1 s}]"}).out,
+              "Faults    0 failed chips, 1 link down, of which routing does not know 1; (0,0) +X goes down at 1 s\n"));
+}
+
 TEST_CASE("what has failed is routed around and the proof is printed", "[program][fast]")
 {
     const scratch dir;

@@ -1,0 +1,176 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which channels and phases an algorithm is made of. Plans around failed chips by pairs of rows: fault_tolerant.cpp.
+#include "firmware/collectives/engine.h"
+#include "firmware/costs.h"
+
+namespace weft::firmware {
+
+namespace {
+std::uint32_t larger(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
+} // namespace
+
+ring_id hamiltonian_ring(const mesh& m, bool transposed, bool reversed)
+{
+    const bool asked_fits = (transposed ? m.cols : m.rows) % 2 == 0;
+    return {ring_kind::hamiltonian, transposed == asked_fits, reversed};
+}
+
+channel& engine::add_channel(std::uint32_t lane_index)
+{
+    channel& c = channels_[channel_count_];
+    c.index = channel_count_++;
+    c.lane = lane_index;
+    return c;
+}
+
+abi::status engine::plan()
+{
+    const bool transposed = command_.transposed != 0;
+    if (command_.op == abi::collective_op::broadcast)
+        return plan_broadcast();
+    if (command_.group_rows != 0) {
+        plan_groups();
+    } else if (command_.algo == abi::algorithm::two_d) {
+        // A ring over a line without wrap uses the links of both directions already; a closed one needs a second channel.
+        const bool both_ways = mesh_.wrap_rows || mesh_.wrap_cols;
+        const ring_id x{ring_kind::line, transposed, false};
+        const ring_id y{ring_kind::line, !transposed, false};
+        plan_all_reduce_2d(x, y, 0, 2, both_ways);
+        plan_all_reduce_2d(y, x, 1, 2, both_ways);
+    } else if (command_.algo == abi::algorithm::row_pair && !mesh_.broken()) {
+        plan_all_reduce_2d({ring_kind::pair, transposed, false}, {ring_kind::alternate, transposed, false}, 0, 1, true);
+    } else if (command_.algo == abi::algorithm::row_pair || command_.algo == abi::algorithm::row_pair_forward) {
+        plan_row_pair_around_failed_chips(transposed, command_.algo == abi::algorithm::row_pair_forward);
+    } else {
+        return plan_ring_1d();
+    }
+    return {};
+}
+
+void engine::plan_all_reduce_2d(ring_id first, ring_id second, std::uint32_t colour, std::uint32_t colours,
+                                bool both_ways)
+{
+    const std::uint32_t directions = both_ways ? 2 : 1;
+    for (std::uint32_t d = 0; d < directions; ++d) {
+        first.reversed = second.reversed = d != 0;
+        channel& c = add_channel(colour * directions + d);
+        lane_plan& l = lanes_[c.lane];
+        l.outer_range = abi::shard_of(command_.count, colours * directions, c.lane);
+        c.phases[0] = {phase_kind::reduce, first, false};
+        c.phases[1] = {phase_kind::reduce, second, true};
+        c.phases[2] = {phase_kind::gather, second, true};
+        c.phases[3] = {phase_kind::gather, first, false};
+        c.phase_count = 4;
+        const ring_view outer = view_ring(mesh_, first, context_.table.rank);
+        l.inner[0] = abi::shard_of(l.outer_range.count, outer.size, outer.position);
+        l.inner[0].first += l.outer_range.first;
+    }
+    steps_ = larger(steps_, 2 * (ring_size(mesh_, first) - 1 + ring_size(mesh_, second) - 1));
+}
+
+abi::status engine::plan_ring_1d()
+{
+    const bool transposed = command_.transposed != 0;
+    if (mesh_.broken()) {
+        if (!context_.tree.built || context_.tree.transposed != transposed) {
+            std::uint32_t visits = 0;
+            const bool connected = build(context_.tree, mesh_, transposed, visits);
+            charge(visits * costs::k_tree_block_cycles);
+            if (!connected)
+                return {abi::status_code::unsupported, "failed regions split the mesh", 0};
+        }
+        mesh_.tree = context_.tree.edges;
+    }
+    const bool reduces = command_.op != abi::collective_op::all_gather;
+    const bool gathers = command_.op != abi::collective_op::reduce_scatter;
+    for (std::uint32_t d = 0; d < 2; ++d) {
+        const ring_id ring = hamiltonian_ring(mesh_, transposed, d != 0);
+        channel& c = add_channel(d);
+        // With only one half of the work the user sees which rank has which shard, so shards go by rank; a walk around
+        // failed chips has no positions to go by.
+        c.by_rank = !(reduces && gathers) || mesh_.broken();
+        lanes_[d].outer_range = c.by_rank ? abi::element_range{0, command_.count} : abi::shard_of(command_.count, 2, d);
+        if (reduces)
+            c.phases[c.phase_count++] = {phase_kind::reduce, ring, false};
+        if (gathers)
+            c.phases[c.phase_count++] = {phase_kind::gather, ring, false};
+        steps_ = c.phase_count * (ring_size(mesh_, ring) - 1);
+    }
+    return {};
+}
+
+void engine::plan_groups()
+{
+    for (std::uint32_t d = 0; d < 2; ++d) {
+        const ring_id ring{ring_kind::tile, false, d != 0, static_cast<std::uint8_t>(command_.group_rows),
+                           static_cast<std::uint8_t>(command_.group_cols)};
+        channel& c = add_channel(d);
+        lanes_[d].outer_range = abi::shard_of(command_.count, 2, d);
+        c.phases[0] = {phase_kind::reduce, ring, false};
+        c.phases[1] = {phase_kind::gather, ring, false};
+        c.phase_count = 2;
+        steps_ = 2 * (ring_size(mesh_, ring) - 1);
+    }
+}
+
+abi::status engine::plan_broadcast()
+{
+    const bool transposed = command_.transposed != 0;
+    const mesh o = oriented(mesh_, transposed);
+    const place here = oriented(place_of(mesh_, context_.table.rank), transposed);
+    const place root = oriented(place_of(mesh_, command_.root), transposed);
+    steps_ = larger(root.row, o.rows - 1 - root.row) + larger(root.col, o.cols - 1 - root.col);
+
+    const bool is_root = here == root;
+    const std::uint32_t total = chunks(command_.count);
+    const std::uint32_t base = context_.expected[k_sem_tree_data];
+    // Ready semaphores go by the direction on the machine, so that each has one possible sender for ever.
+    const auto ready_of = [&](direction d) {
+        return k_sem_tree_ready + (transposed ? static_cast<std::uint32_t>(d) ^ 2u : static_cast<std::uint32_t>(d));
+    };
+    const auto rank_at = [&](place p) { return rank_of(mesh_, oriented(p, transposed)); };
+
+    constexpr direction k_directions[] = {direction::west, direction::east, direction::north, direction::south};
+    for (const direction d : k_directions) {
+        place child;
+        place parent;
+        if (!next_chip(o, here, d, child) || !tree_parent(o, root, child, parent) || !(parent == here))
+            continue;
+        channel& c = add_channel(0);
+        c.ready_semaphore = ready_of(d);
+        c.needs_ready = true;
+        ++context_.expected[c.ready_semaphore];
+        c.successor = rank_at(child);
+        c.remote_semaphore = k_sem_tree_data;
+        c.total_sends = total;
+        c.free_sends = is_root ? total : 0;
+    }
+
+    std::uint32_t from = command_.root;
+    if (!is_root) {
+        place parent;
+        if (!tree_parent(o, root, here, parent))
+            return {abi::status_code::unsupported, "failed regions leave mesh_tree no way from the root",
+                    command_.root};
+        from = rank_at(parent);
+        channel& arrivals = add_channel(0);
+        arrivals.total_receives = total;
+        const direction d = parent.row == here.row ? (parent.col < here.col ? direction::east : direction::west)
+                                                   : (parent.row < here.row ? direction::south : direction::north);
+        // The arrivals send nothing, so this is not waited for: it is what say_ready() tells the parent.
+        arrivals.ready_semaphore = ready_of(d);
+        context_.expected[k_sem_tree_data] += total;
+    }
+    for (std::uint32_t i = 0; i < channel_count_; ++i) {
+        channel& c = channels_[i];
+        c.predecessor = from;
+        c.receive_semaphore = k_sem_tree_data;
+        c.receive_base = base;
+        c.shard = {0, command_.count};
+    }
+    return {};
+}
+
+} // namespace weft::firmware

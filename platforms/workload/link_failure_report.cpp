@@ -1,0 +1,88 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/workload/link_failure_report.h"
+
+#include <fmt/format.h>
+
+namespace weft {
+
+namespace {
+template <class F> void for_each_failure(const machine& m, F&& f)
+{
+    for (const fabric_engine* fabric : m.fabrics())
+        for (const link_failure& failure : fabric->link_failures())
+            f(*fabric, failure);
+}
+
+std::string name_of_link(const fabric_engine& fabric, const link_failure& f)
+{
+    return fmt::format("link {} to {}", fabric.link_name(f.link), fabric.far_end_name(f.link));
+}
+
+std::string packets_text(std::uint64_t n) { return fmt::format("{} packet{}", n, n == 1 ? "" : "s"); }
+
+/// "1 packet was cut on the wire and lost, 2 wait for it"
+std::string consequence(const link_failure& f)
+{
+    std::string text;
+    if (f.lost_packets > 0)
+        text = fmt::format("{} {} cut on the wire and lost", packets_text(f.lost_packets),
+                           f.lost_packets == 1 ? "was" : "were");
+    if (f.waiting > 0)
+        text +=
+            fmt::format("{}{} wait{} for it", text.empty() ? "" : ", ",
+                        text.empty() ? packets_text(f.waiting) : std::to_string(f.waiting), f.waiting == 1 ? "s" : "");
+    return text;
+}
+} // namespace
+
+std::string describe_link_failures(const machine& m, std::uint64_t start_ps)
+{
+    std::string text;
+    for_each_failure(m, [&](const fabric_engine& fabric, const link_failure& f) {
+        if (!f.hindered)
+            return;
+        std::string when;
+        if (f.at_ps == 0)
+            when = "is down from time zero, and routing does not know";
+        else if (f.at_ps > start_ps)
+            when = fmt::format("went down at {}, {} after the start of this collective", to_string(duration(f.at_ps)),
+                               rounded_text(duration(f.at_ps - start_ps)));
+        else
+            when = fmt::format("went down at {}, before the start of this collective at {}",
+                               to_string(duration(f.at_ps)), rounded_text(duration(start_ps)));
+        text += fmt::format("{}{} {}: {}.", text.empty() ? "" : "\n", name_of_link(fabric, f), when, consequence(f));
+    });
+    return text;
+}
+
+std::vector<std::string> link_failure_warnings(const machine& m, std::uint64_t end_ps, bool completed)
+{
+    std::vector<std::string> all;
+    for_each_failure(m, [&](const fabric_engine& fabric, const link_failure& f) {
+        const std::string when = f.at_ps == 0 ? "is down from time zero"
+                                              : fmt::format("{} at {}", f.at_ps > end_ps ? "goes down" : "went down",
+                                                            to_string(duration(f.at_ps)));
+        std::string outcome;
+        if (f.hindered && completed)
+            outcome = fmt::format(": {}, and no collective needed it.", consequence(f));
+        else if (f.hindered)
+            return;
+        else if (f.at_ps > end_ps)
+            outcome = fmt::format(", after the end of the run at {}: the fault had no effect.",
+                                  rounded_text(duration(end_ps)));
+        else
+            outcome = ", and nothing was sent over it since: the fault had no effect.";
+        all.push_back(fmt::format("faults: {} {}{}", name_of_link(fabric, f), when, outcome));
+    });
+    return all;
+}
+
+bool link_failure_holds_packets(const machine& m)
+{
+    bool holds = false;
+    for_each_failure(m, [&](const fabric_engine&, const link_failure& f) { holds = holds || f.hindered; });
+    return holds;
+}
+
+} // namespace weft

@@ -1,0 +1,21 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What became of links that were told to go down, in words.
+#pragma once
+
+#include "platforms/workload/machine.h"
+
+namespace weft {
+
+/// Links that are down and have hindered something, a line each, for a collective that began at `start_ps`. "" for none.
+std::string describe_link_failures(const machine& m, std::uint64_t start_ps);
+
+/// After a run that ended at `end_ps`: what a user expects of a link failure and did not get. With `completed`, that is also
+/// a failure which no collective noticed.
+std::vector<std::string> link_failure_warnings(const machine& m, std::uint64_t end_ps, bool completed);
+
+/// Whether packets may be left inside the fabrics because of a link that is down.
+bool link_failure_holds_packets(const machine& m);
+
+} // namespace weft
