@@ -130,7 +130,7 @@ std::uint32_t tpu_pod_config::burst_cells() const
 std::vector<config_problem> tpu_pod_config::validate() const
 {
     std::vector<config_problem> p = run.validate();
-    if (run.workload.empty() && !faults.regions.empty()) {
+    if (run.workload.empty() && !run.training_step && !faults.regions.empty()) {
         // A mesh with failed chips has its routing and its proof, but no collective yet.
         p.erase(std::remove_if(p.begin(), p.end(), [](const config_problem& x) { return x.key == "workload"; }),
                 p.end());

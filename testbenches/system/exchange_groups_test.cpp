@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Training steps whose exchanges run in tiles of a simulated mesh: every rank must hold the sum of its own tile.
-// Hidden (the dot in the tag) until the firmware builds rings of tiles; without them every answer is wrong, which the
-// check tells.
 #include "testbenches/system/pod_bench.h"
 
 using namespace weft;
@@ -61,15 +59,15 @@ training_step_result step_on(tpu_pod_config config, const training_step_config& 
 
 } // namespace
 
-TEST_CASE("exchanges over boards of a 4x4 mesh are right", "[.groups]") { step_on(pod(4, 4), step_of_tiles({4})); }
+TEST_CASE("exchanges over boards of a 4x4 mesh are right", "[groups]") { step_on(pod(4, 4), step_of_tiles({4})); }
 
-TEST_CASE("exchanges over boards and hosts and pairs of an 8x8 mesh are right", "[.groups]")
+TEST_CASE("exchanges over boards and hosts and pairs of an 8x8 mesh are right", "[groups]")
 {
     const training_step_result r = step_on(pod(8, 8), step_of_tiles({4, 8, 2}));
     CHECK(r.parts[0].time_ps < r.parts[3].time_ps); // 6 steps against 14
 }
 
-TEST_CASE("groups of gradients over all ranks and exchanges over boards share a step", "[.groups]")
+TEST_CASE("groups of gradients over all ranks and exchanges over boards share a step", "[groups]")
 {
     training_step_config step = step_of_tiles({4});
     gradient_group gradients;
@@ -81,7 +79,7 @@ TEST_CASE("groups of gradients over all ranks and exchanges over boards share a 
     CHECK(r.parts[1].what.algo == abi::algorithm::ring_1d);
 }
 
-TEST_CASE("exchanges over boards are right around a board that has failed", "[.groups]")
+TEST_CASE("exchanges over boards are right around a board that has failed", "[groups]")
 {
     tpu_pod_config config = pod(8, 8);
     config.faults.regions = {{2, 4, 2, 2}};

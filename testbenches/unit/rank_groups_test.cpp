@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All-reduces among groups of ranks: the division itself, the tiles of a mesh, inputs and check.
+#include "firmware/collectives/supports.h"
 #include "hw/dma/reduce.h"
 #include "platforms/tpu_pod/tiles.h"
 #include "platforms/workload/collective_data.h"
@@ -142,6 +143,42 @@ TEST_CASE("numbers that are no tiles are refused with what would be right", "[gr
                Contains("faults.regions.1") && Contains("tile at (0,0) to (1,1)") && Contains("exchange over all"));
     CHECK_THAT(tile_refusal(shape(8, 8, {{4, 4, 2, 2}}), 8), Contains("(4,4) to (7,5)") && Contains("write 2 or 4"));
     CHECK_THROWS_AS(tile_groups(mesh(shape(8, 8)), 3), bug);
+}
+
+TEST_CASE("the host refuses exactly the tiles that the firmware refuses", "[groups]")
+{
+    const std::vector<mesh_region> failures[] = {
+        {},
+        {{2, 2, 2, 2}},
+        {{0, 0, 4, 2}},
+        {{1, 0, 2, 2}},
+        {{4, 4, 4, 4}},
+        {{0, 4, 2, 2}, {4, 2, 1, 1}},
+        {{2, 2, 1, 2}, {3, 2, 1, 2}},
+    };
+    for (const auto& [rows, cols] : {std::pair{8u, 8u}, {8u, 16u}, {10u, 12u}, {9u, 8u}, {8u, 9u}})
+        for (const std::vector<mesh_region>& failed : failures) {
+            const mesh_description d = shape(rows, cols, failed);
+            abi::platform_table table;
+            table.dim_count = 2;
+            table.dims[0] = rows;
+            table.dims[1] = cols;
+            for (const mesh_region& f : failed)
+                table.failed[table.failed_regions++] = {
+                    static_cast<std::uint16_t>(f.row), static_cast<std::uint16_t>(f.col),
+                    static_cast<std::uint16_t>(f.rows), static_cast<std::uint16_t>(f.cols)};
+            table.ranks = mesh(d).ranks();
+            for (std::uint32_t n = 2; n <= 64; n *= 2) {
+                if (n == table.ranks)
+                    continue; // all chips: no tile
+                const chip_tile tile = *tile_of(n);
+                const char* reason = "";
+                const bool runs = firmware::supports_groups(abi::collective_op::all_reduce, abi::algorithm::ring_1d,
+                                                            table, tile.rows, tile.cols, &reason);
+                INFO(rows << "x" << cols << ", " << n << " of " << table.ranks << ": " << reason);
+                CHECK(tile_refusal(d, n).empty() == runs);
+            }
+        }
 }
 
 TEST_CASE("right answers of groups pass and are those of their own members", "[groups]")
