@@ -166,9 +166,11 @@ public:
     const std::vector<chip*>& chips() const override { return chip_list_; }
     const std::vector<fabric_engine*>& fabrics() const override { return fabric_list_; }
     std::string chip_name(std::uint32_t rank) const override { return ici_->engine().router_name(rank); }
+    group_layout groups_of(std::uint32_t ranks_per_group) const override; ///< tiles of the mesh, see tiles.h
     ici_fabric& ici() { return *ici_; }
 
 private:
+    mesh topology_;
     timeline time_;
     packet_pool pool_;
     std::unique_ptr<ici_fabric> ici_;
