@@ -121,8 +121,18 @@ training_report training_report_of(const training_step_config& config, const std
     for (const training_step_result& s : steps) {
         training_step_row row{s.time_ps, s.compute_ps, s.communication_ps, s.exposed_ps(), s.share(), {}};
         for (const step_part& p : s.parts) {
-            training_part_row part{p.name,  p.is_exchange, name_of(p.what.type), p.what.size_bytes, p.what.count,
-                                   p.calls, p.ready_ps,    p.start_ps,           p.time_ps,         std::nullopt};
+            training_part_row part;
+            part.name = p.name;
+            part.is_exchange = p.is_exchange;
+            part.type = name_of(p.what.type);
+            part.size_bytes = p.what.size_bytes;
+            part.count = p.what.count;
+            if (p.what.ranks_per_group != 0)
+                part.ranks_per_group = p.what.ranks_per_group;
+            part.calls = p.calls;
+            part.ready_ps = p.ready_ps;
+            part.start_ps = p.start_ps;
+            part.time_ps = p.time_ps;
             if (p.checked)
                 part.wrong = p.wrong;
             row.parts.push_back(std::move(part));

@@ -185,16 +185,17 @@ void print_training(std::ostream& out, const run_report& report, const table_sty
     out << '\n';
     if (t.steps.empty())
         return;
-    lines = {{"of step 0", "type", "size(B)", "count", "calls", "ready(us)", "start(us)", "time(us)", "algbw(GB/s)",
-              "#wrong"}};
+    lines = {{"of step 0", "over", "type", "size(B)", "count", "calls", "ready(us)", "start(us)", "time(us)",
+              "algbw(GB/s)", "#wrong"}};
     for (const training_part_row& p : t.steps.front().parts) {
         const double bytes = static_cast<double>(p.size_bytes) * p.calls;
-        lines.push_back({p.name, p.type, std::to_string(p.size_bytes), std::to_string(p.count), std::to_string(p.calls),
-                         rounded_us(p.ready_ps), rounded_us(p.start_ps), rounded_us(p.time_ps),
+        const std::string over = p.ranks_per_group ? fmt::format("{} ranks each", *p.ranks_per_group) : "all ranks";
+        lines.push_back({p.name, over, p.type, std::to_string(p.size_bytes), std::to_string(p.count),
+                         std::to_string(p.calls), rounded_us(p.ready_ps), rounded_us(p.start_ps), rounded_us(p.time_ps),
                          fmt::format("{:.3f}", p.time_ps == 0 ? 0 : bytes / static_cast<double>(p.time_ps) * 1e3),
                          count(p.wrong)});
     }
-    print_columns(out, lines, 1);
+    print_columns(out, lines, 2);
     out << '\n';
 }
 
@@ -295,6 +296,7 @@ nlohmann::ordered_json training_json(const training_report& t)
             part["type"] = p.type;
             part["size_bytes"] = p.size_bytes;
             part["count"] = p.count;
+            part["ranks_per_group"] = p.ranks_per_group ? json(*p.ranks_per_group) : json();
             part["calls"] = p.calls;
             part["ready_us"] = json_us(p.ready_ps);
             part["start_us"] = json_us(p.start_ps);

@@ -47,8 +47,9 @@ struct training_part_row {
     std::string name;
     bool is_exchange = false;
     std::string type;
-    std::uint64_t size_bytes = 0; ///< of one call
-    std::uint64_t count = 0;      ///< elements of one call
+    std::uint64_t size_bytes = 0;                 ///< of one call
+    std::uint64_t count = 0;                      ///< elements of one call
+    std::optional<std::uint32_t> ranks_per_group; ///< that sum among themselves; none: all ranks do
     std::uint32_t calls = 0;
     std::uint64_t ready_ps = 0; ///< of the first call, since the start of the step
     std::uint64_t start_ps = 0;
@@ -125,12 +126,13 @@ struct table_style {
 void print_table(std::ostream& out, const run_report& report, const table_style& style = {});
 
 /// results.json: {version, results: [{op, algorithm, type, redop, size_bytes, count, time_us, algbw_GBps, busbw_GBps,
-/// wrong, steps}], training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us, exposed_us, share,
-/// groups: [{name, type, size_bytes, count, calls, ready_us, start_us, time_us, wrong}], exchanges: [the same]}]} if the run has
-/// one, digest, simulated_time_ps, host_seconds, packet_hops, packet_hops_per_cpu_s, timeline_events, config,
-/// stats: [{name, value, unit, description}]}. `wrong` is null for a run without data; `digest` is a string of 16 hex
-/// digits. CPU time, kernel activations, HBM traffic and the busiest links come first among the stats. Throws bug for a
-/// number that is not finite.
+/// wrong, steps}], training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
+/// exposed_us, share, groups: [{name, type, size_bytes, count, ranks_per_group, calls, ready_us, start_us, time_us,
+/// wrong}], exchanges: [the same]}]} if the run has one, digest, simulated_time_ps, host_seconds, packet_hops,
+/// packet_hops_per_cpu_s, timeline_events, config, stats: [{name, value, unit, description}]}. `wrong` is null for a run
+/// without data, `ranks_per_group` where all ranks sum together; `digest` is a string of 16 hex digits. CPU time, kernel
+/// activations, HBM traffic and the busiest links come first among the stats. Throws bug for a number that is not
+/// finite.
 nlohmann::ordered_json to_json(const run_report& report);
 
 /// `ps` picoseconds in microseconds, exactly, without trailing zeros: 1234500 -> "1.2345".

@@ -3,6 +3,7 @@
 #include "platforms/tpu_pod/tpu_pod.h"
 
 #include "firmware/main.h"
+#include "platforms/tpu_pod/tiles.h"
 
 #include <fmt/format.h>
 
@@ -48,7 +49,8 @@ std::string tpu_pod_routing::problem() const
 
 tpu_pod::tpu_pod(const tpu_pod_config& config) : tpu_pod(config, tpu_pod_routing(config)) {}
 
-tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing) : time_("timeline")
+tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing)
+    : topology_(routing.topology), time_("timeline")
 {
     if (const std::string problem = routing.problem(); !problem.empty())
         throw user_error("faults: " + problem);
@@ -83,5 +85,7 @@ tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing) :
             ici_->engine().fail_link_at(link, f.at.value());
     }
 }
+
+group_layout tpu_pod::groups_of(std::uint32_t ranks_per_group) const { return tile_groups(topology_, ranks_per_group); }
 
 } // namespace weft

@@ -124,6 +124,7 @@ struct tpu_pod_config {
     mesh_description description() const; ///< what routing knows: without links whose failure is not announced
     /// Topology part of the table of the chip at (row, col).
     abi::platform_table table(std::uint32_t rank, std::uint32_t row, std::uint32_t col) const;
+    std::vector<config_problem> fault_problems() const; ///< of `faults` alone
     std::uint64_t burst_payload() const { return run.burst.value() * ici.max_payload.value(); }
     /// Cells that a VL buffer must hold so that bursts can stream: two of them. 0 for single packets.
     std::uint32_t burst_cells() const;
@@ -137,6 +138,7 @@ private:
     void check_host_memory(std::vector<config_problem>& problems) const;
     /// Why the firmware cannot run it on this mesh, as a sentence; "" when it can.
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
+    std::string broadcast_refusal(std::uint32_t root, bool transposed) const;
     std::uint64_t room_for_buffers() const; ///< bytes of one HBM; no limit when the sections that say it are not sound
     void check_buffers(std::vector<config_problem>& problems) const;
     void check_burst(std::vector<config_problem>& problems) const;
@@ -164,9 +166,11 @@ public:
     const std::vector<chip*>& chips() const override { return chip_list_; }
     const std::vector<fabric_engine*>& fabrics() const override { return fabric_list_; }
     std::string chip_name(std::uint32_t rank) const override { return ici_->engine().router_name(rank); }
+    group_layout groups_of(std::uint32_t ranks_per_group) const override; ///< tiles of the mesh, see tiles.h
     ici_fabric& ici() { return *ici_; }
 
 private:
+    mesh topology_;
     timeline time_;
     packet_pool pool_;
     std::unique_ptr<ici_fabric> ici_;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the YAML of a TPU pod means: checks that need more than one section, the description of `weft check`, reading.
-#include "firmware/collectives/supports.h"
 #include "platforms/config/config_reader.h"
+#include "platforms/tpu_pod/tiles.h"
 #include "platforms/tpu_pod/tpu_pod.h"
 #include "platforms/workload/collective_runner.h"
 
@@ -129,7 +129,7 @@ std::uint32_t tpu_pod_config::burst_cells() const
 std::vector<config_problem> tpu_pod_config::validate() const
 {
     std::vector<config_problem> p = run.validate();
-    if (run.workload.empty() && !faults.regions.empty()) {
+    if (run.workload.empty() && !run.training_step && !faults.regions.empty()) {
         // A mesh with failed chips has its routing and its proof, but no collective yet.
         p.erase(std::remove_if(p.begin(), p.end(), [](const config_problem& x) { return x.key == "workload"; }),
                 p.end());
@@ -268,19 +268,6 @@ void tpu_pod_config::check_regions(std::vector<config_problem>& p) const
                              mesh.wrap == mesh_wrap::none ? "" : " (detours do not use wrap links)")});
 }
 
-std::string tpu_pod_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
-{
-    abi::platform_table any_shape;
-    any_shape.ranks = 1;
-    const char* reason = "";
-    if (!firmware::supports(op, algo, any_shape, transposed, &reason))
-        return fmt::format("{} cannot run by {}: {}.", name_of(op), name_of(algo), reason);
-    if (!firmware::supports(op, algo, table(0, 0, 0), transposed, &reason))
-        return fmt::format("{} by {} cannot run on a {}x{} mesh (rows x columns): {}.", name_of(op), name_of(algo),
-                           mesh.rows, mesh.cols, reason);
-    return {};
-}
-
 std::uint64_t tpu_pod_config::room_for_buffers() const
 {
     const bool sound = no_errors(chip.hbm.validate()) && no_errors(chip.dma.validate()) && no_errors(chip.validate());
@@ -292,17 +279,23 @@ void tpu_pod_config::check_training_step(std::vector<config_problem>& p) const
     if (!run.training_step)
         return;
     const training_step_config& step = *run.training_step;
-    const std::string refusal = refusal_of(abi::collective_op::all_reduce, step.algorithm, step.transposed);
+    const bool all_in_groups = step.groups.empty() && !step.exchanges.empty() &&
+                               std::all_of(step.exchanges.begin(), step.exchanges.end(), [](const step_exchange& e) {
+                                   return e.ranks_per_group.has_value();
+                               }); // ring_1d, see tiles.h
+    const std::string refusal =
+        all_in_groups ? "" : refusal_of(abi::collective_op::all_reduce, step.algorithm, step.transposed);
     if (!refusal.empty())
         p.push_back({severity::error, "training_step.algorithm", refusal});
     for (std::size_t i = 0; i < step.exchanges.size(); ++i) {
-        const std::uint32_t group = step.exchanges[i].ranks_per_group.value_or(ranks());
-        if (group != ranks())
-            p.push_back(
-                {severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i),
-                 fmt::format("is {}, but the firmware sums over all {} ranks of the mesh only, which takes longer than "
-                             "over a few neighbours; remove the entry, or remove this key to exchange over all ranks.",
-                             group, ranks())});
+        const std::uint32_t group = step.exchanges[i].ranks_per_group.value_or(0);
+        if (group < 2)
+            continue; // all ranks, or refused by the entry itself
+        std::string why = tile_refusal(description(), group);
+        if (why.empty() && group == ranks())
+            why = refusal_of(abi::collective_op::all_reduce, abi::algorithm::ring_1d, false);
+        if (!why.empty())
+            p.push_back({severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i), why});
     }
     if (is_sound(step) && step.buffer_bytes() > room_for_buffers())
         p.push_back(
@@ -348,6 +341,11 @@ void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
         if (spec.root >= ranks())
             p.push_back({severity::error, key + ".root",
                          fmt::format("is {}, but the ranks of this mesh are 0 to {}.", spec.root, ranks() - 1)});
+        else if (const std::string refusal = spec.op == abi::collective_op::broadcast
+                                                 ? broadcast_refusal(spec.root, spec.transposed)
+                                                 : std::string();
+                 !refusal.empty())
+            p.push_back({severity::error, key + ".root", refusal});
         all_sound = all_sound && is_sound(spec);
         if (!all_sound)
             continue;

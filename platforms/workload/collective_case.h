@@ -93,6 +93,8 @@ struct collective_case {
     std::uint32_t root = 0;                     ///< broadcast only
     bool transposed = false;                    ///< swap the roles of rows and columns
     data_style style = data_style::exact;
+    /// all_reduce only: this many ranks sum among themselves, in groups of the platform's choice; 0: all ranks do.
+    std::uint32_t ranks_per_group = 0;
 };
 
 constexpr bool reduces(abi::collective_op op)
@@ -131,6 +133,13 @@ inline std::string problem_of(const collective_case& c, std::uint32_t ranks)
         return op + " needs a reduction: sum, max or min";
     if (!reduces(c.op) && c.redop != abi::reduce_op::none)
         return op + " only moves data: redop must be none, not " + name_of(c.redop);
+    if (c.ranks_per_group != 0) {
+        const std::string groups = " in groups of " + std::to_string(c.ranks_per_group);
+        if (c.op != abi::collective_op::all_reduce)
+            return op + groups + " does not exist: only all_reduce has groups";
+        if (ranks % c.ranks_per_group != 0)
+            return op + groups + " leaves some of " + std::to_string(ranks) + " ranks over";
+    }
     if (c.root >= ranks)
         return "root " + std::to_string(c.root) + " does not exist: ranks are 0 to " + std::to_string(ranks - 1);
     return {};

@@ -40,10 +40,11 @@ enum class value_kind { pattern, integer, fraction };
 struct value_plan {
     value_kind kind = value_kind::pattern;
     std::uint32_t magnitude_mask = 0; ///< integer: |value| = 1 + (hash & mask)
-    std::uint32_t groups = 1;         ///< integer: only ranks with (rank + index) % groups == 0 are not zero
+    std::uint32_t turns = 1;          ///< integer: only ranks with (place + index) % turns == 0 are not zero
     unsigned fraction_bits = 0;       ///< fraction: value in [-2^f, 2^f)
 };
 
+/// `ranks` are reduced with each other.
 value_plan plan_of(const collective_case& c, std::uint32_t ranks)
 {
     value_plan plan;
@@ -59,8 +60,8 @@ value_plan plan_of(const collective_case& c, std::uint32_t ranks)
     std::uint32_t budget = 1u << precision; // for the sum of magnitudes of one element
     if (c.redop == abi::reduce_op::sum) {
         const std::uint32_t most = budget / 2; // non-zero ranks, so that |x| <= 2 at least
-        plan.groups = (ranks + most - 1) / most;
-        const std::uint32_t active = (ranks + plan.groups - 1) / plan.groups;
+        plan.turns = (ranks + most - 1) / most;
+        const std::uint32_t active = (ranks + plan.turns - 1) / plan.turns;
         budget /= active;
     }
     std::uint32_t largest = 1; // a power of two, for a mask instead of a division per element
@@ -108,9 +109,9 @@ template <class Draw> void fill(stream s, std::uint32_t first, std::int32_t* out
         out[i] = draw(s.at(first + static_cast<std::uint32_t>(i)));
 }
 
-/// Values of elements [first, first + n) of `rank`.
-void make_values(const value_plan& plan, std::uint64_t case_key, std::uint32_t rank, std::uint64_t first,
-                 std::int32_t* out, std::size_t n)
+/// Values of elements [first, first + n) of `rank`, the place-th among those that are reduced with each other.
+void make_values(const value_plan& plan, std::uint64_t case_key, std::uint32_t rank, std::uint32_t place,
+                 std::uint64_t first, std::int32_t* out, std::size_t n)
 {
     while (n > 0) {
         // The keys hold the upper half of the index.
@@ -130,12 +131,12 @@ void make_values(const value_plan& plan, std::uint64_t case_key, std::uint32_t r
                 const std::int32_t sign = static_cast<std::int32_t>(h) >> 31; // 0 or -1
                 return (magnitude ^ sign) - sign;
             });
-            if (plan.groups > 1) {
-                std::uint64_t phase = (first + rank) % plan.groups;
+            if (plan.turns > 1) {
+                std::uint64_t phase = (first + place) % plan.turns;
                 for (std::size_t i = 0; i < run; ++i) {
                     if (phase != 0)
                         out[i] = 0;
-                    phase = phase + 1 == plan.groups ? 0 : phase + 1;
+                    phase = phase + 1 == plan.turns ? 0 : phase + 1;
                 }
             }
         }
@@ -232,20 +233,36 @@ std::uint32_t element_at(const std::uint8_t* data, std::size_t index, std::uint3
 
 } // namespace
 
-void generate(const collective_case& c, std::uint64_t seed, std::uint32_t rank, std::uint32_t ranks,
-              std::uint64_t first_element, std::uint8_t* out, std::size_t elements)
+namespace {
+
+void generate_for(const value_plan& plan, const collective_case& c, std::uint64_t seed, std::uint32_t rank,
+                  std::uint32_t place, std::uint64_t first_element, std::uint8_t* out, std::size_t elements)
 {
-    const value_plan plan = plan_of(c, ranks);
     const std::uint64_t key = key_of(c, seed);
     std::int32_t values[1024];
     while (elements > 0) {
         const std::size_t n = std::min<std::size_t>(elements, std::size(values));
-        make_values(plan, key, rank, first_element, values, n);
+        make_values(plan, key, rank, place, first_element, values, n);
         encode_values(plan, c.type, values, n, out);
         out += n * abi::element_bytes(c.type);
         first_element += n;
         elements -= n;
     }
+}
+
+} // namespace
+
+void generate(const collective_case& c, std::uint64_t seed, std::uint32_t rank, std::uint32_t ranks,
+              std::uint64_t first_element, std::uint8_t* out, std::size_t elements)
+{
+    generate_for(plan_of(c, ranks), c, seed, rank, rank, first_element, out, elements);
+}
+
+void generate(const collective_case& c, std::uint64_t seed, std::uint32_t rank, const rank_groups& groups,
+              std::uint64_t first_element, std::uint8_t* out, std::size_t elements)
+{
+    generate_for(plan_of(c, groups.group_size_of(rank)), c, seed, rank, groups.place_of(rank), first_element, out,
+                 elements);
 }
 
 std::string to_string(const wrong_element& w, abi::element_type type)
@@ -264,13 +281,24 @@ std::string to_string(const wrong_element& w, abi::element_type type)
 }
 
 result_checker::result_checker(const collective_case& c, std::uint64_t seed, std::uint32_t ranks)
-    : case_(c), seed_(seed), ranks_(ranks)
+    : result_checker(c, seed, rank_groups(ranks))
 {
-    const std::string problem = problem_of(c, ranks);
+}
+
+result_checker::result_checker(const collective_case& c, std::uint64_t seed, rank_groups groups)
+    : case_(c), seed_(seed), groups_(std::move(groups)), ranks_(groups_.ranks())
+{
+    const std::string problem = problem_of(c, ranks_);
     if (!problem.empty())
         throw bug("result_checker", 0, problem);
-    if (ranks > k_max_checked_ranks)
-        throw bug("result_checker", 0, std::to_string(ranks) + " ranks are more than can be checked");
+    if (ranks_ > k_max_checked_ranks)
+        throw bug("result_checker", 0, std::to_string(ranks_) + " ranks are more than can be checked");
+    const std::uint32_t asked = c.ranks_per_group == 0 ? ranks_ : c.ranks_per_group;
+    for (std::uint32_t group = 0; group < groups_.groups(); ++group)
+        if (groups_.members(group).size() != asked)
+            throw bug("result_checker", 0,
+                      "group " + std::to_string(group) + " has " + std::to_string(groups_.members(group).size()) +
+                          " members in place of " + std::to_string(asked));
     reference_.resize(k_block_elements * abi::element_bytes(c.type));
     gathered_.resize(reference_.size());
     values_.resize(k_block_elements);
@@ -306,9 +334,11 @@ void result_checker::check_all(const memory_reader& read)
     }
     for (std::uint64_t first = 0; first < case_.count; first += k_block_elements) {
         const auto n = static_cast<std::size_t>(std::min(k_block_elements, case_.count - first));
-        make_reference(0, first, n);
-        for (std::uint32_t rank = 0; rank < ranks_; ++rank)
-            compare(rank, first, n, read);
+        for (std::uint32_t group = 0; group < groups_.groups(); ++group) {
+            make_reference(groups_.members(group).front(), first, n);
+            for (const std::uint32_t rank : groups_.members(group))
+                compare(rank, first, n, read);
+        }
     }
 }
 
@@ -330,7 +360,9 @@ void result_checker::make_reference(std::uint32_t rank, std::uint64_t first, std
 {
     switch (case_.op) {
     case abi::collective_op::all_reduce:
-    case abi::collective_op::reduce_scatter: make_reduction(first, elements); break;
+    case abi::collective_op::reduce_scatter:
+        make_reduction(groups_.members(groups_.group_of(rank)), first, elements);
+        break;
     case abi::collective_op::all_gather: make_gather(first, elements); break;
     case abi::collective_op::broadcast:
         generate(case_, seed_, case_.root, ranks_, first, reference_.data(), elements);
@@ -345,16 +377,18 @@ void result_checker::make_reference(std::uint32_t rank, std::uint64_t first, std
     }
 }
 
-void result_checker::make_reduction(std::uint64_t first, std::size_t elements)
+void result_checker::make_reduction(const std::vector<std::uint32_t>& members, std::uint64_t first,
+                                    std::size_t elements)
 {
-    const value_plan plan = plan_of(case_, ranks_);
+    const auto summands = static_cast<std::uint32_t>(members.size());
+    const value_plan plan = plan_of(case_, summands);
     const std::uint64_t key = key_of(case_, seed_);
     const std::int32_t* v = values_.data();
     if (!compares_bits()) {
         std::fill_n(totals_.begin(), elements, 0);
         std::fill_n(magnitudes_.begin(), elements, 0);
-        for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-            make_values(plan, key, rank, first, values_.data(), elements);
+        for (std::uint32_t place = 0; place < summands; ++place) {
+            make_values(plan, key, members[place], place, first, values_.data(), elements);
             for (std::size_t i = 0; i < elements; ++i) {
                 totals_[i] += v[i];
                 magnitudes_[i] += v[i] < 0 ? -v[i] : v[i];
@@ -365,14 +399,14 @@ void result_checker::make_reduction(std::uint64_t first, std::size_t elements)
         const double roundoff = std::ldexp(1.0, -static_cast<int>(precision_bits(case_.type)));
         for (std::size_t i = 0; i < elements; ++i) {
             sums_[i] = static_cast<double>(totals_[i]) * unit;
-            tolerances_[i] = (ranks_ - 1) * roundoff * (static_cast<double>(magnitudes_[i]) * unit);
+            tolerances_[i] = (summands - 1) * roundoff * (static_cast<double>(magnitudes_[i]) * unit);
         }
         return;
     }
     std::int32_t* r = reduced_.data();
-    make_values(plan, key, 0, first, r, elements);
-    for (std::uint32_t rank = 1; rank < ranks_; ++rank) {
-        make_values(plan, key, rank, first, values_.data(), elements);
+    make_values(plan, key, members.front(), 0, first, r, elements);
+    for (std::uint32_t place = 1; place < summands; ++place) {
+        make_values(plan, key, members[place], place, first, values_.data(), elements);
         switch (case_.redop) {
         case abi::reduce_op::sum: // unsigned: int32 wraps, and sums of float integers stay small
             for (std::size_t i = 0; i < elements; ++i)
@@ -486,7 +520,13 @@ void result_checker::note_wrong(const wrong_element& w)
 
 check_outcome check_result(const collective_case& c, std::uint64_t seed, std::uint32_t ranks, const memory_reader& read)
 {
-    result_checker checker(c, seed, ranks);
+    return check_result(c, seed, rank_groups(ranks), read);
+}
+
+check_outcome check_result(const collective_case& c, std::uint64_t seed, const rank_groups& groups,
+                           const memory_reader& read)
+{
+    result_checker checker(c, seed, groups);
     checker.check_all(read);
     return checker.outcome();
 }

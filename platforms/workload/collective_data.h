@@ -8,6 +8,8 @@
 // be made at any time. The algorithm is left out, so that all algorithms get the same inputs and must give the same
 // digest.
 //
+// Where ranks reduce in groups, "all ranks" below are the members of one group, and r is a rank's place among them.
+//
 //   exact   int32, and every type of an operation that only moves data: any bit pattern (NaNs too: moving is not
 //           arithmetic). Floats that are reduced: integers x, 1 <= |x| <= V, chosen so that the sum of |x| over all
 //           ranks is at most 2^p (p significant bits: float32 24, float16 11, bfloat16 8). Every partial sum in any
@@ -27,6 +29,7 @@
 #pragma once
 
 #include "platforms/workload/collective_case.h"
+#include "platforms/workload/rank_groups.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +44,9 @@ inline constexpr std::uint32_t k_max_checked_ranks = 32768;
 /// Write input elements [first_element, first_element + elements) of `rank` to `out` (elements * element_bytes bytes,
 /// unaligned allowed), in the byte order of the host. Index space: abi::command's `count` elements; see input_range().
 void generate(const collective_case& c, std::uint64_t seed, std::uint32_t rank, std::uint32_t ranks,
+              std::uint64_t first_element, std::uint8_t* out, std::size_t elements);
+/// The same where ranks reduce in groups.
+void generate(const collective_case& c, std::uint64_t seed, std::uint32_t rank, const rank_groups& groups,
               std::uint64_t first_element, std::uint8_t* out, std::size_t elements);
 
 /// Contiguous bytes of a rank's memory; data == nullptr stands for `bytes` zeros (never written).
@@ -73,11 +79,14 @@ struct check_outcome {
     std::uint64_t digest = 0; ///< of the content that was read, of every rank; does not depend on the order of checking
 };
 
-/// Checks the answer of one case. The reference is made block by block; where ranks share it, once for all of them.
+/// Checks the answer of one case. The reference is made block by block; where ranks share it, once for all of them, or
+/// for all of a group.
 class result_checker {
 public:
     /// Throws bug when problem_of(c, ranks) has something to say or there are too many ranks.
     result_checker(const collective_case& c, std::uint64_t seed, std::uint32_t ranks);
+    /// For a case with groups. Throws bug also when a group has not ranks_per_group members.
+    result_checker(const collective_case& c, std::uint64_t seed, rank_groups groups);
 
     void check_all(const memory_reader& read);
     /// One rank alone. Each rank may be checked once: the digest counts it every time.
@@ -89,7 +98,7 @@ private:
     bool same_for_all_ranks() const;
     bool compares_bits() const;
     void make_reference(std::uint32_t rank, std::uint64_t first, std::size_t elements);
-    void make_reduction(std::uint64_t first, std::size_t elements);
+    void make_reduction(const std::vector<std::uint32_t>& members, std::uint64_t first, std::size_t elements);
     void make_gather(std::uint64_t first, std::size_t elements);
     void make_exchange(std::uint32_t rank, std::uint64_t first, std::size_t elements);
     void compare(std::uint32_t rank, std::uint64_t first, std::size_t elements, const memory_reader& read);
@@ -97,6 +106,7 @@ private:
 
     collective_case case_;
     std::uint64_t seed_;
+    rank_groups groups_;
     std::uint32_t ranks_;
     std::vector<std::uint8_t> reference_; ///< right bit patterns of the block; of random sums the last that passed
     bool reference_valid_ = false;        ///< false: no random sum of this block has passed yet
@@ -113,6 +123,8 @@ private:
 
 /// All ranks of one case.
 check_outcome check_result(const collective_case& c, std::uint64_t seed, std::uint32_t ranks,
+                           const memory_reader& read);
+check_outcome check_result(const collective_case& c, std::uint64_t seed, const rank_groups& groups,
                            const memory_reader& read);
 
 } // namespace weft

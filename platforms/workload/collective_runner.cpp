@@ -133,6 +133,8 @@ void collective_runner::add_to_digest(digest64& digest) const
         digest.update_u64(s.communication_ps);
         for (const step_part& p : s.parts) {
             digest.update_u64(p.what.count);
+            if (p.what.ranks_per_group != 0)
+                digest.update_u64(p.what.ranks_per_group);
             digest.update_u64(p.start_ps);
             digest.update_u64(p.time_ps);
             digest.update_u64(p.checked ? p.digest : 0);
@@ -230,8 +232,10 @@ bool collective_runner::run_collective(const collective_case& c, std::uint64_t c
         observer_->on_case(index_, cases_, c);
     ++index_;
     const double cpu_before = cpu_seconds();
+    const group_layout layout = layout_of(c);
+    const rank_groups groups(layout.group_of_rank);
     if (config_.data == data_mode::checked)
-        fill_inputs(c, buffer_offset, input_seed);
+        fill_inputs(c, groups, buffer_offset, input_seed);
     data_cpu_seconds_ += cpu_seconds() - cpu_before;
 
     abi::command command;
@@ -247,6 +251,8 @@ bool collective_runner::run_collective(const collective_case& c, std::uint64_t c
     command.timeout_ns = config_.firmware_timeout.value() / 1000;
     command.root = c.root;
     command.transposed = c.transposed ? 1 : 0;
+    command.group_rows = layout.tile_rows;
+    command.group_cols = layout.tile_cols;
     answers_ = 0;
     const std::uint64_t start_ps = kernel_now_ps();
     const std::uint64_t traffic_before = traffic_so_far();
@@ -307,7 +313,7 @@ bool collective_runner::run_collective(const collective_case& c, std::uint64_t c
     }
     const double cpu_check = cpu_seconds();
     if (config_.data == data_mode::checked) {
-        result.check = check(c, buffer_offset, input_seed);
+        result.check = check(c, groups, buffer_offset, input_seed);
         result.checked = true;
     }
     data_cpu_seconds_ += cpu_seconds() - cpu_check;
@@ -344,7 +350,15 @@ void collective_runner::on_done(std::uint32_t rank, std::uint32_t sequence)
         all_answered_.notify(sc_core::SC_ZERO_TIME);
 }
 
-void collective_runner::fill_inputs(const collective_case& c, std::uint64_t buffer_offset, std::uint64_t input_seed)
+group_layout collective_runner::layout_of(const collective_case& c) const
+{
+    if (c.ranks_per_group != 0)
+        return machine_.groups_of(c.ranks_per_group);
+    return {std::vector<std::uint32_t>(machine_.chips().size(), 0), 0, 0};
+}
+
+void collective_runner::fill_inputs(const collective_case& c, const rank_groups& groups, std::uint64_t buffer_offset,
+                                    std::uint64_t input_seed)
 {
     const auto ranks = static_cast<std::uint32_t>(machine_.chips().size());
     const std::uint64_t element = abi::element_bytes(c.type);
@@ -362,7 +376,7 @@ void collective_runner::fill_inputs(const collective_case& c, std::uint64_t buff
         each_span(target->hbm, buffer_offset, in.first * element, poison);
         each_span(target->hbm, buffer_offset + in.first * element, in.count * element,
                   [&](std::uint64_t done, std::uint8_t* to, std::uint64_t n) {
-                      generate(c, input_seed, target->rank(), ranks, in.first + done / element, to, n / element);
+                      generate(c, input_seed, target->rank(), groups, in.first + done / element, to, n / element);
                   });
         const std::uint64_t end = in.first + in.count;
         each_span(target->hbm, buffer_offset + end * element, (c.count - end) * element, poison);
@@ -371,10 +385,10 @@ void collective_runner::fill_inputs(const collective_case& c, std::uint64_t buff
     }
 }
 
-check_outcome collective_runner::check(const collective_case& c, std::uint64_t buffer_offset, std::uint64_t input_seed)
+check_outcome collective_runner::check(const collective_case& c, const rank_groups& groups, std::uint64_t buffer_offset,
+                                       std::uint64_t input_seed)
 {
-    const auto ranks = static_cast<std::uint32_t>(machine_.chips().size());
-    return check_result(c, input_seed, ranks, [&](std::uint32_t rank, std::uint64_t offset, std::uint64_t at_most) {
+    return check_result(c, input_seed, groups, [&](std::uint32_t rank, std::uint64_t offset, std::uint64_t at_most) {
         const std::uint64_t base = c.op == abi::collective_op::all_to_all ? output_offset_ : buffer_offset;
         std::uint64_t got = 0;
         const std::uint8_t* data = machine_.chips()[rank]->hbm.span_for_read(base + offset, at_most, got);
@@ -506,7 +520,10 @@ double collective_runner::expected_traffic(const collective_case& c) const
     const double ranks = static_cast<double>(machine_.chips().size());
     const double size = static_cast<double>(c.size_bytes);
     switch (c.op) {
-    case abi::collective_op::all_reduce: return 2 * size * (ranks - 1);
+    case abi::collective_op::all_reduce: {
+        const double group = c.ranks_per_group == 0 ? ranks : c.ranks_per_group;
+        return 2 * size * (group - 1) * (ranks / group);
+    }
     case abi::collective_op::all_to_all: return size * ranks;
     default: return size * (ranks - 1);
     }

@@ -61,8 +61,11 @@ private:
                         std::uint64_t input_seed, case_result& result) override;
     bool compute(std::uint64_t time_ps) override;
     void let_it_drain();
-    void fill_inputs(const collective_case& c, std::uint64_t buffer_offset, std::uint64_t input_seed);
-    check_outcome check(const collective_case& c, std::uint64_t buffer_offset, std::uint64_t input_seed);
+    group_layout layout_of(const collective_case& c) const;
+    void fill_inputs(const collective_case& c, const rank_groups& groups, std::uint64_t buffer_offset,
+                     std::uint64_t input_seed);
+    check_outcome check(const collective_case& c, const rank_groups& groups, std::uint64_t buffer_offset,
+                        std::uint64_t input_seed);
     void on_done(std::uint32_t rank, std::uint32_t sequence) override;
     bool all_parked() const;
     bool stalled();

@@ -9,7 +9,9 @@
 #include "hw/chip/chip.h"
 #include "hw/fabric/fabric_engine.h"
 #include "platforms/config/config_dump.h"
+#include "platforms/workload/rank_groups.h"
 #include "platforms/workload/run_config.h"
+#include "tlm/check.h"
 
 #include <memory>
 #include <string>
@@ -27,6 +29,12 @@ public:
     virtual const std::vector<fabric_engine*>& fabrics() const = 0;
     /// How people find the chip of a rank: "chip(3,4)".
     virtual std::string chip_name(std::uint32_t rank) const = 0;
+    /// Which ranks stand together when groups of `ranks_per_group` exchange, and how their firmware is told. Asked only
+    /// for numbers that the platform's configuration has let pass; a platform without groups lets none pass.
+    virtual group_layout groups_of(std::uint32_t ranks_per_group) const
+    {
+        throw bug("machine", 0, "groups of " + std::to_string(ranks_per_group) + " ranks on a machine without groups");
+    }
 };
 
 /// A platform that has been read from a file and found sound; nothing is built yet.

@@ -77,6 +77,10 @@ std::vector<config_problem> step_exchange::validate() const
     need_size(p, bytes, type);
     p.need(is_fraction(from), "from", fmt::format("is {}, must be a fraction of the compute from 0 to 1.", from));
     p.need(is_fraction(to), "to", fmt::format("is {}, must be a fraction of the compute from 0 to 1.", to));
+    p.need(
+        !ranks_per_group || *ranks_per_group >= 2, "ranks_per_group",
+        fmt::format("is {}, but an exchange needs at least two ranks; remove the entry when every rank computes alone.",
+                    ranks_per_group.value_or(0)));
     p.need(!is_fraction(from) || !is_fraction(to) || from <= to, "to",
            fmt::format("is {}, before from ({}).", to, from));
     return p.all;
@@ -143,9 +147,12 @@ collective_case training_step_config::case_of(const gradient_group& g) const
 
 collective_case training_step_config::case_of(const step_exchange& e) const
 {
-    collective_case c =
-        make_case(abi::collective_op::all_reduce, algorithm, e.type, abi::reduce_op::sum, e.bytes.value());
-    c.transposed = transposed;
+    // Groups are tiles or servers, not meshes of their own: the schemes for meshes do not apply to them.
+    const bool grouped = e.ranks_per_group.has_value();
+    collective_case c = make_case(abi::collective_op::all_reduce, grouped ? abi::algorithm::ring_1d : algorithm, e.type,
+                                  abi::reduce_op::sum, e.bytes.value());
+    c.transposed = transposed && !grouped;
+    c.ranks_per_group = e.ranks_per_group.value_or(0);
     c.style = inputs;
     return c;
 }

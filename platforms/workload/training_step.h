@@ -82,7 +82,8 @@ struct step_exchange {
               "Fraction of the compute where they begin; the i-th stands at from + (i + 1/2) (to - from) / count", "");
         visit("to", self.to, "Fraction of the compute where they end", "");
         visit("ranks_per_group", self.ranks_per_group,
-              "Ranks that exchange with each other; only all ranks together can today", "");
+              "Ranks that exchange with each other, neighbours and always by ring_1d; default: all, by `algorithm`",
+              "");
     }
     std::vector<config_problem> validate() const;
 };
@@ -107,7 +108,7 @@ struct training_step_config {
         visit("compute", self.compute, "Compute time of one step on every rank", "");
         visit("overlap", self.overlap,
               "none: all-reduces start after compute; when_ready: as soon as a group is ready, one at a time", "");
-        visit("algorithm", self.algorithm, "How all groups and exchanges are summed", "");
+        visit("algorithm", self.algorithm, "How gradient groups, and exchanges over all ranks, are summed", "");
         visit("transposed", self.transposed, "Swap the roles of rows and columns", "");
         visit("chunk", self.chunk, "Pipelining grain of the firmware", "assumed");
         visit("inputs", self.inputs,

@@ -192,6 +192,27 @@ TEST_CASE("results.json has the promised fields", "[report]")
     CHECK(found);
 }
 
+TEST_CASE("parts of a training step tell over how many ranks they sum", "[report]")
+{
+    run_report r = small_report();
+    training_part_row gradients;
+    gradients.name = "gradients";
+    gradients.calls = 1;
+    training_part_row statistics = gradients;
+    statistics.name = "statistics";
+    statistics.is_exchange = true;
+    statistics.ranks_per_group = 4;
+    training_step_row step;
+    step.parts = {gradients, statistics};
+    r.training = training_report{"row_pair", false, "none", {step}};
+    const std::string table = table_of(r);
+    CHECK(table.find("  gradients   all ranks   ") != std::string::npos);
+    CHECK(table.find("  statistics  4 ranks each") != std::string::npos);
+    const auto j = to_json(r)["training_step"]["steps"][0];
+    CHECK(j["groups"][0]["ranks_per_group"].is_null());
+    CHECK(j["exchanges"][0]["ranks_per_group"] == 4);
+}
+
 TEST_CASE("numbers that are not finite never reach a file", "[report]")
 {
     auto r = small_report();
