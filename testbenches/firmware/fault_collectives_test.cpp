@@ -4,8 +4,10 @@
 // Collectives on meshes with failed chips, on the machine without time: exact under every schedule that the protocol allows.
 #include <catch2/catch.hpp>
 
+#include <set>
 #include <string>
 
+#include "firmware/collectives/mesh.h"
 #include "firmware/collectives/supports.h"
 #include "testbenches/firmware/broken_mesh.h"
 #include "testbenches/firmware/loopback_world.h"
@@ -68,6 +70,11 @@ bool runs(const world_options& o, const abi::command& c)
     const abi::platform_table table = table_of(o.rows, o.cols, o.failed);
     if (c.group_rows != 0)
         return firmware::supports_groups(c.op, c.algo, table, c.group_rows, c.group_cols, &reason);
+    if (c.op == collective_op::broadcast) {
+        const firmware::mesh m = firmware::mesh_of(table);
+        const firmware::place root = firmware::place_of(m, c.root);
+        return firmware::tree_reaches_all(table, root.row, root.col, c.transposed != 0);
+    }
     return firmware::supports(c.op, c.algo, table, c.transposed != 0, &reason);
 }
 
@@ -194,7 +201,7 @@ TEST_CASE("mixed collectives back to back on broken meshes with frozen ranks")
             const std::size_t which = random() % std::size(k_variants);
             abi::command c = make(k_variants[which], count, 4 + random() % 40, random() % 2 != 0);
             c.root = static_cast<std::uint32_t>(random() % working_chips(o.failed, s.rows, s.cols));
-            if (runs(o, c) && (c.op != collective_op::broadcast || o.failed.size() == 1)) {
+            if (runs(o, c)) {
                 commands.push_back(c);
                 ++of[which];
             }
@@ -206,4 +213,61 @@ TEST_CASE("mixed collectives back to back on broken meshes with frozen ranks")
     CHECK(groups >= 100);
     for (const unsigned n : of)
         CHECK(n >= 60);
+}
+
+namespace {
+
+/// Answers of every rank to command `i` (from 0): the one status code and text they agree on, else "ranks disagree".
+std::string answer(const world& w, std::size_t i)
+{
+    std::set<std::string> answers;
+    for (std::uint32_t r = 0; r < w.ranks(); ++r)
+        answers.insert(w.responses(r).size() <= i
+                           ? "none"
+                           : std::to_string(static_cast<int>(w.responses(r)[i].code)) + " " + w.responses(r)[i].where);
+    std::string text;
+    for (const std::string& a : answers)
+        text += (text.empty() ? "" : " | ") + a;
+    return text;
+}
+
+} // namespace
+
+TEST_CASE("a broadcast whose tree has holes is refused by every rank, and the next collectives run")
+{
+    // Chip (4,4) sees failed chips up its column to the root's row, and in its own row to the root's column.
+    world_options o = mesh_with(8, 8, {region(2, 4, 2, 2), region(4, 2, 2, 2)}, 1);
+    for (const bool transposed : {false, true}) {
+        world w(o);
+        abi::command c = make({collective_op::broadcast, algorithm::mesh_tree}, 20, 16, transposed);
+        c.root = 2 * 8 + 2;
+        w.add(c);
+        c.root = 0;
+        w.add(c);
+        c.root = 8 - 1;
+        w.add(c);
+        w.add(make({collective_op::all_reduce, algorithm::ring_1d}, 20, 16, transposed));
+        w.run();
+        INFO(w.problems());
+        CHECK(answer(w, 0) == "7 failed regions cut mesh_tree off from the root");
+        for (std::size_t i = 1; i < 4; ++i)
+            CHECK(answer(w, i) == "0 ");
+        CHECK(w.problems().find("wrong") == std::string::npos);
+    }
+}
+
+TEST_CASE("a split mesh is refused by every rank, and what needs no walk runs")
+{
+    world_options o = mesh_with(8, 4, {region(2, 0, 2, 4)}, 2);
+    world w(o);
+    w.add(make({collective_op::all_reduce, algorithm::ring_1d}, 20, 16));
+    w.add(make({collective_op::all_gather, algorithm::ring_1d}, 20, 16, true));
+    w.add(make({collective_op::broadcast, algorithm::mesh_tree}, 20, 16));
+    w.add(make({collective_op::all_to_all, algorithm::direct}, 50, 16));
+    w.add(group(2, 2, 50, 16));
+    w.run();
+    CHECK(answer(w, 0) == "7 failed regions split the mesh");
+    CHECK(answer(w, 1) == "7 failed regions split the mesh");
+    for (std::size_t i = 2; i < 5; ++i)
+        CHECK(answer(w, i) == "0 ");
 }

@@ -110,8 +110,11 @@ public:
                 can_happen({action::post_command, r, 0, nullptr});
         }
         for (;;) {
-            if (actions_.empty() && !thaw() && !time_out())
-                return;
+            if (actions_.empty() && !thaw()) {
+                if (!time_out())
+                    return;
+                continue;
+            }
             const std::size_t i = random_() % actions_.size();
             const action a = actions_[i];
             const bool slow = a.what == action::deliver ? a.stream->slow : ranks_[a.rank]->slow;
