@@ -82,9 +82,10 @@ inline regions all_regions(std::uint32_t rows, std::uint32_t cols, std::uint32_t
 }
 
 /// Up to `most` disjoint rectangles of multiples of `grain`, sides up to `longest`, that leave one piece.
-inline regions random_regions(std::mt19937& random, std::uint32_t rows, std::uint32_t cols, std::uint32_t most,
+inline regions random_regions(std::mt19937& engine, std::uint32_t rows, std::uint32_t cols, std::uint32_t most,
                               std::uint32_t grain, std::uint32_t longest)
 {
+    const auto random = [&] { return static_cast<std::uint32_t>(engine()); };
     for (;;) {
         regions found;
         const std::uint32_t wanted = 1 + random() % most;

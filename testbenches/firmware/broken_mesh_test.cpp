@@ -214,10 +214,11 @@ TEST_CASE("ranks, places, neighbours and pairs around every single region of sma
 
 TEST_CASE("ranks, places, neighbours and pairs around random regions, odd ones too")
 {
-    std::mt19937 random(3);
+    std::mt19937 engine(3);
+    const auto random = [&] { return static_cast<std::uint32_t>(engine()); };
     for (unsigned i = 0; i < 300; ++i) {
         const std::uint32_t rows = 2 + random() % 15, cols = 2 + random() % 31;
-        const regions failed = random_regions(random, rows, cols, abi::k_max_failed_regions, 1, 5);
+        const regions failed = random_regions(engine, rows, cols, abi::k_max_failed_regions, 1, 5);
         const mesh m = mesh_with(rows, cols, failed);
         INFO(text_of(m));
         REQUIRE(numbering_is_right(m, failed));

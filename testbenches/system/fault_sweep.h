@@ -79,7 +79,8 @@ struct sweep_counts {
 
 struct sweep_options {
     std::uint64_t bytes = 1000;
-    std::uint64_t chunk = 64; ///< several messages per step
+    std::uint64_t walk_bytes = 1000; ///< of ring_1d, whose steps are as many as ranks
+    std::uint64_t chunk = 64;        ///< several messages per step
     std::vector<bool> orientations{false, true};
     bool all_to_all = true;
     bool lean = false; ///< of reduce_scatter, all_gather and the roots one, in turn
@@ -96,7 +97,7 @@ inline void sweep_pod(tpu_pod_config config, sweep_counts& counts, const sweep_o
         const char* reason = nullptr;
         if (!firmware::supports(op, algo, table, transposed, &reason))
             return;
-        collective_spec s = spec(op, {algo}, {options.bytes / 4 * 4});
+        collective_spec s = spec(op, {algo}, {algo == algorithm::ring_1d ? options.walk_bytes : options.bytes});
         s.transposed = transposed;
         s.chunk = data_size(options.chunk);
         s.root = root;
