@@ -271,3 +271,40 @@ TEST_CASE("a split mesh is refused by every rank, and what needs no walk runs")
     for (std::size_t i = 2; i < 5; ++i)
         CHECK(answer(w, i) == "0 ");
 }
+
+TEST_CASE("losing a message around failed chips ends in a timeout that names a peer")
+{
+    world_options o = mesh_with(8, 4, {region(2, 0, 2, 2)}, 6);
+    for (const algorithm a : {algorithm::ring_1d, algorithm::row_pair, algorithm::row_pair_forward}) {
+        const abi::command c = make({collective_op::all_reduce, a}, 40, 16);
+        std::uint64_t last = 0;
+        {
+            world w(o);
+            w.add(c);
+            w.run();
+            REQUIRE(w.problems() == "");
+            last = w.messages();
+        }
+        for (std::uint64_t n = 1; n <= last; n += 7) {
+            world_options broken = o;
+            broken.drop_message = n;
+            world w(broken);
+            w.add(c);
+            w.run();
+            INFO("algo " << int(a) << " message " << n << ": " << w.problems());
+            unsigned timeouts = 0;
+            bool named = true;
+            for (std::uint32_t r = 0; r < w.ranks(); ++r) {
+                REQUIRE(w.responses(r).size() == 1);
+                const abi::response& answer = w.responses(r)[0];
+                if (answer.code == abi::status_code::ok)
+                    continue;
+                ++timeouts;
+                named = named && answer.code == abi::status_code::timeout && answer.failed_peer < w.ranks() &&
+                        std::string(answer.where) == "DMA.SEM_PENDING";
+            }
+            CHECK(timeouts > 0);
+            CHECK(named);
+        }
+    }
+}
