@@ -44,6 +44,12 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
         return bad("command.redop", static_cast<std::uint64_t>(command.redop));
     if (command.op == abi::collective_op::broadcast && command.root >= table.ranks)
         return bad("command.root", command.root);
+    // One rectangle leaves a way to every chip.
+    if (command.op == abi::collective_op::broadcast && table.failed_regions > 1) {
+        const place root = place_of(mesh_of(table), command.root);
+        if (!tree_reaches_all(table, root.row, root.col, command.transposed != 0))
+            return {abi::status_code::unsupported, "failed regions cut mesh_tree off from the root", command.root};
+    }
 
     const std::uint64_t element = abi::element_bytes(command.type);
     const std::uint64_t most = table.hbm_bytes / element;

@@ -145,7 +145,7 @@ private:
     void plan_all_reduce_2d(ring_id first, ring_id second, std::uint32_t colour, std::uint32_t colours, bool both_ways);
     abi::status plan_ring_1d();
     void plan_groups();
-    abi::status plan_broadcast();
+    void plan_broadcast();
 
     // fault_tolerant.cpp
     void plan_row_pair_around_failed_chips(bool transposed, bool forwards_columns);

@@ -28,9 +28,9 @@ channel& engine::add_channel(std::uint32_t lane_index)
 abi::status engine::plan()
 {
     const bool transposed = command_.transposed != 0;
-    if (command_.op == abi::collective_op::broadcast)
-        return plan_broadcast();
-    if (command_.group_rows != 0) {
+    if (command_.op == abi::collective_op::broadcast) {
+        plan_broadcast();
+    } else if (command_.group_rows != 0) {
         plan_groups();
     } else if (command_.algo == abi::algorithm::two_d) {
         // A ring over a line without wrap uses the links of both directions already; a closed one needs a second channel.
@@ -115,7 +115,7 @@ void engine::plan_groups()
     }
 }
 
-abi::status engine::plan_broadcast()
+void engine::plan_broadcast()
 {
     const bool transposed = command_.transposed != 0;
     const mesh o = oriented(mesh_, transposed);
@@ -151,9 +151,7 @@ abi::status engine::plan_broadcast()
     std::uint32_t from = command_.root;
     if (!is_root) {
         place parent;
-        if (!tree_parent(o, root, here, parent))
-            return {abi::status_code::unsupported, "failed regions leave mesh_tree no way from the root",
-                    command_.root};
+        tree_parent(o, root, here, parent); // there is one: check_command()
         from = rank_at(parent);
         channel& arrivals = add_channel(0);
         arrivals.total_receives = total;
@@ -170,7 +168,6 @@ abi::status engine::plan_broadcast()
         c.receive_base = base;
         c.shard = {0, command_.count};
     }
-    return {};
 }
 
 } // namespace weft::firmware

@@ -5,7 +5,9 @@
 // (ucontext). A seeded scheduler picks at random among everything that can happen next: a rank runs up to its next bus
 // access, a DMA queue reads half of a message, half of a message is written at its destination, the host posts the next
 // command. Only what the hardware promises is kept: descriptors of a queue are served in order, and messages of one
-// (source, queue, destination) arrive in order. Some ranks and some message streams are picked to be very slow.
+// (source, queue, destination) arrive in order. Some ranks and some message streams are picked to be very slow; with
+// `freeze_one_in` some ranks, DMA queues and message streams stand still until nothing else can happen, so that whoever does
+// not have to wait for them is as far ahead as the protocol lets it.
 //
 // The host part fills the buffers of each rank just before its next command and checks them when its DONE comes, while other
 // ranks may still be in the collective, or already in the next one.
@@ -26,6 +28,7 @@
 #include "firmware/main.h"
 #include "hw/abi/descriptor.h"
 #include "hw/abi/registers.h"
+#include "testbenches/firmware/element_values.h"
 
 namespace weft::testing {
 
@@ -40,6 +43,8 @@ struct world_options {
     std::uint64_t buffer_bytes = 1 << 16; ///< room for the input and again for the output
     std::uint32_t seed = 1;
     std::uint32_t yield_one_in = 8; ///< a rank gives way before one access in this many
+    std::vector<abi::failed_region> failed;
+    std::uint32_t freeze_one_in = 0; ///< one rank, queue, stream in this many is frozen; 0: none
     // Anomalies, counted from 1; 0 is none.
     std::uint32_t fault_rank = 0;
     std::uint64_t fault_access = 0; ///< this access of fault_rank is answered with a bus error
@@ -48,63 +53,6 @@ struct world_options {
     bool spurious = false;          ///< SEM_PENDING bits that nobody armed come up at random
     bool deaf_doorbells = false;    ///< TAIL is ignored
 };
-
-// Small integers as elements of any type. Sums that stay below 257 are exact in all of them.
-inline void put_element(abi::element_type type, unsigned char* at, std::int64_t value)
-{
-    if (type == abi::element_type::int32) {
-        const auto v = static_cast<std::uint32_t>(value);
-        std::memcpy(at, &v, 4);
-    } else if (type == abi::element_type::float16) {
-        std::uint16_t bits = 0;
-        if (value != 0) {
-            int e = 0;
-            while ((value >> (e + 1)) != 0)
-                ++e;
-            bits = static_cast<std::uint16_t>((e + 15) << 10 | (((value << 10) >> e) & 0x3ff));
-        }
-        std::memcpy(at, &bits, 2);
-    } else {
-        const float f = static_cast<float>(value);
-        std::uint32_t bits = 0;
-        std::memcpy(&bits, &f, 4);
-        const auto high = static_cast<std::uint16_t>(bits >> 16);
-        if (type == abi::element_type::float32)
-            std::memcpy(at, &bits, 4);
-        else
-            std::memcpy(at, &high, 2);
-    }
-}
-
-inline std::int64_t get_element(abi::element_type type, const unsigned char* at)
-{
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, at, abi::element_bytes(type));
-    if (type == abi::element_type::int32)
-        return static_cast<std::int32_t>(bits);
-    if (type == abi::element_type::float16) {
-        if (bits == 0)
-            return 0;
-        const int e = static_cast<int>(bits >> 10) - 15;
-        return static_cast<std::int64_t>(((bits & 0x3ff) | 0x400) << (e > 0 ? e : 0)) >> 10;
-    }
-    if (type == abi::element_type::bfloat16)
-        bits <<= 16;
-    float f = 0;
-    std::memcpy(&f, &bits, 4);
-    return static_cast<std::int64_t>(f);
-}
-
-inline std::int64_t combine(abi::reduce_op op, abi::element_type type, std::int64_t a, std::int64_t b)
-{
-    switch (op) {
-    case abi::reduce_op::none: return b;
-    case abi::reduce_op::max: return a > b ? a : b;
-    case abi::reduce_op::min: return a < b ? a : b;
-    case abi::reduce_op::sum: break;
-    }
-    return type == abi::element_type::int32 ? static_cast<std::int32_t>(static_cast<std::uint32_t>(a + b)) : a + b;
-}
 
 class world {
 public:
@@ -118,10 +66,19 @@ public:
         for (std::uint32_t r = 0; r < n; ++r) {
             ranks_.push_back(std::make_unique<node>(*this, r));
             ranks_.back()->slow = random_() % 8 == 0;
+            ranks_.back()->frozen = freezes();
+            for (auto& q : ranks_.back()->queues)
+                q.frozen = freezes();
         }
     }
 
-    std::uint32_t ranks() const { return options_.rows * options_.cols; }
+    std::uint32_t ranks() const
+    {
+        std::uint32_t n = options_.rows * options_.cols;
+        for (const abi::failed_region& f : options_.failed)
+            n -= std::uint32_t{f.rows} * f.cols;
+        return n;
+    }
     std::uint64_t input_offset() const { return ring_bytes_ + k_buffer_gap; }
     std::uint64_t output_offset() const { return input_offset() + options_.buffer_bytes + k_buffer_gap; }
 
@@ -148,13 +105,16 @@ public:
         make_references();
         for (std::uint32_t r = 0; r < ranks(); ++r) {
             ranks_[r]->start();
-            actions_.push_back({action::run_rank, r, 0, nullptr});
+            can_happen({action::run_rank, r, 0, nullptr});
             if (r + options_.silent_ranks < ranks() && !commands_.empty())
-                actions_.push_back({action::post_command, r, 0, nullptr});
+                can_happen({action::post_command, r, 0, nullptr});
         }
         for (;;) {
-            if (actions_.empty() && !time_out())
-                return;
+            if (actions_.empty() && !thaw()) {
+                if (!time_out())
+                    return;
+                continue;
+            }
             const std::size_t i = random_() % actions_.size();
             const action a = actions_[i];
             const bool slow = a.what == action::deliver ? a.stream->slow : ranks_[a.rank]->slow;
@@ -187,6 +147,7 @@ private:
     struct message_stream { // messages of one (source, queue, destination)
         std::deque<message> messages;
         bool slow = false;
+        bool frozen = false;
     };
     struct action {
         enum kind { run_rank, fetch, deliver, post_command } what;
@@ -201,12 +162,23 @@ private:
         {
             const world_options& o = w.options_;
             table.rank = r;
-            table.ranks = o.rows * o.cols;
+            table.ranks = w.ranks();
             table.dim_count = 2;
             table.dims[0] = o.rows;
             table.dims[1] = o.cols;
-            table.coord[0] = r / o.cols;
-            table.coord[1] = r % o.cols;
+            std::uint32_t at = 0; // counted the slow way: place_of() is what the tests are about
+            for (std::uint32_t rank_there = 0;; ++at) {
+                const std::uint32_t row = at / o.cols, col = at % o.cols;
+                bool works = true;
+                for (const abi::failed_region& f : o.failed)
+                    works = works && !(row >= f.row && row < f.row + f.rows && col >= f.col && col < f.col + f.cols);
+                if (works && rank_there++ == r)
+                    break;
+            }
+            table.coord[0] = at / o.cols;
+            table.coord[1] = at % o.cols;
+            for (const abi::failed_region& f : o.failed)
+                table.failed[table.failed_regions++] = f;
             table.wrap[0] = o.wrap_rows ? 1 : 0;
             table.wrap[1] = o.wrap_cols ? 1 : 0;
             table.dma_queues = o.queues;
@@ -248,7 +220,7 @@ private:
         bool access(std::uint64_t address, bool write, const char* kind)
         {
             if (w_.random_() % w_.options_.yield_one_in == 0) {
-                w_.actions_.push_back({action::run_rank, rank, 0, nullptr});
+                w_.can_happen({action::run_rank, rank, 0, nullptr});
                 give_way();
             }
             ++accesses;
@@ -433,7 +405,7 @@ private:
         }
         void raise_spurious()
         {
-            pending |= 1ull << 63;
+            pending |= 1ull << 39; // the one semaphore that firmware never arms
             wake();
         }
         void wake()
@@ -441,7 +413,7 @@ private:
             if ((wait_mask & lines()) != 0 || polling) {
                 wait_mask = 0;
                 polling = false;
-                w_.actions_.push_back({action::run_rank, rank, 0, nullptr});
+                w_.can_happen({action::run_rank, rank, 0, nullptr});
             }
         }
 
@@ -450,6 +422,7 @@ private:
             std::uint32_t entries = 0, tail = 0, head = 0;
             bool busy = false;
             bool half_read = false;
+            bool frozen = false;
             message current;
         };
         world& w_;
@@ -462,7 +435,7 @@ private:
         std::uint32_t error = 0;
         std::uint32_t command_sequence = 0, command_ack = 0;
         std::uint32_t wait_mask = 0;
-        bool polling = false, timed_out = false, returned = false, slow = false;
+        bool polling = false, timed_out = false, returned = false, slow = false, frozen = false;
         std::uint64_t accesses = 0, waits = 0;
         abi::bus_fault fault_;
         std::vector<unsigned char> snapshot; ///< input buffer between DONE and the next command
@@ -478,6 +451,37 @@ private:
     }
 
     // ---- scheduler
+    bool freezes() { return options_.freeze_one_in != 0 && random_() % options_.freeze_one_in == 0; }
+
+    void can_happen(const action& a)
+    {
+        node& n = *ranks_[a.rank];
+        const bool frozen = a.what == action::deliver ? a.stream->frozen
+                            : a.what == action::fetch ? n.queues[a.queue].frozen
+                                                      : n.frozen;
+        (frozen ? frozen_ : actions_).push_back(a);
+    }
+
+    // Nothing else can happen: one frozen action does, and sometimes its owner thaws and another rank freezes.
+    bool thaw()
+    {
+        if (frozen_.empty())
+            return false;
+        const std::size_t i = random_() % frozen_.size();
+        const action a = frozen_[i];
+        frozen_[i] = frozen_.back();
+        frozen_.pop_back();
+        if (random_() % 4 == 0) {
+            node& n = *ranks_[a.rank];
+            (a.what == action::deliver ? a.stream->frozen
+             : a.what == action::fetch ? n.queues[a.queue].frozen
+                                       : n.frozen) = false;
+            ranks_[random_() % ranks()]->frozen = freezes();
+        }
+        actions_.push_back(a);
+        return true;
+    }
+
     void perform(const action& a)
     {
         node& n = *ranks_[a.rank];
@@ -501,7 +505,7 @@ private:
                 n->polling = false;
                 n->wait_mask = 0;
                 now_ += 10'000'000;
-                actions_.push_back({action::run_rank, n->rank, 0, nullptr});
+                can_happen({action::run_rank, n->rank, 0, nullptr});
                 return true;
             }
         }
@@ -517,7 +521,7 @@ private:
         queue.tail = tail;
         if (!queue.busy && queue.head != queue.tail) {
             queue.busy = true;
-            actions_.push_back({action::fetch, n.rank, q, nullptr});
+            can_happen({action::fetch, n.rank, q, nullptr});
         }
     }
 
@@ -542,7 +546,7 @@ private:
             if (m.d.bytes != 0)
                 std::memcpy(m.data.data(), &n.hbm[m.d.source_offset], m.d.bytes / 2);
             queue.half_read = true;
-            actions_.push_back({action::fetch, n.rank, q, nullptr});
+            can_happen({action::fetch, n.rank, q, nullptr});
             return;
         }
         if (m.d.bytes != 0)
@@ -553,17 +557,19 @@ private:
         if (messages_ != options_.drop_message) {
             const auto key = (std::uint64_t{n.rank} * 16 + q) * ranks() + m.d.destination_rank;
             auto [it, fresh] = streams_.try_emplace(key);
-            if (fresh)
+            if (fresh) {
                 it->second.slow = random_() % 8 == 0;
+                it->second.frozen = freezes();
+            }
             message_stream& s = it->second;
             if (s.messages.empty())
-                actions_.push_back({action::deliver, m.d.destination_rank, 0, &s});
+                can_happen({action::deliver, m.d.destination_rank, 0, &s});
             s.messages.push_back(std::move(m));
             m = {};
         }
         queue.busy = queue.head != queue.tail;
         if (queue.busy)
-            actions_.push_back({action::fetch, n.rank, q, nullptr});
+            can_happen({action::fetch, n.rank, q, nullptr});
         if (n.polling)
             n.wake();
     }
@@ -594,7 +600,7 @@ private:
             s.messages.pop_front();
         }
         if (!s.messages.empty())
-            actions_.push_back({action::deliver, n.rank, 0, &s});
+            can_happen({action::deliver, n.rank, 0, &s});
     }
 
     // ---- host
@@ -612,6 +618,20 @@ private:
 
     bool has_room(const abi::command& c) const { return c.count <= options_.buffer_bytes / abi::element_bytes(c.type); }
 
+    /// Ranks that work together with `rank`: all, or those of its group.
+    std::vector<std::uint32_t> partners(const abi::command& c, std::uint32_t rank) const
+    {
+        std::vector<std::uint32_t> found;
+        const auto* here = ranks_[rank]->table.coord;
+        for (std::uint32_t r = 0; r < ranks(); ++r) {
+            const auto* there = ranks_[r]->table.coord;
+            if (c.group_rows == 0 || (there[0] / c.group_rows == here[0] / c.group_rows &&
+                                      there[1] / c.group_cols == here[1] / c.group_cols))
+                found.push_back(r);
+        }
+        return found;
+    }
+
     void make_references()
     {
         for (const abi::command& c : commands_) {
@@ -620,16 +640,23 @@ private:
                 references_.emplace_back(); // firmware has to refuse it
                 continue;
             }
-            if (c.op == abi::collective_op::all_reduce || c.op == abi::collective_op::reduce_scatter) {
-                sums.resize(c.count);
-                for (std::uint64_t i = 0; i < c.count; ++i) {
-                    sums[i] = element_value(c, 0, i);
-                    for (std::uint32_t r = 1; r < ranks(); ++r)
-                        sums[i] = combine(c.redop, c.type, sums[i], element_value(c, r, i));
-                }
-            }
+            if (c.group_rows == 0 &&
+                (c.op == abi::collective_op::all_reduce || c.op == abi::collective_op::reduce_scatter))
+                sums = reference(c, 0);
             references_.push_back(std::move(sums));
         }
+    }
+
+    std::vector<std::int64_t> reference(const abi::command& c, std::uint32_t rank) const
+    {
+        std::vector<std::int64_t> sums(c.count);
+        const std::vector<std::uint32_t> all = partners(c, rank);
+        for (std::uint64_t i = 0; i < c.count; ++i) {
+            sums[i] = element_value(c, all[0], i);
+            for (std::size_t r = 1; r < all.size(); ++r)
+                sums[i] = combine(c.redop, c.type, sums[i], element_value(c, all[r], i));
+        }
+        return sums;
     }
 
     void post_command(node& n)
@@ -664,7 +691,7 @@ private:
             check_memory(n, commands_[sequence - 1], who);
         n.snapshot.assign(&n.hbm[input_offset()], &n.hbm[input_offset()] + options_.buffer_bytes);
         if (n.responses.size() < commands_.size())
-            actions_.push_back({action::post_command, n.rank, 0, nullptr});
+            can_happen({action::post_command, n.rank, 0, nullptr});
     }
 
     void check_memory(node& n, const abi::command& c, const std::string& who)
@@ -672,7 +699,7 @@ private:
         using abi::collective_op;
         const std::uint32_t element = abi::element_bytes(c.type);
         const auto input = [&](std::uint64_t i) { return get_element(c.type, &n.hbm[input_offset() + i * element]); };
-        const auto& sums = references_[c.sequence - 1];
+        const auto sums = c.group_rows != 0 ? reference(c, n.rank) : references_[c.sequence - 1];
         const abi::element_range mine = abi::shard_of(c.count, ranks(), n.rank);
         std::uint64_t wrong = 0;
         std::uint64_t out_bytes = 0;
@@ -731,6 +758,7 @@ private:
     std::vector<std::unique_ptr<node>> ranks_;
     std::map<std::uint64_t, message_stream> streams_;
     std::vector<action> actions_;
+    std::vector<action> frozen_;
     std::vector<abi::command> commands_;
     std::vector<std::vector<std::int64_t>> references_;
     std::map<std::string, std::uint64_t> access_kinds_;

@@ -1,0 +1,168 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs all collectives that a pod with failed chips supports, each pod in a child: a process has one SystemC kernel.
+#pragma once
+
+#include "firmware/collectives/mesh.h"
+#include "firmware/collectives/supports.h"
+#include "testbenches/system/pod_bench.h"
+
+#include <array>
+#include <cstring>
+#include <exception>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace weft::test {
+
+/// What a child tells about its run; plain bytes for the pipe.
+struct sweep_answer {
+    std::uint64_t cases = 0;
+    std::uint64_t checked = 0;
+    std::uint64_t wrong = 0;
+    bool proved = false;
+    std::array<char, 1024> failure{}; ///< "" when everything completed and every credit and packet came back
+};
+
+inline sweep_answer run_in_child(const tpu_pod_config& config)
+{
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING); // "stopped by user"
+        sweep_answer a;
+        std::string failure;
+        try {
+            const tpu_pod_routing routing(config);
+            a.proved = routing.proof.verdict == route_verdict::deadlock_free;
+            tpu_pod machine(config, routing);
+            collective_runner runner("host", machine, config.run, nullptr);
+            const run_outcome outcome = runner.run();
+            a.cases = outcome.cases.size();
+            for (const case_result& r : outcome.cases) {
+                a.wrong += r.check.wrong;
+                a.checked += r.checked ? 1 : 0;
+                if (r.check.wrong != 0)
+                    failure += fmt::format("{} {} wrong; ", name_of(r.what.op), name_of(r.what.algo));
+            }
+            failure += outcome.failure + machine.ici().engine().audit() + machine.pool().leak_report();
+            if (machine.ici().engine().packets_inside() != 0)
+                failure += "packets left inside";
+        } catch (const std::exception& e) {
+            failure = e.what();
+        }
+        std::strncpy(a.failure.data(), failure.c_str(), a.failure.size() - 1);
+        const bool written = write(ends[1], &a, sizeof a) == static_cast<ssize_t>(sizeof a);
+        _exit(written ? 0 : 1);
+    }
+    close(ends[1]);
+    sweep_answer a;
+    std::size_t got = 0;
+    for (ssize_t n = 1; n > 0 && got < sizeof a; got += static_cast<std::size_t>(n))
+        n = std::max<ssize_t>(0, read(ends[0], reinterpret_cast<char*>(&a) + got, sizeof a - got));
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    REQUIRE(status == 0);
+    REQUIRE(got == sizeof a);
+    return a;
+}
+
+/// How often each of them ran, so that no sweep passes by refusing.
+struct sweep_counts {
+    unsigned pods = 0, ring_1d = 0, row_pair = 0, row_pair_forward = 0, broadcast = 0, all_to_all = 0;
+};
+
+struct sweep_options {
+    std::uint64_t bytes = 1000;
+    std::uint64_t walk_bytes = 1000; ///< of ring_1d, whose steps are as many as ranks
+    std::uint64_t chunk = 64;        ///< several messages per step
+    std::vector<bool> orientations{false, true};
+    bool all_to_all = true;
+    bool lean = false; ///< of reduce_scatter, all_gather and the roots one, in turn
+};
+
+/// Every collective that runs on this pod in the orientations, with several roots, in one run: nothing wrong, routing proved.
+inline void sweep_pod(tpu_pod_config config, sweep_counts& counts, const sweep_options& options = {})
+{
+    using abi::algorithm;
+    using abi::collective_op;
+    const abi::platform_table table = config.table(0, 0, 0);
+    const std::uint32_t ranks = config.ranks();
+    const auto add = [&](collective_op op, algorithm algo, bool transposed, unsigned& counter, std::uint32_t root = 0) {
+        const char* reason = nullptr;
+        if (!firmware::supports(op, algo, table, transposed, &reason))
+            return;
+        collective_spec s = spec(op, {algo}, {algo == algorithm::ring_1d ? options.walk_bytes : options.bytes});
+        s.transposed = transposed;
+        s.chunk = data_size(options.chunk);
+        s.root = root;
+        config.run.workload.push_back(s);
+        ++counter;
+    };
+    config.run.workload.clear();
+    config.run.burst = packet_count(16);
+    const firmware::mesh m = firmware::mesh_of(table);
+    for (const bool transposed : options.orientations) {
+        add(collective_op::all_reduce, algorithm::ring_1d, transposed, counts.ring_1d);
+        add(collective_op::all_reduce, algorithm::row_pair, transposed, counts.row_pair);
+        add(collective_op::all_reduce, algorithm::row_pair_forward, transposed, counts.row_pair_forward);
+        if (!options.lean || counts.pods % 4 == 0)
+            add(collective_op::reduce_scatter, algorithm::ring_1d, transposed, counts.ring_1d);
+        if (!options.lean || counts.pods % 4 == 2)
+            add(collective_op::all_gather, algorithm::ring_1d, transposed, counts.ring_1d);
+        std::vector<std::uint32_t> roots{0, ranks / 2 + (transposed ? 1 : 0), ranks - 1};
+        if (options.lean)
+            roots = {counts.pods * 37 % ranks};
+        for (const std::uint32_t root : roots) {
+            const firmware::place at = firmware::place_of(m, root);
+            if (firmware::tree_reaches_all(table, at.row, at.col, transposed))
+                add(collective_op::broadcast, algorithm::mesh_tree, transposed, counts.broadcast, root);
+        }
+    }
+    if (options.all_to_all)
+        add(collective_op::all_to_all, algorithm::direct, false, counts.all_to_all);
+    ++counts.pods;
+
+    std::string pod = fmt::format("{}x{}", config.mesh.rows, config.mesh.cols);
+    for (const failed_region_config& f : config.faults.regions)
+        pod += fmt::format(" without {}x{} at ({},{})", f.rows, f.cols, f.row, f.col);
+    for (const link_fault_config& f : config.faults.links_down)
+        pod += " without link " + f.link_text();
+    INFO(pod);
+    for (const config_problem& p : config.validate()) {
+        INFO(p.key << ": " << p.message);
+        REQUIRE(p.level == severity::warning);
+    }
+    const sweep_answer a = run_in_child(config);
+    INFO(a.failure.data());
+    CHECK(a.failure[0] == '\0');
+    CHECK(a.proved);
+    CHECK(a.cases == config.run.workload.size());
+    CHECK(a.checked == a.cases);
+    CHECK(a.wrong == 0);
+}
+
+/// Every even position of a region of this shape that leaves the pod in one piece.
+inline sweep_counts sweep_positions(std::uint32_t side, std::uint32_t rows, std::uint32_t cols,
+                                    const sweep_options& options = {})
+{
+    sweep_counts counts;
+    for (std::uint32_t row = 0; row + rows <= side; row += 2)
+        for (std::uint32_t col = 0; col + cols <= side; col += 2) {
+            const bool splits =
+                (rows == side && col != 0 && col + cols != side) || (cols == side && row != 0 && row + rows != side);
+            if (splits)
+                continue;
+            tpu_pod_config config = pod(side, side);
+            config.faults.regions = {{row, col, rows, cols}};
+            sweep_pod(config, counts, options);
+        }
+    return counts;
+}
+
+} // namespace weft::test
