@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Meshes with failed chips for tests: shapes, positions, random pairs, and what can be known of them without the firmware.
+// Meshes with failed chips for tests: shapes, positions, random pairs, and what can be known of them
+// without the firmware.
 #pragma once
 
 #include <random>

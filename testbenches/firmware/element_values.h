@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small integers as elements of any type, for memories that tests fill and check. Sums that stay below 257 are exact in all.
+// Small integers as elements of any type, for memories that tests fill and check. Sums below 257 are exact in all.
 #pragma once
 
 #include <cstdint>

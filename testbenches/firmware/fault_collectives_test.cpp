@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives on meshes with failed chips, on the machine without time: exact under every schedule that the protocol allows.
+// Collectives on meshes with failed chips, on the machine without time: exact under every schedule that is tried.
 #include <catch2/catch.hpp>
 
 #include <set>

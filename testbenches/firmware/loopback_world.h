@@ -6,8 +6,8 @@
 // access, a DMA queue reads half of a message, half of a message is written at its destination, the host posts the next
 // command. Only what the hardware promises is kept: descriptors of a queue are served in order, and messages of one
 // (source, queue, destination) arrive in order. Some ranks and some message streams are picked to be very slow; with
-// `freeze_one_in` some ranks, DMA queues and message streams stand still until nothing else can happen, so that whoever does
-// not have to wait for them is as far ahead as the protocol lets it.
+// `freeze_one_in` some ranks, DMA queues and message streams stand still until nothing else can happen, so that whoever
+// does not have to wait for them is as far ahead as the protocol lets it.
 //
 // The host part fills the buffers of each rank just before its next command and checks them when its DONE comes, while other
 // ranks may still be in the collective, or already in the next one.

@@ -38,11 +38,11 @@ std::string group_refusal(std::uint32_t rows, std::uint32_t cols, const abi::pla
 }
 
 constexpr const char* k_even_row_pair =
-    "row_pair around failed chips needs an even number of rows and of columns, and failed regions of even size that start on "
-    "even rows and columns";
+    "row_pair around failed chips needs an even number of rows and of columns, and failed regions of even size that "
+    "start on even rows and columns";
 constexpr const char* k_even_ring =
-    "ring_1d around failed chips needs an even number of rows and of columns, and failed regions of even size that start on "
-    "even rows and columns";
+    "ring_1d around failed chips needs an even number of rows and of columns, and failed regions of even size that "
+    "start on even rows and columns";
 
 } // namespace
 

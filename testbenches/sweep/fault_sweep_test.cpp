@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every position of every shape of failed region on 8x8: all collectives that run there are exact, and the routing is proved.
+// Every position of every shape of failed region on 8x8: all collectives that run there are exact, routing is proved.
 // A test case per shape; ctest runs them side by side.
 #include "testbenches/system/fault_sweep.h"
 

@@ -86,7 +86,7 @@ struct sweep_options {
     bool lean = false; ///< of reduce_scatter, all_gather and the roots one, in turn
 };
 
-/// Every collective that runs on this pod in the orientations, with several roots, in one run: nothing wrong, routing proved.
+/// Every collective that runs on this pod in these orientations, some roots, in one run: nothing wrong, routing proved.
 inline void sweep_pod(tpu_pod_config config, sweep_counts& counts, const sweep_options& options = {})
 {
     using abi::algorithm;
