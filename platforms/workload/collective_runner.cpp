@@ -224,6 +224,12 @@ bool collective_runner::run_collective(const collective_case& c, std::uint64_t c
         sc_core::wait(sc_time_from_ps(std::min(k_look_ps, left_ps + 1)), all_answered_);
         if (answers_ == ranks)
             break;
+        if (const std::string dead = stopped_cores(); !dead.empty()) {
+            outcome_.failure = fmt::format("{} {} of {} B: the firmware stopped.{}", name_of(c.op), name_of(c.algo),
+                                           c.size_bytes, dead);
+            end_ps_ = kernel_now_ps();
+            return false;
+        }
         if (picture.empty() && stalled())
             picture =
                 fmt::format("Nothing can move any more at {}.{}", rounded_text(duration(kernel_now_ps())), who_waits());
@@ -371,6 +377,19 @@ std::string collective_runner::who_waits() const
             text +=
                 fmt::format("\nthe cores of {} ranks (the first is {}): each {}", ranks.size(), ranks.front(), wait);
     }
+    return text;
+}
+
+std::string collective_runner::stopped_cores() const
+{
+    constexpr std::size_t k_show = 4;
+    std::size_t stopped = 0;
+    std::string text;
+    for (const chip* c : machine_.chips())
+        if (!c->core.failure().empty() && ++stopped <= k_show)
+            text += fmt::format("\nrank {}: {}", c->rank(), c->core.failure());
+    if (stopped > k_show)
+        text += fmt::format("\n... and {} more ranks stopped", stopped - k_show);
     return text;
 }
 

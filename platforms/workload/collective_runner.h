@@ -62,6 +62,7 @@ private:
     bool all_parked() const;
     bool stalled();
     std::string who_waits() const;
+    std::string stopped_cores() const; ///< whose firmware ended by a trap or a halt, and why; "" when there is none
     std::string answers_of_failed_ranks(std::uint32_t sequence) const;
     std::uint64_t traffic_so_far() const;
     double expected_traffic(const collective_case& c) const;
