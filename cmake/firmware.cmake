@@ -9,7 +9,6 @@ set(WEFT_RV64_FLAGS -std=c++17 -O2 -g -ffreestanding -nostdlib -fno-exceptions -
 if(WEFT_WERROR)
     list(APPEND WEFT_RV64_FLAGS -Werror)
 endif()
-set(WEFT_RV64_BOOT firmware/boot/start.S firmware/boot/boot.cpp firmware/boot/runtime.cpp)
 
 # weft_rv64_program(name SOURCES a.cpp b.S ... [NO_BOOT])
 #
@@ -26,9 +25,8 @@ function(weft_rv64_program name)
         list(APPEND all "${source}")
     endforeach()
     if(NOT arg_NO_BOOT)
-        foreach(source IN LISTS WEFT_RV64_BOOT)
-            list(APPEND all "${PROJECT_SOURCE_DIR}/${source}")
-        endforeach()
+        get_property(boot GLOBAL PROPERTY weft_rv64_boot) # firmware/CMakeLists.txt
+        list(APPEND all ${boot})
     endif()
     file(MAKE_DIRECTORY "${folder}")
     foreach(source IN LISTS all)

@@ -108,9 +108,11 @@ void rv64_hal::burst(std::uint64_t bus_address, const void* memory, std::uint32_
         return;
     weft_write64(reg(abi::core::BURST_BUS), bus_address);
     weft_write64(reg(abi::core::BURST_MEMORY), reinterpret_cast<std::uintptr_t>(memory));
+    traps_.reading_burst = direction == k_burst_from_bus;
     asm volatile("" ::: "memory"); // the burst reads and writes what the compiler may hold in registers
     weft_write32(reg(abi::core::BURST_START), bytes | direction);
     asm volatile("" ::: "memory");
+    traps_.reading_burst = false;
 }
 
 void rv64_hal::copy_in(void* to, std::uint64_t from_address, std::uint32_t bytes)
@@ -200,10 +202,10 @@ std::uint64_t weft_trap(boot::trap_state* state, std::uint64_t cause, std::uint6
     }
     ++state->faults;
     if (!state->fault.set) {
+        const bool is_write = cause == 7 && !state->reading_burst;
         // The caller, in ra, says more than the accessor.
-        boot::report(cause == 5 ? "bus error on a read" : "bus error on a write", state->registers[1], value);
-        // A burst is a store to the control block in either direction; drivers ask for the address only.
-        state->fault = {true, cause == 7, value};
+        boot::report(is_write ? "bus error on a write" : "bus error on a read", state->registers[1], value);
+        state->fault = {true, is_write, value};
     }
     const unsigned first_byte = *reinterpret_cast<const volatile unsigned char*>(pc);
     return pc + ((first_byte & 3u) == 3u ? 4 : 2);

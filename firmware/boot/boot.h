@@ -22,7 +22,8 @@ struct trap_state {
     std::uint64_t registers[32] = {};
     std::uint64_t stack = 0; ///< top of `stack_memory`
     abi::bus_fault fault;
-    std::uint32_t faults = 0; ///< bus errors so far
+    std::uint32_t faults = 0;   ///< bus errors so far
+    bool reading_burst = false; ///< the store that starts a burst may read from the bus
     alignas(16) unsigned char stack_memory[k_trap_stack_bytes];
 };
 

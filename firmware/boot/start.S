@@ -11,6 +11,14 @@
 #define STATE_REGISTERS 0
 #define STATE_STACK 256
 
+    .altmacro
+    .macro store_register n
+    sd      x\n, (STATE_REGISTERS + 8 * \n)(t6)
+    .endm
+    .macro load_register n
+    ld      x\n, (STATE_REGISTERS + 8 * \n)(t6)
+    .endm
+
     .section .text.start, "ax"
     .globl _start
     .type _start, @function
@@ -62,8 +70,10 @@ weft_set_trap_state:
     .type weft_trap_entry, @function
 weft_trap_entry:
     csrrw   t6, mscratch, t6
-    .irp    n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
-    sd      x\n, (STATE_REGISTERS + 8 * \n)(t6)
+    .set    n, 1
+    .rept   30
+    store_register %n
+    .set    n, n + 1
     .endr
     mv      s0, t6
     csrr    t6, mscratch            // the interrupted t6
@@ -77,8 +87,10 @@ weft_trap_entry:
     call    weft_trap
     csrw    mepc, a0
     csrr    t6, mscratch
-    .irp    n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-    ld      x\n, (STATE_REGISTERS + 8 * \n)(t6)
+    .set    n, 1
+    .rept   31
+    load_register %n
+    .set    n, n + 1
     .endr
     mret
     .size weft_trap_entry, . - weft_trap_entry

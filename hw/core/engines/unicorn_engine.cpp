@@ -11,8 +11,8 @@
 //   * uc_emu_stop() in a device access ends the block before the instruction writes its register, which is what a
 //     bus error needs. In a block hook it ends before the block.
 // A callback must not throw through the engine's generated code: exceptions are kept and thrown again by run().
+#include "hw/core/engines/rv64_decode.h"
 #include "hw/core/iss.h"
-#include "hw/core/rv64_decode.h"
 #include "tlm/check.h"
 
 #include <fmt/format.h>
@@ -236,8 +236,13 @@ private:
         const std::uint8_t* code = code_at(block_, block_bytes_);
         if (code == nullptr)
             return block_;
-        const std::uint32_t at = rv64::find_access(code, block_bytes_, next_access_, address, bytes, is_write,
-                                                   [this](unsigned x) { return reg(x); });
+        const auto find = [&](std::uint32_t from) {
+            return rv64::find_access(code, block_bytes_, from, address, bytes, is_write,
+                                     [this](unsigned x) { return reg(x); });
+        };
+        std::uint32_t at = find(next_access_);
+        if (at >= block_bytes_ && next_access_ != 0)
+            at = find(0); // the one before was a wrong guess
         if (at >= block_bytes_)
             return block_ + next_access_; // an access that was split otherwise: it is not aligned
         const std::uint32_t instruction = instruction_at(block_ + at);

@@ -26,6 +26,8 @@ memory_access decode_access(std::uint32_t instruction);
 /// The integer register that the instruction writes, 0 for none. May name one for an instruction that writes a
 /// floating-point register.
 unsigned written_register(std::uint32_t instruction);
+/// Whether it adds to the register that it writes: a pointer that moves on, not another one.
+bool adds_in_place(std::uint32_t instruction);
 
 /// A read of a counter CSR (csrr rd, csr): the CSR's number and rd; csr is 0 for every other instruction.
 struct csr_read {
@@ -37,10 +39,13 @@ csr_read decode_csr_read(std::uint32_t instruction);
 /// Instructions in `bytes` bytes of code.
 std::uint32_t count_instructions(const std::uint8_t* code, std::uint32_t bytes);
 
-/// Finds, in the basic block `code` of `bytes` bytes, the instruction at or after `from` that accesses `address`,
-/// given the registers as they are now. Of 4 bytes it may also be the first half of an access of 8. Returns its
-/// offset, or `bytes` when there is none. One that looks right but whose address register is changed before the
-/// next that looks right is passed over: its registers may have been others when it was executed.
+/// Finds, in the basic block `code` of `bytes` bytes, the instruction at or after `from` that accesses `address`, given
+/// the registers as they are now. Of 4 bytes it may also be the first half of an access of 8. Returns its offset, or `bytes`
+/// when there is none.
+///
+/// Several may look right. The first is taken, but passed over when its address register is loaded anew before the next that
+/// looks right: then it was executed before, with another address (ld a5,0(a5); ld a4,0(a5)). This is a guess only where
+/// code points a register from memory at a device and back within one basic block.
 std::uint32_t find_access(const std::uint8_t* code, std::uint32_t bytes, std::uint32_t from, std::uint64_t address,
                           unsigned access_bytes, bool is_write, const std::function<std::uint64_t(unsigned)>& reg);
 

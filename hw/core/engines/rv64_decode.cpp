@@ -1,6 +1,6 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "hw/core/rv64_decode.h"
+#include "hw/core/engines/rv64_decode.h"
 
 #include <cstring>
 
@@ -106,6 +106,20 @@ unsigned written_register(std::uint32_t i)
     }
 }
 
+bool adds_in_place(std::uint32_t i)
+{
+    if (length_of(static_cast<std::uint16_t>(i)) == 4) {
+        const bool addi = bits(i, 6, 0) == 0x13 && bits(i, 14, 12) == 0;
+        const bool add = bits(i, 6, 0) == 0x33 && bits(i, 14, 12) == 0; // and sub
+        return (addi || add) && bits(i, 19, 15) == bits(i, 11, 7);
+    }
+    const unsigned funct = bits(i, 15, 13);
+    const bool c_addi = bits(i, 1, 0) == 1 && funct == 0;
+    const bool c_addi16sp = bits(i, 1, 0) == 1 && funct == 3 && bits(i, 11, 7) == 2;
+    const bool c_add = bits(i, 1, 0) == 2 && funct == 4 && bits(i, 12, 12) == 1 && bits(i, 6, 2) != 0;
+    return c_addi || c_addi16sp || c_add;
+}
+
 csr_read decode_csr_read(std::uint32_t i)
 {
     // csrrs, csrrc, csrrsi and csrrci of nothing: they only read.
@@ -141,7 +155,7 @@ std::uint32_t find_access(const std::uint8_t* code, std::uint32_t bytes, std::ui
             base = access.base;
             base_changed = false;
         }
-        if (found != bytes && base != 0 && written_register(instruction) == base)
+        if (found != bytes && base != 0 && written_register(instruction) == base && !adds_in_place(instruction))
             base_changed = true;
         at += length_of(static_cast<std::uint16_t>(instruction));
     }
