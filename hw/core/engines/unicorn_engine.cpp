@@ -161,13 +161,14 @@ private:
         unicorn_engine* engine = nullptr;
         std::uint64_t base = 0;
     };
-    /// Instructions of a basic block, remembered by its address.
+    /// Instructions of a basic block, remembered by its offset in memory. Small: a simulation has many cores, and every
+    /// basic block that is executed looks here.
     struct block_count {
-        std::uint64_t address = ~std::uint64_t{0};
-        std::uint32_t bytes = 0;
-        std::uint32_t instructions = 0;
+        std::uint32_t offset = ~std::uint32_t{0};
+        std::uint16_t bytes = 0;
+        std::uint16_t instructions = 0;
     };
-    static constexpr std::size_t k_remembered_blocks = 4096;
+    static constexpr std::size_t k_remembered_blocks = 2048;
 
     static void check(uc_err error, const char* what)
     {
@@ -208,10 +209,14 @@ private:
     }
     std::uint32_t instructions_in(std::uint64_t address, std::uint32_t bytes)
     {
-        block_count& b = blocks_[(address >> 1) % k_remembered_blocks];
-        if (b.address != address || b.bytes != bytes) {
+        const auto offset = static_cast<std::uint32_t>(address - base_);
+        block_count& b = blocks_[(offset >> 1) % k_remembered_blocks];
+        if (b.offset != offset || b.bytes != bytes) {
             const std::uint8_t* code = code_at(address, bytes);
-            b = {address, bytes, code == nullptr ? 0 : rv64::count_instructions(code, bytes)};
+            if (code == nullptr)
+                return 0; // not to be executed: a fetch fault follows
+            b = {offset, static_cast<std::uint16_t>(bytes),
+                 static_cast<std::uint16_t>(rv64::count_instructions(code, bytes))};
         }
         return b.instructions;
     }
