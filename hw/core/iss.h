@@ -6,11 +6,10 @@
 // interrupts, counters and time are the host's.
 //
 // Contract of an engine:
-//   * run() executes whole basic blocks until at least one of the reasons of iss_stop holds; pc() is then the next
-//     instruction.
-//   * A load or store outside mapped memory calls the host in program order, in the middle of run(). The host may
-//     take its time (its thread may wait there). When the host refuses, the instruction is abandoned before it
-//     changes a register and run() returns iss_stop::trap with the access fault.
+//   * run() executes instructions until one of the reasons of iss_stop holds; pc() is then the next instruction.
+//   * A load or store outside mapped memory calls the host in program order, in the middle of run(). The host may take
+//     its time (its thread may wait there). When the host refuses, the instruction is abandoned before it changes a
+//     register and run() returns iss_stop::trap with the access fault.
 //   * Exceptions are never entered by the engine: run() returns iss_stop::trap; the host calls enter_trap(), or ends.
 //   * The counters (cycle, instret, time, and mhartid) are read from the host.
 //   * What the host throws in a callback comes out of run().
@@ -72,12 +71,12 @@ public:
     /// The program has been written to mapped memory; to be called before the first run().
     virtual void program_loaded() = 0;
 
-    /// Execute about `instructions`, at least one basic block.
+    /// Execute `instructions`, at least one.
     virtual iss_stop run(std::uint64_t instructions) = 0;
-    /// In a callback: end run() before the next basic block.
+    /// In a callback: end run() before the next instruction.
     virtual void stop() = 0;
     virtual const iss_trap& last_trap() const = 0;
-    /// Instructions executed so far; in a callback those of the current basic block count already.
+    /// Instructions executed so far; in a callback the current one counts already.
     virtual std::uint64_t retired() const = 0;
 
     /// Machine-mode trap entry: mepc, mcause, mtval, mstatus; goes on at mtvec.

@@ -17,10 +17,11 @@
 // argument, all other registers 0; the program sets its own stack. A program that keeps its stack at the lower end
 // of program memory has its overflow told from a wild pointer: the core then stops, and with it the run.
 //
-// Timing contract, besides that of core.h. An instruction takes cpi cycles, an access on top of it what the bus
-// takes. Instructions of a basic block are charged when its first device access, or its end, is reached. wfi ends
-// at once when an enabled line is up or the timer has passed, else as in core.h. Interrupts are taken between basic
-// blocks: after a wfi, after the block of a device access, and at the end of a quantum (max_ahead). No RTL twin.
+// Timing contract, besides that of core.h. An instruction takes cpi cycles, an access on top of it what the bus takes;
+// the access leaves when the instruction has been paid for. wfi ends at once when an enabled line is up or the timer
+// has passed, else as in core.h. Interrupts are taken between instructions: at once after a wfi or an access, else at
+// the end of the quantum (max_ahead) in which they rise.
+// No RTL twin.
 #pragma once
 
 #include "hw/core/core.h"

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The Unicorn engine (2.0.1) as an iss. What it does not do, and what is done about it here:
-//   * It does not tell the pc of a load or store. Every device access is looked up in the current basic block, from
-//     the one before on: rv64::find_access().
+//   * It knows the pc at the start of a basic block only. A hook on every instruction keeps pc and count; measured, it
+//     halves the speed of computing code, and makes traps, times of accesses and interrupts exact.
 //   * It makes two device accesses of 4 bytes out of one of 8, the lower first: they are joined again.
-//   * Its counter CSRs are those of the host machine, and mhartid cannot be set. Their reads in the program are
-//     found when it is loaded, and a hook on each takes the value from the iss_host.
+//   * Its counter CSRs are those of the host machine, and mhartid cannot be set. Their reads in the program are found
+//     when it is loaded, and a hook on each takes the value from the iss_host.
 //   * It delivers neither interrupts nor exceptions: enter_trap() does by hand what the hart would.
-//   * uc_emu_stop() in a device access ends the block before the instruction writes its register, which is what a
-//     bus error needs. In a block hook it ends before the block.
+//   * uc_emu_stop() in a device access abandons the instruction before it writes its register, which is what a bus
+//     error needs; in the hook of an instruction it ends before the instruction.
 // A callback must not throw through the engine's generated code: exceptions are kept and thrown again by run().
 #include "hw/core/engines/rv64_decode.h"
 #include "hw/core/iss.h"
@@ -17,12 +17,11 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <unicorn/unicorn.h>
 #include <utility>
-#include <vector>
 
 namespace weft {
 
@@ -61,7 +60,7 @@ public:
     explicit unicorn_engine(iss_host& host) : host_(host)
     {
         check(uc_open(UC_ARCH_RISCV, UC_MODE_RISCV64, &uc_), "uc_open");
-        hook(UC_HOOK_BLOCK, reinterpret_cast<void*>(on_block));
+        hook(UC_HOOK_CODE, reinterpret_cast<void*>(on_instruction));
         hook(UC_HOOK_INTR, reinterpret_cast<void*>(on_exception));
         hook(UC_HOOK_MEM_UNMAPPED | UC_HOOK_MEM_PROT, reinterpret_cast<void*>(on_unmapped));
     }
@@ -97,37 +96,33 @@ public:
 
     iss_stop run(std::uint64_t instructions) override
     {
-        limit_ = retired_ + instructions;
+        limit_ = retired_ + std::max<std::uint64_t>(instructions, 1);
         trapped_ = false;
-        stopped_ = false;
         second_half_ = false;
-        block_bytes_ = 0;
         const std::uint64_t start = pc_;
         const uc_err error = uc_emu_start(uc_, pc_, ~std::uint64_t{0}, 0, 0);
         if (thrown_)
             std::rethrow_exception(std::exchange(thrown_, nullptr));
-        if (trapped_) {
-            pc_ = trap_.pc;
-            uncount_from(pc_);
-            return iss_stop::trap;
+        if (!trapped_) {
+            const bool over = retired_ >= limit_;
+            pc_ = read(UC_RISCV_REG_PC);
+            switch (error) {
+            case UC_ERR_OK: return over && !is_wfi(instruction_at(at_)) ? iss_stop::budget : iss_stop::wfi;
+            case UC_ERR_FETCH_UNMAPPED:
+            case UC_ERR_FETCH_PROT: trap_ = {trap_cause::k_fetch_fault, pc_, pc_}; return iss_stop::trap;
+            case UC_ERR_INSN_INVALID:
+            case UC_ERR_EXCEPTION: {
+                const std::uint32_t i = instruction_at(at_);
+                const bool ebreak = i == 0x0010'0073 || (i & 0xffffu) == 0x9002;
+                trap_ = {ebreak ? trap_cause::k_breakpoint : trap_cause::k_illegal_instruction, at_, ebreak ? at_ : 0};
+                break;
+            }
+            default: throw bug("unicorn", 0, fmt::format("{} at pc {:#x}, from {:#x}", uc_strerror(error), pc_, start));
+            }
         }
-        pc_ = read(UC_RISCV_REG_PC);
-        switch (error) {
-        case UC_ERR_OK: break;
-        case UC_ERR_FETCH_UNMAPPED:
-        case UC_ERR_FETCH_PROT: return set_trap(trap_cause::k_fetch_fault, pc_, pc_);
-        case UC_ERR_INSN_INVALID:
-        case UC_ERR_EXCEPTION: {
-            const bool ebreak = instruction_at(pc_) == 0x0010'0073 || (instruction_at(pc_) & 0xffffu) == 0x9002;
-            return set_trap(ebreak ? trap_cause::k_breakpoint : trap_cause::k_illegal_instruction, pc_,
-                            ebreak ? pc_ : 0);
-        }
-        default: throw bug("unicorn", 0, fmt::format("{} at pc {:#x}, from {:#x}", uc_strerror(error), pc_, start));
-        }
-        if (stopped_)
-            return iss_stop::budget;
-        uncount_from(pc_);
-        return iss_stop::wfi;
+        pc_ = trap_.pc;
+        --retired_; // it was counted when it began
+        return iss_stop::trap;
     }
 
     void stop() override { limit_ = 0; }
@@ -161,15 +156,6 @@ private:
         unicorn_engine* engine = nullptr;
         std::uint64_t base = 0;
     };
-    /// Instructions of a basic block, remembered by its offset in memory. Small: a simulation has many cores, and every
-    /// basic block that is executed looks here.
-    struct block_count {
-        std::uint32_t offset = ~std::uint32_t{0};
-        std::uint16_t bytes = 0;
-        std::uint16_t instructions = 0;
-    };
-    static constexpr std::size_t k_remembered_blocks = 2048;
-
     static void check(uc_err error, const char* what)
     {
         if (error != UC_ERR_OK)
@@ -207,58 +193,7 @@ private:
             std::memcpy(&instruction, half, 2);
         return instruction;
     }
-    std::uint32_t instructions_in(std::uint64_t address, std::uint32_t bytes)
-    {
-        const auto offset = static_cast<std::uint32_t>(address - base_);
-        block_count& b = blocks_[(offset >> 1) % k_remembered_blocks];
-        if (b.offset != offset || b.bytes != bytes) {
-            const std::uint8_t* code = code_at(address, bytes);
-            if (code == nullptr)
-                return 0; // not to be executed: a fetch fault follows
-            b = {offset, static_cast<std::uint16_t>(bytes),
-                 static_cast<std::uint16_t>(rv64::count_instructions(code, bytes))};
-        }
-        return b.instructions;
-    }
-    /// The block was counted when it was entered; what lies from `pc` to its end was not executed.
-    void uncount_from(std::uint64_t pc)
-    {
-        if (pc >= block_ && pc < block_ + block_bytes_)
-            retired_ -= instructions_in(pc, static_cast<std::uint32_t>(block_ + block_bytes_ - pc));
-        block_bytes_ = 0;
-    }
-    iss_stop set_trap(std::uint64_t cause, std::uint64_t pc, std::uint64_t value)
-    {
-        trap_ = {cause, pc, value};
-        uncount_from(pc);
-        return iss_stop::trap;
-    }
-
-    /// The instruction of the current block that makes this access; remembers it, so that the next is looked for
-    /// behind it. `bytes` becomes 8 where the access is the first half of one.
-    std::uint64_t pc_of_access(std::uint64_t address, unsigned& bytes, bool is_write)
-    {
-        const std::uint8_t* code = code_at(block_, block_bytes_);
-        if (code == nullptr)
-            return block_;
-        const auto find = [&](std::uint32_t from) {
-            return rv64::find_access(code, block_bytes_, from, address, bytes, is_write,
-                                     [this](unsigned x) { return reg(x); });
-        };
-        std::uint32_t at = find(next_access_);
-        if (at >= block_bytes_ && next_access_ != 0)
-            at = find(0); // the one before was a wrong guess
-        if (at >= block_bytes_)
-            return block_ + next_access_; // an access that was split otherwise: it is not aligned
-        const std::uint32_t instruction = instruction_at(block_ + at);
-        const rv64::memory_access access = rv64::decode_access(instruction);
-        bytes = access.bytes;
-        // An atomic instruction reads and then writes: look at it again for the write.
-        next_access_ = access.reads && access.writes && !is_write
-                           ? at
-                           : at + rv64::length_of(static_cast<std::uint16_t>(instruction));
-        return block_ + at;
-    }
+    static bool is_wfi(std::uint32_t instruction) { return instruction == 0x1050'0073; }
 
     /// One access as Unicorn makes it: a whole one, or half of one of 8 bytes.
     void access(std::uint64_t address, unsigned bytes, bool is_write, std::uint64_t& value)
@@ -275,8 +210,7 @@ private:
                 set_access_trap(address - 4, is_write);
             return;
         }
-        access_pc_ = pc_of_access(address, bytes, is_write);
-        if (bytes == 8) {
+        if (bytes == 4 && rv64::access_bytes(instruction_at(at_)) == 8) {
             second_half_ = true;
             half_ = value;
             if (is_write)
@@ -306,7 +240,7 @@ private:
     {
         second_half_ = false;
         trapped_ = true;
-        trap_ = {is_write ? trap_cause::k_store_fault : trap_cause::k_load_fault, access_pc_, address};
+        trap_ = {is_write ? trap_cause::k_store_fault : trap_cause::k_load_fault, at_, address};
         uc_emu_stop(uc_);
     }
 
@@ -322,27 +256,21 @@ private:
         const region& r = *static_cast<region*>(data);
         r.engine->access(r.base + offset, bytes, true, value);
     }
-    static void on_block(uc_engine* uc, std::uint64_t address, std::uint32_t bytes, void* data)
+    static void on_instruction(uc_engine* uc, std::uint64_t address, std::uint32_t, void* data)
     {
         auto& self = *static_cast<unicorn_engine*>(data);
         if (self.retired_ >= self.limit_) {
-            self.stopped_ = true;
             uc_emu_stop(uc);
             return;
         }
-        self.block_ = address;
-        self.block_bytes_ = bytes;
-        self.next_access_ = 0;
-        self.retired_ += self.instructions_in(address, bytes);
+        self.at_ = address;
+        ++self.retired_;
     }
     static void on_exception(uc_engine* uc, std::uint32_t number, void* data)
     {
         auto& self = *static_cast<unicorn_engine*>(data);
-        // Unicorn has gone on by 4 bytes, whatever the length of the instruction. An ecall is told as one from user
-        // mode.
-        const std::uint64_t pc = self.read(UC_RISCV_REG_PC) - 4;
-        self.trapped_ = true;
-        self.trap_ = {number == 8 ? trap_cause::k_ecall : number, pc, 0};
+        self.trapped_ = true; // an ecall is told as one from user mode
+        self.trap_ = {number == 8 ? trap_cause::k_ecall : number, self.at_, 0};
         uc_emu_stop(uc);
     }
     static bool on_unmapped(uc_engine*, uc_mem_type, std::uint64_t, int, std::int64_t, void*)
@@ -374,20 +302,15 @@ private:
     std::uint8_t* memory_ = nullptr;
     region devices_[3];
 
-    std::uint64_t pc_ = 0;
+    std::uint64_t pc_ = 0; // between runs
+    std::uint64_t at_ = 0; // the instruction that is being executed
     std::uint64_t retired_ = 0;
     std::uint64_t limit_ = 0;
-    std::uint64_t block_ = 0; // the current basic block
-    std::uint32_t block_bytes_ = 0;
-    std::uint32_t next_access_ = 0; // offset in it of the first instruction that may make the next access
-    std::uint64_t access_pc_ = 0;
     std::uint64_t half_ = 0; // of an access of 8 bytes of which Unicorn has made the first half
     bool second_half_ = false;
     bool trapped_ = false;
-    bool stopped_ = false;
     iss_trap trap_;
     std::exception_ptr thrown_;
-    std::vector<block_count> blocks_ = std::vector<block_count>(k_remembered_blocks);
 };
 
 } // namespace

@@ -25,7 +25,7 @@
 2:  result  a0
     expect  1b
     lla     s1, 2f
-    ld      a0, IRQ_ENABLE(s10)     // a register of another width
+    ld      a0, IRQ_PENDING(s10)    // a register of another width
     li      a0, 80
 2:  result  a0
     expect  2b
