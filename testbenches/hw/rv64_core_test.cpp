@@ -311,4 +311,22 @@ TEST_CASE("the hal of an rv64 core")
         CHECK(b.times_ps[i] > b.times_ps[i - 1]);
 }
 
+TEST_CASE("a bus error outside the hal of an rv64 core ends the firmware")
+{
+    bench b("bench", "test_hal_probe", 1);
+    b.run();
+    CHECK_THAT(
+        b.core.failure(),
+        Catch::StartsWith("the firmware stopped itself with code 8; its last line is 'store access fault at pc 0x1"));
+    CHECK_THAT(b.core.failure(), Catch::EndsWith(", address 0x20000004'."));
+}
+
+TEST_CASE("a simulation may end while an rv64 core waits for the bus")
+{
+    bench b("bench", "test_hal_probe", 99);
+    for (unsigned i = 1; i < 100; ++i)
+        sc_core::sc_start(sc_time_from_ps(17'001)); // not all of these stops are in the middle of an access
+    CHECK_FALSE(b.core.finished());
+}
+
 #endif

@@ -12,6 +12,8 @@ void weft_firmware_main(hal& h, std::uint64_t argument)
 {
     constexpr std::uint64_t k_device = 0x1000'0000, k_nothing = 0x2000'0000, k_hbm = 0x80'0000'0000;
     h.log("argument", argument);
+    if (argument == 1) // outside the HAL nobody expects a bus error
+        *reinterpret_cast<volatile std::uint32_t*>(k_nothing + 4) = 1;
     h.write32(k_device + 4, 41);
     h.log("register", h.read32(k_device + 4) + 1);
     h.write64(k_device + 8, 0x1'0000'0002);
