@@ -3,6 +3,7 @@
 #
 # Everything from outside, found once, here. All of it is in Debian 12: cmake/debian-packages.txt.
 #   SystemC::systemc  fmt::fmt  spdlog::spdlog  yaml-cpp  nlohmann_json::nlohmann_json  CLI11::CLI11
+#   with WEFT_UNICORN: WEFT::unicorn, and the cross compiler in WEFT_RV64_CXX
 #   with WEFT_TESTS: Catch2::Catch2  benchmark::benchmark
 
 # find_package(REQUIRED), but the message tells what to install.
@@ -22,6 +23,19 @@ if(NOT WEFT_SYSTEMC_FOUND)
 endif()
 add_library(SystemC::systemc INTERFACE IMPORTED)
 target_link_libraries(SystemC::systemc INTERFACE PkgConfig::WEFT_SYSTEMC)
+
+# Unicorn executes RV64 firmware, and the cross compiler builds it.
+if(WEFT_UNICORN)
+    pkg_check_modules(WEFT_UNICORN_LIBRARY QUIET IMPORTED_TARGET unicorn>=2.0.1)
+    find_program(WEFT_RV64_CXX riscv64-linux-gnu-g++)
+    mark_as_advanced(WEFT_RV64_CXX)
+    if(NOT WEFT_UNICORN_LIBRARY_FOUND OR NOT WEFT_RV64_CXX)
+        message(FATAL_ERROR "Unicorn 2.0.1 or the RISC-V compiler was not found. On Debian 12: apt-get install libunicorn-dev "
+            "g++-riscv64-linux-gnu (or configure with -DWEFT_UNICORN=OFF, for native cores only).")
+    endif()
+    add_library(WEFT::unicorn INTERFACE IMPORTED)
+    target_link_libraries(WEFT::unicorn INTERFACE PkgConfig::WEFT_UNICORN_LIBRARY)
+endif()
 
 weft_find(fmt libfmt-dev)
 weft_find(spdlog libspdlog-dev)

@@ -15,6 +15,13 @@ inline constexpr std::uint64_t k_local_memory_bytes = 0x0001'0000;
 inline constexpr std::uint64_t k_platform_table_address = 0x0000'1000;
 inline constexpr std::uint64_t k_command_address = 0x0000'1200;  ///< the host writes struct command here
 inline constexpr std::uint64_t k_response_address = 0x0000'1300; ///< firmware writes struct response here
+/// Program memory of an RV64 core: image, data and stack. Not part of local memory: 64 KiB would hold the shipped firmware
+/// (17 KiB, 30 KiB without optimisation) but leave little for a user's, a stack could run into what the host writes there,
+/// and below this region nothing is mapped: a stack at its lower end that overflows leaves it and is noticed.
+inline constexpr std::uint64_t k_program_memory_base = 0x0010'0000;
+inline constexpr std::uint64_t k_program_memory_bytes = 0x0004'0000;
+inline constexpr std::uint64_t k_core_base = 0x0200'0000; ///< control block of an RV64 core, core_regs.def
+inline constexpr std::uint64_t k_core_bytes = 0x0000'1000;
 inline constexpr std::uint64_t k_mailbox_base = 0x1000'0000;
 inline constexpr std::uint64_t k_dma_base = 0x1001'0000;
 inline constexpr std::uint64_t k_hbm_base = 0x80'0000'0000; ///< 512 GiB up: the chip's own HBM

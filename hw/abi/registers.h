@@ -37,6 +37,9 @@ namespace dma {
 namespace mailbox {
 #include "hw/abi/mailbox_regs.def"
 } // namespace mailbox
+namespace core {
+#include "hw/abi/core_regs.def"
+} // namespace core
 #undef WEFT_REG
 #undef WEFT_REG_ARRAY
 
@@ -48,6 +51,9 @@ inline constexpr reg_row k_dma_rows[] = {
 };
 inline constexpr reg_row k_mailbox_rows[] = {
 #include "hw/abi/mailbox_regs.def"
+};
+inline constexpr reg_row k_core_rows[] = {
+#include "hw/abi/core_regs.def"
 };
 #undef WEFT_REG
 #undef WEFT_REG_ARRAY

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/chip/chip.h"
 
+#include "hw/core/native_core.h"
+#include "hw/core/rv64_core.h"
+
 #include <cstring>
 #include <fmt/format.h>
 
@@ -9,7 +12,14 @@ namespace weft {
 
 namespace {
 constexpr std::uint64_t k_device_window_bytes = 0x1'0000;
+
+std::unique_ptr<core_base> make_core(const core_config& config, notifier& wake, std::uint32_t rank)
+{
+    if (config.model == core_model::rv64)
+        return std::make_unique<rv64_core>("core", config, wake, rank);
+    return std::make_unique<native_core>("core", config, wake);
 }
+} // namespace
 
 std::vector<config_problem> chip_config::validate() const
 {
@@ -28,7 +38,7 @@ std::vector<config_problem> chip_config::validate() const
 
 chip::chip(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const chip_config& config,
            const dma_fabric_view& view, abi::platform_table table)
-    : sc_core::sc_module(name), core("core", config.core, time), bus("bus", config.bus),
+    : sc_core::sc_module(name), core_(make_core(config.core, time, table.rank)), core(*core_), bus("bus", config.bus),
       local("local", config.local_memory), hbm("hbm", config.hbm),
       dma("dma", time, pool, core, table.rank, table.ranks, config.dma, view), mailbox("mailbox", config.mailbox),
       rank_(table.rank)

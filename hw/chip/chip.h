@@ -10,11 +10,12 @@
 #include "hw/abi/platform_table.h"
 #include "hw/bus/bus.h"
 #include "hw/chip/mailbox.h"
-#include "hw/core/native_core.h"
+#include "hw/core/core.h"
 #include "hw/dma/dma.h"
 #include "hw/memory/hbm.h"
 #include "hw/memory/local_memory.h"
 
+#include <memory>
 #include <string>
 
 namespace weft {
@@ -48,7 +49,11 @@ struct chip_config {
 
 class chip final : public sc_core::sc_module {
 public:
-    native_core core;
+private:
+    std::unique_ptr<core_base> core_; // before the reference to it
+
+public:
+    core_base& core; ///< native or rv64, as config.core.model says
     weft::bus bus;
     local_memory local;
     weft::hbm hbm;

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/bench_cases.h"
 
+#include "hw/core/iss.h"
 #include "platforms/config/config_reader.h"
 #include "platforms/tpu_pod/tpu_pod.h"
 #include "platforms/workload/collective_runner.h"
 #include "platforms/workload/host_time.h"
 #include "platforms/workload/traffic.h"
 
+#include <cstring>
 #include <fmt/format.h>
 #include <fstream>
 #include <memory>
@@ -190,9 +192,10 @@ figures bench_uniform(unsigned side, bool carry_data, double load, unsigned pack
 }
 
 figures bench_all_reduce(const std::string& algorithm, unsigned side, bool checked, const std::string& size,
-                         unsigned packet_bytes, unsigned burst)
+                         unsigned packet_bytes, unsigned burst, bool rv64)
 {
     tpu_pod_config config = pod_config(side);
+    config.chip.core.model = rv64 ? core_model::rv64 : core_model::native;
     config.ici.max_payload = data_size(packet_bytes);
     config.ici.buffer_per_vl = data_size(40 << 10);
     config.run.burst = packet_count(burst);
@@ -212,13 +215,42 @@ figures bench_all_reduce(const std::string& algorithm, unsigned side, bool check
     if (!outcome.failure.empty() || outcome.cases.size() != 1 || (checked && outcome.cases[0].check.wrong != 0))
         throw bug("bench", pod.time().now_ps(), "the all-reduce failed: " + outcome.failure);
     const auto hops = static_cast<double>(pod.ici().engine().packet_hops());
+    double instructions = 0;
+    for (const chip* c : pod.chips())
+        if (const stat_row* row = c->core.stats.find("instructions"))
+            instructions += static_cast<double>(row->value());
     return {{"hops", hops},
             {"hops_per_s", hops / outcome.cpu_seconds},
+            {"instructions", instructions},
             {"cpu_s", outcome.cpu_seconds},
             {"time_us", static_cast<double>(outcome.cases[0].time_ps) * 1e-6},
             {"events_per_hop", static_cast<double>(pod.time().events()) / hops},
             {"activations_per_hop", static_cast<double>(pod.time().activations()) / hops},
             {"resident_MiB", resident_bytes() / (1 << 20)}};
+}
+
+figures bench_rv64_engine()
+{
+    struct no_devices final : iss_host {
+        bool iss_read(std::uint64_t, unsigned, std::uint64_t&) override { return false; }
+        bool iss_write(std::uint64_t, unsigned, std::uint64_t) override { return false; }
+        std::uint64_t iss_read_counter(iss_counter) override { return 0; }
+    } host;
+    // auipc a1,0; 1: lwu a3,0(a1); xor a0,a0,a3; mul a0,a0,a3; addi a2,a2,1; bnez a1,1b
+    constexpr std::uint32_t k_loop[] = {0x00000597, 0x0005e683, 0x00d54533, 0x02d50533, 0x00160613, 0xfe0598e3};
+    constexpr std::uint64_t k_bytes = 4096;
+    constexpr std::uint64_t k_instructions = 50'000'000;
+    alignas(k_bytes) static std::uint8_t memory[k_bytes];
+    std::memcpy(memory, k_loop, sizeof k_loop);
+    const std::unique_ptr<iss> engine = make_iss(host);
+    engine->map_memory(0x10'0000, k_bytes, memory);
+    engine->program_loaded();
+    engine->set_pc(0x10'0000);
+    const double start = cpu_seconds();
+    while (engine->retired() < k_instructions)
+        if (engine->run(940) != iss_stop::budget)
+            throw bug("bench", 0, "the loop trapped");
+    return {{"instructions_per_s", static_cast<double>(k_instructions) / (cpu_seconds() - start)}};
 }
 
 figures bench_elaboration(unsigned side)

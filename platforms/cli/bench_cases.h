@@ -24,9 +24,12 @@ figures bench_kernel_events(unsigned pending);
 figures bench_calendar_queue(unsigned pending);
 /// Uniform random traffic of 256 B packets on an n x n mesh: "hops_per_s", "events_per_hop", "activations_per_hop", "hops".
 figures bench_uniform(unsigned side, bool carry_data, double load, unsigned packets_each);
-/// All-reduce on an 8x8 mesh, one packet per transaction: as bench_uniform, and "time_us", "cpu_s".
+/// All-reduce on an 8x8 mesh, one packet per transaction: as bench_uniform, and "time_us", "cpu_s", "resident_MiB",
+/// "instructions" (of rv64 cores).
 figures bench_all_reduce(const std::string& algorithm, unsigned side, bool checked, const std::string& size,
-                         unsigned packet_bytes, unsigned burst);
+                         unsigned packet_bytes, unsigned burst, bool rv64 = false);
+/// The RV64 engine alone on a loop of loads and arithmetic, in quanta of 940 instructions: "instructions_per_s".
+figures bench_rv64_engine();
 /// Elaboration of n x n chips: "s_per_1000_chips", "bytes_per_chip", "bytes_per_link".
 figures bench_elaboration(unsigned side);
 

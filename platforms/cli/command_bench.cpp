@@ -1,5 +1,6 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
+#include "hw/core/iss.h"
 #include "platforms/cli/bench_cases.h"
 #include "platforms/cli/cli.h"
 #include "platforms/report/run_report.h"
@@ -126,6 +127,24 @@ void measure_size(page& out, unsigned repeats)
     out.line("elaboration per 1,000 chips", fmt::format("{:.3f} s CPU", e.at("s_per_1000_chips")));
 }
 
+void measure_rv64(page& out, unsigned repeats)
+{
+    if (*iss_engine_name() == '\0')
+        return;
+    constexpr double k_seconds = 60;
+    constexpr double k_MiB = 1024;
+    out.title("RV64 cores: 64 chips all-reduce 16 MiB by ring_1d, data off");
+    const auto native = median_of(repeats, [] { return bench_all_reduce("ring_1d", 8, false, "16 MiB", 256, 1); });
+    const auto rv64 = median_of(repeats, [] { return bench_all_reduce("ring_1d", 8, false, "16 MiB", 256, 1, true); });
+    out.line("CPU time", fmt::format("{:.1f} s", rv64.at("cpu_s")), "<= 60 s", rv64.at("cpu_s") <= k_seconds);
+    out.line("the same on native cores", fmt::format("{:.1f} s", native.at("cpu_s")));
+    out.line("resident memory", fmt::format("{:.0f} MiB", rv64.at("resident_MiB")), "<= 1 GiB",
+             rv64.at("resident_MiB") <= k_MiB);
+    out.line("instructions executed", fmt::format("{:.1f} M", rv64.at("instructions") / 1e6));
+    const auto engine = median_of(repeats, [] { return bench_rv64_engine(); });
+    out.line("instructions per CPU second of a core that only computes", millions(engine.at("instructions_per_s")));
+}
+
 void measure_bursts(page& out, bool full)
 {
     constexpr double k_error_target = 2.0;
@@ -190,6 +209,7 @@ void add_bench(CLI::App& app, int& exit_code)
         measure_queues(out, options->repeats);
         measure_hops(out, options->repeats);
         measure_size(out, options->repeats);
+        measure_rv64(out, options->repeats);
         if (!options->quick) {
             measure_bursts(out, options->full);
             measure_pod(out);

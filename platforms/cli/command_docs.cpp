@@ -63,6 +63,7 @@ std::string registers_page()
         "and write, w1c write one to clear, rc reading clears, db doorbell.\n";
     text += register_table("DMA", abi::k_dma_rows);
     text += register_table("Mailbox", abi::k_mailbox_rows);
+    text += register_table("Control block of an RV64 core", abi::k_core_rows);
     return text;
 }
 

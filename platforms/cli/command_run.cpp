@@ -9,7 +9,9 @@
 #include "platforms/workload/link_failure_report.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <fmt/format.h>
+#include <fstream>
 #include <iostream>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -40,6 +42,39 @@ public:
 
 private:
     progress& bar_;
+};
+
+/// What firmware has to say, in <out>/firmware.log: time, core, line. The file is made with the first line.
+class firmware_log final : public core_log_sink {
+public:
+    firmware_log(machine& m, std::string path) : path_(std::move(path))
+    {
+        std::remove(path_.c_str()); // of an earlier run
+        for (chip* c : m.chips())
+            c->core.connect_log(*this);
+    }
+    void on_log(const char* core, std::uint64_t time_ps, const char* text, std::uint64_t value) override
+    {
+        on_console(core, time_ps, fmt::format("{} {}", text, value));
+    }
+    void on_console(const char* core, std::uint64_t time_ps, const std::string& line) override
+    {
+        if (!file_.is_open())
+            file_.open(path_);
+        file_ << fmt::format("{:>16.6f} us  {}: {}\n", static_cast<double>(time_ps) / 1e6, core, line);
+        ++lines_;
+    }
+    /// Closes it; "" when there is nothing to say about it.
+    std::string close()
+    {
+        file_.close();
+        return lines_ == 0 ? "" : fmt::format("firmware: {} ({} line{})\n", path_, lines_, lines_ == 1 ? "" : "s");
+    }
+
+private:
+    std::string path_;
+    std::ofstream file_;
+    std::uint64_t lines_ = 0;
 };
 
 std::vector<link_load> busiest_links(machine& m, std::uint64_t simulated_ps)
@@ -265,11 +300,14 @@ int run(const run_options& options)
     const std::unique_ptr<machine> m = p.build();
     if (trace)
         connect_trace(*m, *trace);
+    firmware_log log(*m, dir + "/firmware.log");
     run_outcome outcome;
+    std::string log_line;
     {
         collective_runner runner("host", *m, p.run(), &observer);
         outcome = runner.run();
         bar.finish();
+        log_line = log.close();
         if (trace) // also of a run that failed: that is when one wants to look
             trace->close();
         if (outcome.failure.empty())
@@ -284,7 +322,7 @@ int run(const run_options& options)
             write_file_atomically(options.json, to_json(report).dump(2) + "\n");
     }
     if (!options.quiet && options.json != "-") {
-        fmt::print("results: {}/results.json\n", dir);
+        fmt::print("results: {}/results.json\n{}", dir, log_line);
         if (trace)
             fmt::print("trace:   {} ({} records{}; open it at https://ui.perfetto.dev)\n", options.trace,
                        trace->written(),

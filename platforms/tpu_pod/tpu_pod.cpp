@@ -7,9 +7,17 @@
 
 #include <fmt/format.h>
 
+extern "C" const unsigned char weft_firmware_elf[], weft_firmware_elf_end[]; // cmake/firmware.cmake
+
 namespace weft {
 
 namespace {
+firmware_image collective_firmware()
+{
+    return {firmware::collective_main, weft_firmware_elf,
+            static_cast<std::size_t>(weft_firmware_elf_end - weft_firmware_elf), "the shipped collective firmware"};
+}
+
 dma_fabric_view view_of(const tpu_pod_config& config)
 {
     dma_fabric_view view;
@@ -74,7 +82,7 @@ tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing)
             c.dma.to_fabric(port).bind(ici_->router(rank).local_port(port).in);
             ici_->router(rank).local_port(port).out.bind(c.dma.from_fabric(port));
         }
-        c.core.load(firmware::collective_main, 0);
+        c.core.load(collective_firmware(), 0);
         chip_list_.push_back(&c);
     }
     for (const link_fault_config& f : config.faults.links_down) {

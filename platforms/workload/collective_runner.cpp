@@ -269,6 +269,14 @@ bool collective_runner::run_collective(const collective_case& c, std::uint64_t c
         sc_core::wait(sc_time_from_ps(std::min(k_look_ps, left_ps + 1)), all_answered_);
         if (answers_ == ranks)
             break;
+        if (const std::string dead = stopped_cores(); !dead.empty()) {
+            outcome_.failure = fmt::format("{} {} of {} B: the firmware stopped.{}", name_of(c.op), name_of(c.algo),
+                                           c.size_bytes, dead);
+            outcome_.failed_case = c;
+            outcome_.failed_start_ps = start_ps;
+            end_ps_ = kernel_now_ps();
+            return false;
+        }
         if (picture.empty() && stalled()) {
             picture_ps = kernel_now_ps();
             picture =
@@ -447,6 +455,19 @@ std::string collective_runner::who_waits() const
 std::string collective_runner::rank_name(std::uint32_t rank) const
 {
     return fmt::format("rank {}, {}", rank, machine_.chip_name(rank));
+}
+
+std::string collective_runner::stopped_cores() const
+{
+    constexpr std::size_t k_show = 4;
+    std::size_t stopped = 0;
+    std::string text;
+    for (const chip* c : machine_.chips())
+        if (!c->core.failure().empty() && ++stopped <= k_show)
+            text += fmt::format("\n{}: {}", rank_name(c->rank()), c->core.failure());
+    if (stopped > k_show)
+        text += fmt::format("\n... and {} more ranks stopped", stopped - k_show);
+    return text;
 }
 
 std::string collective_runner::answers_of_failed_ranks(std::uint32_t sequence, const collective_case& c) const

@@ -75,6 +75,7 @@ private:
     void explain_failure(const collective_case& c, const std::string& picture, const std::string& failed,
                          std::uint64_t start_ps);
     void add_to_digest(digest64& digest) const;
+    std::string stopped_cores() const; ///< whose firmware ended by a trap or a halt, and why; "" when there is none
     std::uint64_t traffic_so_far() const;
     double expected_traffic(const collective_case& c) const;
 

@@ -435,6 +435,57 @@ TEST_CASE("platforms at the edge of what is accepted still give the right answer
     }
 }
 
+#ifdef WEFT_RV64_PROGRAMS
+namespace {
+/// Runs small.yaml on rv64 cores with the program of that name under testbenches/hw/rv64, or with a file.
+program_run run_rv64(const scratch& dir, const std::string& elf)
+{
+    return dir.run({"run", "small.yaml", "--out", "out", "--set", "chip.core.model=rv64", "--set",
+                    "chip.core.elf=" + elf, "--set", "firmware_timeout=1 ms"});
+}
+} // namespace
+
+TEST_CASE("an ELF that cannot run ends with 2 and a sentence", "[program][fast]")
+{
+    const scratch dir;
+    dir.write("text.elf", "no program at all");
+    const auto refused = [&](const std::string& elf, const std::string& why) {
+        const program_run r = run_rv64(dir, elf);
+        INFO(r.err);
+        CHECK(r.exit_code == 2);
+        CHECK(r.err.find("chip.core.elf: names '" + elf + "', which " + why) != std::string::npos);
+        CHECK_FALSE(fs::exists(dir.path() / "out"));
+    };
+    refused("nowhere.elf", "cannot be read: No such file or directory.");
+    refused("text.elf", "is no ELF file; give a program linked for RV64.");
+    refused(WEFT_PROGRAM, "is a 64-bit little-endian program for x86-64, but the cores are RV64GC;");
+}
+
+TEST_CASE("rv64 firmware whose stack overflows ends the run with 1 and a sentence", "[program][fast]")
+{
+    const scratch dir;
+    const program_run r = run_rv64(dir, WEFT_RV64_PROGRAMS "/test_endings.elf");
+    INFO(r.err);
+    CHECK(r.exit_code == 1);
+    CHECK(
+        r.err.find("the firmware stopped.\nrank 0, chip(0,0): stack overflow: the firmware writes 0xffff8 with sp 0xfffc0, below "
+                   "program memory, which begins at 0x100000.\nrank 1, ") != std::string::npos);
+    CHECK(r.err.find("... and 12 more ranks stopped") != std::string::npos);
+}
+
+TEST_CASE("what rv64 firmware writes to the console is in its log", "[program][fast]")
+{
+    const scratch dir;
+    const program_run r = run_rv64(dir, WEFT_RV64_PROGRAMS "/test_hal_probe.elf");
+    CHECK(r.exit_code == 1); // it answers no command
+    CHECK(r.out.find("firmware: out/firmware.log (") != std::string::npos);
+    const std::string log = content_of(dir.path() / "out/firmware.log");
+    INFO(log);
+    CHECK(log.find(" us  chip_0_0.core: argument 0\n") != std::string::npos);
+    CHECK(log.find(" us  chip_3_3.core: bus error on a write at pc 0x1") != std::string::npos);
+}
+#endif
+
 TEST_CASE("help and version and list", "[program][fast]")
 {
     const scratch dir;

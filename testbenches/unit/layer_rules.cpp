@@ -193,6 +193,8 @@ std::string angle_include_problem(const std::string& path, const std::string& he
         return from + "/ is plain C++ without SystemC";
     if (!starts_with(from, "platforms") && names(k_platform_libraries, header))
         return "only platforms/ may use this library";
+    if (starts_with(header, "unicorn/") && !starts_with(path, "hw/core/engines/"))
+        return "only hw/core/engines/ may use this library: another engine may take its place";
     return "";
 }
 

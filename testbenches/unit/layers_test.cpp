@@ -120,6 +120,8 @@ TEST_CASE("layers: a library in the wrong folder is found")
     CHECK(include("tlm/units.h", "<yaml-cpp/yaml.h>") == 1);
     CHECK(include("hw/dma/dma.h", "<nlohmann/json.hpp>") == 1);
     CHECK(include("hw/chip/chip.h", "<CLI/CLI.hpp>") == 1);
+    CHECK(include("hw/core/engines/unicorn_engine.cpp", "<unicorn/unicorn.h>") == 0);
+    CHECK(include("hw/core/rv64_core.cpp", "<unicorn/unicorn.h>") == 1);
     CHECK(include("platforms/topology/mesh.h", "<systemc>") == 1);
     CHECK(include("platforms/routing/table.h", "<tlm_utils/simple_target_socket.h>") == 1);
 }

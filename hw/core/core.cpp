@@ -1,0 +1,235 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/core/core.h"
+
+#include "hw/core/elf_program.h"
+#include "hw/core/iss.h"
+#include "tlm/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weft {
+
+namespace {
+std::string time_text(std::uint64_t time_ps)
+{
+    return time_ps == k_never_ps ? std::string("never") : rounded_text(duration(time_ps));
+}
+
+/// Unicorn's translator runs on the stack of the core's thread.
+constexpr std::uint64_t k_rv64_stack_bytes = 256 << 10;
+} // namespace
+
+std::uint64_t core_base::deadline_of(std::uint64_t start_ps, std::uint64_t timeout_ns)
+{
+    if (timeout_ns > (k_never_ps - start_ps - 1) / 1000)
+        return k_never_ps;
+    return start_ps + timeout_ns * 1000;
+}
+
+std::vector<config_problem> core_config::validate() const
+{
+    std::vector<config_problem> problems;
+    const auto need = [&](bool ok, const char* key, std::string text) {
+        if (!ok)
+            problems.push_back({severity::error, key, std::move(text)});
+    };
+    need(clock.value() >= 1'000'000 && clock.value() <= 100'000'000'000, "clock",
+         fmt::format("is {}, must be 1 MHz to 100 GHz; 940 MHz is the default.", to_string(clock)));
+    const std::pair<const char*, cycle_count> costs[] = {
+        {"mmio_overhead", mmio_overhead}, {"copy_per_8_bytes", copy_per_8_bytes},
+        {"irq_wake", irq_wake},           {"wait_entry", wait_entry},
+        {"poll_interval", poll_interval}, {"poll_interval_max", poll_interval_max},
+        {"clock_read", clock_read},       {"log_line", log_line}};
+    for (const auto& [key, cost] : costs)
+        need(cost.value() <= 1'000'000, key, fmt::format("is {}, must be at most 1000000 cycles.", to_string(cost)));
+    // Loops that wait, poll or look at the clock must get on in simulated time.
+    for (const auto& [key, cost] : {std::pair{"wait_entry", wait_entry}, std::pair{"clock_read", clock_read},
+                                    std::pair{"poll_interval", poll_interval}})
+        need(cost.value() >= 1, key,
+             "is 0 cycles, must be at least 1 cycle, or a loop that waits would never get on in time.");
+    need(poll_interval_max >= poll_interval || poll_interval.value() == 0, "poll_interval_max",
+         fmt::format("is {}, below poll_interval ({}), with which the intervals begin.", to_string(poll_interval_max),
+                     to_string(poll_interval)));
+    need(max_ahead.value() >= 1'000 && max_ahead.value() <= 1'000'000'000, "max_ahead",
+         fmt::format("is {}, must be 1 ns to 1 ms; 1 us is the default.", to_string(max_ahead)));
+    need(stack.value() >= 32 << 10 && stack.value() <= 8 << 20, "stack",
+         fmt::format("is {}, must be 32 KiB to 8 MiB; 64 KiB is the default.", to_string(stack)));
+    need(cpi >= 0.01 && cpi <= 1000, "cpi", fmt::format("is {}, must be 0.01 to 1000; 1 is the default.", cpi));
+    if (model != core_model::rv64) {
+        need(elf.empty(), "elf", "is given, but only a core with \"model: rv64\" executes it; this one is native.");
+    } else if (*iss_engine_name() == '\0') {
+        need(
+            false, "model",
+            "is rv64, but this build has no instruction-set engine; configure it with -DWEFT_UNICORN=ON, or write native.");
+    } else if (!elf.empty()) {
+        const elf_program program = read_elf_file(elf);
+        need(program.problem.empty(), "elf", program.problem);
+    }
+    return problems;
+}
+
+std::uint64_t core_config::host_stack_bytes() const
+{
+    return model == core_model::rv64 ? std::max(stack.value(), k_rv64_stack_bytes) : stack.value();
+}
+
+core_base::core_base(const sc_core::sc_module_name& name, const core_config& config, notifier& wake)
+    : sc_core::sc_module(name), socket("socket"), stats(this->name()), config_(config), wake_(wake), irq_event_("irq"),
+      timeout_event_("timeout")
+{
+    require_picoseconds(this->name());
+    ps_per_1024_cycles_ = cycles_to_ps(1024, config.clock);
+    irq_wake_ps_ = cycles_to_ps(config.irq_wake.value(), config.clock);
+    wake_list_ |= irq_event_;
+    wake_list_ |= timeout_event_;
+    stats.add("mmio_reads", "1", "Register reads", mmio_reads);
+    stats.add("mmio_writes", "1", "Register writes", mmio_writes);
+    stats.add("bytes_copied", "B", "Bytes copied between firmware and memory on the bus", bytes_copied);
+    stats.add("bus_faults", "1", "Accesses that were answered with an error", bus_faults);
+    stats.add("wakeups", "1", "Sleeps that an interrupt ended", wakeups);
+    stats.add("timeouts", "1", "Waits that ran out", timeouts);
+    stats.add("thread_switches", "1", "Switches of the firmware's thread, a cost on the host", thread_switches);
+    stats.add("busy_time", "ps", "Time in which the core worked or waited for the bus", busy_time);
+}
+
+void core_base::charge(std::uint64_t span_ps)
+{
+    ahead_ps_ += span_ps;
+    busy_time.add_ps(span_ps);
+    if (ahead_ps_ >= config_.max_ahead.value())
+        sync();
+}
+
+void core_base::sync()
+{
+    if (ahead_ps_ == 0)
+        return;
+    const auto span = sc_time_from_ps(ahead_ps_);
+    ahead_ps_ = 0;
+    ++thread_switches;
+    sc_core::wait(span);
+}
+
+bool core_base::read_bus(std::uint64_t address, void* to, std::uint32_t bytes)
+{
+    sync();
+    std::uint64_t delay_ps = 0;
+    const bool ok = socket.read(address, to, bytes, delay_ps) == ::tlm::TLM_OK_RESPONSE;
+    bus_faults.add(ok ? 0 : 1);
+    charge(delay_ps);
+    charge_cycles(config_.mmio_overhead);
+    return ok;
+}
+
+bool core_base::write_bus(std::uint64_t address, const void* from, std::uint32_t bytes)
+{
+    sync();
+    std::uint64_t delay_ps = 0;
+    const bool ok = socket.write(address, from, bytes, delay_ps) == ::tlm::TLM_OK_RESPONSE;
+    bus_faults.add(ok ? 0 : 1);
+    charge(delay_ps);
+    charge_cycles(config_.mmio_overhead);
+    return ok;
+}
+
+void core_base::set_irq(std::uint32_t lines, bool level)
+{
+    lines_ = level ? lines_ | lines : lines_ & ~lines;
+    if (level && (lines & sleep_mask_) != 0 && wake_at_ps_ == k_never_ps) {
+        // Whoever is still on its way to sleep finds the line up when it gets there, and stays awake.
+        const std::uint64_t now = wake_.now_ps();
+        wake_at_ps_ = now <= asleep_from_ps_ ? asleep_from_ps_ : now + irq_wake_ps_;
+        wake_.notify_at(irq_event_, wake_at_ps_);
+    }
+}
+
+void core_base::arm_timeout(std::uint64_t deadline_ps)
+{
+    // At most one notification is pending per core, and one that is too early is left to fire for nothing: cancelling
+    // would leave a dead entry in the kernel's queue for every wait, and nearly all waits end before their timeout.
+    const std::uint64_t now = kernel_now_ps();
+    if (armed_for_ps_ <= now)
+        armed_for_ps_ = k_never_ps; // it fired while nobody listened
+    if (deadline_ps == k_never_ps) {
+        // Nothing bounds this sleep: a left-over notification would only keep the simulation from running dry.
+        if (armed_for_ps_ != k_never_ps)
+            timeout_event_.cancel();
+        armed_for_ps_ = k_never_ps;
+    } else if (deadline_ps < armed_for_ps_) {
+        timeout_event_.notify(sc_time_from_ps(deadline_ps - now));
+        armed_for_ps_ = deadline_ps;
+    }
+}
+
+bool core_base::sleep_until_woken(std::uint32_t mask)
+{
+    asleep_from_ps_ = local_now_ps();
+    ahead_ps_ = 0; // whatever wakes the core wakes it later than that
+    sleep_mask_ = mask;
+    bool woken = false;
+    for (;;) {
+        if (wake_at_ps_ == k_never_ps) {
+            if (kernel_now_ps() >= deadline_ps_)
+                break;
+            arm_timeout(deadline_ps_);
+        }
+        ++thread_switches;
+        sc_core::wait(wake_list_);
+        if (kernel_now_ps() < wake_at_ps_)
+            continue; // the timeout event: for nothing, or too late against a wake-up that is under way
+        woken = (lines_ & mask) != 0;
+        if (woken && wake_at_ps_ > asleep_from_ps_)
+            busy_time.add_ps(irq_wake_ps_);
+        wake_at_ps_ = k_never_ps;
+        if (woken)
+            break; // else the device took the line down meanwhile: sleep on
+    }
+    sleep_mask_ = 0;
+    return woken;
+}
+
+bool core_base::sleep(std::uint32_t mask, std::uint64_t deadline_ps)
+{
+    since_ps_ = local_now_ps();
+    deadline_ps_ = deadline_ps;
+    activity_ = activity::sleeping;
+    const bool woken = sleep_until_woken(mask);
+    activity_ = activity::running;
+    ++(woken ? wakeups : timeouts);
+    return woken;
+}
+
+std::string core_base::waits_for() const
+{
+    if (activity_ != activity::sleeping)
+        return "";
+    std::string lines;
+    const auto add = [&](std::uint32_t line, const char* device) {
+        if ((sleep_mask_ & line) != 0)
+            lines += fmt::format("{}{}", lines.empty() ? "" : " or ", device);
+    };
+    add(abi::k_irq_mailbox, "mailbox");
+    add(abi::k_irq_dma, "DMA");
+    if (const std::uint32_t others = sleep_mask_ & ~(abi::k_irq_mailbox | abi::k_irq_dma); others != 0)
+        lines += fmt::format("{}line {:#x}", lines.empty() ? "" : " or ", others);
+    return lines.empty() ? "sleeps" : "sleeps until an interrupt of " + lines;
+}
+
+std::string core_base::blocked_on() const
+{
+    switch (activity_) {
+    case activity::not_started: return has_firmware_ ? "has not started" : "has no firmware";
+    case activity::running: return "runs";
+    case activity::finished: return fmt::format("firmware returned at {}", time_text(since_ps_));
+    case activity::failed: return fmt::format("stopped at {}: {}", time_text(since_ps_), failure_);
+    case activity::sleeping:
+    case activity::polling:
+        return fmt::format("{}, since {}, timeout at {}", waits_for(), time_text(since_ps_), time_text(deadline_ps_));
+    }
+    return "?";
+}
+
+} // namespace weft

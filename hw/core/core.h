@@ -1,0 +1,220 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the cores of a chip have in common: sockets, interrupt lines, sleeping, local time that runs ahead of the
+// kernel's, and what the host asks of them. native_core and rv64_core are the two kinds.
+//
+// Timing contract of both:
+//   * Costs add up locally and are synchronised, with one wait(), before an access leaves the core. An access leaves
+//     first and is then paid for: its own time (bus + target) plus mmio_overhead.
+//   * Sleeping: the first line to rise, at T, wakes the core at T + irq_wake, also when the timeout passes
+//     meanwhile. A timeout at D ends the sleep at D; a line that the timeline raises exactly at D still wins (the
+//     kernel runs its method before any thread).
+//   * A core runs ahead of the kernel by its local costs only, never by more than max_ahead.
+#pragma once
+
+#include "hw/abi/hal.h"
+#include "tlm/config_fields.h"
+#include "tlm/irq_if.h"
+#include "tlm/mem_socket.h"
+#include "tlm/notifier.h"
+#include "tlm/stats.h"
+#include "tlm/units.h"
+
+#include <cstdint>
+#include <string>
+#include <systemc>
+#include <vector>
+
+namespace weft {
+
+/// Entry point of host-compiled firmware: the HAL and one word of the builder's choice.
+using firmware_entry = void (*)(abi::hal& hal, std::uint64_t argument);
+
+/// Firmware in both forms. A native core calls `entry`; an rv64 core executes the ELF file in memory at `elf`.
+struct firmware_image {
+    firmware_entry entry = nullptr;
+    const unsigned char* elf = nullptr;
+    std::size_t elf_bytes = 0;
+    const char* name = ""; ///< of the ELF, for messages
+};
+
+enum class core_model : std::uint8_t { native, rv64 };
+template <> struct enum_names<core_model> {
+    static constexpr std::pair<core_model, const char*> values[] = {{core_model::native, "native"},
+                                                                    {core_model::rv64, "rv64"}};
+};
+
+struct core_config {
+    core_model model = core_model::native;
+    std::string elf;
+    frequency clock{940'000'000};
+    double cpi = 1.0;
+    cycle_count mmio_overhead{16};
+    cycle_count copy_per_8_bytes{1};
+    cycle_count irq_wake{60};
+    cycle_count wait_entry{20};
+    cycle_count poll_interval{50};
+    cycle_count poll_interval_max{3200};
+    cycle_count clock_read{10};
+    cycle_count log_line{20};
+    duration max_ahead{1'000'000};
+    data_size stack{64 << 10};
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        // The two calibrated costs are chosen so that one step of a two-way ring, devices included, takes about 1
+        // us end to end, the hop cost that software sees (JAX scaling book, quoted);
+        // testbenches/system/collective_times_test.cpp.
+        const char* const calibrated = "calibrated: a ring step takes about 1 us (JAX scaling book, quoted)";
+        visit("model", self.model,
+              "native: host-compiled firmware, its work charged by the costs below; rv64: its RISC-V binary, executed "
+              "instruction by instruction",
+              "");
+        visit("elf", self.elf,
+              "RV64 firmware in place of the shipped one: an ELF file, relative to the folder weft runs in; rv64 only",
+              "");
+        visit("clock", self.clock, "Clock of the core", "recalled, unverified: 940 MHz of TPU v3");
+        visit("cpi", self.cpi, "Cycles per instruction of an rv64 core, besides its bus accesses", "assumed");
+        visit("mmio_overhead", self.mmio_overhead, "Cycles of one bus access besides the bus and the target",
+              calibrated);
+        visit("copy_per_8_bytes", self.copy_per_8_bytes, "Further cycles per 8 bytes of a copy", "assumed");
+        visit("irq_wake", self.irq_wake, "Cycles from an interrupt to the first instruction of a sleeping core",
+              calibrated);
+        visit("wait_entry", self.wait_entry, "Cycles to enter a wait for an interrupt or a register; native only",
+              "assumed");
+        visit("poll_interval", self.poll_interval,
+              "Cycles between the first two reads of a polled register; doubles; native only", "assumed");
+        visit("poll_interval_max", self.poll_interval_max,
+              "Longest interval between two reads of a polled register; native only", "assumed");
+        visit("clock_read", self.clock_read, "Cycles to read the clock; native only", "assumed");
+        visit("log_line", self.log_line, "Cycles of one log line; native only", "assumed");
+        visit("max_ahead", self.max_ahead, "Longest time by which a core runs ahead of the rest while it only computes",
+              "");
+        visit("stack", self.stack, "Host stack of the core's thread; an rv64 core takes 256 KiB at least", "");
+    }
+    std::vector<config_problem> validate() const;
+    std::uint64_t host_stack_bytes() const;
+};
+
+/// Where log lines of firmware go.
+class core_log_sink {
+public:
+    /// `core` is the hierarchical name of the core; `text` and `core` are valid during the call only.
+    virtual void on_log(const char* core, std::uint64_t time_ps, const char* text, std::uint64_t value) = 0;
+    /// A line that firmware has written to the console of an rv64 core, without its newline.
+    virtual void on_console(const char* core, std::uint64_t time_ps, const std::string& line)
+    {
+        on_log(core, time_ps, line.c_str(), 0);
+    }
+
+protected:
+    ~core_log_sink() = default;
+};
+
+class core_base : public sc_core::sc_module, public irq_if {
+public:
+    memory_initiator_socket socket; ///< toward the bus
+
+    ~core_base() override = default;
+
+    /// The firmware that runs from time 0; before the simulation starts, once. A core without firmware stays idle.
+    virtual void load(const firmware_image& firmware, std::uint64_t argument) = 0;
+    void load(firmware_entry entry, std::uint64_t argument) { load(firmware_image{entry, nullptr, 0, ""}, argument); }
+    void connect_log(core_log_sink& sink) { log_ = &sink; }
+
+    /// irq_if
+    void set_irq(std::uint32_t lines, bool level) override;
+    std::uint32_t irq_lines() const { return lines_; }
+
+    bool finished() const { return activity_ == activity::finished; } ///< the firmware has returned
+    bool idle() const
+    {
+        return activity_ != activity::running && activity_ != activity::polling;
+    } ///< parked or finished
+    /// True in a wait with a timeout: the core expects something to happen.
+    bool blocked() const
+    {
+        return activity_ == activity::polling || (activity_ == activity::sleeping && deadline_ps_ != k_never_ps);
+    }
+    /// True when nothing but an interrupt, a change of the polled register or a timeout can move this core, given
+    /// that all else has been at rest since `quiet_since_ps`: it has polled since then, or no wake-up is under way.
+    bool at_rest(std::uint64_t quiet_since_ps) const
+    {
+        switch (activity_) {
+        case activity::running: return false;
+        case activity::polling: return polled_at_ps_ >= quiet_since_ps;
+        case activity::sleeping: return wake_at_ps_ == k_never_ps;
+        default: return true;
+        }
+    }
+    /// Why the core stopped for good although its firmware has not returned; "" when it did not. Whole sentences.
+    const std::string& failure() const { return failure_; }
+    /// The wait without its times, the same text for all cores that wait for the same: "sleeps until an interrupt
+    /// of DMA"; "" when the core does not wait.
+    virtual std::string waits_for() const;
+    /// What the core is doing: "sleeps until an interrupt of DMA, since 12.3 us, timeout at 5 ms".
+    std::string blocked_on() const;
+
+    counter mmio_reads;
+    counter mmio_writes;
+    counter bytes_copied;
+    counter bus_faults;
+    counter wakeups;
+    counter timeouts;
+    counter thread_switches; ///< times the thread gave way to the kernel: the cost of this core on the host
+    accumulated_time busy_time;
+    stat_group stats;
+
+protected:
+    enum class activity : std::uint8_t { not_started, running, sleeping, polling, finished, failed };
+
+    /// `wake` outlives the core.
+    core_base(const sc_core::sc_module_name& name, const core_config& config, notifier& wake);
+
+    void charge(std::uint64_t span_ps);
+    void charge_cycles(cycle_count cycles) { charge(cycles.value() * ps_per_1024_cycles_ >> 10); }
+    void sync();
+    std::uint64_t ahead_ps() const { return ahead_ps_; }
+    std::uint64_t local_now_ps() const { return kernel_now_ps() + ahead_ps_; }
+    /// Synchronises, makes the access and pays for it. False: answered with an error.
+    bool read_bus(std::uint64_t address, void* to, std::uint32_t bytes);
+    bool write_bus(std::uint64_t address, const void* from, std::uint32_t bytes);
+    /// Sleeps until a line of `mask` has risen and the wake-up is paid for (true) or `deadline_ps` has passed
+    /// (false).
+    bool sleep(std::uint32_t mask, std::uint64_t deadline_ps);
+    /// `start_ps` + `timeout_ns`, k_never_ps when there is no timeout or it lies beyond the end of time.
+    static std::uint64_t deadline_of(std::uint64_t start_ps, std::uint64_t timeout_ns);
+
+    core_config config_;
+    notifier& wake_;
+    core_log_sink* log_ = nullptr;
+    std::uint32_t lines_ = 0;
+    std::string failure_;
+
+    // For blocked_on().
+    activity activity_ = activity::not_started;
+    bool has_firmware_ = false;
+    std::uint64_t since_ps_ = 0;
+    std::uint64_t deadline_ps_ = k_never_ps;
+    std::uint64_t polled_at_ps_ = 0; // last completed read of the polled register that did not end the wait
+
+private:
+    void arm_timeout(std::uint64_t deadline_ps);
+    bool sleep_until_woken(std::uint32_t mask);
+
+    std::uint64_t ps_per_1024_cycles_ = 0; // of the clock; one multiplication per cost
+    std::uint64_t irq_wake_ps_ = 0;
+    std::uint64_t ahead_ps_ = 0; // local costs not yet synchronised
+
+    // Sleeping. set_irq() may run in timeline handlers, between two activations of the thread.
+    std::uint32_t sleep_mask_ = 0;            // 0: awake, or asleep for a timeout only
+    std::uint64_t asleep_from_ps_ = 0;        // when the core's local time reaches its sleep
+    std::uint64_t wake_at_ps_ = k_never_ps;   // of the wake-up under way
+    std::uint64_t armed_for_ps_ = k_never_ps; // pending notification of timeout_event_
+    sc_core::sc_event irq_event_;
+    sc_core::sc_event timeout_event_;
+    sc_core::sc_event_or_list wake_list_;
+};
+
+} // namespace weft
