@@ -204,10 +204,10 @@ void validation::fault_sensitivities()
         try_one(fmt::format("resnet50_504, failed host {}", what), config);
     };
     try_one("resnet50_504", base);
-    try_region("at the end of the rings (rows 0 to 3, columns 16 and 17)", {0, 16, 4, 2});
-    try_region("at the edge beside the rings (rows 8 to 11, columns 0 and 1)", {8, 0, 4, 2});
-    try_region("in a corner (rows 0 to 3, columns 0 and 1)", {0, 0, 4, 2});
-    try_region("turned across the rings, in two pairs (rows 8 and 9, columns 16 to 19)", {8, 16, 2, 4});
+    try_region("at the end of the rings (rows 8 and 9, columns 0 to 3)", {8, 0, 2, 4});
+    try_region("at the edge beside the rings (rows 0 and 1, columns 16 to 19)", {0, 16, 2, 4});
+    try_region("in a corner (rows 0 and 1, columns 0 to 3)", {0, 0, 2, 4});
+    try_region("turned across the rings, in two pairs (rows 8 to 11, columns 16 and 17)", {8, 16, 4, 2});
     tpu_pod_config other = base;
     other.run.training_step->algorithm = abi::algorithm::row_pair_forward;
     try_one("resnet50_504 with row_pair_forward", other);
@@ -215,13 +215,13 @@ void validation::fault_sensitivities()
     other.run.training_step->chunk = data_size(256 << 10);
     try_one("resnet50_504 with chunks of 256 KiB", other);
     other = base;
-    other.run.training_step->transposed = false;
-    other.faults.regions = {{8, 16, 2, 4}};
-    try_one("resnet50_504 with pairs of rows, failed host along them (rows 8 and 9, columns 16 to 19)", other);
+    other.run.training_step->transposed = true;
+    other.faults.regions = {{8, 16, 4, 2}};
+    try_one("resnet50_504 with pairs of columns, failed host along them (rows 8 to 11, columns 16 and 17)", other);
     other = coarse(config_of("resnet50_512"));
     try_one("resnet50_512", other);
-    other.run.training_step->transposed = false;
-    try_one("resnet50_512 with pairs of rows", other);
+    other.run.training_step->transposed = true;
+    try_one("resnet50_512 with pairs of columns", other);
 
     const tpu_pod_config with_exchanges = coarse(config_of("resnet50_1024_batch_norm"));
     try_one("resnet50_1024_batch_norm", with_exchanges);
