@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/firmware_bench/call_site.h"
 
+#include "hw/abi/platform_table.h"
+
 #include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
@@ -52,6 +54,8 @@ public:
     }
     void copy_out(std::uint64_t to_address, const void* from, std::uint32_t bytes) override
     {
+        if (to_address == abi::k_response_address)
+            core_.before_answer = core_.last_call;
         note(__builtin_return_address(0));
         real_.copy_out(to_address, from, bytes);
         look();

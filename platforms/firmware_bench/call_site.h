@@ -17,8 +17,9 @@ namespace weft {
 struct traced_core {
     firmware_entry entry = nullptr;
     std::uint64_t argument = 0;
-    std::uint64_t last_call = 0;   ///< return address of the newest call to the HAL
-    std::uint64_t first_fault = 0; ///< of the first access that failed
+    std::uint64_t last_call = 0;     ///< return address of the newest call to the HAL
+    std::uint64_t before_answer = 0; ///< of the last one before the response was written
+    std::uint64_t first_fault = 0;   ///< of the first access that failed
 };
 
 /// Runs the firmware of `core` (a pointer to traced_core) behind a HAL that notes where it is called from.

@@ -15,8 +15,6 @@ namespace weft {
 
 namespace {
 
-constexpr std::uint64_t k_us = 1'000'000;
-
 /// Index of the register of an array that `offset` is, none when it is none.
 template <class Offset>
 std::optional<std::uint32_t> element(std::uint64_t address, std::uint32_t count, Offset offset_of)
@@ -187,6 +185,45 @@ private:
     std::uint64_t seen_ = 0;
 };
 
+/// After the answer the host takes its time: the next command comes later than any storm is served.
+class lost_acknowledgement final : public fault {
+public:
+    explicit lost_acknowledgement(std::uint64_t n) : n_(n) {}
+    gate_action before(fault_gate& gate, bus_access& a) override
+    {
+        constexpr std::uint64_t k_think_ps = 30'000'000;
+        if (a.writes(abi::k_mailbox_base + abi::mailbox::DONE) && seen_ == n_)
+            gate.call_in(k_think_ps); // the host posts when nothing is under way any more
+        if (!a.writes(abi::k_mailbox_base + abi::mailbox::COMMAND_ACK) || ++seen_ != n_)
+            return gate_action::pass;
+        gate.mark(a.address);
+        return gate_action::lose;
+    }
+
+private:
+    std::uint64_t n_;
+    std::uint64_t seen_ = 0;
+};
+
+class lost_acknowledge final : public hostile_device {
+public:
+    lost_acknowledge()
+        : hostile_device("lost_acknowledge", "the acknowledgement of the N-th command does not reach the mailbox",
+                         "exact: the line stays up, and acknowledging again takes it down")
+    {
+    }
+    std::vector<strike> strikes(const healthy_profile& p) const override
+    {
+        std::vector<strike> all;
+        for (std::uint64_t n = 1; n <= p.counts.commands; ++n)
+            all.push_back({fmt::format("the acknowledgement of the {} command is lost", ordinal(n)), n, 0, 0, p.rank});
+        return all;
+    }
+    std::unique_ptr<fault> make(const strike& s) const override { return std::make_unique<lost_acknowledgement>(s.n); }
+    bool must_finish(const strike&, const healthy_profile&) const override { return true; }
+    std::string judge_error(const strike&, const rank_answer&, const run_facts&) const override { return ""; }
+};
+
 class deaf_semaphore final : public hostile_device {
 public:
     deaf_semaphore()
@@ -285,9 +322,13 @@ public:
         static const char* const k_names[] = {"every access", "every write of a descriptor", "every register"};
         std::vector<strike> all;
         for (std::uint32_t which = 0; which < 3; ++which)
-            for (const std::uint64_t extra : {k_us / 5, k_us / 2, k_us})
-                all.push_back({fmt::format("{} takes {} longer", k_names[which], to_string(duration(extra))), 1, extra,
-                               which, p.rank});
+            for (const std::uint64_t percent : {5, 20, 50}) {
+                // The whole run gets this share of a time-out longer: no single wait may run out.
+                const std::uint64_t accesses = which == 1 ? p.counts.descriptors : p.counts.accesses;
+                const std::uint64_t extra = p.timeout_ps * percent / (100 * std::max<std::uint64_t>(accesses, 1));
+                all.push_back({fmt::format("{} takes {} longer", k_names[which], rounded_text(duration(extra))),
+                               percent, extra, which, p.rank});
+            }
         return all;
     }
     std::unique_ptr<fault> make(const strike& s) const override
@@ -387,6 +428,7 @@ void add_access_devices(std::vector<std::unique_ptr<hostile_device>>& all)
     all.push_back(std::make_unique<bus_error>());
     all.push_back(std::make_unique<dead_bus>());
     all.push_back(std::make_unique<stuck_doorbell>());
+    all.push_back(std::make_unique<lost_acknowledge>());
     all.push_back(std::make_unique<deaf_semaphore>());
     all.push_back(std::make_unique<stuck_completion>());
     all.push_back(std::make_unique<slow_bus>());

@@ -62,7 +62,7 @@ std::string written(const run_facts& f)
     json ranks = json::array();
     for (const rank_answer& r : f.ranks)
         ranks.push_back({r.in_memory, r.announced, r.returned, r.code, r.where, r.detail, r.core, r.call_site,
-                         r.fault_site, r.library});
+                         r.answer_site, r.fault_site, r.library});
     json counts = json::array();
     each_count([&](const std::uint64_t& n) { counts.push_back(n); }, f.counts);
     return json{f.completed, f.wrong,          f.first_wrong, f.answer_digest, f.cases,
@@ -83,7 +83,7 @@ run_facts facts_from(const std::string& text)
         std::size_t k = 0;
         const auto field = [&](auto& to) { r.at(k++).get_to(to); };
         field(a.in_memory), field(a.announced), field(a.returned), field(a.code), field(a.where), field(a.detail);
-        field(a.core), field(a.call_site), field(a.fault_site), field(a.library);
+        field(a.core), field(a.call_site), field(a.answer_site), field(a.fault_site), field(a.library);
         f.ranks.push_back(std::move(a));
     }
     const json& counts = all.at(i);
@@ -105,8 +105,10 @@ rank_answer answer_of(const chip& c, std::uint64_t sequence, const gate_counts& 
     a.detail = r.detail;
     a.core = c.core.blocked_on();
     a.call_site = traced.last_call;
+    a.answer_site = traced.before_answer;
     a.fault_site = traced.first_fault;
     a.library = library_of(a.call_site);
+    static_cast<void>(library_of(a.answer_site));
     static_cast<void>(library_of(a.fault_site));
     return a;
 }
@@ -120,6 +122,8 @@ std::uint32_t watched(const strike& s, const bench_options& options)
 run_facts run_here(const firmware_under_test& firmware, const bench_options& options, const hostile_device* device,
                    const strike& s)
 {
+    // The kernel announces the end of every run; what is printed belongs to the bench.
+    sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
     tpu_pod_config config = bench_platform(options);
     if (device != nullptr)
         device->change(config, s);
@@ -236,13 +240,17 @@ judgement judge_unfinished(const hostile_device* device, const strike& s, const 
     return {judgement::kind::right_error, "", strike::k_nobody, false};
 }
 
-std::string first_error(const run_facts& f)
+/// Who of those that report an error came first in the order of ranks, and what he says.
+judgement not_finished(const std::string& should, const run_facts& f)
 {
-    for (std::uint32_t rank = 0; rank < f.ranks.size(); ++rank)
-        if (f.ranks[rank].in_memory && f.ranks[rank].code != 0)
-            return fmt::format("rank {} reports {}", rank,
-                               error_text(f.ranks[rank].code, f.ranks[rank].where, f.ranks[rank].detail));
-    return f.failure.substr(0, f.failure.find('\n'));
+    for (std::uint32_t rank = 0; rank < f.ranks.size(); ++rank) {
+        const rank_answer& a = f.ranks[rank];
+        if (a.in_memory && a.code != 0)
+            return failed(fmt::format("{}reports {}", should, error_text(a.code, a.where, a.detail)), rank, true);
+        if (!a.in_memory || !a.announced)
+            return failed(fmt::format("{}gives no answer: {}", should, a.core), rank);
+    }
+    return failed(should + f.failure.substr(0, f.failure.find('\n')));
 }
 
 /// `healthy`: what the answers must be; nullptr in the healthy run itself.
@@ -265,9 +273,9 @@ judgement judge(const hostile_device* device, const strike& s, const run_facts& 
         return {judgement::kind::exact, "", strike::k_nobody, false};
     }
     if (device == nullptr)
-        return failed(first_error(f), watched(s, {}));
+        return not_finished("", f);
     if (device->must_finish(s, profile))
-        return failed("should have finished: " + first_error(f), s.rank);
+        return not_finished("should have finished, but ", f);
     return judge_unfinished(device, s, f);
 }
 
@@ -275,7 +283,7 @@ judgement judge(const hostile_device* device, const strike& s, const run_facts& 
 std::string failure_text(const strike& s, const judgement& j, const run_facts& f)
 {
     std::string text = s.text;
-    if (f.counts.struck_address != 0)
+    if (f.counts.struck_address != 0 && f.counts.strikes == 1)
         text += fmt::format(" ({})", address_text(f.counts.struck_address));
     text += text.empty() ? "" : ": ";
     if (j.rank < f.ranks.size())
@@ -284,10 +292,16 @@ std::string failure_text(const strike& s, const judgement& j, const run_facts& f
     if (j.rank >= f.ranks.size())
         return text;
     const rank_answer& a = f.ranks[j.rank];
+    // Where it hangs, or what made it answer as it did.
     const bool fault = j.at_fault && a.fault_site != 0;
-    const std::string site = source_of(fault ? a.fault_site : a.call_site, a.library);
+    const bool answered = a.in_memory && a.code != 0;
+    const std::string site = source_of(fault ? a.fault_site : answered ? a.answer_site : a.call_site, a.library);
     if (!site.empty())
-        text += fmt::format(" [{} {}]", fault ? "the access that failed:" : "last call of the HAL:", site);
+        text += fmt::format(" [{} {}]",
+                            fault      ? "the access that failed:"
+                            : answered ? "the last access before the answer:"
+                                       : "the last call of the HAL:",
+                            site);
     return text;
 }
 

@@ -43,10 +43,11 @@ struct rank_answer {
     std::uint32_t code = 0; ///< abi::status_code
     std::string where;
     std::uint64_t detail = 0;
-    std::string core;             ///< what the core is doing
-    std::uint64_t call_site = 0;  ///< of the last call to the HAL, as an address in this program; 0: not known
-    std::uint64_t fault_site = 0; ///< of the first access that failed
-    std::string library;          ///< where the sites lie, "" for this program
+    std::string core;              ///< what the core is doing
+    std::uint64_t call_site = 0;   ///< of the last call to the HAL, as an address in this program; 0: not known
+    std::uint64_t answer_site = 0; ///< of the last one before the answer was written
+    std::uint64_t fault_site = 0;  ///< of the first access that failed
+    std::string library;           ///< where the sites lie, "" for this program
 };
 
 /// What came out of one run.
