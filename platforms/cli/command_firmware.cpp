@@ -10,12 +10,18 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <elf.h>
+#include <filesystem>
 #include <fmt/format.h>
-#include <sys/stat.h>
+#include <fstream>
 
 namespace weft::cli {
 
 namespace {
+
+constexpr const char* k_entry = "weft_firmware_entry";
 
 struct firmware_options {
     std::string firmware;
@@ -32,10 +38,28 @@ void list_devices()
         fmt::print("{}\n    {}\n    right: {}\n", device->name(), device->summary(), device->right());
 }
 
-bool is_file(const std::string& path)
+/// Machine of an ELF file, EM_NONE when `path` is none.
+unsigned machine_of(const std::string& path)
 {
-    struct stat s {};
-    return stat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode);
+    std::ifstream file(path, std::ios::binary);
+    Elf64_Ehdr head{};
+    if (!file.read(reinterpret_cast<char*>(&head), sizeof head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+        return EM_NONE;
+    return head.e_machine;
+}
+
+/// Firmware compiled for this host, in a shared library.
+firmware_under_test load_library(const std::string& path)
+{
+    const std::string full = std::filesystem::absolute(path).string(); // a bare name would be searched for elsewhere
+    void* const library = dlopen(full.c_str(), RTLD_NOW | RTLD_LOCAL); // stays open: the firmware is in it
+    if (library == nullptr)
+        throw user_error(fmt::format("{}: cannot be loaded: {}", path, dlerror()));
+    void* const entry = dlsym(library, k_entry);
+    if (entry == nullptr)
+        throw user_error(fmt::format("{}: has no function {}(weft::abi::hal&, std::uint64_t), declared extern \"C\".",
+                                     path, k_entry));
+    return {path, reinterpret_cast<firmware_entry>(entry)};
 }
 
 firmware_under_test find_firmware(const std::string& name)
@@ -46,12 +70,19 @@ firmware_under_test find_firmware(const std::string& name)
             return {name, f.entry};
         names.emplace_back(f.name);
     }
-    if (is_file(name))
+    std::error_code unreadable;
+    if (!std::filesystem::is_regular_file(name, unreadable))
         throw user_error(
-            fmt::format("{}: cores that execute RV64 binaries do not exist in this version; what runs on native "
-                        "cores has a name (`weft list`).",
-                        name));
-    throw user_error(fmt::format("there is no firmware and no file {}; {}", in_quotes(name), suggestion(name, names)));
+            fmt::format("there is no firmware and no file {}; {}", in_quotes(name), suggestion(name, names)));
+    switch (machine_of(name)) {
+    case EM_NONE:
+        throw user_error(fmt::format("{}: is no ELF file; firmware is a name (`weft list`) or such a file.", name));
+    case EM_RISCV:
+        throw user_error(fmt::format("{}: is a RISC-V binary, and this version has no cores that execute one; it takes "
+                                     "firmware compiled for this host as a shared library.",
+                                     name));
+    default: return load_library(name);
+    }
 }
 
 int test(firmware_options& options)
@@ -125,7 +156,10 @@ void add_firmware(CLI::App& app, int& exit_code)
     CLI::App* command = group->add_subcommand(
         "test",
         "Run a firmware against hostile devices: it must finish exactly or report the right error; exit code 1 if not");
-    command->add_option("FIRMWARE", options->firmware, "Its name, as in `weft list`")->type_name(" ");
+    command
+        ->add_option("FIRMWARE", options->firmware,
+                     "Its name, as in `weft list`, or a shared library with weft_firmware_entry()")
+        ->type_name(" ");
     command->add_flag("--list", options->list, "Only list the hostile devices and what is right");
     command->add_option("--device", options->bench.only, "Only these hostile devices")
         ->type_name("NAME")

@@ -381,7 +381,7 @@ public:
                      percent, p.timeout_ps / 100 * percent, 0, rank});
         return all;
     }
-    std::unique_ptr<fault> make(const strike& s) const override { return std::make_unique<late_command>(s.value); }
+    std::unique_ptr<fault> make(const strike& s) const override { return make_late_command(s.value); }
     bool must_finish(const strike& s, const healthy_profile&) const override { return s.n < 100; }
     std::string judge_error(const strike&, const rank_answer& answer, const run_facts&) const override
     {
@@ -422,6 +422,8 @@ public:
 };
 
 } // namespace
+
+std::unique_ptr<fault> make_late_command(std::uint64_t by_ps) { return std::make_unique<late_command>(by_ps); }
 
 void add_access_devices(std::vector<std::unique_ptr<hostile_device>>& all)
 {

@@ -320,21 +320,37 @@ public:
     }
     std::vector<strike> strikes(const healthy_profile& p) const override
     {
-        constexpr std::uint64_t k_times = 40;
+        constexpr std::uint64_t k_times = 30;
         std::vector<strike> all;
         for (std::uint64_t i = 0; i < k_times; ++i)
             for (const std::uint32_t line : {abi::k_irq_dma, abi::k_irq_mailbox})
                 all.push_back({fmt::format("interrupts of the {} without a cause from {} on", line_name(line),
                                            rounded_text(duration(moment(p, i, k_times)))),
-                               i + 1, moment(p, i, k_times), line, p.rank});
+                               0, moment(p, i, k_times), line, p.rank});
+        // Whoever takes these for completions sends what has not arrived.
+        for (std::uint32_t late = 0; late < p.ranks && late < 16; ++late)
+            for (std::uint64_t i = 0; i < 6 && late != p.rank; ++i) {
+                const std::uint64_t at = p.first_start_ps + (2 + 2 * i) * k_us;
+                all.push_back(
+                    {fmt::format("rank {} is {} late, and interrupts of the DMA come without a cause from {} on", late,
+                                 to_string(duration(k_late_ps)), rounded_text(duration(at))),
+                     late + 1, at, abi::k_irq_dma, p.rank});
+            }
         return all;
     }
     std::unique_ptr<fault> make(const strike& s) const override
     {
         return std::make_unique<invented>(s.which, s.value, 400'000, 3);
     }
+    std::unique_ptr<fault> make_for(const strike& s, std::uint32_t rank) const override
+    {
+        return s.n == rank + 1 ? make_late_command(k_late_ps) : hostile_device::make_for(s, rank);
+    }
     bool must_finish(const strike&, const healthy_profile&) const override { return true; }
     std::string judge_error(const strike&, const rank_answer&, const run_facts&) const override { return ""; }
+
+private:
+    static constexpr std::uint64_t k_late_ps = 20 * k_us;
 };
 
 /// The same without end, while the register that tells the cause says that there is none.

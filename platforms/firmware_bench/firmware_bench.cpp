@@ -19,10 +19,12 @@ using nlohmann::json;
 constexpr std::uint64_t k_us = 1'000'000;
 /// Healthy collectives of the bench take some ten microseconds; no single wait is near this.
 constexpr std::uint64_t k_timeout_ps = 100 * k_us;
-/// Every run is over long before: three collectives, a few time-outs.
+constexpr std::uint64_t k_most_chips = 64;
+/// Every run is over long before: four collectives, a few time-outs.
 constexpr std::uint64_t k_time_limit_ps = 5'000 * k_us;
 
 /// Small rings and chunks, so that descriptors go round, rings fill up and steps overlap within a few hundred accesses.
+/// The small all-reduce has one chunk a step: nothing but the semaphore that fired tells what has arrived.
 tpu_pod_config bench_platform(const bench_options& options)
 {
     tpu_pod_config config;
@@ -32,19 +34,19 @@ tpu_pod_config bench_platform(const bench_options& options)
     config.chip.dma.ring_entries = 4;
     config.run.firmware_timeout = duration(k_timeout_ps);
     config.run.time_limit = duration(k_time_limit_ps);
-    const auto add = [&](abi::collective_op op, std::vector<abi::algorithm> algorithms, std::uint64_t bytes,
+    const auto add = [&](abi::collective_op op, std::vector<abi::algorithm> algorithms, std::vector<data_size> sizes,
                          std::uint64_t chunk) {
         collective_spec spec;
         spec.op = op;
         spec.algorithms = std::move(algorithms);
-        spec.sizes = {data_size(bytes)};
+        spec.sizes = std::move(sizes);
         spec.chunk = data_size(chunk);
         spec.root = op == abi::collective_op::broadcast ? options.rank : 0;
         config.run.workload.push_back(spec);
     };
-    add(abi::collective_op::all_reduce, {abi::algorithm::ring_1d}, 4096, 256);
-    add(abi::collective_op::broadcast, {abi::algorithm::mesh_tree}, 4096, 256);
-    add(abi::collective_op::all_to_all, {abi::algorithm::direct}, 1024, 1024);
+    add(abi::collective_op::all_reduce, {abi::algorithm::ring_1d}, {data_size(512), data_size(4096)}, 256);
+    add(abi::collective_op::broadcast, {abi::algorithm::mesh_tree}, {data_size(4096)}, 256);
+    add(abi::collective_op::all_to_all, {abi::algorithm::direct}, {data_size(1024)}, 1024);
     return config;
 }
 
@@ -132,7 +134,7 @@ run_facts run_here(const firmware_under_test& firmware, const bench_options& opt
     for (std::uint32_t rank = 0; rank < config.ranks(); ++rank) {
         traced[rank].entry = firmware.entry;
         gates.push_back(std::make_unique<fault_gate>(fmt::format("gate{}", rank).c_str(),
-                                                     device != nullptr && rank == s.rank ? device->make(s) : nullptr));
+                                                     device != nullptr ? device->make_for(s, rank) : nullptr));
     }
     tpu_pod pod(config, tpu_pod_routing(config), [&](std::uint32_t rank) {
         return core_fitting{traced_firmware, reinterpret_cast<std::uint64_t>(&traced[rank]), gates[rank].get()};
@@ -269,7 +271,7 @@ judgement judge(const hostile_device* device, const strike& s, const run_facts& 
             return failed("the answers differ from those of the run with devices that behave");
         if (device != nullptr)
             if (const std::string wrong = device->judge_finish(s, f); !wrong.empty())
-                return failed(wrong, s.rank);
+                return failed(wrong);
         return {judgement::kind::exact, "", strike::k_nobody, false};
     }
     if (device == nullptr)
@@ -294,7 +296,7 @@ std::string failure_text(const strike& s, const judgement& j, const run_facts& f
     const rank_answer& a = f.ranks[j.rank];
     // Where it hangs, or what made it answer as it did.
     const bool fault = j.at_fault && a.fault_site != 0;
-    const bool answered = a.in_memory && a.code != 0;
+    const bool answered = a.in_memory && a.announced;
     const std::string site = source_of(fault ? a.fault_site : answered ? a.answer_site : a.call_site, a.library);
     if (!site.empty())
         text += fmt::format(" [{} {}]",
@@ -323,14 +325,20 @@ std::vector<std::size_t> sample(std::size_t count, std::uint64_t most)
 
 void check_options(const bench_options& options)
 {
+    // Before the configuration, which would complain about the root of its broadcast.
+    if (options.rank >= std::uint64_t{options.rows} * options.cols)
+        throw user_error(fmt::format("rank {} does not exist: a {}x{} mesh has {} ranks, counted from 0", options.rank,
+                                     options.rows, options.cols, std::uint64_t{options.rows} * options.cols));
+    if (std::uint64_t{options.rows} * options.cols > k_most_chips)
+        throw user_error(
+            fmt::format("a mesh of {}x{} chips is too large for the bench, which runs it a thousand times: "
+                        "at most {} chips",
+                        options.rows, options.cols, k_most_chips));
     const tpu_pod_config config = bench_platform(options);
     for (const config_problem& p : config.validate())
         if (p.level == severity::error)
             throw user_error(fmt::format("a mesh of {}x{} chips cannot run the bench: {} {}", options.rows,
                                          options.cols, p.key, p.message));
-    if (options.rank >= config.ranks())
-        throw user_error(fmt::format("rank {} does not exist: ranks of a {}x{} mesh are 0 to {}", options.rank,
-                                     options.rows, options.cols, config.ranks() - 1));
     std::vector<std::string> names;
     for (const auto& device : hostile_devices())
         names.emplace_back(device->name());

@@ -81,6 +81,11 @@ public:
     virtual void change(tpu_pod_config&, const strike&) const {}
     /// For the gate of the struck rank; nullptr: none.
     virtual std::unique_ptr<fault> make(const strike&) const { return nullptr; }
+    /// For the gate of any rank.
+    virtual std::unique_ptr<fault> make_for(const strike& s, std::uint32_t rank) const
+    {
+        return rank == s.rank ? make(s) : nullptr;
+    }
 
     /// True when nothing but an exact finish is right.
     virtual bool must_finish(const strike&, const healthy_profile&) const { return false; }
@@ -106,6 +111,9 @@ const std::vector<std::unique_ptr<hostile_device>>& hostile_devices();
 void add_register_devices(std::vector<std::unique_ptr<hostile_device>>& all); ///< what registers and memory say
 void add_access_devices(std::vector<std::unique_ptr<hostile_device>>& all); ///< accesses that fail, get lost, take long
 void add_interrupt_devices(std::vector<std::unique_ptr<hostile_device>>& all); ///< interrupts and completions
+
+/// The first command of a rank reaches its core `by_ps` late.
+std::unique_ptr<fault> make_late_command(std::uint64_t by_ps);
 
 /// "" when the answer is `code` at one of `wheres`; else what is wrong with it.
 std::string expect_error(const rank_answer& answer, abi::status_code code, const std::vector<std::string>& wheres);
