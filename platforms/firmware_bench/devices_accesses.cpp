@@ -208,7 +208,8 @@ private:
 class lost_acknowledge final : public hostile_device {
 public:
     lost_acknowledge()
-        : hostile_device("lost_acknowledge", "the acknowledgement of the N-th command does not reach the mailbox",
+        : hostile_device("lost_acknowledge",
+                         "the acknowledgement of the N-th command is lost, and the next command is a while away",
                          "exact: the line stays up, and acknowledging again takes it down")
     {
     }

@@ -314,7 +314,8 @@ std::uint64_t moment(const healthy_profile& p, std::uint64_t i, std::uint64_t of
 class spurious final : public hostile_device {
 public:
     spurious()
-        : hostile_device("spurious", "interrupts of DMA or mailbox without a cause, for 0.4 us, three in a row",
+        : hostile_device("spurious",
+                         "interrupts of DMA or mailbox without a cause, three in a row; also while a neighbour is late",
                          "exact")
     {
     }
