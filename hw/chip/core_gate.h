@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What may stand between the core of a chip and everything else in it: on the bus, and in the interrupt lines. A bench puts
-// its fault injector there; whatever kind of core the chip has, neither the core nor the devices know of it.
+// What may stand between the core of a chip and everything else in it: on the bus, and in the interrupt lines. A
+// bench puts its fault injector there; whatever kind of core the chip has, neither the core nor the devices know of
+// it.
 #pragma once
 
 #include "tlm/irq_if.h"

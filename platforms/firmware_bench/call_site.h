@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where in its source firmware was: a native core runs it as host code, so the return address of every call to the HAL is
-// known, and the line tables of the program turn it into file and line.
+// Where in its source firmware was: a native core runs it as host code, so the return address of every call to the
+// HAL is known, and the line tables of the program turn it into file and line.
 #pragma once
 
 #include "hw/abi/hal.h"
@@ -28,7 +28,8 @@ void traced_firmware(abi::hal& hal, std::uint64_t core);
 /// File of the library that holds `address`, "" when it is this program or unknown; `address` becomes an offset in it.
 std::string library_of(std::uint64_t& address);
 
-/// "firmware/drivers/dma_driver.cpp:104, weft::firmware::dma_driver::wait_space", "" when nothing is known. Asks addr2line.
+/// "firmware/drivers/dma_driver.cpp:104, weft::firmware::dma_driver::wait_space", "" when nothing is known. Asks
+/// addr2line.
 std::string source_of(std::uint64_t offset, const std::string& library);
 
 } // namespace weft

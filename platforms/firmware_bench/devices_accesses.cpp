@@ -25,7 +25,7 @@ std::optional<std::uint32_t> element(std::uint64_t address, std::uint32_t count,
     return {};
 }
 
-// ---- bus errors ------------------------------------------------------------------------------------------------------
+// ---- bus errors ---------------------------------------------------------------------------------------------------
 
 class refused final : public fault {
 public:
@@ -120,7 +120,7 @@ public:
     bool cannot_answer(const strike&, const run_facts&) const override { return true; }
 };
 
-// ---- doorbells, armed semaphores, HEAD -------------------------------------------------------------------------------
+// ---- doorbells, armed semaphores, HEAD ----------------------------------------------------------------------------
 
 class lost_doorbell final : public fault {
 public:
@@ -288,7 +288,7 @@ public:
     }
 };
 
-// ---- time ------------------------------------------------------------------------------------------------------------
+// ---- time ---------------------------------------------------------------------------------------------------------
 
 class slow final : public fault {
 public:

@@ -36,7 +36,7 @@ private:
     std::uint64_t seen_ = 0;
 };
 
-// ---- lost ------------------------------------------------------------------------------------------------------------
+// ---- lost ---------------------------------------------------------------------------------------------------------
 
 class lost_rise final : public fault {
 public:
@@ -78,7 +78,7 @@ public:
     }
 };
 
-// ---- out of order ----------------------------------------------------------------------------------------------------
+// ---- out of order -------------------------------------------------------------------------------------------------
 
 /// Holds the n-th interrupt (n = 0: every one) back, so that several semaphores have fired, then shows them one at a
 /// time, the highest first.
@@ -185,7 +185,7 @@ public:
     std::string judge_error(const strike&, const rank_answer&, const run_facts&) const override { return ""; }
 };
 
-// ---- errors ----------------------------------------------------------------------------------------------------------
+// ---- errors -------------------------------------------------------------------------------------------------------
 
 /// The queue of the n-th doorbell stops with error `bits`, and the device says so.
 class failing_queue final : public fault {
@@ -273,7 +273,7 @@ public:
     }
 };
 
-// ---- spurious --------------------------------------------------------------------------------------------------------
+// ---- spurious -----------------------------------------------------------------------------------------------------
 
 /// Raises `line` at `at_ps` for no reason, `pulses` times for `width_ps`; width 0: until the end of the run.
 class invented final : public fault {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <cstring>
 
 namespace weft {
 
@@ -84,7 +84,7 @@ private:
     std::vector<identity> identities_;
 };
 
-/// Flips one bit of the n-th block that `begins` at an address.
+/// Flips one bit of the platform table, whenever it is read, or of the n-th descriptor that is written.
 class flipped_bit final : public fault {
 public:
     enum class block { table, descriptor };
@@ -182,16 +182,18 @@ public:
     }
 };
 
-/// The copy of a command that the core reads is the one before.
+/// The n-th command has the number of the one before, however often the core reads it.
 class old_command final : public fault {
 public:
     explicit old_command(std::uint64_t n) : n_(n) {}
     void after(fault_gate& gate, bus_access& a) override
     {
-        if (a.is_write || a.address != abi::k_command_address || ++seen_ != n_)
+        if (a.is_write || a.address != abi::k_command_address || a.bytes < sizeof(std::uint32_t))
             return;
         std::uint32_t sequence = 0;
         std::memcpy(&sequence, a.data, sizeof sequence);
+        if (sequence != n_) // the host counts commands from 1
+            return;
         --sequence;
         std::memcpy(a.data, &sequence, sizeof sequence);
         gate.mark(a.address);
@@ -199,7 +201,6 @@ public:
 
 private:
     std::uint64_t n_;
-    std::uint64_t seen_ = 0;
 };
 
 class stale_command final : public hostile_device {

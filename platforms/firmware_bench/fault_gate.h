@@ -4,8 +4,8 @@
 // fault_gate: stands between a core and its chip (hw/chip/core_gate.h), passes everything on, counts it, and lets one
 // `fault` change what it sees: refuse, lose or alter accesses, hold interrupts back or invent them.
 //
-// A gate without a fault adds no time. What a fault loses or refuses takes k_refused_access_ps, as an access that the bus
-// answers by itself.
+// A gate without a fault adds no time. What a fault loses or refuses takes k_refused_access_ps, as an access that the
+// bus answers by itself.
 #pragma once
 
 #include "hw/chip/core_gate.h"

@@ -50,7 +50,7 @@ tpu_pod_config bench_platform(const bench_options& options)
     return config;
 }
 
-// ---- one run, in its child -------------------------------------------------------------------------------------------
+// ---- one run, in its child ----------------------------------------------------------------------------------------
 
 template <class Archive, class Counts> void each_count(Archive&& archive, Counts& c)
 {
@@ -185,7 +185,7 @@ run_facts run_once(const firmware_under_test& firmware, const bench_options& opt
     return f;
 }
 
-// ---- what came of it -------------------------------------------------------------------------------------------------
+// ---- what came of it ----------------------------------------------------------------------------------------------
 
 struct judgement {
     enum class kind : std::uint8_t { exact, right_error, failed } what = kind::failed;
@@ -228,7 +228,7 @@ judgement judge_unfinished(const hostile_device* device, const strike& s, const 
             return failed(a.announced ? "rings DONE without an answer in memory"
                                       : fmt::format("leaves no answer in memory: {}", a.core),
                           rank);
-        if (struck && a.code == 0 && device->must_finish(s, {}) == false && s.rank != strike::k_nobody)
+        if (struck && a.code == 0)
             return failed("reports ok although the collective is not done: an unreported error", rank);
         if (a.code == 0)
             continue;

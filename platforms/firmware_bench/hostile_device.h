@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A hostile device: a way in which hardware misbehaves, where in a run it can strike, and what is right then. The table of
-// all of them is k_hostile_devices(); docs/13_firmware_bench.md tells how to add one.
+// A hostile device: a way in which hardware misbehaves, where in a run it can strike, and what is right then. The
+// table of all of them is k_hostile_devices(); docs/13_firmware_bench.md tells how to add one.
 #pragma once
 
 #include "platforms/firmware_bench/fault_gate.h"

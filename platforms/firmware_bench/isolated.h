@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work in a child process: a process elaborates one SystemC kernel, and what crashes or never ends must not take the bench
-// with it.
+// Work in a child process: a process elaborates one SystemC kernel, and what crashes or never ends must not take the
+// bench with it.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ struct isolated_result {
     std::string failure; ///< "crashed with signal 11", "did not end in 20 s", "stopped: ..."; "" when it returned
 };
 
-/// Runs `work` in a child and ends it after `seconds` of host time. Throws user_error when the host has no process left.
-/// The caller must not have elaborated anything itself.
+/// Runs `work` in a child and ends it after `seconds` of host time. Throws user_error when the host has no process
+/// left. The caller must not have elaborated anything itself.
 isolated_result run_isolated(const std::function<std::string()>& work, unsigned seconds);
 
 } // namespace weft

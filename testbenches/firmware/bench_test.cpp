@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bench of hostile devices: the shipped firmware passes it, and every mutant of mutants/ (the shipped firmware with one
-// bug) is found out by the device that its file names.
+// The bench of hostile devices: the shipped firmware passes it, and every mutant of mutants/ (the shipped firmware
+// with one bug) is found out by the device that its file names.
 #include "firmware/main.h"
 #include "platforms/firmware_bench/call_site.h"
 #include "platforms/firmware_bench/firmware_bench.h"
@@ -52,7 +52,8 @@ std::string told(const bench_report& report)
     return text;
 }
 
-/// All runs of the device that the mutant's file names; with WEFT_SHOW_MUTANTS set, a sample of all others, to be shown.
+/// All runs of the device that the mutant's file names; with WEFT_SHOW_MUTANTS set, a sample of all others, to be
+/// shown.
 void must_be_found(const std::string& name)
 {
     const std::string by = line_of_mutant(name, "detected by");
