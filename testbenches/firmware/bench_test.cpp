@@ -93,6 +93,7 @@ void must_be_found(const std::string& name)
     X(overruns_ring)                                                                                                   \
     X(polls_for_ever)                                                                                                  \
     X(rings_before_writing)                                                                                            \
+    X(rings_for_lost_answer)                                                                                           \
     X(serves_storm_for_ever)                                                                                           \
     X(sleeps_for_ever)                                                                                                 \
     X(spurious_is_completion)                                                                                          \
