@@ -45,6 +45,9 @@ abi::status mailbox_driver::take(abi::command& command)
         if (abi::status s = bus_status("MAILBOX.COMMAND_SEQUENCE"); !s.ok())
             return s;
         if (sequence == taken_) {
+            // No cause, or the acknowledgement was lost and the line is still up: then this takes it down.
+            if (taken_ != 0)
+                hal_.write32(base_ + abi::mailbox::COMMAND_ACK, taken_);
             ++spurious;
             continue;
         }
@@ -65,6 +68,9 @@ abi::status mailbox_driver::take(abi::command& command)
 abi::status mailbox_driver::answer(const abi::response& response)
 {
     hal_.copy_out(abi::k_response_address, &response, sizeof response);
+    // The host must not be sent to read an answer that is not there.
+    if (abi::status s = bus_status("MAILBOX.RESPONSE"); !s.ok())
+        return s;
     hal_.write32(base_ + abi::mailbox::DONE, response.sequence);
     return bus_status("MAILBOX.DONE");
 }

@@ -22,11 +22,12 @@ public:
     /// Is it a mailbox of the version this driver knows?
     abi::status probe(const abi::platform_table& table);
 
-    /// Sleeps until the host has a new command, however long that takes, reads it and acknowledges it. On `corrupted`
-    /// command.sequence is the announced number, so that the answer reaches the host.
+    /// Sleeps until the host has a new command, however long that takes, reads it and acknowledges it, once more when the
+    /// line stays up. On `corrupted` command.sequence is the announced number, so that the answer reaches the host.
     abi::status take(abi::command& command);
 
-    /// Writes the response to core-local memory and rings DONE with its sequence number.
+    /// Writes the response to core-local memory and rings DONE with its sequence number; does not ring when the response
+    /// has not got there.
     abi::status answer(const abi::response& response);
 
     /// Sequence number of the command that is being or will next be worked on.

@@ -19,6 +19,8 @@ std::unique_ptr<core_base> make_core(const core_config& config, notifier& wake, 
         return std::make_unique<rv64_core>("core", config, wake, rank);
     return std::make_unique<native_core>("core", config, wake);
 }
+
+irq_if& irq_input(irq_if& core, core_gate* gate) { return gate != nullptr ? gate->from_devices() : core; }
 } // namespace
 
 std::vector<config_problem> chip_config::validate() const
@@ -37,19 +39,25 @@ std::vector<config_problem> chip_config::validate() const
 }
 
 chip::chip(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const chip_config& config,
-           const dma_fabric_view& view, abi::platform_table table)
+           const dma_fabric_view& view, abi::platform_table table, core_gate* gate)
     : sc_core::sc_module(name), core_(make_core(config.core, time, table.rank)), core(*core_), bus("bus", config.bus),
       local("local", config.local_memory), hbm("hbm", config.hbm),
-      dma("dma", time, pool, core, table.rank, table.ranks, config.dma, view), mailbox("mailbox", config.mailbox),
-      rank_(table.rank)
+      dma("dma", time, pool, irq_input(core, gate), table.rank, table.ranks, config.dma, view),
+      mailbox("mailbox", config.mailbox), rank_(table.rank)
 {
-    core.socket.bind(bus.socket);
+    if (gate != nullptr) {
+        core.socket.bind(gate->from_core());
+        gate->to_bus().bind(bus.socket);
+        gate->connect(core, time);
+    } else {
+        core.socket.bind(bus.socket);
+    }
     bus.connect(local.socket, {abi::k_local_memory_base, abi::k_local_memory_bytes, "local memory"});
     bus.connect(mailbox.socket, {abi::k_mailbox_base, k_device_window_bytes, "mailbox"});
     bus.connect(dma.registers, {abi::k_dma_base, k_device_window_bytes, "DMA"});
     bus.connect(hbm.socket, {abi::k_hbm_base, config.hbm.capacity.value(), "HBM"});
     dma.memory.bind(hbm.port);
-    mailbox.connect_irq(core);
+    mailbox.connect_irq(irq_input(core, gate));
 
     table.dma_queues = config.dma.queues;
     table.dma_ports = view.ports;

@@ -9,6 +9,7 @@
 
 #include "hw/abi/platform_table.h"
 #include "hw/bus/bus.h"
+#include "hw/chip/core_gate.h"
 #include "hw/chip/mailbox.h"
 #include "hw/core/core.h"
 #include "hw/dma/dma.h"
@@ -60,9 +61,10 @@ public:
     weft::dma dma;
     weft::mailbox mailbox;
 
-    /// `table` holds what the platform knows (rank, ranks, dims, coord, wrap); the chip fills in the rest.
+    /// `table` holds what the platform knows (rank, ranks, dims, coord, wrap); the chip fills in the rest. `gate`
+    /// outlives it.
     chip(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const chip_config& config,
-         const dma_fabric_view& view, abi::platform_table table);
+         const dma_fabric_view& view, abi::platform_table table, core_gate* gate = nullptr);
 
     std::uint32_t rank() const { return rank_; }
 

@@ -71,6 +71,7 @@ int sc_main(int argc, char* argv[])
     weft::cli::add_list(app, exit_code);
     weft::cli::add_bench(app, exit_code);
     weft::cli::add_docs(app, exit_code);
+    weft::cli::add_firmware(app, exit_code);
     weft::cli::add_validate(app, exit_code);
     const std::string word = first_word(argc, argv);
     std::vector<std::string> commands;

@@ -57,7 +57,7 @@ std::string tpu_pod_routing::problem() const
 
 tpu_pod::tpu_pod(const tpu_pod_config& config) : tpu_pod(config, tpu_pod_routing(config)) {}
 
-tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing)
+tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing, const core_fitter& fit)
     : topology_(routing.topology), time_("timeline")
 {
     if (const std::string problem = routing.problem(); !problem.empty())
@@ -75,14 +75,18 @@ tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing)
     for (std::uint32_t rank = 0; rank < config.ranks(); ++rank) {
         const mesh::place at = routing.topology.place_of(rank);
         const std::string name = "chip_" + std::to_string(at.row) + "_" + std::to_string(at.col);
-        chips_.push_back(
-            std::make_unique<chip>(name.c_str(), time_, pool_, config.chip, view, config.table(rank, at.row, at.col)));
+        const core_fitting fitting = fit ? fit(rank) : core_fitting{};
+        chips_.push_back(std::make_unique<chip>(name.c_str(), time_, pool_, config.chip, view,
+                                                config.table(rank, at.row, at.col), fitting.gate));
         chip& c = *chips_.back();
         for (std::uint32_t port = 0; port < view.ports; ++port) {
             c.dma.to_fabric(port).bind(ici_->router(rank).local_port(port).in);
             ici_->router(rank).local_port(port).out.bind(c.dma.from_fabric(port));
         }
-        c.core.load(collective_firmware(), 0);
+        if (fitting.entry != nullptr)
+            c.core.load(fitting.entry, fitting.argument);
+        else
+            c.core.load(collective_firmware(), 0);
         chip_list_.push_back(&c);
     }
     for (const link_fault_config& f : config.faults.links_down) {

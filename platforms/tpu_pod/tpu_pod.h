@@ -10,6 +10,7 @@
 #include "platforms/topology/mesh.h"
 #include "platforms/workload/machine.h"
 
+#include <functional>
 #include <optional>
 
 namespace weft {
@@ -156,11 +157,19 @@ struct tpu_pod_routing {
     std::string problem() const;        ///< why it cannot be used; "" when it can
 };
 
+/// What a bench gives a chip instead of the shipped firmware on a core by itself.
+struct core_fitting {
+    firmware_entry entry = nullptr; ///< nullptr: the shipped firmware
+    std::uint64_t argument = 0;
+    core_gate* gate = nullptr;
+};
+using core_fitter = std::function<core_fitting(std::uint32_t rank)>;
+
 class tpu_pod final : public machine {
 public:
     /// Throws user_error when the routing cannot be used.
     explicit tpu_pod(const tpu_pod_config& config);
-    tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing);
+    tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing, const core_fitter& fit = {});
     timeline& time() override { return time_; }
     packet_pool& pool() override { return pool_; }
     const std::vector<chip*>& chips() const override { return chip_list_; }

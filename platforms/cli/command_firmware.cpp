@@ -1,0 +1,179 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cmake/version.h"
+#include "firmware/main.h"
+#include "platforms/cli/cli.h"
+#include "platforms/config/suggest.h"
+#include "platforms/firmware_bench/firmware_bench.h"
+#include "platforms/report/progress.h"
+#include "platforms/report/run_report.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <elf.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+
+namespace weft::cli {
+
+namespace {
+
+constexpr const char* k_entry = "weft_firmware_entry";
+
+struct firmware_options {
+    std::string firmware;
+    std::string mesh = "2x2";
+    std::string out;
+    bench_options bench;
+    bool list = false;
+    bool quiet = false;
+};
+
+void list_devices()
+{
+    for (const auto& device : hostile_devices())
+        fmt::print("{}\n    {}\n    right: {}\n", device->name(), device->summary(), device->right());
+}
+
+/// Machine of an ELF file, EM_NONE when `path` is none.
+unsigned machine_of(const std::string& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    Elf64_Ehdr head{};
+    if (!file.read(reinterpret_cast<char*>(&head), sizeof head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+        return EM_NONE;
+    return head.e_machine;
+}
+
+/// Firmware compiled for this host, in a shared library.
+firmware_under_test load_library(const std::string& path)
+{
+    const std::string full = std::filesystem::absolute(path).string(); // a bare name would be searched for elsewhere
+    void* const library = dlopen(full.c_str(), RTLD_NOW | RTLD_LOCAL); // stays open: the firmware is in it
+    if (library == nullptr)
+        throw user_error(fmt::format("{}: cannot be loaded: {}", path, dlerror()));
+    void* const entry = dlsym(library, k_entry);
+    if (entry == nullptr)
+        throw user_error(fmt::format("{}: has no function {}(weft::abi::hal&, std::uint64_t), declared extern \"C\".",
+                                     path, k_entry));
+    return {path, reinterpret_cast<firmware_entry>(entry)};
+}
+
+firmware_under_test find_firmware(const std::string& name)
+{
+    std::vector<std::string> names;
+    for (const firmware::firmware_info& f : firmware::k_firmware) {
+        if (name == f.name)
+            return {name, f.entry};
+        names.emplace_back(f.name);
+    }
+    std::error_code unreadable;
+    if (!std::filesystem::is_regular_file(name, unreadable))
+        throw user_error(
+            fmt::format("there is no firmware and no file {}; {}", in_quotes(name), suggestion(name, names)));
+    switch (machine_of(name)) {
+    case EM_NONE:
+        throw user_error(fmt::format("{}: is no ELF file; firmware is a name (`weft list`) or such a file.", name));
+    case EM_RISCV:
+        throw user_error(fmt::format("{}: is a RISC-V binary, and this version has no cores that execute one; it takes "
+                                     "firmware compiled for this host as a shared library.",
+                                     name));
+    default: return load_library(name);
+    }
+}
+
+int test(firmware_options& options)
+{
+    if (options.list) {
+        list_devices();
+        return 0;
+    }
+    if (options.firmware.empty())
+        throw user_error(
+            "weft firmware test: say which firmware, for example `weft firmware test collective`; --list shows "
+            "the hostile devices.");
+    char rest = 0;
+    if (std::sscanf(options.mesh.c_str(), "%ux%u%c", &options.bench.rows, &options.bench.cols, &rest) != 2)
+        throw user_error(
+            fmt::format("--mesh: {} is no mesh; write rows x columns, for example 2x2.", in_quotes(options.mesh)));
+    const firmware_under_test firmware = find_firmware(options.firmware);
+    if (!options.out.empty())
+        prepare_output_file(options.out);
+
+    const auto begin = std::chrono::steady_clock::now();
+    progress bar = progress::on_stderr(static_cast<std::uint32_t>(hostile_devices().size() + 1), options.quiet);
+    std::uint32_t index = 0;
+    bool head_printed = false;
+    const bench_report report = run_firmware_bench(
+        firmware, options.bench,
+        [&](const std::string& device, std::uint64_t run, std::uint64_t runs) {
+            if (run == 0)
+                bar.begin_case(index++, device);
+            bar.update(static_cast<double>(run) / static_cast<double>(runs));
+        },
+        [&](const device_report& device) {
+            bar.clear();
+            if (options.quiet)
+                return;
+            if (!head_printed)
+                fmt::print("# weft {}, firmware {} against hostile devices\n{}", version(), options.firmware,
+                           bench_table_head());
+            head_printed = true;
+            fmt::print("{}", bench_table_line(device));
+            std::fflush(stdout);
+        });
+    bar.finish();
+    if (!options.quiet) {
+        std::uint64_t runs = 0;
+        for (const device_report& d : report.devices)
+            runs += d.runs;
+        fmt::print("\nPlatform      {}\nHealthy run   {:.3f} us, {} accesses of the rank, digest {:016x}\n"
+                   "Runs          {} in {:.1f} s of host time\nFailed        {}\n",
+                   report.platform, static_cast<double>(report.healthy_ps) / 1e6, report.accesses, report.digest, runs,
+                   std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), report.failed());
+    }
+    for (const device_report& d : report.devices)
+        if (d.failed != 0)
+            fmt::print(stderr, "{}: {} of {} runs failed; the first: {}\n", d.name, d.failed, d.runs, d.first_failure);
+    if (!options.out.empty()) {
+        nlohmann::ordered_json json = to_json(report);
+        json["version"] = version();
+        write_file_atomically(options.out, json.dump(2) + "\n");
+    }
+    return report.failed() == 0 ? 0 : 1;
+}
+
+} // namespace
+
+void add_firmware(CLI::App& app, int& exit_code)
+{
+    CLI::App* group = app.add_subcommand("firmware", "Work on the firmware of the cores");
+    group->require_subcommand(1);
+    auto options = std::make_shared<firmware_options>();
+    CLI::App* command = group->add_subcommand(
+        "test",
+        "Run a firmware against hostile devices: it must finish exactly or report the right error; exit code 1 if not");
+    command
+        ->add_option("FIRMWARE", options->firmware,
+                     "Its name, as in `weft list`, or a shared library with weft_firmware_entry()")
+        ->type_name(" ");
+    command->add_flag("--list", options->list, "Only list the hostile devices and what is right");
+    command->add_option("--device", options->bench.only, "Only these hostile devices")
+        ->type_name("NAME")
+        ->delimiter(',');
+    command->add_option("--mesh", options->mesh, "Rows x columns of chips")->type_name("RxC")->capture_default_str();
+    command->add_option("--rank", options->bench.rank, "Whose devices are hostile")
+        ->type_name("N")
+        ->capture_default_str();
+    command->add_option("--runs", options->bench.most_runs, "Runs of one device at most, an even sample; 0: all")
+        ->type_name("N")
+        ->capture_default_str();
+    command->add_option("--out", options->out, "Write the report as JSON to FILE too")->type_name("FILE");
+    command->add_flag("--quiet", options->quiet, "No table and no progress, only failures");
+    command->callback([options, &exit_code] { exit_code = test(*options); });
+}
+
+} // namespace weft::cli

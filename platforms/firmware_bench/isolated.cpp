@@ -1,0 +1,88 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/firmware_bench/isolated.h"
+
+#include "tlm/check.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace weft {
+
+namespace {
+
+void write_all(int to, const std::string& text)
+{
+    const char* at = text.data();
+    for (std::size_t left = text.size(); left > 0;) {
+        const ssize_t n = write(to, at, left);
+        if (n <= 0)
+            return;
+        at += n;
+        left -= static_cast<std::size_t>(n);
+    }
+}
+
+} // namespace
+
+isolated_result run_isolated(const std::function<std::string()>& work, unsigned seconds)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        throw user_error("cannot start a run: no more pipes or processes on this host.");
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        throw user_error("cannot start a run: no more pipes or processes on this host.");
+    }
+    if (child == 0) {
+        close(ends[0]);
+        int code = 0;
+        try {
+            write_all(ends[1], work());
+        } catch (const std::exception& e) {
+            write_all(ends[1], e.what());
+            code = 1;
+        }
+        _exit(code); // the kernel of this process is not torn down: nothing of it is needed any more
+    }
+    close(ends[1]);
+    isolated_result result;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+    bool in_time = true;
+    for (char buffer[4096];;) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+        pollfd waiting{ends[0], POLLIN, 0};
+        const int ready = poll(&waiting, 1, left.count() > 0 ? static_cast<int>(left.count()) : 0);
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready == 0) {
+            in_time = false;
+            kill(child, SIGKILL);
+            break;
+        }
+        const ssize_t n = read(ends[0], buffer, sizeof buffer);
+        if (n <= 0)
+            break;
+        result.text.append(buffer, static_cast<std::size_t>(n));
+    }
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!in_time)
+        result.failure = fmt::format("did not end in {} s of host time", seconds);
+    else if (WIFSIGNALED(status))
+        result.failure = fmt::format("crashed with signal {}", WTERMSIG(status));
+    else if (WEXITSTATUS(status) != 0)
+        result.failure = "stopped: " + result.text;
+    return result;
+}
+
+} // namespace weft
