@@ -311,11 +311,14 @@ TEST_CASE("damaged configurations end in a message or in a sound platform", "[co
     const int rounds = more != nullptr ? std::atoi(more) : 8000;
     fs::current_path(k_root);
     std::vector<std::string> originals;
-    for (const std::string& folder : {std::string("configs"), k_cases})
-        for (const std::string& file : yaml_files(folder))
-            originals.push_back(content_of(file));
-    // Most rounds start from a good file.
-    const std::size_t good = yaml_files("configs").size();
+    // Most rounds start from a good file. Those with failed chips are large and routed anew in every round; small ones are
+    // among the cases.
+    for (const std::string& file : yaml_files("configs"))
+        if (std::string text = content_of(file); text.find("\nfaults:") == std::string::npos)
+            originals.push_back(std::move(text));
+    const std::size_t good = originals.size();
+    for (const std::string& file : yaml_files(k_cases))
+        originals.push_back(content_of(file));
     int sound = 0;
     for (int round = 0; round < rounds; ++round) {
         const auto n = static_cast<std::size_t>(round);
