@@ -148,6 +148,8 @@ public:
         default: return true;
         }
     }
+    /// Where the function that it executes was called from; 0 on a native core.
+    virtual std::uint64_t return_address() const { return 0; }
     /// Why the core stopped for good although its firmware has not returned; "" when it did not. Whole sentences.
     const std::string& failure() const { return failure_; }
     /// The wait without its times, the same text for all cores that wait for the same: "sleeps until an interrupt

@@ -93,6 +93,12 @@ void rv64_core::load(const elf_program& program, std::uint64_t argument)
     has_firmware_ = true;
 }
 
+std::uint64_t rv64_core::return_address() const
+{
+    constexpr unsigned k_ra = 1;
+    return iss_->reg(k_ra);
+}
+
 void rv64_core::run()
 {
     if (!has_firmware_)

@@ -45,6 +45,8 @@ public:
     void load(const firmware_image& firmware, std::uint64_t argument) override;
     void load(const elf_program& program, std::uint64_t argument);
 
+    std::uint64_t return_address() const override;
+
     counter instructions;
     counter traps;
     counter interrupts;

@@ -2,20 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmake/version.h"
 #include "firmware/main.h"
+#include "hw/core/elf_program.h"
+#include "hw/core/iss.h"
 #include "platforms/cli/cli.h"
 #include "platforms/config/suggest.h"
+#include "platforms/firmware_bench/call_site.h"
 #include "platforms/firmware_bench/firmware_bench.h"
 #include "platforms/report/progress.h"
 #include "platforms/report/run_report.h"
 
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
+#include <map>
 
 namespace weft::cli {
 
@@ -28,6 +30,7 @@ struct firmware_options {
     std::string mesh = "2x2";
     std::string out;
     bench_options bench;
+    core_model core = core_model::native;
     bool list = false;
     bool quiet = false;
 };
@@ -36,16 +39,6 @@ void list_devices()
 {
     for (const auto& device : hostile_devices())
         fmt::print("{}\n    {}\n    right: {}\n", device->name(), device->summary(), device->right());
-}
-
-/// Machine of an ELF file, EM_NONE when `path` is none.
-unsigned machine_of(const std::string& path)
-{
-    std::ifstream file(path, std::ios::binary);
-    Elf64_Ehdr head{};
-    if (!file.read(reinterpret_cast<char*>(&head), sizeof head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
-        return EM_NONE;
-    return head.e_machine;
 }
 
 /// Firmware compiled for this host, in a shared library.
@@ -59,15 +52,26 @@ firmware_under_test load_library(const std::string& path)
     if (entry == nullptr)
         throw user_error(fmt::format("{}: has no function {}(weft::abi::hal&, std::uint64_t), declared extern \"C\".",
                                      path, k_entry));
-    return {path, reinterpret_cast<firmware_entry>(entry)};
+    return {path, reinterpret_cast<firmware_entry>(entry), ""};
 }
 
-firmware_under_test find_firmware(const std::string& name)
+firmware_under_test find_firmware(const std::string& name, core_model core)
 {
+    const bool rv64 = core == core_model::rv64;
+    const auto need_engine = [&] {
+        if (*iss_engine_name() == '\0')
+            throw user_error(
+                fmt::format("{}: this build has no instruction-set engine, so that no RV64 core can run it; "
+                            "configure it with WEFT_UNICORN=ON.",
+                            name));
+    };
     std::vector<std::string> names;
     for (const firmware::firmware_info& f : firmware::k_firmware) {
-        if (name == f.name)
-            return {name, f.entry};
+        if (name == f.name) {
+            if (rv64)
+                need_engine();
+            return {name, rv64 ? nullptr : f.entry, ""};
+        }
         names.emplace_back(f.name);
     }
     std::error_code unreadable;
@@ -77,11 +81,16 @@ firmware_under_test find_firmware(const std::string& name)
     switch (machine_of(name)) {
     case EM_NONE:
         throw user_error(fmt::format("{}: is no ELF file; firmware is a name (`weft list`) or such a file.", name));
-    case EM_RISCV:
-        throw user_error(fmt::format("{}: is a RISC-V binary, and this version has no cores that execute one; it takes "
-                                     "firmware compiled for this host as a shared library.",
-                                     name));
-    default: return load_library(name);
+    case EM_RISCV: {
+        need_engine();
+        if (const elf_program program = read_elf_file(name); !program.problem.empty())
+            throw user_error(program.problem);
+        return {name, nullptr, name};
+    }
+    default:
+        if (rv64)
+            throw user_error(fmt::format("{}: is no RISC-V binary, so that an RV64 core cannot run it.", name));
+        return load_library(name);
     }
 }
 
@@ -99,7 +108,7 @@ int test(firmware_options& options)
     if (std::sscanf(options.mesh.c_str(), "%ux%u%c", &options.bench.rows, &options.bench.cols, &rest) != 2)
         throw user_error(
             fmt::format("--mesh: {} is no mesh; write rows x columns, for example 2x2.", in_quotes(options.mesh)));
-    const firmware_under_test firmware = find_firmware(options.firmware);
+    const firmware_under_test firmware = find_firmware(options.firmware, options.core);
     if (!options.out.empty())
         prepare_output_file(options.out);
 
@@ -158,12 +167,16 @@ void add_firmware(CLI::App& app, int& exit_code)
         "Run a firmware against hostile devices: it must finish exactly or report the right error; exit code 1 if not");
     command
         ->add_option("FIRMWARE", options->firmware,
-                     "Its name, as in `weft list`, or a shared library with weft_firmware_entry()")
+                     "Its name, as in `weft list`, an RV64 ELF file, or a shared library with weft_firmware_entry()")
         ->type_name(" ");
     command->add_flag("--list", options->list, "Only list the hostile devices and what is right");
     command->add_option("--device", options->bench.only, "Only these hostile devices")
         ->type_name("NAME")
         ->delimiter(',');
+    command->add_option("--core", options->core, "Cores that run shipped firmware: native or rv64")
+        ->type_name("MODEL")
+        ->transform(CLI::CheckedTransformer(
+            std::map<std::string, core_model>{{"native", core_model::native}, {"rv64", core_model::rv64}}));
     command->add_option("--mesh", options->mesh, "Rows x columns of chips")->type_name("RxC")->capture_default_str();
     command->add_option("--rank", options->bench.rank, "Whose devices are hostile")
         ->type_name("N")

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
+#include <elf.h>
 #include <fmt/format.h>
 #include <fstream>
 #include <link.h>
@@ -99,6 +100,15 @@ std::string own_program()
 
 } // namespace
 
+unsigned machine_of(const std::string& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    Elf64_Ehdr head{};
+    if (!file.read(reinterpret_cast<char*>(&head), sizeof head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+        return EM_NONE;
+    return head.e_machine;
+}
+
 void traced_firmware(abi::hal& hal, std::uint64_t core)
 {
     auto& traced = *reinterpret_cast<traced_core*>(core);
@@ -122,8 +132,10 @@ std::string source_of(std::uint64_t offset, const std::string& library)
     if (offset == 0)
         return "";
     // The call is before the address that it returns to.
+    const bool native = library.empty() || machine_of(library) != EM_RISCV;
     const std::string command =
-        fmt::format("addr2line -C -f -e '{}' {:#x} 2>/dev/null", library.empty() ? own_program() : library, offset - 1);
+        fmt::format("{}addr2line -C -f -e '{}' {:#x} 2>/dev/null", native ? "" : "riscv64-linux-gnu-",
+                    library.empty() ? own_program() : library, offset - 1);
     FILE* pipe = popen(command.c_str(), "r");
     if (pipe == nullptr)
         return "";

@@ -25,6 +25,9 @@ struct traced_core {
 /// Runs the firmware of `core` (a pointer to traced_core) behind a HAL that notes where it is called from.
 void traced_firmware(abi::hal& hal, std::uint64_t core);
 
+/// Machine of an ELF file, EM_NONE when `path` is none.
+unsigned machine_of(const std::string& path);
+
 /// File of the library that holds `address`, "" when it is this program or unknown; `address` becomes an offset in it.
 std::string library_of(std::uint64_t& address);
 

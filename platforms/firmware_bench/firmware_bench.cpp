@@ -95,7 +95,8 @@ run_facts facts_from(const std::string& text)
 }
 
 /// What the host finds when the run has ended.
-rank_answer answer_of(const chip& c, std::uint64_t sequence, const gate_counts& counts, const traced_core& traced)
+rank_answer answer_of(const chip& c, std::uint64_t sequence, const gate_counts& counts, const traced_core& traced,
+                      const firmware_under_test& firmware)
 {
     const abi::response r = c.response();
     rank_answer a;
@@ -105,7 +106,12 @@ rank_answer answer_of(const chip& c, std::uint64_t sequence, const gate_counts& 
     a.code = static_cast<std::uint32_t>(r.code);
     a.where = r.where;
     a.detail = r.detail;
-    a.core = c.core.blocked_on();
+    a.core = c.core.failure().empty() ? c.core.blocked_on() : c.core.failure();
+    if (firmware.entry == nullptr) { // the HAL is part of the binary: where it was called from is all there is to know
+        a.call_site = c.core.return_address();
+        a.library = firmware.elf;
+        return a;
+    }
     a.call_site = traced.last_call;
     a.answer_site = traced.before_answer;
     a.fault_site = traced.first_fault;
@@ -127,6 +133,10 @@ run_facts run_here(const firmware_under_test& firmware, const bench_options& opt
     // The kernel announces the end of every run; what is printed belongs to the bench.
     sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
     tpu_pod_config config = bench_platform(options);
+    if (firmware.entry == nullptr) {
+        config.chip.core.model = core_model::rv64;
+        config.chip.core.elf = firmware.elf;
+    }
     if (device != nullptr)
         device->change(config, s);
     std::vector<std::unique_ptr<fault_gate>> gates;
@@ -137,7 +147,13 @@ run_facts run_here(const firmware_under_test& firmware, const bench_options& opt
                                                      device != nullptr ? device->make_for(s, rank) : nullptr));
     }
     tpu_pod pod(config, tpu_pod_routing(config), [&](std::uint32_t rank) {
-        return core_fitting{traced_firmware, reinterpret_cast<std::uint64_t>(&traced[rank]), gates[rank].get()};
+        core_fitting fitting;
+        fitting.gate = gates[rank].get();
+        if (firmware.entry != nullptr) {
+            fitting.entry = traced_firmware;
+            fitting.argument = reinterpret_cast<std::uint64_t>(&traced[rank]);
+        }
+        return fitting;
     });
     struct first_case final : run_observer { // when it began
         void on_case(std::size_t index, std::size_t, const collective_case&) override
@@ -168,7 +184,7 @@ run_facts run_here(const firmware_under_test& firmware, const bench_options& opt
     f.answer_digest = digest.value();
     const std::uint64_t sequence = f.cases + (f.completed ? 0 : 1);
     for (std::uint32_t rank = 0; rank < config.ranks(); ++rank)
-        f.ranks.push_back(answer_of(*pod.chips()[rank], sequence, gates[rank]->counts(), traced[rank]));
+        f.ranks.push_back(answer_of(*pod.chips()[rank], sequence, gates[rank]->counts(), traced[rank], firmware));
     f.counts = gates[watched(s, options)]->counts();
     return f;
 }

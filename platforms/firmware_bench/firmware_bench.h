@@ -22,9 +22,11 @@
 
 namespace weft {
 
+/// Native firmware has an entry; what runs on RV64 cores has none: the shipped binary, or the ELF file `elf`.
 struct firmware_under_test {
     std::string name;
     firmware_entry entry = nullptr;
+    std::string elf;
 };
 
 struct bench_options {

@@ -51,6 +51,26 @@ TEST_CASE("weft firmware test prints a table and writes the report")
     std::filesystem::remove(report);
 }
 
+#ifdef WEFT_RV64_PROGRAMS
+TEST_CASE("weft firmware test runs the shipped binary and an ELF file on RV64 cores")
+{
+    for (const std::string& firmware :
+         {std::string("collective --core rv64"), std::string(WEFT_RV64_PROGRAMS "/firmware.elf")}) {
+        const shell_run r = weft("firmware test " + firmware + " --device wrong_version,bus_error,link_down --runs 5");
+        INFO(r.text);
+        CHECK(r.exit_code == 0);
+        CHECK(has(r, "5 of 7"));
+        CHECK(has(r, "Failed        0"));
+    }
+    // A binary that knows nothing of commands is a failure, with the place where it stopped.
+    const shell_run r = weft("firmware test " WEFT_RV64_PROGRAMS "/test_endings.elf");
+    INFO(r.text);
+    CHECK(r.exit_code == 1);
+    CHECK(has(r, "stack overflow"));
+    CHECK(has(r, "endings.S:"));
+}
+#endif
+
 TEST_CASE("weft firmware test lists its devices")
 {
     const shell_run r = weft("firmware test --list");
@@ -71,6 +91,7 @@ TEST_CASE("weft firmware test refuses what it cannot run with a sentence and 2")
     refuses("collectiv", "did you mean 'collective'?");
     refuses("README.md", "is no ELF file");
     refuses(WEFT_PROGRAM, "cannot be loaded");
+    refuses(WEFT_PROGRAM " --core rv64", "is no RISC-V binary");
     refuses("collective --device spurous", "did you mean 'spurious'?");
     refuses("collective --mesh 2by2", "is no mesh");
     refuses("collective --mesh 2x2 --rank 4", "a 2x2 mesh has 4 ranks");
