@@ -37,6 +37,7 @@ constexpr int csr_register(iss_csr which)
     case iss_csr::mtvec: return UC_RISCV_REG_MTVEC;
     case iss_csr::mepc: return UC_RISCV_REG_MEPC;
     case iss_csr::mcause: return UC_RISCV_REG_MCAUSE;
+    case iss_csr::fcsr: return UC_RISCV_REG_FCSR;
     default: return UC_RISCV_REG_MTVAL;
     }
 }
@@ -100,7 +101,9 @@ public:
         trapped_ = false;
         second_half_ = false;
         const std::uint64_t start = pc_;
+        running_ = true;
         const uc_err error = uc_emu_start(uc_, pc_, ~std::uint64_t{0}, 0, 0);
+        running_ = false;
         if (thrown_)
             std::rethrow_exception(std::exchange(thrown_, nullptr));
         if (!trapped_) {
@@ -143,11 +146,41 @@ public:
         pc_ = csr(iss_csr::mtvec) & ~std::uint64_t{3};
     }
 
-    std::uint64_t pc() const override { return pc_; }
-    void set_pc(std::uint64_t pc) override { pc_ = pc; }
+    void observe(iss_observer* observer) override
+    {
+        observer_ = observer;
+        redirected_ = false;
+    }
+    void patch_memory(std::uint64_t address, const void* from, std::uint64_t bytes) override
+    {
+        check(uc_mem_write(uc_, address, from, bytes), "uc_mem_write");
+    }
+    bool between_instructions() const override { return !running_ || in_observer_; }
+
+    std::uint64_t pc() const override { return running_ ? at_ : pc_; }
+    void set_pc(std::uint64_t pc) override
+    {
+        if (!running_) {
+            pc_ = pc;
+            return;
+        }
+        at_ = pc;
+        redirected_ = true;
+    }
     std::uint64_t reg(unsigned x) const override { return read(UC_RISCV_REG_X0 + static_cast<int>(x)); }
     void set_reg(unsigned x, std::uint64_t value) override { write(UC_RISCV_REG_X0 + static_cast<int>(x), value); }
-    std::uint64_t csr(iss_csr which) const override { return read(csr_register(which)); }
+    std::uint64_t float_reg(unsigned f) const override { return read(UC_RISCV_REG_F0 + static_cast<int>(f)); }
+    void set_float_reg(unsigned f, std::uint64_t value) override
+    {
+        write(UC_RISCV_REG_F0 + static_cast<int>(f), value);
+    }
+    std::uint64_t csr(iss_csr which) const override
+    {
+        constexpr std::uint64_t k_float_on = 3u << 13; // mstatus.FS; without it the engine has no fcsr to give
+        if (which == iss_csr::fcsr && (read(UC_RISCV_REG_MSTATUS) & k_float_on) == 0)
+            return 0;
+        return read(csr_register(which));
+    }
     void set_csr(iss_csr which, std::uint64_t value) override { write(csr_register(which), value); }
 
 private:
@@ -264,7 +297,23 @@ private:
             return;
         }
         self.at_ = address;
+        if (self.observer_ != nullptr && !self.observed(address))
+            return;
         ++self.retired_;
+    }
+    /// False when the instruction is not to be executed.
+    bool observed(std::uint64_t address)
+    {
+        in_observer_ = true;
+        redirected_ = false;
+        guarded([&] {
+            observer_->on_instruction(address);
+            return true;
+        });
+        in_observer_ = false;
+        if (redirected_)
+            write(UC_RISCV_REG_PC, at_); // leaves the block
+        return !redirected_ && !thrown_;
     }
     static void on_exception(uc_engine* uc, std::uint32_t number, void* data)
     {
@@ -280,6 +329,8 @@ private:
     static void on_counter(uc_engine*, std::uint64_t address, std::uint32_t, void* data)
     {
         auto& self = *static_cast<unicorn_engine*>(data);
+        if (self.redirected_ || self.thrown_)
+            return; // by the observer, which was called before
         const rv64::csr_read what = rv64::decode_csr_read(self.instruction_at(address));
         iss_counter which{};
         if (!is_counter(what.csr, which))
@@ -296,6 +347,7 @@ private:
     }
 
     iss_host& host_;
+    iss_observer* observer_ = nullptr;
     uc_engine* uc_ = nullptr;
     std::uint64_t base_ = 0;
     std::uint64_t bytes_ = 0;
@@ -309,6 +361,9 @@ private:
     std::uint64_t half_ = 0; // of an access of 8 bytes of which Unicorn has made the first half
     bool second_half_ = false;
     bool trapped_ = false;
+    bool running_ = false;
+    bool in_observer_ = false;
+    bool redirected_ = false; // the observer has set the pc
     iss_trap trap_;
     std::exception_ptr thrown_;
 };

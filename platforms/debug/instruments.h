@@ -1,0 +1,54 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run is asked to show of its firmware, put together and connected with the cores. Nothing that was not asked
+// for is connected, or costs anything.
+#pragma once
+
+#include "platforms/debug/gdb_server.h"
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+struct instrument_options {
+    std::optional<gdb_options> gdb;
+
+    bool any() const { return gdb.has_value(); }
+};
+
+class instruments {
+public:
+    /// After the machine is built, before the simulation starts. Throws user_error when the cores are native.
+    instruments(machine& m, const instrument_options& options);
+
+    gdb_server* debugger() { return gdb_ ? &*gdb_ : nullptr; }
+    /// The file that the cores execute; empty when it can no longer be read.
+    std::vector<std::uint8_t> elf_file() const;
+
+private:
+    /// A core has one observer; here it calls several.
+    struct several final : iss_observer {
+        void on_instruction(std::uint64_t pc) override
+        {
+            for (iss_observer* o : all)
+                o->on_instruction(pc);
+        }
+        void on_burst(std::uint64_t address, std::uint64_t bytes, bool is_write) override
+        {
+            for (iss_observer* o : all)
+                o->on_burst(address, bytes, is_write);
+        }
+        std::vector<iss_observer*> all;
+    };
+
+    std::vector<rv64_core*> cores_;
+    std::optional<gdb_server> gdb_;
+    std::deque<several> observers_;
+};
+
+} // namespace weft
