@@ -153,7 +153,9 @@ public:
     }
     void patch_memory(std::uint64_t address, const void* from, std::uint64_t bytes) override
     {
-        check(uc_mem_write(uc_, address, from, bytes), "uc_mem_write");
+        std::memcpy(code_at(address, bytes), from, bytes);
+        check(uc_ctl_remove_cache(uc_, address, address + bytes), "uc_ctl_remove_cache");
+        patched_ = in_observer_;
     }
     bool between_instructions() const override { return !running_ || in_observer_; }
 
@@ -297,7 +299,8 @@ private:
             return;
         }
         self.at_ = address;
-        if (self.observer_ != nullptr && !self.observed(address))
+        const bool again = std::exchange(self.observed_already_, false);
+        if (self.observer_ != nullptr && !again && !self.observed(address))
             return;
         ++self.retired_;
     }
@@ -306,14 +309,16 @@ private:
     {
         in_observer_ = true;
         redirected_ = false;
+        patched_ = false;
         guarded([&] {
             observer_->on_instruction(address);
             return true;
         });
         in_observer_ = false;
-        if (redirected_)
-            write(UC_RISCV_REG_PC, at_); // leaves the block
-        return !redirected_ && !thrown_;
+        if (redirected_ || patched_)
+            write(UC_RISCV_REG_PC, at_); // leaves the block, which may have been translated from other instructions
+        observed_already_ = patched_ && !redirected_;
+        return !redirected_ && !patched_ && !thrown_;
     }
     static void on_exception(uc_engine* uc, std::uint32_t number, void* data)
     {
@@ -329,7 +334,7 @@ private:
     static void on_counter(uc_engine*, std::uint64_t address, std::uint32_t, void* data)
     {
         auto& self = *static_cast<unicorn_engine*>(data);
-        if (self.redirected_ || self.thrown_)
+        if (self.redirected_ || self.observed_already_ || self.thrown_)
             return; // by the observer, which was called before
         const rv64::csr_read what = rv64::decode_csr_read(self.instruction_at(address));
         iss_counter which{};
@@ -363,7 +368,9 @@ private:
     bool trapped_ = false;
     bool running_ = false;
     bool in_observer_ = false;
-    bool redirected_ = false; // the observer has set the pc
+    bool redirected_ = false;       // the observer has set the pc
+    bool patched_ = false;          // the observer has changed memory
+    bool observed_already_ = false; // the next instruction, before it was left for that
     iss_trap trap_;
     std::exception_ptr thrown_;
 };
