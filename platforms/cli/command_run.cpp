@@ -31,6 +31,8 @@ struct run_options {
     std::optional<std::uint16_t> gdb_port;
     std::uint32_t gdb_core = 0;
     std::uint32_t gdb_wait_s = 300;
+    bool trace_firmware = false;
+    std::string coverage_firmware;
 };
 
 /// Feeds the progress bar from the runner, and lets a debugger interrupt.
@@ -290,9 +292,11 @@ void refuse_beyond_host_memory(const weft::platform& p)
             p.run().name, rounded_text(data_size(needed)), rounded_text(data_size(present))));
 }
 
-instrument_options instruments_for(const run_options& options)
+instrument_options instruments_for(const run_options& options, trace_writer* trace)
 {
     instrument_options all;
+    all.trace = options.trace_firmware ? trace : nullptr;
+    all.coverage = !options.coverage_firmware.empty();
     if (options.gdb_port)
         all.gdb = gdb_options{*options.gdb_port, options.gdb_core, std::chrono::seconds(options.gdb_wait_s)};
     return all;
@@ -318,8 +322,9 @@ int run(const run_options& options)
     const weft::platform& p = *loaded.platform;
     refuse_beyond_host_memory(p);
     const std::string dir = options.out.empty() ? "out/" + p.run().name : options.out;
-    if (!options.json.empty() && options.json != "-")
-        prepare_output_file(options.json);
+    for (const std::string* file : {&options.json, &options.coverage_firmware})
+        if (!file->empty() && (file != &options.json || *file != "-"))
+            prepare_output_file(*file);
     prepare_output_dir(dir);
 
     progress bar = progress::on_stderr(static_cast<std::uint32_t>(collective_count(p.run())), options.quiet);
@@ -329,8 +334,10 @@ int run(const run_options& options)
     const std::unique_ptr<machine> m = p.build();
     if (trace)
         connect_trace(*m, *trace);
+    if (options.trace_firmware)
+        trace->name_cores(p.ranks());
     firmware_log log(*m, dir + "/firmware.log");
-    instruments instrumented(*m, instruments_for(options));
+    instruments instrumented(*m, instruments_for(options, trace.get()));
     gdb_server* const debugger = instrumented.debugger();
     begin_debugging(instrumented, dir);
     if (debugger != nullptr && debugger->killed()) {
@@ -347,8 +354,12 @@ int run(const run_options& options)
         if (debugger != nullptr && debugger->killed())
             outcome.failure = "the debugger ended it.";
         log_line = log.close();
-        if (trace) // also of a run that failed: that is when one wants to look
+        if (trace) { // also of a run that failed: that is when one wants to look
+            instrumented.end_trace(m->time().now_ps());
             trace->close();
+        }
+        if (!options.coverage_firmware.empty())
+            write_file_atomically(options.coverage_firmware, instrumented.lcov());
         if (outcome.failure.empty())
             check_invariants(*m);
         const run_report report = make_report(p, *m, outcome, loaded.problems);
@@ -413,11 +424,21 @@ void add_run(CLI::App& app, int& exit_code)
                      "Write the results as JSON to FILE too; '-' prints them instead of the table")
         ->type_name("FILE")
         ->check(not_empty);
-    command->add_option("--trace", options->trace, "Write a trace of every message and link for Perfetto")
-        ->type_name("FILE");
+    CLI::Option* trace =
+        command->add_option("--trace", options->trace, "Write a trace of every message and link for Perfetto")
+            ->type_name("FILE");
     command->add_option("--trace-limit", options->trace_limit, "Records in the trace at most")
         ->type_name("N")
         ->capture_default_str();
+    command
+        ->add_flag("--trace-firmware", options->trace_firmware,
+                   "Trace the functions that rv64 cores enter and leave, too")
+        ->needs(trace);
+    command
+        ->add_option("--coverage-firmware", options->coverage_firmware,
+                     "Write which lines of the firmware rv64 cores have executed, for lcov and genhtml")
+        ->type_name("FILE")
+        ->check(not_empty);
     CLI::Option* gdb =
         command
             ->add_option("--gdb", options->gdb_port,

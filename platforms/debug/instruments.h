@@ -5,10 +5,11 @@
 // for is connected, or costs anything.
 #pragma once
 
+#include "platforms/debug/firmware_coverage.h"
+#include "platforms/debug/firmware_trace.h"
 #include "platforms/debug/gdb_server.h"
 
 #include <deque>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,18 +18,25 @@ namespace weft {
 
 struct instrument_options {
     std::optional<gdb_options> gdb;
+    trace_writer* trace = nullptr; ///< where calls of functions go
+    bool coverage = false;
 
-    bool any() const { return gdb.has_value(); }
+    bool any() const { return gdb || trace != nullptr || coverage; }
 };
 
 class instruments {
 public:
-    /// After the machine is built, before the simulation starts. Throws user_error when the cores are native.
+    /// After the machine is built, before the simulation starts. Throws user_error when the cores are native, or the
+    /// firmware has not what is needed.
     instruments(machine& m, const instrument_options& options);
 
     gdb_server* debugger() { return gdb_ ? &*gdb_ : nullptr; }
     /// The file that the cores execute; empty when it can no longer be read.
-    std::vector<std::uint8_t> elf_file() const;
+    const std::vector<std::uint8_t>& elf_file() const { return elf_; }
+    /// The run is over: calls that have not returned end here.
+    void end_trace(std::uint64_t time_ps);
+    /// Line coverage for lcov.
+    std::string lcov() const { return coverage_->lcov(lines_); }
 
 private:
     /// A core has one observer; here it calls several.
@@ -46,8 +54,12 @@ private:
         std::vector<iss_observer*> all;
     };
 
-    std::vector<rv64_core*> cores_;
+    std::vector<std::uint8_t> elf_;
     std::optional<gdb_server> gdb_;
+    std::optional<symbol_table> symbols_;
+    std::deque<firmware_trace> traces_;
+    line_table lines_;
+    std::optional<firmware_coverage> coverage_;
     std::deque<several> observers_;
 };
 

@@ -3,6 +3,7 @@
 //
 // Looking into the firmware of RV64 cores, as a user does it: weft and the foreign tools are started as programs.
 #include "hw/core/iss.h"
+#include "platforms/debug/line_table.h"
 #include "platforms/debug/rsp_packet.h"
 
 #include <catch2/catch.hpp>
@@ -13,10 +14,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -312,4 +316,116 @@ TEST_CASE("gdb: arguments that cannot be used")
     const int port = w.start("--gdb 0");
     CHECK(w.weft("run small.yaml --out other --gdb " + std::to_string(port)) == 2);
     CHECK_THAT(w.text("weft.err"), Contains("cannot be used: Address already in use."));
+}
+
+TEST_CASE("firmware trace: calls nest and their times do not go back")
+{
+    if (!has_engine())
+        return;
+    workshop w;
+    REQUIRE(w.weft("run small.yaml --trace plain.json") == 0);
+    const std::string plain = w.digest();
+    REQUIRE(w.weft("run small.yaml --trace trace.json --trace-firmware") == 0);
+    CHECK(w.digest() == plain);
+
+    std::map<int, std::vector<std::string>> stacks;
+    std::map<int, double> last;
+    std::map<std::string, int> calls;
+    std::string path_to_poll; // of rank 3: who called whom when the DMA was polled first
+    const json events = json::parse(w.text("trace.json")).at("traceEvents");
+    std::size_t others = 0;
+    for (const json& e : events) {
+        if (e.at("ph") != "B" && e.at("ph") != "E") {
+            ++others;
+            continue;
+        }
+        const int rank = e.at("pid");
+        CHECK(e.at("ts").get<double>() >= last[rank]);
+        last[rank] = e.at("ts");
+        std::vector<std::string>& stack = stacks[rank];
+        if (e.at("ph") == "E") {
+            REQUIRE(!stack.empty());
+            stack.pop_back();
+            continue;
+        }
+        stack.push_back(e.at("name"));
+        ++calls[stack.back()];
+        if (rank == 3 && path_to_poll.empty() && stack.back() == "weft::firmware::dma_driver::wait")
+            for (const std::string& name : stack)
+                path_to_poll += "/" + name.substr(name.rfind(':') + 1);
+    }
+    CHECK(stacks.size() == 4);
+    for (const auto& [rank, stack] : stacks)
+        CHECK(stack.empty());
+    CHECK(calls["_start"] == 4);
+    CHECK(calls["weft::firmware::run_collective"] == 8); // two cases on four cores
+    CHECK(calls["?"] == 0);
+    CHECK_THAT(path_to_poll, Contains("/_start/weft_boot/") && Contains("/run_collective/"));
+    // The cores' entries come to what the trace has anyway, and their four names.
+    CHECK(others == json::parse(w.text("plain.json")).at("traceEvents").size() + 4);
+
+    CHECK(w.weft("run small.yaml --trace short.json --trace-firmware --trace-limit 100") == 0);
+    CHECK_NOTHROW(json::parse(w.text("short.json")));
+    CHECK(w.weft("run small.yaml --trace-firmware") == 2);
+    CHECK(w.weft("run small.yaml --trace t.json --trace-firmware --set chip.core.model=native") == 2);
+    CHECK_THAT(w.text("weft.err"), Contains("--trace-firmware: the cores are native"));
+}
+
+TEST_CASE("firmware coverage: lines of what ran and of what did not")
+{
+    if (!has_engine())
+        return;
+    workshop w;
+    if (!weft::can_read_line_tables()) {
+        CHECK(w.weft("run small.yaml --coverage-firmware c.info") == 2);
+        CHECK_THAT(w.text("weft.err"), Contains("install libdw-dev"));
+        return;
+    }
+    REQUIRE(w.weft("run small.yaml") == 0);
+    const std::string plain = w.digest();
+    REQUIRE(w.weft("run small.yaml --coverage-firmware c.info") == 0);
+    CHECK(w.digest() == plain);
+    CHECK(w.weft("run small.yaml --coverage-firmware no/such/c.info") == 2);
+
+    std::map<std::string, std::map<unsigned, std::uint64_t>> files;
+    std::istringstream info(w.text("c.info"));
+    std::string file;
+    for (std::string line; std::getline(info, line);) {
+        if (line.rfind("SF:", 0) == 0)
+            file = line.substr(3);
+        unsigned number = 0;
+        unsigned long long count = 0;
+        if (std::sscanf(line.c_str(), "DA:%u,%llu", &number, &count) == 2)
+            files[file][number] = count;
+    }
+    const auto covered = [&](const std::string& name) {
+        const auto& lines = files[std::string(WEFT_SOURCE_DIR) + "/firmware/" + name];
+        REQUIRE(!lines.empty());
+        std::size_t hit = 0;
+        for (const auto& [number, count] : lines)
+            hit += count != 0;
+        return 100 * hit / lines.size();
+    };
+    CHECK(covered("collectives/engine.cpp") > 50);
+    CHECK(covered("drivers/dma_driver.cpp") > 30);
+    CHECK(covered("collectives/all_to_all.cpp") == 0);
+    CHECK(covered("collectives/fault_tolerant.cpp") == 0);
+
+    // The very line that enters the collective: once for each case and core, however the compiler has spread it.
+    std::ifstream main_cpp(std::string(WEFT_SOURCE_DIR) + "/firmware/main.cpp");
+    unsigned at = 0;
+    unsigned call = 0;
+    for (std::string line; std::getline(main_cpp, line);) {
+        ++at;
+        if (line.find("result = run_collective(") != std::string::npos)
+            call = at;
+    }
+    CHECK(files[std::string(WEFT_SOURCE_DIR) + "/firmware/main.cpp"][call] == 8);
+
+    if (has_program("lcov")) {
+        CHECK(w.shell("lcov --summary c.info > lcov.out 2>&1") == 0);
+        CHECK_THAT(w.text("lcov.out"), Contains("lines......: "));
+        CHECK(w.shell("genhtml -q -o html c.info > genhtml.out 2>&1") == 0);
+        CHECK(fs::exists(w / "html/index.html"));
+    }
 }

@@ -299,8 +299,7 @@ private:
             return;
         }
         self.at_ = address;
-        const bool again = std::exchange(self.observed_already_, false);
-        if (self.observer_ != nullptr && !again && !self.observed(address))
+        if (self.observer_ != nullptr && !std::exchange(self.observed_already_, false) && !self.observed(address))
             return;
         ++self.retired_;
     }
