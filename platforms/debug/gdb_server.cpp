@@ -141,6 +141,8 @@ void gdb_server::on_instruction(tap& t, std::uint64_t pc)
 /// gdb wants to hear of an access when it has been made: before the next instruction.
 void gdb_server::on_access(tap& t, std::uint64_t address, std::uint64_t bytes, bool reads, bool writes)
 {
+    if (watched_thread_ && watched_thread_ != t.rank)
+        return;
     for (const watchpoint& w : watchpoints_) {
         const bool meant = (writes && w.kind != watch_kind::read) || (reads && w.kind != watch_kind::write);
         const bool overlap = address - w.address < w.bytes || w.address - address < bytes; // either begins in the other
@@ -165,9 +167,10 @@ bool gdb_server::step_ends(const tap& t, std::uint64_t pc)
 
 bool gdb_server::breaks_at(const tap& t, std::uint64_t pc) const
 {
-    // While gdb steps one core over a breakpoint it takes all of them out. The others must not slip through.
-    const bool slips = !how_.others_run && how_.step != t.rank;
-    return pc - k_code < k_code_bytes && (breakpoints_[(pc - k_code) / 2] & (slips ? k_set | k_was_set : k_set)) != 0;
+    // While gdb takes one core over a breakpoint, all of them are out, and those that are in are meant for that core.
+    // The others must not slip through meanwhile.
+    const bool bystander = how_.only && how_.only != t.rank;
+    return pc - k_code < k_code_bytes && (breakpoints_[(pc - k_code) / 2] & (bystander ? k_was_set : k_set)) != 0;
 }
 
 void gdb_server::look_at_line()
@@ -251,7 +254,7 @@ bool gdb_server::handle(const rsp_event& event)
 void gdb_server::resume(const resume_request& how)
 {
     how_ = how;
-    if (how.others_run)
+    if (!how.only)
         for (std::uint8_t& b : breakpoints_)
             b = (b & k_set) != 0 ? k_set | k_was_set : 0;
     if (!how.step)
@@ -369,8 +372,19 @@ std::string gdb_server::monitor(const std::string& text)
             all += describe(t) + "\n";
         return all;
     }
-    return "monitor time    simulated time of the core that has stopped\n"
-           "monitor cores   what every core does\n";
+    if (text == "watch all") {
+        watched_thread_.reset();
+        return "watchpoints stop every thread\n";
+    }
+    unsigned thread = 0;
+    if (std::sscanf(text.c_str(), "watch %u", &thread) == 1 && thread >= 1 && thread <= threads()) {
+        watched_thread_ = thread - 1; // gdb counts from 1
+        return fmt::format("watchpoints stop thread {} only\n", thread);
+    }
+    return "monitor time      simulated time of the core that has stopped\n"
+           "monitor cores     what every core does\n"
+           "monitor watch N   watchpoints stop thread N only\n"
+           "monitor watch all watchpoints stop every thread\n";
 }
 
 } // namespace weft

@@ -7,7 +7,8 @@
 //
 // All cores see the same addresses, with memories of their own; a memory access is that of the selected thread, a
 // breakpoint or watchpoint is everybody's. Watchpoints see loads, stores and bursts of the cores, not what the DMA
-// writes.
+// writes. gdb takes the memory of threads for one and the same: it compares the value of a `watch` with what it has
+// read last, in any core. `monitor watch N` keeps the other cores out of it.
 #pragma once
 
 #include "hw/core/rv64_core.h"
@@ -19,6 +20,7 @@
 
 #include <chrono>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -112,6 +114,7 @@ private:
     bool step_begins_ = false;              ///< the next instruction of the stepping core is the one to execute
     std::vector<std::uint8_t> breakpoints_; ///< by half-word of program memory: bits k_set, k_was_set
     std::vector<watchpoint> watchpoints_;
+    std::optional<unsigned> watched_thread_; ///< the only one that watchpoints stop
 };
 
 } // namespace weft

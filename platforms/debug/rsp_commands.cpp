@@ -293,47 +293,52 @@ rsp_answer rsp_commands::resume_threads(const std::string& actions)
 {
     rsp_answer a;
     a.then = rsp_answer::action::resume;
-    a.how.others_run = false;
-    bool runs = false;
+    bool all_run = false;
+    std::optional<unsigned> named;
     std::size_t at = 0;
     while (at <= actions.size()) {
         const std::size_t end = std::min(actions.find(';', at), actions.size());
         const std::string action = actions.substr(at, end - at);
         at = end + 1;
-        const std::size_t colon = action.find(':');
+        const std::size_t colon = std::min(action.find(':'), action.size());
         const std::string what = action.substr(0, colon);
-        std::optional<unsigned> thread;
-        bool all = colon == std::string::npos || action.substr(colon + 1) == "-1";
-        if (!all && !(thread = thread_of(action.substr(colon + 1))))
+        const std::string whom = colon == action.size() ? "-1" : action.substr(colon + 1);
+        const std::optional<unsigned> thread = whom == "-1" ? std::nullopt : thread_of(whom);
+        if (whom != "-1" && !thread)
             return reply(k_bad_arguments);
+        std::uint64_t first = 0;
+        std::uint64_t last = 0;
         switch (what.empty() ? '\0' : what[0]) {
         case 'c':
-        case 'C': a.how.others_run |= all || thread != a.how.step; break;
+        case 'C': break;
         case 'r': {
-            cursor text(what);
-            text.skip("r");
-            const auto first = text.number();
+            const std::string range = what.substr(1);
+            cursor text(range);
+            const auto from = text.number();
             const bool comma = text.skip(",");
-            const auto last = text.number();
-            if (!first || !comma || !last || !text.at_end())
+            const auto to = text.number();
+            if (!from || !comma || !to || !text.at_end())
                 return reply(k_bad_arguments);
-            if (!a.how.step) {
-                a.how.range_first = *first;
-                a.how.range_last = *last;
-            }
+            first = *from;
+            last = *to;
             [[fallthrough]];
         }
         case 's':
         case 'S':
-            if (!a.how.step)
-                a.how.step = all ? continue_ : *thread;
-            a.how.others_run |= all;
+            if (!a.how.step) {
+                a.how.step = thread.value_or(continue_);
+                a.how.range_first = first;
+                a.how.range_last = last;
+            }
             break;
         default: return reply(k_bad_arguments);
         }
-        runs = true;
+        all_run |= !thread || (named && named != thread);
+        named = named ? named : thread;
     }
-    return runs ? a : reply(k_bad_arguments);
+    if (!all_run)
+        a.how.only = named;
+    return a;
 }
 
 // ---- registers

@@ -27,7 +27,7 @@ struct resume_request {
     std::optional<unsigned> step;  ///< this thread stops after an instruction,
     std::uint64_t range_first = 0; ///< or, when range_last is not 0,
     std::uint64_t range_last = 0;  ///< after the first one outside [range_first, range_last)
-    bool others_run = true;        ///< false: gdb steps one thread over a breakpoint that it has taken out
+    std::optional<unsigned> only;  ///< gdb means this thread alone: it takes it over a breakpoint that it has removed
 };
 
 struct rsp_answer {

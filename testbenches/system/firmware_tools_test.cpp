@@ -209,6 +209,7 @@ backtrace
 stepi
 next
 delete
+monitor watch 3
 watch -l context.expected[16]
 continue
 delete
@@ -238,7 +239,7 @@ continue
     CHECK_THAT(said, Contains("rank 2 of 4, count 1024"));
     CHECK_THAT(said, Contains("in weft::firmware::collective_main ("));
     CHECK_THAT(said, Contains("in _start ()"));
-    CHECK_THAT(said, Contains("Hardware watchpoint 2: -location context.expected[16]"));
+    CHECK_THAT(said, Contains("Thread 3 hit Hardware watchpoint 2: -location context.expected[16]"));
     CHECK_THAT(said, Contains("Old value = 0\nNew value = 1\n"));
     CHECK_THAT(said, Contains("Thread 2 hit Breakpoint 3, weft_read64 ()"));
     CHECK_THAT(said, Contains("in weft::firmware::dma_driver::wait ("));

@@ -200,11 +200,13 @@ TEST_CASE("rsp commands: how the machine goes on")
     };
     CHECK_FALSE(how("c").step);
     CHECK_FALSE(how("vCont;c").step);
-    CHECK(how("vCont;c").others_run);
-    CHECK(how("vCont;c:2").others_run);
+    CHECK_FALSE(how("vCont;c").only);
+    CHECK(how("vCont;c:2").only == 1u);
+    CHECK_FALSE(how("vCont;c:2;c:1").only);
     CHECK(how("vCont;s:2;c").step == 1u);
-    CHECK(how("vCont;s:2;c").others_run);
-    CHECK_FALSE(how("vCont;s:2").others_run);
+    CHECK_FALSE(how("vCont;s:2;c").only);
+    CHECK(how("vCont;s:2").only == 1u);
+    CHECK_FALSE(how("vCont;s").only);
     CHECK(how("vCont;s").step == 0u);
     CHECK(how("vCont;r1000,1010:1;c").range_last == 0x1010);
     CHECK(how("s").step == 0u);
