@@ -98,6 +98,7 @@ public:
     iss_stop run(std::uint64_t instructions) override
     {
         limit_ = retired_ + std::max<std::uint64_t>(instructions, 1);
+        look_at_ = observer_ == nullptr ? limit_ : 0;
         trapped_ = false;
         second_half_ = false;
         const std::uint64_t start = pc_;
@@ -128,7 +129,7 @@ public:
         return iss_stop::trap;
     }
 
-    void stop() override { limit_ = 0; }
+    void stop() override { limit_ = look_at_ = 0; }
     const iss_trap& last_trap() const override { return trap_; }
     std::uint64_t retired() const override { return retired_; }
 
@@ -291,17 +292,26 @@ private:
         const region& r = *static_cast<region*>(data);
         r.engine->access(r.base + offset, bytes, true, value);
     }
-    static void on_instruction(uc_engine* uc, std::uint64_t address, std::uint32_t, void* data)
+    static void on_instruction(uc_engine*, std::uint64_t address, std::uint32_t, void* data)
     {
         auto& self = *static_cast<unicorn_engine*>(data);
-        if (self.retired_ >= self.limit_) {
-            uc_emu_stop(uc);
+        if (self.retired_ >= self.look_at_) {
+            self.look(address);
             return;
         }
         self.at_ = address;
-        if (self.observer_ != nullptr && !std::exchange(self.observed_already_, false) && !self.observed(address))
-            return;
         ++self.retired_;
+    }
+    /// The rest of on_instruction(), which it would slow down: all instructions with an observer, else the last one.
+    [[gnu::noinline]] void look(std::uint64_t address)
+    {
+        if (retired_ >= limit_) {
+            uc_emu_stop(uc_);
+            return;
+        }
+        at_ = address;
+        if (observer_ == nullptr || std::exchange(observed_already_, false) || observed(address))
+            ++retired_;
     }
     /// False when the instruction is not to be executed.
     bool observed(std::uint64_t address)
@@ -362,7 +372,8 @@ private:
     std::uint64_t at_ = 0; // the instruction that is being executed
     std::uint64_t retired_ = 0;
     std::uint64_t limit_ = 0;
-    std::uint64_t half_ = 0; // of an access of 8 bytes of which Unicorn has made the first half
+    std::uint64_t look_at_ = 0; // limit_, or 0 with an observer
+    std::uint64_t half_ = 0;    // of an access of 8 bytes of which Unicorn has made the first half
     bool second_half_ = false;
     bool trapped_ = false;
     bool running_ = false;
