@@ -29,7 +29,7 @@ instruments::instruments(machine& m, const instrument_options& options)
     if (options.gdb)
         gdb_.emplace(m, *options.gdb);
     for (std::uint32_t rank = 0; rank < cores.size(); ++rank) {
-        several& s = observers_.emplace_back();
+        several& s = observers_.emplace_back(cores[rank]->engine());
         if (gdb_) // first: the others see an instruction when it is executed
             s.all.push_back(&gdb_->observer(rank));
         if (coverage_)

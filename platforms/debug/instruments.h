@@ -41,16 +41,21 @@ public:
 private:
     /// A core has one observer; here it calls several.
     struct several final : iss_observer {
+        explicit several(const iss& e) : engine(e) {}
         void on_instruction(std::uint64_t pc) override
         {
-            for (iss_observer* o : all)
+            for (iss_observer* o : all) {
                 o->on_instruction(pc);
+                if (engine.pc() != pc) // the debugger has sent the core elsewhere
+                    return;
+            }
         }
         void on_burst(std::uint64_t address, std::uint64_t bytes, bool is_write) override
         {
             for (iss_observer* o : all)
                 o->on_burst(address, bytes, is_write);
         }
+        const iss& engine;
         std::vector<iss_observer*> all;
     };
 

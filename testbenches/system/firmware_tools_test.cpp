@@ -248,6 +248,37 @@ continue
     CHECK_THAT(said, Contains("exited normally"));
 }
 
+TEST_CASE("gdb: the pc can be set, with trace and coverage at the same time")
+{
+    if (!has_engine() || !has_program("gdb-multiarch"))
+        return;
+    workshop w;
+    const std::string coverage = weft::can_read_line_tables() ? " --coverage-firmware c.info" : "";
+    const std::string said = w.gdb(w.start("--gdb 0 --trace t.json --trace-firmware" + coverage), R"(
+break *&weft_read64
+continue
+delete
+x/2i $pc
+set $a1 = $a0
+set var $begin = $pc
+set $pc = $pc + 2
+info symbol $pc
+stepi
+print $pc - $begin
+set var *(unsigned short*)$begin = *(unsigned short*)$begin
+stepi
+continue
+)");
+    INFO(said << w.text("weft.err"));
+    CHECK(w.finish() == 0); // every answer is right
+    CHECK_THAT(said, Contains("weft_read64 + 2 in section"));
+    CHECK_THAT(said, Contains("$1 = 4\n"));
+    CHECK_THAT(said, Contains("exited normally"));
+    CHECK_NOTHROW(json::parse(w.text("t.json")));
+    if (!coverage.empty())
+        CHECK_THAT(w.text("c.info"), Contains("start.S"));
+}
+
 TEST_CASE("gdb: an interrupt stops cores that run for ever, and patched code is executed")
 {
     if (!has_engine())
