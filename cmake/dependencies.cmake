@@ -4,6 +4,7 @@
 # Everything from outside, found once, here. All of it is in Debian 12: cmake/debian-packages.txt.
 #   SystemC::systemc  fmt::fmt  spdlog::spdlog  yaml-cpp  nlohmann_json::nlohmann_json  CLI11::CLI11
 #   with WEFT_UNICORN: WEFT::unicorn, and the cross compiler in WEFT_RV64_CXX
+#   where libdw is installed: WEFT::libdw
 #   with WEFT_TESTS: Catch2::Catch2  benchmark::benchmark
 
 # find_package(REQUIRED), but the message tells what to install.
@@ -35,6 +36,15 @@ if(WEFT_UNICORN)
     endif()
     add_library(WEFT::unicorn INTERFACE IMPORTED)
     target_link_libraries(WEFT::unicorn INTERFACE PkgConfig::WEFT_UNICORN_LIBRARY)
+endif()
+
+# libdw reads the line table of firmware, for its coverage.
+pkg_check_modules(WEFT_LIBDW QUIET IMPORTED_TARGET libdw)
+if(WEFT_LIBDW_FOUND)
+    add_library(WEFT::libdw INTERFACE IMPORTED)
+    target_link_libraries(WEFT::libdw INTERFACE PkgConfig::WEFT_LIBDW)
+else()
+    message(STATUS "libdw was not found: --coverage-firmware will be refused. On Debian 12: apt-get install libdw-dev")
 endif()
 
 weft_find(fmt libfmt-dev)

@@ -11,6 +11,9 @@
 #define STATE_REGISTERS 0
 #define STATE_STACK 256
 
+// Unwind information for debuggers: these functions keep the return address in ra, and the stack as it was.
+    .cfi_sections .debug_frame
+
     .altmacro
     .macro store_register n
     sd      x\n, (STATE_REGISTERS + 8 * \n)(t6)
@@ -23,6 +26,8 @@
     .globl _start
     .type _start, @function
 _start:
+    .cfi_startproc
+    .cfi_undefined ra               // nobody called
     .option push
     .option norelax
     lla     gp, __global_pointer$
@@ -39,6 +44,7 @@ _start:
 2:  mv      a0, a2
     call    weft_boot               // (argument); returns never
     j       weft_halt
+    .cfi_endproc
     .size _start, . - _start
 
 // [[noreturn]] void weft_halt(std::uint32_t code)
@@ -46,20 +52,24 @@ _start:
     .globl weft_halt
     .type weft_halt, @function
 weft_halt:
+    .cfi_startproc
     li      t0, CORE_BASE
     sw      a0, CORE_HALT(t0)
 1:  wfi
     j       1b
+    .cfi_endproc
     .size weft_halt, . - weft_halt
 
 // void weft_set_trap_state(trap_state*): from now on exceptions come to weft_trap.
     .globl weft_set_trap_state
     .type weft_set_trap_state, @function
 weft_set_trap_state:
+    .cfi_startproc
     csrw    mscratch, a0
     lla     t0, weft_trap_entry
     csrw    mtvec, t0
     ret
+    .cfi_endproc
     .size weft_set_trap_state, . - weft_set_trap_state
 
 // Saves the integer registers in the trap state that mscratch holds, and calls weft_trap(state, cause, pc, value)
@@ -102,40 +112,50 @@ weft_trap_entry:
     .globl weft_read32              // std::uint32_t (address)
     .type weft_read32, @function
 weft_read32:
+    .cfi_startproc
     mv      a1, a0
     li      a0, 0
     lw      a0, 0(a1)
     ret
+    .cfi_endproc
     .size weft_read32, . - weft_read32
 
     .globl weft_read64              // std::uint64_t (address)
     .type weft_read64, @function
 weft_read64:
+    .cfi_startproc
     mv      a1, a0
     li      a0, 0
     ld      a0, 0(a1)
     ret
+    .cfi_endproc
     .size weft_read64, . - weft_read64
 
     .globl weft_write32             // void (address, std::uint32_t)
     .type weft_write32, @function
 weft_write32:
+    .cfi_startproc
     sw      a1, 0(a0)
     ret
+    .cfi_endproc
     .size weft_write32, . - weft_write32
 
     .globl weft_write64             // void (address, std::uint64_t)
     .type weft_write64, @function
 weft_write64:
+    .cfi_startproc
     sd      a1, 0(a0)
     ret
+    .cfi_endproc
     .size weft_write64, . - weft_write64
 
     .globl weft_sleep               // void (): until an enabled line is up or the timer has passed
     .type weft_sleep, @function
 weft_sleep:
+    .cfi_startproc
     wfi
     ret
+    .cfi_endproc
     .size weft_sleep, . - weft_sleep
 
     .section .note.GNU-stack, "", @progbits

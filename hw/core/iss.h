@@ -33,6 +33,19 @@ protected:
     ~iss_host() = default;
 };
 
+/// Sees what a hart executes: debuggers, traces, coverage.
+class iss_observer {
+public:
+    /// Before the instruction at `pc`, once for each that begins. Registers may be read and set; after set_pc() the
+    /// instruction is not executed. May wait on the host, not in simulated time.
+    virtual void on_instruction(std::uint64_t pc) = 0;
+    /// A burst of the control block has read or written `bytes` of program memory.
+    virtual void on_burst(std::uint64_t address, std::uint64_t bytes, bool is_write) = 0;
+
+protected:
+    ~iss_observer() = default;
+};
+
 enum class iss_stop : std::uint8_t {
     budget, ///< the instructions of run() are used up, or stop() was called
     wfi,    ///< a wfi was executed; pc() is behind it
@@ -60,7 +73,7 @@ inline constexpr std::uint64_t k_timer_interrupt = k_interrupt | 7;
 inline constexpr std::uint64_t k_external_interrupt = k_interrupt | 11;
 } // namespace trap_cause
 
-enum class iss_csr : std::uint8_t { mstatus, mie, mtvec, mepc, mcause, mtval };
+enum class iss_csr : std::uint8_t { mstatus, mie, mtvec, mepc, mcause, mtval, fcsr };
 
 class iss {
 public:
@@ -82,10 +95,21 @@ public:
     /// Machine-mode trap entry: mepc, mcause, mtval, mstatus; goes on at mtvec.
     virtual void enter_trap(const iss_trap& trap) = 0;
 
+    /// Only when asked is anything observed, and nothing paid for it otherwise. `observer` outlives the engine or is
+    /// nullptr; between runs.
+    virtual void observe(iss_observer* observer) = 0;
+    /// Program memory as a debugger changes it: what has been translated of it is forgotten.
+    virtual void patch_memory(std::uint64_t address, const void* from, std::uint64_t bytes) = 0;
+    /// False in an access of iss_host: an instruction is half done, and nothing may be set.
+    virtual bool between_instructions() const = 0;
+
+    /// The next instruction; in an access the one that makes it.
     virtual std::uint64_t pc() const = 0;
     virtual void set_pc(std::uint64_t pc) = 0;
     virtual std::uint64_t reg(unsigned x) const = 0; ///< x0 to x31
     virtual void set_reg(unsigned x, std::uint64_t value) = 0;
+    virtual std::uint64_t float_reg(unsigned f) const = 0; ///< f0 to f31, as bits
+    virtual void set_float_reg(unsigned f, std::uint64_t value) = 0;
     virtual std::uint64_t csr(iss_csr which) const = 0;
     virtual void set_csr(iss_csr which, std::uint64_t value) = 0;
 };

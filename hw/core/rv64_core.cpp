@@ -12,6 +12,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 namespace weft {
 
@@ -23,6 +25,13 @@ constexpr unsigned k_sp = 2;
 constexpr unsigned k_a0 = 10;
 constexpr std::size_t k_longest_line = 4096;
 constexpr std::uint32_t k_burst_to_bus = 1u << 31;
+
+std::vector<std::uint8_t> read_file(const std::string& path)
+{
+    std::ifstream in(path, std::ios::binary);
+    const std::vector<char> content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    return {content.begin(), content.end()};
+}
 
 const char* cause_text(std::uint64_t cause)
 {
@@ -71,9 +80,10 @@ void rv64_core::load(const firmware_image& firmware, std::uint64_t argument)
 {
     if (!config_.elf.empty())
         load(read_elf_file(config_.elf), argument);
-    else if (firmware.elf != nullptr)
+    else if (firmware.elf != nullptr) {
         load(parse_elf(firmware.elf, firmware.elf_bytes, firmware.name), argument);
-    else
+        image_ = firmware;
+    } else
         throw user_error(fmt::format("{}: the firmware has no RV64 binary", name()));
 }
 
@@ -135,13 +145,47 @@ void rv64_core::settle()
     const std::uint64_t all = iss_->retired();
     instructions.reset();
     instructions.add(all);
-    const std::uint64_t all_ps =
-        (all >> 10) * ps_per_1024_instructions_ + ((all & 1023) * ps_per_1024_instructions_ >> 10);
+    const std::uint64_t all_ps = cost_ps(all);
     if (all_ps <= charged_ps_)
         return; // a block that was charged and then left early
     const std::uint64_t span_ps = all_ps - charged_ps_;
     charged_ps_ = all_ps;
     charge(span_ps);
+}
+
+// ---- debuggers
+
+void rv64_core::observe(iss_observer& observer)
+{
+    observer_ = &observer;
+    iss_->observe(&observer);
+}
+
+std::uint32_t rv64_core::read_debug(std::uint64_t address, void* to, std::uint32_t bytes)
+{
+    if (in_memory(address, 1)) {
+        bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, k_memory + k_memory_bytes - address));
+        std::memcpy(to, memory_.get() + (address - k_memory), bytes);
+        return bytes;
+    }
+    return bytes == 0 || bytes > k_max_block_bytes ? 0 : socket.read_debug(address, to, bytes);
+}
+
+std::uint32_t rv64_core::write_debug(std::uint64_t address, const void* from, std::uint32_t bytes)
+{
+    if (in_memory(address, 1)) {
+        bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, k_memory + k_memory_bytes - address));
+        iss_->patch_memory(address, from, bytes);
+        return bytes;
+    }
+    return bytes == 0 || bytes > k_max_block_bytes ? 0 : socket.write_debug(address, from, bytes);
+}
+
+std::vector<std::uint8_t> rv64_core::elf_file() const
+{
+    if (image_.elf != nullptr)
+        return {image_.elf, image_.elf + image_.elf_bytes};
+    return config_.elf.empty() ? std::vector<std::uint8_t>() : read_file(config_.elf);
 }
 
 // ---- traps
@@ -329,6 +373,8 @@ bool rv64_core::burst(std::uint32_t command)
         (command & k_burst_to_bus) != 0 ? write_bus(burst_bus_, memory, bytes) : read_bus(burst_bus_, memory, bytes);
     charge_cycles(cycle_count((std::uint64_t{bytes} + 7) / 8 * config_.copy_per_8_bytes.value()));
     burst_failed_ = !ok;
+    if (observer_ != nullptr)
+        observer_->on_burst(burst_memory_, bytes, (command & k_burst_to_bus) == 0);
     return ok;
 }
 

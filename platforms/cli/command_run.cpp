@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmake/version.h"
 #include "platforms/cli/cli.h"
+#include "platforms/debug/instruments.h"
 #include "platforms/report/progress.h"
 #include "platforms/report/run_report.h"
 #include "platforms/report/trace_writer.h"
@@ -27,21 +28,32 @@ struct run_options {
     std::string trace;
     std::uint64_t trace_limit = 1'000'000;
     bool quiet = false;
+    std::optional<std::uint16_t> gdb_port;
+    std::uint32_t gdb_core = 0;
+    std::uint32_t gdb_wait_s = 300;
+    bool trace_firmware = false;
+    std::string coverage_firmware;
 };
 
-/// Feeds the progress bar from the runner.
+/// Feeds the progress bar from the runner, and lets a debugger interrupt.
 class shown_progress final : public run_observer {
 public:
-    explicit shown_progress(progress& bar) : bar_(bar) {}
+    shown_progress(progress& bar, gdb_server* debugger) : bar_(bar), debugger_(debugger) {}
     void on_case(std::size_t index, std::size_t, const collective_case& c) override
     {
         bar_.begin_case(static_cast<std::uint32_t>(index),
                         fmt::format("{} {} {}", name_of(c.op), name_of(c.algo), to_string(data_size(c.size_bytes))));
     }
-    void on_progress(double fraction) override { bar_.update(fraction); }
+    void on_progress(double fraction) override
+    {
+        bar_.update(fraction);
+        if (debugger_ != nullptr)
+            debugger_->poll();
+    }
 
 private:
     progress& bar_;
+    gdb_server* debugger_;
 };
 
 /// What firmware has to say, in <out>/firmware.log: time, core, line. The file is made with the first line.
@@ -280,6 +292,28 @@ void refuse_beyond_host_memory(const weft::platform& p)
             p.run().name, rounded_text(data_size(needed)), rounded_text(data_size(present))));
 }
 
+instrument_options instruments_for(const run_options& options, trace_writer* trace)
+{
+    instrument_options all;
+    all.trace = options.trace_firmware ? trace : nullptr;
+    all.coverage = !options.coverage_firmware.empty();
+    if (options.gdb_port)
+        all.gdb = gdb_options{*options.gdb_port, options.gdb_core, std::chrono::seconds(options.gdb_wait_s)};
+    return all;
+}
+
+/// Waits for the debugger. Its user needs the program with its symbols: it goes to `dir`.
+void begin_debugging(instruments& i, const std::string& dir)
+{
+    if (i.debugger() == nullptr)
+        return;
+    const std::vector<std::uint8_t> elf = i.elf_file();
+    const std::string path = dir + "/firmware.elf";
+    write_file_atomically(path, std::string(elf.begin(), elf.end()));
+    fmt::print(stderr, "gdb-multiarch {} -ex 'target remote 127.0.0.1:{}'\n", path, i.debugger()->port());
+    i.debugger()->begin();
+}
+
 int run(const run_options& options)
 {
     const loaded_platform loaded = load(options.source);
@@ -288,28 +322,44 @@ int run(const run_options& options)
     const weft::platform& p = *loaded.platform;
     refuse_beyond_host_memory(p);
     const std::string dir = options.out.empty() ? "out/" + p.run().name : options.out;
-    if (!options.json.empty() && options.json != "-")
-        prepare_output_file(options.json);
+    for (const std::string* file : {&options.json, &options.coverage_firmware})
+        if (!file->empty() && (file != &options.json || *file != "-"))
+            prepare_output_file(*file);
     prepare_output_dir(dir);
 
     progress bar = progress::on_stderr(static_cast<std::uint32_t>(collective_count(p.run())), options.quiet);
-    shown_progress observer(bar);
     std::unique_ptr<trace_writer> trace;
     if (!options.trace.empty())
         trace = std::make_unique<trace_writer>(options.trace, options.trace_limit);
     const std::unique_ptr<machine> m = p.build();
     if (trace)
         connect_trace(*m, *trace);
+    if (options.trace_firmware)
+        trace->name_cores(p.ranks());
     firmware_log log(*m, dir + "/firmware.log");
+    instruments instrumented(*m, instruments_for(options, trace.get()));
+    gdb_server* const debugger = instrumented.debugger();
+    begin_debugging(instrumented, dir);
+    if (debugger != nullptr && debugger->killed()) {
+        fmt::print(stderr, "the debugger ended the run before it began\n");
+        return 1;
+    }
+    shown_progress observer(bar, debugger);
     run_outcome outcome;
     std::string log_line;
     {
         collective_runner runner("host", *m, p.run(), &observer);
         outcome = runner.run();
         bar.finish();
+        if (debugger != nullptr && debugger->killed())
+            outcome.failure = "the debugger ended it.";
         log_line = log.close();
-        if (trace) // also of a run that failed: that is when one wants to look
+        if (trace) { // also of a run that failed: that is when one wants to look
+            instrumented.end_trace(m->time().now_ps());
             trace->close();
+        }
+        if (!options.coverage_firmware.empty())
+            write_file_atomically(options.coverage_firmware, instrumented.lcov());
         if (outcome.failure.empty())
             check_invariants(*m);
         const run_report report = make_report(p, *m, outcome, loaded.problems);
@@ -349,6 +399,8 @@ int run(const run_options& options)
         fmt::print(stderr, "the run failed: {}\n", outcome.failure);
         code = 1;
     }
+    if (debugger != nullptr)
+        debugger->end(code);
     return code;
 }
 
@@ -372,10 +424,34 @@ void add_run(CLI::App& app, int& exit_code)
                      "Write the results as JSON to FILE too; '-' prints them instead of the table")
         ->type_name("FILE")
         ->check(not_empty);
-    command->add_option("--trace", options->trace, "Write a trace of every message and link for Perfetto")
-        ->type_name("FILE");
+    CLI::Option* trace =
+        command->add_option("--trace", options->trace, "Write a trace of every message and link for Perfetto")
+            ->type_name("FILE");
     command->add_option("--trace-limit", options->trace_limit, "Records in the trace at most")
         ->type_name("N")
+        ->capture_default_str();
+    command
+        ->add_flag("--trace-firmware", options->trace_firmware,
+                   "Trace the functions that rv64 cores enter and leave, too")
+        ->needs(trace);
+    command
+        ->add_option("--coverage-firmware", options->coverage_firmware,
+                     "Write which lines of the firmware rv64 cores have executed, for lcov and genhtml")
+        ->type_name("FILE")
+        ->check(not_empty);
+    CLI::Option* gdb =
+        command
+            ->add_option("--gdb", options->gdb_port,
+                         "Serve gdb on this port of 127.0.0.1, 0 for a free one: rv64 cores, one thread each")
+            ->type_name("PORT");
+    command->add_option("--gdb-core", options->gdb_core, "Core (rank) that gdb finds selected, at its entry")
+        ->type_name("N")
+        ->needs(gdb)
+        ->capture_default_str();
+    command->add_option("--gdb-wait", options->gdb_wait_s, "How long to wait for gdb, in seconds")
+        ->type_name("S")
+        ->check(CLI::Range(1u, 86'400u))
+        ->needs(gdb)
         ->capture_default_str();
     command->add_flag("--quiet", options->quiet, "No table and no progress bar, only problems");
     command->callback([options, &exit_code] { exit_code = run(*options); });

@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint32_t k_links_process = 1'000'000; // ranks are below
 constexpr int k_sends = 1;
 constexpr int k_receives = 2;
+constexpr int k_core = 3;
 
 [[noreturn]] void refuse(const std::string& path)
 {
@@ -87,6 +88,29 @@ void trace_writer::record(const event_record& r)
         : received ? k_receives
                    : k_sends,
         r.source, r.destination, r.message, r.payload_bytes, r.last_of_message));
+}
+
+void trace_writer::name_cores(std::uint32_t ranks)
+{
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+        line(name_event("thread_name", rank, k_core, "core"));
+}
+
+bool trace_writer::begin_call(std::uint32_t rank, std::uint64_t time_ps, const std::string& function)
+{
+    if (written_ == at_most_) {
+        ++dropped_;
+        return false;
+    }
+    ++written_;
+    line(fmt::format(R"({{"ph":"B","name":{},"ts":{},"pid":{},"tid":{}}})", nlohmann::json(function).dump(),
+                     exact_us(time_ps), rank, k_core));
+    return true;
+}
+
+void trace_writer::end_call(std::uint32_t rank, std::uint64_t time_ps)
+{
+    line(fmt::format(R"({{"ph":"E","ts":{},"pid":{},"tid":{}}})", exact_us(time_ps), rank, k_core));
 }
 
 void trace_writer::close()

@@ -195,6 +195,8 @@ std::string angle_include_problem(const std::string& path, const std::string& he
         return "only platforms/ may use this library";
     if (starts_with(header, "unicorn/") && !starts_with(path, "hw/core/engines/"))
         return "only hw/core/engines/ may use this library: another engine may take its place";
+    if ((starts_with(header, "elfutils/") || header == "dwarf.h") && !starts_with(path, "platforms/debug/"))
+        return "only platforms/debug/ may use this library, which a build can do without";
     return "";
 }
 

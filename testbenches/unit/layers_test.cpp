@@ -122,6 +122,8 @@ TEST_CASE("layers: a library in the wrong folder is found")
     CHECK(include("hw/chip/chip.h", "<CLI/CLI.hpp>") == 1);
     CHECK(include("hw/core/engines/unicorn_engine.cpp", "<unicorn/unicorn.h>") == 0);
     CHECK(include("hw/core/rv64_core.cpp", "<unicorn/unicorn.h>") == 1);
+    CHECK(include("platforms/debug/libdw_line_table.cpp", "<elfutils/libdw.h>") == 0);
+    CHECK(include("platforms/report/trace_writer.cpp", "<elfutils/libdw.h>") == 1);
     CHECK(include("platforms/topology/mesh.h", "<systemc>") == 1);
     CHECK(include("platforms/routing/table.h", "<tlm_utils/simple_target_socket.h>") == 1);
 }

@@ -21,4 +21,19 @@ struct csr_read {
 };
 csr_read decode_csr_read(std::uint32_t instruction);
 
+/// Where in memory an instruction reads or writes: [x(base) + offset, + bytes). `bytes` is 0 when it does neither.
+struct memory_access {
+    unsigned base = 0;
+    std::int64_t offset = 0;
+    unsigned bytes = 0;
+    bool reads = false;
+    bool writes = false;
+};
+memory_access decode_memory_access(std::uint32_t instruction);
+
+/// Where an instruction goes on, by the calling convention: a link register (ra, t0) that is written makes a call,
+/// one that is read makes a return. A branch counts as `next`: it stays in its function.
+enum class flow : std::uint8_t { next, jump, call, function_return, trap_return };
+flow decode_flow(std::uint32_t instruction);
+
 } // namespace weft::rv64

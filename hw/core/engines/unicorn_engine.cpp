@@ -37,6 +37,7 @@ constexpr int csr_register(iss_csr which)
     case iss_csr::mtvec: return UC_RISCV_REG_MTVEC;
     case iss_csr::mepc: return UC_RISCV_REG_MEPC;
     case iss_csr::mcause: return UC_RISCV_REG_MCAUSE;
+    case iss_csr::fcsr: return UC_RISCV_REG_FCSR;
     default: return UC_RISCV_REG_MTVAL;
     }
 }
@@ -97,10 +98,13 @@ public:
     iss_stop run(std::uint64_t instructions) override
     {
         limit_ = retired_ + std::max<std::uint64_t>(instructions, 1);
+        look_at_ = observer_ == nullptr ? limit_ : 0;
         trapped_ = false;
         second_half_ = false;
         const std::uint64_t start = pc_;
+        running_ = true;
         const uc_err error = uc_emu_start(uc_, pc_, ~std::uint64_t{0}, 0, 0);
+        running_ = false;
         if (thrown_)
             std::rethrow_exception(std::exchange(thrown_, nullptr));
         if (!trapped_) {
@@ -125,7 +129,7 @@ public:
         return iss_stop::trap;
     }
 
-    void stop() override { limit_ = 0; }
+    void stop() override { limit_ = look_at_ = 0; }
     const iss_trap& last_trap() const override { return trap_; }
     std::uint64_t retired() const override { return retired_; }
 
@@ -143,11 +147,43 @@ public:
         pc_ = csr(iss_csr::mtvec) & ~std::uint64_t{3};
     }
 
-    std::uint64_t pc() const override { return pc_; }
-    void set_pc(std::uint64_t pc) override { pc_ = pc; }
+    void observe(iss_observer* observer) override
+    {
+        observer_ = observer;
+        redirected_ = false;
+    }
+    void patch_memory(std::uint64_t address, const void* from, std::uint64_t bytes) override
+    {
+        std::memcpy(code_at(address, bytes), from, bytes);
+        check(uc_ctl_remove_cache(uc_, address, address + bytes), "uc_ctl_remove_cache");
+        patched_ = in_observer_;
+    }
+    bool between_instructions() const override { return !running_ || in_observer_; }
+
+    std::uint64_t pc() const override { return running_ ? at_ : pc_; }
+    void set_pc(std::uint64_t pc) override
+    {
+        if (!running_) {
+            pc_ = pc;
+            return;
+        }
+        at_ = pc;
+        redirected_ = true;
+    }
     std::uint64_t reg(unsigned x) const override { return read(UC_RISCV_REG_X0 + static_cast<int>(x)); }
     void set_reg(unsigned x, std::uint64_t value) override { write(UC_RISCV_REG_X0 + static_cast<int>(x), value); }
-    std::uint64_t csr(iss_csr which) const override { return read(csr_register(which)); }
+    std::uint64_t float_reg(unsigned f) const override { return read(UC_RISCV_REG_F0 + static_cast<int>(f)); }
+    void set_float_reg(unsigned f, std::uint64_t value) override
+    {
+        write(UC_RISCV_REG_F0 + static_cast<int>(f), value);
+    }
+    std::uint64_t csr(iss_csr which) const override
+    {
+        constexpr std::uint64_t k_float_on = 3u << 13; // mstatus.FS; without it the engine has no fcsr to give
+        if (which == iss_csr::fcsr && (read(UC_RISCV_REG_MSTATUS) & k_float_on) == 0)
+            return 0;
+        return read(csr_register(which));
+    }
     void set_csr(iss_csr which, std::uint64_t value) override { write(csr_register(which), value); }
 
 private:
@@ -256,15 +292,42 @@ private:
         const region& r = *static_cast<region*>(data);
         r.engine->access(r.base + offset, bytes, true, value);
     }
-    static void on_instruction(uc_engine* uc, std::uint64_t address, std::uint32_t, void* data)
+    static void on_instruction(uc_engine*, std::uint64_t address, std::uint32_t, void* data)
     {
         auto& self = *static_cast<unicorn_engine*>(data);
-        if (self.retired_ >= self.limit_) {
-            uc_emu_stop(uc);
+        if (self.retired_ >= self.look_at_) {
+            self.look(address);
             return;
         }
         self.at_ = address;
         ++self.retired_;
+    }
+    /// The rest of on_instruction(), which it would slow down: all instructions with an observer, else the last one.
+    [[gnu::noinline]] void look(std::uint64_t address)
+    {
+        if (retired_ >= limit_) {
+            uc_emu_stop(uc_);
+            return;
+        }
+        at_ = address;
+        if (observer_ == nullptr || std::exchange(observed_already_, false) || observed(address))
+            ++retired_;
+    }
+    /// False when the instruction is not to be executed.
+    bool observed(std::uint64_t address)
+    {
+        in_observer_ = true;
+        redirected_ = false;
+        patched_ = false;
+        guarded([&] {
+            observer_->on_instruction(address);
+            return true;
+        });
+        in_observer_ = false;
+        if (redirected_ || patched_)
+            write(UC_RISCV_REG_PC, at_); // leaves the block, which may have been translated from other instructions
+        observed_already_ = patched_ && !redirected_;
+        return !redirected_ && !patched_ && !thrown_;
     }
     static void on_exception(uc_engine* uc, std::uint32_t number, void* data)
     {
@@ -280,6 +343,8 @@ private:
     static void on_counter(uc_engine*, std::uint64_t address, std::uint32_t, void* data)
     {
         auto& self = *static_cast<unicorn_engine*>(data);
+        if (self.redirected_ || self.observed_already_ || self.thrown_)
+            return; // by the observer, which was called before
         const rv64::csr_read what = rv64::decode_csr_read(self.instruction_at(address));
         iss_counter which{};
         if (!is_counter(what.csr, which))
@@ -296,6 +361,7 @@ private:
     }
 
     iss_host& host_;
+    iss_observer* observer_ = nullptr;
     uc_engine* uc_ = nullptr;
     std::uint64_t base_ = 0;
     std::uint64_t bytes_ = 0;
@@ -306,9 +372,15 @@ private:
     std::uint64_t at_ = 0; // the instruction that is being executed
     std::uint64_t retired_ = 0;
     std::uint64_t limit_ = 0;
-    std::uint64_t half_ = 0; // of an access of 8 bytes of which Unicorn has made the first half
+    std::uint64_t look_at_ = 0; // limit_, or 0 with an observer
+    std::uint64_t half_ = 0;    // of an access of 8 bytes of which Unicorn has made the first half
     bool second_half_ = false;
     bool trapped_ = false;
+    bool running_ = false;
+    bool in_observer_ = false;
+    bool redirected_ = false;       // the observer has set the pc
+    bool patched_ = false;          // the observer has changed memory
+    bool observed_already_ = false; // the next instruction, before it was left for that
     iss_trap trap_;
     std::exception_ptr thrown_;
 };
