@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace weft {
 
@@ -107,20 +108,21 @@ void gdb_server::on_instruction(tap& t, std::uint64_t pc)
 {
     if (!attached_)
         return;
-    stop_reason why{stop_reason::kind::signal, k_sigtrap, t.rank, {}, 0};
-    bool stops = false;
-    if (t.watch_hit) {
-        why = t.hit;
-        t.watch_hit = false;
-        stops = true;
-    }
     const bool stepped = step_ends(t, pc);
-    if (!stops && breaks_at(t, pc)) {
+    while (attached_ && is_bystander(t) && (t.watch_hit || breaks_at(t, pc)))
+        end_step_early(t, pc); // until all may run again: then it is a stop of this core
+    if (!attached_)
+        return;
+    stop_reason why{stop_reason::kind::signal, k_sigtrap, t.rank, {}, 0};
+    bool stops = std::exchange(t.watch_hit, false);
+    if (stops) {
+        why = t.hit;
+    } else if (breaks_at(t, pc)) {
         why.what = stop_reason::kind::breakpoint;
         stops = true;
     }
     stops |= stepped;
-    if (!stops && ++unseen_instructions_ >= k_look_instructions) {
+    if (!stops && !is_bystander(t) && ++unseen_instructions_ >= k_look_instructions) {
         look_at_line();
         why.signal = k_sigint;
         stops = interrupt_;
@@ -168,9 +170,23 @@ bool gdb_server::step_ends(const tap& t, std::uint64_t pc)
 bool gdb_server::breaks_at(const tap& t, std::uint64_t pc) const
 {
     // While gdb takes one core over a breakpoint, all of them are out, and those that are in are meant for that core.
-    // The others must not slip through meanwhile.
-    const bool bystander = how_.only && how_.only != t.rank;
-    return pc - k_code < k_code_bytes && (breakpoints_[(pc - k_code) / 2] & (bystander ? k_was_set : k_set)) != 0;
+    const std::uint8_t meant = is_bystander(t) ? k_was_set : k_set;
+    return pc - k_code < k_code_bytes && (breakpoints_[(pc - k_code) / 2] & meant) != 0;
+}
+
+/// Another core has come to a breakpoint while gdb takes one over an instruction that lets time pass. gdb cannot hear
+/// of other threads now: it is told that the instruction is done, which it will be, and `t` waits for the next resume.
+void gdb_server::end_step_early(const tap& t, std::uint64_t pc)
+{
+    const tap& stepping = taps_[*how_.only];
+    const iss& engine = stepping.core.engine();
+    if (!engine.between_instructions()) { // an access: its instruction is the next but for that
+        std::uint16_t first = 0;
+        stepping.core.read_debug(engine.pc(), &first, sizeof first);
+        pc_behind_access_ = engine.pc() + rv64::length_of(first);
+    }
+    hook_pc_ = pc;
+    stop({stop_reason::kind::signal, k_sigtrap, stepping.rank, {}, 0}, &t);
 }
 
 void gdb_server::look_at_line()
@@ -254,6 +270,7 @@ bool gdb_server::handle(const rsp_event& event)
 void gdb_server::resume(const resume_request& how)
 {
     how_ = how;
+    pc_behind_access_.reset();
     if (!how.only)
         for (std::uint8_t& b : breakpoints_)
             b = (b & k_set) != 0 ? k_set | k_was_set : 0;
@@ -283,7 +300,7 @@ std::uint64_t gdb_server::read_register(unsigned thread, unsigned number)
     if (number < reg::k_pc)
         return hart.reg(number);
     if (number == reg::k_pc)
-        return hart.pc();
+        return pc_behind_access_ && how_.only == thread ? *pc_behind_access_ : hart.pc();
     if (number < reg::k_fflags)
         return hart.float_reg(number - reg::k_f0);
     const std::uint64_t fcsr = number <= reg::k_fcsr ? hart.csr(iss_csr::fcsr) : 0;

@@ -86,7 +86,9 @@ private:
     void on_instruction(tap& t, std::uint64_t pc);
     void on_access(tap& t, std::uint64_t address, std::uint64_t bytes, bool reads, bool writes);
     bool step_ends(const tap& t, std::uint64_t pc);
+    bool is_bystander(const tap& t) const { return how_.only && how_.only != t.rank; }
     bool breaks_at(const tap& t, std::uint64_t pc) const;
+    void end_step_early(const tap& t, std::uint64_t pc);
     void look_at_line();
     /// Tells gdb and serves it until it lets the machine run. `stopped` stands in its hook, if there is one.
     void stop(stop_reason why, const tap* stopped);
@@ -111,8 +113,9 @@ private:
     const tap* in_hook_ = nullptr; ///< while stopped
     std::uint64_t hook_pc_ = 0;
     resume_request how_;
-    bool step_begins_ = false;              ///< the next instruction of the stepping core is the one to execute
-    std::vector<std::uint8_t> breakpoints_; ///< by half-word of program memory: bits k_set, k_was_set
+    bool step_begins_ = false;                      ///< the next instruction of the stepping core is the one to execute
+    std::optional<std::uint64_t> pc_behind_access_; ///< of the stepping core, where gdb is told that it has stepped
+    std::vector<std::uint8_t> breakpoints_;         ///< by half-word of program memory: bits k_set, k_was_set
     std::vector<watchpoint> watchpoints_;
     std::optional<unsigned> watched_thread_; ///< the only one that watchpoints stop
 };

@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Event records as a trace file for Perfetto (https://ui.perfetto.dev) or chrome://tracing: one process per rank with a track
-// for what its DMA sends and one for what it receives, and one process with a track per link. On demand also a track for the
-// functions that its core executes.
+// Event records as a trace file for Perfetto (https://ui.perfetto.dev) or chrome://tracing: one process per rank with
+// a track for what its DMA sends and one for what it receives, and one process with a track per link. On demand also
+// a track per rank for the functions that its core executes.
 #pragma once
 
 #include "tlm/event_record.h"
@@ -29,8 +29,8 @@ public:
     void name_links(const std::vector<std::string>& names);
 
     void record(const event_record& r) override;
-    /// The core of a rank enters a function; on one rank entries and exits nest. An entry counts as a record; false when it
-    /// was dropped: then its exit must be left out, too.
+    /// The core of a rank enters a function; on one rank entries and exits nest. An entry counts as a record; false
+    /// when it was dropped: then its exit must be left out, too.
     bool begin_call(std::uint32_t rank, std::uint64_t time_ps, const std::string& function);
     void end_call(std::uint32_t rank, std::uint64_t time_ps);
     /// Names the tracks of the cores of ranks 0 to `ranks` - 1.

@@ -248,6 +248,27 @@ continue
     CHECK_THAT(said, Contains("exited normally"));
 }
 
+TEST_CASE("gdb: no core slips through a breakpoint while another is taken over it")
+{
+    if (!has_engine() || !has_program("gdb-multiarch"))
+        return;
+    workshop w;
+    REQUIRE(w.weft("run small.yaml --trace t.json --trace-firmware") == 0);
+    const std::string plain = w.digest();
+    const json trace = json::parse(w.text("t.json"));
+    std::size_t sleeps = 0;
+    for (const json& e : trace.at("traceEvents"))
+        sleeps += e.at("ph") == "B" && e.at("name") == "weft_sleep";
+    REQUIRE(sleeps >= 8);
+    // Over the wfi at its entry a core takes long, and all breakpoints are out of the program meanwhile.
+    const std::string said =
+        w.gdb(w.start("--gdb 0"), "break *&weft_sleep\nignore 1 100000\ncontinue\ninfo breakpoints\n");
+    INFO(said << w.text("weft.err"));
+    CHECK(w.finish() == 0);
+    CHECK(w.digest() == plain);
+    CHECK_THAT(said, Contains("breakpoint already hit " + std::to_string(sleeps) + " times"));
+}
+
 TEST_CASE("gdb: the pc can be set, with trace and coverage at the same time")
 {
     if (!has_engine() || !has_program("gdb-multiarch"))
