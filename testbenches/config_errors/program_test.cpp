@@ -453,12 +453,12 @@ TEST_CASE("an ELF that cannot run ends with 2 and a sentence", "[program][fast]"
         const program_run r = run_rv64(dir, elf);
         INFO(r.err);
         CHECK(r.exit_code == 2);
-        CHECK(r.err.find("chip.core.elf: names '" + elf + "', which " + why) != std::string::npos);
+        CHECK(r.err.find("chip.core.elf: names '" + elf + "', " + why) != std::string::npos);
         CHECK_FALSE(fs::exists(dir.path() / "out"));
     };
-    refused("nowhere.elf", "cannot be read: No such file or directory.");
-    refused("text.elf", "is no ELF file; give a program linked for RV64.");
-    refused(WEFT_PROGRAM, "is a 64-bit little-endian program for x86-64, but the cores are RV64GC;");
+    refused("nowhere.elf", "which cannot be read: No such file or directory.");
+    refused("text.elf", "which is no ELF file; give a program linked for RV64.");
+    refused(WEFT_PROGRAM, "which is a 64-bit little-endian program for x86-64, but the cores are RV64GC;");
     // A program that would run, damaged: e_entry, and p_vaddr of the first segment.
     const auto damaged = [&](const std::string& name, std::size_t at, std::uint64_t value) {
         std::string elf = content_of(WEFT_RV64_PROGRAMS "/test_endings.elf");
@@ -468,7 +468,7 @@ TEST_CASE("an ELF that cannot run ends with 2 and a sentence", "[program][fast]"
         return name;
     };
     const std::size_t headers = static_cast<unsigned char>(content_of(WEFT_RV64_PROGRAMS "/test_endings.elf")[32]);
-    refused(damaged("no_entry.elf", 24, 0), "has no entry; define _start, or link it with -e SYMBOL.");
+    refused(damaged("no_entry.elf", 24, 0), "which has no entry; define _start, or link it with -e SYMBOL.");
     refused(damaged("wild_entry.elf", 24, 0x13'fff0), "whose entry 0x13fff0 lies in no executable segment;");
     const std::string elf = content_of(WEFT_RV64_PROGRAMS "/test_endings.elf");
     std::string outside = elf;
