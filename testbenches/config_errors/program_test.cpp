@@ -459,6 +459,55 @@ TEST_CASE("an ELF that cannot run ends with 2 and a sentence", "[program][fast]"
     refused("nowhere.elf", "cannot be read: No such file or directory.");
     refused("text.elf", "is no ELF file; give a program linked for RV64.");
     refused(WEFT_PROGRAM, "is a 64-bit little-endian program for x86-64, but the cores are RV64GC;");
+    // A program that would run, damaged: e_entry, and p_vaddr of the first segment.
+    const auto damaged = [&](const std::string& name, std::size_t at, std::uint64_t value) {
+        std::string elf = content_of(WEFT_RV64_PROGRAMS "/test_endings.elf");
+        REQUIRE(elf.size() > 64 + 56);
+        elf.replace(at, sizeof value, reinterpret_cast<const char*>(&value), sizeof value);
+        dir.write(name, elf);
+        return name;
+    };
+    const std::size_t headers = static_cast<unsigned char>(content_of(WEFT_RV64_PROGRAMS "/test_endings.elf")[32]);
+    refused(damaged("no_entry.elf", 24, 0), "has no entry; define _start, or link it with -e SYMBOL.");
+    refused(damaged("wild_entry.elf", 24, 0x13'fff0), "whose entry 0x13fff0 lies in no executable segment;");
+    const std::string elf = content_of(WEFT_RV64_PROGRAMS "/test_endings.elf");
+    std::string outside = elf;
+    for (std::size_t i = 0; i < static_cast<unsigned char>(elf[56]); ++i) {
+        const std::uint64_t address = 0x8000'0000;
+        outside.replace(headers + 56 * i + 16, sizeof address, reinterpret_cast<const char*>(&address), sizeof address);
+    }
+    dir.write("outside.elf", outside);
+    const program_run r = run_rv64(dir, "outside.elf");
+    INFO(r.err);
+    CHECK(r.exit_code == 2);
+    CHECK(has(r.err, "bytes at 0x80000000 lies outside program memory (0x100000 to 0x13ffff); link it with "));
+    CHECK_FALSE(fs::exists(dir.path() / "out"));
+}
+
+TEST_CASE("a driver built outside this repository runs and its answers are checked", "[program][fast]")
+{
+    // Its own build file needs hw/abi and the cross compiler. A copy shows that it needs nothing beside it.
+    const scratch dir;
+    const fs::path source = fs::path(WEFT_SOURCE_DIR) / "firmware/examples/chain_broadcast";
+    const fs::path abi = fs::path(WEFT_SOURCE_DIR) / "hw/abi";
+    fs::copy(source, dir.path() / "mine");
+    fs::create_directories(dir.path() / "include/hw");
+    fs::copy(abi, dir.path() / "include/hw/abi");
+    const std::string folder = (dir.path() / "mine").string();
+    const std::string make = "make -s -C " + folder + " WEFT=../include OUT=. > " + folder + "/log 2>&1";
+    const int made = std::system(make.c_str());
+    INFO(content_of(folder + "/log"));
+    REQUIRE(made == 0);
+    const program_run r =
+        dir.run({"run", "mine/chain_4x4.yaml", "--set", "chip.core.elf=mine/chain_broadcast.elf", "--out", "out"});
+    INFO(r.err);
+    CHECK(r.exit_code == 0);
+    CHECK(has(r.out, "Wrong elements   0 in 3 of 3 results"));
+    // What it does not know it says, like any firmware.
+    const program_run other = run_rv64(dir, "mine/chain_broadcast.elf");
+    INFO(other.err);
+    CHECK(other.exit_code == 1);
+    CHECK(has(other.err, "not supported: chain_broadcast can only broadcast"));
 }
 
 TEST_CASE("rv64 firmware whose stack overflows ends the run with 1 and a sentence", "[program][fast]")
@@ -468,8 +517,9 @@ TEST_CASE("rv64 firmware whose stack overflows ends the run with 1 and a sentenc
     INFO(r.err);
     CHECK(r.exit_code == 1);
     CHECK(
-        r.err.find("the firmware stopped.\nrank 0, chip(0,0): stack overflow: the firmware writes 0xffff8 with sp 0xfffc0, below "
-                   "program memory, which begins at 0x100000.\nrank 1, ") != std::string::npos);
+        r.err.find(
+            "the firmware stopped.\nrank 0, chip(0,0): stack overflow: the firmware writes 0xffff8 with sp 0xfffc0, below "
+            "program memory, which begins at 0x100000.\nrank 1, ") != std::string::npos);
     CHECK(r.err.find("... and 12 more ranks stopped") != std::string::npos);
 }
 
