@@ -25,6 +25,8 @@
 #include "firmware/collectives/engine.h"
 #include "firmware/costs.h"
 
+#include <new>
+
 namespace weft::firmware {
 
 namespace {
@@ -48,8 +50,8 @@ void engine::plan_row_pair_around_failed_chips(bool transposed, bool forwards_co
     const place here = oriented(place_of(mesh_, context_.table.rank), transposed);
     const bool whole = pair_is_whole(o, here.row / 2);
     for (std::uint32_t d = 0; d < 2; ++d) {
-        lanes_[d].outer_range = abi::shard_of(command_.count, 2, d);
-        lanes_[d].parts = make_donation(lanes_[d].outer_range.count, chunk_elements_);
+        lane_plan& l = make_lane(d, abi::shard_of(command_.count, 2, d));
+        l.parts = make_donation(l.outer_range.count, chunk_elements_);
     }
     if (whole) {
         for (std::uint32_t d = 0; d < 2; ++d)
@@ -70,7 +72,7 @@ void engine::plan_whole_pair(std::uint32_t lane_index, place here, bool transpos
     const ring_id second{ring_kind::alternate, transposed, lane_index != 0};
     channel& c = add_channel(lane_index);
     lane_plan& l = lanes_[lane_index];
-    const ring_view outer = view_ring(mesh_, first, context_.table.rank);
+    const ring_view& outer = view(first);
     l.inner[0] = abi::shard_of(l.outer_range.count, outer.size, outer.position);
     l.inner[0].first += l.outer_range.first;
     const auto add = [&](phase_kind kind, ring_id ring, bool inner) {
@@ -128,7 +130,7 @@ void engine::find_donors(place here, bool transposed)
         std::uint32_t distance = 0;
         if (!works(o, from) || !forward_target(o, from, target, distance) || !(target == here))
             continue;
-        donor_plan& donor = donors_[donor_count_];
+        donor_plan& donor = *new (&donors_[donor_count_]) donor_plan;
         donor.rank = rank_of(mesh_, oriented(from, transposed));
         donor.slot = distance - 1;
         donor.owner = ring_position(mesh_, tile_ring(0), donor.rank);
@@ -190,7 +192,7 @@ void engine::enter_detached_phase(channel& c)
     case phase_kind::tile_reduce:
     case phase_kind::tile_gather: {
         const bool reduce = c.kind() == phase_kind::tile_reduce;
-        c.ring = view_ring(mesh_, c.phases[c.phase].ring, context_.table.rank);
+        c.ring = view(c.phases[c.phase].ring);
         c.successor = c.ring.successor;
         c.predecessor = c.ring.predecessor;
         c.receive_semaphore = data_semaphore(c.lane, reduce ? data_kind::outer_reduce : data_kind::outer_gather);
@@ -325,6 +327,7 @@ bool engine::must_wait_for_donors(channel& c, abi::element_range range)
     const std::uint32_t high = l.parts.unit_of(first + range.count - 1);
     for (std::uint32_t i = 0; i < donor_count_; ++i) {
         const donor_plan& donor = donors_[i];
+        charge(costs::k_donor);
         for (std::uint32_t unit = low; unit <= high; ++unit) {
             if (unit % k_tile_chips != donor.owner)
                 continue;

@@ -45,7 +45,6 @@ public:
     void load(const firmware_image& firmware, std::uint64_t argument) override;
     void load(const elf_program& program, std::uint64_t argument);
 
-    counter instructions;
     counter traps;
     counter interrupts;
 
@@ -77,7 +76,6 @@ private:
     std::uint32_t hart_;
     std::unique_ptr<std::uint8_t, void (*)(void*)> memory_;
     std::unique_ptr<iss> iss_;
-    std::uint64_t ps_per_1024_instructions_;
     std::uint64_t charged_ps_ = 0; // of all instructions so far
 
     std::uint32_t irq_enable_ = 0;
