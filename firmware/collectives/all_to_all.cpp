@@ -76,11 +76,14 @@ void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, c
     // Everyone is in; block sizes are a matter of the receiver, so a rank without elements receives nothing.
     const std::uint64_t mine = abi::shard_of(command.count, ranks, rank).count;
     context.expected[k_sem_all_to_all] += mine != 0 ? ranks : 0;
+    std::uint32_t skipped = 0;
     for (std::uint32_t k = 0; k < ranks && status.ok(); ++k) {
         const std::uint32_t to = rank + k < ranks ? rank + k : rank + k - ranks;
         const abi::element_range block = abi::shard_of(command.count, ranks, to);
-        if (block.count == 0)
+        if (block.count == 0) {
+            ++skipped;
             continue;
+        }
         abi::dma_descriptor d;
         d.source_offset = command.buffer_offset + block.first * element;
         d.destination_offset = command.output_offset + rank * block.count * element;
@@ -90,6 +93,8 @@ void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, c
         d.type = command.type;
         d.tag = k;
         peer = to;
+        hal.compute(skipped * costs::k_direct_skip);
+        skipped = 0;
         status = x.post(k % dma.queues(), d);
         step += k != 0 ? 1 : 0;
     }

@@ -32,7 +32,7 @@ const ring_view& engine::view(ring_id ring)
     const std::uint32_t number = ring_number(ring);
     if ((seen_rings_ >> number & 1) == 0) {
         seen_rings_ |= 1u << number;
-        charge(costs::k_view);
+        charge(mesh_.broken() ? costs::k_broken_view : costs::k_view);
         rings_[number] = view_ring(mesh_, ring, context_.table.rank);
     }
     return rings_[number];
@@ -92,13 +92,14 @@ void engine::load_run(channel& c)
         return;
     }
     if (mesh_.broken() && c.by_rank) { // the walk has no positions
+        const bool reversed = c.phases[c.phase].ring.reversed;
         if (c.step == 0) {
-            c.cursor = c.accumulate ? c.ring.predecessor : context_.table.rank;
+            c.at = place_of(mesh_, c.accumulate ? c.ring.predecessor : context_.table.rank);
         } else {
-            charge(costs::k_view);
-            c.cursor = view_ring(mesh_, c.phases[c.phase].ring, c.cursor).predecessor;
+            charge(costs::k_walk);
+            c.at = reversed ? tree_successor(mesh_, c.at) : tree_predecessor(mesh_, c.at);
         }
-        c.shard = shard_of_rank(c, c.cursor);
+        c.shard = shard_of_rank(c, rank_of(mesh_, c.at));
         return;
     }
     // Positions fall, and every list has its turn in each.

@@ -113,7 +113,7 @@ struct channel {
     std::uint32_t free_sends = 0;     ///< messages that depend on nothing received
     std::uint32_t sent = 0;           ///< messages
     std::uint32_t step = 0;           ///< run being sent
-    std::uint32_t cursor = 0;         ///< by_rank: whose shard it is
+    place at;                         ///< by_rank on a walk: whose shard it is
     std::uint32_t position = 0;       ///< in the ring: whose shard it is, unless by_rank
     std::uint64_t short_length = 0;   ///< of the shards of the ring's only list; the first `long_shards` are one longer
     std::uint32_t long_shards = 0;

@@ -48,6 +48,7 @@ void engine::plan_row_pair_around_failed_chips(bool transposed, bool forwards_co
 {
     const mesh o = oriented(mesh_, transposed);
     const place here = oriented(place_of(mesh_, context_.table.rank), transposed);
+    charge(costs::k_plan_around);
     const bool whole = pair_is_whole(o, here.row / 2);
     for (std::uint32_t d = 0; d < 2; ++d) {
         lane_plan& l = make_lane(d, abi::shard_of(command_.count, 2, d));
@@ -70,6 +71,7 @@ void engine::plan_whole_pair(std::uint32_t lane_index, place here, bool transpos
 {
     const ring_id first = pair_ring(transposed, lane_index);
     const ring_id second{ring_kind::alternate, transposed, lane_index != 0};
+    charge(costs::k_plan_pair);
     channel& c = add_channel(lane_index);
     lane_plan& l = lanes_[lane_index];
     const ring_view& outer = view(first);
@@ -102,6 +104,7 @@ void engine::adopt_columns(lane_plan& l, place here, bool transposed)
 {
     const mesh o = oriented(mesh_, transposed);
     const std::uint32_t lane_index = static_cast<std::uint32_t>(&l - lanes_);
+    charge(costs::k_adopt);
     const ring_id ring = pair_ring(transposed, lane_index);
     for (std::uint32_t col = 0; col < o.cols; ++col) {
         std::uint32_t taker = here.col;
@@ -130,6 +133,7 @@ void engine::find_donors(place here, bool transposed)
         std::uint32_t distance = 0;
         if (!works(o, from) || !forward_target(o, from, target, distance) || !(target == here))
             continue;
+        charge(costs::k_plan_donor);
         donor_plan& donor = *new (&donors_[donor_count_]) donor_plan;
         donor.rank = rank_of(mesh_, oriented(from, transposed));
         donor.slot = distance - 1;
@@ -155,6 +159,7 @@ void engine::plan_tile(std::uint32_t lane_index, place here, bool transposed)
 {
     const mesh o = oriented(mesh_, transposed);
     const place corner = oriented(place{here.row & ~1u, here.col & ~1u}, transposed);
+    charge(costs::k_plan_tile);
     const ring_id ring = pair_ring(transposed, lane_index);
     lane_plan& l = lanes_[lane_index];
     const std::uint32_t corner_rank = rank_of(mesh_, corner);
@@ -241,6 +246,7 @@ void engine::enter_detached_phase(channel& c)
 
 void engine::load_detached_run(channel& c)
 {
+    charge(costs::k_unit);
     const lane_plan& l = lanes_[c.lane];
     std::uint32_t unit = 0;
     switch (c.kind()) {
@@ -269,6 +275,7 @@ void engine::load_detached_run(channel& c)
 
 bool engine::must_wait_detached(channel& c)
 {
+    charge(costs::k_look_around);
     const lane_plan& l = lanes_[c.lane];
     switch (c.kind()) {
     case phase_kind::tile_reduce:
@@ -287,6 +294,7 @@ bool engine::must_wait_detached(channel& c)
         return must_wait(c, c.receive_semaphore, c.receive_base + (c.sent + 1) * (k_tile_chips - 1), c.predecessor);
     case phase_kind::give_back: {
         const channel& main = channels_[c.lane];
+        charge(costs::k_arrivals);
         return must_wait(c, main.receive_semaphore, main.receive_base + arrivals_before_unit(main, c.shard),
                          main.predecessor);
     }
@@ -321,14 +329,15 @@ std::uint32_t engine::arrivals_before_unit(const channel& main, abi::element_ran
 
 bool engine::must_wait_for_donors(channel& c, abi::element_range range)
 {
+    charge(costs::k_donors);
     const lane_plan& l = lanes_[c.lane];
     const std::uint64_t first = range.first - l.outer_range.first;
     const std::uint32_t low = l.parts.unit_of(first);
     const std::uint32_t high = l.parts.unit_of(first + range.count - 1);
     for (std::uint32_t i = 0; i < donor_count_; ++i) {
         const donor_plan& donor = donors_[i];
-        charge(costs::k_donor);
         for (std::uint32_t unit = low; unit <= high; ++unit) {
+            charge(costs::k_donor);
             if (unit % k_tile_chips != donor.owner)
                 continue;
             const std::uint32_t round = round_of_unit(l.parts, donor.first_unit[c.lane], unit);

@@ -469,7 +469,6 @@ TEST_CASE("an ELF that cannot run ends with 2 and a sentence", "[program][fast]"
     };
     const std::size_t headers = static_cast<unsigned char>(content_of(WEFT_RV64_PROGRAMS "/test_endings.elf")[32]);
     refused(damaged("no_entry.elf", 24, 0), "has no entry; define _start, or link it with -e SYMBOL.");
-    refused(damaged("wild_entry.elf", 24, 0x13'fff0), "whose entry 0x13fff0 lies in no executable segment;");
     const std::string elf = content_of(WEFT_RV64_PROGRAMS "/test_endings.elf");
     std::string outside = elf;
     for (std::size_t i = 0; i < static_cast<unsigned char>(elf[56]); ++i) {
@@ -477,11 +476,15 @@ TEST_CASE("an ELF that cannot run ends with 2 and a sentence", "[program][fast]"
         outside.replace(headers + 56 * i + 16, sizeof address, reinterpret_cast<const char*>(&address), sizeof address);
     }
     dir.write("outside.elf", outside);
-    const program_run r = run_rv64(dir, "outside.elf");
-    INFO(r.err);
-    CHECK(r.exit_code == 2);
-    CHECK(has(r.err, "bytes at 0x80000000 lies outside program memory (0x100000 to 0x13ffff); link it with "));
-    CHECK_FALSE(fs::exists(dir.path() / "out"));
+    const auto refused_for_its_content = [&](const std::string& name, const std::string& why) {
+        const program_run r = run_rv64(dir, name);
+        INFO(r.err);
+        CHECK(r.exit_code == 2);
+        CHECK(has(r.err, why));
+        CHECK_FALSE(fs::exists(dir.path() / "out"));
+    };
+    refused_for_its_content("outside.elf", "bytes at 0x80000000 lies outside program memory (0x100000 to 0x13ffff)");
+    refused_for_its_content(damaged("wild_entry.elf", 24, 0x13'fff0), "whose entry 0x13fff0");
 }
 
 TEST_CASE("a driver built outside this repository runs and its answers are checked", "[program][fast]")
