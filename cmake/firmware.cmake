@@ -5,7 +5,7 @@
 
 set(WEFT_RV64_FLAGS -std=c++17 -O2 -g -ffreestanding -nostdlib -fno-exceptions -fno-rtti -fno-threadsafe-statics
     -fno-stack-protector -fno-pie -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections
-    -mcmodel=medany -march=rv64gc -mabi=lp64d -Wall -Wextra)
+    -fno-devirtualize-speculatively -mcmodel=medany -march=rv64gc -mabi=lp64d -Wall -Wextra)
 if(WEFT_WERROR)
     list(APPEND WEFT_RV64_FLAGS -Werror)
 endif()

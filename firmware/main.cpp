@@ -152,7 +152,7 @@ void collective_main(abi::hal& hal, std::uint64_t max_commands)
             context.failed = true;
         }
         hal.clear_fault();
-        hal.compute(costs::k_response_cycles);
+        hal.compute(costs::k_response);
         if (!result.status.ok())
             hal.log(result.status.where, result.status.detail);
         const bool no_command = taken.code == abi::status_code::device_error || command.sequence == 0;

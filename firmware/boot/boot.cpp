@@ -11,12 +11,15 @@ std::uint32_t weft_read32(std::uint64_t address);
 std::uint64_t weft_read64(std::uint64_t address);
 void weft_write32(std::uint64_t address, std::uint32_t value);
 void weft_write64(std::uint64_t address, std::uint64_t value);
+void weft_burst(std::uint64_t bus_address, void* memory, std::uint32_t bytes_and_direction);
 void weft_sleep();
 [[noreturn]] void weft_halt(std::uint32_t code);
 void weft_set_trap_state(weft::boot::trap_state* state);
 // link.ld
 extern const unsigned char __access_begin[];
 extern const unsigned char __access_end[];
+extern const unsigned char __burst_begin[]; // of weft_burst
+extern const unsigned char __burst_end[];
 // the driver
 void weft_firmware_main(weft::abi::hal& hal, std::uint64_t argument);
 
@@ -28,7 +31,9 @@ namespace weft::boot {
 
 namespace {
 
-static_assert(abi::k_core_base == 0x0200'0000 && abi::core::HALT == 0x3c, "start.S knows these numbers");
+static_assert(abi::k_core_base == 0x0200'0000 && abi::core::HALT == 0x3c && abi::core::BURST_BUS == 0x40 &&
+                  abi::core::BURST_MEMORY == 0x48 && abi::core::BURST_START == 0x50,
+              "start.S knows these numbers");
 static_assert(offsetof(trap_state, registers) == 0 && offsetof(trap_state, stack) == 256,
               "start.S knows these numbers");
 static_assert(abi::k_program_memory_base == 0x10'0000 && abi::k_program_memory_bytes == 256 << 10,
@@ -38,11 +43,24 @@ constexpr std::uint64_t k_no_deadline = ~std::uint64_t{0};
 constexpr std::uint64_t k_poll_interval_ns = 50; ///< between the first two reads of a polled register; doubles
 constexpr std::uint64_t k_poll_interval_max_ns = 3400;
 constexpr std::uint32_t k_burst_to_bus = 1u << 31;
-constexpr std::uint32_t k_burst_from_bus = 0;
 
-constexpr std::uint64_t reg(std::uint64_t offset) { return abi::k_core_base + offset; }
+// The control block: part of the core, so no access to it fails.
+template <class Word> volatile Word& core_register(std::uint64_t offset)
+{
+    return *reinterpret_cast<volatile Word*>(abi::k_core_base + offset);
+}
+std::uint32_t pending_lines() { return core_register<std::uint32_t>(abi::core::IRQ_PENDING); }
+void enable_lines(std::uint32_t lines) { core_register<std::uint32_t>(abi::core::IRQ_ENABLE) = lines; }
+void set_timer_ns(std::uint64_t time) { core_register<std::uint64_t>(abi::core::TIMER_NS) = time; }
+std::uint64_t time_ns() { return core_register<std::uint64_t>(abi::core::TIME_NS); }
 
-void put(char c) { weft_write32(reg(abi::core::CONSOLE), static_cast<unsigned char>(c)); }
+std::uint64_t deadline_ns(std::uint64_t timeout_ns)
+{
+    const std::uint64_t now = time_ns();
+    return timeout_ns >= k_no_deadline - now ? k_no_deadline : now + timeout_ns;
+}
+
+void put(char c) { core_register<std::uint32_t>(abi::core::CONSOLE) = static_cast<unsigned char>(c); }
 
 void put(const char* text)
 {
@@ -102,47 +120,32 @@ void rv64_hal::write32(std::uint64_t address, std::uint32_t value) { weft_write3
 std::uint64_t rv64_hal::read64(std::uint64_t address) { return weft_read64(address); }
 void rv64_hal::write64(std::uint64_t address, std::uint64_t value) { weft_write64(address, value); }
 
-void rv64_hal::burst(std::uint64_t bus_address, const void* memory, std::uint32_t bytes, std::uint32_t direction)
+void rv64_hal::copy_in(void* to, std::uint64_t from_address, std::uint32_t bytes)
 {
     if (bytes == 0)
         return;
-    weft_write64(reg(abi::core::BURST_BUS), bus_address);
-    weft_write64(reg(abi::core::BURST_MEMORY), reinterpret_cast<std::uintptr_t>(memory));
-    traps_.reading_burst = direction == k_burst_from_bus;
-    asm volatile("" ::: "memory"); // the burst reads and writes what the compiler may hold in registers
-    weft_write32(reg(abi::core::BURST_START), bytes | direction);
+    weft_burst(from_address, to, bytes);
     asm volatile("" ::: "memory");
-    traps_.reading_burst = false;
-}
-
-void rv64_hal::copy_in(void* to, std::uint64_t from_address, std::uint32_t bytes)
-{
-    burst(from_address, to, bytes, k_burst_from_bus);
 }
 
 void rv64_hal::copy_out(std::uint64_t to_address, const void* from, std::uint32_t bytes)
 {
-    burst(to_address, from, bytes, k_burst_to_bus);
-}
-
-std::uint64_t rv64_hal::deadline_ns(std::uint64_t timeout_ns)
-{
-    const std::uint64_t now = now_ns();
-    return timeout_ns >= k_no_deadline - now ? k_no_deadline : now + timeout_ns;
+    if (bytes != 0)
+        weft_burst(to_address, const_cast<void*>(from), bytes | k_burst_to_bus);
 }
 
 std::uint32_t rv64_hal::wait_irq(std::uint32_t mask, std::uint64_t timeout_ns)
 {
-    std::uint32_t lines = weft_read32(reg(abi::core::IRQ_PENDING)) & mask;
+    std::uint32_t lines = pending_lines() & mask;
     if (lines != 0)
         return lines;
     const std::uint64_t deadline = deadline_ns(timeout_ns);
-    weft_write32(reg(abi::core::IRQ_ENABLE), mask);
-    weft_write64(reg(abi::core::TIMER_NS), deadline);
+    enable_lines(mask);
+    set_timer_ns(deadline);
     for (;;) {
         weft_sleep();
-        lines = weft_read32(reg(abi::core::IRQ_PENDING)) & mask;
-        if (lines != 0 || now_ns() >= deadline)
+        lines = pending_lines() & mask;
+        if (lines != 0 || time_ns() >= deadline)
             return lines;
     }
 }
@@ -150,7 +153,7 @@ std::uint32_t rv64_hal::wait_irq(std::uint32_t mask, std::uint64_t timeout_ns)
 bool rv64_hal::poll_until(std::uint64_t address, std::uint32_t mask, std::uint32_t expected, std::uint64_t timeout_ns)
 {
     const std::uint64_t deadline = deadline_ns(timeout_ns);
-    weft_write32(reg(abi::core::IRQ_ENABLE), 0);
+    enable_lines(0);
     std::uint64_t interval = k_poll_interval_ns;
     const std::uint32_t faults_before = traps_.faults;
     for (;;) {
@@ -158,16 +161,16 @@ bool rv64_hal::poll_until(std::uint64_t address, std::uint32_t mask, std::uint32
             return true;
         if (traps_.faults != faults_before)
             return false; // polling on would not make the device appear
-        const std::uint64_t now = now_ns();
+        const std::uint64_t now = time_ns();
         if (now >= deadline)
             return false;
-        weft_write64(reg(abi::core::TIMER_NS), now + interval);
+        set_timer_ns(now + interval);
         weft_sleep();
         interval = 2 * interval < k_poll_interval_max_ns ? 2 * interval : k_poll_interval_max_ns;
     }
 }
 
-std::uint64_t rv64_hal::now_ns() { return weft_read64(reg(abi::core::TIME_NS)); }
+std::uint64_t rv64_hal::now_ns() { return time_ns(); }
 
 void rv64_hal::log(const char* text, std::uint64_t value)
 {
@@ -202,7 +205,10 @@ std::uint64_t weft_trap(boot::trap_state* state, std::uint64_t cause, std::uint6
     }
     ++state->faults;
     if (!state->fault.set) {
-        const bool is_write = cause == 7 && !state->reading_burst;
+        // The store that starts a burst may have read from the bus; a2 tells.
+        const bool of_burst =
+            pc >= reinterpret_cast<std::uintptr_t>(__burst_begin) && pc < reinterpret_cast<std::uintptr_t>(__burst_end);
+        const bool is_write = cause == 7 && (!of_burst || (state->registers[12] & boot::k_burst_to_bus) != 0);
         // The caller, in ra, says more than the accessor.
         boot::report(is_write ? "bus error on a write" : "bus error on a read", state->registers[1], value);
         state->fault = {true, is_write, value};

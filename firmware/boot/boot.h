@@ -22,8 +22,7 @@ struct trap_state {
     std::uint64_t registers[32] = {};
     std::uint64_t stack = 0; ///< top of `stack_memory`
     abi::bus_fault fault;
-    std::uint32_t faults = 0;   ///< bus errors so far
-    bool reading_burst = false; ///< the store that starts a burst may read from the bus
+    std::uint32_t faults = 0; ///< bus errors so far
     alignas(16) unsigned char stack_memory[k_trap_stack_bytes];
 };
 
@@ -45,12 +44,10 @@ public:
     std::uint64_t now_ns() override;
     void log(const char* text, std::uint64_t value) override;
     abi::bus_fault fault() const override { return traps_.fault; }
+    bool faulted() const override { return traps_.fault.set; }
     void clear_fault() override { traps_.fault = {}; }
 
 private:
-    std::uint64_t deadline_ns(std::uint64_t timeout_ns);
-    void burst(std::uint64_t bus_address, const void* memory, std::uint32_t bytes, std::uint32_t direction);
-
     trap_state& traps_;
 };
 

@@ -6,6 +6,9 @@
 
 #define CORE_BASE 0x02000000        // abi::k_core_base; boot.cpp checks these
 #define CORE_HALT 0x3c
+#define CORE_BURST_BUS 0x40
+#define CORE_BURST_MEMORY 0x48
+#define CORE_BURST_START 0x50
 
 // struct trap_state of boot.h
 #define STATE_REGISTERS 0
@@ -148,6 +151,20 @@ weft_write64:
     ret
     .cfi_endproc
     .size weft_write64, . - weft_write64
+
+    .globl weft_burst               // void (bus_address, memory, bytes | direction)
+    .globl __burst_begin
+    .globl __burst_end
+    .type weft_burst, @function
+weft_burst:
+__burst_begin:
+    li      t0, CORE_BASE
+    sd      a0, CORE_BURST_BUS(t0)
+    sd      a1, CORE_BURST_MEMORY(t0)
+    sw      a2, CORE_BURST_START(t0)
+__burst_end:
+    ret
+    .size weft_burst, . - weft_burst
 
     .globl weft_sleep               // void (): until an enabled line is up or the timer has passed
     .type weft_sleep, @function

@@ -24,7 +24,7 @@ struct exchange {
     abi::status post(std::uint32_t queue, abi::dma_descriptor& d)
     {
         d.destination_port = static_cast<std::uint8_t>(queue % context.table.dma_ports);
-        hal.compute(costs::k_descriptor_cycles);
+        hal.compute(costs::k_direct_message);
         ++messages;
         return dma.post(queue, d, command.timeout_ns);
     }
@@ -34,12 +34,12 @@ struct exchange {
     {
         while (!reached(context, semaphore, context.expected[semaphore])) {
             dma.arm(semaphore, context.expected[semaphore]);
+            hal.compute(costs::k_direct_wait);
             std::uint64_t fired = 0;
             if (abi::status s = dma.wait(command.timeout_ns, fired); !s.ok())
                 return s;
             if ((fired >> semaphore & 1u) != 0)
                 context.known[semaphore] = dma.armed_threshold(semaphore);
-            hal.compute(costs::k_loop_turn_cycles);
         }
         return {};
     }
@@ -54,7 +54,7 @@ void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, c
     const std::uint32_t ranks = context.table.ranks;
     const std::uint64_t element = abi::element_bytes(command.type);
     exchange x{hal, dma, context, command};
-    hal.compute(costs::k_command_cycles);
+    hal.compute(costs::k_command);
 
     std::uint32_t step = 0;
     std::uint32_t peer = ranks;
@@ -76,11 +76,14 @@ void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, c
     // Everyone is in; block sizes are a matter of the receiver, so a rank without elements receives nothing.
     const std::uint64_t mine = abi::shard_of(command.count, ranks, rank).count;
     context.expected[k_sem_all_to_all] += mine != 0 ? ranks : 0;
+    std::uint32_t skipped = 0;
     for (std::uint32_t k = 0; k < ranks && status.ok(); ++k) {
         const std::uint32_t to = rank + k < ranks ? rank + k : rank + k - ranks;
         const abi::element_range block = abi::shard_of(command.count, ranks, to);
-        if (block.count == 0)
+        if (block.count == 0) {
+            ++skipped;
             continue;
+        }
         abi::dma_descriptor d;
         d.source_offset = command.buffer_offset + block.first * element;
         d.destination_offset = command.output_offset + rank * block.count * element;
@@ -90,6 +93,8 @@ void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, c
         d.type = command.type;
         d.tag = k;
         peer = to;
+        hal.compute(skipped * costs::k_direct_skip);
+        skipped = 0;
         status = x.post(k % dma.queues(), d);
         step += k != 0 ? 1 : 0;
     }
@@ -97,6 +102,7 @@ void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, c
         peer = ranks; // whoever is late is not known by one counter
         status = x.wait_expected(k_sem_all_to_all);
     }
+    hal.compute(costs::k_drain);
     if (status.ok())
         status = dma.drain(command.timeout_ns);
     result.status = status;

@@ -23,6 +23,19 @@ engine::engine(abi::hal& hal, dma_driver& dma, firmware_context& context, const 
       chunk_elements_(command.chunk_bytes / element_bytes_ > 0 ? command.chunk_bytes / element_bytes_ : 1),
       window_(larger(2, dma.ring_entries() / 2))
 {
+    message_.type = command.type;
+}
+
+// How this rank sees a ring; the phases of a collective share few of them.
+const ring_view& engine::view(ring_id ring)
+{
+    const std::uint32_t number = ring_number(ring);
+    if ((seen_rings_ >> number & 1) == 0) {
+        seen_rings_ |= 1u << number;
+        charge(mesh_.broken() ? costs::k_broken_view : costs::k_view);
+        rings_[number] = view_ring(mesh_, ring, context_.table.rank);
+    }
+    return rings_[number];
 }
 
 // ------------------------------------------------------------------------------------------------------- shards and counts
@@ -70,6 +83,7 @@ std::uint32_t engine::chunks_of_all_shards(const channel& c, std::uint64_t count
 // The run of the current step.
 void engine::load_run(channel& c)
 {
+    charge(costs::k_run);
     c.shard_done = 0;
     if (c.kind() == phase_kind::tree)
         return; // its one run is there already
@@ -77,24 +91,42 @@ void engine::load_run(channel& c)
         load_detached_run(c);
         return;
     }
-    const std::uint32_t n = c.ring.size;
-    const std::uint32_t lists = inner_count(c);
-    if (c.by_rank) {
-        if (c.step == 0)
-            c.cursor = c.accumulate ? c.ring.predecessor : context_.table.rank;
-        else
-            c.cursor = view_ring(mesh_, c.phases[c.phase].ring, c.cursor).predecessor;
-        c.shard = shard_of_rank(c, c.cursor);
+    if (mesh_.broken() && c.by_rank) { // the walk has no positions
+        const bool reversed = c.phases[c.phase].ring.reversed;
+        if (c.step == 0) {
+            c.at = place_of(mesh_, c.accumulate ? c.ring.predecessor : context_.table.rank);
+        } else {
+            charge(costs::k_walk);
+            c.at = reversed ? tree_successor(mesh_, c.at) : tree_predecessor(mesh_, c.at);
+        }
+        c.shard = shard_of_rank(c, rank_of(mesh_, c.at));
         return;
     }
-    const std::uint32_t back = c.step / lists + (c.accumulate ? 1 : 0); // <= size
-    const std::uint32_t position = c.ring.position >= back ? c.ring.position - back : c.ring.position + n - back;
-    c.shard = shard_at(c, c.step % lists, position);
+    // Positions fall, and every list has its turn in each.
+    const std::uint32_t lists = inner_count(c);
+    const std::uint32_t list = lists == 1 ? 0 : c.step % lists;
+    if (c.step == 0)
+        c.position = c.ring.position + (c.accumulate ? 0 : 1);
+    if (list == 0)
+        c.position = (c.position == 0 ? c.ring.size : c.position) - 1;
+    if (c.by_rank) {
+        charge(costs::k_member);
+        c.shard = shard_of_rank(c, ring_member(mesh_, c.phases[c.phase].ring, context_.table.rank, c.position));
+        return;
+    }
+    if (lists != 1) {
+        c.shard = shard_at(c, list, c.position);
+        return;
+    }
+    const std::uint64_t range_first =
+        c.phases[c.phase].inner ? lanes_[c.lane].inner[0].first : lanes_[c.lane].outer_range.first;
+    c.shard.first = range_first + c.short_length * c.position + smaller(c.position, c.long_shards);
+    c.shard.count = c.short_length + (c.position < c.long_shards ? 1 : 0);
 }
 
 void engine::enter_phase(channel& c)
 {
-    charge(costs::k_phase_cycles);
+    charge(costs::k_phase);
     const phase_plan& p = c.phases[c.phase];
     c.sent = c.step = 0;
     c.total_sends = c.total_receives = c.free_sends = 0;
@@ -113,7 +145,7 @@ void engine::enter_ring_phase(channel& c)
 {
     const phase_plan& p = c.phases[c.phase];
     c.accumulate = p.kind == phase_kind::reduce;
-    c.ring = view_ring(mesh_, p.ring, context_.table.rank);
+    c.ring = view(p.ring);
     c.successor = c.ring.successor;
     c.predecessor = c.ring.predecessor;
     const data_kind data = c.accumulate ? (p.inner ? data_kind::inner_reduce : data_kind::outer_reduce)
@@ -138,10 +170,14 @@ void engine::enter_ring_phase(channel& c)
         c.total_receives = all - c.free_sends;
         return;
     }
+    const abi::element_range& only = p.inner ? lanes_[c.lane].inner[0] : lanes_[c.lane].outer_range;
+    c.short_length = only.count / n;
+    c.long_shards = static_cast<std::uint32_t>(only.count % n);
     const std::uint32_t before = position == 0 ? n - 1 : position - 1;
     const std::uint32_t after = position + 1 == n ? 0 : position + 1;
     const lane_plan& l = lanes_[c.lane];
     for (std::uint32_t list = 0; list < inner_count(c); ++list) {
+        charge(costs::k_list);
         const std::uint32_t all = chunks_of_all_shards(c, p.inner ? l.inner[list].count : l.outer_range.count);
         const std::uint32_t first = chunks(shard_at(c, list, c.accumulate ? before : position).count);
         c.free_sends += first;
@@ -162,12 +198,14 @@ void engine::pay()
 abi::status engine::notify(std::uint32_t queue_index, std::uint32_t rank, std::uint32_t semaphore)
 {
     const std::uint32_t queue = queue_index % dma_.queues();
-    abi::dma_descriptor d;
+    abi::dma_descriptor& d = message_;
+    d.source_offset = d.destination_offset = d.bytes = 0;
+    d.redop = abi::reduce_op::none;
     d.destination_rank = rank;
     d.remote_semaphore = semaphore;
     d.destination_port = static_cast<std::uint8_t>(queue % context_.table.dma_ports);
     d.tag = semaphore;
-    charge(costs::k_descriptor_cycles);
+    charge(costs::k_notify);
     ++messages_;
     return dma_.enqueue(queue, d, command_.timeout_ns);
 }
@@ -183,12 +221,13 @@ abi::status engine::say_ready()
                 return s;
         }
         bool later = false;
+        charge(c.phase_count * costs::k_plan_phase);
         for (std::uint32_t p = 0; p < c.phase_count; ++p) {
             later = later || c.phases[p].kind == phase_kind::take_over;
             if (c.phases[p].kind < phase_kind::reduce || c.phases[p].kind > phase_kind::tile_gather)
                 continue;
             const std::uint32_t semaphore = ready_semaphore(ring_number(c.phases[p].ring));
-            const ring_view ring = view_ring(mesh_, c.phases[p].ring, context_.table.rank);
+            const ring_view& ring = view(c.phases[p].ring);
             if (ring.size < 2 || (told >> semaphore & 1) != 0)
                 continue;
             told |= 1ull << semaphore;
@@ -209,12 +248,11 @@ abi::status engine::say_ready()
     return {};
 }
 
-abi::status engine::send_chunk(channel& c)
+[[gnu::always_inline]] inline abi::status engine::send_chunk(channel& c)
 {
-    const std::uint32_t queue = c.index % dma_.queues();
     const std::uint64_t left = c.shard.count - c.shard_done;
     const std::uint64_t elements = left < chunk_elements_ ? left : chunk_elements_;
-    abi::dma_descriptor d;
+    abi::dma_descriptor& d = message_;
     // Buffers are symmetric: the same elements lie at the same offset on every rank.
     d.source_offset = command_.buffer_offset + (c.shard.first + c.shard_done) * element_bytes_;
     d.destination_offset = d.source_offset;
@@ -222,11 +260,10 @@ abi::status engine::send_chunk(channel& c)
     d.destination_rank = c.successor;
     d.remote_semaphore = c.remote_semaphore;
     d.redop = c.accumulate && elements != 0 ? command_.redop : abi::reduce_op::none;
-    d.type = command_.type;
-    d.destination_port = static_cast<std::uint8_t>(queue % context_.table.dma_ports);
+    d.destination_port = c.port;
     d.tag = c.index << 28 | c.phase << 24 | (c.step & 0xff'ffff);
-    charge(costs::k_descriptor_cycles);
-    if (abi::status s = dma_.enqueue(queue, d, command_.timeout_ns); !s.ok())
+    charge(costs::k_message);
+    if (abi::status s = dma_.enqueue(c.queue, d, command_.timeout_ns); !s.ok())
         return s;
     ++messages_;
     ++c.sent;
@@ -253,19 +290,14 @@ std::uint32_t engine::receives_needed(const channel& c) const
 
 // ------------------------------------------------------------------------------------------------------------- event loop
 
-bool engine::must_wait(channel& c, std::uint32_t semaphore, std::uint32_t count, std::uint32_t peer)
-{
-    c.wait_semaphore = semaphore;
-    c.wait_count = count;
-    c.wait_peer = peer;
-    return !reached(context_, semaphore, count);
-}
-
 // Whether the next message must wait, and for what.
-bool engine::must_wait_to_send(channel& c)
+[[gnu::always_inline]] inline bool engine::must_wait_to_send(channel& c)
 {
-    if (c.needs_ready && must_wait(c, c.ready_semaphore, context_.expected[c.ready_semaphore], c.successor))
-        return true;
+    if (c.needs_ready) {
+        if (must_wait(c, c.ready_semaphore, context_.expected[c.ready_semaphore], c.successor))
+            return true;
+        c.needs_ready = false;
+    }
     if (c.kind() > phase_kind::gather)
         return must_wait_detached(c);
     if (must_wait(c, c.receive_semaphore, c.receive_base + receives_needed(c), c.predecessor))
@@ -278,8 +310,9 @@ bool engine::must_wait_to_send(channel& c)
 
 // Sends what can be sent now, a batch at most; returns with the channel done, waiting for a semaphore, stopped by a full
 // ring, or having more.
-abi::status engine::advance(channel& c)
+[[gnu::always_inline]] inline abi::status engine::advance(channel& c)
 {
+    charge(costs::k_look);
     c.blocked_by_ring = false;
     c.has_more = false;
     std::uint32_t batch = 0;
@@ -290,9 +323,11 @@ abi::status engine::advance(channel& c)
                 load_run(c);
                 continue;
             }
-            if (must_wait_to_send(c))
+            if (must_wait_to_send(c)) {
+                charge(costs::k_blocked);
                 return {};
-            if (!dma_.has_space(c.index % dma_.queues())) {
+            }
+            if (!dma_.has_space(c.queue)) {
                 c.blocked_by_ring = true;
                 return dma_.bus_status("DMA.HEAD");
             }
@@ -326,17 +361,21 @@ abi::status engine::advance(channel& c)
 }
 
 // Arms the semaphores all waiting channels wait for and sleeps until one fires.
-abi::status engine::sleep()
+[[gnu::always_inline]] inline abi::status engine::sleep()
 {
+    charge(costs::k_sleep);
     for (std::uint32_t i = 0; i < channel_count_; ++i) {
-        if (!channels_[i].done && channels_[i].active)
-            dma_.arm(channels_[i].wait_semaphore, channels_[i].wait_count);
+        const channel& c = channels_[i];
+        if (!c.done && c.active && dma_.arm(c.wait_semaphore, c.wait_count))
+            charge(costs::k_arm);
     }
+    pay();
     if (abi::status s = dma_.bus_status("DMA.SEM_THRESHOLD"); !s.ok())
         return s;
     std::uint64_t fired = 0;
     if (abi::status s = dma_.wait(command_.timeout_ns, fired); !s.ok())
         return s;
+    charge(costs::k_wake);
     for (std::uint32_t i = 0; i < channel_count_; ++i) {
         const channel& c = channels_[i];
         const std::uint64_t bit = 1ull << c.wait_semaphore;
@@ -345,8 +384,10 @@ abi::status engine::sleep()
         fired &= ~bit;
         context_.known[c.wait_semaphore] = dma_.armed_threshold(c.wait_semaphore);
         // Having fired says "at least". Where several chunks make a step, more may have come: one read saves wake-ups.
-        if (c.wait_semaphore == c.receive_semaphore && c.shard.count > chunk_elements_ && c.sent < c.total_sends)
+        if (c.wait_semaphore == c.receive_semaphore && c.shard.count > chunk_elements_ && c.sent < c.total_sends) {
+            charge(costs::k_count);
             context_.known[c.wait_semaphore] = dma_.semaphore_count(c.wait_semaphore);
+        }
     }
     return dma_.bus_status("DMA.SEM_COUNT");
 }
@@ -355,7 +396,7 @@ void engine::run(collective_result& result)
 {
     const std::uint32_t nobody = context_.table.ranks;
     result.failed_peer = nobody;
-    charge(costs::k_command_cycles);
+    charge(costs::k_command + costs::k_engine);
     abi::status status = say_ready();
     for (std::uint32_t i = 0; i < channel_count_; ++i) {
         if (channels_[i].phase_count != 0)
@@ -363,7 +404,7 @@ void engine::run(collective_result& result)
     }
     const channel* waiting = nullptr;
     while (status.ok()) {
-        charge(costs::k_loop_turn_cycles);
+        charge(costs::k_turn);
         waiting = nullptr;
         const channel* blocked = nullptr;
         bool more = false;
@@ -371,7 +412,8 @@ void engine::run(collective_result& result)
             channel& c = channels_[i];
             if (!c.active)
                 continue;
-            if (!c.done)
+            // What one channel waits for does not depend on what the others do.
+            if (!c.done && (!c.waiting || reached(context_, c.wait_semaphore, c.wait_count)))
                 status = advance(c);
             if (!c.done && waiting == nullptr)
                 waiting = &c;
@@ -379,18 +421,19 @@ void engine::run(collective_result& result)
                 blocked = &c;
             more = more || (!c.done && c.has_more);
         }
+        charge(dma_.untold() * costs::k_doorbell);
         pay(); // the work comes before the doorbell
         if (!status.ok())
             break;
-        for (std::uint32_t q = 0; q < dma_.queues(); ++q)
-            dma_.doorbell(q);
+        dma_.doorbells();
         status = dma_.bus_status("DMA.TAIL");
         if (!status.ok() || waiting == nullptr)
             break;
         if (more)
             continue;
-        status = blocked != nullptr ? dma_.wait_space(blocked->index % dma_.queues(), command_.timeout_ns) : sleep();
+        status = blocked != nullptr ? dma_.wait_space(blocked->queue, command_.timeout_ns) : sleep();
     }
+    charge(costs::k_drain);
     pay();
     if (status.ok())
         status = dma_.drain(command_.timeout_ns);

@@ -86,7 +86,9 @@ struct donor_plan {
 
 /// One stream of messages. Plans fill the first group of members, the engine owns the rest.
 struct channel {
-    std::uint32_t index = 0; ///< selects queue and port
+    std::uint32_t index = 0;
+    std::uint32_t queue = 0;
+    std::uint8_t port = 0; ///< of the destination
     std::uint32_t lane = 0;
     phase_plan phases[k_max_phases];
     std::uint32_t phase_count = 0; ///< 0: a tree edge, set up by plan_broadcast
@@ -111,12 +113,16 @@ struct channel {
     std::uint32_t free_sends = 0;     ///< messages that depend on nothing received
     std::uint32_t sent = 0;           ///< messages
     std::uint32_t step = 0;           ///< run being sent
-    std::uint32_t cursor = 0;         ///< by_rank: whose shard it is
-    abi::element_range shard;         ///< the run
-    std::uint64_t shard_done = 0;     ///< elements of it sent
+    place at;                         ///< by_rank on a walk: whose shard it is
+    std::uint32_t position = 0;       ///< in the ring: whose shard it is, unless by_rank
+    std::uint64_t short_length = 0;   ///< of the shards of the ring's only list; the first `long_shards` are one longer
+    std::uint32_t long_shards = 0;
+    abi::element_range shard;     ///< the run
+    std::uint64_t shard_done = 0; ///< elements of it sent
 
     // What it waits for.
     bool done = false;
+    bool waiting = false; ///< for wait_semaphore to reach wait_count
     bool blocked_by_ring = false;
     bool has_more = false; ///< nothing: it stopped to give the others a turn
     std::uint32_t wait_semaphore = 0;
@@ -142,6 +148,7 @@ public:
 private:
     // plans.cpp
     channel& add_channel(std::uint32_t lane_index);
+    lane_plan& make_lane(std::uint32_t index, abi::element_range range);
     void plan_all_reduce_2d(ring_id first, ring_id second, std::uint32_t colour, std::uint32_t colours, bool both_ways);
     abi::status plan_ring_1d();
     void plan_groups();
@@ -162,6 +169,7 @@ private:
 
     // engine.cpp
     abi::status say_ready();
+    const ring_view& view(ring_id ring);
     abi::status notify(std::uint32_t queue_index, std::uint32_t rank, std::uint32_t semaphore);
     void enter_phase(channel& c);
     void enter_ring_phase(channel& c);
@@ -172,7 +180,13 @@ private:
     std::uint32_t chunks(std::uint64_t elements) const;
     std::uint32_t chunks_of_all_shards(const channel& c, std::uint64_t count) const;
     std::uint32_t receives_needed(const channel& c) const;
-    bool must_wait(channel& c, std::uint32_t semaphore, std::uint32_t count, std::uint32_t peer);
+    bool must_wait(channel& c, std::uint32_t semaphore, std::uint32_t count, std::uint32_t peer)
+    {
+        c.wait_semaphore = semaphore;
+        c.wait_count = count;
+        c.wait_peer = peer;
+        return c.waiting = !reached(context_, semaphore, count);
+    }
     bool must_wait_to_send(channel& c);
     abi::status advance(channel& c);
     abi::status send_chunk(channel& c);
@@ -185,6 +199,8 @@ private:
     firmware_context& context_;
     const abi::command& command_;
     mesh mesh_;
+    abi::dma_descriptor message_;  ///< the last one; what is the same in all stays
+    std::uint32_t seen_rings_ = 0; ///< bit per ring_number(): `rings_` has it
     std::uint32_t element_bytes_;
     std::uint64_t chunk_elements_;
     std::uint32_t window_;
@@ -192,11 +208,21 @@ private:
     std::uint32_t messages_ = 0;
     std::uint32_t steps_ = 0; ///< of the whole collective
     std::uint32_t channel_count_ = 0;
-    channel channels_[k_max_channels];
-    lane_plan lanes_[k_lanes];
     std::uint32_t donor_count_ = 0;
-    donor_plan donors_[k_max_donors];
     bool expects_donor_ready_ = false; ///< this rank is a donor
+    // Most of these no command uses: each is made where it is first needed.
+    union {
+        channel channels_[k_max_channels];
+    };
+    union {
+        lane_plan lanes_[k_lanes];
+    };
+    union {
+        donor_plan donors_[k_max_donors];
+    };
+    union {
+        ring_view rings_[k_ring_numbers];
+    };
 };
 
 /// The Hamiltonian ring that ring_1d uses: the asked orientation if the mesh allows it, else the other.

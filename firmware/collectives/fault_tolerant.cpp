@@ -25,6 +25,8 @@
 #include "firmware/collectives/engine.h"
 #include "firmware/costs.h"
 
+#include <new>
+
 namespace weft::firmware {
 
 namespace {
@@ -46,10 +48,11 @@ void engine::plan_row_pair_around_failed_chips(bool transposed, bool forwards_co
 {
     const mesh o = oriented(mesh_, transposed);
     const place here = oriented(place_of(mesh_, context_.table.rank), transposed);
+    charge(costs::k_plan_around);
     const bool whole = pair_is_whole(o, here.row / 2);
     for (std::uint32_t d = 0; d < 2; ++d) {
-        lanes_[d].outer_range = abi::shard_of(command_.count, 2, d);
-        lanes_[d].parts = make_donation(lanes_[d].outer_range.count, chunk_elements_);
+        lane_plan& l = make_lane(d, abi::shard_of(command_.count, 2, d));
+        l.parts = make_donation(l.outer_range.count, chunk_elements_);
     }
     if (whole) {
         for (std::uint32_t d = 0; d < 2; ++d)
@@ -68,9 +71,10 @@ void engine::plan_whole_pair(std::uint32_t lane_index, place here, bool transpos
 {
     const ring_id first = pair_ring(transposed, lane_index);
     const ring_id second{ring_kind::alternate, transposed, lane_index != 0};
+    charge(costs::k_plan_pair);
     channel& c = add_channel(lane_index);
     lane_plan& l = lanes_[lane_index];
-    const ring_view outer = view_ring(mesh_, first, context_.table.rank);
+    const ring_view& outer = view(first);
     l.inner[0] = abi::shard_of(l.outer_range.count, outer.size, outer.position);
     l.inner[0].first += l.outer_range.first;
     const auto add = [&](phase_kind kind, ring_id ring, bool inner) {
@@ -100,6 +104,7 @@ void engine::adopt_columns(lane_plan& l, place here, bool transposed)
 {
     const mesh o = oriented(mesh_, transposed);
     const std::uint32_t lane_index = static_cast<std::uint32_t>(&l - lanes_);
+    charge(costs::k_adopt);
     const ring_id ring = pair_ring(transposed, lane_index);
     for (std::uint32_t col = 0; col < o.cols; ++col) {
         std::uint32_t taker = here.col;
@@ -128,7 +133,8 @@ void engine::find_donors(place here, bool transposed)
         std::uint32_t distance = 0;
         if (!works(o, from) || !forward_target(o, from, target, distance) || !(target == here))
             continue;
-        donor_plan& donor = donors_[donor_count_];
+        charge(costs::k_plan_donor);
+        donor_plan& donor = *new (&donors_[donor_count_]) donor_plan;
         donor.rank = rank_of(mesh_, oriented(from, transposed));
         donor.slot = distance - 1;
         donor.owner = ring_position(mesh_, tile_ring(0), donor.rank);
@@ -153,6 +159,7 @@ void engine::plan_tile(std::uint32_t lane_index, place here, bool transposed)
 {
     const mesh o = oriented(mesh_, transposed);
     const place corner = oriented(place{here.row & ~1u, here.col & ~1u}, transposed);
+    charge(costs::k_plan_tile);
     const ring_id ring = pair_ring(transposed, lane_index);
     lane_plan& l = lanes_[lane_index];
     const std::uint32_t corner_rank = rank_of(mesh_, corner);
@@ -190,7 +197,7 @@ void engine::enter_detached_phase(channel& c)
     case phase_kind::tile_reduce:
     case phase_kind::tile_gather: {
         const bool reduce = c.kind() == phase_kind::tile_reduce;
-        c.ring = view_ring(mesh_, c.phases[c.phase].ring, context_.table.rank);
+        c.ring = view(c.phases[c.phase].ring);
         c.successor = c.ring.successor;
         c.predecessor = c.ring.predecessor;
         c.receive_semaphore = data_semaphore(c.lane, reduce ? data_kind::outer_reduce : data_kind::outer_gather);
@@ -239,6 +246,7 @@ void engine::enter_detached_phase(channel& c)
 
 void engine::load_detached_run(channel& c)
 {
+    charge(costs::k_unit);
     const lane_plan& l = lanes_[c.lane];
     std::uint32_t unit = 0;
     switch (c.kind()) {
@@ -267,6 +275,7 @@ void engine::load_detached_run(channel& c)
 
 bool engine::must_wait_detached(channel& c)
 {
+    charge(costs::k_look_around);
     const lane_plan& l = lanes_[c.lane];
     switch (c.kind()) {
     case phase_kind::tile_reduce:
@@ -285,6 +294,7 @@ bool engine::must_wait_detached(channel& c)
         return must_wait(c, c.receive_semaphore, c.receive_base + (c.sent + 1) * (k_tile_chips - 1), c.predecessor);
     case phase_kind::give_back: {
         const channel& main = channels_[c.lane];
+        charge(costs::k_arrivals);
         return must_wait(c, main.receive_semaphore, main.receive_base + arrivals_before_unit(main, c.shard),
                          main.predecessor);
     }
@@ -319,6 +329,7 @@ std::uint32_t engine::arrivals_before_unit(const channel& main, abi::element_ran
 
 bool engine::must_wait_for_donors(channel& c, abi::element_range range)
 {
+    charge(costs::k_donors);
     const lane_plan& l = lanes_[c.lane];
     const std::uint64_t first = range.first - l.outer_range.first;
     const std::uint32_t low = l.parts.unit_of(first);
@@ -326,6 +337,7 @@ bool engine::must_wait_for_donors(channel& c, abi::element_range range)
     for (std::uint32_t i = 0; i < donor_count_; ++i) {
         const donor_plan& donor = donors_[i];
         for (std::uint32_t unit = low; unit <= high; ++unit) {
+            charge(costs::k_donor);
             if (unit % k_tile_chips != donor.owner)
                 continue;
             const std::uint32_t round = round_of_unit(l.parts, donor.first_unit[c.lane], unit);

@@ -5,6 +5,8 @@
 #include "firmware/collectives/engine.h"
 #include "firmware/costs.h"
 
+#include <new>
+
 namespace weft::firmware {
 
 namespace {
@@ -19,10 +21,20 @@ ring_id hamiltonian_ring(const mesh& m, bool transposed, bool reversed)
 
 channel& engine::add_channel(std::uint32_t lane_index)
 {
-    channel& c = channels_[channel_count_];
+    charge(costs::k_channel);
+    channel& c = *new (&channels_[channel_count_]) channel;
     c.index = channel_count_++;
+    c.queue = c.index % dma_.queues();
+    c.port = static_cast<std::uint8_t>(c.queue % context_.table.dma_ports);
     c.lane = lane_index;
     return c;
+}
+
+lane_plan& engine::make_lane(std::uint32_t index, abi::element_range range)
+{
+    lane_plan& l = *new (&lanes_[index]) lane_plan;
+    l.outer_range = range;
+    return l;
 }
 
 abi::status engine::plan()
@@ -56,14 +68,13 @@ void engine::plan_all_reduce_2d(ring_id first, ring_id second, std::uint32_t col
     for (std::uint32_t d = 0; d < directions; ++d) {
         first.reversed = second.reversed = d != 0;
         channel& c = add_channel(colour * directions + d);
-        lane_plan& l = lanes_[c.lane];
-        l.outer_range = abi::shard_of(command_.count, colours * directions, c.lane);
+        lane_plan& l = make_lane(c.lane, abi::shard_of(command_.count, colours * directions, c.lane));
         c.phases[0] = {phase_kind::reduce, first, false};
         c.phases[1] = {phase_kind::reduce, second, true};
         c.phases[2] = {phase_kind::gather, second, true};
         c.phases[3] = {phase_kind::gather, first, false};
         c.phase_count = 4;
-        const ring_view outer = view_ring(mesh_, first, context_.table.rank);
+        const ring_view& outer = view(first);
         l.inner[0] = abi::shard_of(l.outer_range.count, outer.size, outer.position);
         l.inner[0].first += l.outer_range.first;
     }
@@ -77,7 +88,7 @@ abi::status engine::plan_ring_1d()
         if (!context_.tree.built || context_.tree.transposed != transposed) {
             std::uint32_t visits = 0;
             const bool connected = build(context_.tree, mesh_, transposed, visits);
-            charge(visits * costs::k_tree_block_cycles);
+            charge(visits * costs::k_tree_block);
             if (!connected)
                 return {abi::status_code::unsupported, "failed regions split the mesh", 0};
         }
@@ -91,7 +102,7 @@ abi::status engine::plan_ring_1d()
         // With only one half of the work the user sees which rank has which shard, so shards go by rank; a walk around
         // failed chips has no positions to go by.
         c.by_rank = !(reduces && gathers) || mesh_.broken();
-        lanes_[d].outer_range = c.by_rank ? abi::element_range{0, command_.count} : abi::shard_of(command_.count, 2, d);
+        make_lane(d, c.by_rank ? abi::element_range{0, command_.count} : abi::shard_of(command_.count, 2, d));
         if (reduces)
             c.phases[c.phase_count++] = {phase_kind::reduce, ring, false};
         if (gathers)
@@ -107,7 +118,7 @@ void engine::plan_groups()
         const ring_id ring{ring_kind::tile, false, d != 0, static_cast<std::uint8_t>(command_.group_rows),
                            static_cast<std::uint8_t>(command_.group_cols)};
         channel& c = add_channel(d);
-        lanes_[d].outer_range = abi::shard_of(command_.count, 2, d);
+        make_lane(d, abi::shard_of(command_.count, 2, d));
         c.phases[0] = {phase_kind::reduce, ring, false};
         c.phases[1] = {phase_kind::gather, ring, false};
         c.phase_count = 2;
@@ -150,6 +161,7 @@ void engine::plan_broadcast()
 
     std::uint32_t from = command_.root;
     if (!is_root) {
+        charge(costs::k_parent);
         place parent;
         tree_parent(o, root, here, parent); // there is one: check_command()
         from = rank_at(parent);

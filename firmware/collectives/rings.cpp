@@ -109,9 +109,10 @@ std::uint32_t ring_number(ring_id id)
     return number == 16 ? number : number + reversed;
 }
 
-std::uint32_t ring_size(const mesh& m, ring_id id)
+namespace {
+
+std::uint32_t size_of(const mesh& o, ring_id id)
 {
-    const mesh o = oriented(m, id.transposed);
     switch (id.kind) {
     case ring_kind::hamiltonian: return chips(o);
     case ring_kind::line: return o.cols;
@@ -122,38 +123,62 @@ std::uint32_t ring_size(const mesh& m, ring_id id)
     return 1;
 }
 
+// A ring seen along its rows: `o` is the mesh, or `turned` where the ring is transposed.
+struct facing {
+    facing(const mesh& m, ring_id ring) : whole(m), id(ring)
+    {
+        if (ring.transposed)
+            turned = oriented(m, true);
+    }
+    const mesh& o() const { return id.transposed ? turned : whole; }
+    std::uint32_t position(place at) const
+    {
+        const std::uint32_t p = forward_position(o(), id, at);
+        return id.reversed && p != 0 ? size_of(o(), id) - p : p;
+    }
+    std::uint32_t member(place at, std::uint32_t size, std::uint32_t position) const
+    {
+        const std::uint32_t forward = id.reversed && position != 0 ? size - position : position;
+        return rank_of(whole, oriented(forward_place(o(), id, at, forward), id.transposed));
+    }
+    const mesh& whole;
+    mesh turned;
+    ring_id id;
+};
+
+} // namespace
+
+std::uint32_t ring_size(const mesh& m, ring_id id) { return size_of(facing(m, id).o(), id); }
+
 std::uint32_t ring_position(const mesh& m, ring_id id, std::uint32_t rank)
 {
     if (is_walk(m, id))
         return 0;
-    const std::uint32_t n = ring_size(m, id);
-    const place at = oriented(place_of(m, rank), id.transposed);
-    const std::uint32_t p = forward_position(oriented(m, id.transposed), id, at);
-    return id.reversed && p != 0 ? n - p : p;
+    return facing(m, id).position(oriented(place_of(m, rank), id.transposed));
 }
 
 std::uint32_t ring_member(const mesh& m, ring_id id, std::uint32_t rank, std::uint32_t position)
 {
-    const std::uint32_t n = ring_size(m, id);
-    const std::uint32_t forward = id.reversed && position != 0 ? n - position : position;
-    const place at = oriented(place_of(m, rank), id.transposed);
-    const place p = forward_place(oriented(m, id.transposed), id, at, forward);
-    return rank_of(m, oriented(p, id.transposed));
+    const facing f(m, id);
+    return f.member(oriented(place_of(m, rank), id.transposed), size_of(f.o(), id), position);
 }
 
 ring_view view_ring(const mesh& m, ring_id id, std::uint32_t rank)
 {
     ring_view v;
-    v.size = ring_size(m, id);
+    const place p = place_of(m, rank);
     if (is_walk(m, id)) {
-        const place at = place_of(m, rank);
-        v.successor = rank_of(m, id.reversed ? tree_predecessor(m, at) : tree_successor(m, at));
-        v.predecessor = rank_of(m, id.reversed ? tree_successor(m, at) : tree_predecessor(m, at));
+        v.size = chips(m);
+        v.successor = rank_of(m, id.reversed ? tree_predecessor(m, p) : tree_successor(m, p));
+        v.predecessor = rank_of(m, id.reversed ? tree_successor(m, p) : tree_predecessor(m, p));
         return v;
     }
-    v.position = ring_position(m, id, rank);
-    v.successor = ring_member(m, id, rank, v.position + 1 == v.size ? 0 : v.position + 1);
-    v.predecessor = ring_member(m, id, rank, v.position == 0 ? v.size - 1 : v.position - 1);
+    const facing f(m, id);
+    const place at = oriented(p, id.transposed);
+    v.size = size_of(f.o(), id);
+    v.position = f.position(at);
+    v.successor = f.member(at, v.size, v.position + 1 == v.size ? 0 : v.position + 1);
+    v.predecessor = f.member(at, v.size, v.position == 0 ? v.size - 1 : v.position - 1);
     return v;
 }
 

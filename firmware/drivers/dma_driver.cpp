@@ -16,14 +16,26 @@ constexpr std::uint32_t k_irq_error = 1u << 1;
 // keep the core busy for ever.
 constexpr unsigned k_max_spurious = 64;
 
+// abi::check_word of a descriptor, without a copy of it.
+std::uint64_t check_of(const abi::dma_descriptor& d)
+{
+    constexpr std::size_t k_words = offsetof(abi::dma_descriptor, check) / sizeof(std::uint32_t);
+    const auto* bytes = reinterpret_cast<const unsigned char*>(&d);
+    std::uint64_t h = abi::k_check_start;
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < k_words; ++i) {
+        std::uint32_t word = 0;
+        __builtin_memcpy(&word, __builtin_assume_aligned(bytes + sizeof word * i, sizeof word), sizeof word);
+        h = abi::check_step(h, word);
+    }
+    return h;
+}
+
 } // namespace
 
-abi::status dma_driver::bus_status(const char* where) const
+abi::status dma_driver::bus_error(const char* where) const
 {
-    const abi::bus_fault fault = hal_.fault();
-    if (fault.set)
-        return {abi::status_code::bus_error, where, fault.address};
-    return {};
+    return {abi::status_code::bus_error, where, hal_.fault().address};
 }
 
 abi::status dma_driver::probe(const abi::platform_table& table, std::uint32_t semaphores)
@@ -67,12 +79,10 @@ abi::status dma_driver::init(const abi::platform_table& table)
     return bus_status("DMA.CONTROL");
 }
 
-bool dma_driver::has_space(std::uint32_t queue)
+bool dma_driver::refresh_head(std::uint32_t queue)
 {
-    if (enqueued_[queue] - head_[queue] < entries_)
-        return true;
     head_[queue] = hal_.read32(reg(abi::dma::HEAD(queue)));
-    return enqueued_[queue] - head_[queue] < entries_;
+    return !looks_full(queue);
 }
 
 abi::status dma_driver::wait_space(std::uint32_t queue, std::uint64_t timeout_ns)
@@ -95,21 +105,29 @@ abi::status dma_driver::wait_space(std::uint32_t queue, std::uint64_t timeout_ns
 
 abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns)
 {
-    if (enqueued_[queue] - head_[queue] >= entries_) {
+    if (looks_full(queue)) {
         if (abi::status s = wait_space(queue, timeout_ns); !s.ok())
             return s;
     }
-    constexpr std::size_t k_words = offsetof(abi::dma_descriptor, check) / sizeof(std::uint32_t);
-    std::uint32_t words[k_words];
-    __builtin_memcpy(words, &d, sizeof words);
-    d.check = abi::check_word(words, k_words);
+    d.check = check_of(d);
     const std::uint64_t slot = std::uint64_t{queue} * entries_ + (enqueued_[queue] & (entries_ - 1));
     hal_.copy_out(ring_area_ + slot * abi::k_descriptor_bytes, &d, abi::k_descriptor_bytes);
     // A descriptor that did not reach the ring must never be announced.
-    if (abi::status s = bus_status("DMA.RING"); !s.ok())
-        return s;
+    if (hal_.faulted())
+        return bus_error("DMA.RING");
     ++enqueued_[queue];
+    if ((untold_mask_ >> queue & 1) == 0) {
+        untold_mask_ |= 1u << queue;
+        untold_[untold_count_++] = queue;
+    }
     return {};
+}
+
+void dma_driver::doorbells()
+{
+    for (std::uint32_t i = 0; i < untold_count_; ++i)
+        doorbell(untold_[i]);
+    untold_count_ = untold_mask_ = 0;
 }
 
 void dma_driver::doorbell(std::uint32_t queue)
@@ -128,12 +146,9 @@ abi::status dma_driver::post(std::uint32_t queue, abi::dma_descriptor& d, std::u
     return bus_status("DMA.TAIL");
 }
 
-void dma_driver::arm(std::uint32_t semaphore, std::uint32_t threshold)
+void dma_driver::write_threshold(std::uint32_t semaphore, std::uint32_t threshold)
 {
-    const std::uint64_t bit = 1ull << semaphore;
-    if ((armed_ & bit) != 0 && static_cast<std::int32_t>(threshold - thresholds_[semaphore]) >= 0)
-        return;
-    armed_ |= bit;
+    armed_ |= 1ull << semaphore;
     thresholds_[semaphore] = threshold;
     hal_.write32(reg(abi::dma::SEM_THRESHOLD(semaphore)), threshold);
 }
@@ -143,21 +158,14 @@ std::uint32_t dma_driver::semaphore_count(std::uint32_t semaphore)
     return hal_.read32(reg(abi::dma::SEM_COUNT(semaphore)));
 }
 
-abi::status dma_driver::wait(std::uint64_t timeout_ns, std::uint64_t& fired)
+// The rest of wait() after a first look that found nothing: a timeout, a bus error, or interrupts for others.
+abi::status dma_driver::wait_on(std::uint64_t timeout_ns, std::uint64_t& fired)
 {
-    fired = 0;
     std::uint64_t left_ns = timeout_ns;
     std::uint64_t first_spurious_ns = 0; // reading the clock is not free; the usual wait does without
-    for (unsigned spurious = 0; spurious < k_max_spurious; ++spurious) {
-        if (hal_.wait_irq(abi::k_irq_dma, left_ns) == 0)
-            return error_or_timeout("DMA.SEM_PENDING", armed_);
-        const std::uint64_t pending = hal_.read64(reg(abi::dma::SEM_PENDING));
+    for (unsigned spurious = 0;;) {
         if (abi::status s = bus_status("DMA.SEM_PENDING"); !s.ok())
             return s;
-        fired = pending & armed_;
-        armed_ &= ~fired;
-        if (fired != 0)
-            return {};
         // An error does not delay semaphores that fired, but it explains an interrupt without any.
         if (abi::status s = take_error(); !s.ok())
             return s;
@@ -166,14 +174,20 @@ abi::status dma_driver::wait(std::uint64_t timeout_ns, std::uint64_t& fired)
             first_spurious_ns = now_ns;
         const std::uint64_t waited_ns = now_ns - first_spurious_ns;
         left_ns = waited_ns < timeout_ns ? timeout_ns - waited_ns : 0;
+        if (++spurious == k_max_spurious)
+            return {abi::status_code::device_error, "DMA.IRQ_STATUS", hal_.read32(reg(abi::dma::IRQ_STATUS))};
+        if (hal_.wait_irq(abi::k_irq_dma, left_ns) == 0)
+            return error_or_timeout("DMA.SEM_PENDING", armed_);
+        fired = hal_.read64(reg(abi::dma::SEM_PENDING)) & armed_;
+        armed_ &= ~fired;
+        if (fired != 0)
+            return bus_status("DMA.SEM_PENDING");
     }
-    return {abi::status_code::device_error, "DMA.IRQ_STATUS", hal_.read32(reg(abi::dma::IRQ_STATUS))};
 }
 
 abi::status dma_driver::drain(std::uint64_t timeout_ns)
 {
-    for (std::uint32_t q = 0; q < queues_; ++q)
-        doorbell(q);
+    doorbells();
     for (std::uint32_t q = 0; q < queues_; ++q) {
         if (head_[q] == told_[q])
             continue;

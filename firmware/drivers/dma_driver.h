@@ -16,6 +16,7 @@
 
 #include "hw/abi/descriptor.h"
 #include "hw/abi/hal.h"
+#include "hw/abi/registers.h"
 
 namespace weft::firmware {
 
@@ -33,7 +34,7 @@ public:
     abi::status init(const abi::platform_table& table);
 
     /// True when the ring of `queue` takes another descriptor. Reads HEAD only when the remembered value says "full".
-    bool has_space(std::uint32_t queue);
+    bool has_space(std::uint32_t queue) { return !looks_full(queue) || refresh_head(queue); }
     /// Waits until it does; the wait may last until the ring is half empty on average.
     abi::status wait_space(std::uint32_t queue, std::uint64_t timeout_ns);
 
@@ -42,12 +43,23 @@ public:
     abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns);
     /// Tells the device about everything enqueued; no access when there is nothing new.
     void doorbell(std::uint32_t queue);
+    /// The same for all queues.
+    void doorbells();
+    /// Queues of which doorbells() has to look.
+    std::uint32_t untold() const { return untold_count_; }
     /// enqueue() and doorbell().
     abi::status post(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns);
 
     /// Asks for an interrupt when COUNT of `semaphore` reaches `threshold`. No access when it is armed for an earlier or
-    /// equal count already.
-    void arm(std::uint32_t semaphore, std::uint32_t threshold);
+    /// equal count already: false then.
+    bool arm(std::uint32_t semaphore, std::uint32_t threshold)
+    {
+        const bool armed = (armed_ >> semaphore & 1) != 0;
+        if (armed && static_cast<std::int32_t>(threshold - thresholds_[semaphore]) >= 0)
+            return false;
+        write_threshold(semaphore, threshold);
+        return true;
+    }
     /// Count for which `semaphore` was armed last; after it fired COUNT is at least this.
     std::uint32_t armed_threshold(std::uint32_t semaphore) const { return thresholds_[semaphore]; }
     /// COUNT of `semaphore` now.
@@ -55,18 +67,31 @@ public:
 
     /// Sleeps until at least one armed semaphore has fired; those are returned in `fired` and disarmed. Interrupts for
     /// semaphores that nobody armed are tolerated; the timeout starts anew with the first of them, and only then.
-    abi::status wait(std::uint64_t timeout_ns, std::uint64_t& fired);
+    abi::status wait(std::uint64_t timeout_ns, std::uint64_t& fired)
+    {
+        fired = 0;
+        if (hal_.wait_irq(abi::k_irq_dma, timeout_ns) == 0)
+            return error_or_timeout("DMA.SEM_PENDING", armed_);
+        fired = hal_.read64(reg(abi::dma::SEM_PENDING)) & armed_; // 0 after a bus error
+        armed_ &= ~fired;
+        return fired != 0 ? abi::status{} : wait_on(timeout_ns, fired);
+    }
 
     /// Waits until every byte of everything posted has left memory (HEAD == TAIL on all queues).
     abi::status drain(std::uint64_t timeout_ns);
 
     /// bus_error with the address when an access has failed since the fault was cleared.
-    abi::status bus_status(const char* where) const;
+    abi::status bus_status(const char* where) const { return hal_.faulted() ? bus_error(where) : abi::status{}; }
 
     std::uint32_t queues() const { return queues_; }
     std::uint32_t ring_entries() const { return entries_; }
 
 private:
+    bool looks_full(std::uint32_t queue) const { return enqueued_[queue] - head_[queue] >= entries_; }
+    bool refresh_head(std::uint32_t queue);
+    void write_threshold(std::uint32_t semaphore, std::uint32_t threshold);
+    abi::status wait_on(std::uint64_t timeout_ns, std::uint64_t& fired);
+    abi::status bus_error(const char* where) const;
     abi::status error_or_timeout(const char* where, std::uint64_t detail);
     abi::status take_error();
     std::uint64_t reg(std::uint64_t offset) const { return base_ + offset; }
@@ -79,6 +104,9 @@ private:
     std::uint32_t enqueued_[k_max_dma_queues] = {}; ///< descriptors in the ring, told or not
     std::uint32_t told_[k_max_dma_queues] = {};     ///< last value written to TAIL
     std::uint32_t head_[k_max_dma_queues] = {};     ///< last value learnt of HEAD
+    std::uint32_t untold_[k_max_dma_queues] = {};   ///< queues with news since doorbells(), each once
+    std::uint32_t untold_count_ = 0;
+    std::uint32_t untold_mask_ = 0; ///< the same as bits
     std::uint64_t armed_ = 0;
     std::uint32_t thresholds_[k_dma_semaphores] = {};
 };

@@ -48,15 +48,20 @@ public:
     virtual bool poll_until(std::uint64_t address, std::uint32_t mask, std::uint32_t expected,
                             std::uint64_t timeout_ns) = 0;
 
-    virtual void compute(std::uint32_t cycles) = 0; ///< charge this much work
-    virtual std::uint64_t now_ns() = 0;             ///< simulated time
+    virtual void compute(std::uint32_t work) = 0; ///< charge this many instructions
+    virtual std::uint64_t now_ns() = 0;           ///< simulated time
     virtual void log(const char* text, std::uint64_t value) = 0;
     virtual bus_fault fault() const = 0;
+    /// fault().set; a HAL may know it for less.
+    virtual bool faulted() const { return fault().set; }
     virtual void clear_fault() = 0;
 
 protected:
     ~hal() = default;
 };
+
+/// Instructions between two reads of poll_until() besides the interval, on an RV64 core (firmware/boot/boot.cpp).
+inline constexpr std::uint32_t k_hal_poll_instructions = 15;
 
 /// Interrupt lines of the core.
 inline constexpr std::uint32_t k_irq_mailbox = 1u << 0;

@@ -68,11 +68,13 @@ struct platform_table {
 static_assert(sizeof(platform_table) == 224, "table layout is part of the ABI");
 
 /// FNV-1a over 32-bit words; the check word of tables and descriptors.
+inline constexpr std::uint64_t k_check_start = 0xcbf29ce484222325ull;
+constexpr std::uint64_t check_step(std::uint64_t h, std::uint32_t word) { return (h ^ word) * 0x100000001b3ull; }
 constexpr std::uint64_t check_word(const std::uint32_t* words, std::size_t count)
 {
-    std::uint64_t h = 0xcbf29ce484222325ull;
+    std::uint64_t h = k_check_start;
     for (std::size_t i = 0; i < count; ++i)
-        h = (h ^ words[i]) * 0x100000001b3ull;
+        h = check_step(h, words[i]);
     return h;
 }
 

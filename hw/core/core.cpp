@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace weft {
 
@@ -57,7 +58,7 @@ std::vector<config_problem> core_config::validate() const
          fmt::format("is {}, must be 1 ns to 1 ms; 1 us is the default.", to_string(max_ahead)));
     need(stack.value() >= 32 << 10 && stack.value() <= 8 << 20, "stack",
          fmt::format("is {}, must be 32 KiB to 8 MiB; 64 KiB is the default.", to_string(stack)));
-    need(cpi >= 0.01 && cpi <= 1000, "cpi", fmt::format("is {}, must be 0.01 to 1000; 1 is the default.", cpi));
+    need(cpi >= 0.01 && cpi <= 1000, "cpi", fmt::format("is {}, must be 0.01 to 1000; 0.2 is the default.", cpi));
     if (model != core_model::rv64) {
         need(elf.empty(), "elf", "is given, but only a core with \"model: rv64\" executes it; this one is native.");
     } else if (*iss_engine_name() == '\0') {
@@ -82,9 +83,12 @@ core_base::core_base(const sc_core::sc_module_name& name, const core_config& con
 {
     require_picoseconds(this->name());
     ps_per_1024_cycles_ = cycles_to_ps(1024, config.clock);
+    ps_per_1024_instructions_ =
+        static_cast<std::uint64_t>(std::llround(config.cpi * static_cast<double>(cycles_to_ps(1024, config.clock))));
     irq_wake_ps_ = cycles_to_ps(config.irq_wake.value(), config.clock);
     wake_list_ |= irq_event_;
     wake_list_ |= timeout_event_;
+    stats.add("instructions", "1", "Instructions executed, or charged by native firmware", instructions);
     stats.add("mmio_reads", "1", "Register reads", mmio_reads);
     stats.add("mmio_writes", "1", "Register writes", mmio_writes);
     stats.add("bytes_copied", "B", "Bytes copied between firmware and memory on the bus", bytes_copied);

@@ -40,7 +40,12 @@ void native_core::run()
 // ---- time
 // ----------------------------------------------------------------------------------------------------------------
 
-void native_core::compute(std::uint32_t cycles) { charge_cycles(cycle_count(cycles)); }
+void native_core::compute(std::uint32_t work)
+{
+    const std::uint64_t before_ps = ps_of_instructions(instructions.value());
+    instructions.add(work);
+    charge(ps_of_instructions(instructions.value()) - before_ps);
+}
 
 std::uint64_t native_core::now_ns()
 {
@@ -160,6 +165,7 @@ bool native_core::poll_until(std::uint64_t address, std::uint32_t mask, std::uin
         if (met || local_now_ps() >= deadline_ps_)
             break;
         polled_at_ps_ = read_at_ps;
+        compute(abi::k_hal_poll_instructions);
         charge_cycles(interval);
         interval = std::min(cycle_count(2 * interval.value()), config_.poll_interval_max);
     }

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -55,9 +54,7 @@ bool in_memory(std::uint64_t address, std::uint64_t bytes)
 } // namespace
 
 rv64_core::rv64_core(const sc_core::sc_module_name& name, const core_config& config, notifier& wake, std::uint32_t hart)
-    : core_base(name, config, wake), hart_(hart), memory_(nullptr, std::free), iss_(make_iss(*this)),
-      ps_per_1024_instructions_(
-          static_cast<std::uint64_t>(std::llround(config.cpi * static_cast<double>(cycles_to_ps(1024, config.clock)))))
+    : core_base(name, config, wake), hart_(hart), memory_(nullptr, std::free), iss_(make_iss(*this))
 {
     if (!iss_)
         throw user_error(fmt::format(
@@ -69,7 +66,6 @@ rv64_core::rv64_core(const sc_core::sc_module_name& name, const core_config& con
     iss_->map_memory(k_memory, k_memory_bytes, memory_.get());
     SC_THREAD(run);
     set_stack_size(static_cast<std::size_t>(config.host_stack_bytes()));
-    stats.add("instructions", "1", "Instructions executed", instructions);
     stats.add("traps", "1", "Exceptions, bus errors among them", traps);
     stats.add("interrupts", "1", "Interrupts taken as traps; a wfi that ends is none", interrupts);
 }
@@ -130,7 +126,7 @@ void rv64_core::execute()
         if (interrupt_due())
             take_interrupt();
         const std::uint64_t room_ps = config_.max_ahead.value() - std::min(ahead_ps(), config_.max_ahead.value());
-        const iss_stop stop = iss_->run(std::max<std::uint64_t>(1, (room_ps << 10) / ps_per_1024_instructions_));
+        const iss_stop stop = iss_->run(std::max<std::uint64_t>(1, (room_ps << 10) / ps_per_1024_instructions()));
         settle();
         if (stop == iss_stop::trap)
             take_trap(iss_->last_trap());
@@ -145,7 +141,7 @@ void rv64_core::settle()
     const std::uint64_t all = iss_->retired();
     instructions.reset();
     instructions.add(all);
-    const std::uint64_t all_ps = cost_ps(all);
+    const std::uint64_t all_ps = ps_of_instructions(all);
     if (all_ps <= charged_ps_)
         return; // a block that was charged and then left early
     const std::uint64_t span_ps = all_ps - charged_ps_;

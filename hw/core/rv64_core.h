@@ -53,7 +53,7 @@ public:
     void observe(iss_observer& observer);
     iss& engine() { return *iss_; }
     /// In iss_observer::on_instruction(): simulated time at which the instruction begins.
-    std::uint64_t observed_now_ps() const { return local_now_ps() + cost_ps(iss_->retired()) - charged_ps_; }
+    std::uint64_t observed_now_ps() const { return local_now_ps() + ps_of_instructions(iss_->retired()) - charged_ps_; }
     /// Bytes moved, from the first on: less than asked for at the end of a memory; registers only one by one, as a
     /// whole, and as they are stored. 0: nothing there, or the control block.
     std::uint32_t read_debug(std::uint64_t address, void* to, std::uint32_t bytes);
@@ -61,7 +61,6 @@ public:
     /// The file that was loaded; empty when it can no longer be read.
     std::vector<std::uint8_t> elf_file() const;
 
-    counter instructions;
     counter traps;
     counter interrupts;
 
@@ -88,10 +87,6 @@ private:
     bool burst(std::uint32_t command);
     void put_character(char c);
     void refuse_below_memory(std::uint64_t address, const char* what);
-    std::uint64_t cost_ps(std::uint64_t count) const
-    {
-        return (count >> 10) * ps_per_1024_instructions_ + ((count & 1023) * ps_per_1024_instructions_ >> 10);
-    }
     bool timer_due() const { return timer_ps_ <= local_now_ps(); }
 
     std::uint32_t hart_;
@@ -99,7 +94,6 @@ private:
     std::unique_ptr<iss> iss_;
     iss_observer* observer_ = nullptr;
     firmware_image image_; // of the program; elf is nullptr when it is the file of the configuration
-    std::uint64_t ps_per_1024_instructions_;
     std::uint64_t charged_ps_ = 0; // of all instructions so far
 
     std::uint32_t irq_enable_ = 0;

@@ -61,6 +61,9 @@ struct bench : sc_core::sc_module, core_log_sink {
         c.clock = 1000_MHz;
         c.mmio_overhead = 80_cycles;
         c.irq_wake = 300_cycles;
+        c.cpi = 1;
+        c.wait_entry = 20_cycles;
+        c.poll_interval = 50_cycles;
         c.poll_interval_max = c.poll_interval;
         return c;
     }

@@ -64,6 +64,7 @@ struct bench : sc_core::sc_module, core_log_sink, timeline_client {
         c.clock = 1000_MHz;
         c.mmio_overhead = 80_cycles;
         c.irq_wake = 300_cycles;
+        c.cpi = 1;
         return c;
     }
     void on_log(const char*, std::uint64_t, const char*, std::uint64_t) override {}

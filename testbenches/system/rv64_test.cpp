@@ -5,6 +5,8 @@
 #include "hw/core/iss.h"
 #include "testbenches/system/pod_bench.h"
 
+#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,19 +16,30 @@ using namespace weft::test;
 
 namespace {
 
-/// What is left of a case when it is sent through a pipe.
+/// What is left of a run when it is sent through a pipe. Of the cores, the sum.
 struct case_record {
     std::uint64_t payload_digest = 0;
     std::uint64_t time_ps = 0;
     std::uint64_t steps = 0;
     std::uint64_t messages = 0;
+    std::uint64_t instructions = 0; ///< of all cases; in the first record
 };
 
-std::vector<case_record> records_of(const run_outcome& outcome)
+std::vector<case_record> records_of(const tpu_pod_config& config)
 {
+    tpu_pod machine(config);
+    collective_runner runner("host", machine, config.run, nullptr);
+    const run_outcome outcome = runner.run();
+    INFO(outcome.failure);
+    CHECK(outcome.failure.empty());
     std::vector<case_record> all;
-    for (const case_result& c : outcome.cases)
-        all.push_back({c.check.digest, c.time_ps, c.steps, c.messages});
+    for (const case_result& c : outcome.cases) {
+        CHECK(c.check.wrong == 0);
+        all.push_back({c.check.digest, c.time_ps, c.steps, c.messages, 0});
+    }
+    if (!all.empty())
+        for (const chip* c : machine.chips())
+            all.front().instructions += static_cast<std::uint64_t>(c->core.stats.find("instructions")->value());
     return all;
 }
 
@@ -35,11 +48,12 @@ std::vector<case_record> records_in_a_child(const tpu_pod_config& config)
 {
     int ends[2];
     REQUIRE(pipe(ends) == 0);
+    std::fflush(nullptr);
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
         close(ends[0]);
-        const std::vector<case_record> all = records_of(run(config));
+        const std::vector<case_record> all = records_of(config);
         const std::size_t bytes = all.size() * sizeof(case_record);
         std::_Exit(write(ends[1], all.data(), bytes) == static_cast<ssize_t>(bytes) ? 0 : 1);
     }
@@ -55,35 +69,130 @@ std::vector<case_record> records_in_a_child(const tpu_pod_config& config)
     return all;
 }
 
-void compare(tpu_pod_config config)
+/// How far the times of the two kinds of cores may lie apart. Instructions agree within 3 %; where both directions of a ring
+/// keep the cores busy all the time, a difference of a few nanoseconds can settle in another rhythm
+/// (docs/03_timing_model.md, section 6), which a single case then shows.
+struct tolerance {
+    double mean; ///< of the absolute errors
+    double worst;
+};
+
+/// Runs the workload on both kinds of cores.
+void compare(tpu_pod_config config, tolerance allowed)
 {
     if (*iss_engine_name() == '\0')
         return; // a build without an engine
     config.chip.core.model = core_model::native;
     const std::vector<case_record> native = records_in_a_child(config);
     config.chip.core.model = core_model::rv64;
-    const std::vector<case_record> rv64 = records_of(run(config));
+    const std::vector<case_record> rv64 = records_in_a_child(config);
+    std::vector<collective_case> cases;
+    for (const collective_spec& s : config.run.workload)
+        for (const collective_case& c : s.cases())
+            cases.push_back(c);
     REQUIRE(native.size() == rv64.size());
+    REQUIRE(native.size() == cases.size());
+    double sum = 0;
     for (std::size_t i = 0; i < rv64.size(); ++i) {
-        INFO("case " << i << ": native " << native[i].time_ps / 1000 << " ns, rv64 " << rv64[i].time_ps / 1000
-                     << " ns");
+        const double error = static_cast<double>(native[i].time_ps) / static_cast<double>(rv64[i].time_ps) - 1;
+        INFO(name_of(cases[i].op) << " " << name_of(cases[i].algo) << " " << cases[i].size_bytes << " B: native "
+                                  << native[i].time_ps / 1000 << " ns, rv64 " << rv64[i].time_ps / 1000 << " ns, "
+                                  << error * 100 << " %");
         CHECK(rv64[i].payload_digest == native[i].payload_digest);
         CHECK(rv64[i].payload_digest != 0);
         CHECK(rv64[i].steps == native[i].steps);
         CHECK(rv64[i].messages == native[i].messages);
-        // The cost table of native cores is not calibrated from instruction counts yet.
-        CHECK(rv64[i].time_ps > native[i].time_ps / 2);
-        CHECK(rv64[i].time_ps < native[i].time_ps * 8);
+        CHECK(std::abs(error) < allowed.worst);
+        sum += std::abs(error);
     }
+    INFO("mean error " << 100 * sum / static_cast<double>(rv64.size()) << " %");
+    CHECK(sum / static_cast<double>(rv64.size()) < allowed.mean);
 }
+
+/// Instructions of one command on all cores: those of two runs, less those of one.
+double instructions_of(tpu_pod_config config, core_model model, std::size_t times)
+{
+    config.chip.core.model = model;
+    const std::vector<collective_spec> once = config.run.workload;
+    const std::vector<case_record> first = records_in_a_child(config);
+    for (std::size_t i = 0; i < times; ++i)
+        config.run.workload.insert(config.run.workload.end(), once.begin(), once.end());
+    const std::vector<case_record> all = records_in_a_child(config);
+    REQUIRE(!first.empty());
+    REQUIRE(!all.empty());
+    return static_cast<double>(all.front().instructions - first.front().instructions) / static_cast<double>(times);
+}
+
+/// The cost table (firmware/costs.h) against the counters of RV64 cores.
+void compare_instructions(const tpu_pod_config& base, const std::vector<collective_spec>& workload, double tolerance)
+{
+    if (*iss_engine_name() == '\0')
+        return;
+    for (const collective_spec& s : workload)
+        for (const abi::algorithm algorithm : s.algorithms) {
+            tpu_pod_config config = base;
+            config.run.data = data_mode::off;
+            config.run.workload = {s};
+            config.run.workload.front().algorithms = {algorithm};
+            const double charged = instructions_of(config, core_model::native, 2);
+            const double executed = instructions_of(config, core_model::rv64, 2);
+            std::printf("%-14s %-16s charged %9.0f, executed %9.0f: %+.1f %%\n", name_of(s.op), name_of(algorithm),
+                        charged, executed, 100 * (charged / executed - 1));
+            INFO(name_of(s.op) << " " << name_of(algorithm) << ": charged " << charged << ", executed " << executed);
+            CHECK(charged == Approx(executed).epsilon(tolerance));
+        }
+}
+
+tpu_pod_config at_cpi_1(std::uint32_t rows, std::uint32_t cols)
+{
+    tpu_pod_config config = pod(rows, cols);
+    config.chip.core.cpi = 1;
+    return config;
+}
+
+tpu_pod_config with_failed_board(tpu_pod_config config)
+{
+    failed_region_config region;
+    region.row = region.col = 2;
+    config.faults.regions = {region};
+    return config;
+}
+
+const std::vector<collective_spec> k_around_failed_chips = {spec(
+    abi::collective_op::all_reduce,
+    {abi::algorithm::row_pair, abi::algorithm::row_pair_forward, abi::algorithm::ring_1d}, {4, 16 << 10, 256 << 10})};
 
 } // namespace
 
-TEST_CASE("collectives on 4x4 rv64 cores give the bytes of native cores")
+TEST_CASE("collectives on 4x4 rv64 cores give the bytes and times of native cores")
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_pod_config config = at_cpi_1(4, 4);
     config.run.workload = everything({4, 100, 4096, 65540, 1 << 20});
-    compare(config);
+    compare(config, {0.02, 0.04});
+}
+
+TEST_CASE("collectives on 8x8 rv64 cores give the bytes and times of native cores")
+{
+    tpu_pod_config config = at_cpi_1(8, 8);
+    config.run.workload = everything({4, 16 << 10, 1 << 20});
+    compare(config, {0.02, 0.04});
+}
+
+TEST_CASE("collectives around failed chips on rv64 cores give the bytes and times of native cores")
+{
+    tpu_pod_config config = with_failed_board(at_cpi_1(8, 8));
+    config.run.workload = k_around_failed_chips;
+    compare(config, {0.03, 0.06});
+}
+
+TEST_CASE("native cores charge the instructions that rv64 cores execute")
+{
+    compare_instructions(at_cpi_1(4, 4), everything({4, 4096, 65540}), 0.03);
+}
+
+TEST_CASE("native cores charge the instructions that rv64 cores execute around failed chips")
+{
+    compare_instructions(with_failed_board(at_cpi_1(6, 6)), k_around_failed_chips, 0.05);
 }
 
 TEST_CASE("collectives on 4x4 rv64 cores with small rings")
@@ -96,7 +205,8 @@ TEST_CASE("collectives on 4x4 rv64 cores with small rings")
     config.run.workload = everything({1000, 65536});
     for (collective_spec& s : config.run.workload)
         s.chunk = data_size(2 << 10);
-    compare(config);
+    // Ever longer intervals between two reads of HEAD make large steps of small differences.
+    compare(config, {0.06, 0.40});
 }
 
 TEST_CASE("a dead neighbour is reported by rv64 firmware")
