@@ -22,8 +22,8 @@ inline constexpr std::uint32_t k_member = 240;    ///< find the rank at a positi
 inline constexpr std::uint32_t k_plan_phase = 60; ///< plan a phase and see whether its ring needs to be told
 inline constexpr std::uint32_t k_notify = 215;    ///< tell a neighbour something
 inline constexpr std::uint32_t k_tree_block = 60; ///< look at one block of 2x2 chips while spanning a tree
-inline constexpr std::uint32_t k_drain = 200;     ///< wait until everything sent has left memory
-inline constexpr std::uint32_t k_response = 150;  ///< assemble and post the response
+inline constexpr std::uint32_t k_drain = 60;      ///< wait until everything sent has left memory
+inline constexpr std::uint32_t k_response = 290;  ///< assemble and post the response
 
 // The same around failed chips.
 inline constexpr std::uint32_t k_broken_view = 1370; ///< k_view

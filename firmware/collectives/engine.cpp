@@ -382,12 +382,27 @@ std::uint32_t engine::receives_needed(const channel& c) const
         if (c.done || !c.active || (fired & bit) == 0)
             continue;
         fired &= ~bit;
-        context_.known[c.wait_semaphore] = dma_.armed_threshold(c.wait_semaphore);
+        if (!reached(context_, c.wait_semaphore, dma_.armed_threshold(c.wait_semaphore)))
+            context_.known[c.wait_semaphore] = dma_.armed_threshold(c.wait_semaphore);
         // Having fired says "at least". Where several chunks make a step, more may have come: one read saves wake-ups.
         if (c.wait_semaphore == c.receive_semaphore && c.shard.count > chunk_elements_ && c.sent < c.total_sends) {
             charge(costs::k_count);
             context_.known[c.wait_semaphore] = dma_.semaphore_count(c.wait_semaphore);
         }
+    }
+    return dma_.bus_status("DMA.SEM_COUNT");
+}
+
+// Nobody sleeps for semaphores while a stream has more to send or its ring is full, so what the others wait for is looked at
+// here: a stream that never lets its ring run empty would keep them waiting to its end.
+abi::status engine::look_at_semaphores(bool ready_only)
+{
+    for (std::uint32_t i = 0; i < channel_count_; ++i) {
+        const channel& c = channels_[i];
+        if (c.done || !c.active || !c.waiting || (ready_only && !c.needs_ready))
+            continue;
+        charge(costs::k_count);
+        context_.known[c.wait_semaphore] = dma_.semaphore_count(c.wait_semaphore);
     }
     return dma_.bus_status("DMA.SEM_COUNT");
 }
@@ -429,9 +444,16 @@ void engine::run(collective_result& result)
         status = dma_.bus_status("DMA.TAIL");
         if (!status.ok() || waiting == nullptr)
             break;
-        if (more)
-            continue;
-        status = blocked != nullptr ? dma_.wait_space(blocked->queue, command_.timeout_ns) : sleep();
+        if (more) {
+            status = look_at_semaphores(true); // the others have their turn when the ring is full, at the latest
+        } else if (blocked != nullptr) {
+            pay();
+            status = dma_.wait_space(blocked->queue, command_.timeout_ns);
+            if (status.ok())
+                status = look_at_semaphores(false);
+        } else {
+            status = sleep();
+        }
     }
     charge(costs::k_drain);
     pay();

@@ -191,6 +191,7 @@ private:
     abi::status advance(channel& c);
     abi::status send_chunk(channel& c);
     abi::status sleep();
+    abi::status look_at_semaphores(bool ready_only);
     void charge(std::uint32_t cycles) { cycles_ += cycles; }
     void pay();
 

@@ -168,14 +168,14 @@ TEST_CASE("collectives on 4x4 rv64 cores give the bytes and times of native core
 {
     tpu_pod_config config = at_cpi_1(4, 4);
     config.run.workload = everything({4, 100, 4096, 65540, 1 << 20});
-    compare(config, {0.02, 0.04});
+    compare(config, {0.02, 0.06});
 }
 
 TEST_CASE("collectives on 8x8 rv64 cores give the bytes and times of native cores")
 {
     tpu_pod_config config = at_cpi_1(8, 8);
     config.run.workload = everything({4, 16 << 10, 1 << 20});
-    compare(config, {0.02, 0.04});
+    compare(config, {0.02, 0.05});
 }
 
 TEST_CASE("collectives around failed chips on rv64 cores give the bytes and times of native cores")
