@@ -182,7 +182,7 @@ protected:
 
     void charge(std::uint64_t span_ps);
     void charge_cycles(cycle_count cycles) { charge(cycles.value() * ps_per_1024_cycles_ >> 10); }
-    /// Time of the first `all` instructions of a run, without an error that adds up.
+    /// Of all instructions of a run at once no rounding error adds up.
     std::uint64_t ps_of_instructions(std::uint64_t all) const
     {
         return (all >> 10) * ps_per_1024_instructions_ + ((all & 1023) * ps_per_1024_instructions_ >> 10);
