@@ -16,7 +16,7 @@ namespace weft::firmware::costs {
 inline constexpr std::uint32_t k_command = 545;   ///< take, decode and check it
 inline constexpr std::uint32_t k_engine = 1200;   ///< set up the engine of rings and trees, and its end
 inline constexpr std::uint32_t k_parent = 455;    ///< find the parent in a broadcast tree
-inline constexpr std::uint32_t k_channel = 242;   ///< plan a channel
+inline constexpr std::uint32_t k_channel = 322;   ///< plan a channel
 inline constexpr std::uint32_t k_view = 430;      ///< find the own place and neighbours on a ring
 inline constexpr std::uint32_t k_member = 240;    ///< find the rank at a position of a ring
 inline constexpr std::uint32_t k_plan_phase = 60; ///< plan a phase and see whether its ring needs to be told
@@ -53,11 +53,11 @@ inline constexpr std::uint32_t k_turn = 50;     ///< a turn
 inline constexpr std::uint32_t k_doorbell = 26; ///< ring one
 inline constexpr std::uint32_t k_arm = 30;      ///< arm a semaphore
 inline constexpr std::uint32_t k_sleep = 126;   ///< go to sleep
-inline constexpr std::uint32_t k_wake = 119;    ///< wake up and find out why
+inline constexpr std::uint32_t k_wake = 152;    ///< wake up and find out why
 
 // all_to_all.
 inline constexpr std::uint32_t k_direct_message = 285; ///< send a message
 inline constexpr std::uint32_t k_direct_skip = 14;     ///< skip an empty block
-inline constexpr std::uint32_t k_direct_wait = 170;    ///< arm a semaphore and wait for it
+inline constexpr std::uint32_t k_direct_wait = 191;    ///< arm a semaphore and wait for it
 
 } // namespace weft::firmware::costs

@@ -79,8 +79,15 @@ abi::status dma_driver::init(const abi::platform_table& table)
     return bus_status("DMA.CONTROL");
 }
 
-bool dma_driver::refresh_head(std::uint32_t queue)
+inline bool dma_driver::looks_full(std::uint32_t queue) const
 {
+    return enqueued_[queue] - head_[queue] >= entries_;
+}
+
+bool dma_driver::has_space(std::uint32_t queue)
+{
+    if (!looks_full(queue))
+        return true;
     head_[queue] = hal_.read32(reg(abi::dma::HEAD(queue)));
     return !looks_full(queue);
 }
@@ -158,6 +165,24 @@ std::uint32_t dma_driver::semaphore_count(std::uint32_t semaphore)
     return hal_.read32(reg(abi::dma::SEM_COUNT(semaphore)));
 }
 
+// Armed semaphores that have fired; they are disarmed. None after a bus error.
+inline std::uint64_t dma_driver::take_fired()
+{
+    const std::uint64_t pending = hal_.read64(reg(abi::dma::SEM_PENDING));
+    const std::uint64_t fired = pending & armed_;
+    armed_ &= ~fired;
+    return fired;
+}
+
+abi::status dma_driver::wait(std::uint64_t timeout_ns, std::uint64_t& fired)
+{
+    fired = 0;
+    if (hal_.wait_irq(abi::k_irq_dma, timeout_ns) == 0)
+        return error_or_timeout("DMA.SEM_PENDING", armed_);
+    fired = take_fired();
+    return fired != 0 ? abi::status{} : wait_on(timeout_ns, fired);
+}
+
 // The rest of wait() after a first look that found nothing: a timeout, a bus error, or interrupts for others.
 abi::status dma_driver::wait_on(std::uint64_t timeout_ns, std::uint64_t& fired)
 {
@@ -178,8 +203,7 @@ abi::status dma_driver::wait_on(std::uint64_t timeout_ns, std::uint64_t& fired)
             return {abi::status_code::device_error, "DMA.IRQ_STATUS", hal_.read32(reg(abi::dma::IRQ_STATUS))};
         if (hal_.wait_irq(abi::k_irq_dma, left_ns) == 0)
             return error_or_timeout("DMA.SEM_PENDING", armed_);
-        fired = hal_.read64(reg(abi::dma::SEM_PENDING)) & armed_;
-        armed_ &= ~fired;
+        fired = take_fired();
         if (fired != 0)
             return bus_status("DMA.SEM_PENDING");
     }

@@ -16,7 +16,6 @@
 
 #include "hw/abi/descriptor.h"
 #include "hw/abi/hal.h"
-#include "hw/abi/registers.h"
 
 namespace weft::firmware {
 
@@ -34,7 +33,7 @@ public:
     abi::status init(const abi::platform_table& table);
 
     /// True when the ring of `queue` takes another descriptor. Reads HEAD only when the remembered value says "full".
-    bool has_space(std::uint32_t queue) { return !looks_full(queue) || refresh_head(queue); }
+    bool has_space(std::uint32_t queue);
     /// Waits until it does; the wait may last until the ring is half empty on average.
     abi::status wait_space(std::uint32_t queue, std::uint64_t timeout_ns);
 
@@ -67,15 +66,7 @@ public:
 
     /// Sleeps until at least one armed semaphore has fired; those are returned in `fired` and disarmed. Interrupts for
     /// semaphores that nobody armed are tolerated; the timeout starts anew with the first of them, and only then.
-    abi::status wait(std::uint64_t timeout_ns, std::uint64_t& fired)
-    {
-        fired = 0;
-        if (hal_.wait_irq(abi::k_irq_dma, timeout_ns) == 0)
-            return error_or_timeout("DMA.SEM_PENDING", armed_);
-        fired = hal_.read64(reg(abi::dma::SEM_PENDING)) & armed_; // 0 after a bus error
-        armed_ &= ~fired;
-        return fired != 0 ? abi::status{} : wait_on(timeout_ns, fired);
-    }
+    abi::status wait(std::uint64_t timeout_ns, std::uint64_t& fired);
 
     /// Waits until every byte of everything posted has left memory (HEAD == TAIL on all queues).
     abi::status drain(std::uint64_t timeout_ns);
@@ -87,8 +78,8 @@ public:
     std::uint32_t ring_entries() const { return entries_; }
 
 private:
-    bool looks_full(std::uint32_t queue) const { return enqueued_[queue] - head_[queue] >= entries_; }
-    bool refresh_head(std::uint32_t queue);
+    bool looks_full(std::uint32_t queue) const;
+    std::uint64_t take_fired();
     void write_threshold(std::uint32_t semaphore, std::uint32_t threshold);
     abi::status wait_on(std::uint64_t timeout_ns, std::uint64_t& fired);
     abi::status bus_error(const char* where) const;

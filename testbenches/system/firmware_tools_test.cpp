@@ -215,7 +215,7 @@ continue
 delete
 break *&weft_read64 thread 2
 continue
-backtrace 2
+backtrace 3
 delete
 set $before = $a0
 set var $a0 = 1234

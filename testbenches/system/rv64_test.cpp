@@ -69,7 +69,8 @@ std::vector<case_record> records_in_a_child(const tpu_pod_config& config)
     return all;
 }
 
-/// How far the times of the two kinds of cores may lie apart. Instructions agree within 3 %; where both directions of a ring
+/// How far the times of the two kinds of cores may lie apart. Instructions agree within 3 %, and times of the shipped
+/// configuration within 2 %; where both directions of a ring
 /// keep the cores busy all the time, a difference of a few nanoseconds can settle in another rhythm
 /// (docs/03_timing_model.md, section 6), which a single case then shows.
 struct tolerance {
@@ -166,28 +167,35 @@ const std::vector<collective_spec> k_around_failed_chips = {spec(
 
 TEST_CASE("collectives on 4x4 rv64 cores give the bytes and times of native cores")
 {
-    tpu_pod_config config = at_cpi_1(4, 4);
+    tpu_pod_config config = pod(4, 4);
     config.run.workload = everything({4, 100, 4096, 65540, 1 << 20});
-    compare(config, {0.02, 0.06});
+    compare(config, {0.01, 0.04});
 }
 
 TEST_CASE("collectives on 8x8 rv64 cores give the bytes and times of native cores")
 {
-    tpu_pod_config config = at_cpi_1(8, 8);
+    tpu_pod_config config = pod(8, 8);
     config.run.workload = everything({4, 16 << 10, 1 << 20});
-    compare(config, {0.02, 0.05});
+    compare(config, {0.01, 0.04});
 }
 
 TEST_CASE("collectives around failed chips on rv64 cores give the bytes and times of native cores")
 {
-    tpu_pod_config config = with_failed_board(at_cpi_1(8, 8));
+    tpu_pod_config config = with_failed_board(pod(8, 8));
     config.run.workload = k_around_failed_chips;
-    compare(config, {0.03, 0.06});
+    compare(config, {0.01, 0.03});
+}
+
+TEST_CASE("cores five times as slow still agree")
+{
+    tpu_pod_config config = at_cpi_1(4, 4); // nothing but cores matters
+    config.run.workload = everything({4, 100, 4096, 65540, 1 << 20});
+    compare(config, {0.02, 0.06});
 }
 
 TEST_CASE("native cores charge the instructions that rv64 cores execute")
 {
-    compare_instructions(at_cpi_1(4, 4), everything({4, 4096, 65540}), 0.03);
+    compare_instructions(at_cpi_1(4, 4), everything({4, 4096, 65540}), 0.02);
 }
 
 TEST_CASE("native cores charge the instructions that rv64 cores execute around failed chips")

@@ -19,7 +19,7 @@ const string_list k_fabric_users = {"hw/ici", "hw/ub", "hw/ipu", "hw/neuronlink"
 
 // Headers that a freestanding compiler has, and for firmware a few more that neither allocate nor throw.
 const string_list k_freestanding = {"cstddef", "cstdint", "climits", "limits", "cfloat", "cstdarg", "type_traits"};
-const string_list k_firmware_extra = {"algorithm", "array", "cstring", "initializer_list", "tuple", "utility"};
+const string_list k_firmware_extra = {"algorithm", "array", "cstring", "initializer_list", "new", "tuple", "utility"};
 
 const string_list k_systemc = {"systemc", "systemc.h", "tlm", "tlm.h", "tlm_utils/", "sysc/"};
 const string_list k_platform_libraries = {"yaml-cpp/", "nlohmann/", "CLI/", "spdlog/"};
@@ -224,7 +224,8 @@ const std::vector<pattern_rule>& rules_for_bare_code()
 const std::vector<pattern_rule>& rules_for_firmware()
 {
     static const std::vector<pattern_rule> rules = {
-        {std::regex(R"(\bnew\b|=\s*new\b|\bdelete\s*(\[|\w)|\b(malloc|calloc|realloc|free)\s*\()"),
+        // Placement new, always with the address of an object, makes an object where it is first needed.
+        {std::regex(R"(\bnew\b(?!\s*\(&)(?!>)|\bdelete\s*(\[|\w)|\b(malloc|calloc|realloc|free)\s*\()"),
          "firmware has no heap"},
         {std::regex(R"(\bstd::(vector|string|map|set|list|deque|unordered_\w+|function|unique_ptr|shared_ptr)\b)"),
          "firmware has no heap"},

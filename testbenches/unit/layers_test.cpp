@@ -154,6 +154,7 @@ TEST_CASE("layers: heap and exceptions and mutable state in firmware are found")
 {
     const std::string file = "firmware/collectives/ring.cpp";
     CHECK(problems(file, "    auto* p = new int;") == 1);
+    CHECK(problems(file, "    auto* p = new (std::nothrow) int;") == 1);
     CHECK(problems(file, "    delete p;") == 1);
     CHECK(problems(file, "    void* p = malloc(3);") == 1);
     CHECK(problems(file, "    std::vector<int> v;") == 1);
@@ -168,6 +169,8 @@ TEST_CASE("layers: heap and exceptions and mutable state in firmware are found")
     CHECK(problems(file, "    thread_local int depth = 0;") == 1);
 
     CHECK(problems(file, "ring(const ring&) = delete;") == 0);
+    CHECK(problems(file, "#include <new>") == 0);
+    CHECK(problems(file, "    channel& c = *new (&channels_[i]) channel;") == 0);
     CHECK(problems(file, "constexpr int k_chunks = 4;") == 0);
     CHECK(problems(file, "inline constexpr int k_chunks = 4;") == 0);
     CHECK(problems(file, "static constexpr int k_chunks = 4;") == 0);
