@@ -242,7 +242,7 @@ continue
     CHECK_THAT(said, Contains("Thread 3 hit Hardware watchpoint 2: -location context.expected[16]"));
     CHECK_THAT(said, Contains("Old value = 0\nNew value = 1\n"));
     CHECK_THAT(said, Contains("Thread 2 hit Breakpoint 3, weft_read64 ()"));
-    CHECK_THAT(said, Contains("in weft::firmware::dma_driver::wait ("));
+    CHECK_THAT(said, Contains("weft::firmware::dma_driver::wait (this="));
     CHECK_THAT(said, Contains("= 1234"));
     CHECK_THAT(said, Contains("rank 0, chip(0,0): "));
     CHECK_THAT(said, Contains("exited normally"));

@@ -69,10 +69,9 @@ std::vector<case_record> records_in_a_child(const tpu_pod_config& config)
     return all;
 }
 
-/// How far the times of the two kinds of cores may lie apart. Instructions agree within 3 %, and times of the shipped
-/// configuration within 2 %; where both directions of a ring
-/// keep the cores busy all the time, a difference of a few nanoseconds can settle in another rhythm
-/// (docs/03_timing_model.md, section 6), which a single case then shows.
+/// How far the times of the two kinds of cores may lie apart. Instructions agree within 2 %, and most times within 1 %. Where
+/// both directions of a ring keep the cores busy all the time, a difference of a few nanoseconds can settle in another rhythm
+/// (docs/03_timing_model.md, section 6); a chip of a short broadcast may sleep once more (264 ns).
 struct tolerance {
     double mean; ///< of the absolute errors
     double worst;
