@@ -46,6 +46,10 @@ inline constexpr catalog_entry k_algorithm_catalog[abi::k_algorithms] = {
     {"direct", "every pair directly, staggered, after a barrier; all_to_all"},
     {"row_pair_forward",
      "row_pair around failed chips whose columns hand their sums to whole columns in the second phase; all_reduce"},
+    {"switchml", "in the switches of a SwitchML network, with loss recovery; all_reduce"},
+    {"switchml_lossless", "in the switches, as switchml, but a lost packet is never sent again; all_reduce"},
+    {"halving_doubling", "halves exchanged between ever nearer ranks, then back, on a switched network; all_reduce"},
+    {"parameter_server", "shards summed by servers on a switched network; all_reduce"},
 };
 inline constexpr catalog_entry k_collective_catalog[abi::k_collective_ops] = {
     {"all_reduce", "the reduction of all ranks' elements, on every rank"},

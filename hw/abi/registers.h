@@ -40,6 +40,9 @@ namespace mailbox {
 namespace core {
 #include "hw/abi/core_regs.def"
 } // namespace core
+namespace nic {
+#include "hw/abi/nic_regs.def"
+} // namespace nic
 #undef WEFT_REG
 #undef WEFT_REG_ARRAY
 
@@ -54,6 +57,9 @@ inline constexpr reg_row k_mailbox_rows[] = {
 };
 inline constexpr reg_row k_core_rows[] = {
 #include "hw/abi/core_regs.def"
+};
+inline constexpr reg_row k_nic_rows[] = {
+#include "hw/abi/nic_regs.def"
 };
 #undef WEFT_REG
 #undef WEFT_REG_ARRAY

@@ -39,10 +39,14 @@ enum class algorithm : std::uint8_t {
     mesh_tree = 3, ///< broadcast: along the root's row, then along every column
     direct = 4,    ///< all-to-all: every pair directly, staggered
     row_pair_forward =
-        5 ///< row_pair on a mesh with failed chips; columns with failed chips hand their part of the second
-          ///< phase to whole columns instead of routing around (section 2.2)
+        5,        ///< row_pair on a mesh with failed chips; columns with failed chips hand their part of the second
+                  ///< phase to whole columns instead of routing around (section 2.2)
+    switchml = 6, ///< all-reduce in the network with loss recovery: algorithms 3 and 4 of SwitchML (NSDI 2021)
+    switchml_lossless = 7, ///< the same without recovery: algorithms 1 and 2
+    halving_doubling = 8,  ///< recursive halving, then doubling, between ranks one switch apart
+    parameter_server = 9   ///< shards summed by servers: on the ranks themselves, or on machines of their own
 };
-inline constexpr unsigned k_algorithms = 6;
+inline constexpr unsigned k_algorithms = 10;
 
 /// Why firmware stopped. Written to the mailbox; 0 is success.
 enum class status_code : std::uint32_t {

@@ -37,9 +37,16 @@ template <> struct enum_names<abi::collective_op> {
 };
 template <> struct enum_names<abi::algorithm> {
     static constexpr std::pair<abi::algorithm, const char*> values[] = {
-        {abi::algorithm::ring_1d, "ring_1d"},   {abi::algorithm::two_d, "two_d"},
-        {abi::algorithm::row_pair, "row_pair"}, {abi::algorithm::mesh_tree, "mesh_tree"},
-        {abi::algorithm::direct, "direct"},     {abi::algorithm::row_pair_forward, "row_pair_forward"},
+        {abi::algorithm::ring_1d, "ring_1d"},
+        {abi::algorithm::two_d, "two_d"},
+        {abi::algorithm::row_pair, "row_pair"},
+        {abi::algorithm::mesh_tree, "mesh_tree"},
+        {abi::algorithm::direct, "direct"},
+        {abi::algorithm::row_pair_forward, "row_pair_forward"},
+        {abi::algorithm::switchml, "switchml"},
+        {abi::algorithm::switchml_lossless, "switchml_lossless"},
+        {abi::algorithm::halving_doubling, "halving_doubling"},
+        {abi::algorithm::parameter_server, "parameter_server"},
     };
 };
 template <> struct enum_names<abi::element_type> {
