@@ -73,20 +73,23 @@ constexpr bool in_capacity(std::uint64_t address, std::uint64_t bytes, std::uint
     return bytes <= capacity_bytes && address <= capacity_bytes - bytes;
 }
 
+/// A target socket that several initiators may bind to: a device on the buses of several cores.
+using shared_target_socket = ::tlm::tlm_target_socket<32, ::tlm::tlm_base_protocol_types, 0>;
+
 /// Target socket of a device: one access is one register.
 ///
 /// Timing: every access takes `latency`. Hooks run inside b_transport; access_ps() tells them when the access takes
 /// effect. Errors: no such register -> ADDRESS_ERROR; read-only -> COMMAND_ERROR; wrong width, length or alignment ->
 /// BURST_ERROR; byte enables -> BYTE_ENABLE_ERROR. transport_dbg reads and writes stored values without side effects.
-class mmio_target_socket : public ::tlm::tlm_target_socket<>, private blocking_target {
+class mmio_target_socket : public shared_target_socket, private blocking_target {
 public:
     /// `regs` belongs to the module that owns the socket.
     mmio_target_socket(const char* name, reg_file& regs, duration latency)
-        : ::tlm::tlm_target_socket<>(name), regs_(regs), latency_ps_(latency.value())
+        : shared_target_socket(name), regs_(regs), latency_ps_(latency.value())
     {
         bind(static_cast<::tlm::tlm_fw_transport_if<>&>(*this));
     }
-    using ::tlm::tlm_target_socket<>::bind;
+    using shared_target_socket::bind;
 
     /// In a hook: simulated time at which this access takes effect, latency included.
     std::uint64_t access_ps() const { return access_ps_; }

@@ -2,24 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/chip/chip.h"
 
-#include "hw/core/native_core.h"
-#include "hw/core/rv64_core.h"
-
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <type_traits>
 
 namespace weft {
 
 namespace {
-constexpr std::uint64_t k_device_window_bytes = 0x1'0000;
-
-std::unique_ptr<core_base> make_core(const core_config& config, notifier& wake, std::uint32_t rank)
-{
-    if (config.model == core_model::rv64)
-        return std::make_unique<rv64_core>("core", config, wake, rank);
-    return std::make_unique<native_core>("core", config, wake);
-}
-
 irq_if& irq_input(irq_if& core, core_gate* gate) { return gate != nullptr ? gate->from_devices() : core; }
 } // namespace
 
@@ -39,57 +29,133 @@ std::vector<config_problem> chip_config::validate() const
 }
 
 chip::chip(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const chip_config& config,
-           const dma_fabric_view& view, abi::platform_table table, core_gate* gate)
+           const dma_fabric_view& view, abi::platform_table table, const chip_options& options)
     : sc_core::sc_module(name), core_(make_core(config.core, time, table.rank)), core(*core_), bus("bus", config.bus),
       local("local", config.local_memory), hbm("hbm", config.hbm),
-      dma("dma", time, pool, irq_input(core, gate), table.rank, table.ranks, config.dma, view),
+      dma("dma", time, pool, irq_input(core, options.gate), table.rank, table.ranks, config.dma, view),
       mailbox("mailbox", config.mailbox), rank_(table.rank)
 {
-    if (gate != nullptr) {
-        core.socket.bind(gate->from_core());
-        gate->to_bus().bind(bus.socket);
-        gate->connect(core, time);
+    if (options.gate != nullptr) {
+        core.socket.bind(options.gate->from_core());
+        options.gate->to_bus().bind(bus.socket);
+        options.gate->connect(core, time);
     } else {
         core.socket.bind(bus.socket);
     }
     bus.connect(local.socket, {abi::k_local_memory_base, abi::k_local_memory_bytes, "local memory"});
     bus.connect(mailbox.socket, {abi::k_mailbox_base, k_device_window_bytes, "mailbox"});
     bus.connect(dma.registers, {abi::k_dma_base, k_device_window_bytes, "DMA"});
-    bus.connect(hbm.socket, {abi::k_hbm_base, config.hbm.capacity.value(), "HBM"});
     dma.memory.bind(hbm.port);
-    mailbox.connect_irq(irq_input(core, gate));
+    mailbox.connect_irq(irq_input(core, options.gate));
+    cores_.push_back(&core);
+    std::vector<weft::bus*> buses{&bus};
+    for (std::uint32_t i = 1; i < options.cores; ++i) {
+        further_.push_back(std::make_unique<core_complex>(fmt::format("core_{}", i).c_str(), config, time, rank_));
+        cores_.push_back(&further_.back()->core);
+        buses.push_back(&further_.back()->bus);
+    }
+    if (options.nic != nullptr) {
+        std::vector<irq_if*> lines{&irq_input(core, options.gate)};
+        for (const auto& c : further_)
+            lines.push_back(&c->core);
+        nic_ =
+            std::make_unique<ethernet_nic>("nic", time, pool, *options.nic, options.nic_mac, lines, options.carry_data);
+        nic_->memory.bind(hbm.port);
+    }
+    for (weft::bus* b : buses) {
+        b->connect(hbm.socket, {abi::k_hbm_base, config.hbm.capacity.value(), "HBM"});
+        if (nic_)
+            b->connect(nic_->registers, {abi::k_nic_base, k_device_window_bytes, "NIC"});
+    }
+    write_tables(table, config, options, view.ports);
+}
 
+void chip::write_tables(abi::platform_table table, const chip_config& config, const chip_options& options,
+                        std::uint32_t ports)
+{
     table.dma_queues = config.dma.queues;
-    table.dma_ports = view.ports;
+    table.dma_ports = ports;
     table.dma_ring_entries = config.dma.ring_entries;
     table.hbm_bytes = config.hbm.capacity.value();
     table.dma_ring_area = abi::k_hbm_base + config.buffer_bytes();
-    std::uint32_t words[sizeof table / 4];
-    std::memcpy(words, &table, sizeof table);
-    table.check = abi::check_word(words, offsetof(abi::platform_table, check) / 4);
-    local.write_bytes(abi::k_platform_table_address, &table, sizeof table);
+    const auto sign = [](auto& t) {
+        std::uint32_t words[sizeof t / 4];
+        std::memcpy(words, &t, sizeof t);
+        t.check = abi::check_word(words, offsetof(std::remove_reference_t<decltype(t)>, check) / 4);
+    };
+    sign(table);
+    for (std::size_t i = 0; i < cores_.size(); ++i) {
+        local_memory& memory = i == 0 ? local : further_[i - 1]->local;
+        memory.write_bytes(abi::k_platform_table_address, &table, sizeof table);
+        if (i >= options.jobs.size())
+            continue;
+        abi::switchml::table job = options.jobs[i];
+        sign(job);
+        memory.write_bytes(abi::switchml::k_table_address, &job, sizeof job);
+    }
+}
+
+void chip::connect_host(mailbox_listener& host)
+{
+    host_ = &host;
+    mailbox.connect_host(*this, rank_);
+    for (const auto& c : further_)
+        c->mailbox.connect_host(*this, rank_);
+}
+
+void chip::on_done(std::uint32_t rank, std::uint32_t sequence)
+{
+    if (++answers_ < cores_.size())
+        return;
+    answers_ = 0;
+    host_->on_done(rank, sequence);
 }
 
 void chip::post(const abi::command& command)
 {
-    local.write_bytes(abi::k_command_address, &command, sizeof command);
-    mailbox.post(command.sequence);
+    answers_ = 0;
+    write_command(local, mailbox, command);
+    for (const auto& c : further_)
+        c->post(command);
 }
 
 abi::response chip::response() const
 {
-    abi::response r;
-    local.read_bytes(abi::k_response_address, &r, sizeof r);
-    r.where[sizeof r.where - 1] = '\0'; // firmware may be the user's
-    return r;
+    abi::response all = read_response(local);
+    for (const auto& c : further_) {
+        abi::response r = c->response();
+        // A core that has not answered, or has failed, speaks for the chip.
+        const bool worse =
+            all.code == abi::status_code::ok && (r.code != abi::status_code::ok || r.sequence != all.sequence);
+        r.messages += all.messages;
+        r.steps = std::max(r.steps, all.steps);
+        if (worse)
+            all = r;
+        all.messages = r.messages;
+        all.steps = r.steps;
+    }
+    return all;
+}
+
+bool chip::idle() const
+{
+    return dma.idle() && mailbox.idle() && (nic_ == nullptr || nic_->idle()) &&
+           std::all_of(further_.begin(), further_.end(), [](const auto& c) { return c->mailbox.idle(); });
 }
 
 std::string chip::blocked_on() const
 {
-    std::string text = core.blocked() ? "core " + core.blocked_on() : "";
-    const std::string engine = dma.blocked_on();
-    if (!engine.empty())
-        text += (text.empty() ? "" : "; ") + engine;
+    std::string text;
+    const auto add = [&](const std::string& part) {
+        if (!part.empty())
+            text += (text.empty() ? "" : "; ") + part;
+    };
+    for (const core_base* c : cores_)
+        if (c->blocked())
+            add("core " + c->blocked_on());
+    add(dma.blocked_on());
+    if (nic_)
+        add(nic_->blocked_on());
     return text;
 }
 

@@ -92,7 +92,8 @@ void hbm::write_bytes(std::uint64_t offset, const void* from, std::uint64_t byte
 void hbm::release_contents()
 {
     if (dmi_given_)
-        socket->invalidate_direct_mem_ptr(0, store_.capacity_bytes() - 1);
+        for (int i = 0; i < socket.get_base_port().size(); ++i)
+            socket[i]->invalidate_direct_mem_ptr(0, store_.capacity_bytes() - 1);
     dmi_given_ = false;
     store_.clear();
 }

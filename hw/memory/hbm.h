@@ -45,7 +45,7 @@ struct hbm_config {
 
 class hbm : public sc_core::sc_module, public memory_if, private blocking_target {
 public:
-    ::tlm::tlm_target_socket<> socket;  ///< the core's window: b_transport, transport_dbg, DMI
+    shared_target_socket socket;        ///< the core's window: b_transport, transport_dbg, DMI
     sc_core::sc_export<memory_if> port; ///< the DMA's way in
 
     hbm(const sc_core::sc_module_name& name, const hbm_config& config);

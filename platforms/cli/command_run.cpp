@@ -63,7 +63,8 @@ public:
     {
         std::remove(path_.c_str()); // of an earlier run
         for (chip* c : m.chips())
-            c->core.connect_log(*this);
+            for (core_base* core : c->cores())
+                core->connect_log(*this);
     }
     void on_log(const char* core, std::uint64_t time_ps, const char* text, std::uint64_t value) override
     {
@@ -137,12 +138,15 @@ std::vector<report_stat> statistics_of(machine& m)
         }
     };
     for (const chip* c : m.chips()) {
-        add_group("core", c->core.stats);
+        for (const core_base* core : c->cores())
+            add_group("core", core->stats);
         add_group("bus", c->bus.stats);
         add_group("local_memory", c->local.stats);
         add_group("hbm", c->hbm.stats);
         add_group("dma", c->dma.stats);
         add_group("mailbox", c->mailbox.stats);
+        if (c->nic() != nullptr)
+            add_group("nic", c->nic()->stats);
     }
     std::uint64_t wire_bytes = 0;
     std::uint64_t transport_hops = 0;

@@ -76,8 +76,10 @@ tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing, c
         const mesh::place at = routing.topology.place_of(rank);
         const std::string name = "chip_" + std::to_string(at.row) + "_" + std::to_string(at.col);
         const core_fitting fitting = fit ? fit(rank) : core_fitting{};
+        chip_options options;
+        options.gate = fitting.gate;
         chips_.push_back(std::make_unique<chip>(name.c_str(), time_, pool_, config.chip, view,
-                                                config.table(rank, at.row, at.col), fitting.gate));
+                                                config.table(rank, at.row, at.col), options));
         chip& c = *chips_.back();
         for (std::uint32_t port = 0; port < view.ports; ++port) {
             c.dma.to_fabric(port).bind(ici_->router(rank).local_port(port).in);

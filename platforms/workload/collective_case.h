@@ -102,6 +102,9 @@ struct collective_case {
     data_style style = data_style::exact;
     /// all_reduce only: this many ranks sum among themselves, in groups of the platform's choice; 0: all ranks do.
     std::uint32_t ranks_per_group = 0;
+    /// Sums of float32 that go over the network as integers with a common exponent per this many elements (block floating
+    /// point): they are right within the bound of that, not bit for bit. 0: the sums are of floats.
+    std::uint32_t quantised_block = 0;
 };
 
 constexpr bool reduces(abi::collective_op op)

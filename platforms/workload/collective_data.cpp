@@ -291,6 +291,8 @@ result_checker::result_checker(const collective_case& c, std::uint64_t seed, ran
     const std::string problem = problem_of(c, ranks_);
     if (!problem.empty())
         throw bug("result_checker", 0, problem);
+    if (c.quantised_block != 0 && k_block_elements % c.quantised_block != 0)
+        throw bug("result_checker", 0, std::to_string(c.quantised_block) + " elements share an exponent");
     if (ranks_ > k_max_checked_ranks)
         throw bug("result_checker", 0, std::to_string(ranks_) + " ranks are more than can be checked");
     const std::uint32_t asked = c.ranks_per_group == 0 ? ranks_ : c.ranks_per_group;
@@ -322,7 +324,7 @@ bool result_checker::same_for_all_ranks() const
 bool result_checker::compares_bits() const
 {
     return !(reduces(case_.op) && case_.redop == abi::reduce_op::sum && case_.type != abi::element_type::int32 &&
-             case_.style == data_style::random);
+             (case_.style == data_style::random || case_.quantised_block != 0));
 }
 
 void result_checker::check_all(const memory_reader& read)
@@ -387,12 +389,18 @@ void result_checker::make_reduction(const std::vector<std::uint32_t>& members, s
     if (!compares_bits()) {
         std::fill_n(totals_.begin(), elements, 0);
         std::fill_n(magnitudes_.begin(), elements, 0);
+        std::vector<std::int32_t> largest(case_.quantised_block != 0 ? k_block_elements / case_.quantised_block : 0);
         for (std::uint32_t place = 0; place < summands; ++place) {
             make_values(plan, key, members[place], place, first, values_.data(), elements);
             for (std::size_t i = 0; i < elements; ++i) {
                 totals_[i] += v[i];
                 magnitudes_[i] += v[i] < 0 ? -v[i] : v[i];
             }
+            if (case_.quantised_block != 0)
+                for (std::size_t i = 0; i < elements; ++i) {
+                    std::int32_t& m = largest[i / case_.quantised_block];
+                    m = std::max(m, v[i] < 0 ? -v[i] : v[i]);
+                }
         }
         // All of these are exact in a double: at most 15 + 24 bits, times a number of 15 bits.
         const double unit = std::ldexp(1.0, -static_cast<int>(plan.fraction_bits));
@@ -400,6 +408,13 @@ void result_checker::make_reduction(const std::vector<std::uint32_t>& members, s
         for (std::size_t i = 0; i < elements; ++i) {
             sums_[i] = static_cast<double>(totals_[i]) * unit;
             tolerances_[i] = (summands - 1) * roundoff * (static_cast<double>(magnitudes_[i]) * unit);
+            if (case_.quantised_block != 0) {
+                int exponent = 0; // largest = f * 2^exponent with f < 1
+                std::frexp(largest[i / case_.quantised_block] * unit, &exponent);
+                // (2^31 - 1) in place of 2^31 is what the factor covers.
+                tolerances_[i] = 1.000001 * summands * summands * std::ldexp(1.0, exponent - 32) +
+                                 roundoff * std::fabs(sums_[i]);
+            }
         }
         return;
     }

@@ -95,7 +95,7 @@ collective_runner::collective_runner(const sc_core::sc_module_name& name, machin
       output_offset_(output_offset_for(config))
 {
     for (chip* c : machine_.chips())
-        c->mailbox.connect_host(*this, c->rank());
+        c->connect_host(*this);
     SC_THREAD(host);
     set_stack_size(1 << 20);
 }
@@ -167,7 +167,9 @@ void collective_runner::host()
 
 bool collective_runner::all_parked() const
 {
-    return std::all_of(machine_.chips().begin(), machine_.chips().end(), [](const chip* c) { return c->core.idle(); });
+    return std::all_of(machine_.chips().begin(), machine_.chips().end(), [](const chip* c) {
+        return std::all_of(c->cores().begin(), c->cores().end(), [](const core_base* core) { return core->idle(); });
+    });
 }
 
 bool collective_runner::run_workload()
@@ -409,10 +411,11 @@ bool collective_runner::stalled()
     // Between two looks: no event was handled, none is pending, no core woke up, and each of them sleeps or polls.
     std::uint64_t wakeups = 0;
     bool all_wait = true;
-    for (const chip* c : machine_.chips()) {
-        wakeups += c->core.wakeups.value();
-        all_wait = all_wait && c->core.at_rest(quiet_since_ps_);
-    }
+    for (const chip* c : machine_.chips())
+        for (const core_base* core : c->cores()) {
+            wakeups += core->wakeups.value();
+            all_wait = all_wait && core->at_rest(quiet_since_ps_);
+        }
     const std::uint64_t activity = machine_.time().events() + wakeups;
     if (activity == activity_at_last_look_)
         return all_wait && machine_.time().empty();
@@ -437,8 +440,12 @@ std::string collective_runner::who_waits() const
         const std::string on = c->dma.blocked_on();
         if (!on.empty() && ++stuck <= k_show)
             text += fmt::format("\nrank {}: {}", c->rank(), on);
-        if (c->core.blocked())
-            cores[c->core.waits_for()].push_back(c->rank());
+        const std::string nic = c->nic() != nullptr ? c->nic()->blocked_on() : "";
+        if (!nic.empty() && ++stuck <= k_show)
+            text += fmt::format("\nrank {}: {}", c->rank(), nic);
+        for (const core_base* core : c->cores())
+            if (core->blocked() && (cores[core->waits_for()].empty() || cores[core->waits_for()].back() != c->rank()))
+                cores[core->waits_for()].push_back(c->rank());
     }
     if (stuck > k_show)
         text += fmt::format("\n... and {} more ranks with work left in their DMA", stuck - k_show);
@@ -463,8 +470,9 @@ std::string collective_runner::stopped_cores() const
     std::size_t stopped = 0;
     std::string text;
     for (const chip* c : machine_.chips())
-        if (!c->core.failure().empty() && ++stopped <= k_show)
-            text += fmt::format("\n{}: {}", rank_name(c->rank()), c->core.failure());
+        for (const core_base* core : c->cores())
+            if (!core->failure().empty() && ++stopped <= k_show)
+                text += fmt::format("\n{}: {}", rank_name(c->rank()), core->failure());
     if (stopped > k_show)
         text += fmt::format("\n... and {} more ranks stopped", stopped - k_show);
     return text;
@@ -532,7 +540,7 @@ std::uint64_t collective_runner::traffic_so_far() const
 {
     std::uint64_t bytes = 0;
     for (const chip* c : machine_.chips())
-        bytes += c->dma.bytes_received.value();
+        bytes += c->dma.bytes_received.value() + (c->nic() != nullptr ? c->nic()->bytes_received.value() : 0);
     return bytes;
 }
 
