@@ -148,6 +148,8 @@ std::vector<report_stat> statistics_of(machine& m)
         if (c->nic() != nullptr)
             add_group("nic", c->nic()->stats);
     }
+    for (const stat_group* group : m.device_stats())
+        add_group(group->name().c_str(), *group);
     std::uint64_t wire_bytes = 0;
     std::uint64_t transport_hops = 0;
     for (const fabric_engine* f : m.fabrics()) {

@@ -227,9 +227,10 @@ void collective_runner::let_it_drain()
         sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
 }
 
-bool collective_runner::run_collective(const collective_case& c, std::uint64_t chunk_bytes, std::uint64_t buffer_offset,
-                                       std::uint64_t input_seed, case_result& result)
+bool collective_runner::run_collective(const collective_case& asked, std::uint64_t chunk_bytes,
+                                       std::uint64_t buffer_offset, std::uint64_t input_seed, case_result& result)
 {
+    const collective_case c = machine_.as_run(asked);
     if (observer_ != nullptr)
         observer_->on_case(index_, cases_, c);
     ++index_;
@@ -448,7 +449,9 @@ std::string collective_runner::who_waits() const
                 cores[core->waits_for()].push_back(c->rank());
     }
     if (stuck > k_show)
-        text += fmt::format("\n... and {} more ranks with work left in their DMA", stuck - k_show);
+        text += fmt::format("\n... and {} more ranks with work left in their DMA or NIC", stuck - k_show);
+    if (const std::string network = machine_.network_waits(); !network.empty())
+        text += "\n" + network;
     for (const auto& [wait, ranks] : cores) {
         if (ranks.size() == 1)
             text += fmt::format("\nthe core of rank {} {}", ranks.front(), wait);
@@ -550,6 +553,8 @@ double collective_runner::expected_traffic(const collective_case& c) const
     const double size = static_cast<double>(c.size_bytes);
     switch (c.op) {
     case abi::collective_op::all_reduce: {
+        if (c.algo == abi::algorithm::switchml || c.algo == abi::algorithm::switchml_lossless)
+            return size * ranks;
         const double group = c.ranks_per_group == 0 ? ranks : c.ranks_per_group;
         return 2 * size * (group - 1) * (ranks / group);
     }

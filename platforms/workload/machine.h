@@ -29,6 +29,12 @@ public:
     virtual const std::vector<fabric_engine*>& fabrics() const = 0;
     /// How people find the chip of a rank: "chip(3,4)".
     virtual std::string chip_name(std::uint32_t rank) const = 0;
+    /// A case as this machine runs it: jobs as groups of ranks, sums that are quantised.
+    virtual collective_case as_run(const collective_case& c) const { return c; }
+    /// What network devices outside the chips hold that somebody waits for: "slot 3 waits for worker 2"; "" for nothing.
+    virtual std::string network_waits() const { return {}; }
+    /// Statistics of devices outside the chips.
+    virtual std::vector<const stat_group*> device_stats() const { return {}; }
     /// Which ranks stand together when groups of `ranks_per_group` exchange, and how their firmware is told. Asked only
     /// for numbers that the platform's configuration has let pass; a platform without groups lets none pass.
     virtual group_layout groups_of(std::uint32_t ranks_per_group) const
