@@ -13,22 +13,23 @@
 namespace weft::firmware::costs {
 
 // A command.
-inline constexpr std::uint32_t k_command = 545;   ///< take, decode and check it
-inline constexpr std::uint32_t k_engine = 1200;   ///< set up the engine of rings and trees, and its end
-inline constexpr std::uint32_t k_parent = 455;    ///< find the parent in a broadcast tree
-inline constexpr std::uint32_t k_channel = 322;   ///< plan a channel
-inline constexpr std::uint32_t k_view = 430;      ///< find the own place and neighbours on a ring
-inline constexpr std::uint32_t k_member = 240;    ///< find the rank at a position of a ring
-inline constexpr std::uint32_t k_plan_phase = 60; ///< plan a phase and see whether its ring needs to be told
-inline constexpr std::uint32_t k_notify = 215;    ///< tell a neighbour something
-inline constexpr std::uint32_t k_tree_block = 60; ///< look at one block of 2x2 chips while spanning a tree
-inline constexpr std::uint32_t k_drain = 60;      ///< wait until everything sent has left memory
-inline constexpr std::uint32_t k_response = 290;  ///< assemble and post the response
+inline constexpr std::uint32_t k_command = 545;    ///< take, decode and check it
+inline constexpr std::uint32_t k_engine = 1200;    ///< set up the engine of rings and trees
+inline constexpr std::uint32_t k_engine_end = 260; ///< its end
+inline constexpr std::uint32_t k_parent = 455;     ///< find the parent in a broadcast tree
+inline constexpr std::uint32_t k_channel = 190;    ///< plan a channel
+inline constexpr std::uint32_t k_view = 330;       ///< find the own place and neighbours on a ring
+inline constexpr std::uint32_t k_member = 240;     ///< find the rank at a position of a ring
+inline constexpr std::uint32_t k_plan_phase = 60;  ///< plan a phase and see whether its ring needs to be told
+inline constexpr std::uint32_t k_notify = 215;     ///< tell a neighbour something
+inline constexpr std::uint32_t k_tree_block = 60;  ///< look at one block of 2x2 chips while spanning a tree
+inline constexpr std::uint32_t k_drain = 60;       ///< wait until everything sent has left memory
+inline constexpr std::uint32_t k_response = 290;   ///< assemble and post the response
 
 // The same around failed chips.
 inline constexpr std::uint32_t k_broken_view = 1370; ///< k_view
 inline constexpr std::uint32_t k_walk = 95;          ///< take a step of the walk
-inline constexpr std::uint32_t k_plan_around = 1100; ///< plan row_pair
+inline constexpr std::uint32_t k_plan_around = 1360; ///< plan row_pair
 inline constexpr std::uint32_t k_plan_pair = 150;    ///< plan a lane of a whole pair
 inline constexpr std::uint32_t k_adopt = 460;        ///< look for columns to serve
 inline constexpr std::uint32_t k_plan_donor = 900;   ///< plan for a donor and a lane: wait for it and give back
@@ -53,7 +54,7 @@ inline constexpr std::uint32_t k_turn = 50;     ///< a turn
 inline constexpr std::uint32_t k_doorbell = 26; ///< ring one
 inline constexpr std::uint32_t k_arm = 30;      ///< arm a semaphore
 inline constexpr std::uint32_t k_sleep = 126;   ///< go to sleep
-inline constexpr std::uint32_t k_wake = 152;    ///< wake up and find out why
+inline constexpr std::uint32_t k_wake = 160;    ///< wake up and find out why
 
 // all_to_all.
 inline constexpr std::uint32_t k_direct_message = 285; ///< send a message

@@ -455,7 +455,7 @@ void engine::run(collective_result& result)
             status = sleep();
         }
     }
-    charge(costs::k_drain);
+    charge(costs::k_drain + costs::k_engine_end);
     pay();
     if (status.ok())
         status = dma_.drain(command_.timeout_ns);
