@@ -17,8 +17,12 @@
 // there firmware converts and uses as_is) or on the accelerator (RDMA, section 6.3 of the paper): inline, at memory rate.
 //
 // Receiving. A frame takes the next receive entry of its queue: completion first, then the whole frame. RDMA packets of a
-// queue pair this NIC knows are written to memory at the address of their RETH; only the end of the message takes an entry,
-// without data. A message with a missing packet takes none (unreliable connected: its remainder is dropped).
+// queue pair this NIC knows are written to memory at the address of their RETH (an offset in HBM); only the end of the message
+// takes an entry, without data, in the queue that last posted a write on this queue pair (queue 0 before any). A message with a
+// missing packet takes none (unreliable connected: its remainder is dropped).
+// The answer to a write comes back with the RETH of the write. A queue pair remembers its last two writes: a message takes
+// format and scale of the one whose remote address it carries. A message for another address takes those of the last write,
+// unless that is quantised: the scale would be wrong, so the message is dropped and counted.
 #pragma once
 
 #include "hw/abi/platform_table.h"
@@ -51,8 +55,9 @@ struct alignas(8) nic_send_entry {
     std::uint32_t queue_pair = 0;     ///< write: own number, below QUEUE_PAIRS
     std::uint32_t remote_queue_pair = 0;
     std::uint32_t immediate = 0;
-    std::uint32_t packet_payload_bytes = 0; ///< write: 256 or 1024
-    float scale = 1;                        ///< of both formats
+    std::uint16_t packet_payload_bytes = 0; ///< write: 256 or 1024
+    std::uint16_t workers = 1;              ///< quantised: words saturate at +-(2^31 - 1) / workers
+    float scale = 1;                        ///< of both formats, neither negative nor infinite
     std::uint64_t check = 0;                ///< check_word of everything before it
     std::uint8_t header[k_nic_inline_header_bytes] = {};
     std::uint64_t reserved = 0;

@@ -17,6 +17,9 @@ constexpr std::size_t k_longest_file_lines = 800;
 // Adapters of the switching core: they alone may include it (besides hw/chip).
 const string_list k_fabric_users = {"hw/ici", "hw/ub", "hw/ipu", "hw/neuronlink", "hw/tofino"};
 
+// Devices with Ethernet ports: they use the sockets, the transmitter and the frames of hw/ethernet.
+const string_list k_ethernet_users = {"hw/tofino"};
+
 // Headers that a freestanding compiler has, and for firmware a few more that neither allocate nor throw.
 const string_list k_freestanding = {"cstddef", "cstdint", "climits", "limits", "cfloat", "cstdarg", "type_traits"};
 const string_list k_firmware_extra = {"algorithm", "array", "cstring", "initializer_list", "new", "tuple", "utility"};
@@ -162,6 +165,8 @@ std::string quoted_include_problem(const std::string& path, const std::string& h
         if (to == "tlm" || to == "hw/abi" || (from == "hw/chip" && to_hw))
             return "";
         if (to == "hw/fabric" && contains(k_fabric_users, from))
+            return "";
+        if (to == "hw/ethernet" && contains(k_ethernet_users, from))
             return "";
         return to_hw ? "components meet through sockets; only hw/chip/ composes them, only link adapters use hw/fabric/"
                      : "hw/ may include nothing of the project but tlm/ and hw/abi/";

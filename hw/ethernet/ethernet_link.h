@@ -1,0 +1,142 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// ethernet_link: a full-duplex cable between two ports, end 0 and end 1.
+//
+// Models: propagation; per direction loss, corruption, duplication and reordering with given probabilities; outages (times during
+// which nothing gets through either way); a test hook that decides frame by frame. Does not model: rates and queues (they belong
+// to the ports, ethernet_transmitter), bit errors in bursts, pause frames.
+//
+// Timing: the last byte arrives `propagation` after it entered; a reordered frame `reorder_delay` later still, so that frames
+// behind it pass; a duplicate one wire time after its original. No events: receivers schedule the arrival.
+//
+// Chance: whether something happens to frame n (counted from 0 per direction) is a function of (seed, stream, direction, n, kind
+// of impairment) alone. Links do not share a sequence, and more corruption does not change which frames are lost.
+#pragma once
+
+#include "hw/ethernet/ethernet_socket.h"
+#include "tlm/config_fields.h"
+#include "tlm/notifier.h"
+#include "tlm/stats.h"
+#include "tlm/units.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// What one direction of a cable does to frames.
+struct ethernet_impairments {
+    double loss = 0;
+    double corruption = 0;
+    double duplication = 0;
+    double reordering = 0;
+    duration reorder_delay{10'000'000};
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("loss", self.loss, "Probability that a frame is lost, 0 to 1, each direction by itself", "assumed");
+        visit("corruption", self.corruption, "Probability that a bit of a frame flips; its receiver drops it",
+              "assumed");
+        visit("duplication", self.duplication, "Probability that a frame arrives twice", "assumed");
+        visit("reordering", self.reordering, "Probability that a frame is delayed so that others pass it", "assumed");
+        visit("reorder_delay", self.reorder_delay, "Delay of such a frame", "assumed");
+    }
+    std::vector<config_problem> validate() const;
+    bool any() const { return loss > 0 || corruption > 0 || duplication > 0 || reordering > 0; }
+};
+
+/// The cable is down in [from, until): frames whose last byte enters it then are lost, in both directions.
+struct ethernet_outage {
+    duration from;
+    duration until;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("from", self.from, "Simulated time at which the cable fails", "");
+        visit("until", self.until, "Simulated time at which it works again", "");
+    }
+};
+
+struct ethernet_link_config {
+    duration propagation{500'000};
+    ethernet_impairments impairments;
+    std::uint64_t seed = 1;
+    std::vector<ethernet_outage> outages;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("propagation", self.propagation, "Time of flight of one cable, with what the two PHYs add", "assumed");
+        visit("impairments", self.impairments, "Chance, the same in both directions", "");
+        visit("seed", self.seed, "Of all chance on links; every link and direction has its own sequence", "");
+        visit("outages", self.outages, "Times during which the cable is down", "");
+    }
+    std::vector<config_problem> validate() const;
+};
+
+/// What a test wants to happen to a frame, in addition to chance.
+struct ethernet_verdict {
+    bool drop = false;
+    bool corrupt = false;
+    std::uint32_t copies = 0;         ///< further copies that arrive behind it
+    std::uint64_t extra_delay_ps = 0; ///< later frames may pass
+};
+class ethernet_fault_if {
+public:
+    /// Frame `number` (from 0, per direction) enters the cable at end `from`, its last byte at `time_ps`.
+    virtual ethernet_verdict on_frame(std::uint32_t from, std::uint64_t number, std::uint64_t time_ps,
+                                      const packet& frame) = 0;
+
+protected:
+    ~ethernet_fault_if() = default;
+};
+
+class ethernet_link final : public sc_core::sc_module, private ethernet_device {
+public:
+    /// `stream` numbers the link among all that share a seed.
+    ethernet_link(const sc_core::sc_module_name& name, const notifier& time, packet_pool& pool,
+                  const ethernet_link_config& config, std::uint32_t stream);
+
+    ethernet_receive_socket& in(std::uint32_t end) { return ends_[end].in; }    ///< the device at `end` transmits here
+    ethernet_transmit_socket& out(std::uint32_t end) { return ends_[end].out; } ///< and receives from here
+
+    /// Another chance in the direction from end `from`.
+    void set_impairments(std::uint32_t from, const ethernet_impairments& impairments);
+    void set_fault_hook(ethernet_fault_if* hook) { hook_ = hook; }
+
+    /// What frames entering at one end have met.
+    struct direction_stats {
+        counter frames;
+        counter lost; ///< all reasons
+        counter corrupted;
+        counter duplicated;
+        counter delayed;
+        counter lost_in_outage;
+    };
+    const direction_stats& from(std::uint32_t end) const { return ends_[end].seen; }
+    const stat_group& stats(std::uint32_t from_end) const { return ends_[from_end].stats; }
+
+private:
+    struct end_side {
+        end_side(ethernet_link& link, std::uint32_t end);
+        ethernet_receive_socket in;
+        ethernet_transmit_socket out;
+        ethernet_impairments impairments;
+        std::uint64_t key = 0;
+        bool chance = false;
+        direction_stats seen;
+        stat_group stats;
+    };
+
+    void on_frame(std::uint32_t end, packet_ptr frame, std::uint64_t delay_ps) override;
+    void impair(end_side& from, std::uint32_t end, std::uint64_t number, packet_ptr frame, std::uint64_t delay_ps);
+
+    const notifier& time_;
+    packet_pool& pool_;
+    ethernet_link_config config_;
+    std::array<end_side, 2> ends_;
+    ethernet_fault_if* hook_ = nullptr;
+};
+
+} // namespace weft

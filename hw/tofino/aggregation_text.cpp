@@ -1,0 +1,115 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Passes, results and slots in words, and when two results are the same.
+#include "hw/tofino/aggregation_model.h"
+
+#include <cstdio>
+
+namespace weft {
+
+namespace {
+
+std::string hex(std::uint32_t value)
+{
+    char text[12];
+    std::snprintf(text, sizeof text, "%08x", value);
+    return text;
+}
+
+std::string name_of(pass_type type)
+{
+    const auto number = static_cast<unsigned>(type);
+    return is_consume(type) ? "consume" + std::to_string(number - static_cast<unsigned>(pass_type::consume0))
+                            : "harvest" + std::to_string(number - static_cast<unsigned>(pass_type::harvest0));
+}
+
+const char* name_of(next_step step)
+{
+    switch (step) {
+    case next_step::drop: return "drop";
+    case next_step::finish_consume: return "finish_consume";
+    case next_step::recirculate: return "recirculate";
+    case next_step::broadcast: return "broadcast";
+    case next_step::retransmit: return "retransmit";
+    }
+    return "unknown";
+}
+
+const char* name_of(packet_size size)
+{
+    switch (size) {
+    case packet_size::words32: return "32 words";
+    case packet_size::words64: return "64 words";
+    case packet_size::words128: return "128 words";
+    case packet_size::words256: return "256 words";
+    }
+    return "unknown size";
+}
+
+using words = std::array<std::uint32_t, k_aggregation_alus>;
+
+std::string all_words(const words& of)
+{
+    std::string text;
+    for (std::size_t k = 0; k < of.size(); ++k)
+        text += (k == 0 ? "" : k % 8 == 0 ? "\n    " : " ") + hex(of[k]);
+    return text;
+}
+
+std::string first_words(const words& of) { return hex(of[0]) + ' ' + hex(of[1]) + ' ' + hex(of[2]) + ' ' + hex(of[3]); }
+
+std::string exponents(std::int8_t e0, std::int8_t e1) { return std::to_string(e0) + ' ' + std::to_string(e1); }
+
+} // namespace
+
+std::string to_string(const aggregation_pass& pass)
+{
+    std::string text = "type: " + name_of(pass.type) + "\nsize: " + name_of(pass.size) +
+                       "\npool index: " + std::to_string(pass.pool_index) + " (slot " +
+                       std::to_string(pass.pool_index >> 1) + ", version " + std::to_string(pass.pool_index & 1) +
+                       ")\nworker: " + std::to_string(pass.worker) + " of " + std::to_string(pass.workers);
+    if (is_consume(pass.type))
+        text += "\nexponents: " + exponents(pass.exponent0, pass.exponent1) +
+                (pass.last_of_message ? "" : " (not the last packet of its message)") + "\nd0: " + all_words(pass.d0) +
+                "\nd1: " + all_words(pass.d1);
+    else
+        text += "\nmap result: " + hex(pass.map_result) + "\ncount: " + std::to_string(pass.count) +
+                (pass.last_of_message ? "" : "\n(not the last packet of its message)");
+    return text;
+}
+
+std::string to_string(const aggregation_result& result)
+{
+    std::string text = "bitmap before: " + hex(result.bitmap_before) + "\nmap result: " + hex(result.map_result) +
+                       "\ncount: " + std::to_string(result.count) + "\nnext step: " + name_of(result.step);
+    if (result.step == next_step::recirculate)
+        text += " as " + name_of(result.next_type);
+    if (result.reads_exponent0 || result.reads_exponent1)
+        text +=
+            std::string("\nexponent ") + (result.reads_exponent0 ? "0" : "1") + ": " + std::to_string(result.exponent);
+    return text + "\nwords into " + (result.writes_d0 ? "d0: " : "d1: ") + all_words(result.words);
+}
+
+std::string to_string(std::uint16_t slot, const aggregation_slot_state& state)
+{
+    std::string text = "slot " + std::to_string(slot);
+    for (std::size_t version = 0; version < 2; ++version) {
+        const auto& of = state.versions[version];
+        text += "\n  version " + std::to_string(version) + ": bitmap " + hex(of.bitmap) + ", count " +
+                std::to_string(of.count) + ", exponents " + exponents(of.exponent0, of.exponent1) + ", first half " +
+                first_words(of.first) + " ..., second half " + first_words(of.second) + " ...";
+    }
+    return text;
+}
+
+bool operator==(const aggregation_result& a, const aggregation_result& b)
+{
+    return a.bitmap_before == b.bitmap_before && a.map_result == b.map_result && a.count == b.count &&
+           a.step == b.step && (a.step != next_step::recirculate || a.next_type == b.next_type) &&
+           a.writes_d0 == b.writes_d0 && a.reads_exponent0 == b.reads_exponent0 &&
+           a.reads_exponent1 == b.reads_exponent1 &&
+           (!(a.reads_exponent0 || a.reads_exponent1) || a.exponent == b.exponent) && a.words == b.words;
+}
+
+} // namespace weft

@@ -1,0 +1,40 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The drop simulator of the published program (p4app-switchML, quoted): a random 16-bit number and floor(65535 p) are added
+// with saturation; the packet is dropped when the sum is 0xffff. With p = 0 it is not installed and draws no number.
+#pragma once
+
+#include <cstdint>
+
+namespace weft {
+
+class drop_simulator {
+public:
+    drop_simulator(double share, std::uint64_t seed)
+        : added_(static_cast<std::uint32_t>(65535.0 * share)), installed_(share > 0), state_(seed)
+    {
+    }
+    bool drops()
+    {
+        if (!installed_)
+            return false;
+        const std::uint32_t sum = static_cast<std::uint32_t>(next() >> 48) + added_;
+        return sum >= 0xffff;
+    }
+
+private:
+    /// splitmix64
+    std::uint64_t next()
+    {
+        std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+        return z ^ (z >> 31);
+    }
+    std::uint32_t added_;
+    bool installed_;
+    std::uint64_t state_;
+};
+
+} // namespace weft

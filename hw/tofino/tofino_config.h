@@ -1,0 +1,71 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parameters of the programmable switch. Confidence letters: Q quoted from a public document, D derived from quoted figures,
+// R recalled and not verified, A assumed.
+#pragma once
+
+#include "tlm/config_fields.h"
+#include "tlm/units.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace weft {
+
+inline constexpr std::uint32_t k_tofino_pipes = 4;
+/// Workers that have a recirculation port 128 + 4 * worker in the published next-step table of 256-word packets.
+inline constexpr std::uint32_t k_wide_packet_workers = 16;
+
+struct tofino_config {
+    std::uint32_t ports = 16;
+    std::uint32_t ports_per_pipe = 16;
+    bandwidth port_rate = bandwidth(100'000'000'000);
+    data_size egress_queue = data_size(1 << 20);
+    duration first_pass_latency = duration(600'000);
+    duration ingress_latency = duration(200'000);
+    duration pass_latency = duration(520'000);
+    bandwidth recirculation_rate = bandwidth(100'000'000'000);
+    data_size recirculation_queue = data_size(1 << 20);
+    std::uint32_t register_depth = 16384;
+    double ingress_drop = 0;
+    double egress_drop = 0;
+    std::uint64_t drop_seed = 1;
+
+    // Given by the builder, not by the user.
+    std::uint64_t mac = 0x02'00'00'00'00'fe;
+    std::uint32_t ip = 0x0a'00'00'fe;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("ports", self.ports, "Front-panel ports", "16 of 100 Gb/s usable for workers, SwitchML section 4.8 (Q)");
+        visit("ports_per_pipe", self.ports_per_pipe,
+              "Front-panel ports of one pipe: port p belongs to pipe p / ports_per_pipe",
+              "64 ports, 4 pipes; 16 to 64 workers a pipeline depending on their speed, SwitchML section 6 (Q)");
+        visit("port_rate", self.port_rate, "Rate of a front-panel port, per direction", "SwitchML section 6 (Q)");
+        visit("egress_queue", self.egress_queue, "Room of the queue of one front-panel port; a full one drops",
+              "not published (A)");
+        visit("first_pass_latency", self.first_pass_latency,
+              "Last byte in to first byte out of a packet that passes once, idle switch", "not published (A)");
+        visit("ingress_latency", self.ingress_latency,
+              "Share of a pass before the traffic manager: registers are read and written in it",
+              "12 stages of 20 cycles at 1.22 GHz (D)");
+        visit("pass_latency", self.pass_latency,
+              "Every further pass, idle switch; serialisation on the recirculation port included",
+              "520 ns, SwitchML section 4.8 (Q)");
+        visit("recirculation_rate", self.recirculation_rate, "Rate of one recirculation port",
+              "100 Gb/s ports in loop-back, SwitchML section 4.8 (Q)");
+        visit("recirculation_queue", self.recirculation_queue,
+              "Room of the queue of one recirculation port; a full one drops", "not published (A)");
+        visit("register_depth", self.register_depth, "Entries of every register: two for each slot",
+              "16384, p4app-switchML (Q)");
+        visit("ingress_drop", self.ingress_drop, "Drop simulator of the published program: share of arriving packets, 0 to 1",
+              "");
+        visit("egress_drop", self.egress_drop,
+              "Drop simulator of the published program: share of results; all copies of one result together", "");
+        visit("drop_seed", self.drop_seed, "Seed of the drop simulator", "");
+    }
+    std::vector<config_problem> validate() const;
+};
+
+} // namespace weft

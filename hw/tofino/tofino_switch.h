@@ -1,0 +1,236 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A programmable switch of four pipes with the SwitchML program (Sapio et al., NSDI 2021; p4lang/p4app-switchML).
+//
+// Models: parser and deparser on the real bytes of UDP and RoCE v2 frames; aggregation in passes with the published next-step
+//   tables and recirculation ports; multicast and unicast by the traffic manager; the drop simulator; static forwarding of all
+//   other traffic; a control plane with several jobs, and trees of nodes in and across switches (tofino_job.h). The
+//   registers and the arithmetic of a pipe are an aggregation_unit.
+// Does not model: stages one by one, egress pipes (their time is in first_pass_latency), internal headers of recirculated
+//   packets, the shared packet buffer (queues are per port), address learning, IP routing.
+//
+// Passes. 64 words: CONSUME0; when complete HARVEST7, over port 68. 256 words: CONSUME0 in pipe 0; CONSUME1..3 over port
+//   128 + 4 * worker and the same port of the next pipes; when complete HARVEST1..7 over ports 452 324 448 196 192 64 68. A job
+//   with home pipe h: every pipe and port h pipes further. Port 448 is in pipe 3 while HARVEST3 must read pipe 2, whose
+//   first half is due; how the hardware maps it is not public. A harvest pass is done in the pipe whose words are due and
+//   charged on the port of the table.
+//
+// Timing, of a frame whose last byte arrives at t; k counts its passes from 0:
+//   pass k begins           t(0) = t; t(k+1) = s + pass_latency - ingress_latency, s = max(t(k) + ingress_latency, port free)
+//   registers change        in the order in which passes begin; the decision is known ingress_latency later
+//   recirculation port      free again at s + bytes on the wire of its present size * 8 / recirculation_rate; a consume pass has
+//                           taken off 256 bytes, a harvest pass put on 128. Serialisation is a part of pass_latency, or
+//                           the whole of it where it is longer
+//   leaves for its port     t(last) + first_pass_latency; then ethernet_transmitter
+//   Idle switch, n passes: first_pass_latency + (n - 1) * pass_latency from last byte in to first byte out, exactly. 256 words:
+//   11 passes for the completing packet (5.2 us more than 1), 64 words: 2.
+// Equal times: arrivals by front-panel port, then recirculated packets by port number, then decisions by pipe.
+#pragma once
+
+#include "hw/ethernet/ethernet_socket.h"
+#include "hw/ethernet/ethernet_transmitter.h"
+#include "hw/tofino/algorithm1_pool.h"
+#include "hw/tofino/drop_simulator.h"
+#include "hw/tofino/recirculation_port.h"
+#include "hw/tofino/switchml_parser.h"
+#include "hw/tofino/tofino_config.h"
+#include "hw/tofino/tofino_job.h"
+#include "hw/tofino/tofino_observer.h"
+#include "tlm/stats.h"
+#include "tlm/timeline.h"
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// Makes the registers of pipe 0 to 3; called in the constructor only.
+using aggregation_factory = std::function<std::unique_ptr<aggregation_unit>(std::uint32_t pipe)>;
+
+class tofino_switch final : public sc_core::sc_module, private timeline_client, private ethernet_device {
+public:
+    /// `verilog`: the units are or contain the RTL, which knows Algorithm 3 alone.
+    tofino_switch(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const tofino_config& config,
+                  const aggregation_factory& make_unit, bool verilog = false);
+    ~tofino_switch() override;
+
+    ethernet_receive_socket& from_network(std::uint32_t port) { return ports_.at(port)->in; }
+    ethernet_transmit_socket& to_network(std::uint32_t port) { return ports_.at(port)->out; }
+    ethernet_transmitter& transmitter(std::uint32_t port) { return ports_.at(port)->transmitter; }
+
+    // Control plane ----------------------------------------------------------------------------------------------------
+    /// Frames to `mac`, foreign ones, leave by `port`.
+    void add_mac(std::uint64_t mac, std::uint32_t port);
+    /// Why the job cannot be admitted, as a sentence; "" when it can.
+    std::string refusal(const tofino_job& job) const;
+    /// Admits the job with clean registers and returns its id. Throws `user_error` with refusal().
+    std::uint32_t add_job(const tofino_job& job);
+    /// Packets of the job that are still in the switch are dropped (job_removed), its slots are free for others. Units that
+    /// cannot clear a part of their registers keep them closed until the last job is gone. Nodes inside go before their parent.
+    void remove_job(std::uint32_t id);
+    void set_observer(tofino_observer* observer) { observer_ = observer; }
+
+    // State ------------------------------------------------------------------------------------------------------------
+    bool idle() const { return in_flight_now_ == 0 && forwarding_ == 0; } ///< no packet inside; slots may be incomplete
+    /// Slots that wait for workers, and which: "" when there are none. For the picture of a run that hangs.
+    std::string blocked_on(std::size_t at_most = 8) const;
+    /// The slot in the four pipes, as its units tell it. `slot` as in the packets of the job.
+    std::string describe_slot(std::uint32_t id, std::uint32_t slot) const;
+    aggregation_unit& unit(std::uint32_t pipe) { return *units_.at(pipe); }
+    std::uint64_t dropped(drop_reason reason) const { return drops_[static_cast<std::size_t>(reason)].value(); }
+    std::uint64_t dropped() const; ///< for all reasons
+
+    counter frames_in;
+    counter frames_out;
+    counter forwarded;
+    counter packets;
+    counter passes;
+    counter recirculations;
+    counter completions;
+    counter duplicates_ignored;
+    counter broadcasts;
+    counter retransmissions;
+    counter sent_up;
+    counter results_from_above;
+    maximum most_in_flight;
+    stat_group stats;
+
+private:
+    enum event_kind : std::uint16_t { k_arrive, k_pass_begins, k_pass_ends, k_leave, k_forward };
+
+    struct front_port {
+        front_port(tofino_switch& owner, std::uint32_t number);
+        ethernet_receive_socket in;
+        ethernet_transmit_socket out;
+        ethernet_transmitter transmitter;
+    };
+    /// What becomes of a packet after its last pass.
+    enum class fate : std::uint8_t { none, multicast, unicast, up, from_above };
+    /// A packet between its first pass and its end.
+    struct in_flight {
+        packet_ptr frame;
+        std::uint8_t* words = nullptr; ///< in the frame, network order; nullptr with data off
+        switchml_packet fields;
+        std::uint64_t ticket = 0;
+        std::uint32_t job = 0;
+        std::uint32_t generation = 0;
+        std::uint32_t map_result = 0;
+        std::uint32_t queue = 0; ///< RDMA
+        std::uint32_t next_free = 0;
+        std::uint16_t pool_index = 0; ///< in the registers
+        std::uint16_t slot = 0;       ///< in the packet
+        std::uint16_t ingress_port = 0;
+        bool version = false;
+        pass_type type = pass_type::consume0;
+        std::uint8_t worker = 0;
+        std::uint8_t count = 0;
+        std::uint8_t pipe = 0;
+        bool egress_drop = false;
+        fate end = fate::none;
+        std::int8_t exponent0 = 0; ///< of the packet, then of the result
+        std::int8_t exponent1 = 0;
+    };
+    struct receive_queue { ///< RDMA, one worker's
+        std::uint32_t next_psn = 0;
+        std::uint32_t pool_index = 0;
+        bool error = true; ///< nothing has begun
+    };
+    struct slot_watch { ///< what the first pass saw, for blocked_on() and the observer
+        std::uint32_t seen = 0;
+        std::uint8_t missing = 0;
+    };
+    struct job_state {
+        tofino_job job;
+        bool active = false;
+        std::uint32_t generation = 0;
+        std::uint32_t next_same_number = 0;
+        std::uint32_t register_slot = 0;
+        std::vector<std::uint32_t> inside; ///< by worker: id of the node in the same switch, or k_none
+        std::vector<receive_queue> receive_queues;
+        std::vector<std::uint32_t> send_psn;
+        std::vector<slot_watch> watch; ///< slot * 2 + version, from the job's first slot on
+        std::unique_ptr<algorithm1_pool> simple;
+    };
+    static constexpr std::uint32_t k_none = 0xffff'ffff;
+
+    // ethernet_device, timeline_client
+    void on_frame(std::uint32_t port, packet_ptr frame, std::uint64_t delay_ps) override;
+    void on_event(std::uint32_t a, std::uint16_t kind) override;
+
+    // In the order of the hardware (tofino_switch.cpp)
+    void arrive(packet_ptr frame);
+    bool own_address(std::uint64_t mac) const;
+    void forward_foreign(packet_ptr frame);
+    drop_reason find_udp_worker(in_flight& p) const;
+    drop_reason find_rdma_worker(in_flight& p);
+    bool comes_from_parent(in_flight& p) const;
+    drop_reason find_slot(in_flight& p) const;
+    void begin_pass(std::uint32_t index);
+    void end_pass(std::uint32_t index);
+    void end_algorithm1_pass(in_flight& p, aggregation_result& result);
+    void first_pass_done(in_flight& p, const aggregation_result& result);
+    void take_words(in_flight& p, const aggregation_result& result);
+    void recirculate(std::uint32_t index, std::uint32_t port, std::uint32_t payload_bytes);
+    void finish(std::uint32_t index, fate end);
+    void go_to_inside_parent(std::uint32_t index);
+    std::uint64_t next_order(event_class c, std::uint32_t actor);
+
+    // After the traffic manager (tofino_deparser.cpp)
+    void leave(std::uint32_t index);
+    void copy_to_all(in_flight& p, job_state& job, bool reuse);
+    void copy_to_worker(in_flight& p, job_state& job, std::uint32_t worker, bool reuse);
+    void write_udp_answer(const in_flight& p, const job_state& job, std::uint32_t worker, std::uint8_t* to) const;
+    void write_rdma_answer(const in_flight& p, job_state& job, std::uint32_t worker, abi::switchml::opcode op, std::uint8_t* to);
+    void send_to_parent(in_flight& p, const job_state& job);
+    packet_ptr new_frame(in_flight& p, std::uint32_t header_bytes, bool reuse, bool rdma);
+    void transmit(std::uint32_t port, packet_ptr frame);
+
+    // Control (tofino_control.cpp)
+    std::string worker_problem(const tofino_job& job) const;
+    std::string pool_problem(const tofino_job& job) const;
+    std::string parent_problem(const tofino_job& job) const;
+    void list_stats();
+
+    void drop(drop_reason reason) { ++drops_[static_cast<std::size_t>(reason)]; }
+    std::uint32_t allocate();
+    void release(std::uint32_t index);
+    void note(slot_event_kind kind, const in_flight& p, std::uint8_t worker) const;
+    std::uint32_t pipe_of(const in_flight& p) const;
+
+    timeline& time_;
+    packet_pool& pool_;
+    tofino_config config_;
+    bool verilog_;
+    std::vector<std::unique_ptr<front_port>> ports_;
+    std::array<std::unique_ptr<aggregation_unit>, k_tofino_pipes> units_;
+    std::vector<recirculation_port> loops_; ///< by port number of the chip
+    std::vector<in_flight> in_flight_;
+    std::uint32_t free_ = k_none;
+    std::uint32_t in_flight_now_ = 0;
+    std::uint32_t forwarding_ = 0;
+    std::vector<job_state> jobs_;
+    std::array<std::uint32_t, 256> by_number_;
+    std::array<std::uint32_t, 512> by_queue_;
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> mac_table_; ///< sorted
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> closed_;    ///< registers [first, end) of slots not cleared yet
+    aggregation_pass pass_;                                          ///< scratch: its words are rewritten where they matter
+    bool pass_holds_words_ = false;
+    drop_simulator ingress_drops_;
+    drop_simulator egress_drops_;
+    std::uint32_t actor_base_;
+    std::vector<std::uint32_t> sequences_; ///< by actor: ports, recirculation ports, pipes
+    tofino_observer* observer_ = nullptr;
+    maximum recirculation_wait_max_;
+    wire_rate loop_rate_;
+    std::uint64_t loop_room_ps_;
+    std::array<counter, k_drop_reasons> drops_;
+};
+
+/// Name of the statistic that counts drops for this reason.
+const char* drop_name(drop_reason reason);
+
+} // namespace weft
