@@ -15,6 +15,7 @@
 #pragma once
 
 #include "firmware/collectives/block_tree.h"
+#include "firmware/switchml/switchml_job.h"
 
 namespace weft::firmware {
 
@@ -41,6 +42,19 @@ inline constexpr std::uint32_t k_sem_all_to_all = 56;    ///< all-to-all blocks,
 inline constexpr std::uint32_t k_sem_tile_ready = 57;    ///< 57..63: successor on ring 16..22 of ring_number() is ready
 inline constexpr std::uint32_t k_semaphores_needed = 64; ///< the device must have at least this many
 
+// On a machine of one dimension (ranks on a switched network) only the rings of kind `line` exist; halving_doubling uses
+// the others' ready semaphores again. Its data, and that of parameter_server, counts on data semaphores like that of a lane.
+inline constexpr std::uint32_t k_sem_partner_ready =
+    24;                                              ///< 24..31: rank ^ 2^k is ready; rings 8..15 need two dimensions
+inline constexpr std::uint32_t k_partner_rounds = 8; ///< enough for 256 ranks
+inline constexpr std::uint32_t k_sem_halving = k_sem_data;                     ///< 0..7: round k, sums from rank ^ 2^k
+inline constexpr std::uint32_t k_sem_doubling = k_sem_data + k_partner_rounds; ///< 8..15: round k, results
+inline constexpr std::uint32_t k_sem_to_server = k_sem_data;                   ///< contributions, from everybody
+inline constexpr std::uint32_t k_sem_from_server = k_sem_data + 1;             ///< results, from all servers
+static_assert(k_sem_partner_ready + k_partner_rounds <= k_sem_tree_ready &&
+                  k_sem_doubling + k_partner_rounds <= k_sem_ready,
+              "semaphore ranges overlap");
+
 /// Semaphore that counts data of one lane.
 constexpr std::uint32_t data_semaphore(std::uint32_t lane, data_kind kind)
 {
@@ -64,8 +78,11 @@ struct firmware_context {
     abi::platform_table table;
     std::uint32_t known[k_semaphores] = {};
     std::uint32_t expected[k_semaphores] = {};
-    block_tree tree;     ///< of a mesh with failed chips, built when first needed
-    bool failed = false; ///< a collective broke off: counters of the ranks no longer agree, only a reset helps
+    block_tree tree;             ///< of a mesh with failed chips, built when first needed
+    abi::switchml::table job{0}; ///< magic 0: there is none
+    std::uint32_t shift = 0;     ///< position of this core's next use of its SwitchML slots, see switchml_job.h
+    std::uint32_t next_use = 0;  ///< number of it, wraps
+    bool failed = false;         ///< a collective broke off: counters of the ranks no longer agree, only a reset helps
 };
 
 /// True when COUNT of `semaphore` is known to have reached `target`; both wrap at 2^32.

@@ -5,6 +5,7 @@
 #include "firmware/collectives/collectives.h"
 #include "firmware/costs.h"
 #include "firmware/drivers/mailbox_driver.h"
+#include "firmware/switchml/switchml_job.h"
 
 namespace weft::firmware {
 
@@ -38,7 +39,7 @@ abi::response response_of(std::uint32_t sequence, const collective_result& resul
 }
 
 // Everything up to the first command. `mailbox_usable` tells whether an error can be announced.
-abi::status start(abi::hal& hal, firmware_context& context, mailbox_driver& mailbox, dma_driver& dma,
+abi::status start(abi::hal& hal, firmware_context& context, mailbox_driver& mailbox, dma_driver& dma, nic_driver& nic,
                   bool& mailbox_usable)
 {
     hal.copy_in(&context.table, abi::k_platform_table_address, sizeof context.table);
@@ -55,6 +56,16 @@ abi::status start(abi::hal& hal, firmware_context& context, mailbox_driver& mail
     }
     if (!table_status.ok())
         return table_status;
+    if (abi::status s = read_job(hal, context.table, context.job); !s.ok())
+        return s;
+    if (present(context.job)) {
+        if (abi::status s = nic.probe(context.job, queue_pairs_needed(context.job)); !s.ok())
+            return s;
+        if (abi::status s = nic.init(context.table, context.job); !s.ok())
+            return s;
+        if (context.job.core != 0)
+            return {}; // the DMA is the first core's
+    }
     if (abi::status s = dma.probe(context.table, k_semaphores_needed); !s.ok())
         return s;
     return dma.init(context.table);
@@ -122,9 +133,10 @@ void collective_main(abi::hal& hal, std::uint64_t max_commands)
     firmware_context context;
     mailbox_driver mailbox(hal);
     dma_driver dma(hal);
+    nic_driver nic(hal);
 
     bool mailbox_usable = true;
-    const abi::status started = start(hal, context, mailbox, dma, mailbox_usable);
+    const abi::status started = start(hal, context, mailbox, dma, nic, mailbox_usable);
     if (!started.ok()) {
         hal.log(started.where, started.detail);
         hal.clear_fault();
@@ -144,7 +156,7 @@ void collective_main(abi::hal& hal, std::uint64_t max_commands)
         const abi::status taken = mailbox.take(command);
         collective_result result;
         if (taken.ok()) {
-            result = run_collective(hal, dma, context, command);
+            result = run_collective(hal, dma, nic, context, command);
         } else {
             // The other ranks may be running this command; this one has not taken part.
             result.status = taken;

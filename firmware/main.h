@@ -10,11 +10,13 @@
 
 namespace weft::firmware {
 
-/// Serves collectives: checks the platform table, probes and starts mailbox and DMA, then takes commands from the mailbox,
+/// Serves collectives: checks the platform table and, where there is one, the SwitchML table, probes and starts mailbox, DMA
+/// and NIC, then takes commands from the mailbox,
 /// runs each and answers it. Returns after `max_commands` answers (0: never), or when it cannot go on:
-///   * table, DMA or mailbox refused at start-up: the error is the response to command 1, announced with DONE = 1 (not
+///   * table, DMA, NIC or mailbox refused at start-up: the error is the response to command 1, announced with DONE = 1 (not
 ///     when the mailbox itself is wrong or broken: its registers are left alone, the response is in memory only);
 ///   * the mailbox fails later.
+/// A core of a SwitchML worker that is not its first leaves the DMA alone and runs switchml and switchml_lossless only.
 /// A collective that fails is answered with its error; every later command is then refused with device_error, because the
 /// semaphore counters of the ranks no longer agree.
 void collective_main(abi::hal& hal, std::uint64_t max_commands);
@@ -29,7 +31,8 @@ struct firmware_info {
     void (*entry)(abi::hal&, std::uint64_t max_commands);
 };
 inline constexpr firmware_info k_firmware[] = {
-    {"collective", "all_reduce, reduce_scatter, all_gather, broadcast and all_to_all over DMA and mailbox",
+    {"collective",
+     "all_reduce, reduce_scatter, all_gather, broadcast and all_to_all over DMA or Ethernet NIC, and mailbox",
      collective_main},
 };
 

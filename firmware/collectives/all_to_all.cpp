@@ -8,44 +8,9 @@
 // semaphores; a dissemination barrier needs log2 N of each: in round k rank r tells r + 2^k and waits for r - 2^k, after
 // which the 2^(k+1) ranks up to r are known to have entered.
 #include "firmware/collectives/collectives.h"
-#include "firmware/costs.h"
+#include "firmware/collectives/exchange.h"
 
 namespace weft::firmware {
-
-namespace {
-
-struct exchange {
-    abi::hal& hal;
-    dma_driver& dma;
-    firmware_context& context;
-    const abi::command& command;
-    std::uint32_t messages = 0;
-
-    abi::status post(std::uint32_t queue, abi::dma_descriptor& d)
-    {
-        d.destination_port = static_cast<std::uint8_t>(queue % context.table.dma_ports);
-        hal.compute(costs::k_direct_message);
-        ++messages;
-        return dma.post(queue, d, command.timeout_ns);
-    }
-
-    /// Sleeps until everything expected on `semaphore` has arrived.
-    abi::status wait_expected(std::uint32_t semaphore)
-    {
-        while (!reached(context, semaphore, context.expected[semaphore])) {
-            dma.arm(semaphore, context.expected[semaphore]);
-            hal.compute(costs::k_direct_wait);
-            std::uint64_t fired = 0;
-            if (abi::status s = dma.wait(command.timeout_ns, fired); !s.ok())
-                return s;
-            if ((fired >> semaphore & 1u) != 0)
-                context.known[semaphore] = dma.armed_threshold(semaphore);
-        }
-        return {};
-    }
-};
-
-} // namespace
 
 void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
                     collective_result& result)
@@ -55,23 +20,7 @@ void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, c
     const std::uint64_t element = abi::element_bytes(command.type);
     exchange x{hal, dma, context, command};
     hal.compute(costs::k_command);
-
-    std::uint32_t step = 0;
-    std::uint32_t peer = ranks;
-    abi::status status;
-    for (std::uint32_t k = 0; (ranks - 1) >> k != 0 && status.ok(); ++k, ++step) {
-        const std::uint32_t distance = 1u << k;
-        abi::dma_descriptor d;
-        d.destination_rank = rank + distance < ranks ? rank + distance : rank + distance - ranks;
-        d.remote_semaphore = d.tag = k_sem_barrier + k;
-        ++context.expected[k_sem_barrier + k];
-        peer = rank >= distance ? rank - distance : rank + ranks - distance;
-        status = x.post(0, d);
-        if (status.ok())
-            status = x.wait_expected(k_sem_barrier + k);
-        if (!status.ok())
-            break;
-    }
+    abi::status status = x.meet_everybody();
 
     // Everyone is in; block sizes are a matter of the receiver, so a rank without elements receives nothing.
     const std::uint64_t mine = abi::shard_of(command.count, ranks, rank).count;
@@ -92,24 +41,17 @@ void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, c
         d.remote_semaphore = k_sem_all_to_all;
         d.type = command.type;
         d.tag = k;
-        peer = to;
+        x.peer = to;
         hal.compute(skipped * costs::k_direct_skip);
         skipped = 0;
         status = x.post(k % dma.queues(), d);
-        step += k != 0 ? 1 : 0;
+        x.step += k != 0 ? 1 : 0;
     }
     if (status.ok()) {
-        peer = ranks; // whoever is late is not known by one counter
+        x.peer = ranks; // whoever is late is not known by one counter
         status = x.wait_expected(k_sem_all_to_all);
     }
-    hal.compute(costs::k_drain);
-    if (status.ok())
-        status = dma.drain(command.timeout_ns);
-    result.status = status;
-    result.messages = x.messages;
-    result.steps = step;
-    result.failed_step = status.ok() ? 0 : step;
-    result.failed_peer = status.ok() ? ranks : peer;
+    x.finish(result, status);
 }
 
 } // namespace weft::firmware

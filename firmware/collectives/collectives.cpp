@@ -3,6 +3,7 @@
 #include "firmware/collectives/collectives.h"
 
 #include "firmware/collectives/supports.h"
+#include "firmware/switchml/worker.h"
 
 namespace weft::firmware {
 
@@ -12,6 +13,9 @@ constexpr abi::status bad(const char* where, std::uint64_t detail)
 {
     return {abi::status_code::bad_command, where, detail};
 }
+
+/// Use numbers of slots are 32 bits wide.
+constexpr std::uint64_t k_most_switch_elements = std::uint64_t{1} << 36;
 
 /// Bytes [offset, offset + bytes) lie in HBM and outside the descriptor rings.
 bool fits(const abi::platform_table& table, std::uint64_t offset, std::uint64_t bytes)
@@ -25,7 +29,8 @@ bool fits(const abi::platform_table& table, std::uint64_t offset, std::uint64_t 
 
 } // namespace
 
-abi::status check_command(const abi::platform_table& table, const abi::command& command)
+abi::status check_command(const abi::platform_table& table, const abi::command& command,
+                          const abi::switchml::table& job)
 {
     if (static_cast<unsigned>(command.op) >= abi::k_collective_ops)
         return bad("command.op", static_cast<std::uint64_t>(command.op));
@@ -34,10 +39,22 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
     const char* reason = "";
     const bool groups = command.group_rows != 0 || command.group_cols != 0;
     if (groups ? !supports_groups(command.op, command.algo, table, command.group_rows, command.group_cols, &reason)
-               : !supports(command.op, command.algo, table, command.transposed != 0, &reason))
+               : !supports(command.op, command.algo, table, command.transposed != 0, &reason, &job))
         return {abi::status_code::unsupported, reason, static_cast<std::uint64_t>(command.algo)};
     if (static_cast<unsigned>(command.type) >= abi::k_element_types)
         return bad("command.type", static_cast<std::uint64_t>(command.type));
+    if (by_switch(command.algo)) {
+        if (command.type != abi::element_type::int32 && command.type != abi::element_type::float32)
+            return {abi::status_code::unsupported, "switches add int32 and float32 only",
+                    static_cast<std::uint64_t>(command.type)};
+        if (command.redop != abi::reduce_op::sum)
+            return {abi::status_code::unsupported, "switches sum; no other reduction",
+                    static_cast<std::uint64_t>(command.redop)};
+        if (command.count > k_most_switch_elements)
+            return bad("command.count", command.count);
+    }
+    if (command.algo == abi::algorithm::parameter_server && command.root >= table.ranks)
+        return bad("command.root", command.root); // servers, and somebody must be left to work
     const bool reduces =
         command.op == abi::collective_op::all_reduce || command.op == abi::collective_op::reduce_scatter;
     if (reduces && (command.redop == abi::reduce_op::none || command.redop > abi::reduce_op::min))
@@ -52,6 +69,12 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
     }
 
     const std::uint64_t element = abi::element_bytes(command.type);
+    if (present(job)) {
+        const std::uint64_t area = job.nic_area - table.hbm_base;
+        if (command.buffer_offset < area + nic_area_bytes(job) && command.count < table.hbm_bytes / element &&
+            command.buffer_offset + command.count * element > area)
+            return bad("command.buffer_offset", command.buffer_offset);
+    }
     const std::uint64_t most = table.hbm_bytes / element;
     if (command.count > most || !fits(table, command.buffer_offset, command.count * element))
         return bad("command.count", command.count);
@@ -76,7 +99,8 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
     return {};
 }
 
-collective_result run_collective(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command)
+collective_result run_collective(abi::hal& hal, dma_driver& dma, nic_driver& nic, firmware_context& context,
+                                 const abi::command& command)
 {
     collective_result result;
     result.failed_peer = context.table.ranks;
@@ -84,10 +108,18 @@ collective_result run_collective(abi::hal& hal, dma_driver& dma, firmware_contex
         result.status = {abi::status_code::device_error, "an earlier collective failed; reset", 0};
         return result;
     }
-    result.status = check_command(context.table, command);
+    result.status = check_command(context.table, command, context.job);
     if (!result.status.ok() || command.count == 0)
         return result;
-    if (command.op == abi::collective_op::all_to_all) {
+    if (by_switch(command.algo)) {
+        run_switchml(hal, nic, context, command, result);
+    } else if (command.algo == abi::algorithm::parameter_server) {
+        if (context.table.ranks > 1)
+            run_parameter_server(hal, dma, context, command, result);
+    } else if (command.algo == abi::algorithm::halving_doubling) {
+        if (context.table.ranks > 1)
+            run_halving_doubling(hal, dma, context, command, result);
+    } else if (command.op == abi::collective_op::all_to_all) {
         run_all_to_all(hal, dma, context, command, result);
     } else if (context.table.ranks > 1) {
         engine e(hal, dma, context, command);

@@ -6,18 +6,27 @@
 #pragma once
 
 #include "firmware/collectives/engine.h"
+#include "firmware/drivers/nic_driver.h"
 
 namespace weft::firmware {
 
 /// Runs one collective to its end on this rank.
-collective_result run_collective(abi::hal& hal, dma_driver& dma, firmware_context& context,
+collective_result run_collective(abi::hal& hal, dma_driver& dma, nic_driver& nic, firmware_context& context,
                                  const abi::command& command);
 
 /// Is the command sensible on this machine? bad_command names the field; unsupported carries the refusal of supports().
-abi::status check_command(const abi::platform_table& table, const abi::command& command);
+/// `job` is that of a SwitchML worker; magic 0: there is none.
+abi::status check_command(const abi::platform_table& table, const abi::command& command,
+                          const abi::switchml::table& job = abi::switchml::table{0});
 
 /// all_to_all by the direct algorithm.
 void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
                     collective_result& result);
+
+/// all_reduce by halving_doubling, or by parameter_server, with command.root servers of their own; see switched.cpp.
+void run_halving_doubling(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
+                          collective_result& result);
+void run_parameter_server(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
+                          collective_result& result);
 
 } // namespace weft::firmware

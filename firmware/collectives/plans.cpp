@@ -94,10 +94,13 @@ abi::status engine::plan_ring_1d()
         }
         mesh_.tree = context_.tree.edges;
     }
+    // On a switched network every rank is next to every other: the ring is 0, 1, .., n-1.
+    const bool flat = context_.table.dim_count == 1;
     const bool reduces = command_.op != abi::collective_op::all_gather;
     const bool gathers = command_.op != abi::collective_op::reduce_scatter;
     for (std::uint32_t d = 0; d < 2; ++d) {
-        const ring_id ring = hamiltonian_ring(mesh_, transposed, d != 0);
+        const ring_id ring =
+            flat ? ring_id{ring_kind::line, false, d != 0} : hamiltonian_ring(mesh_, transposed, d != 0);
         channel& c = add_channel(d);
         // With only one half of the work the user sees which rank has which shard, so shards go by rank; a walk around
         // failed chips has no positions to go by.

@@ -14,9 +14,10 @@ const char* refuse_pair(abi::collective_op op, abi::algorithm algo)
     switch (op) {
     case abi::collective_op::all_reduce:
         if (algo == algorithm::ring_1d || algo == algorithm::two_d || algo == algorithm::row_pair ||
-            algo == algorithm::row_pair_forward)
+            algo == algorithm::row_pair_forward || algo >= algorithm::switchml)
             return nullptr;
-        return "all_reduce runs by ring_1d, two_d, row_pair or row_pair_forward";
+        return "all_reduce runs by ring_1d, two_d, row_pair or row_pair_forward, and on a switched network by switchml, "
+               "switchml_lossless, halving_doubling or parameter_server";
     case abi::collective_op::reduce_scatter:
         return algo == algorithm::ring_1d ? nullptr : "reduce_scatter runs by ring_1d only";
     case abi::collective_op::all_gather:
@@ -95,10 +96,36 @@ const char* refuse_broken_mesh(abi::algorithm algo, const mesh& m, bool transpos
     return refusal == nullptr && algo == algorithm::row_pair_forward ? refuse_column_forwarding(o) : refusal;
 }
 
+// Ranks around one switch, or a tree of them: the table has one dimension that closes.
+bool switched(const abi::platform_table& table) { return table.dim_count == 1 && table.wrap[0] != 0; }
+
+const char* refuse_switched(abi::algorithm algo, const abi::platform_table& table)
+{
+    if (algo == abi::algorithm::parameter_server)
+        return switched(table) && table.ranks <= 1u << k_barrier_rounds
+                   ? nullptr
+                   : "parameter_server needs a switched network (one dimension with wrap) of up to 16384 ranks";
+    if (!switched(table))
+        return "halving_doubling needs a switched network (one dimension with wrap)";
+    if ((table.ranks & (table.ranks - 1)) != 0)
+        return "halving_doubling needs a number of ranks that is a power of two";
+    return table.ranks <= 1u << k_partner_rounds ? nullptr : "halving_doubling is limited to 256 ranks";
+}
+
+const char* refuse_job(const abi::switchml::table* job)
+{
+    return job != nullptr && present(*job) ? nullptr
+                                           : "switchml needs workers with an Ethernet NIC below a SwitchML switch";
+}
+
 const char* refuse_topology(abi::algorithm algo, const abi::platform_table& table, bool transposed)
 {
     if (algo == abi::algorithm::direct)
         return table.ranks <= (1u << k_barrier_rounds) ? nullptr : "direct is limited to 16384 ranks";
+    if (algo == abi::algorithm::halving_doubling || algo == abi::algorithm::parameter_server)
+        return refuse_switched(algo, table);
+    if (algo == abi::algorithm::ring_1d && switched(table))
+        return nullptr;
     if (table.dim_count < 1 || table.dim_count > 2)
         return "this algorithm needs a 2-D mesh";
     const mesh m = mesh_of(table);
@@ -108,10 +135,14 @@ const char* refuse_topology(abi::algorithm algo, const abi::platform_table& tabl
 } // namespace
 
 bool supports(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table, bool transposed,
-              const char** reason)
+              const char** reason, const abi::switchml::table* job)
 {
     const char* refusal = refuse_pair(op, algo);
-    if (refusal == nullptr && table.ranks != 1)
+    if (refusal == nullptr && by_switch(algo))
+        refusal = refuse_job(job);
+    else if (refusal == nullptr && job != nullptr && present(*job) && job->core != 0)
+        refusal = "cores of a worker beyond the first run switchml and switchml_lossless only";
+    else if (refusal == nullptr && table.ranks != 1)
         refusal = refuse_topology(algo, table, transposed);
     *reason = refusal == nullptr ? "" : refusal;
     return refusal == nullptr;

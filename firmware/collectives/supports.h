@@ -6,14 +6,22 @@
 #pragma once
 
 #include "hw/abi/platform_table.h"
+#include "hw/abi/switchml.h"
 
 namespace weft::firmware {
 
 /// True when every rank of `table`'s machine can run `op` by `algo`. Otherwise *reason (never null) is a static sentence
 /// without a full stop, e.g. "ring_1d needs an even number of rows or columns and at least 2 of each". A machine of one
 /// rank supports every pair of op and algorithm that exists.
+/// `job` is the SwitchML table of a worker, null or magic 0 where there is none.
 bool supports(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table, bool transposed,
-              const char** reason);
+              const char** reason, const abi::switchml::table* job = nullptr);
+
+/// switchml and switchml_lossless.
+constexpr bool by_switch(abi::algorithm algo)
+{
+    return algo == abi::algorithm::switchml || algo == abi::algorithm::switchml_lossless;
+}
 
 /// The same for a command over groups of rows x cols chips.
 bool supports_groups(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table, std::uint32_t rows,

@@ -268,8 +268,12 @@ struct table {
     std::uint64_t switch_mac = 0;
     std::uint32_t own_ip = 0;
     std::uint32_t switch_ip = 0;
+    /// The retransmission timeout doubles after this many timeouts of a core in one collective, again after twice as many more,
+    /// and so on; 0: it never does. The P4 client: 100 (quoted).
+    std::uint32_t backoff_after = 0;
+    std::uint32_t reserved = 0;
     std::uint64_t check = 0; ///< check_word of everything before it
 };
-static_assert(sizeof(table) == 112, "table layout is part of the ABI");
+static_assert(sizeof(table) == 120, "table layout is part of the ABI");
 
 } // namespace weft::abi::switchml

@@ -1,0 +1,177 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// all_reduce between ranks on a switched network, where every rank is as near as every other: what SwitchML is compared with.
+//
+// halving_doubling, n = 2^m ranks. Recursive halving: in round k = m-1 .. 0 rank r sends rank r ^ 2^k the half of the shards it
+// still works on that the partner's bit k stands for, and adds what it gets to the other half; then it has the sum of
+// shard r. Recursive doubling goes the same way back. Every rank sends and receives 2|U|(n-1)/n.
+//   A partner that is ahead adds to shards that this rank keeps anyway, and overwrites in the doubling only what has gone into the
+//   very sums it brings, so a rank only has to have entered before its partners send to it: `ready`, once a round.
+//
+// parameter_server. Shard j of S is summed by server j: on rank j itself, S = n (command.root == 0), or on a machine of its own:
+// the last S = command.root ranks are servers, the others work. Every worker sends every server its shard, added on arrival;
+// every server sends every worker the sum. Colocated 2|U|(n-1)/n sent and received by each; else 2|U| in all by a worker.
+//   What is in the buffer of a server of its own is added too: the host clears it. It keeps its shard of the result.
+//   Additions may arrive as soon as all have entered: the barrier of all_to_all.
+#include "firmware/collectives/collectives.h"
+#include "firmware/collectives/exchange.h"
+
+namespace weft::firmware {
+
+namespace {
+
+struct sender {
+    exchange& x;
+    std::uint64_t element_bytes;
+    std::uint64_t chunk_elements;
+    std::uint32_t next_queue = 0;
+
+    explicit sender(exchange& e)
+        : x(e), element_bytes(abi::element_bytes(e.command.type)),
+          chunk_elements(e.command.chunk_bytes / element_bytes > 0 ? e.command.chunk_bytes / element_bytes : 1)
+    {
+    }
+
+    std::uint32_t chunks(abi::element_range range) const
+    {
+        return static_cast<std::uint32_t>((range.count + chunk_elements - 1) / chunk_elements);
+    }
+
+    /// Buffers are symmetric: the same elements lie at the same offset on every rank.
+    abi::status send(abi::element_range range, std::uint32_t rank, std::uint32_t semaphore, bool adds)
+    {
+        x.peer = rank;
+        for (std::uint64_t done = 0; done < range.count; done += chunk_elements) {
+            const std::uint64_t left = range.count - done;
+            abi::dma_descriptor d;
+            d.source_offset = d.destination_offset = x.command.buffer_offset + (range.first + done) * element_bytes;
+            d.bytes = (left < chunk_elements ? left : chunk_elements) * element_bytes;
+            d.destination_rank = rank;
+            d.remote_semaphore = semaphore;
+            d.redop = adds ? x.command.redop : abi::reduce_op::none;
+            d.type = x.command.type;
+            d.tag = x.step;
+            if (abi::status s = x.post(next_queue++ % x.dma.queues(), d); !s.ok())
+                return s;
+        }
+        return {};
+    }
+};
+
+/// Shards [first, first + shards) of n.
+abi::element_range shards_of(std::uint64_t count, std::uint32_t n, std::uint32_t first, std::uint32_t shards)
+{
+    const abi::element_range head = abi::shard_of(count, n, first);
+    const abi::element_range tail = abi::shard_of(count, n, first + shards - 1);
+    return {head.first, tail.first + tail.count - head.first};
+}
+
+abi::status halve_and_double(exchange& x)
+{
+    const std::uint32_t rank = x.context.table.rank;
+    const std::uint32_t n = x.context.table.ranks;
+    const std::uint64_t count = x.command.count;
+    sender out(x);
+    for (std::uint32_t k = 0; 1u << k < n; ++k) {
+        ++x.context.expected[k_sem_partner_ready + k];
+        x.peer = rank ^ 1u << k;
+        if (abi::status s = x.notify(x.peer, k_sem_partner_ready + k); !s.ok())
+            return s;
+    }
+    std::uint32_t rounds = 0;
+    while (1u << rounds < n)
+        ++rounds;
+    // In round k a rank works on the 2^(k+1) shards whose numbers agree with its own in the bits above k.
+    const auto kept = [&](std::uint32_t k) { return shards_of(count, n, rank & ~((1u << k) - 1), 1u << k); };
+    const auto given = [&](std::uint32_t k) {
+        return shards_of(count, n, (rank ^ 1u << k) & ~((1u << k) - 1), 1u << k);
+    };
+    for (std::uint32_t k = rounds; k-- != 0; ++x.step) {
+        x.context.expected[k_sem_halving + k] += out.chunks(kept(k));
+        x.peer = rank ^ 1u << k;
+        if (abi::status s = x.wait_expected(k_sem_partner_ready + k); !s.ok())
+            return s;
+        if (abi::status s = out.send(given(k), rank ^ 1u << k, k_sem_halving + k, true); !s.ok())
+            return s;
+        if (abi::status s = x.wait_expected(k_sem_halving + k); !s.ok())
+            return s;
+    }
+    for (std::uint32_t k = 0; k < rounds; ++k, ++x.step) {
+        x.context.expected[k_sem_doubling + k] += out.chunks(given(k));
+        if (abi::status s = out.send(kept(k), rank ^ 1u << k, k_sem_doubling + k, false); !s.ok())
+            return s;
+        if (abi::status s = x.wait_expected(k_sem_doubling + k); !s.ok())
+            return s;
+    }
+    return {};
+}
+
+abi::status serve_and_work(exchange& x)
+{
+    const std::uint32_t rank = x.context.table.rank;
+    const std::uint32_t ranks = x.context.table.ranks;
+    const std::uint32_t dedicated = x.command.root;
+    const std::uint32_t servers = dedicated != 0 ? dedicated : ranks;
+    const std::uint32_t workers = dedicated != 0 ? ranks - dedicated : ranks;
+    const std::uint32_t first_server = dedicated != 0 ? workers : 0;
+    const bool works = rank < workers;
+    const bool serves = rank >= first_server;
+    const auto shard = [&](std::uint32_t server) {
+        return abi::shard_of(x.command.count, servers, server - first_server);
+    };
+    sender out(x);
+    if (abi::status s = x.meet_everybody(); !s.ok())
+        return s;
+
+    // Staggered, so that no server is everybody's target at once.
+    if (works) {
+        for (std::uint32_t i = 1; i <= servers; ++i) {
+            const std::uint32_t server = first_server + (rank + i) % servers;
+            if (server == rank)
+                continue;
+            if (abi::status s = out.send(shard(server), server, k_sem_to_server, true); !s.ok())
+                return s;
+            x.context.expected[k_sem_from_server] += out.chunks(shard(server));
+        }
+        ++x.step;
+    }
+    if (serves) {
+        x.context.expected[k_sem_to_server] += out.chunks(shard(rank)) * (workers - (works ? 1 : 0));
+        x.peer = ranks; // whoever is late is not known by one counter
+        if (abi::status s = x.wait_expected(k_sem_to_server); !s.ok())
+            return s;
+        for (std::uint32_t i = 1; i <= workers; ++i) {
+            const std::uint32_t worker = (rank + i) % workers;
+            if (worker == rank)
+                continue;
+            if (abi::status s = out.send(shard(rank), worker, k_sem_from_server, false); !s.ok())
+                return s;
+        }
+        ++x.step;
+    }
+    x.peer = ranks;
+    return x.wait_expected(k_sem_from_server);
+}
+
+} // namespace
+
+void run_halving_doubling(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
+                          collective_result& result)
+{
+    exchange x{hal, dma, context, command};
+    hal.compute(costs::k_command);
+    const abi::status status = halve_and_double(x);
+    x.finish(result, status);
+}
+
+void run_parameter_server(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
+                          collective_result& result)
+{
+    exchange x{hal, dma, context, command};
+    hal.compute(costs::k_command);
+    const abi::status status = serve_and_work(x);
+    x.finish(result, status);
+}
+
+} // namespace weft::firmware
