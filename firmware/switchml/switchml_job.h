@@ -22,7 +22,7 @@ namespace weft::firmware {
 
 inline constexpr std::uint32_t k_max_window = 512; ///< slots that one core uses; more are left alone
 inline constexpr std::uint32_t k_switchml_cores = 16;
-inline constexpr std::uint32_t k_switchml_workers = 32;
+inline constexpr std::uint32_t k_switchml_workers = 4096; ///< of a job; below one switch 32
 inline constexpr std::uint32_t k_switch_queues = 512; ///< queue pairs of one worker at the switch
 inline constexpr std::uint32_t k_max_payload_bytes = 1024;
 

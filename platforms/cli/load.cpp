@@ -3,6 +3,7 @@
 #include "platforms/cli/cli.h"
 
 #include "platforms/config/suggest.h"
+#include "platforms/switchml/switchml.h"
 #include "platforms/tpu_pod/tpu_pod.h"
 
 #include <charconv>
@@ -12,7 +13,7 @@ namespace weft::cli {
 
 const std::vector<const platform_info*>& platforms()
 {
-    static const std::vector<const platform_info*> all{&k_tpu_pod_info};
+    static const std::vector<const platform_info*> all{&k_tpu_pod_info, &k_switchml_info};
     return all;
 }
 

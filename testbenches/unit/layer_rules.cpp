@@ -15,7 +15,7 @@ using string_list = std::vector<std::string>;
 constexpr std::size_t k_longest_file_lines = 800;
 
 // Adapters of the switching core: they alone may include it (besides hw/chip).
-const string_list k_fabric_users = {"hw/ici", "hw/ub", "hw/ipu", "hw/neuronlink", "hw/tofino"};
+const string_list k_fabric_users = {"hw/ici", "hw/ub", "hw/ipu", "hw/neuronlink", "hw/tofino", "hw/ethernet"};
 
 // Devices with Ethernet ports: they use the sockets, the transmitter and the frames of hw/ethernet.
 const string_list k_ethernet_users = {"hw/tofino"};

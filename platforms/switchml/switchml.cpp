@@ -1,0 +1,281 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/switchml/switchml.h"
+
+#include "firmware/main.h"
+#include "hw/tofino/tofino_switch.h"
+#include "platforms/switchml/aggregators.h"
+
+#include <fmt/format.h>
+
+extern "C" const unsigned char weft_firmware_elf[], weft_firmware_elf_end[]; // cmake/firmware.cmake
+
+namespace weft {
+
+namespace {
+firmware_image collective_firmware()
+{
+    return {firmware::collective_main, weft_firmware_elf,
+            static_cast<std::size_t>(weft_firmware_elf_end - weft_firmware_elf), "the shipped collective firmware"};
+}
+
+/// From which a parent knows a switch below it.
+constexpr std::uint64_t uplink_mac(std::uint32_t number) { return 0x02'00'00'00'90'00ull + number; }
+constexpr std::uint32_t uplink_ip(std::uint32_t number) { return 0x0a'00'90'00 + number; }
+
+tofino_worker attached(std::uint32_t rank, std::uint32_t port)
+{
+    tofino_worker w;
+    w.mac = worker_mac(rank);
+    w.ip = worker_ip(rank);
+    w.port = port;
+    return w;
+}
+
+/// What all nodes of a job have in common.
+tofino_job job_of(const switchml_config& config, std::uint32_t number, bool loss_recovery)
+{
+    tofino_job job;
+    job.number = static_cast<std::uint8_t>(number);
+    job.protocol = config.job.transport;
+    job.loss_recovery = loss_recovery;
+    job.words = config.job.elements_per_packet;
+    job.first_slot = config.job.first_slot + number * config.job.slots;
+    job.slots = config.job.slots;
+    job.multicast_group = static_cast<std::uint16_t>(number + 1);
+    return job;
+}
+
+bool uses_lossless(const run_config& run)
+{
+    for (const collective_spec& spec : run.workload)
+        for (const abi::algorithm a : spec.all_algorithms())
+            if (a == abi::algorithm::switchml_lossless)
+                return true;
+    return run.training_step && run.training_step->algorithm == abi::algorithm::switchml_lossless;
+}
+} // namespace
+
+switchml_machine::switchml_machine(const switchml_config& config) : config_(config), time_("timeline")
+{
+    time_.set_run_ahead(true); // no foreign SystemC component is part of this platform
+    add_workers();
+    if (config_.tree.empty()) {
+        const std::uint32_t ports = std::max(config_.workers, config_.tofino.chip.ports);
+        switches_.push_back(std::make_unique<tofino_switch>("switch_0", time_, pool_, config_.switch_chip(ports),
+                                                            aggregators(config_.tofino.aggregator, config_.tofino.chip),
+                                                            config_.tofino.aggregator != aggregator_kind::model));
+        for (std::uint32_t rank = 0; rank < config_.workers; ++rank)
+            connect(0, rank, *cables_[rank], 1);
+        admit_jobs();
+    } else {
+        add_subtree(0, 0);
+    }
+}
+
+switchml_machine::~switchml_machine() = default;
+
+void switchml_machine::add_workers()
+{
+    star_ = std::make_unique<lossless_star>("lossless", time_, pool_, config_.workers, config_.star());
+    fabric_list_.push_back(&star_->engine());
+    dma_fabric_view view;
+    view.port_rate = bandwidth(2 * config_.network.rate.value());
+    view.format = config_.star().format();
+    view.burst_packets = static_cast<std::uint32_t>(config_.run.burst.value());
+    view.carry_data = config_.run.data == data_mode::checked;
+    nic_config nic = config_.worker.nic;
+    nic.rate = config_.network.rate;
+    for (std::uint32_t rank = 0; rank < config_.workers; ++rank) {
+        chip_options options;
+        options.cores = config_.worker.cores;
+        options.nic = &nic;
+        options.nic_mac = worker_mac(rank);
+        options.carry_data = view.carry_data;
+        for (std::uint32_t core = 0; core < config_.worker.cores; ++core)
+            options.jobs.push_back(config_.table(rank, core));
+        chips_.push_back(std::make_unique<chip>(fmt::format("worker_{}", rank).c_str(), time_, pool_,
+                                                config_.worker.chip, view, config_.ranks_table(rank), options));
+        chip& c = *chips_.back();
+        c.dma.to_fabric(0).bind(star_->port(rank).in);
+        star_->port(rank).out.bind(c.dma.from_fabric(0));
+        for (core_base* core : c.cores())
+            core->load(collective_firmware(), 0);
+        chip_list_.push_back(&c);
+        ethernet_link_config cable = config_.network.cable;
+        cable.seed += config_.run.seed;
+        for (const worker_outage_config& o : config_.faults.outages)
+            if (o.worker == rank)
+                cable.outages.push_back({o.from, o.until.value_or(duration(k_never_ps))});
+        cables_.push_back(
+            std::make_unique<ethernet_link>(fmt::format("cable_{}", rank).c_str(), time_, pool_, cable, rank));
+        for (const cable_fault_config& f : config_.faults.cables)
+            if (f.worker == rank) {
+                if (f.direction != cable_end::down)
+                    cables_.back()->set_impairments(0, f.impairments);
+                if (f.direction != cable_end::up)
+                    cables_.back()->set_impairments(1, f.impairments);
+            }
+        c.nic()->to_network.bind(cables_.back()->in(0));
+        cables_.back()->out(0).bind(c.nic()->from_network);
+    }
+}
+
+void switchml_machine::connect(std::uint32_t sw, std::uint32_t port, ethernet_link& link, std::uint32_t end)
+{
+    switches_[sw]->to_network(port).bind(link.in(end));
+    link.out(end).bind(switches_[sw]->from_network(port));
+}
+
+/// All workers below one switch; more of them than a pipe has ports form virtual switches below one more node.
+void switchml_machine::admit_jobs()
+{
+    tofino_switch& sw = *switches_.front();
+    const std::uint32_t n = config_.workers_per_job();
+    const std::uint32_t per_node = config_.tofino.chip.ports_per_pipe;
+    const bool recovers = !uses_lossless(config_.run);
+    for (std::uint32_t rank = 0; rank < config_.workers; ++rank)
+        sw.add_mac(worker_mac(rank), rank);
+    for (std::uint32_t number = 0; number < config_.job.jobs; ++number) {
+        tofino_job job = job_of(config_, number, recovers);
+        const std::uint32_t first = number * n;
+        if (n <= per_node) {
+            for (std::uint32_t w = 0; w < n; ++w)
+                job.workers.push_back(attached(first + w, first + w));
+            job.home_pipe = first / per_node % k_tofino_pipes;
+            sw.add_job(job);
+            continue;
+        }
+        const std::uint32_t nodes = (n + per_node - 1) / per_node;
+        tofino_job root = job;
+        root.workers.assign(nodes, {});
+        for (tofino_worker& w : root.workers)
+            w.inside = true;
+        root.register_slot = nodes * config_.job.slots;
+        const std::uint32_t parent = sw.add_job(root);
+        for (std::uint32_t node = 0; node < nodes; ++node) {
+            tofino_job part = job;
+            for (std::uint32_t w = node * per_node; w < std::min(n, (node + 1) * per_node); ++w)
+                part.workers.push_back(attached(first + w, first + w));
+            part.register_slot = node * config_.job.slots;
+            part.home_pipe = node % k_tofino_pipes;
+            part.multicast_group = static_cast<std::uint16_t>(node + 2);
+            part.parent.kind = parent_kind::inside;
+            part.parent.worker = node;
+            part.parent.job = parent;
+            sw.add_job(part);
+        }
+    }
+}
+
+/// The switch at the top of a subtree, then everything below it; returns its number.
+std::uint32_t switchml_machine::add_subtree(std::uint32_t level, std::uint32_t first_worker)
+{
+    const auto number = static_cast<std::uint32_t>(switches_.size());
+    const std::uint32_t children = config_.tree[level];
+    const bool leaf = level + 1 == config_.tree.size();
+    tofino_config chip = config_.switch_chip(std::max(children + 1, config_.tofino.chip.ports));
+    chip.mac = switch_mac(number);
+    chip.ip = switch_ip(number);
+    switches_.push_back(std::make_unique<tofino_switch>(fmt::format("switch_{}", number).c_str(), time_, pool_, chip,
+                                                        aggregators(config_.tofino.aggregator, config_.tofino.chip),
+                                                        config_.tofino.aggregator != aggregator_kind::model));
+    std::uint32_t workers_each = 1;
+    for (std::size_t l = level + 1; l < config_.tree.size(); ++l)
+        workers_each *= config_.tree[l];
+    tofino_job job = job_of(config_, 0, !uses_lossless(config_.run));
+    for (std::uint32_t child = 0; child < children; ++child) {
+        if (leaf) {
+            const std::uint32_t rank = first_worker + child;
+            job.workers.push_back(attached(rank, child));
+            connect(number, child, *cables_[rank], 1);
+            switches_[number]->add_mac(worker_mac(rank), child);
+            continue;
+        }
+        const auto stream = static_cast<std::uint32_t>(config_.workers + trunks_.size());
+        ethernet_link_config cable = config_.network.cable;
+        cable.seed += config_.run.seed;
+        trunks_.push_back(std::make_unique<ethernet_link>(fmt::format("trunk_{}", trunks_.size()).c_str(), time_, pool_,
+                                                          cable, stream));
+        ethernet_link& trunk = *trunks_.back();
+        connect(number, child, trunk, 1);
+        const std::uint32_t below = add_subtree(level + 1, first_worker + child * workers_each);
+        connect(below, config_.tree[level + 1], trunk, 0); // its last port leads up
+        tofino_worker w;
+        w.mac = uplink_mac(below);
+        w.ip = uplink_ip(below);
+        w.port = child;
+        job.workers.push_back(w);
+    }
+    if (level > 0) {
+        // Depth first: the parent is the last switch of the level above.
+        job.parent.kind = parent_kind::port;
+        job.parent.port = children;
+        job.parent.own_mac = uplink_mac(number);
+        job.parent.own_ip = uplink_ip(number);
+        const std::uint32_t span = workers_each * children;
+        job.parent.worker = first_worker / span % config_.tree[level - 1];
+        const std::uint32_t parent = parent_of(number, level);
+        job.parent.mac = switch_mac(parent);
+        job.parent.ip = switch_ip(parent);
+    }
+    switches_[number]->add_job(job);
+    return number;
+}
+
+/// Number of the switch above `number`, which was the last one of its level to be made before it.
+std::uint32_t switchml_machine::parent_of(std::uint32_t number, std::uint32_t level) const
+{
+    // Switches of a whole subtree below level l, itself included.
+    std::vector<std::uint32_t> size(config_.tree.size(), 1);
+    for (std::size_t l = config_.tree.size() - 1; l-- > 0;)
+        size[l] = 1 + config_.tree[l] * size[l + 1];
+    std::uint32_t at = 0;
+    for (std::uint32_t l = 0; l + 1 < level; ++l)
+        at += 1 + (number - at - 1) / size[l + 1] * size[l + 1];
+    return at;
+}
+
+std::string switchml_machine::chip_name(std::uint32_t rank) const { return fmt::format("worker {}", rank); }
+
+collective_case switchml_machine::as_run(const collective_case& asked) const
+{
+    collective_case c = asked;
+    const bool in_network = c.algo == abi::algorithm::switchml || c.algo == abi::algorithm::switchml_lossless;
+    if (!in_network)
+        return c;
+    if (config_.job.jobs > 1)
+        c.ranks_per_group = config_.workers_per_job();
+    if (c.type == abi::element_type::float32)
+        c.quantised_block =
+            config_.job.elements_per_packet *
+            (config_.job.transport == abi::switchml::transport::rdma ? config_.job.packets_per_message : 1);
+    return c;
+}
+
+group_layout switchml_machine::groups_of(std::uint32_t ranks_per_group) const
+{
+    group_layout layout; // the workers of a job know who they are
+    for (std::uint32_t rank = 0; rank < config_.workers; ++rank)
+        layout.group_of_rank.push_back(rank / ranks_per_group);
+    return layout;
+}
+
+std::string switchml_machine::network_waits() const
+{
+    std::string text;
+    for (const auto& sw : switches_)
+        if (const std::string waits = sw->blocked_on(); !waits.empty())
+            text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", sw->basename(), waits);
+    return text;
+}
+
+std::vector<const stat_group*> switchml_machine::device_stats() const
+{
+    std::vector<const stat_group*> all;
+    for (const auto& sw : switches_)
+        all.push_back(&sw->stats);
+    return all;
+}
+
+} // namespace weft

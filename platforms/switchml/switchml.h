@@ -1,0 +1,242 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The platform of SwitchML (Sapio et al., NSDI 2021): workers with Ethernet NICs below one programmable switch or a tree of
+// them, and the same workers on a lossless network of the same rate for what it is compared with.
+//
+// A worker is a chip (hw/chip) with several cores, a NIC toward the switch and a DMA engine toward the lossless star. One
+// workload may use both: switchml and switchml_lossless go through the switch, ring_1d, halving_doubling and parameter_server
+// over the star. Only one collective runs at a time, so the two never compete.
+#pragma once
+
+#include "hw/ethernet/ethernet_link.h"
+#include "hw/ethernet/lossless_star.h"
+#include "hw/tofino/tofino_config.h"
+#include "hw/tofino/tofino_job.h"
+#include "platforms/workload/machine.h"
+
+#include <memory>
+#include <vector>
+
+namespace weft {
+
+class tofino_switch;
+
+enum class aggregator_kind : std::uint8_t { model, rtl, lockstep };
+template <> struct enum_names<aggregator_kind> {
+    static constexpr std::pair<aggregator_kind, const char*> values[] = {
+        {aggregator_kind::model, "model"}, {aggregator_kind::rtl, "rtl"}, {aggregator_kind::lockstep, "lockstep"}};
+};
+template <> struct enum_names<abi::switchml::transport> {
+    static constexpr std::pair<abi::switchml::transport, const char*> values[] = {
+        {abi::switchml::transport::udp, "udp"}, {abi::switchml::transport::rdma, "rdma"}};
+};
+
+struct switchml_switch_config {
+    aggregator_kind aggregator = aggregator_kind::model;
+    tofino_config chip;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit(
+            "aggregator", self.aggregator,
+            "Who adds: model (C++), rtl (the Verilog of rtl/aggregation), lockstep (both; the first difference stops the run)",
+            "");
+        tofino_config::fields(self.chip, visit);
+    }
+    std::vector<config_problem> validate() const { return chip.validate(); }
+};
+
+/// One cable that is worse than the others.
+enum class cable_end : std::uint8_t { both, up, down };
+template <> struct enum_names<cable_end> {
+    static constexpr std::pair<cable_end, const char*> values[] = {
+        {cable_end::both, "both"}, {cable_end::up, "up"}, {cable_end::down, "down"}};
+};
+struct cable_fault_config {
+    std::uint32_t worker = 0;
+    cable_end direction = cable_end::both;
+    ethernet_impairments impairments;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("worker", self.worker, "Whose cable", "");
+        visit("direction", self.direction, "up: to the switch; down: from it; both", "");
+        visit("impairments", self.impairments, "In place of network.cable.impairments", "");
+    }
+};
+struct worker_outage_config {
+    std::uint32_t worker = 0;
+    duration from{0};
+    std::optional<duration> until = {};
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("worker", self.worker, "Whose cable fails: the worker is not heard any more", "");
+        visit("from", self.from, "Simulated time at which it fails", "");
+        visit("until", self.until, "Simulated time at which it works again; left out: never", "");
+    }
+};
+struct switchml_faults_config {
+    std::vector<cable_fault_config> cables;
+    std::vector<worker_outage_config> outages;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("cables", self.cables, "Cables that lose, damage, repeat or delay more than the others", "");
+        visit("outages", self.outages, "Workers that stop, for a time or for good", "");
+    }
+};
+
+struct switchml_network_config {
+    bandwidth rate{100'000'000'000};
+    ethernet_link_config cable;
+    data_size lossless_buffer{256 << 10};
+    duration nic_latency{300'000};
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("rate", self.rate, "Of every port and direction", "10 or 100 Gb/s, Sapio et al. section 6 (Q)");
+        visit("cable", self.cable, "Cables between workers and switches", "");
+        visit("lossless_buffer", self.lossless_buffer,
+              "Buffer of a port of the lossless network, for ring_1d, halving_doubling and parameter_server",
+              "assumed: priority flow control stops before anything is lost");
+        visit("nic_latency", self.nic_latency, "Through a NIC of the lossless network", "assumed");
+    }
+    std::vector<config_problem> validate() const;
+};
+
+struct switchml_job_config {
+    abi::switchml::transport transport = abi::switchml::transport::udp;
+    std::uint32_t elements_per_packet = 256;
+    std::uint32_t packets_per_message = 16;
+    std::uint32_t slots = 512;
+    std::uint32_t first_slot = 0;
+    duration timeout{1'000'000'000};
+    std::uint32_t backoff_after = 0;
+    std::uint32_t jobs = 1;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("transport", self.transport, "udp: cores make packets and convert; rdma: the NIC does, from messages",
+              "Sapio et al., appendix B (Q)");
+        visit("elements_per_packet", self.elements_per_packet, "64 or 256", "k of Sapio et al., section 4.3 (Q)");
+        visit("packets_per_message", self.packets_per_message, "RDMA: 1, 2, 4, 8 or 16",
+              "16, Sapio et al., appendix B (Q)");
+        visit("slots", self.slots, "Slots of a job's pool, each in two versions",
+              "512 at 100 Gb/s and 128 at 10 Gb/s, Sapio et al., appendix C (Q)");
+        visit("first_slot", self.first_slot, "First slot of the first job; others follow", "");
+        visit("timeout", self.timeout, "Retransmission", "1 ms, Sapio et al., section 6.3 (Q)");
+        visit("backoff_after", self.backoff_after,
+              "The timeout doubles after this many timeouts of a core, again after twice as many; 0: never",
+              "the P4 client has 100 (Q); the paper has none");
+        visit("jobs", self.jobs,
+              "Jobs that share the switch, each with an equal part of the workers and a pool of its own", "");
+    }
+    std::vector<config_problem> validate() const;
+};
+
+struct switchml_worker_config {
+    std::uint32_t cores = 4;
+    chip_config chip;
+    nic_config nic;
+
+    switchml_worker_config();
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("cores", self.cores, "Cores that run the worker's firmware and share every tensor",
+              "4 threads, P4 client (Q); 8 at 100 Gb/s, Sapio et al. section 6 (Q)");
+        chip_config::fields(self.chip, visit);
+        visit("nic", self.nic, "Ethernet NIC; its rate is network.rate", "");
+    }
+    std::vector<config_problem> validate() const;
+};
+
+struct switchml_config {
+    run_config run;
+    std::uint32_t workers = 8;
+    std::vector<std::uint32_t> tree;
+    switchml_network_config network;
+    switchml_switch_config tofino;
+    switchml_job_config job;
+    switchml_worker_config worker;
+    switchml_faults_config faults;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        run_config::fields(self.run, visit);
+        visit("workers", self.workers, "Machines of all jobs", "8 or 16, Sapio et al., section 6 (Q)");
+        visit(
+            "tree", self.tree,
+            "Switches below each other, from the root down: [4, 8] is a root with 4 switches of 8 workers. Empty: one "
+            "switch",
+            "Sapio et al., section 7 (Q)");
+        visit("network", self.network, "Ethernet", "");
+        visit("switch", self.tofino, "Programmable switch", "");
+        visit("job", self.job, "What workers and switch have agreed on", "");
+        visit("worker", self.worker, "One machine", "");
+        visit("faults", self.faults, "What is worse than the rest", "");
+    }
+    std::vector<config_problem> validate() const;
+
+    std::uint32_t ranks() const { return workers; }
+    std::uint32_t workers_per_job() const { return workers / job.jobs; }
+    abi::switchml::table table(std::uint32_t rank, std::uint32_t core) const;
+    abi::platform_table ranks_table(std::uint32_t rank) const; ///< of the lossless network
+    lossless_star_config star() const;
+    tofino_config switch_chip(std::uint32_t ports) const; ///< with the network's rate
+    std::uint64_t nic_area_offset() const;                ///< in the worker's memory; buffers end there
+    std::uint32_t leaf_of(std::uint32_t rank) const;      ///< number of the switch above it, in a tree
+
+private:
+    void check_job(std::vector<config_problem>& problems) const;
+    void check_shape(std::vector<config_problem>& problems) const;
+    void check_workload(std::vector<config_problem>& problems) const;
+    void check_faults(std::vector<config_problem>& problems) const;
+    std::string refusal_of(abi::collective_op op, abi::algorithm algo) const;
+};
+
+constexpr std::uint64_t switch_mac(std::uint32_t number) { return 0x02'00'00'00'80'00ull + number; }
+constexpr std::uint32_t switch_ip(std::uint32_t number) { return 0x0a'00'80'00 + number; }
+constexpr std::uint64_t worker_mac(std::uint32_t rank) { return 0x02'00'00'00'01'00ull + rank; }
+constexpr std::uint32_t worker_ip(std::uint32_t rank) { return 0x0a'00'01'00 + rank; }
+
+class switchml_machine final : public machine {
+public:
+    explicit switchml_machine(const switchml_config& config);
+    ~switchml_machine() override;
+    timeline& time() override { return time_; }
+    packet_pool& pool() override { return pool_; }
+    const std::vector<chip*>& chips() const override { return chip_list_; }
+    const std::vector<fabric_engine*>& fabrics() const override { return fabric_list_; }
+    std::string chip_name(std::uint32_t rank) const override;
+    collective_case as_run(const collective_case& c) const override;
+    group_layout groups_of(std::uint32_t ranks_per_group) const override;
+    std::string network_waits() const override;
+    std::vector<const stat_group*> device_stats() const override;
+
+    const std::vector<std::unique_ptr<tofino_switch>>& switches() const { return switches_; } ///< root first
+    ethernet_link& cable(std::uint32_t rank) { return *cables_.at(rank); }
+
+private:
+    void add_workers();
+    std::uint32_t add_subtree(std::uint32_t level, std::uint32_t first_worker);
+    std::uint32_t parent_of(std::uint32_t number, std::uint32_t level) const;
+    void connect(std::uint32_t sw, std::uint32_t port, ethernet_link& link, std::uint32_t end);
+    void admit_jobs();
+
+    switchml_config config_;
+    timeline time_;
+    packet_pool pool_;
+    std::unique_ptr<lossless_star> star_;
+    std::vector<std::unique_ptr<tofino_switch>> switches_;
+    std::vector<std::unique_ptr<ethernet_link>> cables_; ///< of the workers
+    std::vector<std::unique_ptr<ethernet_link>> trunks_; ///< between switches
+    std::vector<std::unique_ptr<chip>> chips_;
+    std::vector<chip*> chip_list_;
+    std::vector<fabric_engine*> fabric_list_;
+};
+
+extern const platform_info k_switchml_info;
+
+} // namespace weft

@@ -1,0 +1,500 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a SwitchML platform file may say, the tables that follow from it, and what `weft check` prints.
+#include "firmware/collectives/supports.h"
+#include "firmware/switchml/switchml_job.h"
+#include "hw/ethernet/ethernet_format.h"
+#include "platforms/config/config_reader.h"
+#include "platforms/routing/channel_dependency.h"
+#include "platforms/switchml/aggregators.h"
+#include "platforms/switchml/switchml.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace weft {
+
+namespace {
+
+constexpr std::uint64_t k_much_host_memory = 8ull << 30;
+constexpr std::uint32_t k_most_workers = 4096;
+
+bool no_errors(const std::vector<config_problem>& problems)
+{
+    return std::none_of(problems.begin(), problems.end(),
+                        [](const config_problem& p) { return p.level == severity::error; });
+}
+
+constexpr bool is_power_of_two(std::uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
+
+std::uint32_t next_power_of_two(std::uint32_t v)
+{
+    std::uint32_t p = 1;
+    while (p < v)
+        p *= 2;
+    return p;
+}
+
+/// Bytes on the wire of one full packet.
+std::uint32_t packet_wire_bytes(const switchml_job_config& job)
+{
+    namespace sml = abi::switchml;
+    const std::uint32_t payload = job.elements_per_packet * 4;
+    if (job.transport == sml::transport::udp)
+        return ethernet_wire_bytes(sml::k_udp_headers + payload);
+    // RETH once a message, the immediate once: the average, rounded up.
+    const std::uint32_t extra =
+        (sml::k_reth_bytes + sml::k_immediate_bytes + job.packets_per_message - 1) / job.packets_per_message;
+    return ethernet_wire_bytes(sml::k_header + sml::k_bth_bytes + payload + sml::k_icrc_bytes) + extra;
+}
+
+} // namespace
+
+std::vector<config_problem> switchml_network_config::validate() const
+{
+    std::vector<config_problem> p;
+    if (rate.value() < 1'000'000 || rate.value() > 1'000'000'000'000)
+        p.push_back({severity::error, "rate",
+                     fmt::format("is {}, must be 1 Mbps to 1 Tbps; write for example \"100 Gbps\".", to_string(rate))});
+    if (nic_latency.value() > 1'000'000'000)
+        p.push_back(
+            {severity::error, "nic_latency", fmt::format("is {}, must be at most 1 ms.", to_string(nic_latency))});
+    lossless_star_config star;
+    star.buffer = lossless_buffer;
+    for (config_problem problem : star.validate()) {
+        problem.key = "lossless_buffer";
+        p.push_back(problem);
+    }
+    return p;
+}
+
+std::vector<config_problem> switchml_job_config::validate() const
+{
+    std::vector<config_problem> p;
+    const auto refuse = [&](const char* key, std::string text) {
+        p.push_back({severity::error, key, std::move(text)});
+    };
+    if (elements_per_packet != 64 && elements_per_packet != 256)
+        refuse("elements_per_packet",
+               fmt::format("is {}; the switch aggregates packets of 64 or of 256 elements.", elements_per_packet));
+    if (!is_power_of_two(packets_per_message) || packets_per_message > 16)
+        refuse("packets_per_message", fmt::format("is {}, must be 1, 2, 4, 8 or 16.", packets_per_message));
+    if (slots == 0)
+        refuse("slots", "is 0; every packet needs a slot.");
+    if (timeout.value() < 1'000'000 || timeout.value() > 10'000'000'000'000)
+        refuse("timeout", fmt::format("is {}, must be 1 us to 10 s.", to_string(timeout)));
+    if (jobs == 0 || jobs > 256)
+        refuse("jobs", fmt::format("is {}, must be 1 to 256: a packet names its job in 8 bits.", jobs));
+    if (jobs > 1 && transport == abi::switchml::transport::rdma)
+        refuse("jobs", fmt::format("is {}, but frames of RDMA carry no job number: one job, or transport: udp.", jobs));
+    return p;
+}
+
+switchml_worker_config::switchml_worker_config()
+{
+    // A server: no public figures for the memory system as a NIC and its cores see it; all assumed.
+    chip.core.clock = frequency(2'200'000'000);
+    chip.core.cpi = 0.5;
+    chip.core.mmio_overhead = cycle_count(4);
+    chip.core.irq_wake = cycle_count(200);
+    chip.bus.latency = duration(5'000);
+    chip.hbm.capacity = data_size(8ull << 30);
+    chip.hbm.rate = bandwidth(1'600'000'000'000);
+    chip.hbm.latency = duration(20'000);
+}
+
+std::vector<config_problem> switchml_worker_config::validate() const
+{
+    std::vector<config_problem> p = chip.validate();
+    if (cores < 1 || cores > firmware::k_switchml_cores)
+        p.push_back(
+            {severity::error, "cores", fmt::format("is {}, must be 1 to {}.", cores, firmware::k_switchml_cores)});
+    if (nic.queues < cores)
+        p.push_back({severity::error, "nic.queues",
+                     fmt::format("is {}, but each of {} cores needs a queue of its own.", nic.queues, cores)});
+    return p;
+}
+
+lossless_star_config switchml_config::star() const
+{
+    lossless_star_config s;
+    s.rate = network.rate;
+    s.propagation = network.cable.propagation;
+    s.switch_latency = tofino.chip.first_pass_latency;
+    s.nic_latency = network.nic_latency;
+    s.buffer = network.lossless_buffer;
+    return s;
+}
+
+tofino_config switchml_config::switch_chip(std::uint32_t ports) const
+{
+    tofino_config chip = tofino.chip;
+    chip.ports = ports;
+    chip.port_rate = network.rate;
+    chip.drop_seed += run.seed;
+    return chip;
+}
+
+abi::platform_table switchml_config::ranks_table(std::uint32_t rank) const
+{
+    abi::platform_table t;
+    t.rank = rank;
+    t.ranks = workers;
+    t.dim_count = 1;
+    t.dims[0] = workers;
+    t.coord[0] = rank;
+    t.wrap[0] = 1; // the switch brings everybody one hop from everybody
+    return t;
+}
+
+abi::switchml::table switchml_config::table(std::uint32_t rank, std::uint32_t core) const
+{
+    abi::switchml::table t;
+    const std::uint32_t number = rank / workers_per_job();
+    t.core = core;
+    t.cores = worker.cores;
+    t.worker = rank % workers_per_job();
+    t.workers = workers_per_job();
+    if (!tree.empty()) // its place below its own switch
+        t.worker = rank % tree.back();
+    t.job = number;
+    t.protocol = job.transport;
+    t.first_slot = job.first_slot + number * job.slots;
+    t.slots = job.slots;
+    t.elements_per_packet = job.elements_per_packet;
+    t.packets_per_message = job.packets_per_message;
+    t.nic_queues = worker.cores;
+    t.nic_ring_entries = std::max(64u, next_power_of_two(2 * std::min(job.slots / worker.cores, 512u)));
+    t.timeout_ns = job.timeout.value() / 1000;
+    t.backoff_after = job.backoff_after;
+    t.nic_base = abi::k_nic_base;
+    t.own_mac = worker_mac(rank);
+    t.own_ip = worker_ip(rank);
+    const tofino_config plain;
+    const std::uint32_t leaf = tree.empty() ? 0 : leaf_of(rank);
+    t.switch_mac = tree.empty() ? plain.mac : switch_mac(leaf);
+    t.switch_ip = tree.empty() ? plain.ip : switch_ip(leaf);
+    t.nic_area = abi::k_hbm_base + worker.chip.buffer_bytes() - firmware::nic_area_bytes(t) / 4096 * 4096 - 4096;
+    return t;
+}
+
+std::uint64_t switchml_config::nic_area_offset() const { return table(0, 0).nic_area - abi::k_hbm_base; }
+
+/// Switches are numbered depth first.
+std::uint32_t switchml_config::leaf_of(std::uint32_t rank) const
+{
+    std::vector<std::uint32_t> switches(tree.size(), 1); // of a subtree whose top is in that level
+    for (std::size_t l = tree.size() - 1; l-- > 0;)
+        switches[l] = 1 + tree[l] * switches[l + 1];
+    std::uint32_t below = workers;
+    std::uint32_t at = 0;
+    for (std::size_t l = 0; l + 1 < tree.size(); ++l) {
+        below /= tree[l];
+        at += 1 + rank / below * switches[l + 1];
+        rank %= below;
+    }
+    return at;
+}
+
+std::vector<config_problem> switchml_config::validate() const
+{
+    std::vector<config_problem> p;
+    check_shape(p);
+    const bool sound = no_errors(p) && no_errors(job.validate()) && no_errors(worker.validate()) &&
+                       no_errors(network.validate()) && no_errors(tofino.validate()) &&
+                       no_errors(worker.nic.validate()) && no_errors(worker.chip.hbm.validate()) &&
+                       no_errors(worker.chip.dma.validate());
+    if (const std::string refusal = aggregator_refusal(tofino.aggregator); !refusal.empty())
+        p.push_back({severity::error, "switch.aggregator", refusal + "."});
+    if (!sound)
+        return p;
+    check_job(p);
+    check_faults(p);
+    check_workload(p);
+    return p;
+}
+
+void switchml_config::check_shape(std::vector<config_problem>& p) const
+{
+    if (workers < 1 || workers > k_most_workers) {
+        p.push_back({severity::error, "workers", fmt::format("is {}, must be 1 to {}.", workers, k_most_workers)});
+        return;
+    }
+    if (job.jobs != 0 && workers % job.jobs != 0)
+        p.push_back(
+            {severity::error, "job.jobs", fmt::format("is {}, which does not divide {} workers.", job.jobs, workers)});
+    if (tree.empty()) {
+        const std::uint64_t reach = std::uint64_t{tofino.chip.ports_per_pipe} * k_tofino_pipes;
+        if (workers > reach)
+            p.push_back({severity::error, "workers",
+                         fmt::format("is {}, but one switch has {} pipes of {} ports; write a tree of switches, for "
+                                     "example tree: [{}, {}].",
+                                     workers, k_tofino_pipes, tofino.chip.ports_per_pipe,
+                                     (workers + tofino.chip.ports_per_pipe - 1) / tofino.chip.ports_per_pipe,
+                                     tofino.chip.ports_per_pipe)});
+        return;
+    }
+    std::uint64_t product = 1;
+    for (std::size_t l = 0; l < tree.size(); ++l) {
+        product *= tree[l];
+        if (tree[l] < 1 || tree[l] > tofino.chip.ports_per_pipe)
+            p.push_back({severity::error, fmt::format("tree.{}", l),
+                         fmt::format("is {}, must be 1 to {}: one pipe aggregates what its ports bring.", tree[l],
+                                     tofino.chip.ports_per_pipe)});
+    }
+    if (product != workers)
+        p.push_back(
+            {severity::error, "tree", fmt::format("has room for {} workers, but workers is {}.", product, workers)});
+    if (tree.size() > 8)
+        p.push_back({severity::error, "tree", fmt::format("has {} levels, must be at most 8.", tree.size())});
+    if (job.jobs > 1)
+        p.push_back({severity::error, "job.jobs",
+                     fmt::format("is {}; several jobs share one switch, not a tree of them.", job.jobs)});
+}
+
+void switchml_config::check_job(std::vector<config_problem>& p) const
+{
+    const std::uint32_t per_node = tofino.chip.ports_per_pipe;
+    const std::uint32_t n = workers_per_job();
+    const std::uint32_t nodes = tree.empty() && n > per_node ? (n + per_node - 1) / per_node + 1 : 1;
+    const std::uint64_t needed = job.first_slot + std::uint64_t{job.slots} * job.jobs * nodes;
+    const std::uint64_t present = tofino.chip.register_depth / 2;
+    if (needed > present)
+        p.push_back({severity::error, "job.slots",
+                     fmt::format("is {}: {} need slots up to {}, but registers of {} entries hold {} slots in two "
+                                 "versions.",
+                                 job.slots,
+                                 nodes > 1 ? fmt::format("{} virtual switches and the one that joins them", nodes - 1)
+                                           : fmt::format("{} job{}", job.jobs, job.jobs == 1 ? "" : "s"),
+                                 needed, tofino.chip.register_depth, present)});
+    const std::uint32_t window = job.slots / worker.cores;
+    const bool rdma = job.transport == abi::switchml::transport::rdma;
+    const std::uint32_t unit = rdma ? job.packets_per_message : 1;
+    if (window < unit)
+        p.push_back({severity::error, "job.slots",
+                     fmt::format("is {}, which leaves each of {} cores {} slots; one {} takes {}.", job.slots,
+                                 worker.cores, window, rdma ? "message" : "packet", unit)});
+    else if (job.slots % (worker.cores * unit) != 0)
+        p.push_back({severity::warning, "job.slots",
+                     fmt::format("is {}, and {} cores share {} of them; the rest is never used.", job.slots,
+                                 worker.cores, window / unit * unit * worker.cores)});
+    if (window > firmware::k_max_window)
+        p.push_back({severity::warning, "job.slots",
+                     fmt::format("is {}, but a core uses at most {} slots.", job.slots, firmware::k_max_window)});
+    if (window < unit)
+        return;
+    const abi::switchml::table t = table(0, 0);
+    if (firmware::queue_pairs_needed(t) > worker.nic.queue_pairs)
+        p.push_back({severity::error, "worker.nic.queue_pairs",
+                     fmt::format("is {}, but {} messages under way need {}.", worker.nic.queue_pairs,
+                                 firmware::queue_pairs_needed(t) / 2, firmware::queue_pairs_needed(t))});
+    if (firmware::nic_area_bytes(t) + 8192 > worker.chip.buffer_bytes())
+        p.push_back(
+            {severity::error, "worker.hbm.capacity",
+             fmt::format("is {}, but the rings and buffers of the NIC need {}.", to_string(worker.chip.hbm.capacity),
+                         rounded_text(data_size(firmware::nic_area_bytes(t))))});
+    // Appendix C: in flight from one worker must cover rate x delay.
+    const double bdp = static_cast<double>(packet_wire_bytes(job)) * job.slots;
+    const double delay_ps =
+        4.0 * static_cast<double>(network.cable.propagation.value()) +
+        static_cast<double>(tofino.chip.first_pass_latency.value()) +
+        (job.elements_per_packet == 256 ? 10 : 1) * static_cast<double>(tofino.chip.pass_latency.value());
+    const double needed_bytes = static_cast<double>(network.rate.value()) / 8e12 * delay_ps;
+    if (bdp < needed_bytes)
+        p.push_back(
+            {severity::warning, "job.slots",
+             fmt::format("is {}: {} in flight, below rate x delay = {} of the network alone ({}), so workers "
+                         "reach at most {:.3g} % of the line rate.",
+                         job.slots, rounded_text(data_size(static_cast<std::uint64_t>(bdp))),
+                         rounded_text(data_size(static_cast<std::uint64_t>(needed_bytes))),
+                         rounded_text(duration(static_cast<std::uint64_t>(delay_ps))), 100 * bdp / needed_bytes)});
+}
+
+void switchml_config::check_faults(std::vector<config_problem>& p) const
+{
+    const auto check_worker = [&](std::uint32_t w, const std::string& key) {
+        if (w >= workers)
+            p.push_back(
+                {severity::error, key + ".worker", fmt::format("is {}, but the workers are 0 to {}.", w, workers - 1)});
+    };
+    for (std::size_t i = 0; i < faults.cables.size(); ++i)
+        check_worker(faults.cables[i].worker, fmt::format("faults.cables.{}", i));
+    for (std::size_t i = 0; i < faults.outages.size(); ++i) {
+        const worker_outage_config& o = faults.outages[i];
+        const std::string key = fmt::format("faults.outages.{}", i);
+        check_worker(o.worker, key);
+        if (o.until && o.until->value() <= o.from.value())
+            p.push_back({severity::error, key + ".until",
+                         fmt::format("is {}, not after from = {}.", to_string(*o.until), to_string(o.from))});
+    }
+}
+
+std::string switchml_config::refusal_of(abi::collective_op op, abi::algorithm algo) const
+{
+    const abi::switchml::table job_table = table(0, 0);
+    const char* reason = "";
+    if (!firmware::supports(op, algo, ranks_table(0), false, &reason, &job_table))
+        return fmt::format("{} by {} does not run here: {}.", name_of(op), name_of(algo), reason);
+    if (algo == abi::algorithm::switchml_lossless && job.transport == abi::switchml::transport::rdma)
+        return "switchml_lossless needs transport: udp; RDMA messages are always recovered.";
+    if (algo == abi::algorithm::switchml_lossless && tofino.aggregator != aggregator_kind::model)
+        return "switchml_lossless needs aggregator: model; the RTL holds the algorithm with loss recovery.";
+    return {};
+}
+
+void switchml_config::check_workload(std::vector<config_problem>& p) const
+{
+    bool lossless = false;
+    bool recovering = false;
+    const auto note = [&](abi::algorithm a) {
+        lossless = lossless || a == abi::algorithm::switchml_lossless;
+        recovering = recovering || a == abi::algorithm::switchml;
+    };
+    std::uint64_t largest = 0;
+    for (std::size_t i = 0; i < run.workload.size(); ++i) {
+        const collective_spec& spec = run.workload[i];
+        const std::string key = fmt::format("workload.{}", i);
+        const std::vector<abi::algorithm> algorithms = spec.all_algorithms();
+        for (std::size_t a = 0; a < algorithms.size(); ++a) {
+            note(algorithms[a]);
+            const std::string place = spec.algorithms.empty() ? key : fmt::format("{}.algorithms.{}", key, a);
+            if (const std::string refusal = refusal_of(spec.op, algorithms[a]); !refusal.empty())
+                p.push_back({severity::error, place, refusal});
+            if (!firmware::by_switch(algorithms[a]))
+                continue;
+            for (std::size_t t = 0; t < spec.types.size(); ++t)
+                if (spec.types[t] != abi::element_type::int32 && spec.types[t] != abi::element_type::float32)
+                    p.push_back({severity::error, key + ".types",
+                                 fmt::format("{} cannot be summed in the switch: int32 and float32 can.",
+                                             name_of(spec.types[t]))});
+            for (const abi::reduce_op r : spec.redops)
+                if (r != abi::reduce_op::sum)
+                    p.push_back({severity::error, key + ".redops",
+                                 fmt::format("{} is nothing the switch can do: it adds.", name_of(r))});
+        }
+        if (spec.root >= workers)
+            p.push_back({severity::error, key + ".root",
+                         fmt::format("is {}, but the workers are 0 to {}.", spec.root, workers - 1)});
+        if (!is_sound(spec))
+            return;
+        for (const std::uint64_t bytes : spec.all_sizes())
+            largest = std::max(largest, bytes);
+    }
+    if (run.training_step && is_sound(*run.training_step)) {
+        note(run.training_step->algorithm);
+        const std::string refusal = refusal_of(abi::collective_op::all_reduce, run.training_step->algorithm);
+        if (!refusal.empty())
+            p.push_back({severity::error, "training_step.algorithm", refusal});
+        for (std::size_t i = 0; i < run.training_step->exchanges.size(); ++i)
+            if (run.training_step->exchanges[i].ranks_per_group)
+                p.push_back({severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i),
+                             "groups of workers do not exist here."});
+        largest = std::max(largest, run.training_step->buffer_bytes());
+    }
+    if (lossless && recovering)
+        p.push_back({severity::error, "workload",
+                     "mixes switchml and switchml_lossless: the switch runs one program for a job; use two files."});
+    const ethernet_impairments& worse = network.cable.impairments;
+    if (lossless && (worse.loss > 0 || worse.corruption > 0 || !faults.cables.empty() || !faults.outages.empty()))
+        p.push_back(
+            {severity::warning, "workload",
+             "switchml_lossless never sends a packet again: the first one that is lost ends the run with a time-out."});
+    if (job.timeout.value() >= run.firmware_timeout.value())
+        p.push_back({severity::error, "job.timeout",
+                     fmt::format("is {}, not below firmware_timeout = {}, after which a worker gives up.",
+                                 to_string(job.timeout), to_string(run.firmware_timeout))});
+    const std::uint64_t room = nic_area_offset();
+    if (largest > room)
+        p.push_back({severity::error, run.workload.empty() ? "training_step" : "workload",
+                     fmt::format("needs {} of memory per worker, but worker.hbm.capacity is {}, of which rings and "
+                                 "buffers take {}.",
+                                 rounded_text(data_size(largest)), to_string(worker.chip.hbm.capacity),
+                                 rounded_text(data_size(worker.chip.hbm.capacity.value() - room)))});
+    if (run.case_count() > run_config::k_most_cases)
+        return;
+    const std::uint64_t host = host_data_bytes_for(run, workers);
+    if (host > k_much_host_memory)
+        p.push_back(
+            {severity::warning, run.workload.empty() ? "training_step" : "workload",
+             fmt::format("needs {} of host memory for the contents of {} workers; with \"data: off\" it needs none, "
+                         "and the times are the same.",
+                         rounded_text(data_size(host)), workers)});
+}
+
+namespace {
+
+class configured_switchml final : public platform {
+public:
+    explicit configured_switchml(switchml_config config) : config_(std::move(config)) {}
+    const run_config& run() const override { return config_.run; }
+    config_field resolved() const override
+    {
+        config_field all = describe(config_);
+        config_field name;
+        name.name = "platform";
+        name.doc = "Which platform this is";
+        name.type = field_type::text;
+        name.value = std::string(k_switchml_info.name);
+        all.children.insert(all.children.begin(), std::move(name));
+        return all;
+    }
+    std::uint32_t ranks() const override { return config_.ranks(); }
+    std::unique_ptr<machine> build() const override { return std::make_unique<switchml_machine>(config_); }
+
+    std::string description() const override
+    {
+        const switchml_config& c = config_;
+        const std::uint32_t payload = c.job.elements_per_packet * 4;
+        const std::uint32_t wire = packet_wire_bytes(c.job);
+        std::string text =
+            fmt::format("SwitchML  {} workers of {} core{}{}, {}\n", c.workers, c.worker.cores,
+                        c.worker.cores == 1 ? "" : "s", c.job.jobs > 1 ? fmt::format(" in {} jobs", c.job.jobs) : "",
+                        c.tree.empty() ? std::string("below one switch")
+                                       : fmt::format("below a tree of switches {}", fmt::join(c.tree, " x ")));
+        text += fmt::format("Network   {} per port and direction, cables of {}, loss {:g} % of frames per direction\n",
+                            to_string(c.network.rate), rounded_text(c.network.cable.propagation),
+                            100 * c.network.cable.impairments.loss);
+        text += fmt::format("Packets   {} over {}: {} of payload in {} on the wire, {:.1f} % of the line rate or {}\n",
+                            c.job.elements_per_packet == 256 ? "256 elements" : "64 elements", name_of(c.job.transport),
+                            to_string(data_size(payload)), to_string(data_size(wire)), 100.0 * payload / wire,
+                            rounded_text(bandwidth(static_cast<std::uint64_t>(
+                                static_cast<double>(c.network.rate.value()) * payload / wire))));
+        text += fmt::format(
+            "Pool      {} slots a job, {} of registers with both versions; {} in flight per worker; timeout {}\n",
+            c.job.slots, to_string(data_size(std::uint64_t{c.job.slots} * payload * 2)),
+            rounded_text(data_size(std::uint64_t{c.job.slots} * wire)), to_string(c.job.timeout));
+        const std::uint64_t further = c.job.elements_per_packet == 256 ? 10 : 1;
+        text += fmt::format(
+            "Switch    aggregator {}; {} for a packet that is not the last, {} for the one that completes a slot\n",
+            name_of(c.tofino.aggregator), rounded_text(c.tofino.chip.first_pass_latency),
+            rounded_text(
+                duration(c.tofino.chip.first_pass_latency.value() + further * c.tofino.chip.pass_latency.value())));
+        return text;
+    }
+    std::string routing_report() const override
+    {
+        return "Routing   one path between any two machines\n"
+               "Proof     switchml: Ethernet drops what finds no room, so nothing waits for a buffer; the lossless network is a "
+               "star, whose channels lead to the switch and from it: no cycle\n";
+    }
+
+private:
+    switchml_config config_;
+};
+
+} // namespace
+
+const platform_info k_switchml_info = {
+    "switchml", "SwitchML: workers below a programmable switch that adds gradients, over lossy Ethernet, UDP or RDMA",
+    [](const yaml_document& document, std::vector<problem>& problems) -> std::unique_ptr<platform> {
+        switchml_config config = read_config<switchml_config>(document, problems, {"platform"});
+        for (const problem& p : problems)
+            if (p.level == severity::error)
+                return nullptr;
+        return std::make_unique<configured_switchml>(std::move(config));
+    },
+    [] { return describe(switchml_config{}); }};
+
+} // namespace weft
