@@ -19,7 +19,8 @@ std::vector<config_problem> tofino_config::validate() const
     constexpr std::uint64_t k_slowest_bps = 1'000'000, k_fastest_bps = 100'000'000'000'000;
     constexpr std::uint64_t k_longest_ps = 1'000'000'000;
     need(ports_per_pipe >= 1 && ports_per_pipe <= 64, "ports_per_pipe",
-         fmt::format("is {}, must be 1 to 64: 16 ports of 100 Gb/s a pipe, or 64 of a quarter of that.", ports_per_pipe)) &&
+         fmt::format("is {}, must be 1 to 64: 16 ports of 100 Gb/s a pipe, or 64 of a quarter of that.",
+                     ports_per_pipe)) &&
         need(ports >= 1 && ports <= k_tofino_pipes * ports_per_pipe, "ports",
              fmt::format("is {}, must be 1 to {}: {} pipes have {} ports each.", ports, k_tofino_pipes * ports_per_pipe,
                          k_tofino_pipes, ports_per_pipe));
@@ -38,15 +39,17 @@ std::vector<config_problem> tofino_config::validate() const
     if (latencies)
         need(ingress_latency.value() >= 1 && ingress_latency <= first_pass_latency && ingress_latency <= pass_latency,
              "ingress_latency",
-             fmt::format("is {}, must be at least 1 ps and at most first_pass_latency ({}) and pass_latency ({}), of which "
-                         "it is a part.",
-                         to_string(ingress_latency), to_string(first_pass_latency), to_string(pass_latency)));
+             fmt::format(
+                 "is {}, must be at least 1 ps and at most first_pass_latency ({}) and pass_latency ({}), of which "
+                 "it is a part.",
+                 to_string(ingress_latency), to_string(first_pass_latency), to_string(pass_latency)));
     need(register_depth >= 2 && register_depth <= 2 * k_default_register_depth &&
              (register_depth & (register_depth - 1)) == 0,
          "register_depth",
-         fmt::format("is {}, must be a power of two from 2 to 32768: a slot number has 14 bits and takes two entries, one "
-                     "for each set.",
-                     register_depth));
+         fmt::format(
+             "is {}, must be a power of two from 2 to 32768: a slot number has 14 bits and takes two entries, one "
+             "for each set.",
+             register_depth));
     for (const auto& [key, share] : {std::pair{"ingress_drop", ingress_drop}, std::pair{"egress_drop", egress_drop}})
         need(share >= 0 && share <= 1, key, fmt::format("is {}, must be 0 to 1: a share of the packets.", share));
     return p;

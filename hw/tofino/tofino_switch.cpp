@@ -22,17 +22,18 @@ constexpr std::uint32_t k_harvest_words = k_aggregation_alus;
 
 std::uint32_t number(pass_type t)
 {
-    return static_cast<std::uint32_t>(t) - static_cast<std::uint32_t>(is_consume(t) ? pass_type::consume0 : pass_type::harvest0);
+    return static_cast<std::uint32_t>(t) -
+           static_cast<std::uint32_t>(is_consume(t) ? pass_type::consume0 : pass_type::harvest0);
 }
 
 /// 32 words between network order in a frame and numbers.
-void from_network(const std::uint8_t* from, std::array<std::uint32_t, k_aggregation_alus>& to)
+void read_words(const std::uint8_t* from, std::array<std::uint32_t, k_aggregation_alus>& to)
 {
     std::memcpy(to.data(), from, sizeof to);
     for (std::uint32_t& w : to)
         w = sml::swap32(w);
 }
-void to_network(const std::array<std::uint32_t, k_aggregation_alus>& from, std::uint8_t* to)
+void write_words(const std::array<std::uint32_t, k_aggregation_alus>& from, std::uint8_t* to)
 {
     std::array<std::uint32_t, k_aggregation_alus> swapped;
     for (std::uint32_t i = 0; i < k_aggregation_alus; ++i)
@@ -102,8 +103,7 @@ void tofino_switch::release(std::uint32_t index)
 void tofino_switch::note(slot_event_kind kind, const in_flight& p, std::uint8_t worker) const
 {
     if (observer_ != nullptr)
-        observer_->on_slot_event(
-            {kind, time_.now_ps(), p.job, jobs_[p.job].job.number, p.slot, p.version, worker});
+        observer_->on_slot_event({kind, time_.now_ps(), p.job, jobs_[p.job].job.number, p.slot, p.version, worker});
 }
 
 // Arrival --------------------------------------------------------------------------------------------------------------
@@ -201,8 +201,8 @@ void tofino_switch::forward_foreign(packet_ptr frame)
     frame->out_link = entry->second;
     const std::uint32_t port = frame->link;
     const std::uint32_t index = frame.release()->index;
-    time_.schedule(time_.now_ps() + config_.first_pass_latency.value(), next_order(event_class::device, port), *this, index,
-                   k_forward);
+    time_.schedule(time_.now_ps() + config_.first_pass_latency.value(), next_order(event_class::device, port), *this,
+                   index, k_forward);
 }
 
 drop_reason tofino_switch::find_udp_worker(in_flight& p) const
@@ -316,8 +316,8 @@ void tofino_switch::begin_pass(std::uint32_t index)
         if (is_consume(p.type)) {
             if (p.words != nullptr) {
                 const std::uint8_t* words = p.words + 4 * k_consume_words * number(p.type);
-                from_network(words, pass_.d0);
-                from_network(words + 4 * k_aggregation_alus, pass_.d1);
+                read_words(words, pass_.d0);
+                read_words(words + 4 * k_aggregation_alus, pass_.d1);
             } else if (pass_holds_words_) {
                 pass_.d0.fill(0);
                 pass_.d1.fill(0);
@@ -436,8 +436,10 @@ void tofino_switch::take_words(in_flight& p, const aggregation_result& result)
 {
     if (p.words == nullptr)
         return;
-    const std::uint32_t before_end = is_consume(p.type) ? 1 : p.fields.size == packet_size::words64 ? 2 : number(p.type) + 1;
-    to_network(result.words, p.words + 4 * (p.fields.words - k_harvest_words * before_end));
+    const std::uint32_t before_end = is_consume(p.type)                      ? 1
+                                     : p.fields.size == packet_size::words64 ? 2
+                                                                             : number(p.type) + 1;
+    write_words(result.words, p.words + 4 * (p.fields.words - k_harvest_words * before_end));
 }
 
 void tofino_switch::recirculate(std::uint32_t index, std::uint32_t port, std::uint32_t payload_bytes)

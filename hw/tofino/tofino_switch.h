@@ -184,7 +184,8 @@ private:
     void copy_to_all(in_flight& p, job_state& job, bool reuse);
     void copy_to_worker(in_flight& p, job_state& job, std::uint32_t worker, bool reuse);
     void write_udp_answer(const in_flight& p, const job_state& job, std::uint32_t worker, std::uint8_t* to) const;
-    void write_rdma_answer(const in_flight& p, job_state& job, std::uint32_t worker, abi::switchml::opcode op, std::uint8_t* to);
+    void write_rdma_answer(const in_flight& p, job_state& job, std::uint32_t worker, abi::switchml::opcode op,
+                           std::uint8_t* to);
     void send_to_parent(in_flight& p, const job_state& job);
     packet_ptr new_frame(in_flight& p, std::uint32_t header_bytes, bool reuse, bool rdma);
     void transmit(std::uint32_t port, packet_ptr frame);
@@ -216,8 +217,8 @@ private:
     std::array<std::uint32_t, 256> by_number_;
     std::array<std::uint32_t, 512> by_queue_;
     std::vector<std::pair<std::uint64_t, std::uint32_t>> mac_table_; ///< sorted
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> closed_;    ///< registers [first, end) of slots not cleared yet
-    aggregation_pass pass_;                                          ///< scratch: its words are rewritten where they matter
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> closed_; ///< registers [first, end) of slots not cleared yet
+    aggregation_pass pass_; ///< scratch: its words are rewritten where they matter
     bool pass_holds_words_ = false;
     drop_simulator ingress_drops_;
     drop_simulator egress_drops_;
