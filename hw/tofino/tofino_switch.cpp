@@ -126,7 +126,8 @@ void tofino_switch::on_event(std::uint32_t a, std::uint16_t kind)
         packet_ptr frame(&pool_.at(a));
         --forwarding_;
         ++forwarded;
-        transmit(frame->out_link, std::move(frame));
+        const std::uint32_t port = frame->out_link;
+        transmit(port, std::move(frame));
         break;
     }
     }

@@ -8,11 +8,12 @@
 #include "hw/ethernet/ethernet_frame.h"
 #include "hw/tofino/aggregation_model.h"
 #include "hw/tofino/tofino_switch.h"
-#include "testbenches/hw/fabric_bench.h"
+#include "tlm/timeline.h"
 
 #include <catch2/catch.hpp>
 
 #include <cstring>
+#include <fmt/format.h>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -24,6 +25,45 @@ namespace sml = abi::switchml;
 inline constexpr std::uint64_t k_us = 1'000'000;
 inline std::uint64_t station_mac(std::uint32_t n) { return 0x02'00'00'00'01'00 + n; }
 inline std::uint32_t station_ip(std::uint32_t n) { return 0x0a00'0100 + n; }
+
+/// Runs functions at given times, as timeline events after all others of the same time.
+class frame_script final : private timeline_client {
+public:
+    explicit frame_script(timeline& time) : time_(time), actor_(time.register_actors(1)) {}
+    void at(std::uint64_t time_ps, std::function<void()> f)
+    {
+        actions_.push_back(std::move(f));
+        const auto i = static_cast<std::uint32_t>(actions_.size() - 1);
+        time_.schedule(time_ps, make_order(event_class::device, actor_, i), *this, i, 0);
+    }
+
+private:
+    void on_event(std::uint32_t a, std::uint16_t) override
+    {
+        const std::function<void()> action = std::move(actions_[a]); // it may add others
+        action();
+    }
+    timeline& time_;
+    std::uint32_t actor_;
+    std::vector<std::function<void()>> actions_;
+};
+
+/// splitmix64
+class test_random {
+public:
+    explicit test_random(std::uint64_t seed) : state_(seed) {}
+    std::uint64_t next()
+    {
+        std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+        return z ^ (z >> 31);
+    }
+    std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>((next() >> 32) * n >> 32); }
+
+private:
+    std::uint64_t state_;
+};
 
 using word_list = std::vector<std::uint32_t>;
 /// Word i = m * i.
@@ -180,9 +220,9 @@ inline aggregation_factory models(const tofino_config& c)
 struct slot_log final : tofino_observer {
     void on_slot_event(const slot_event& e) override
     {
-        static const char* const names[] = {"arrival",   "ignored", "completion", "multicast",
-                                            "unicast",   "up",      "down"};
-        lines.push_back(fmt::format("{} w{} slot {} v{}", names[static_cast<int>(e.kind)], e.worker, e.slot, e.version ? 1 : 0));
+        static const char* const names[] = {"arrival", "ignored", "completion", "multicast", "unicast", "up", "down"};
+        lines.push_back(
+            fmt::format("{} w{} slot {} v{}", names[static_cast<int>(e.kind)], e.worker, e.slot, e.version ? 1 : 0));
         events.push_back(e);
     }
     std::vector<std::string> lines;
@@ -191,7 +231,8 @@ struct slot_log final : tofino_observer {
 
 /// One switch, a station at each port.
 struct tofino_world {
-    explicit tofino_world(const tofino_config& c = {}) : config(c), chip(sc_core::sc_gen_unique_name("switch"), time, pool, c, models(c))
+    explicit tofino_world(const tofino_config& c = {})
+        : config(c), chip(sc_core::sc_gen_unique_name("switch"), time, pool, c, models(c))
     {
         for (std::uint32_t p = 0; p < c.ports; ++p) {
             stations.push_back(std::make_unique<station>(sc_core::sc_gen_unique_name("station"), time, pool, p));
@@ -213,11 +254,13 @@ struct tofino_world {
     /// Station `s` sends `m`, whose last byte arrives at `us` microseconds.
     void send(double us, std::uint32_t s, udp_message m)
     {
-        events.at(static_cast<std::uint64_t>(us * k_us), [this, s, m] { stations[s]->put(stations[s]->udp(config, m)); });
+        events.at(static_cast<std::uint64_t>(us * k_us),
+                  [this, s, m] { stations[s]->put(stations[s]->udp(config, m)); });
     }
     void send(double us, std::uint32_t s, rdma_message m)
     {
-        events.at(static_cast<std::uint64_t>(us * k_us), [this, s, m] { stations[s]->put(stations[s]->rdma(config, m)); });
+        events.at(static_cast<std::uint64_t>(us * k_us),
+                  [this, s, m] { stations[s]->put(stations[s]->rdma(config, m)); });
     }
     void run()
     {
@@ -234,7 +277,7 @@ struct tofino_world {
     tofino_config config;
     timeline time{sc_core::sc_gen_unique_name("timeline")};
     packet_pool pool;
-    script events{time};
+    frame_script events{time};
     tofino_switch chip;
     std::vector<std::unique_ptr<station>> stations;
     slot_log slots;

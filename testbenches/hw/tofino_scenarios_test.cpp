@@ -18,7 +18,8 @@ tofino_config two_ports()
     return c;
 }
 
-udp_message part(std::uint32_t words, std::uint32_t m, std::uint16_t slot = 0, bool version = false, std::uint32_t id = 7)
+udp_message part(std::uint32_t words, std::uint32_t m, std::uint16_t slot = 0, bool version = false,
+                 std::uint32_t id = 7)
 {
     udp_message u;
     u.words = ramp(words, m);
@@ -139,10 +140,10 @@ TEST_CASE("tofino: the other set first and both sets and slots used again")
         [](two_workers& w) {
             w.give(1, 0, 3, 5, true); // the other set first
             w.give(2, 1, 3, 5, true);
-            w.give(3, 0, 1, 6, false); // both sets of a slot at once, interleaved
-            w.give(3.1, 1, 3, 6, true);
-            w.give(3.2, 1, 1, 6, false);
-            w.give(3.3, 0, 3, 6, true);
+            w.give(23, 0, 1, 6, false); // both sets of a slot, the second before the answer of the first is out
+            w.give(23.1, 1, 1, 6, false);
+            w.give(23.2, 1, 3, 6, true);
+            w.give(23.3, 0, 3, 6, true);
             for (std::uint32_t i = 0; i < 4; ++i) { // four uses, sets alternate
                 w.give(50 + 20 * i, 0, 1 + i, 7, i % 2 != 0);
                 w.give(51 + 20 * i, 1, 1 + i, 7, i % 2 != 0);
@@ -283,11 +284,12 @@ TEST_CASE("tofino: the example of appendix A event by event")
     give(1011, 2, true);  // t10, t13
     give(2010, 0, true);  // t11, t14, t15
     w.run();
-    CHECK(w.slots.lines == std::vector<std::string>{
-                               "arrival w0 slot 4 v0", "arrival w1 slot 4 v0", "ignored w0 slot 4 v0", "ignored w1 slot 4 v0",
-                               "arrival w2 slot 4 v0", "completion w2 slot 4 v0", "multicast w2 slot 4 v0",
-                               "arrival w1 slot 4 v1", "arrival w2 slot 4 v1", "unicast w0 slot 4 v0",
-                               "arrival w0 slot 4 v1", "completion w0 slot 4 v1", "multicast w0 slot 4 v1"});
+    CHECK(w.slots.lines ==
+          std::vector<std::string>{"arrival w0 slot 4 v0", "arrival w1 slot 4 v0", "ignored w0 slot 4 v0",
+                                   "ignored w1 slot 4 v0", "arrival w2 slot 4 v0", "completion w2 slot 4 v0",
+                                   "multicast w2 slot 4 v0", "arrival w1 slot 4 v1", "arrival w2 slot 4 v1",
+                                   "unicast w0 slot 4 v0", "arrival w0 slot 4 v1", "completion w0 slot 4 v1",
+                                   "multicast w0 slot 4 v1"});
     CHECK(w.log(0).size() == 3);
     CHECK(w.log(1).size() == 2);
     CHECK(w.log(2).size() == 2);
