@@ -28,6 +28,10 @@ std::vector<config_problem> tofino_config::validate() const
          {std::pair{"port_rate", port_rate}, std::pair{"recirculation_rate", recirculation_rate}})
         need(rate.value() >= k_slowest_bps && rate.value() <= k_fastest_bps, key,
              fmt::format("is {}, must be 1 Mbps to 100 Tbps; write for example \"100 Gbps\".", to_string(rate)));
+    if (recirculation_rate < port_rate)
+        p.push_back({severity::warning, "recirculation_rate",
+                     fmt::format("is {}, below port_rate ({}): 256-word packets will queue between the pipes.",
+                                 to_string(recirculation_rate), to_string(port_rate))});
     for (const auto& [key, queue] :
          {std::pair{"egress_queue", egress_queue}, std::pair{"recirculation_queue", recirculation_queue}})
         need(queue.value() >= 2048 && queue.value() <= 1ull << 30, key,

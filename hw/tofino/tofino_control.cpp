@@ -31,7 +31,6 @@ constexpr drop_text k_drop_texts[] = {
     {"drop_wrong_job", "Packets with a job number, or an RDMA queue, of no job"},
     {"drop_not_worker", "Packets whose sender is no worker of the job"},
     {"drop_pool_index", "Packets with a slot outside of the job's pool"},
-    {"drop_no_loop_port", "256-word packets of workers beyond 15, which have no recirculation port"},
     {"drop_rdma_opcode", "RoCE packets that are no RDMA writes"},
     {"drop_rdma_sequence", "RoCE packets behind a gap in their message"},
     {"drop_ingress_simulated", "Packets dropped by the ingress drop simulator"},
@@ -150,6 +149,11 @@ std::string tofino_switch::worker_problem(const tofino_job& job) const
                 "worker {} is at port {} of pipe {}, but the slots are in pipe {} and a packet begins in the "
                 "pipe of its port: the workers of one node share a pipe of {} ports.",
                 w, worker.port, worker.port / config_.ports_per_pipe, job.home_pipe, config_.ports_per_pipe);
+        if (job.words == 256 && worker.port % config_.ports_per_pipe >= k_wide_packet_workers)
+            return fmt::format(
+                "worker {} is at port {}, number {} of its pipe, but 256-word packets recirculate over a port "
+                "for each of the first {}.",
+                w, worker.port, worker.port % config_.ports_per_pipe, k_wide_packet_workers);
         for (std::size_t v = 0; v < w; ++v)
             if (!job.workers[v].inside && job.workers[v].mac == worker.mac && job.workers[v].ip == worker.ip)
                 return fmt::format("workers {} and {} have the same address.", v, w);
@@ -254,6 +258,13 @@ std::uint32_t tofino_switch::add_job(const tofino_job& job)
     j.active = true;
     ++j.generation;
     j.register_slot = registers_of(job);
+    j.plane = job.home_pipe;
+    j.lanes.clear();
+    for (std::size_t w = 0; w < job.workers.size(); ++w) {
+        const tofino_worker& worker = job.workers[w];
+        j.plane = worker.inside ? k_tofino_pipes : j.plane;
+        j.lanes.push_back(static_cast<std::uint8_t>(worker.inside ? w : worker.port % config_.ports_per_pipe));
+    }
     j.inside.assign(job.workers.size(), k_none);
     j.watch.assign(std::size_t{job.slots} * 2, {});
     j.simple.reset();
