@@ -19,8 +19,8 @@ public:
 
     /// Adds `count` words in network order at `words` (nullptr: none are carried) to the slot. True: this was the last of
     /// `workers` packets, the sums are at `words` and the maxima in the exponents.
-    bool add(std::uint32_t entry, std::uint32_t workers, std::uint8_t* words, std::uint32_t count, std::int8_t& exponent0,
-             std::int8_t& exponent1)
+    bool add(std::uint32_t entry, std::uint32_t workers, std::uint8_t* words, std::uint32_t count,
+             std::int8_t& exponent0, std::int8_t& exponent1)
     {
         slot& s = slots_[entry];
         std::uint32_t* sums = &sums_[std::size_t{entry} * k_words];

@@ -45,7 +45,7 @@ constexpr std::uint32_t harvest_port(std::uint32_t number)
     constexpr std::uint32_t ports[] = {0, 452, 324, 448, 196, 192, 64, 68};
     return ports[number];
 }
-/// From a node to its parent in the same switch (ours: the published program has no such pass).
-inline constexpr std::uint32_t k_join_port = 64;
+/// From node `worker` to the node above it in the same chip (ours: the published program has no such pass).
+constexpr std::uint32_t join_port(std::uint32_t worker) { return 4 * worker; }
 
 } // namespace weft

@@ -77,7 +77,8 @@ drop_reason parse_switchml(const packet& frame, switchml_packet& to)
     to.source_port = static_cast<std::uint16_t>(sml::get16(bytes + sml::k_udp));
     to.destination_port = static_cast<std::uint16_t>(sml::get16(bytes + sml::k_udp + 2));
     drop_reason verdict = drop_reason::not_switchml;
-    if ((to.destination_port & sml::k_udp_port_mask) == sml::k_udp_port_base)
+    to.request = (to.destination_port & sml::k_udp_port_mask) == sml::k_udp_port_base;
+    if (to.request || (to.source_port & sml::k_udp_port_mask) == sml::k_udp_port_base)
         verdict = parse_udp(bytes, ip_bytes, frame.payload_bytes, to);
     else if (to.destination_port == sml::k_udp_port_roce)
         verdict = parse_roce(bytes, ip_bytes, frame.payload_bytes, to);

@@ -18,12 +18,11 @@ enum class drop_reason : std::uint8_t {
     unknown_mac,         ///< foreign traffic to an address that no table entry has
     not_switchml,        ///< addressed to the switch, but neither of its protocols
     bad_ip_checksum,     //
-    size_code,           ///< 32 and 128 words, and codes that do not exist
+    size_code,           ///< 32 and 128 words, codes that do not exist, wider than the job's
     wrong_length,        ///< payload is not what the size code says
     wrong_job,           ///< a job number, or an RDMA queue, that no job has
     not_worker,          ///< its sender is no worker of the job
     pool_index,          ///< slot outside of the job's pool
-    no_loop_port,        ///< 256 words from a worker beyond 15
     rdma_opcode,         ///< not a write
     rdma_sequence,       ///< packet sequence number skipped: until the next first or only packet
     ingress_simulated,   ///< drop simulator
@@ -39,6 +38,7 @@ inline constexpr std::uint32_t k_drop_reasons = static_cast<std::uint32_t>(drop_
 /// A SwitchML packet of either protocol.
 struct switchml_packet {
     bool rdma = false;
+    bool request = true; ///< to a SwitchML port; else from one: UDP answers of a parent switch
     bool has_data = false;
     bool last_of_message = true;
     packet_size size = packet_size::words256;

@@ -59,8 +59,8 @@ struct tofino_config {
               "Room of the queue of one recirculation port; a full one drops", "not published (A)");
         visit("register_depth", self.register_depth, "Entries of every register: two for each slot",
               "16384, p4app-switchML (Q)");
-        visit("ingress_drop", self.ingress_drop, "Drop simulator of the published program: share of arriving packets, 0 to 1",
-              "");
+        visit("ingress_drop", self.ingress_drop,
+              "Drop simulator of the published program: share of arriving packets, 0 to 1", "");
         visit("egress_drop", self.egress_drop,
               "Drop simulator of the published program: share of results; all copies of one result together", "");
         visit("drop_seed", self.drop_seed, "Seed of the drop simulator", "");

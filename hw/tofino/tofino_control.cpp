@@ -31,7 +31,6 @@ constexpr drop_text k_drop_texts[] = {
     {"drop_wrong_job", "Packets with a job number, or an RDMA queue, of no job"},
     {"drop_not_worker", "Packets whose sender is no worker of the job"},
     {"drop_pool_index", "Packets with a slot outside of the job's pool"},
-    {"drop_no_loop_port", "256-word packets of workers beyond 15, which have no recirculation port"},
     {"drop_rdma_opcode", "RoCE packets that are no RDMA writes"},
     {"drop_rdma_sequence", "RoCE packets behind a gap in their message"},
     {"drop_ingress_simulated", "Packets dropped by the ingress drop simulator"},
@@ -97,8 +96,8 @@ std::uint64_t tofino_switch::dropped() const
 void tofino_switch::add_mac(std::uint64_t mac, std::uint32_t port)
 {
     if (port >= config_.ports)
-        throw user_error(fmt::format("{}: the address {:012x} is at port {}, but the switch has ports 0 to {}.", name(), mac,
-                                     port, config_.ports - 1));
+        throw user_error(fmt::format("{}: the address {:012x} is at port {}, but the switch has ports 0 to {}.", name(),
+                                     mac, port, config_.ports - 1));
     const auto at = std::lower_bound(mac_table_.begin(), mac_table_.end(), std::pair{mac, std::uint32_t{0}});
     if (at != mac_table_.end() && at->first == mac)
         at->second = port;
@@ -124,13 +123,15 @@ std::string tofino_switch::worker_problem(const tofino_job& job) const
     if (n == 0)
         return "it has no workers.";
     if (n > k_max_aggregation_workers)
-        return fmt::format("it has {} workers, but the bitmap of a slot has {} bits: make a tree of nodes with at most that "
-                           "many workers each.",
-                           n, k_max_aggregation_workers);
+        return fmt::format(
+            "it has {} workers, but the bitmap of a slot has {} bits: make a tree of nodes with at most that "
+            "many workers each.",
+            n, k_max_aggregation_workers);
     if (job.words == 256 && n > k_wide_packet_workers)
-        return fmt::format("it has {} workers with 256-word packets, which recirculate over port 128 + 4 * worker, and only "
-                           "workers 0 to {} have one: use 64-word packets or a tree of nodes.",
-                           n, k_wide_packet_workers - 1);
+        return fmt::format(
+            "it has {} workers with 256-word packets, which recirculate over port 128 + 4 * worker, and only "
+            "workers 0 to {} have one: use 64-word packets or a tree of nodes.",
+            n, k_wide_packet_workers - 1);
     if (job.home_pipe >= k_tofino_pipes)
         return fmt::format("its home pipe is {}, but there are pipes 0 to {}.", job.home_pipe, k_tofino_pipes - 1);
     if (!job.loss_recovery && verilog_)
@@ -144,10 +145,15 @@ std::string tofino_switch::worker_problem(const tofino_job& job) const
             return fmt::format("worker {} is at port {}, but the switch has ports 0 to {}.", w, worker.port,
                                config_.ports - 1);
         if (worker.port / config_.ports_per_pipe != job.home_pipe)
-            return fmt::format("worker {} is at port {} of pipe {}, but the slots are in pipe {} and a packet begins in the "
-                               "pipe of its port: the workers of one node share a pipe of {} ports.",
-                               w, worker.port, worker.port / config_.ports_per_pipe, job.home_pipe,
-                               config_.ports_per_pipe);
+            return fmt::format(
+                "worker {} is at port {} of pipe {}, but the slots are in pipe {} and a packet begins in the "
+                "pipe of its port: the workers of one node share a pipe of {} ports.",
+                w, worker.port, worker.port / config_.ports_per_pipe, job.home_pipe, config_.ports_per_pipe);
+        if (job.words == 256 && worker.port % config_.ports_per_pipe >= k_wide_packet_workers)
+            return fmt::format(
+                "worker {} is at port {}, number {} of its pipe, but 256-word packets recirculate over a port "
+                "for each of the first {}.",
+                w, worker.port, worker.port % config_.ports_per_pipe, k_wide_packet_workers);
         for (std::size_t v = 0; v < w; ++v)
             if (!job.workers[v].inside && job.workers[v].mac == worker.mac && job.workers[v].ip == worker.ip)
                 return fmt::format("workers {} and {} have the same address.", v, w);
@@ -170,14 +176,16 @@ std::string tofino_switch::pool_problem(const tofino_job& job) const
         return fmt::format("its slots {} to {} do not fit into the 14 bits of a slot number.", job.first_slot,
                            std::uint64_t{job.first_slot} + job.slots - 1);
     if (job.slots > slots_there || registers > slots_there - job.slots)
-        return fmt::format("its slots would be {} to {} of the registers, which hold {} (two entries a slot, one for each "
-                           "set).",
-                           registers, std::uint64_t{registers} + job.slots - 1, slots_there);
+        return fmt::format(
+            "its slots would be {} to {} of the registers, which hold {} (two entries a slot, one for each "
+            "set).",
+            registers, std::uint64_t{registers} + job.slots - 1, slots_there);
     for (const auto& [first, end] : closed_)
         if (overlap(registers, job.slots, first, end - first))
-            return fmt::format("its slots {} of the registers overlap slots {} of a job that was removed; they can be cleared "
-                               "when no job runs.",
-                               range(registers, job.slots), range(first, end - first));
+            return fmt::format(
+                "its slots {} of the registers overlap slots {} of a job that was removed; they can be cleared "
+                "when no job runs.",
+                range(registers, job.slots), range(first, end - first));
     const bool rdma = job.protocol == sml::transport::rdma;
     if (rdma && (job.queues == 0 || job.queues > 512 || job.first_queue > 512 - job.queues))
         return fmt::format("its queues {} to {} are not within the 512 that an RDMA queue pair number can tell apart.",
@@ -186,15 +194,17 @@ std::string tofino_switch::pool_problem(const tofino_job& job) const
         if (!j.active)
             continue;
         if (share_a_pipe(job, j.job) && overlap(registers, job.slots, j.register_slot, j.job.slots))
-            return fmt::format("its slots {} of the registers overlap slots {} of job {}: every job needs a pool of its own.",
-                               range(registers, job.slots), range(j.register_slot, j.job.slots), j.job.number);
+            return fmt::format(
+                "its slots {} of the registers overlap slots {} of job {}: every job needs a pool of its own.",
+                range(registers, job.slots), range(j.register_slot, j.job.slots), j.job.number);
         if (j.job.multicast_group == job.multicast_group)
             return fmt::format("multicast group {} belongs to job {}.", job.multicast_group, j.job.number);
         if (rdma && j.job.protocol == sml::transport::rdma &&
             overlap(job.first_queue, job.queues, j.job.first_queue, j.job.queues))
-            return fmt::format("its RDMA queues {} overlap queues {} of job {}: RDMA packets carry no job number, their queue "
-                               "tells the job.",
-                               range(job.first_queue, job.queues), range(j.job.first_queue, j.job.queues), j.job.number);
+            return fmt::format(
+                "its RDMA queues {} overlap queues {} of job {}: RDMA packets carry no job number, their queue "
+                "tells the job.",
+                range(job.first_queue, job.queues), range(j.job.first_queue, j.job.queues), j.job.number);
     }
     return "";
 }
@@ -248,6 +258,13 @@ std::uint32_t tofino_switch::add_job(const tofino_job& job)
     j.active = true;
     ++j.generation;
     j.register_slot = registers_of(job);
+    j.plane = job.home_pipe;
+    j.lanes.clear();
+    for (std::size_t w = 0; w < job.workers.size(); ++w) {
+        const tofino_worker& worker = job.workers[w];
+        j.plane = worker.inside ? k_tofino_pipes : j.plane;
+        j.lanes.push_back(static_cast<std::uint8_t>(worker.inside ? w : worker.port % config_.ports_per_pipe));
+    }
     j.inside.assign(job.workers.size(), k_none);
     j.watch.assign(std::size_t{job.slots} * 2, {});
     j.simple.reset();
@@ -307,8 +324,8 @@ std::string tofino_switch::blocked_on(std::size_t at_most) const
             for (std::size_t w = 0; w < j.job.workers.size(); ++w)
                 if ((j.watch[e].seen >> w & 1) == 0)
                     missing += fmt::format("{}{}", missing.empty() ? "" : ", ", w);
-            text += fmt::format("{}{}: job {} slot {} set {} waits for worker{} {} of {}", text.empty() ? "" : "\n", name(),
-                                j.job.number, j.job.first_slot + e / 2, e % 2,
+            text += fmt::format("{}{}: job {} slot {} set {} waits for worker{} {} of {}", text.empty() ? "" : "\n",
+                                name(), j.job.number, j.job.first_slot + e / 2, e % 2,
                                 missing.find(',') == std::string::npos ? "" : "s", missing, j.job.workers.size());
         }
     }
@@ -323,8 +340,9 @@ std::string tofino_switch::describe_slot(std::uint32_t id, std::uint32_t slot) c
     std::string text;
     for (std::uint32_t pipe = 0; pipe < k_tofino_pipes; ++pipe)
         if (j.job.words == 256 || pipe == j.job.home_pipe)
-            text += fmt::format("pipe {}: {}\n", pipe,
-                                units_[pipe]->describe_slot(static_cast<std::uint16_t>(slot - j.job.first_slot + j.register_slot)));
+            text += fmt::format(
+                "pipe {}: {}\n", pipe,
+                units_[pipe]->describe_slot(static_cast<std::uint16_t>(slot - j.job.first_slot + j.register_slot)));
     return text;
 }
 

@@ -24,7 +24,7 @@ struct tofino_worker {
     std::uint32_t ip = 0;
     std::uint32_t port = 0;            ///< front-panel port behind which it is
     std::uint32_t queue_pair_base = 0; ///< RDMA: answers on queue q go to its queue pair queue_pair_base + q
-    bool inside = false;               ///< a node of the same switch, added later with this job as parent; the rest is unused
+    bool inside = false; ///< a node of the same switch, added later with this job as parent; the rest is unused
 };
 
 enum class parent_kind : std::uint8_t { none, port, inside };

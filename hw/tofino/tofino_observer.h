@@ -21,11 +21,11 @@ enum class slot_event_kind : std::uint8_t {
 struct slot_event {
     slot_event_kind kind;
     std::uint64_t time_ps;
-    std::uint32_t job;    ///< what add_job() returned
-    std::uint8_t number;  ///< job number in the packets
-    std::uint16_t slot;   ///< as in the packets
-    bool version;         ///< the set of the slot
-    std::uint8_t worker;  ///< whose packet caused it; for result_from_above: 0
+    std::uint32_t job;   ///< what add_job() returned
+    std::uint8_t number; ///< job number in the packets
+    std::uint16_t slot;  ///< as in the packets
+    bool version;        ///< the set of the slot
+    std::uint8_t worker; ///< whose packet caused it; for result_from_above: 0
 };
 
 class tofino_observer {

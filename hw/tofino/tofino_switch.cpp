@@ -22,17 +22,18 @@ constexpr std::uint32_t k_harvest_words = k_aggregation_alus;
 
 std::uint32_t number(pass_type t)
 {
-    return static_cast<std::uint32_t>(t) - static_cast<std::uint32_t>(is_consume(t) ? pass_type::consume0 : pass_type::harvest0);
+    return static_cast<std::uint32_t>(t) -
+           static_cast<std::uint32_t>(is_consume(t) ? pass_type::consume0 : pass_type::harvest0);
 }
 
 /// 32 words between network order in a frame and numbers.
-void from_network(const std::uint8_t* from, std::array<std::uint32_t, k_aggregation_alus>& to)
+void read_words(const std::uint8_t* from, std::array<std::uint32_t, k_aggregation_alus>& to)
 {
     std::memcpy(to.data(), from, sizeof to);
     for (std::uint32_t& w : to)
         w = sml::swap32(w);
 }
-void to_network(const std::array<std::uint32_t, k_aggregation_alus>& from, std::uint8_t* to)
+void write_words(const std::array<std::uint32_t, k_aggregation_alus>& from, std::uint8_t* to)
 {
     std::array<std::uint32_t, k_aggregation_alus> swapped;
     for (std::uint32_t i = 0; i < k_aggregation_alus; ++i)
@@ -52,7 +53,7 @@ tofino_switch::front_port::front_port(tofino_switch& owner, std::uint32_t number
 tofino_switch::tofino_switch(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
                              const tofino_config& config, const aggregation_factory& make_unit, bool verilog)
     : sc_core::sc_module(name), stats(std::string(this->name())), time_(time), pool_(pool), config_(config),
-      verilog_(verilog), loops_(k_chip_ports), ingress_drops_(config.ingress_drop, config.drop_seed),
+      verilog_(verilog), loops_(k_loops), ingress_drops_(config.ingress_drop, config.drop_seed),
       egress_drops_(config.egress_drop, config.drop_seed ^ 0x5deece66d), loop_rate_(config.recirculation_rate),
       loop_room_ps_(loop_rate_.time_ps(config.recirculation_queue.value()))
 {
@@ -65,7 +66,7 @@ tofino_switch::tofino_switch(const sc_core::sc_module_name& name, timeline& time
     }
     by_number_.fill(k_none);
     by_queue_.fill(k_none);
-    const std::uint32_t actors = config.ports + k_chip_ports + k_tofino_pipes;
+    const std::uint32_t actors = config.ports + k_loops + k_tofino_pipes;
     actor_base_ = time.register_actors(actors);
     sequences_.assign(actors, 0);
     list_stats();
@@ -102,8 +103,7 @@ void tofino_switch::release(std::uint32_t index)
 void tofino_switch::note(slot_event_kind kind, const in_flight& p, std::uint8_t worker) const
 {
     if (observer_ != nullptr)
-        observer_->on_slot_event(
-            {kind, time_.now_ps(), p.job, jobs_[p.job].job.number, p.slot, p.version, worker});
+        observer_->on_slot_event({kind, time_.now_ps(), p.job, jobs_[p.job].job.number, p.slot, p.version, worker});
 }
 
 // Arrival --------------------------------------------------------------------------------------------------------------
@@ -126,7 +126,8 @@ void tofino_switch::on_event(std::uint32_t a, std::uint16_t kind)
         packet_ptr frame(&pool_.at(a));
         --forwarding_;
         ++forwarded;
-        transmit(frame->out_link, std::move(frame));
+        const std::uint32_t port = frame->out_link;
+        transmit(port, std::move(frame));
         break;
     }
     }
@@ -159,10 +160,12 @@ void tofino_switch::arrive(packet_ptr frame)
             ++passes;
             p.end = fate::from_above;
             time_.schedule(time_.now_ps() + config_.first_pass_latency.value(),
-                           next_order(event_class::device, config_.ports + k_chip_ports), *this, index, k_leave);
+                           next_order(event_class::device, config_.ports + k_loops), *this, index, k_leave);
             return;
         }
-        verdict = p.fields.rdma ? find_rdma_worker(p) : find_udp_worker(p);
+        verdict = p.fields.rdma      ? find_rdma_worker(p)
+                  : p.fields.request ? find_udp_worker(p)
+                                     : drop_reason::not_switchml;
     }
     if (verdict == drop_reason::none)
         verdict = find_slot(p);
@@ -201,8 +204,8 @@ void tofino_switch::forward_foreign(packet_ptr frame)
     frame->out_link = entry->second;
     const std::uint32_t port = frame->link;
     const std::uint32_t index = frame.release()->index;
-    time_.schedule(time_.now_ps() + config_.first_pass_latency.value(), next_order(event_class::device, port), *this, index,
-                   k_forward);
+    time_.schedule(time_.now_ps() + config_.first_pass_latency.value(), next_order(event_class::device, port), *this,
+                   index, k_forward);
 }
 
 drop_reason tofino_switch::find_udp_worker(in_flight& p) const
@@ -277,13 +280,18 @@ drop_reason tofino_switch::find_slot(in_flight& p) const
     const job_state& j = jobs_[p.job];
     if (p.slot < j.job.first_slot || p.slot - j.job.first_slot >= j.job.slots)
         return drop_reason::pool_index;
-    if (p.fields.size == packet_size::words256 && (p.worker >= k_wide_packet_workers || j.job.words < 256))
-        return p.worker >= k_wide_packet_workers ? drop_reason::no_loop_port : drop_reason::size_code;
+    if (p.fields.words > j.job.words)
+        return drop_reason::size_code;
     p.pool_index = static_cast<std::uint16_t>((p.slot - j.job.first_slot + j.register_slot) * 2 + (p.version ? 1 : 0));
     return drop_reason::none;
 }
 
 // Passes ---------------------------------------------------------------------------------------------------------------
+
+std::uint32_t tofino_switch::entry_of(const in_flight& p) const
+{
+    return (p.slot - jobs_[p.job].job.first_slot) * 2u + (p.version ? 1 : 0);
+}
 
 std::uint32_t tofino_switch::pipe_of(const in_flight& p) const
 {
@@ -316,8 +324,8 @@ void tofino_switch::begin_pass(std::uint32_t index)
         if (is_consume(p.type)) {
             if (p.words != nullptr) {
                 const std::uint8_t* words = p.words + 4 * k_consume_words * number(p.type);
-                from_network(words, pass_.d0);
-                from_network(words + 4 * k_aggregation_alus, pass_.d1);
+                read_words(words, pass_.d0);
+                read_words(words + 4 * k_aggregation_alus, pass_.d1);
             } else if (pass_holds_words_) {
                 pass_.d0.fill(0);
                 pass_.d1.fill(0);
@@ -327,7 +335,7 @@ void tofino_switch::begin_pass(std::uint32_t index)
         p.ticket = units_[p.pipe]->submit(pass_, time_.now_ps());
     }
     time_.schedule(time_.now_ps() + config_.ingress_latency.value(),
-                   next_order(event_class::device, config_.ports + k_chip_ports + p.pipe), *this, index, k_pass_ends);
+                   next_order(event_class::device, config_.ports + k_loops + p.pipe), *this, index, k_pass_ends);
 }
 
 void tofino_switch::end_pass(std::uint32_t index)
@@ -348,8 +356,8 @@ void tofino_switch::end_pass(std::uint32_t index)
         first_pass_done(p, result);
     p.map_result = result.map_result;
     p.count = result.count;
-    if (result.reads_exponent1)
-        p.exponent1 = result.exponent;
+    if (p.type == pass_type::harvest7 && !j.simple)
+        p.exponent1 = result.reads_exponent1 ? result.exponent : std::int8_t{0};
 
     switch (result.step) {
     case next_step::recirculate:
@@ -357,7 +365,7 @@ void tofino_switch::end_pass(std::uint32_t index)
             take_words(p, result);
         p.type = result.next_type;
         if (is_consume(p.type))
-            recirculate(index, turned(consume_port(number(p.type), p.worker), j.job.home_pipe),
+            recirculate(index, turned(consume_port(number(p.type), j.lanes[p.worker]), j.job.home_pipe),
                         4 * (p.fields.words - k_consume_words * number(p.type)));
         else
             recirculate(index, turned(harvest_port(number(p.type)), j.job.home_pipe),
@@ -365,8 +373,10 @@ void tofino_switch::end_pass(std::uint32_t index)
         return;
     case next_step::broadcast:
     case next_step::retransmit:
-        if (!j.simple)
+        if (!j.simple) {
             take_words(p, result);
+            p.exponent0 = p.fields.last_of_message ? j.watch[entry_of(p)].exponent0 : std::int8_t{0};
+        }
         if (j.job.parent.kind == parent_kind::inside)
             return go_to_inside_parent(index);
         if (j.job.parent.kind == parent_kind::port)
@@ -384,11 +394,12 @@ void tofino_switch::end_pass(std::uint32_t index)
 /// What the registers of the home pipe said about this packet.
 void tofino_switch::first_pass_done(in_flight& p, const aggregation_result& result)
 {
-    p.exponent0 = result.reads_exponent0 ? result.exponent : std::int8_t{0};
     job_state& j = jobs_[p.job];
-    const std::uint32_t entry = (p.slot - j.job.first_slot) * 2u + (p.version ? 1 : 0);
+    const std::uint32_t entry = entry_of(p);
     const std::uint32_t bit = std::uint32_t{1} << p.worker;
     slot_watch& watch = j.watch[entry];
+    if (result.reads_exponent0)
+        watch.exponent0 = result.exponent;
     j.watch[entry ^ 1].seen &= ~bit;
     watch.seen = result.bitmap_before | bit;
     if (result.map_result != 0) {
@@ -413,7 +424,7 @@ void tofino_switch::end_algorithm1_pass(in_flight& p, aggregation_result& result
     result.count = p.count;
     if (p.type == pass_type::consume0) {
         job_state& j = jobs_[p.job];
-        const std::uint32_t entry = (p.slot - j.job.first_slot) * 2u + (p.version ? 1 : 0);
+        const std::uint32_t entry = entry_of(p);
         const auto workers = static_cast<std::uint32_t>(j.job.workers.size());
         note(slot_event_kind::arrival, p, p.worker);
         const bool complete = j.simple->add(entry, workers, p.words, p.fields.words, p.exponent0, p.exponent1);
@@ -436,8 +447,10 @@ void tofino_switch::take_words(in_flight& p, const aggregation_result& result)
 {
     if (p.words == nullptr)
         return;
-    const std::uint32_t before_end = is_consume(p.type) ? 1 : p.fields.size == packet_size::words64 ? 2 : number(p.type) + 1;
-    to_network(result.words, p.words + 4 * (p.fields.words - k_harvest_words * before_end));
+    const std::uint32_t before_end = is_consume(p.type)                      ? 1
+                                     : p.fields.size == packet_size::words64 ? 2
+                                                                             : number(p.type) + 1;
+    write_words(result.words, p.words + 4 * (p.fields.words - k_harvest_words * before_end));
 }
 
 void tofino_switch::recirculate(std::uint32_t index, std::uint32_t port, std::uint32_t payload_bytes)
@@ -445,7 +458,8 @@ void tofino_switch::recirculate(std::uint32_t index, std::uint32_t port, std::ui
     in_flight& p = in_flight_[index];
     const std::uint32_t bytes =
         ethernet_wire_bytes(p.fields.header_bytes + payload_bytes + (p.fields.rdma ? sml::k_icrc_bytes : 0));
-    const auto sent = loops_[port].send(bytes, time_.now_ps(), loop_rate_, loop_room_ps_);
+    const std::uint32_t loop = jobs_[p.job].plane * k_chip_ports + port;
+    const auto sent = loops_[loop].send(bytes, time_.now_ps(), loop_rate_, loop_room_ps_);
     recirculation_wait_max_.record(sent.backlog_ps);
     if (!sent.ok) { // the registers of earlier pipes keep what they took
         drop(drop_reason::recirculation_queue);
@@ -455,7 +469,7 @@ void tofino_switch::recirculate(std::uint32_t index, std::uint32_t port, std::ui
     ++recirculations;
     const std::uint64_t on_the_way =
         std::max(config_.pass_latency.value() - config_.ingress_latency.value(), sent.serialisation_ps);
-    time_.schedule(sent.start_ps + on_the_way, next_order(event_class::arrival, config_.ports + port), *this, index,
+    time_.schedule(sent.start_ps + on_the_way, next_order(event_class::arrival, config_.ports + loop), *this, index,
                    k_pass_begins);
 }
 
@@ -464,7 +478,7 @@ void tofino_switch::finish(std::uint32_t index, fate end)
     in_flight& p = in_flight_[index];
     p.end = end;
     time_.schedule(time_.now_ps() + config_.first_pass_latency.value() - config_.ingress_latency.value(),
-                   next_order(event_class::device, config_.ports + k_chip_ports + p.pipe), *this, index, k_leave);
+                   next_order(event_class::device, config_.ports + k_loops + p.pipe), *this, index, k_leave);
 }
 
 /// The sum of this node is a worker's packet of the next one.
@@ -481,7 +495,7 @@ void tofino_switch::go_to_inside_parent(std::uint32_t index)
     p.pool_index =
         static_cast<std::uint16_t>((p.slot - above.job.first_slot + above.register_slot) * 2 + (p.version ? 1 : 0));
     p.type = pass_type::consume0;
-    recirculate(index, turned(k_join_port, above.job.home_pipe), 4 * p.fields.words);
+    recirculate(index, turned(join_port(p.worker), above.job.home_pipe), 4 * p.fields.words);
 }
 
 } // namespace weft

@@ -12,9 +12,13 @@
 //
 // Passes. 64 words: CONSUME0; when complete HARVEST7, over port 68. 256 words: CONSUME0 in pipe 0; CONSUME1..3 over port
 //   128 + 4 * worker and the same port of the next pipes; when complete HARVEST1..7 over ports 452 324 448 196 192 64 68. A job
-//   with home pipe h: every pipe and port h pipes further. Port 448 is in pipe 3 while HARVEST3 must read pipe 2, whose
-//   first half is due; how the hardware maps it is not public. A harvest pass is done in the pipe whose words are due and
-//   charged on the port of the table.
+//   with home pipe h: every pipe and port h pipes further. The published table has port 128 + 4 * worker; here worker stands for
+//   the place of the worker's port in its pipe, the same number where worker w is at port w, so that jobs do not collide.
+// Assumptions where nothing is published: port 448 is in pipe 3 while HARVEST3 must read pipe 2, whose first half is due: a harvest
+//   pass is done in the pipe whose words are due and charged on the port of the table. Nodes of different home pipes, and nodes
+//   above them in the same chip, have recirculation ports of their own; the way to a node above is port 4 * node of those.
+//   The first exponent of a result is the slot's when the result leaves; the program carries the one its first pass saw,
+//   which differs where packets of one slot overtake each other between the pipes.
 //
 // Timing, of a frame whose last byte arrives at t; k counts its passes from 0:
 //   pass k begins           t(0) = t; t(k+1) = s + pass_latency - ingress_latency, s = max(t(k) + ingress_latency, port free)
@@ -142,6 +146,7 @@ private:
     struct slot_watch { ///< what the first pass saw, for blocked_on() and the observer
         std::uint32_t seen = 0;
         std::uint8_t missing = 0;
+        std::int8_t exponent0 = 0;
     };
     struct job_state {
         tofino_job job;
@@ -149,6 +154,8 @@ private:
         std::uint32_t generation = 0;
         std::uint32_t next_same_number = 0;
         std::uint32_t register_slot = 0;
+        std::uint32_t plane = 0;           ///< whose recirculation ports it uses
+        std::vector<std::uint8_t> lanes;   ///< by worker: of the 16 sets of consume ports
         std::vector<std::uint32_t> inside; ///< by worker: id of the node in the same switch, or k_none
         std::vector<receive_queue> receive_queues;
         std::vector<std::uint32_t> send_psn;
@@ -156,6 +163,8 @@ private:
         std::unique_ptr<algorithm1_pool> simple;
     };
     static constexpr std::uint32_t k_none = 0xffff'ffff;
+    static constexpr std::uint32_t k_planes = k_tofino_pipes + 1;
+    static constexpr std::uint32_t k_loops = k_planes * k_chip_ports;
 
     // ethernet_device, timeline_client
     void on_frame(std::uint32_t port, packet_ptr frame, std::uint64_t delay_ps) override;
@@ -184,7 +193,8 @@ private:
     void copy_to_all(in_flight& p, job_state& job, bool reuse);
     void copy_to_worker(in_flight& p, job_state& job, std::uint32_t worker, bool reuse);
     void write_udp_answer(const in_flight& p, const job_state& job, std::uint32_t worker, std::uint8_t* to) const;
-    void write_rdma_answer(const in_flight& p, job_state& job, std::uint32_t worker, abi::switchml::opcode op, std::uint8_t* to);
+    void write_rdma_answer(const in_flight& p, job_state& job, std::uint32_t worker, abi::switchml::opcode op,
+                           std::uint8_t* to);
     void send_to_parent(in_flight& p, const job_state& job);
     packet_ptr new_frame(in_flight& p, std::uint32_t header_bytes, bool reuse, bool rdma);
     void transmit(std::uint32_t port, packet_ptr frame);
@@ -200,6 +210,7 @@ private:
     void release(std::uint32_t index);
     void note(slot_event_kind kind, const in_flight& p, std::uint8_t worker) const;
     std::uint32_t pipe_of(const in_flight& p) const;
+    std::uint32_t entry_of(const in_flight& p) const;
 
     timeline& time_;
     packet_pool& pool_;
@@ -207,7 +218,7 @@ private:
     bool verilog_;
     std::vector<std::unique_ptr<front_port>> ports_;
     std::array<std::unique_ptr<aggregation_unit>, k_tofino_pipes> units_;
-    std::vector<recirculation_port> loops_; ///< by port number of the chip
+    std::vector<recirculation_port> loops_; ///< by plane and port number of the chip
     std::vector<in_flight> in_flight_;
     std::uint32_t free_ = k_none;
     std::uint32_t in_flight_now_ = 0;
@@ -216,8 +227,8 @@ private:
     std::array<std::uint32_t, 256> by_number_;
     std::array<std::uint32_t, 512> by_queue_;
     std::vector<std::pair<std::uint64_t, std::uint32_t>> mac_table_; ///< sorted
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> closed_;    ///< registers [first, end) of slots not cleared yet
-    aggregation_pass pass_;                                          ///< scratch: its words are rewritten where they matter
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> closed_; ///< registers [first, end) of slots not cleared yet
+    aggregation_pass pass_; ///< scratch: its words are rewritten where they matter
     bool pass_holds_words_ = false;
     drop_simulator ingress_drops_;
     drop_simulator egress_drops_;
