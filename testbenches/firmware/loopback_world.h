@@ -400,11 +400,15 @@ private:
             if ((armed >> s & 1) != 0 && static_cast<std::int32_t>(count[s] - threshold[s]) >= 0) {
                 armed &= ~(1ull << s);
                 pending |= 1ull << s;
+                spurious_in_a_row = 0;
                 wake();
             }
         }
         void raise_spurious()
         {
+            if (spurious_in_a_row == 48) // 64 make a broken line
+                return;
+            ++spurious_in_a_row;
             pending |= 1ull << 39; // the one semaphore that firmware never arms
             wake();
         }
@@ -434,7 +438,7 @@ private:
         std::uint64_t armed = 0, pending = 0;
         std::uint32_t error = 0;
         std::uint32_t command_sequence = 0, command_ack = 0;
-        std::uint32_t wait_mask = 0;
+        std::uint32_t wait_mask = 0, spurious_in_a_row = 0;
         bool polling = false, timed_out = false, returned = false, slow = false, frozen = false;
         std::uint64_t accesses = 0, waits = 0;
         abi::bus_fault fault_;
