@@ -8,6 +8,7 @@
 #include "firmware/drivers/mailbox_driver.h"
 #include "firmware/main.h"
 #include "hw/abi/registers.h"
+#include "hw/abi/switchml.h"
 #include "testbenches/firmware/fake_hal.h"
 
 using namespace weft;

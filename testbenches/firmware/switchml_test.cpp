@@ -44,8 +44,8 @@ std::string run_all(switchml_world& w, const switchml_options& o, const std::vec
     return problems;
 }
 
-std::string run_all(const switchml_options& o, const std::vector<tensor>& tensors,
-                    algorithm algo = algorithm::switchml, std::uint64_t* timeouts = nullptr)
+std::string run_all(const switchml_options& o, const std::vector<tensor>& tensors, algorithm algo = algorithm::switchml,
+                    std::uint64_t* timeouts = nullptr)
 {
     switchml_world w(o);
     return run_all(w, o, tensors, algo, timeouts);
@@ -379,7 +379,8 @@ TEST_CASE("switchml: every field of the table is checked")
         CHECK(w.responses(0)[0].code != status_code::timeout);
         CHECK(std::string(w.responses(0)[0].where) == where);
     };
-    refused("switchml.check", [](sml::table& t) { ++t.switch_ip; }, false);
+    refused(
+        "switchml.check", [](sml::table& t) { ++t.switch_ip; }, false);
     refused("switchml.version", [](sml::table& t) { t.version = 9; });
     refused("switchml.cores", [](sml::table& t) { t.cores = 0; });
     refused("switchml.core", [](sml::table& t) { t.core = 1; });
@@ -389,8 +390,10 @@ TEST_CASE("switchml: every field of the table is checked")
     refused("switchml.elements_per_packet", [](sml::table& t) { t.elements_per_packet = 128; });
     refused("switchml.first_slot", [](sml::table& t) { t.first_slot = 0x4000; });
     refused("switchml.slots", [](sml::table& t) { t.first_slot = 0x3fff; });
-    refused("switchml.packets_per_message", [](sml::table& t) { t.packets_per_message = 3; }, true, transport::rdma);
-    refused("switchml.packets_per_message", [](sml::table& t) { t.packets_per_message = 16; }, true, transport::rdma);
+    refused(
+        "switchml.packets_per_message", [](sml::table& t) { t.packets_per_message = 3; }, true, transport::rdma);
+    refused(
+        "switchml.packets_per_message", [](sml::table& t) { t.packets_per_message = 16; }, true, transport::rdma);
     refused("switchml.nic_queues", [](sml::table& t) { t.nic_queues = 0; });
     refused("switchml.nic_ring_entries", [](sml::table& t) { t.nic_ring_entries = 6; });
     refused("switchml.timeout_ns", [](sml::table& t) { t.timeout_ns = 0; });

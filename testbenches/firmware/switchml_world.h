@@ -182,10 +182,7 @@ private:
         std::shared_ptr<bytes> frame;
         std::uint64_t time_ns = 0;
         std::uint64_t order = 0;
-        bool operator<(const event& o) const
-        {
-            return time_ns != o.time_ns ? time_ns > o.time_ns : order > o.order;
-        }
+        bool operator<(const event& o) const { return time_ns != o.time_ns ? time_ns > o.time_ns : order > o.order; }
     };
 
     struct worker_node;
@@ -412,7 +409,7 @@ private:
 
     struct queue_pair {
         std::uint64_t left = 0; ///< of the message, by its RETH
-        std::uint32_t psn = 0; ///< next to send
+        std::uint32_t psn = 0;  ///< next to send
         std::uint32_t expected = 0;
         std::uint64_t address = 0;
         bool receives = false;
@@ -507,7 +504,8 @@ private:
             std::memcpy(&e, &hbm[r.send_base + (r.sent % r.entries) * sizeof e], sizeof e);
             std::uint32_t words[12];
             std::memcpy(words, &e, sizeof words);
-            const bool broken = ++entries_sent == world.options_.nic_error_after && index == world.options_.nic_error_worker;
+            const bool broken =
+                ++entries_sent == world.options_.nic_error_after && index == world.options_.nic_error_worker;
             if (broken || e.check != abi::check_word(words, 12) || e.payload_offset + e.payload_bytes > hbm.size()) {
                 if (!broken)
                     world.problem("bad send entry");
@@ -585,8 +583,7 @@ private:
                 w = sml::swap32(
                     static_cast<std::uint32_t>(abi::quantise(x, static_cast<double>(scale), world.options_.workers)));
             } else if (format == abi::nic_format::quantised) {
-                const float x =
-                    abi::dequantise(static_cast<std::int32_t>(sml::swap32(w)), static_cast<double>(scale));
+                const float x = abi::dequantise(static_cast<std::int32_t>(sml::swap32(w)), static_cast<double>(scale));
                 std::memcpy(&w, &x, 4);
             }
             std::memcpy(at, &w, 4);
@@ -608,7 +605,8 @@ private:
         {
             const std::uint32_t port = sml::get16(&frame[sml::k_udp + 2]);
             if (port != sml::k_udp_port_roce) {
-                complete((port & 15) % active, {abi::nic_event::frame, static_cast<std::uint32_t>(frame.size()), 0, 0}, frame);
+                complete((port & 15) % active, {abi::nic_event::frame, static_cast<std::uint32_t>(frame.size()), 0, 0},
+                         frame);
                 return;
             }
             const sml::bth b = sml::decode_bth(&frame[sml::k_header]);
@@ -750,9 +748,8 @@ private:
         if (c.pool / 2 < options_.first_slot || c.pool / 2 >= options_.first_slot + options_.slots)
             return problem("slot outside the pool");
         const bool last = sml::has_immediate(b.op);
-        const int verdict =
-            aggregate(from, c.pool, &frame[at], last ? immediate >> 16 : 0, last,
-                      static_cast<std::int8_t>(immediate >> 8), static_cast<std::int8_t>(immediate));
+        const int verdict = aggregate(from, c.pool, &frame[at], last ? immediate >> 16 : 0, last,
+                                      static_cast<std::int8_t>(immediate >> 8), static_cast<std::int8_t>(immediate));
         if (verdict == 0)
             return;
         pool_slot& p = pools_[c.pool];
@@ -777,8 +774,8 @@ private:
     }
 
     /// 0: nothing to send, 1: the result to the sender, 2: to all.
-    int aggregate(std::uint32_t from, std::uint32_t pool, const unsigned char* words, std::uint32_t id, bool last, int e0,
-                  int e1)
+    int aggregate(std::uint32_t from, std::uint32_t pool, const unsigned char* words, std::uint32_t id, bool last,
+                  int e0, int e1)
     {
         pool_slot& p = pools_[pool];
         const std::uint32_t bit = 1u << from;
@@ -918,8 +915,8 @@ private:
         worker_node& w = k.w;
         abi::response r;
         std::memcpy(&r, &k.local[abi::k_response_address], sizeof r);
-        const std::string who =
-            "worker " + std::to_string(w.index) + "." + std::to_string(k.index) + " command " + std::to_string(sequence);
+        const std::string who = "worker " + std::to_string(w.index) + "." + std::to_string(k.index) + " command " +
+                                std::to_string(sequence);
         if (sequence != r.sequence || sequence != k.responses.size() + 1)
             problem(who + ": answered out of sequence");
         k.responses.push_back(r);
@@ -963,14 +960,16 @@ private:
                     const std::uint32_t bits = element(c, k, i);
                     std::memcpy(&x, &bits, 4);
                     sum += static_cast<double>(x);
-                    for (std::uint64_t j = i / block * block; i % block == 0 && j < c.count && j < (i / block + 1) * block; ++j)
+                    for (std::uint64_t j = i / block * block;
+                         i % block == 0 && j < c.count && j < (i / block + 1) * block; ++j)
                         exponent = std::max<int>(exponent, abi::exponent_of(element(c, k, j)));
                 }
                 if (i % block == 0)
                     block_exponent_ = exponent;
                 float result = 0;
                 std::memcpy(&result, &got, 4);
-                const double bound = std::ldexp(double(n) * n, block_exponent_ - 32) * (1 + 1e-6) + std::abs(sum) / (1 << 24);
+                const double bound =
+                    std::ldexp(double(n) * n, block_exponent_ - 32) * (1 + 1e-6) + std::abs(sum) / (1 << 24);
                 const double error = std::abs(static_cast<double>(result) - sum);
                 worst_error_ = std::max(worst_error_, error / bound);
                 wrong += !(error <= bound);
