@@ -35,8 +35,8 @@ struct group_state {
     bool waits = false;              ///< for an answer
     bool version = false;
     bool resent = false;
-    bool has_exponent = false;       ///< `exponent` is that of block `measured`
-    std::uint32_t measured = 0;      ///< block that the NIC was asked about last
+    bool has_exponent = false;  ///< `exponent` is that of block `measured`
+    std::uint32_t measured = 0; ///< block that the NIC was asked about last
     std::int8_t exponent = 0;
     std::int8_t sent_exponent = 0;
     std::int8_t agreed_exponent = 0; ///< of the integers under way
