@@ -9,13 +9,16 @@
 
 namespace weft::firmware {
 
-/// int32 to and from big-endian. `count` words, even; 8-byte aligned.
+// `count` is a multiple of 4, words lie at a multiple of 8 bytes.
+
+/// int32 to and from big-endian.
 void swap_block(std::uint32_t* words, std::uint32_t count);
 /// Exponent of the largest magnitude among `count` floats.
 std::int8_t exponent_of_block(const std::uint32_t* floats, std::uint32_t count);
-/// Floats to big-endian integers, and back.
-void quantise_block(std::uint32_t* words, std::uint32_t count, double scale, std::uint32_t workers);
-void dequantise_block(std::uint32_t* words, std::uint32_t count, double scale);
+/// Floats to big-endian integers with the exponent that all workers agreed on, and back: abi::quantise() and abi::dequantise() of
+/// every word.
+void quantise_block(std::uint32_t* words, std::uint32_t count, std::int8_t exponent, std::uint32_t workers);
+void dequantise_block(std::uint32_t* words, std::uint32_t count, std::int8_t exponent, std::uint32_t workers);
 
 /// abi::block_scale() without its loop.
 double scale_of(std::int8_t exponent, std::uint32_t workers);

@@ -35,7 +35,8 @@ struct group_state {
     bool waits = false;              ///< for an answer
     bool version = false;
     bool resent = false;
-    bool has_exponent = false; ///< `exponent` is that of the next use's block
+    bool has_exponent = false;  ///< `exponent` is that of block `measured`
+    std::uint32_t measured = 0; ///< block that the NIC was asked about last
     std::int8_t exponent = 0;
     std::int8_t sent_exponent = 0;
     std::int8_t agreed_exponent = 0; ///< of the integers under way
@@ -168,10 +169,11 @@ private:
         charge(costs::k_switchml_send);
         group_state& g = groups_[group];
         g.has_exponent = false;
+        g.measured = block;
         entry_.what = abi::nic_send::measure;
         entry_.payload_bytes = message_bytes_;
         entry_.payload_offset = offset_of(block);
-        entry_.queue_pair = pair_of(group, false);
+        entry_.queue_pair = pair_of(group, block / window_ % 2 != 0); // tells two answers in a row apart
         return nic_.post(entry_, command_.timeout_ns);
     }
 
@@ -181,6 +183,7 @@ private:
         group_state& g = groups_[group];
         if (float_ && use < share_.blocks && !g.has_exponent) {
             g.wanted = use;
+            timers_.start(group, now_ns_); // the NIC's answer finds no room where the receive ring is full
             return {};
         }
         g.wanted = k_no_use;
@@ -231,7 +234,7 @@ private:
         const bool version = pair >= window_;
         const std::uint32_t group = pair - (version ? window_ : 0);
         if (c.what == abi::nic_event::measured)
-            return on_measured(group, static_cast<std::int32_t>(c.immediate));
+            return on_measured(group, version, static_cast<std::int32_t>(c.immediate));
         if (c.what != abi::nic_event::message)
             return {};
         const group_state& g = groups_[group];
@@ -240,13 +243,18 @@ private:
         return on_message(group, static_cast<std::int8_t>(c.immediate >> 8 & 0xff));
     }
 
-    abi::status on_measured(std::uint32_t group, std::int32_t exponent)
+    abi::status on_measured(std::uint32_t group, bool odd, std::int32_t exponent)
     {
         group_state& g = groups_[group];
+        if (g.has_exponent || odd != (g.measured / window_ % 2 != 0))
+            return {}; // come twice
         progress_ns_ = now_ns_;
         g.exponent = static_cast<std::int8_t>(exponent);
         g.has_exponent = true;
-        return g.wanted != k_no_use ? begin(group, g.wanted) : abi::status{};
+        if (g.wanted == k_no_use)
+            return {};
+        timers_.stop(group);
+        return begin(group, g.wanted);
     }
 
     abi::status on_message(std::uint32_t group, std::int8_t agreed)
@@ -284,8 +292,14 @@ private:
             if (now_ns_ - progress_ns_ >= command_.timeout_ns)
                 return give_up();
             resent = true;
-            groups_[group].resent = true;
             timers_.stop(group);
+            if (const std::uint32_t wanted = groups_[group].wanted; wanted != k_no_use) {
+                if (abi::status s = measure(group, wanted); !s.ok())
+                    return s;
+                timers_.start(group, now_ns_);
+                continue;
+            }
+            groups_[group].resent = true;
             timeout_.on_timeout();
             if (abi::status s = send(group); !s.ok())
                 return s;

@@ -66,7 +66,7 @@ abi::status read_job(abi::hal& hal, const abi::platform_table& table, abi::switc
 {
     hal.copy_in(&job, abi::switchml::k_table_address, sizeof job);
     if (const abi::bus_fault fault = hal.fault(); fault.set)
-        return {abi::status_code::bus_error, "switchml", fault.address};
+        return {abi::status_code::bus_error, "switchml.table", fault.address};
     if (!present(job)) {
         job.magic = 0;
         return {};

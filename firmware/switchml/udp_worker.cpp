@@ -119,11 +119,9 @@ private:
         s.waits = true;
         s.sent_exponent = 0;
         if (!exponent_only(use)) {
-            const std::uint32_t elements = load(block_of(use));
-            for (std::uint32_t i = elements; i < payload_ / 4; ++i)
-                words()[i] = 0; // the last packet is a whole one too
+            load(block_of(use));
             if (float_)
-                quantise_block(words(), payload_ / 4, scale_of(s.agreed_exponent, job_.workers), job_.workers);
+                quantise_block(words(), payload_ / 4, s.agreed_exponent, job_.workers);
             else
                 swap_block(words(), payload_ / 4);
             charge(payload_ / 4 * (float_ ? costs::k_switchml_quantise : costs::k_switchml_swap));
@@ -132,20 +130,21 @@ private:
         if (float_) {
             s.sent_exponent = abi::k_min_exponent;
             if (use < share_.blocks) {
-                const std::uint32_t elements = load(use);
-                charge(elements * costs::k_switchml_exponent);
-                s.sent_exponent = exponent_of_block(words(), elements);
+                load(use);
+                charge(payload_ / 4 * costs::k_switchml_exponent);
+                s.sent_exponent = exponent_of_block(words(), payload_ / 4);
             }
         }
         return send(slot);
     }
 
-    // Elements of a block, into `words`.
-    std::uint32_t load(std::uint32_t block)
+    // A block into `words`; the last packet is a whole one too.
+    void load(std::uint32_t block)
     {
         const std::uint32_t elements = elements_of(block, job_.elements_per_packet);
         hal_.copy_in(words(), address_of(share_.first + std::uint64_t{block} * job_.elements_per_packet), elements * 4);
-        return elements;
+        for (std::uint32_t i = elements; i < payload_ / 4; ++i)
+            words()[i] = 0;
     }
 
     abi::status send(std::uint32_t slot)
@@ -187,7 +186,7 @@ private:
         on_answer();
         if (!exponent_only(s.use)) {
             if (float_)
-                dequantise_block(words(), payload_ / 4, scale_of(s.agreed_exponent, job_.workers));
+                dequantise_block(words(), payload_ / 4, s.agreed_exponent, job_.workers);
             else
                 swap_block(words(), payload_ / 4);
             charge(payload_ / 4 * (float_ ? costs::k_switchml_dequantise : costs::k_switchml_swap));

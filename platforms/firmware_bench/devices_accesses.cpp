@@ -5,6 +5,7 @@
 #include "platforms/firmware_bench/hostile_device.h"
 
 #include "hw/abi/registers.h"
+#include "hw/abi/switchml.h"
 
 #include <fmt/format.h>
 
@@ -52,6 +53,8 @@ std::vector<std::string> part_of(std::uint64_t address)
         return {"DMA."};
     if (address >= abi::k_mailbox_base)
         return {"MAILBOX."};
+    if (address >= abi::switchml::k_table_address)
+        return {"switchml"};
     if (address >= abi::k_command_address)
         return {"MAILBOX.", "command"};
     return {"table"};

@@ -8,6 +8,7 @@
 #include "firmware/drivers/mailbox_driver.h"
 #include "firmware/main.h"
 #include "hw/abi/registers.h"
+#include "hw/abi/switchml.h"
 #include "testbenches/firmware/fake_hal.h"
 
 using namespace weft;
@@ -441,6 +442,7 @@ TEST_CASE("start up failures reach the host as the answer to command 1")
     SECTION("wrong version of the dma")
     {
         expect_table_and_mailbox();
+        hal.expect_copy_in(abi::switchml::k_table_address, abi::switchml::table{0});
         hal.expect_read32(k_dma + abi::dma::TYPE, abi::dma::TYPE_reset);
         hal.expect_read32(k_dma + abi::dma::VERSION, 2);
         expect_answer();
@@ -484,6 +486,7 @@ TEST_CASE("a command of no elements makes no fabric access")
     hal.expect_copy_in(abi::k_platform_table_address, table_2x2());
     hal.expect_read32(k_mbox + abi::mailbox::TYPE, abi::mailbox::TYPE_reset);
     hal.expect_read32(k_mbox + abi::mailbox::VERSION, 1);
+    hal.expect_copy_in(abi::switchml::k_table_address, abi::switchml::table{0});
     expect_probe(hal);
     expect_init(hal);
     abi::command c;

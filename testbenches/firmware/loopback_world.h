@@ -44,6 +44,7 @@ struct world_options {
     std::uint32_t seed = 1;
     std::uint32_t yield_one_in = 8; ///< a rank gives way before one access in this many
     std::vector<abi::failed_region> failed;
+    bool switched = false;           ///< one dimension of rows * cols ranks that closes
     std::uint32_t freeze_one_in = 0; ///< one rank, queue, stream in this many is frozen; 0: none
     // Anomalies, counted from 1; 0 is none.
     std::uint32_t fault_rank = 0;
@@ -135,6 +136,9 @@ public:
     const std::vector<abi::response>& responses(std::uint32_t rank) const { return ranks_[rank]->responses; }
     std::uint64_t accesses(std::uint32_t rank) const { return ranks_[rank]->accesses; }
     std::uint64_t messages() const { return messages_; }
+    /// Of messages to other ranks.
+    std::uint64_t bytes_sent(std::uint32_t rank) const { return ranks_[rank]->bytes_sent; }
+    std::uint64_t bytes_received(std::uint32_t rank) const { return ranks_[rank]->bytes_received; }
     std::uint64_t max_skew() const { return max_skew_; }
     const std::map<std::string, std::uint64_t>& access_kinds() const { return access_kinds_; }
 
@@ -181,6 +185,13 @@ private:
                 table.failed[table.failed_regions++] = f;
             table.wrap[0] = o.wrap_rows ? 1 : 0;
             table.wrap[1] = o.wrap_cols ? 1 : 0;
+            if (o.switched) {
+                table.dim_count = 1;
+                table.dims[0] = o.rows * o.cols;
+                table.coord[0] = r;
+                table.wrap[0] = 1;
+                table.dims[1] = table.coord[1] = table.wrap[1] = 0;
+            }
             table.dma_queues = o.queues;
             table.dma_ports = o.ports;
             table.dma_ring_entries = o.ring_entries;
@@ -400,11 +411,15 @@ private:
             if ((armed >> s & 1) != 0 && static_cast<std::int32_t>(count[s] - threshold[s]) >= 0) {
                 armed &= ~(1ull << s);
                 pending |= 1ull << s;
+                spurious_in_a_row = 0;
                 wake();
             }
         }
         void raise_spurious()
         {
+            if (spurious_in_a_row == 48) // 64 make a broken line
+                return;
+            ++spurious_in_a_row;
             pending |= 1ull << 39; // the one semaphore that firmware never arms
             wake();
         }
@@ -434,9 +449,9 @@ private:
         std::uint64_t armed = 0, pending = 0;
         std::uint32_t error = 0;
         std::uint32_t command_sequence = 0, command_ack = 0;
-        std::uint32_t wait_mask = 0;
+        std::uint32_t wait_mask = 0, spurious_in_a_row = 0;
         bool polling = false, timed_out = false, returned = false, slow = false, frozen = false;
-        std::uint64_t accesses = 0, waits = 0;
+        std::uint64_t accesses = 0, waits = 0, bytes_sent = 0, bytes_received = 0;
         abi::bus_fault fault_;
         std::vector<unsigned char> snapshot; ///< input buffer between DONE and the next command
         std::vector<abi::response> responses;
@@ -554,6 +569,10 @@ private:
         queue.half_read = false;
         ++queue.head;
         ++messages_;
+        if (m.d.destination_rank != n.rank) {
+            n.bytes_sent += m.d.bytes;
+            ranks_[m.d.destination_rank]->bytes_received += m.d.bytes;
+        }
         if (messages_ != options_.drop_message) {
             const auto key = (std::uint64_t{n.rank} * 16 + q) * ranks() + m.d.destination_rank;
             auto [it, fresh] = streams_.try_emplace(key);
@@ -616,12 +635,24 @@ private:
         return static_cast<std::int64_t>(h % 4); // 64 ranks: sums below 257, exact in bfloat16
     }
 
+    /// A machine of its own that only serves: the host clears its buffer.
+    bool is_server(const abi::command& c, std::uint32_t rank) const
+    {
+        return c.algo == abi::algorithm::parameter_server && c.root != 0 && c.root < ranks() &&
+               rank + c.root >= ranks();
+    }
     bool has_room(const abi::command& c) const { return c.count <= options_.buffer_bytes / abi::element_bytes(c.type); }
 
     /// Ranks that work together with `rank`: all, or those of its group.
     std::vector<std::uint32_t> partners(const abi::command& c, std::uint32_t rank) const
     {
         std::vector<std::uint32_t> found;
+        if (c.group_rows == 0) {
+            for (std::uint32_t r = 0; r < ranks(); ++r)
+                if (!is_server(c, r))
+                    found.push_back(r);
+            return found;
+        }
         const auto* here = ranks_[rank]->table.coord;
         for (std::uint32_t r = 0; r < ranks(); ++r) {
             const auto* there = ranks_[r]->table.coord;
@@ -667,7 +698,8 @@ private:
         const std::uint32_t element = abi::element_bytes(c.type);
         std::memset(&n.hbm[ring_bytes_], 0xa5, hbm_bytes_ - ring_bytes_);
         for (std::uint64_t i = 0; has_room(c) && i < c.count; ++i)
-            put_element(c.type, &n.hbm[input_offset() + i * element], element_value(c, n.rank, i));
+            put_element(c.type, &n.hbm[input_offset() + i * element],
+                        is_server(c, n.rank) ? 0 : element_value(c, n.rank, i));
         std::memcpy(&n.local[abi::k_command_address], &c, sizeof c);
         n.command_sequence = c.sequence;
         std::uint64_t slowest = ~0ull;
@@ -701,11 +733,14 @@ private:
         const auto input = [&](std::uint64_t i) { return get_element(c.type, &n.hbm[input_offset() + i * element]); };
         const auto sums = c.group_rows != 0 ? reference(c, n.rank) : references_[c.sequence - 1];
         const abi::element_range mine = abi::shard_of(c.count, ranks(), n.rank);
+        abi::element_range sum_of{0, c.count};
+        if (is_server(c, n.rank))
+            sum_of = abi::shard_of(c.count, c.root, n.rank + c.root - ranks());
         std::uint64_t wrong = 0;
         std::uint64_t out_bytes = 0;
         switch (c.op) {
         case collective_op::all_reduce:
-            for (std::uint64_t i = 0; i < c.count; ++i)
+            for (std::uint64_t i = sum_of.first; i < sum_of.first + sum_of.count; ++i)
                 wrong += input(i) != sums[i];
             break;
         case collective_op::reduce_scatter:

@@ -1,0 +1,1031 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Workers of SwitchML, each core running the real firmware as a cooperative context (ucontext), with NICs and a switch in plain
+// C++: the switch is algorithm 3 (or 1) of the paper, word by word, and nothing of the product. Time passes only when no core can
+// run. A seeded scheduler lets cores give way between any two accesses.
+//
+// Links lose, repeat and delay frames. What algorithm 4 relies on is kept: requests of a worker for a slot stay in order, and so
+// do RDMA packets of a worker in either direction. UDP answers overtake each other. `junk` adds frames that only look like
+// answers.
+#pragma once
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <queue>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "firmware/main.h"
+#include "firmware/switchml/switchml_job.h"
+#include "hw/abi/block_float.h"
+#include "hw/abi/registers.h"
+
+namespace weft::testing {
+
+namespace sml = abi::switchml;
+
+struct switchml_options {
+    std::uint32_t workers = 2;
+    std::uint32_t cores = 1;
+    std::uint32_t slots = 8;
+    std::uint32_t first_slot = 0;
+    std::uint32_t elements_per_packet = 64;
+    std::uint32_t packets_per_message = 4;
+    sml::transport protocol = sml::transport::udp;
+    std::uint32_t ring_entries = 16;
+    std::uint32_t seed = 1;
+    std::uint32_t yield_one_in = 8;
+    double loss = 0; ///< of a frame on a link
+    double repeat = 0;
+    double junk = 0;
+    std::uint32_t late_ns = 0; ///< a worker gets its commands up to this much later
+    std::uint64_t timeout_ns = 20'000;
+    std::uint32_t backoff_after = 0;
+    std::uint64_t buffer_bytes = 1 << 16;
+    std::uint32_t silent_workers = 0;   ///< the last ones get no commands
+    std::uint64_t deaf_after = 0;       ///< the switch takes no frame after this many; 0: it does
+    std::uint32_t fault_worker = 0;     ///< of its core 0
+    std::uint64_t fault_access = 0;     ///< this access is answered with a bus error, counted from 1
+    std::uint32_t nic_error_worker = 0; ///< this worker's NIC stops with an error
+    std::uint64_t nic_error_after = 0;  ///< at this send entry, counted from 1
+    bool shared_pending = false;        ///< arming does not clear IRQ_PENDING
+    bool wild_floats = false;           ///< any bit pattern
+    bool psn_counts = false;            ///< answers carry a PSN that counts them, whatever their position
+    bool small_messages = false;        ///< queue pairs only as many as needed, else 1024
+};
+
+class switchml_world {
+public:
+    static constexpr std::uint64_t k_gap = 512;
+    static constexpr unsigned char k_untouched = 0xa5;
+
+    explicit switchml_world(const switchml_options& o) : options_(o), random_(o.seed)
+    {
+        sml::table t;
+        t.cores = o.cores;
+        t.workers = o.workers;
+        t.job = 7;
+        t.protocol = o.protocol;
+        t.first_slot = o.first_slot;
+        t.slots = o.slots;
+        t.elements_per_packet = o.elements_per_packet;
+        t.packets_per_message = o.packets_per_message;
+        t.nic_queues = o.cores;
+        t.nic_ring_entries = o.ring_entries;
+        t.timeout_ns = o.timeout_ns;
+        t.backoff_after = o.backoff_after;
+        t.nic_base = abi::k_nic_base;
+        t.switch_mac = 0x02'0000'0000ff;
+        t.switch_ip = 0x0a00'00fe;
+        buffer_ = k_dma_rings + k_gap;
+        nic_area_ = (buffer_ + o.buffer_bytes + k_gap + 63) / 64 * 64;
+        t.nic_area = abi::k_hbm_base + nic_area_;
+        hbm_bytes_ = nic_area_ + firmware::nic_area_bytes(t) + k_gap;
+        job_ = t;
+        for (std::uint32_t w = 0; w < o.workers; ++w) {
+            workers_.push_back(std::make_unique<worker_node>(*this, w));
+            for (std::uint32_t c = 0; c < o.cores; ++c)
+                workers_[w]->cores.push_back(std::make_unique<core_node>(*workers_[w], c));
+        }
+    }
+
+    std::uint64_t buffer_offset() const { return buffer_; }
+    sml::table& job_of(std::uint32_t worker, std::uint32_t core) { return workers_[worker]->cores[core]->job; }
+    const sml::table& job() const { return job_; }
+
+    void add(abi::command c)
+    {
+        c.sequence = static_cast<std::uint32_t>(commands_.size()) + 1;
+        c.op = abi::collective_op::all_reduce;
+        c.buffer_offset = c.buffer_offset != 0 ? c.buffer_offset : buffer_;
+        c.chunk_bytes = 4096;
+        if (c.timeout_ns == 0)
+            c.timeout_ns = 3'000'000;
+        commands_.push_back(c);
+    }
+    void add(std::uint64_t count, abi::element_type type = abi::element_type::int32,
+             abi::algorithm algo = abi::algorithm::switchml)
+    {
+        abi::command c;
+        c.algo = algo;
+        c.type = type;
+        c.count = count;
+        lossless_ = lossless_ || algo == abi::algorithm::switchml_lossless;
+        add(c);
+    }
+
+    void run()
+    {
+        for (auto& w : workers_)
+            for (auto& c : w->cores)
+                c->start();
+        for (auto& w : workers_)
+            if (w->index + options_.silent_workers < options_.workers && !commands_.empty())
+                at(delay(options_.late_ns), {event::command, w->index, 0, 0, {}});
+        for (;;) {
+            while (!ready_.empty()) {
+                const std::size_t i = random_() % ready_.size();
+                core_node* c = ready_[i];
+                ready_[i] = ready_.back();
+                ready_.pop_back();
+                if (!c->returned)
+                    swapcontext(&scheduler_, &c->context);
+            }
+            if (events_.empty())
+                return;
+            const event e = events_.top();
+            events_.pop();
+            now_ns_ = e.time_ns;
+            perform(e);
+        }
+    }
+
+    const std::string& problems() const { return problems_; }
+    const std::vector<abi::response>& responses(std::uint32_t worker, std::uint32_t core = 0) const
+    {
+        return workers_[worker]->cores[core]->responses;
+    }
+    std::uint64_t accesses(std::uint32_t worker) const { return workers_[worker]->cores[0]->accesses; }
+    std::uint64_t accesses_of_all() const
+    {
+        std::uint64_t sum = 0;
+        for (const auto& w : workers_)
+            for (const auto& c : w->cores)
+                sum += c->accesses;
+        return sum;
+    }
+    std::uint64_t frames_sent(std::uint32_t worker) const { return workers_[worker]->frames_sent; }
+    std::uint64_t frames_received(std::uint32_t worker) const { return workers_[worker]->frames_received; }
+    std::uint64_t dropped_for_room() const { return dropped_for_room_; }
+    std::uint64_t late_writes() const { return late_writes_; }
+    std::uint64_t now_ns() const { return now_ns_; }
+    std::uint64_t instructions(std::uint32_t worker) const { return workers_[worker]->cores[0]->instructions; }
+    double worst_error() const { return worst_error_; } ///< as a share of the bound
+
+private:
+    static constexpr std::uint64_t k_dma_rings = 2048;
+    using bytes = std::vector<unsigned char>;
+
+    struct event {
+        enum kind { command, to_switch, to_worker, send, deadline } what;
+        std::uint32_t worker;
+        std::uint32_t index; ///< core, queue
+        std::uint64_t ticket;
+        std::shared_ptr<bytes> frame;
+        std::uint64_t time_ns = 0;
+        std::uint64_t order = 0;
+        bool operator<(const event& o) const { return time_ns != o.time_ns ? time_ns > o.time_ns : order > o.order; }
+    };
+
+    struct worker_node;
+    struct core_node final : abi::hal {
+        core_node(worker_node& at, std::uint32_t number) : w(at), index(number), local(0x2000)
+        {
+            const switchml_options& o = w.world.options_;
+            table.rank = w.index;
+            table.ranks = o.workers;
+            table.dim_count = 1;
+            table.dims[0] = o.workers;
+            table.coord[0] = w.index;
+            table.wrap[0] = 1;
+            table.dma_queues = 4;
+            table.dma_ports = 1;
+            table.dma_ring_entries = 8;
+            table.hbm_bytes = w.world.hbm_bytes_;
+            table.dma_ring_area = table.hbm_base;
+            job = w.world.job_;
+            job.core = index;
+            job.worker = w.index;
+            job.own_mac = 0x02'0000'000000 + w.index;
+            job.own_ip = 0x0a00'0000 + w.index;
+            table.check = abi::check_word(reinterpret_cast<const std::uint32_t*>(&table),
+                                          offsetof(abi::platform_table, check) / 4);
+            seal();
+        }
+        void seal()
+        {
+            job.check = abi::check_word(reinterpret_cast<const std::uint32_t*>(&job), offsetof(sml::table, check) / 4);
+        }
+        static void entry(unsigned high, unsigned low)
+        {
+            auto* self = reinterpret_cast<core_node*>(std::uintptr_t{high} << 32 | low);
+            firmware::collective_main(*self, 0);
+            self->returned = true;
+            self->give_way();
+        }
+        void start()
+        {
+            std::memcpy(&local[abi::k_platform_table_address], &table, sizeof table);
+            std::memcpy(&local[sml::k_table_address], &job, sizeof job);
+            stack.resize(64 << 10);
+            getcontext(&context);
+            context.uc_stack.ss_sp = stack.data();
+            context.uc_stack.ss_size = stack.size();
+            context.uc_link = nullptr;
+            const auto self = reinterpret_cast<std::uintptr_t>(this);
+            makecontext(&context, reinterpret_cast<void (*)()>(entry), 2, static_cast<unsigned>(self >> 32),
+                        static_cast<unsigned>(self));
+            w.world.ready_.push_back(this);
+        }
+        void give_way() { swapcontext(&context, &w.world.scheduler_); }
+
+        bool access(std::uint64_t address, bool write)
+        {
+            const switchml_options& o = w.world.options_;
+            if (w.world.random_() % o.yield_one_in == 0) {
+                w.world.ready_.push_back(this);
+                give_way();
+            }
+            ++accesses;
+            if (o.fault_access != 0 && w.index == o.fault_worker && index == 0 && accesses == o.fault_access)
+                return fail(address, write);
+            return true;
+        }
+        bool fail(std::uint64_t address, bool write)
+        {
+            if (!fault_.set)
+                fault_ = {true, write, address};
+            return false;
+        }
+        std::uint32_t read32(std::uint64_t a) override
+        {
+            using namespace abi;
+            if (!access(a, false))
+                return 0;
+            switch (a) {
+            case k_mailbox_base + mailbox::TYPE: return mailbox::TYPE_reset;
+            case k_mailbox_base + mailbox::VERSION: return mailbox::VERSION_reset;
+            case k_mailbox_base + mailbox::COMMAND_SEQUENCE: return command_sequence;
+            case k_dma_base + dma::TYPE: return dma_read(dma::TYPE_reset);
+            case k_dma_base + dma::VERSION: return dma_read(dma::VERSION_reset);
+            case k_dma_base + dma::QUEUES: return dma_read(4);
+            case k_dma_base + dma::SEMAPHORES: return dma_read(64);
+            default: break;
+            }
+            std::uint32_t v = 0;
+            if (a < k_nic_base || !w.read_nic(*this, a - k_nic_base, v))
+                fail(a, false);
+            return v;
+        }
+        std::uint32_t dma_read(std::uint32_t v)
+        {
+            if (index != 0)
+                w.world.problem("core " + std::to_string(index) + " uses the DMA");
+            return v;
+        }
+        std::uint64_t read64(std::uint64_t a) override
+        {
+            if (access(a, false))
+                fail(a, false);
+            return 0;
+        }
+        void write32(std::uint64_t a, std::uint32_t v) override
+        {
+            using namespace abi;
+            if (!access(a, true))
+                return;
+            if (a == k_mailbox_base + mailbox::COMMAND_ACK)
+                command_ack = v;
+            else if (a == k_mailbox_base + mailbox::DONE)
+                w.world.on_done(*this, v);
+            else if (a >= k_dma_base && a < k_nic_base)
+                dma_read(0);
+            else if (a < k_nic_base || !w.write_nic(*this, a - k_nic_base, v))
+                fail(a, true);
+        }
+        void write64(std::uint64_t a, std::uint64_t v) override
+        {
+            if (!access(a, true))
+                return;
+            if (a >= abi::k_dma_base && a < abi::k_nic_base)
+                dma_read(0);
+            else if (a < abi::k_nic_base || !w.write_nic(*this, a - abi::k_nic_base, v))
+                fail(a, true);
+        }
+        unsigned char* memory(std::uint64_t a, std::uint32_t size)
+        {
+            if (a + size <= local.size())
+                return &local[a];
+            const std::uint64_t o = a - abi::k_hbm_base;
+            return a >= abi::k_hbm_base && o + size <= w.hbm.size() ? &w.hbm[o] : nullptr;
+        }
+        void copy_in(void* to, std::uint64_t a, std::uint32_t size) override
+        {
+            if (!access(a, false))
+                return;
+            if (const unsigned char* from = memory(a, size))
+                std::memcpy(to, from, size);
+            else
+                fail(a, false);
+        }
+        void copy_out(std::uint64_t a, const void* from, std::uint32_t size) override
+        {
+            if (!access(a, true))
+                return;
+            if (unsigned char* to = memory(a, size))
+                std::memcpy(to, from, size);
+            else
+                fail(a, true);
+        }
+        std::uint32_t lines() const
+        {
+            std::uint32_t nic = 0;
+            for (std::uint32_t q = index; q < abi::k_max_nic_queues; q += w.world.options_.cores)
+                nic |= w.pending >> q & 1;
+            return (command_sequence != command_ack ? abi::k_irq_mailbox : 0u) | (nic != 0 ? abi::k_irq_nic : 0u);
+        }
+        void sleep(std::uint64_t timeout_ns)
+        {
+            sleeping = true;
+            timed_out = false;
+            ++ticket;
+            if (timeout_ns < ~std::uint64_t{0} - w.world.now_ns_)
+                w.world.at(timeout_ns, {event::deadline, w.index, index, ticket, {}});
+            give_way();
+        }
+        std::uint32_t wait_irq(std::uint32_t m, std::uint64_t timeout_ns) override
+        {
+            if (w.world.random_() % w.world.options_.yield_one_in == 0) {
+                w.world.ready_.push_back(this);
+                give_way();
+            }
+            if ((lines() & m) == 0) {
+                mask = m;
+                sleep(timeout_ns);
+                mask = 0;
+            }
+            return lines() & m;
+        }
+        bool poll_until(std::uint64_t a, std::uint32_t m, std::uint32_t expected, std::uint64_t timeout_ns) override
+        {
+            if (!access(a, false))
+                return false;
+            std::uint32_t v = 0;
+            for (;;) {
+                w.read_nic(*this, a - abi::k_nic_base, v);
+                if ((v & m) == expected)
+                    return true;
+                polling = true;
+                sleep(timeout_ns);
+                polling = false;
+                if (timed_out)
+                    return false;
+            }
+        }
+        void wake()
+        {
+            if (!sleeping || !(polling || (mask & lines()) != 0))
+                return;
+            sleeping = false;
+            w.world.ready_.push_back(this);
+        }
+        void compute(std::uint32_t work) override { instructions += work; }
+        std::uint64_t now_ns() override { return w.world.now_ns_; }
+        void log(const char*, std::uint64_t) override {}
+        abi::bus_fault fault() const override { return fault_; }
+        void clear_fault() override { fault_ = {}; }
+
+        worker_node& w;
+        std::uint32_t index;
+        std::vector<unsigned char> local;
+        abi::platform_table table;
+        sml::table job;
+        std::uint32_t command_sequence = 0, command_ack = 0, mask = 0;
+        std::uint64_t accesses = 0, ticket = 0, instructions = 0;
+        bool sleeping = false, polling = false, timed_out = false, returned = false;
+        abi::bus_fault fault_;
+        std::vector<abi::response> responses;
+        std::vector<char> stack;
+        ucontext_t context{};
+    };
+
+    struct queue_pair {
+        std::uint64_t left = 0; ///< of the message, by its RETH
+        std::uint32_t psn = 0;  ///< next to send
+        std::uint32_t expected = 0;
+        std::uint64_t address = 0;
+        bool receives = false;
+        abi::nic_format format = abi::nic_format::as_is;
+        float scale = 1;
+    };
+
+    struct worker_node {
+        worker_node(switchml_world& at, std::uint32_t number)
+            : world(at), index(number), hbm(at.hbm_bytes_, k_untouched), queues(abi::k_max_nic_queues), pairs(1024)
+        {
+        }
+        std::uint32_t pair_count() const
+        {
+            return world.options_.small_messages ? firmware::queue_pairs_needed(world.job_) : 1024;
+        }
+        bool read_nic(core_node& c, std::uint64_t o, std::uint32_t& v)
+        {
+            using namespace abi;
+            for (std::uint32_t q = 0; q < queues.size(); ++q) {
+                if (o == nic::TX_HEAD(q))
+                    return v = queues[q].sent, true;
+                if (o == nic::RX_HEAD(q))
+                    return v = queues[q].filled, true;
+            }
+            switch (o) {
+            case nic::TYPE: return v = nic::TYPE_reset, true;
+            case nic::VERSION: return v = nic::VERSION_reset, true;
+            case nic::QUEUES: return v = world.options_.cores, true;
+            case nic::QUEUE_PAIRS: return v = pair_count(), true;
+            case nic::IRQ_PENDING: v = pending; return pending = 0, static_cast<void>(c), true;
+            case nic::ERROR: return v = error, true;
+            case nic::ERROR_QUEUE: return v = error_queue, true;
+            default: return false;
+            }
+        }
+        bool write_nic(core_node& c, std::uint64_t o, std::uint64_t v)
+        {
+            using namespace abi;
+            const auto v32 = static_cast<std::uint32_t>(v);
+            for (std::uint32_t q = 0; q < queues.size(); ++q) {
+                auto& r = queues[q];
+                if (o == nic::TX_BASE(q))
+                    return r.send_base = v, true;
+                if (o == nic::RX_BASE(q))
+                    return r.receive_base = v, true;
+                if (o == nic::TX_ENTRIES(q) || o == nic::RX_ENTRIES(q))
+                    return r.entries = v32, true;
+                if (o == nic::RX_TAIL(q)) {
+                    if (static_cast<std::int32_t>(r.filled - v32) < 0)
+                        world.problem("RX_TAIL beyond RX_HEAD");
+                    return r.released = v32, true;
+                }
+                if (o == nic::TX_TAIL(q)) {
+                    if (v32 - r.sent > r.entries || q != c.index)
+                        world.problem("bad doorbell");
+                    r.posted = v32;
+                    if (!r.busy)
+                        world.at(world.delay(300), {event::send, index, q, 0, {}});
+                    return r.busy = true;
+                }
+                if (o == nic::RX_ARM(q)) {
+                    if (!world.options_.shared_pending)
+                        pending &= ~(1u << q);
+                    r.armed = true;
+                    r.arm = v32;
+                    test(q);
+                    return true;
+                }
+            }
+            switch (o) {
+            case nic::ACTIVE_QUEUES: return active = v32, true;
+            case nic::CONTROL: return enabled = (v & 1) != 0, true;
+            case nic::ERROR: return error &= ~v32, true;
+            default: return false;
+            }
+        }
+        void test(std::uint32_t q)
+        {
+            auto& r = queues[q];
+            if (r.armed && static_cast<std::int32_t>(r.filled - r.arm) >= 0) {
+                r.armed = false;
+                pending |= 1u << q;
+                cores[q % cores.size()]->wake();
+            }
+        }
+        /// One send entry.
+        void send(std::uint32_t q)
+        {
+            auto& r = queues[q];
+            abi::nic_send_entry e;
+            std::memcpy(&e, &hbm[r.send_base + (r.sent % r.entries) * sizeof e], sizeof e);
+            std::uint32_t words[12];
+            std::memcpy(words, &e, sizeof words);
+            const bool broken =
+                ++entries_sent == world.options_.nic_error_after && index == world.options_.nic_error_worker;
+            if (broken || e.check != abi::check_word(words, 12) || e.payload_offset + e.payload_bytes > hbm.size()) {
+                if (!broken)
+                    world.problem("bad send entry");
+                error |= 1;
+                error_queue = q;
+                return; // the queue stops
+            }
+            bytes payload(hbm.begin() + static_cast<std::ptrdiff_t>(e.payload_offset),
+                          hbm.begin() + static_cast<std::ptrdiff_t>(e.payload_offset + e.payload_bytes));
+            if (e.what == abi::nic_send::measure) {
+                std::int32_t largest = abi::k_min_exponent;
+                for (std::size_t i = 0; i < payload.size(); i += 4) {
+                    std::uint32_t w = 0;
+                    std::memcpy(&w, &payload[i], 4);
+                    largest = std::max<std::int32_t>(largest, abi::exponent_of(w));
+                }
+                complete(q, {abi::nic_event::measured, 0, static_cast<std::uint32_t>(largest), e.queue_pair}, {});
+            } else if (e.what == abi::nic_send::frame) {
+                bytes frame(e.header, e.header + e.header_bytes);
+                frame.insert(frame.end(), payload.begin(), payload.end());
+                ++frames_sent;
+                world.to_switch(index, frame);
+            } else {
+                send_message(e, payload);
+            }
+            ++r.sent;
+            for (auto& c : cores)
+                if (c->polling)
+                    c->wake();
+            r.busy = r.sent != r.posted;
+            if (r.busy)
+                world.at(world.delay(100), {event::send, index, q, 0, {}});
+        }
+        void send_message(const abi::nic_send_entry& e, bytes& payload)
+        {
+            if (e.queue_pair >= pair_count() || (e.payload_bytes % e.packet_payload_bytes) != 0)
+                return world.problem("bad message");
+            queue_pair& p = pairs[e.queue_pair];
+            p.format = e.receive_format;
+            p.scale = e.scale;
+            for (std::size_t i = 0; i < payload.size(); i += 4)
+                convert(&payload[i], e.send_format, e.scale, true);
+            const std::uint32_t packets = e.payload_bytes / e.packet_payload_bytes;
+            for (std::uint32_t i = 0; i < packets; ++i) {
+                const sml::opcode op = packets == 1      ? sml::opcode::write_only_immediate
+                                       : i == 0          ? sml::opcode::write_first
+                                       : i + 1 < packets ? sml::opcode::write_middle
+                                                         : sml::opcode::write_last_immediate;
+                bytes frame(e.header, e.header + sml::k_header);
+                frame.resize(sml::roce_headers(op));
+                sml::encode(sml::bth{op, e.remote_queue_pair, p.psn++}, &frame[sml::k_header]);
+                std::size_t at = sml::k_header + sml::k_bth_bytes;
+                if (sml::begins_message(op)) {
+                    sml::encode(sml::reth{e.remote_address, e.remote_key, e.payload_bytes}, &frame[at]);
+                    at += sml::k_reth_bytes;
+                }
+                if (sml::has_immediate(op))
+                    sml::put32(&frame[at], e.immediate);
+                const auto* from = &payload[std::size_t{i} * e.packet_payload_bytes];
+                frame.insert(frame.end(), from, from + e.packet_payload_bytes);
+                frame.insert(frame.end(), 4, 0);
+                ++frames_sent;
+                world.to_switch(index, frame);
+            }
+        }
+        void convert(unsigned char* at, abi::nic_format format, float scale, bool sends) const
+        {
+            std::uint32_t w = 0;
+            std::memcpy(&w, at, 4);
+            if (format == abi::nic_format::swap32) {
+                w = sml::swap32(w);
+            } else if (format == abi::nic_format::quantised && sends) {
+                float x = 0;
+                std::memcpy(&x, &w, 4);
+                w = sml::swap32(
+                    static_cast<std::uint32_t>(abi::quantise(x, static_cast<double>(scale), world.options_.workers)));
+            } else if (format == abi::nic_format::quantised) {
+                const float x = abi::dequantise(static_cast<std::int32_t>(sml::swap32(w)), static_cast<double>(scale));
+                std::memcpy(&w, &x, 4);
+            }
+            std::memcpy(at, &w, 4);
+        }
+        void complete(std::uint32_t q, abi::nic_completion c, const bytes& frame)
+        {
+            auto& r = queues[q];
+            if (!enabled || r.entries == 0 || r.filled - r.released >= r.entries) {
+                ++world.dropped_for_room_;
+                return;
+            }
+            unsigned char* at = &hbm[r.receive_base + std::uint64_t{r.filled % r.entries} * 2048];
+            std::memcpy(at, &c, sizeof c);
+            std::copy(frame.begin(), frame.end(), at + sizeof c);
+            ++r.filled;
+            test(q);
+        }
+        void receive(const bytes& frame)
+        {
+            const std::uint32_t port = sml::get16(&frame[sml::k_udp + 2]);
+            if (port != sml::k_udp_port_roce) {
+                complete((port & 15) % active, {abi::nic_event::frame, static_cast<std::uint32_t>(frame.size()), 0, 0},
+                         frame);
+                return;
+            }
+            const sml::bth b = sml::decode_bth(&frame[sml::k_header]);
+            queue_pair& p = pairs[b.queue_pair & 0x1ff];
+            std::size_t at = sml::k_header + sml::k_bth_bytes;
+            if (sml::begins_message(b.op)) {
+                p.address = sml::decode_reth(&frame[at]).address;
+                p.left = sml::decode_reth(&frame[at]).length;
+                p.receives = true;
+                at += sml::k_reth_bytes;
+            } else if (!p.receives || b.psn != p.expected) {
+                p.receives = false;
+                return;
+            }
+            p.expected = (b.psn + 1) & sml::k_psn_mask;
+            std::uint32_t immediate = 0;
+            if (sml::has_immediate(b.op)) {
+                immediate = sml::get32(&frame[at]);
+                at += 4;
+            }
+            const std::size_t size = frame.size() - 4 - at;
+            if (size > p.left) {
+                p.receives = false;
+                return;
+            }
+            p.left -= size;
+            if (p.address + size > hbm.size())
+                return world.problem("RDMA write outside memory");
+            const std::uint64_t in_buffer = p.address - world.buffer_;
+            if (in_buffer < world.options_.buffer_bytes && idle)
+                ++world.late_writes_;
+            for (std::size_t i = 0; i < size; i += 4) {
+                unsigned char* to = &hbm[p.address + i];
+                std::memcpy(to, &frame[at + i], 4);
+                convert(to, p.format, p.scale, false);
+            }
+            p.address += size;
+            if (sml::ends_message(b.op)) {
+                const std::uint32_t cores_pairs = 2 * firmware::window_messages(world.job_);
+                complete((b.queue_pair & 0x1ff) / cores_pairs,
+                         {abi::nic_event::message, 0, immediate, b.queue_pair & 0x1ff}, {});
+            }
+        }
+
+        struct queue_state {
+            std::uint64_t send_base = 0, receive_base = 0;
+            std::uint32_t entries = 0, posted = 0, sent = 0, filled = 0, released = 0, arm = 0;
+            bool armed = false, busy = false;
+        };
+        switchml_world& world;
+        std::uint32_t index;
+        std::vector<unsigned char> hbm;
+        std::vector<queue_state> queues;
+        std::vector<queue_pair> pairs;
+        std::vector<std::unique_ptr<core_node>> cores;
+        std::uint32_t pending = 0, active = 1, error = 0, error_queue = 0;
+        bool enabled = false;
+        bool idle = true; ///< between two commands: the buffer is the host's
+        std::uint64_t frames_sent = 0, frames_received = 0, entries_sent = 0, last_to_switch = 0, last_to_worker = 0;
+        std::map<std::uint32_t, std::uint64_t> last_of_slot;
+        std::uint32_t done_cores = 0, commands_done = 0;
+        std::vector<unsigned char> snapshot;
+    };
+
+    // ---- the switch: algorithm 3, or 1
+    struct pool_slot {
+        std::vector<std::uint32_t> words;
+        std::uint32_t count = 0;
+        std::uint32_t seen = 0;
+        std::uint32_t id = 0;
+        int exponent0 = 0, exponent1 = 0;
+    };
+    struct connection {
+        std::uint32_t psn = 0, pool = 0, first_pool = 0, out = 0;
+        bool broken = true;
+    };
+
+    void at_switch(std::uint32_t from, const bytes& frame)
+    {
+        if (options_.deaf_after != 0 && ++switch_frames_ > options_.deaf_after)
+            return;
+        if (sml::get16(&frame[sml::k_udp + 2]) == sml::k_udp_port_roce)
+            return rdma_at_switch(from, frame);
+        const sml::header h = sml::decode(&frame[sml::k_header]);
+        if (h.job != 7 || sml::internet_checksum(&frame[sml::k_ip], 20) != 0 ||
+            frame.size() != sml::k_udp_headers + options_.elements_per_packet * 4 ||
+            sml::get16(&frame[sml::k_ip + 2]) != frame.size() - sml::k_ip || h.slot < options_.first_slot ||
+            h.slot >= options_.first_slot + options_.slots)
+            return problem("bad request");
+        const std::uint32_t pool = h.slot * 2u + (h.version ? 1 : 0);
+        const int verdict = aggregate(from, pool, &frame[sml::k_udp_headers], h.id, true, h.exponent0, h.exponent1);
+        if (verdict == 0)
+            return;
+        bytes answer = frame;
+        pool_slot& p = pools_[pool];
+        sml::header out = h;
+        out.exponent0 = static_cast<std::int8_t>(p.exponent0);
+        out.exponent1 = static_cast<std::int8_t>(p.exponent1);
+        sml::encode(out, &answer[sml::k_header]);
+        for (std::uint32_t i = 0; i < options_.elements_per_packet; ++i)
+            sml::put32(&answer[sml::k_udp_headers + i * 4], p.words[i]);
+        for (std::uint32_t w = 0; w < options_.workers; ++w)
+            if (verdict == 2 || w == from) {
+                bytes copy = answer;
+                const std::uint32_t source = sml::get16(&frame[sml::k_udp]);
+                sml::put16(&copy[sml::k_udp], sml::get16(&frame[sml::k_udp + 2]));
+                sml::put16(&copy[sml::k_udp + 2], source);
+                to_worker(w, copy);
+            }
+        finish_lossless(pool, verdict);
+    }
+
+    void rdma_at_switch(std::uint32_t from, const bytes& frame)
+    {
+        const sml::bth b = sml::decode_bth(&frame[sml::k_header]);
+        if (b.queue_pair >> 16 != from)
+            return problem("queue pair of another worker");
+        const std::uint32_t queue = b.queue_pair & 0x1ff;
+        connection& c = connections_[from << 16 | queue];
+        std::size_t at = sml::k_header + sml::k_bth_bytes;
+        sml::reth r;
+        if (sml::begins_message(b.op)) {
+            r = sml::decode_reth(&frame[at]);
+            at += sml::k_reth_bytes;
+            c.broken = false;
+            c.pool = c.first_pool = r.key;
+        } else if (c.broken || b.psn != c.psn) {
+            c.broken = true;
+            return;
+        } else {
+            c.pool += 2;
+        }
+        c.psn = (b.psn + 1) & sml::k_psn_mask;
+        std::uint32_t immediate = 0;
+        if (sml::has_immediate(b.op)) {
+            immediate = sml::get32(&frame[at]);
+            at += 4;
+        }
+        if (c.pool / 2 < options_.first_slot || c.pool / 2 >= options_.first_slot + options_.slots)
+            return problem("slot outside the pool");
+        const bool last = sml::has_immediate(b.op);
+        const int verdict = aggregate(from, c.pool, &frame[at], last ? immediate >> 16 : 0, last,
+                                      static_cast<std::int8_t>(immediate >> 8), static_cast<std::int8_t>(immediate));
+        if (verdict == 0)
+            return;
+        pool_slot& p = pools_[c.pool];
+        bytes answer = frame;
+        if (last)
+            sml::put32(&answer[at - 4], sml::immediate(immediate >> 16, static_cast<std::int8_t>(p.exponent0),
+                                                       static_cast<std::int8_t>(p.exponent1)));
+        for (std::uint32_t i = 0; i < options_.elements_per_packet; ++i)
+            sml::put32(&answer[at + i * 4], p.words[i]);
+        for (std::uint32_t w = 0; w < options_.workers; ++w)
+            if (verdict == 2 || w == from) {
+                connection& back = connections_[w << 16 | queue];
+                // By position: what is skipped or comes twice is a gap to the receiver, not data in the wrong place.
+                if (sml::begins_message(b.op))
+                    back.out += options_.packets_per_message;
+                const std::uint32_t position = (c.pool - c.first_pool) / 2;
+                sml::encode(sml::bth{b.op, queue, options_.psn_counts ? back.out++ : back.out + position},
+                            &answer[sml::k_header]);
+                to_worker(w, answer);
+            }
+        finish_lossless(c.pool, verdict);
+    }
+
+    /// 0: nothing to send, 1: the result to the sender, 2: to all.
+    int aggregate(std::uint32_t from, std::uint32_t pool, const unsigned char* words, std::uint32_t id, bool last,
+                  int e0, int e1)
+    {
+        pool_slot& p = pools_[pool];
+        const std::uint32_t bit = 1u << from;
+        if ((p.seen & bit) != 0) {
+            if (lossless_)
+                problem("a slot is used twice");
+            return p.count == 0 ? 1 : 0;
+        }
+        p.seen |= bit;
+        if (!lossless_)
+            pools_[pool ^ 1].seen &= ~bit;
+        p.count = (p.count + 1) % options_.workers;
+        const bool first = p.count == 1 || options_.workers == 1;
+        if (first)
+            p.words.assign(options_.elements_per_packet, 0);
+        for (std::uint32_t i = 0; i < options_.elements_per_packet; ++i)
+            p.words[i] += sml::get32(words + i * 4);
+        if (last) {
+            if (first || p.id == ~0u) {
+                p.id = id;
+                p.exponent0 = e0;
+                p.exponent1 = e1;
+            } else if (p.id != id) {
+                problem("two uses meet in one slot");
+            }
+            p.exponent0 = std::max(p.exponent0, e0);
+            p.exponent1 = std::max(p.exponent1, e1);
+        }
+        return p.count == 0 ? 2 : 0;
+    }
+    void finish_lossless(std::uint32_t pool, int verdict)
+    {
+        if (lossless_ && verdict == 2)
+            pools_[pool] = {};
+    }
+
+    // ---- links
+    bool happens(double probability) { return std::uniform_real_distribution<double>(0, 1)(random_) < probability; }
+    std::uint64_t delay(std::uint32_t most) { return 1 + (most == 0 ? 0 : random_() % most); }
+    void at(std::uint64_t after_ns, event e)
+    {
+        e.time_ns = now_ns_ + after_ns;
+        e.order = ++order_;
+        events_.push(std::move(e));
+    }
+    void to_switch(std::uint32_t from, const bytes& frame)
+    {
+        worker_node& w = *workers_[from];
+        if (happens(options_.loss))
+            return;
+        const bool roce = options_.protocol == sml::transport::rdma;
+        std::uint64_t& last = roce ? w.last_to_switch : w.last_of_slot[sml::decode(&frame[sml::k_header]).slot];
+        auto shared = std::make_shared<bytes>(frame);
+        for (int copies = happens(options_.repeat) ? 2 : 1; copies > 0; --copies) {
+            last = std::max(last, now_ns_ + delay(roce ? 100 : 2000));
+            at(last - now_ns_, {event::to_switch, from, 0, 0, shared});
+            if (roce)
+                break; // the switch would take it for a gap
+        }
+    }
+    void to_worker(std::uint32_t to, const bytes& frame)
+    {
+        worker_node& w = *workers_[to];
+        if (happens(options_.loss))
+            return;
+        const bool roce = options_.protocol == sml::transport::rdma;
+        for (int copies = happens(options_.repeat) && !roce ? 2 : 1; copies > 0; --copies) {
+            std::uint64_t when = now_ns_ + delay(roce ? 100 : 2000);
+            if (roce)
+                w.last_to_worker = when = std::max(w.last_to_worker, when);
+            at(when - now_ns_, {event::to_worker, to, 0, 0, std::make_shared<bytes>(frame)});
+        }
+        if (!roce && happens(options_.junk)) {
+            bytes odd = frame;
+            for (std::size_t i = sml::k_udp_headers; i < odd.size(); ++i)
+                odd[i] = static_cast<unsigned char>(random_());
+            switch (random_() % 8) {
+            case 0: odd.resize(odd.size() - 4); break;
+            case 1: odd.insert(odd.end(), 4, 0); break;
+            case 2: odd[sml::k_header + 1] ^= 1; break;    // job
+            case 3: odd[sml::k_header + 5] ^= 1; break;    // id
+            case 4: odd[sml::k_header + 6] ^= 0x80; break; // version
+            case 5: odd[sml::k_header + 7] ^= 1; break;    // slot
+            case 6: odd[sml::k_ip + 9] = 6; break;         // TCP
+            default: odd[sml::k_header] ^= 2; break;       // size
+            }
+            at(delay(2000), {event::to_worker, to, 0, 0, std::make_shared<bytes>(odd)});
+        }
+    }
+
+    // ---- host
+    static std::uint32_t mix(std::uint64_t a, std::uint64_t b, std::uint64_t c)
+    {
+        std::uint64_t h = (a + 1) * 0x9e3779b97f4a7c15ull + b * 0xc2b2ae3d27d4eb4full + c * 0x165667b19e3779f9ull;
+        h ^= h >> 29;
+        h *= 0xbf58476d1ce4e5b9ull;
+        return static_cast<std::uint32_t>(h ^ h >> 32);
+    }
+    std::uint32_t element(const abi::command& c, std::uint32_t worker, std::uint64_t i) const
+    {
+        const std::uint32_t bits = mix(i, worker, c.sequence);
+        if (c.type != abi::element_type::float32 || options_.wild_floats)
+            return bits;
+        // Magnitudes that change slowly from element to element, and differ between workers.
+        const int power = static_cast<int>(i / 50 % 40) - 20 + static_cast<int>(worker % 3);
+        const float x = std::ldexp(static_cast<float>(static_cast<std::int32_t>(bits)) / 2147483648.0f, power);
+        std::uint32_t as_bits = 0;
+        std::memcpy(&as_bits, &x, 4);
+        return as_bits;
+    }
+    bool has_room(const abi::command& c) const
+    {
+        return c.count <= options_.buffer_bytes / 4 && c.buffer_offset == buffer_;
+    }
+
+    void post_command(worker_node& w)
+    {
+        const abi::command& c = commands_[w.commands_done];
+        if (!w.snapshot.empty() && std::memcmp(w.snapshot.data(), &w.hbm[buffer_], w.snapshot.size()) != 0)
+            problem("worker " + std::to_string(w.index) + ": buffer written between two collectives");
+        std::memset(&w.hbm[k_dma_rings], k_untouched, nic_area_ - k_dma_rings);
+        for (std::uint64_t i = 0; has_room(c) && i < c.count; ++i) {
+            const std::uint32_t bits = element(c, w.index, i);
+            std::memcpy(&w.hbm[buffer_ + i * 4], &bits, 4);
+        }
+        w.done_cores = 0;
+        w.idle = false;
+        for (auto& k : w.cores) {
+            std::memcpy(&k->local[abi::k_command_address], &c, sizeof c);
+            k->command_sequence = c.sequence;
+            k->wake();
+        }
+    }
+
+    void on_done(core_node& k, std::uint32_t sequence)
+    {
+        worker_node& w = k.w;
+        abi::response r;
+        std::memcpy(&r, &k.local[abi::k_response_address], sizeof r);
+        const std::string who = "worker " + std::to_string(w.index) + "." + std::to_string(k.index) + " command " +
+                                std::to_string(sequence);
+        if (sequence != r.sequence || sequence != k.responses.size() + 1)
+            problem(who + ": answered out of sequence");
+        k.responses.push_back(r);
+        if (r.code != abi::status_code::ok)
+            problem(who + ": code " + std::to_string(static_cast<int>(r.code)) + " " + r.where);
+        if (++w.done_cores != w.cores.size())
+            return;
+        bool ok = true;
+        for (auto& c : w.cores)
+            ok = ok && c->responses.back().code == abi::status_code::ok;
+        if (sequence > commands_.size())
+            return;
+        if (ok)
+            check_memory(w, commands_[sequence - 1], who);
+        w.snapshot.assign(&w.hbm[buffer_], &w.hbm[buffer_] + options_.buffer_bytes);
+        w.idle = true;
+        if (++w.commands_done < commands_.size())
+            at(delay(options_.late_ns), {event::command, w.index, 0, 0, {}});
+    }
+
+    void check_memory(worker_node& w, const abi::command& c, const std::string& who)
+    {
+        std::uint64_t wrong = 0;
+        const std::uint32_t n = options_.workers;
+        const std::uint64_t block =
+            options_.elements_per_packet *
+            (options_.protocol == sml::transport::rdma ? std::uint64_t{options_.packets_per_message} : 1);
+        for (std::uint64_t i = 0; i < c.count; ++i) {
+            std::uint32_t got = 0;
+            std::memcpy(&got, &w.hbm[buffer_ + i * 4], 4);
+            if (c.type == abi::element_type::int32) {
+                std::uint32_t sum = 0;
+                for (std::uint32_t k = 0; k < n; ++k)
+                    sum += element(c, k, i);
+                wrong += sum != got;
+            } else if (!options_.wild_floats) {
+                double sum = 0;
+                int exponent = abi::k_min_exponent;
+                for (std::uint32_t k = 0; k < n; ++k) {
+                    float x = 0;
+                    const std::uint32_t bits = element(c, k, i);
+                    std::memcpy(&x, &bits, 4);
+                    sum += static_cast<double>(x);
+                    for (std::uint64_t j = i / block * block;
+                         i % block == 0 && j < c.count && j < (i / block + 1) * block; ++j)
+                        exponent = std::max<int>(exponent, abi::exponent_of(element(c, k, j)));
+                }
+                if (i % block == 0)
+                    block_exponent_ = exponent;
+                float result = 0;
+                std::memcpy(&result, &got, 4);
+                const double bound =
+                    std::ldexp(double(n) * n, block_exponent_ - 32) * (1 + 1e-6) + std::abs(sum) / (1 << 24);
+                const double error = std::abs(static_cast<double>(result) - sum);
+                worst_error_ = std::max(worst_error_, error / bound);
+                wrong += !(error <= bound);
+            }
+        }
+        if (wrong != 0)
+            problem(who + ": " + std::to_string(wrong) + " wrong elements of " + std::to_string(c.count));
+        for (std::uint64_t i = k_dma_rings; i < nic_area_; ++i)
+            if ((i < buffer_ || i >= buffer_ + c.count * 4) && w.hbm[i] != k_untouched)
+                return problem(who + ": memory outside the buffer changed");
+    }
+
+    void perform(const event& e)
+    {
+        worker_node& w = *workers_[e.worker];
+        switch (e.what) {
+        case event::command: post_command(w); break;
+        case event::to_switch: at_switch(e.worker, *e.frame); break;
+        case event::to_worker:
+            ++w.frames_received;
+            w.receive(*e.frame);
+            break;
+        case event::send: w.send(e.index); break;
+        case event::deadline: {
+            core_node& c = *w.cores[e.index];
+            if (c.sleeping && c.ticket == e.ticket) {
+                c.timed_out = true;
+                c.sleeping = false;
+                ready_.push_back(&c);
+            }
+            break;
+        }
+        }
+    }
+    void problem(const std::string& text)
+    {
+        if (problems_.size() < 600)
+            problems_ += text + "; ";
+    }
+
+    switchml_options options_;
+    std::mt19937 random_;
+    sml::table job_;
+    std::uint64_t buffer_ = 0, nic_area_ = 0, hbm_bytes_ = 0, now_ns_ = 0, order_ = 0;
+    std::uint64_t dropped_for_room_ = 0, late_writes_ = 0, switch_frames_ = 0;
+    double worst_error_ = 0;
+    int block_exponent_ = 0;
+    bool lossless_ = false;
+    std::vector<std::unique_ptr<worker_node>> workers_;
+    std::map<std::uint32_t, pool_slot> pools_;
+    std::map<std::uint32_t, connection> connections_;
+    std::vector<abi::command> commands_;
+    std::priority_queue<event> events_;
+    std::vector<core_node*> ready_;
+    std::string problems_;
+    ucontext_t scheduler_{};
+};
+
+} // namespace weft::testing
