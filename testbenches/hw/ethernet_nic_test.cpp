@@ -358,6 +358,29 @@ TEST_CASE("nic: a disabled NIC drops what it receives and disabling clears")
     CHECK(p.b.read(regs::TX_HEAD(0)) == 1);
 }
 
+TEST_CASE("nic: what is under way when the NIC is disabled is void")
+{
+    nic_world w;
+    nic_pair& p = w.add();
+    const std::uint64_t arrival = k_go + 20'000 + 128 * 5 / 2 + 100'000 + 1000 * 5 / 2 + 100'000 + 1066 * 80 + 500'000;
+    w.at(k_go, [&] {
+        p.a.set_up();
+        p.b.set_up();
+        p.a.post(0, udp_entry(k_mac_b, k_mac_a, k_port, 0, 1000));
+    });
+    w.at(arrival + 1, [&] { // the frame is on its way to memory, a doorbell on the bus
+        p.b.post(1, udp_entry(k_mac_a, k_mac_b, k_port, 0, 1000));
+        CHECK_FALSE(p.b.nic.idle());
+        p.b.write(regs::CONTROL, 0);
+        CHECK(p.b.nic.idle());
+        p.b.write(regs::CONTROL, 1);
+    });
+    w.run();
+    CHECK(p.b.rx_head(0) == 0);
+    CHECK(p.b.nic.frames_received.value() == 1);
+    CHECK(p.b.nic.transmitter().frames.value() == 0);
+}
+
 TEST_CASE("nic: a doorbell before enable waits for it")
 {
     nic_world w;
