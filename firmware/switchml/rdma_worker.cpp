@@ -50,7 +50,7 @@ public:
           first_pair_(context.job.core * 2 * window_)
     {
         entry_.header_bytes = sml::k_header;
-        entry_.packet_payload_bytes = payload_bytes(job_);
+        entry_.packet_payload_bytes = static_cast<std::uint16_t>(payload_bytes(job_));
         sml::addresses a;
         a.destination_mac = job_.switch_mac;
         a.source_mac = job_.own_mac;

@@ -61,8 +61,7 @@ switchml_machine::switchml_machine(const switchml_config& config) : config_(conf
     time_.set_run_ahead(true); // no foreign SystemC component is part of this platform
     add_workers();
     if (config_.tree.empty()) {
-        const std::uint32_t ports = std::max(config_.workers, config_.tofino.chip.ports);
-        switches_.push_back(std::make_unique<tofino_switch>("switch_0", time_, pool_, config_.switch_chip(ports),
+        switches_.push_back(std::make_unique<tofino_switch>("switch_0", time_, pool_, config_.switch_chip(config_.workers),
                                                             aggregators(config_.tofino.aggregator, config_.tofino.chip),
                                                             config_.tofino.aggregator != aggregator_kind::model));
         for (std::uint32_t rank = 0; rank < config_.workers; ++rank)
@@ -174,7 +173,7 @@ std::uint32_t switchml_machine::add_subtree(std::uint32_t level, std::uint32_t f
     const auto number = static_cast<std::uint32_t>(switches_.size());
     const std::uint32_t children = config_.tree[level];
     const bool leaf = level + 1 == config_.tree.size();
-    tofino_config chip = config_.switch_chip(std::max(children + 1, config_.tofino.chip.ports));
+    tofino_config chip = config_.switch_chip(children + (level == 0 ? 0 : 1));
     chip.mac = switch_mac(number);
     chip.ip = switch_ip(number);
     switches_.push_back(std::make_unique<tofino_switch>(fmt::format("switch_{}", number).c_str(), time_, pool_, chip,

@@ -36,6 +36,8 @@ struct switchml_switch_config {
     aggregator_kind aggregator = aggregator_kind::model;
     tofino_config chip;
 
+    switchml_switch_config() { chip.ports = 64; } // 64 of 100 Gb/s, section 7 (Q)
+
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit(

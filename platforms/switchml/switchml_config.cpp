@@ -9,6 +9,7 @@
 #include "platforms/routing/channel_dependency.h"
 #include "platforms/switchml/aggregators.h"
 #include "platforms/switchml/switchml.h"
+#include "platforms/workload/collective_runner.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -20,12 +21,6 @@ namespace {
 
 constexpr std::uint64_t k_much_host_memory = 8ull << 30;
 constexpr std::uint32_t k_most_workers = 4096;
-
-bool no_errors(const std::vector<config_problem>& problems)
-{
-    return std::none_of(problems.begin(), problems.end(),
-                        [](const config_problem& p) { return p.level == severity::error; });
-}
 
 constexpr bool is_power_of_two(std::uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
 
@@ -225,6 +220,10 @@ void switchml_config::check_shape(std::vector<config_problem>& p) const
     if (job.jobs != 0 && workers % job.jobs != 0)
         p.push_back(
             {severity::error, "job.jobs", fmt::format("is {}, which does not divide {} workers.", job.jobs, workers)});
+    const std::uint32_t most_ports = tree.empty() ? workers : *std::max_element(tree.begin(), tree.end()) + 1;
+    if (most_ports > tofino.chip.ports)
+        p.push_back({severity::error, "switch.ports",
+                     fmt::format("is {}, but {} are needed.", tofino.chip.ports, most_ports)});
     if (tree.empty()) {
         const std::uint64_t reach = std::uint64_t{tofino.chip.ports_per_pipe} * k_tofino_pipes;
         if (workers > reach)
@@ -459,7 +458,7 @@ public:
         text += fmt::format("Packets   {} over {}: {} of payload in {} on the wire, {:.1f} % of the line rate or {}\n",
                             c.job.elements_per_packet == 256 ? "256 elements" : "64 elements", name_of(c.job.transport),
                             to_string(data_size(payload)), to_string(data_size(wire)), 100.0 * payload / wire,
-                            rounded_text(bandwidth(static_cast<std::uint64_t>(
+                            to_string(bandwidth(static_cast<std::uint64_t>(
                                 static_cast<double>(c.network.rate.value()) * payload / wire))));
         text += fmt::format(
             "Pool      {} slots a job, {} of registers with both versions; {} in flight per worker; timeout {}\n",
