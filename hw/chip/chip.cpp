@@ -105,7 +105,7 @@ void chip::connect_host(mailbox_listener& host)
 
 void chip::on_done(std::uint32_t rank, std::uint32_t sequence)
 {
-    if (++answers_ < cores_.size())
+    if (++answers_ < asked_)
         return;
     answers_ = 0;
     host_->on_done(rank, sequence);
@@ -114,7 +114,11 @@ void chip::on_done(std::uint32_t rank, std::uint32_t sequence)
 void chip::post(const abi::command& command)
 {
     answers_ = 0;
+    asked_ = 1;
     write_command(local, mailbox, command);
+    if (!abi::runs_on_all_cores(command.algo))
+        return;
+    asked_ = cores_.size();
     for (const auto& c : further_)
         c->post(command);
 }
@@ -122,6 +126,8 @@ void chip::post(const abi::command& command)
 abi::response chip::response() const
 {
     abi::response all = read_response(local);
+    if (asked_ == 1)
+        return all;
     for (const auto& c : further_) {
         abi::response r = c->response();
         // A core that has not answered, or has failed, speaks for the chip.

@@ -50,8 +50,8 @@ struct chip_config {
 /// What not every chip has.
 struct chip_options {
     core_gate* gate = nullptr; ///< between core 0 and its bus; outlives the chip
-    /// More than one: every core of the chip gets every command, and the chip has answered when all have. DMA and its
-    /// interrupt belong to core 0.
+    /// More than one: every core gets the commands that all share (abi::runs_on_all_cores), and the chip has answered when
+    /// all have. DMA and its interrupt belong to core 0.
     std::uint32_t cores = 1;
     const nic_config* nic = nullptr; ///< an Ethernet NIC; the interrupt of queue q goes to core q % cores
     std::uint64_t nic_mac = 0;
@@ -103,7 +103,8 @@ private:
     std::vector<core_base*> cores_;
     std::unique_ptr<ethernet_nic> nic_;
     mailbox_listener* host_ = nullptr;
-    std::uint32_t answers_ = 0; ///< of the present command
+    std::size_t asked_ = 1;   ///< cores that have the present command
+    std::size_t answers_ = 0; ///< of them
 };
 
 } // namespace weft
