@@ -265,7 +265,7 @@ std::string switchml_machine::network_waits() const
     std::string text;
     for (const auto& sw : switches_)
         if (const std::string waits = sw->blocked_on(); !waits.empty())
-            text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", sw->basename(), waits);
+            text += (text.empty() ? "" : "\n") + waits;
     return text;
 }
 

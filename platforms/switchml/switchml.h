@@ -213,6 +213,7 @@ public:
     const std::vector<fabric_engine*>& fabrics() const override { return fabric_list_; }
     std::string chip_name(std::uint32_t rank) const override;
     collective_case as_run(const collective_case& c) const override;
+    bool recovers(const collective_case& c) const override { return c.algo == abi::algorithm::switchml; }
     group_layout groups_of(std::uint32_t ranks_per_group) const override;
     std::string network_waits() const override;
     std::vector<const stat_group*> device_stats() const override;

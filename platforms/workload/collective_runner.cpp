@@ -264,6 +264,7 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
         target->post(command);
 
     const auto ranks = static_cast<std::uint32_t>(machine_.chips().size());
+    const bool recovers = machine_.recovers(c);
     std::string picture;
     std::uint64_t picture_ps = 0;
     while (answers_ < ranks) {
@@ -280,7 +281,7 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
             end_ps_ = kernel_now_ps();
             return false;
         }
-        if (picture.empty() && stalled()) {
+        if (!recovers && picture.empty() && stalled()) {
             picture_ps = kernel_now_ps();
             picture =
                 fmt::format("Nothing can move any more at {}.{}", rounded_text(duration(picture_ps)), who_waits());
@@ -307,6 +308,8 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     }
 
     const std::string failed = answers_of_failed_ranks(command.sequence, c);
+    if (recovers && !failed.empty())
+        picture = fmt::format("At {}:{}", rounded_text(duration(kernel_now_ps())), who_waits());
     if (!picture.empty() || !failed.empty()) {
         end_ps_ = kernel_now_ps();
         explain_failure(c, picture, failed, start_ps);

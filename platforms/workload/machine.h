@@ -31,6 +31,12 @@ public:
     virtual std::string chip_name(std::uint32_t rank) const = 0;
     /// A case as this machine runs it: jobs as groups of ranks, sums that are quantised.
     virtual collective_case as_run(const collective_case& c) const { return c; }
+    /// Firmware sends again what is lost: that all is at rest does not mean that it stays so.
+    virtual bool recovers(const collective_case& c) const
+    {
+        static_cast<void>(c);
+        return false;
+    }
     /// What network devices outside the chips hold that somebody waits for: "slot 3 waits for worker 2"; "" for nothing.
     virtual std::string network_waits() const { return {}; }
     /// Statistics of devices outside the chips.
