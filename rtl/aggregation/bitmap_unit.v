@@ -46,7 +46,7 @@ module bitmap_unit #(
   wire [Workers-1:0] new_0 = version_q ? old_0 & ~worker_bit : old_0 | worker_bit;
   wire [Workers-1:0] new_1 = version_q ? old_1 | worker_bit : old_1 & ~worker_bit;
   wire [2*Workers-1:0] new_pair = {new_1, new_0};
-  wire [Workers-1:0] before = valid_q ? (version_q ? old_1 : old_0) : {Workers{1'b0}};
+  wire [Workers-1:0] found = valid_q ? (version_q ? old_1 : old_0) : {Workers{1'b0}};
 
   wire [SlotBits-1:0] write_slot = clear_i ? clear_slot_i : slot_q;
   wire [2*Workers-1:0] write_data = clear_i ? {2*Workers{1'b0}} : new_pair;
@@ -62,8 +62,8 @@ module bitmap_unit #(
     worker_q <= worker_i;
     forward_q <= new_pair;
     forward_valid_q <= rst_ni & valid_q & (slot == slot_q);
-    before_o <= before;
-    map_result_o <= before & worker_bit;
+    before_o <= found;
+    map_result_o <= found & worker_bit;
   end
 
 endmodule
