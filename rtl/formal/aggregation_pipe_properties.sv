@@ -30,7 +30,7 @@ module aggregation_pipe_properties #(
   reg [3:0] entered_q = 0; // clocks ago: bit 0 one, bit 3 four
   reg clearing_before_q = 0;
   reg clear_before_q = 0;
-  reg reset_before_q = 1;
+  reg reset_before_q = 0;
   reg [IndexBits-1:0] index_before_q = 0;
 
   wire [2:0] steps = {2'b0, drop_o} + {2'b0, finish_o} + {2'b0, recirculate_o} + {2'b0, broadcast_o} + {2'b0, retransmit_o};
