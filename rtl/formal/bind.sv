@@ -75,19 +75,20 @@ bind exponent_unit exponent_unit_properties #(
   .watched_i({memory[3], memory[2], memory[1], memory[0]})
 );
 
-bind next_step_decoder next_step_decoder_properties #(
+bind aggregation_pipe next_step_decoder_properties #(
   .CountBits(CountBits)
-) i_properties (
-  .type_i(type_i),
-  .size_i(size_i),
-  .repeated_i(repeated_i),
-  .count_i(count_i),
-  .drop_o(drop_o),
-  .finish_o(finish_o),
-  .recirculate_o(recirculate_o),
-  .broadcast_o(broadcast_o),
-  .retransmit_o(retransmit_o),
-  .next_type_o(next_type_o)
+) i_next_step_properties (
+  .clk_i(clk_i),
+  .type_i(type_s3),
+  .size_i(size_s3),
+  .repeated_i(map_result_s3 != {Workers{1'b0}}),
+  .count_i(effective_count),
+  .drop_o(drop),
+  .finish_o(finish),
+  .recirculate_o(recirculate),
+  .broadcast_o(broadcast),
+  .retransmit_o(retransmit),
+  .next_type_o(next_type)
 );
 
 bind aggregation_pipe aggregation_pipe_properties #(

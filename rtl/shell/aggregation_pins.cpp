@@ -62,6 +62,11 @@ aggregation_pins::~aggregation_pins()
     if (model_->waves)
         model_->waves->close();
     model_->top.final();
+    // The generated scopes leave the context of the thread, not their own: with two models in a process that is the one
+    // used last, which may be gone.
+    Verilated::threadContextp(&model_->context);
+    model_.reset();
+    Verilated::threadContextp(Verilated::defaultContextp());
 }
 
 bool aggregation_pins::open_waves(const std::string& file)

@@ -116,19 +116,15 @@ TEST_CASE("lockstep: a difference stops the run and shows both sides")
     lockstep_aggregation both(16);
     aggregation_pass pass;
     pass.workers = 3;
+    pass.worker = 1;
     pass.pool_index = 4;
     pass.d1[3] = 0x77;
     both.take(both.submit(pass, 0), 0);
-    // The model takes in a packet that the Verilog never sees.
-    pass.worker = 2;
-    auto& model = both.model();
-    lockstep_aggregation other(16);
-    pass.worker = 1;
-    other.model().take(other.model().submit(pass, 0), 0);
-    CHECK_THROWS_AS(other.compare_registers(5), bug);
+    both.rtl().clear(); // the Verilog forgets what the model still knows
+    CHECK_THROWS_AS(both.compare_registers(5), bug);
     try {
         pass.worker = 2;
-        other.take(other.submit(pass, 0), 0);
+        both.take(both.submit(pass, 0), 0);
         FAIL("no difference was found");
     } catch (const std::exception& e) {
         const std::string text = e.what();
@@ -138,7 +134,6 @@ TEST_CASE("lockstep: a difference stops the run and shows both sides")
               "bitmap before: 00000000", "model: slot 2", "RTL: slot 2", "version 0: bitmap 00000006"})
             CHECK(text.find(part) != std::string::npos);
     }
-    CHECK(model.describe_slot(2) == both.rtl().describe_slot(2));
 }
 
 TEST_CASE("a failed assertion of the Verilog is a bug")
