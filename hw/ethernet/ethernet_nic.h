@@ -77,6 +77,8 @@ public:
     std::string blocked_on() const;
 
     const ethernet_transmitter& transmitter() const { return wire_; }
+    /// Backdoor of tests: the PSN of the next packet that a queue pair sends.
+    void set_send_psn(std::uint32_t pair, std::uint32_t psn) { pairs_.at(pair).send_psn = psn; }
 
     counter frames_received; ///< all that arrived, dropped ones included
     counter bytes_received;
