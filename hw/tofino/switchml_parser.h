@@ -25,6 +25,7 @@ enum class drop_reason : std::uint8_t {
     pool_index,          ///< slot outside of the job's pool
     rdma_opcode,         ///< not a write
     rdma_sequence,       ///< packet sequence number skipped: until the next first or only packet
+    stale,               ///< stale_filter: older than the last packet of its sender in the slot
     ingress_simulated,   ///< drop simulator
     egress_simulated,    ///< drop simulator: a result with all its copies
     recirculation_queue, ///< queue of a recirculation port full

@@ -169,6 +169,8 @@ void tofino_switch::arrive(packet_ptr frame)
     }
     if (verdict == drop_reason::none)
         verdict = find_slot(p);
+    if (verdict == drop_reason::none && config_.stale_filter && is_stale(p))
+        verdict = drop_reason::stale;
     if (verdict == drop_reason::none && ingress_drops_.drops())
         verdict = drop_reason::ingress_simulated;
     if (verdict != drop_reason::none) {
@@ -243,6 +245,10 @@ drop_reason tofino_switch::find_rdma_worker(in_flight& p)
     p.queue = queue - j.job.first_queue;
     receive_queue& q = j.receive_queues[worker * j.job.queues + p.queue];
     if (sml::begins_message(p.fields.bth.op)) {
+        const std::uint32_t ahead = (p.fields.bth.psn - q.next_psn) & sml::k_psn_mask;
+        if (config_.stale_filter && q.known && ahead > sml::k_psn_mask / 2)
+            return drop_reason::stale;
+        q.known = true;
         q.pool_index = p.fields.reth.key;
         q.error = false;
     } else if (q.error || p.fields.bth.psn != q.next_psn) {
@@ -284,6 +290,19 @@ drop_reason tofino_switch::find_slot(in_flight& p) const
         return drop_reason::size_code;
     p.pool_index = static_cast<std::uint16_t>((p.slot - j.job.first_slot + j.register_slot) * 2 + (p.version ? 1 : 0));
     return drop_reason::none;
+}
+
+/// Ids of a sender grow from use to use of a slot, modulo 2^32; RDMA packets are told by their sequence numbers.
+bool tofino_switch::is_stale(const in_flight& p)
+{
+    if (p.fields.rdma)
+        return false;
+    job_state& j = jobs_[p.job];
+    last_id& last = j.last_ids[std::size_t{p.slot - j.job.first_slot} * j.job.workers.size() + p.worker];
+    if (last.known && static_cast<std::int32_t>(p.fields.header.id - last.id) < 0)
+        return true;
+    last = {p.fields.header.id, true};
+    return false;
 }
 
 // Passes ---------------------------------------------------------------------------------------------------------------

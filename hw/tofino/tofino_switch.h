@@ -29,6 +29,8 @@
 //   leaves for its port     t(last) + first_pass_latency; then ethernet_transmitter
 //   Idle switch, n passes: first_pass_latency + (n - 1) * pass_latency from last byte in to first byte out, exactly. 256 words:
 //   11 passes for the completing packet (5.2 us more than 1), 64 words: 2.
+// Reordering. A copy of a packet that arrives after its sender's next packet to the slot is taken for a new one and added
+//   twice: the protocol counts on networks that keep the order of a sender. tofino_config::stale_filter closes this hole.
 // Equal times: arrivals by front-panel port, then recirculated packets by port number, then decisions by pipe.
 #pragma once
 
@@ -84,6 +86,11 @@ public:
     std::string blocked_on(std::size_t at_most = 8) const;
     /// The slot in the four pipes, as its units tell it. `slot` as in the packets of the job.
     std::string describe_slot(std::uint32_t id, std::uint32_t slot) const;
+    /// Bytes sent over a recirculation port (number of the chip) for nodes of home pipe `plane`, or 4: nodes above others.
+    std::uint64_t recirculated_bytes(std::uint32_t port, std::uint32_t plane = 0) const
+    {
+        return loops_.at(plane * k_chip_ports + port).sent_bytes();
+    }
     aggregation_unit& unit(std::uint32_t pipe) { return *units_.at(pipe); }
     std::uint64_t dropped(drop_reason reason) const { return drops_[static_cast<std::size_t>(reason)].value(); }
     std::uint64_t dropped() const; ///< for all reasons
@@ -141,7 +148,12 @@ private:
     struct receive_queue { ///< RDMA, one worker's
         std::uint32_t next_psn = 0;
         std::uint32_t pool_index = 0;
-        bool error = true; ///< nothing has begun
+        bool error = true;  ///< nothing has begun
+        bool known = false; ///< next_psn is one
+    };
+    struct last_id { ///< of one worker in one slot, for the stale filter
+        std::uint32_t id = 0;
+        bool known = false;
     };
     struct slot_watch { ///< what the first pass saw, for blocked_on() and the observer
         std::uint32_t seen = 0;
@@ -160,6 +172,7 @@ private:
         std::vector<receive_queue> receive_queues;
         std::vector<std::uint32_t> send_psn;
         std::vector<slot_watch> watch; ///< slot * 2 + version, from the job's first slot on
+        std::vector<last_id> last_ids; ///< slot * workers + worker
         std::unique_ptr<algorithm1_pool> simple;
     };
     static constexpr std::uint32_t k_none = 0xffff'ffff;
@@ -178,6 +191,7 @@ private:
     drop_reason find_rdma_worker(in_flight& p);
     bool comes_from_parent(in_flight& p) const;
     drop_reason find_slot(in_flight& p) const;
+    bool is_stale(const in_flight& p);
     void begin_pass(std::uint32_t index);
     void end_pass(std::uint32_t index);
     void end_algorithm1_pass(in_flight& p, aggregation_result& result);
