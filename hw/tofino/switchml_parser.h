@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parser of the switch: bytes of a frame that is addressed to it, into the fields of a SwitchML packet; and the reasons why
-// a frame is dropped. Plain C++.
+// Parser of the switch: bytes of a frame that is addressed to it, into the fields of a SwitchML packet; and the
+// reasons why a frame is dropped. Plain C++.
 #pragma once
 
 #include "hw/abi/switchml.h"

@@ -46,8 +46,10 @@ void write_words(const std::array<std::uint32_t, k_aggregation_alus>& from, std:
 tofino_switch::front_port::front_port(tofino_switch& owner, std::uint32_t number)
     : in(fmt::format("from_network{}", number).c_str(), owner, number),
       out(fmt::format("to_network{}", number).c_str()),
-      transmitter(out, owner.config_.port_rate, owner.config_.egress_queue)
+      transmitter(out, owner.config_.port_rate, owner.config_.egress_queue),
+      stats(fmt::format("{}.port{}", owner.name(), number))
 {
+    transmitter.list_in(stats);
 }
 
 tofino_switch::tofino_switch(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
@@ -106,7 +108,8 @@ void tofino_switch::note(slot_event_kind kind, const in_flight& p, std::uint8_t 
         observer_->on_slot_event({kind, time_.now_ps(), p.job, jobs_[p.job].job.number, p.slot, p.version, worker});
 }
 
-// Arrival --------------------------------------------------------------------------------------------------------------
+// Arrival
+// --------------------------------------------------------------------------------------------------------------
 
 void tofino_switch::on_frame(std::uint32_t port, packet_ptr frame, std::uint64_t delay_ps)
 {
@@ -305,7 +308,8 @@ bool tofino_switch::is_stale(const in_flight& p)
     return false;
 }
 
-// Passes ---------------------------------------------------------------------------------------------------------------
+// Passes
+// ---------------------------------------------------------------------------------------------------------------
 
 std::uint32_t tofino_switch::entry_of(const in_flight& p) const
 {

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Corner cases that follow from the order of the published tables, RDMA, drops by reason, queues, Algorithm 1, admission.
+// Corner cases that follow from the order of the published tables, RDMA, drops by reason, queues, Algorithm 1,
+// admission.
 #include "testbenches/hw/tofino_bench.h"
 
 #include <cmath>

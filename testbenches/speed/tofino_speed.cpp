@@ -21,12 +21,14 @@ aggregation_factory models(const tofino_config& c)
     return [depth = c.register_depth](std::uint32_t) { return std::make_unique<aggregation_model>(depth); };
 }
 
-/// `n` workers send packets of one size to all slots in turn, sets alternating; counts the answers whose words are right.
+/// `n` workers send packets of one size to all slots in turn, sets alternating; counts the answers whose words are
+/// right.
 class load final : public sc_core::sc_module, private timeline_client {
 public:
-    load(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, std::uint32_t n, std::uint32_t words, bool data)
-        : sc_core::sc_module(name), time_(time), pool_(pool), words_(words), data_(data),
-          config_(config(n)), chip_(sc_core::sc_gen_unique_name("switch"), time, pool, config_, models(config_)),
+    load(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, std::uint32_t n, std::uint32_t words,
+         bool data)
+        : sc_core::sc_module(name), time_(time), pool_(pool), words_(words), data_(data), config_(config(n)),
+          chip_(sc_core::sc_gen_unique_name("switch"), time, pool, config_, models(config_)),
           actor_(time.register_actors(n))
     {
         tofino_job j;
@@ -126,7 +128,8 @@ private:
 };
 
 struct bench_world {
-    bench_world(std::uint32_t n, std::uint32_t words, bool data) : traffic(sc_core::sc_gen_unique_name("load"), time, pool, n, words, data)
+    bench_world(std::uint32_t n, std::uint32_t words, bool data)
+        : traffic(sc_core::sc_gen_unique_name("load"), time, pool, n, words, data)
     {
         time.set_run_ahead(true);
     }
