@@ -5,6 +5,7 @@
 #   SystemC::systemc  fmt::fmt  spdlog::spdlog  yaml-cpp  nlohmann_json::nlohmann_json  CLI11::CLI11
 #   with WEFT_UNICORN: WEFT::unicorn, and the cross compiler in WEFT_RV64_CXX
 #   where libdw is installed: WEFT::libdw
+#   with WEFT_RTL: function verilate(), ZLIB::ZLIB
 #   with WEFT_TESTS: Catch2::Catch2  benchmark::benchmark
 
 # find_package(REQUIRED), but the message tells what to install.
@@ -52,6 +53,10 @@ weft_find(spdlog libspdlog-dev)
 weft_find(yaml-cpp libyaml-cpp-dev)
 weft_find(nlohmann_json nlohmann-json3-dev)
 weft_find(CLI11 libcli11-dev)
+if(WEFT_RTL)
+    weft_find(verilator verilator HINTS /usr/share/verilator "$ENV{VERILATOR_ROOT}")
+    weft_find(ZLIB zlib1g-dev) # of FST waves
+endif()
 if(WEFT_TESTS)
     weft_find(Catch2 catch2 2.13)
     weft_find(benchmark libbenchmark-dev)

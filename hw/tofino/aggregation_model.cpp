@@ -24,7 +24,7 @@ aggregation_decision decide_next_step(pass_type type, packet_size size, std::uin
     const aggregation_decision finish{next_step::finish_consume, pass_type::consume0};
     const auto recirculate = [](pass_type as) { return aggregation_decision{next_step::recirculate, as}; };
 
-    if (type == pass_type::harvest7 && (size == packet_size::words64 || size == packet_size::words256)) {
+    if (type == pass_type::harvest7) { // of any size
         if (count == 1 && is_new)
             return {next_step::broadcast, pass_type::consume0};
         if (count == 0 && !is_new)

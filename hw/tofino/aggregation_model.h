@@ -28,6 +28,9 @@ struct aggregation_slot_state {
         std::array<std::uint32_t, k_aggregation_alus> second{};
     };
     std::array<version_state, 2> versions;
+
+    friend bool operator==(const aggregation_slot_state& a, const aggregation_slot_state& b);
+    friend bool operator!=(const aggregation_slot_state& a, const aggregation_slot_state& b) { return !(a == b); }
 };
 
 /// Two lines, one a version; the first four words of either half.

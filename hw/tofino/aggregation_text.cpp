@@ -112,4 +112,16 @@ bool operator==(const aggregation_result& a, const aggregation_result& b)
            (!(a.reads_exponent0 || a.reads_exponent1) || a.exponent == b.exponent) && a.words == b.words;
 }
 
+bool operator==(const aggregation_slot_state& a, const aggregation_slot_state& b)
+{
+    for (std::size_t version = 0; version < 2; ++version) {
+        const auto& x = a.versions[version];
+        const auto& y = b.versions[version];
+        if (x.bitmap != y.bitmap || x.count != y.count || x.exponent0 != y.exponent0 || x.exponent1 != y.exponent1 ||
+            x.first != y.first || x.second != y.second)
+            return false;
+    }
+    return true;
+}
+
 } // namespace weft

@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slots without loss recovery (Sapio et al., NSDI 2021, Algorithm 1): a sum and a count; the last packet takes the sum and
-// frees the slot at once. A lost packet stops the slot for good, a repeated one is added twice: that is the algorithm.
+// Slots without loss recovery (Sapio et al., NSDI 2021, Algorithm 1): a sum and a count; the last packet takes the sum
+// and frees the slot at once. A lost packet stops the slot for good, a repeated one is added twice: that is the
+// algorithm.
 #pragma once
 
 #include "hw/abi/switchml.h"
@@ -17,8 +18,8 @@ class algorithm1_pool {
 public:
     explicit algorithm1_pool(std::uint32_t entries) : slots_(entries), sums_(std::size_t{entries} * k_words) {}
 
-    /// Adds `count` words in network order at `words` (nullptr: none are carried) to the slot. True: this was the last of
-    /// `workers` packets, the sums are at `words` and the maxima in the exponents.
+    /// Adds `count` words in network order at `words` (nullptr: none are carried) to the slot. True: this was the last
+    /// of `workers` packets, the sums are at `words` and the maxima in the exponents.
     bool add(std::uint32_t entry, std::uint32_t workers, std::uint8_t* words, std::uint32_t count,
              std::int8_t& exponent0, std::int8_t& exponent1)
     {

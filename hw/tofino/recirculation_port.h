@@ -27,11 +27,15 @@ public:
         if (backlog > room_ps)
             return {false, 0, 0, backlog};
         busy_until_ps_ = start + span;
+        sent_bytes_ += wire_bytes;
         return {true, start, span, backlog};
     }
 
+    std::uint64_t sent_bytes() const { return sent_bytes_; }
+
 private:
     std::uint64_t busy_until_ps_ = 0;
+    std::uint64_t sent_bytes_ = 0;
 };
 
 /// Ports of the chip, 128 a pipe, by the numbers of the published next-step tables. `home` turns them by whole pipes.

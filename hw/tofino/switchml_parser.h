@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parser of the switch: bytes of a frame that is addressed to it, into the fields of a SwitchML packet; and the reasons why
-// a frame is dropped. Plain C++.
+// Parser of the switch: bytes of a frame that is addressed to it, into the fields of a SwitchML packet; and the
+// reasons why a frame is dropped. Plain C++.
 #pragma once
 
 #include "hw/abi/switchml.h"
@@ -25,6 +25,7 @@ enum class drop_reason : std::uint8_t {
     pool_index,          ///< slot outside of the job's pool
     rdma_opcode,         ///< not a write
     rdma_sequence,       ///< packet sequence number skipped: until the next first or only packet
+    stale,               ///< stale_filter: older than the last packet of its sender in the slot
     ingress_simulated,   ///< drop simulator
     egress_simulated,    ///< drop simulator: a result with all its copies
     recirculation_queue, ///< queue of a recirculation port full

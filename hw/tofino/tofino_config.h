@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parameters of the programmable switch. Confidence letters: Q quoted from a public document, D derived from quoted figures,
-// R recalled and not verified, A assumed.
+// Parameters of the programmable switch. Confidence letters: Q quoted from a public document, D derived from quoted
+// figures, R recalled and not verified, A assumed.
 #pragma once
 
 #include "tlm/config_fields.h"
@@ -28,6 +28,7 @@ struct tofino_config {
     bandwidth recirculation_rate = bandwidth(100'000'000'000);
     data_size recirculation_queue = data_size(1 << 20);
     std::uint32_t register_depth = 16384;
+    bool stale_filter = false;
     double ingress_drop = 0;
     double egress_drop = 0;
     std::uint64_t drop_seed = 1;
@@ -59,6 +60,10 @@ struct tofino_config {
               "Room of the queue of one recirculation port; a full one drops", "not published (A)");
         visit("register_depth", self.register_depth, "Entries of every register: two for each slot",
               "16384, p4app-switchML (Q)");
+        visit(
+            "stale_filter", self.stale_filter,
+            "Drop packets older than their sender's last one in the slot, by id (UDP) or sequence number (RDMA). The published program has no such filter and adds a packet twice that its sender's next one has overtaken",
+            "ours; off as published");
         visit("ingress_drop", self.ingress_drop,
               "Drop simulator of the published program: share of arriving packets, 0 to 1", "");
         visit("egress_drop", self.egress_drop,

@@ -33,6 +33,7 @@ constexpr drop_text k_drop_texts[] = {
     {"drop_pool_index", "Packets with a slot outside of the job's pool"},
     {"drop_rdma_opcode", "RoCE packets that are no RDMA writes"},
     {"drop_rdma_sequence", "RoCE packets behind a gap in their message"},
+    {"drop_stale", "Packets older than the last one of their sender in the slot (stale_filter)"},
     {"drop_ingress_simulated", "Packets dropped by the ingress drop simulator"},
     {"drop_egress_simulated", "Results dropped, with all copies, by the egress drop simulator"},
     {"drop_recirculation_queue", "Packets that found the queue of a recirculation port full"},
@@ -105,7 +106,8 @@ void tofino_switch::add_mac(std::uint64_t mac, std::uint32_t port)
         mac_table_.insert(at, {mac, port});
 }
 
-// Admission ------------------------------------------------------------------------------------------------------------
+// Admission
+// ------------------------------------------------------------------------------------------------------------
 
 std::string tofino_switch::refusal(const tofino_job& job) const
 {
@@ -267,6 +269,7 @@ std::uint32_t tofino_switch::add_job(const tofino_job& job)
     }
     j.inside.assign(job.workers.size(), k_none);
     j.watch.assign(std::size_t{job.slots} * 2, {});
+    j.last_ids.assign(config_.stale_filter ? std::size_t{job.slots} * job.workers.size() : 0, {});
     j.simple.reset();
     if (!job.loss_recovery)
         j.simple = std::make_unique<algorithm1_pool>(job.slots * 2);
@@ -308,7 +311,8 @@ void tofino_switch::remove_job(std::uint32_t id)
     }
 }
 
-// State ----------------------------------------------------------------------------------------------------------------
+// State
+// ----------------------------------------------------------------------------------------------------------------
 
 std::string tofino_switch::blocked_on(std::size_t at_most) const
 {

@@ -3,11 +3,11 @@
 //
 // What the control plane tells the switch about a job. Plain C++.
 //
-// A job of one rack is one tofino_job. Beyond 16 workers (256-word packets), one pipe (64-word packets) or a rack, a job is a
-// tree of them (Sapio et al., NSDI 2021, section 7): every node aggregates its workers and hands the sum on to its parent as
-// worker `number` of the parent, the root's result comes back down to all. The parent is another switch behind a port
-// (parent_kind::port) or another node in the same switch (parent_kind::inside): several nodes with one job number in one switch
-// are the paper's virtual switches.
+// A job of one rack is one tofino_job. Beyond 16 workers (256-word packets), one pipe (64-word packets) or a rack, a
+// job is a tree of them (Sapio et al., NSDI 2021, section 7): every node aggregates its workers and hands the sum on
+// to its parent as one of that one's workers, the root's result comes back down to all. The parent is another
+// switch behind a port (parent_kind::port) or another node in the same switch (parent_kind::inside): several nodes
+// with one job number in one switch are the paper's virtual switches.
 #pragma once
 
 #include "hw/abi/switchml.h"

@@ -46,8 +46,10 @@ void write_words(const std::array<std::uint32_t, k_aggregation_alus>& from, std:
 tofino_switch::front_port::front_port(tofino_switch& owner, std::uint32_t number)
     : in(fmt::format("from_network{}", number).c_str(), owner, number),
       out(fmt::format("to_network{}", number).c_str()),
-      transmitter(out, owner.config_.port_rate, owner.config_.egress_queue)
+      transmitter(out, owner.config_.port_rate, owner.config_.egress_queue),
+      stats(fmt::format("{}.port{}", owner.name(), number))
 {
+    transmitter.list_in(stats);
 }
 
 tofino_switch::tofino_switch(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
@@ -106,7 +108,8 @@ void tofino_switch::note(slot_event_kind kind, const in_flight& p, std::uint8_t 
         observer_->on_slot_event({kind, time_.now_ps(), p.job, jobs_[p.job].job.number, p.slot, p.version, worker});
 }
 
-// Arrival --------------------------------------------------------------------------------------------------------------
+// Arrival
+// --------------------------------------------------------------------------------------------------------------
 
 void tofino_switch::on_frame(std::uint32_t port, packet_ptr frame, std::uint64_t delay_ps)
 {
@@ -169,6 +172,8 @@ void tofino_switch::arrive(packet_ptr frame)
     }
     if (verdict == drop_reason::none)
         verdict = find_slot(p);
+    if (verdict == drop_reason::none && config_.stale_filter && is_stale(p))
+        verdict = drop_reason::stale;
     if (verdict == drop_reason::none && ingress_drops_.drops())
         verdict = drop_reason::ingress_simulated;
     if (verdict != drop_reason::none) {
@@ -243,6 +248,10 @@ drop_reason tofino_switch::find_rdma_worker(in_flight& p)
     p.queue = queue - j.job.first_queue;
     receive_queue& q = j.receive_queues[worker * j.job.queues + p.queue];
     if (sml::begins_message(p.fields.bth.op)) {
+        const std::uint32_t ahead = (p.fields.bth.psn - q.next_psn) & sml::k_psn_mask;
+        if (config_.stale_filter && q.known && ahead > sml::k_psn_mask / 2)
+            return drop_reason::stale;
+        q.known = true;
         q.pool_index = p.fields.reth.key;
         q.error = false;
     } else if (q.error || p.fields.bth.psn != q.next_psn) {
@@ -286,7 +295,21 @@ drop_reason tofino_switch::find_slot(in_flight& p) const
     return drop_reason::none;
 }
 
-// Passes ---------------------------------------------------------------------------------------------------------------
+/// Ids of a sender grow from use to use of a slot, modulo 2^32; RDMA packets are told by their sequence numbers.
+bool tofino_switch::is_stale(const in_flight& p)
+{
+    if (p.fields.rdma)
+        return false;
+    job_state& j = jobs_[p.job];
+    last_id& last = j.last_ids[std::size_t{p.slot - j.job.first_slot} * j.job.workers.size() + p.worker];
+    if (last.known && static_cast<std::int32_t>(p.fields.header.id - last.id) < 0)
+        return true;
+    last = {p.fields.header.id, true};
+    return false;
+}
+
+// Passes
+// ---------------------------------------------------------------------------------------------------------------
 
 std::uint32_t tofino_switch::entry_of(const in_flight& p) const
 {

@@ -3,32 +3,38 @@
 //
 // A programmable switch of four pipes with the SwitchML program (Sapio et al., NSDI 2021; p4lang/p4app-switchML).
 //
-// Models: parser and deparser on the real bytes of UDP and RoCE v2 frames; aggregation in passes with the published next-step
-//   tables and recirculation ports; multicast and unicast by the traffic manager; the drop simulator; static forwarding of all
-//   other traffic; a control plane with several jobs, and trees of nodes in and across switches (tofino_job.h). The
-//   registers and the arithmetic of a pipe are an aggregation_unit.
-// Does not model: stages one by one, egress pipes (their time is in first_pass_latency), internal headers of recirculated
-//   packets, the shared packet buffer (queues are per port), address learning, IP routing.
+// Models: parser and deparser on the real bytes of UDP and RoCE v2 frames; aggregation in passes with the published
+//   next-step tables and recirculation ports; multicast and unicast by the traffic manager; the drop simulator; static
+//   forwarding of all other traffic; a control plane with several jobs, and trees of nodes in and across switches
+//   (tofino_job.h). The registers and the arithmetic of a pipe are an aggregation_unit.
+// Does not model: stages one by one, egress pipes (their time is in first_pass_latency), internal headers of
+//   recirculated packets, the shared packet buffer (queues are per port), address learning, IP routing.
 //
-// Passes. 64 words: CONSUME0; when complete HARVEST7, over port 68. 256 words: CONSUME0 in pipe 0; CONSUME1..3 over port
-//   128 + 4 * worker and the same port of the next pipes; when complete HARVEST1..7 over ports 452 324 448 196 192 64 68. A job
-//   with home pipe h: every pipe and port h pipes further. The published table has port 128 + 4 * worker; here worker stands for
-//   the place of the worker's port in its pipe, the same number where worker w is at port w, so that jobs do not collide.
-// Assumptions where nothing is published: port 448 is in pipe 3 while HARVEST3 must read pipe 2, whose first half is due: a harvest
-//   pass is done in the pipe whose words are due and charged on the port of the table. Nodes of different home pipes, and nodes
-//   above them in the same chip, have recirculation ports of their own; the way to a node above is port 4 * node of those.
-//   The first exponent of a result is the slot's when the result leaves; the program carries the one its first pass saw,
-//   which differs where packets of one slot overtake each other between the pipes.
+// Passes. 64 words: CONSUME0; when complete HARVEST7, over port 68. 256 words: CONSUME0 in pipe 0; CONSUME1..3 over
+//   port 128 + 4 * worker and the same port of the next pipes; when complete HARVEST1..7 over ports 452 324 448 196
+//   192 64 68. A job with home pipe h: every pipe and port h pipes further. The published table has port 128 + 4 *
+//   worker; here worker stands for the place of the worker's port in its pipe, the same number where worker w is at
+//   port w, so that jobs do not collide.
+// Assumptions where nothing is published: port 448 is in pipe 3 while HARVEST3 must read pipe 2, whose first half is
+//   due: a harvest pass is done in the pipe whose words are due and charged on the port of the table. Nodes of
+//   different home pipes, and nodes above them in the same chip, have recirculation ports of their own; the way to a
+//   node above is port 4 * node of those. The first exponent of a result is the slot's when the result leaves; the
+//   program carries the one its first pass saw, which differs where packets of one slot overtake each other between
+//   the pipes.
 //
 // Timing, of a frame whose last byte arrives at t; k counts its passes from 0:
-//   pass k begins           t(0) = t; t(k+1) = s + pass_latency - ingress_latency, s = max(t(k) + ingress_latency, port free)
+//   pass k begins           t(0) = t; t(k+1) = s + pass_latency - ingress_latency, s = max(t(k) + ingress_latency,
+//                           port free)
 //   registers change        in the order in which passes begin; the decision is known ingress_latency later
-//   recirculation port      free again at s + bytes on the wire of its present size * 8 / recirculation_rate; a consume pass has
-//                           taken off 256 bytes, a harvest pass put on 128. Serialisation is a part of pass_latency, or
-//                           the whole of it where it is longer
+//   recirculation port      free again at s + bytes on the wire of its present size * 8 / recirculation_rate; a
+//                           consume pass has taken off 256 bytes, a harvest pass put on 128. Serialisation is a part
+//                           of pass_latency, or the whole of it where it is longer
 //   leaves for its port     t(last) + first_pass_latency; then ethernet_transmitter
-//   Idle switch, n passes: first_pass_latency + (n - 1) * pass_latency from last byte in to first byte out, exactly. 256 words:
-//   11 passes for the completing packet (5.2 us more than 1), 64 words: 2.
+//   Idle switch, n passes: first_pass_latency + (n - 1) * pass_latency from last byte in to first byte out, exactly.
+//   256 words: 11 passes for the completing packet (5.2 us more than 1), 64 words: 2.
+// Reordering. A copy of a packet that arrives after its sender's next packet to the slot is taken for a new one and
+//   added twice: the protocol counts on networks that keep the order of a sender. tofino_config::stale_filter closes
+//   this hole.
 // Equal times: arrivals by front-panel port, then recirculated packets by port number, then decisions by pipe.
 #pragma once
 
@@ -65,25 +71,35 @@ public:
     ethernet_receive_socket& from_network(std::uint32_t port) { return ports_.at(port)->in; }
     ethernet_transmit_socket& to_network(std::uint32_t port) { return ports_.at(port)->out; }
     ethernet_transmitter& transmitter(std::uint32_t port) { return ports_.at(port)->transmitter; }
+    const stat_group& port_stats(std::uint32_t port) const { return ports_.at(port)->stats; }
 
-    // Control plane ----------------------------------------------------------------------------------------------------
+    // Control plane
+    // ----------------------------------------------------------------------------------------------------
     /// Frames to `mac`, foreign ones, leave by `port`.
     void add_mac(std::uint64_t mac, std::uint32_t port);
     /// Why the job cannot be admitted, as a sentence; "" when it can.
     std::string refusal(const tofino_job& job) const;
     /// Admits the job with clean registers and returns its id. Throws `user_error` with refusal().
     std::uint32_t add_job(const tofino_job& job);
-    /// Packets of the job that are still in the switch are dropped (job_removed), its slots are free for others. Units that
-    /// cannot clear a part of their registers keep them closed until the last job is gone. Nodes inside go before their parent.
+    /// Packets of the job that are still in the switch are dropped (job_removed), its slots are free for others. Units
+    /// that cannot clear a part of their registers keep them closed until the last job is gone. Nodes inside go before
+    /// their parent.
     void remove_job(std::uint32_t id);
     void set_observer(tofino_observer* observer) { observer_ = observer; }
 
-    // State ------------------------------------------------------------------------------------------------------------
+    // State
+    // ------------------------------------------------------------------------------------------------------------
     bool idle() const { return in_flight_now_ == 0 && forwarding_ == 0; } ///< no packet inside; slots may be incomplete
     /// Slots that wait for workers, and which: "" when there are none. For the picture of a run that hangs.
     std::string blocked_on(std::size_t at_most = 8) const;
     /// The slot in the four pipes, as its units tell it. `slot` as in the packets of the job.
     std::string describe_slot(std::uint32_t id, std::uint32_t slot) const;
+    /// Bytes sent over a recirculation port (number of the chip) for nodes of home pipe `plane`, or 4: nodes above
+    /// others.
+    std::uint64_t recirculated_bytes(std::uint32_t port, std::uint32_t plane = 0) const
+    {
+        return loops_.at(plane * k_chip_ports + port).sent_bytes();
+    }
     aggregation_unit& unit(std::uint32_t pipe) { return *units_.at(pipe); }
     std::uint64_t dropped(drop_reason reason) const { return drops_[static_cast<std::size_t>(reason)].value(); }
     std::uint64_t dropped() const; ///< for all reasons
@@ -111,6 +127,7 @@ private:
         ethernet_receive_socket in;
         ethernet_transmit_socket out;
         ethernet_transmitter transmitter;
+        stat_group stats;
     };
     /// What becomes of a packet after its last pass.
     enum class fate : std::uint8_t { none, multicast, unicast, up, from_above };
@@ -141,7 +158,12 @@ private:
     struct receive_queue { ///< RDMA, one worker's
         std::uint32_t next_psn = 0;
         std::uint32_t pool_index = 0;
-        bool error = true; ///< nothing has begun
+        bool error = true;  ///< nothing has begun
+        bool known = false; ///< next_psn is one
+    };
+    struct last_id { ///< of one worker in one slot, for the stale filter
+        std::uint32_t id = 0;
+        bool known = false;
     };
     struct slot_watch { ///< what the first pass saw, for blocked_on() and the observer
         std::uint32_t seen = 0;
@@ -160,6 +182,7 @@ private:
         std::vector<receive_queue> receive_queues;
         std::vector<std::uint32_t> send_psn;
         std::vector<slot_watch> watch; ///< slot * 2 + version, from the job's first slot on
+        std::vector<last_id> last_ids; ///< slot * workers + worker
         std::unique_ptr<algorithm1_pool> simple;
     };
     static constexpr std::uint32_t k_none = 0xffff'ffff;
@@ -178,6 +201,7 @@ private:
     drop_reason find_rdma_worker(in_flight& p);
     bool comes_from_parent(in_flight& p) const;
     drop_reason find_slot(in_flight& p) const;
+    bool is_stale(const in_flight& p);
     void begin_pass(std::uint32_t index);
     void end_pass(std::uint32_t index);
     void end_algorithm1_pass(in_flight& p, aggregation_result& result);

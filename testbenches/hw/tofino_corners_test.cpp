@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Corner cases that follow from the order of the published tables, RDMA, drops by reason, queues, Algorithm 1, admission.
+// Corner cases that follow from the order of the published tables, RDMA, drops by reason, queues, Algorithm 1,
+// admission.
 #include "testbenches/hw/tofino_bench.h"
 
 #include <cmath>
@@ -230,6 +231,55 @@ TEST_CASE("tofino RDMA: messages of four packets fill consecutive slots and a ga
             CHECK(r.fields.immediate == sml::immediate(0xabc, 7, -9));
     }
     CHECK(w.log(1)[1].fields.bth.op == sml::opcode::write_first);
+}
+
+TEST_CASE("tofino RDMA: after a gap even the packet that was missing is dropped until a message begins")
+{
+    tofino_config c = few_ports();
+    c.stale_filter = true;
+    tofino_world w(c);
+    tofino_job j = w.job(1, 64, 64);
+    j.protocol = sml::transport::rdma;
+    w.chip.add_job(j);
+    w.send(1, 0, write(sml::opcode::write_first, 0, 0, ramp(64, 1)));
+    w.send(2, 0, write(sml::opcode::write_middle, 2, 0, ramp(64, 1)));         // behind a gap
+    w.send(3, 0, write(sml::opcode::write_middle, 1, 0, ramp(64, 1)));         // late
+    w.send(4, 0, write(sml::opcode::write_only_immediate, 4, 9, ramp(64, 5))); // begins anew
+    w.send(5, 0, write(sml::opcode::write_only_immediate, 3, 9, ramp(64, 5))); // older than that
+    w.run();
+    CHECK(w.chip.dropped(drop_reason::rdma_sequence) == 2);
+    CHECK(w.chip.dropped(drop_reason::stale) == 1);
+    CHECK(w.log(0).size() == 2);
+}
+
+TEST_CASE("tofino: passes use the recirculation ports of the published tables")
+{
+    tofino_config c = few_ports(32);
+    tofino_world w(c);
+    tofino_job j = w.job(4, 256);
+    w.chip.add_job(j);
+    tofino_job turned_job = w.job(0, 64);
+    turned_job.number = 2;
+    turned_job.home_pipe = 1;
+    turned_job.multicast_group = 2;
+    turned_job.register_slot = 100;
+    turned_job.workers.push_back({station_mac(20), station_ip(20), 20});
+    w.chip.add_job(turned_job);
+    for (std::uint32_t worker = 0; worker < 4; ++worker)
+        w.send(1 + worker, worker, part(256, 1));
+    udp_message m = part(64, 1);
+    m.job = 2;
+    w.send(1, 20, m);
+    w.run();
+    const auto bytes = [](std::uint32_t payload) { return ethernet_wire_bytes(52 + payload); };
+    for (std::uint32_t worker = 0; worker < 4; ++worker)
+        for (std::uint32_t k = 1; k <= 3; ++k)
+            CHECK(w.chip.recirculated_bytes(128 * k + 4 * worker) == bytes(1024 - 256 * k));
+    const std::uint32_t ports[] = {452, 324, 448, 196, 192, 64, 68};
+    for (std::uint32_t k = 0; k < 7; ++k)
+        CHECK(w.chip.recirculated_bytes(ports[k]) == bytes(128 * (k + 1)));
+    CHECK(w.chip.recirculated_bytes(68 + 128, 1) == bytes(128));
+    CHECK(w.log(20).size() == 1);
 }
 
 TEST_CASE("tofino corner 6: exponents count in the last packet of an RDMA message alone")

@@ -163,7 +163,8 @@ TEST_CASE("tofino: retransmissions amid a slot are ignored")
         [](two_workers& w) {
             w.give(1, 0, 3);
             w.give(30, 1, 3);
-            // Three retransmissions while one of two is missing; with 64 words the published table reads the slot in vain.
+            // Three retransmissions while one of two is missing; with 64 words the published table reads the slot in
+            // vain.
             for (const double us : {2.0, 8.0, 14.0})
                 w.give(us, 0, 3, 1);
             w.give(30, 1, 3, 1);

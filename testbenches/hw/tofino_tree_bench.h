@@ -113,8 +113,9 @@ struct lose_one final : ethernet_fault_if {
 /// Levels of switches, `fan` children each; the lowest has `fan` workers each. One level is a rack.
 class switch_tree {
 public:
-    switch_tree(std::uint32_t levels, std::uint32_t fan, lossy_worker::settings s, const ethernet_link_config& cable)
-        : fan_(fan)
+    switch_tree(std::uint32_t levels, std::uint32_t fan, lossy_worker::settings s, const ethernet_link_config& cable,
+                bool stale_filter = false)
+        : fan_(fan), stale_filter_(stale_filter)
     {
         s.workers = 1;
         for (std::uint32_t l = 0; l < levels; ++l)
@@ -161,6 +162,7 @@ private:
         tofino_config c;
         c.ports = fan_ + 1; // the last one goes up
         c.register_depth = 64;
+        c.stale_filter = stale_filter_;
         c.mac = 0x02'00'00'00'f0'00 + n;
         c.ip = 0x0a00'f000 + n;
         return c;
@@ -223,6 +225,7 @@ private:
         return *links.back();
     }
     std::uint32_t fan_;
+    bool stale_filter_;
 };
 
 } // namespace weft::testing

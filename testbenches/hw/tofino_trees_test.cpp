@@ -86,9 +86,40 @@ TEST_CASE("tofino: random loss and duplicates and corruption leave every sum exa
     CHECK(again > 100);
 }
 
+TEST_CASE("tofino: packets that overtake each other are told apart by the stale filter")
+{
+    // Retransmissions that arrive behind their sender's next packet: without the filter sums are wrong, with it none
+    // is.
+    ethernet_link_config cable;
+    cable.impairments.loss = 0.03;
+    cable.impairments.reordering = 0.2;
+    cable.impairments.reorder_delay = 20_us;
+    std::vector<std::unique_ptr<switch_tree>> filtered, published;
+    constexpr std::uint32_t k_pieces = 40;
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        cable.seed = seed;
+        filtered.push_back(std::make_unique<switch_tree>(1, 4, small(k_pieces, 4, 256), cable, true));
+        filtered.push_back(std::make_unique<switch_tree>(2, 3, small(k_pieces, 4, 64), cable, true));
+        published.push_back(std::make_unique<switch_tree>(1, 4, small(k_pieces, 4, 256), cable, false));
+    }
+    sc_core::sc_start();
+    std::uint64_t stale = 0, wrong = 0;
+    for (const auto& t : filtered) {
+        t->check("", k_pieces);
+        for (const auto& chip : t->chips)
+            stale += chip->dropped(drop_reason::stale);
+    }
+    for (const auto& t : published)
+        for (const auto& w : t->workers)
+            wrong += w->wrong + (k_pieces - w->finished);
+    CHECK(stale > 0);
+    CHECK(wrong > 0);
+}
+
 TEST_CASE("tofino: a tree takes the time of its switches and cables")
 {
-    // Two levels, 64 words. Worker to leaf, two passes there, up, two passes at the root, down, one pass, to the worker.
+    // Two levels, 64 words. Worker to leaf, two passes there, up, two passes at the root, down, one pass, to the
+    // worker.
     switch_tree t(2, 2, small(1, 1, 64), {});
     sc_core::sc_start();
     const std::uint64_t cable = ethernet_link_config{}.propagation.value(), wire = 26'560;
@@ -164,6 +195,79 @@ TEST_CASE("tofino: pipes as virtual switches joined inside the chip serve 64 wor
         CHECK(w->chip.dropped(drop_reason::egress_simulated) > 0);
         CHECK(w->chip.blocked_on() == "");
     }
+}
+
+TEST_CASE("tofino: virtual switches joined inside a chip go on to a parent switch")
+{
+    // Four workers in two nodes of chip a, joined there; chip b joins them with a fifth.
+    timeline time("timeline");
+    packet_pool pool;
+    frame_script events(time);
+    tofino_config ca, cb;
+    ca.ports = 5;
+    ca.ports_per_pipe = 2;
+    ca.register_depth = 64;
+    ca.ingress_drop = 0.05;
+    ca.egress_drop = 0.05;
+    cb = ca;
+    cb.ports = 2;
+    cb.mac = ca.mac + 1;
+    cb.ip = ca.ip + 1;
+    tofino_switch a("a", time, pool, ca, models(ca)), b("b", time, pool, cb, models(cb));
+    a.to_network(4).bind(b.from_network(0));
+    b.to_network(0).bind(a.from_network(4));
+    tofino_job root;
+    root.number = 1;
+    root.slots = 4;
+    root.workers = {{ca.mac, ca.ip, 0}, {station_mac(4), station_ip(4), 1}};
+    b.add_job(root);
+    tofino_job join = root;
+    tofino_worker inside;
+    inside.inside = true;
+    join.workers = {inside, inside};
+    join.register_slot = 8;
+    join.parent.kind = parent_kind::port;
+    join.parent.port = 4;
+    join.parent.mac = cb.mac;
+    join.parent.ip = cb.ip;
+    join.parent.own_mac = ca.mac;
+    join.parent.own_ip = ca.ip;
+    const std::uint32_t above = a.add_job(join);
+    for (std::uint32_t n = 0; n < 2; ++n) {
+        tofino_job node = root;
+        node.home_pipe = n;
+        node.register_slot = 12 + 4 * n;
+        node.multicast_group = static_cast<std::uint16_t>(2 + n);
+        node.workers.clear();
+        for (std::uint32_t w = 2 * n; w < 2 * n + 2; ++w)
+            node.workers.push_back({station_mac(w), station_ip(w), w});
+        node.parent.kind = parent_kind::inside;
+        node.parent.job = above;
+        node.parent.worker = n;
+        a.add_job(node);
+    }
+    CHECK_THROWS_AS(a.remove_job(above), user_error); // nodes below it first
+    std::vector<std::unique_ptr<station>> stations;
+    std::vector<std::unique_ptr<lossy_worker>> workers;
+    lossy_worker::settings s = small(60, 4, 256);
+    s.workers = 5;
+    for (std::uint32_t w = 0; w < 5; ++w) {
+        stations.push_back(std::make_unique<station>(sc_core::sc_gen_unique_name("station"), time, pool, w));
+        tofino_switch& chip = w < 4 ? a : b;
+        stations[w]->out.bind(chip.from_network(w < 4 ? w : 1));
+        chip.to_network(w < 4 ? w : 1).bind(stations[w]->in);
+        workers.push_back(std::make_unique<lossy_worker>(*stations[w], events, time, w < 4 ? ca : cb, w, s));
+    }
+    sc_core::sc_start();
+    CHECK(pool.leak_report() == "");
+    for (const auto& w : workers) {
+        CHECK(w->finished == 60);
+        CHECK(w->wrong == 0);
+    }
+    CHECK(b.completions.value() == 60);
+    CHECK(a.completions.value() == 3 * 60);
+    CHECK(a.results_from_above.value() >= 57);
+    CHECK(!a.port_stats(4).rows().empty());
 }
 
 TEST_CASE("tofino: jobs that share a switch do not see each other")

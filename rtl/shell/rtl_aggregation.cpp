@@ -1,0 +1,199 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "rtl/shell/rtl_aggregation.h"
+
+#include "tlm/check.h"
+
+#include <algorithm>
+
+namespace weft {
+
+namespace {
+
+constexpr const char* k_module = "rtl_aggregation";
+constexpr std::uint32_t k_reset_clocks = 4;
+constexpr std::uint64_t k_ps_per_us = 1'000'000;
+
+static_assert(k_pipe_alus == k_aggregation_alus, "the Verilog has as many ALUs as the contract");
+
+/// The first clock at or after an instant, and the instant of a clock (rounded down).
+constexpr std::uint64_t cycle_at(std::uint64_t now_ps)
+{
+    return now_ps / k_ps_per_us * k_pipe_clock_mhz +
+           (now_ps % k_ps_per_us * k_pipe_clock_mhz + k_ps_per_us - 1) / k_ps_per_us;
+}
+constexpr std::uint64_t time_of(std::uint64_t cycle)
+{
+    return cycle / k_pipe_clock_mhz * k_ps_per_us + cycle % k_pipe_clock_mhz * k_ps_per_us / k_pipe_clock_mhz;
+}
+
+next_step step_of(const aggregation_pipe_outputs& out)
+{
+    return out.finish        ? next_step::finish_consume
+           : out.recirculate ? next_step::recirculate
+           : out.broadcast   ? next_step::broadcast
+           : out.retransmit  ? next_step::retransmit
+                             : next_step::drop;
+}
+
+} // namespace
+
+rtl_aggregation::rtl_aggregation(std::uint32_t register_depth, const rtl_aggregation_options& options)
+    : register_depth_(checked_register_depth(register_depth, k_module)), clock_(options.clock)
+{
+    if (register_depth > k_pipe_depth)
+        throw bug(k_module, 0,
+                  "register_depth is " + std::to_string(register_depth) + "; the Verilog has " +
+                      std::to_string(k_pipe_depth));
+    if (!options.waves.empty() && !pins_.open_waves(options.waves))
+        throw user_error("the waves of the aggregation pipe cannot be written to '" + options.waves +
+                         "'. Name a file in a folder that exists and is writable.");
+    pins_.in.reset = true;
+    for (std::uint32_t i = 0; i < k_reset_clocks; ++i)
+        pins_.clock_without_waves();
+    pins_.in.reset = false;
+    clear_registers();
+}
+
+void rtl_aggregation::clear_registers()
+{
+    if (!used_)
+        return;
+    pins_.in.clear = true;
+    pins_.clock_without_waves();
+    pins_.in.clear = false;
+    std::uint32_t clocks = 0;
+    while (!pins_.out.ready) {
+        pins_.clock_without_waves();
+        if (++clocks > 2 * k_pipe_depth)
+            throw bug(k_module, 0, "the pipe does not become ready after clearing");
+    }
+    check_assertions(0);
+    used_ = false;
+}
+
+void rtl_aggregation::clear()
+{
+    drain();
+    clear_registers();
+}
+
+void rtl_aggregation::check_assertions(std::uint64_t now_ps)
+{
+    if (const int failed = pins_.failed_assertions())
+        throw bug(k_module, now_ps,
+                  std::to_string(failed) + " assertions of the Verilog failed; their names are in the output above");
+}
+
+void rtl_aggregation::clock_once(std::uint64_t now_ps)
+{
+    pins_.clock(time_of(next_cycle_++));
+    ++clocks_;
+    if (pins_.out.valid)
+        collect(now_ps);
+    check_assertions(now_ps);
+}
+
+void rtl_aggregation::collect(std::uint64_t now_ps)
+{
+    if (under_way_ == 0)
+        throw bug(k_module, now_ps, "the pipe gives a result of no pass");
+    --under_way_;
+    const aggregation_pipe_outputs& out = pins_.out;
+    aggregation_result& result = results_.add();
+    result.bitmap_before = out.bitmap_before;
+    result.map_result = out.map_result;
+    result.count = out.count;
+    result.step = step_of(out);
+    result.next_type =
+        result.step == next_step::recirculate ? static_cast<pass_type>(out.next_type) : pass_type::consume0;
+    result.writes_d0 = out.writes_d0;
+    result.reads_exponent0 = out.reads_exponent0;
+    result.reads_exponent1 = out.reads_exponent1;
+    result.exponent = out.reads_exponent0 || out.reads_exponent1 ? out.exponent : std::int8_t{0};
+    result.words = out.words;
+}
+
+std::uint64_t rtl_aggregation::submit(const aggregation_pass& pass, std::uint64_t now_ps)
+{
+    check_pass(pass, register_depth_, k_module, now_ps);
+    const std::uint64_t entry = std::max(cycle_at(now_ps), next_cycle_);
+    while (next_cycle_ < entry) {
+        if (clock_ == pipe_clock::gated && !pins_.out.busy) // nothing under way: the clock stands still
+            next_cycle_ = entry;
+        else
+            clock_once(now_ps);
+    }
+    auto& in = pins_.in;
+    in.valid = true;
+    in.type = static_cast<std::uint8_t>(pass.type);
+    in.size = static_cast<std::uint8_t>(pass.size);
+    in.index = pass.pool_index;
+    in.worker = pass.worker;
+    in.workers = pass.workers;
+    in.last_of_message = pass.last_of_message;
+    in.exponent0 = pass.exponent0;
+    in.exponent1 = pass.exponent1;
+    in.map_result = pass.map_result;
+    in.count = pass.count;
+    if (is_consume(pass.type)) {
+        in.d0 = pass.d0;
+        in.d1 = pass.d1;
+    }
+    used_ = true;
+    ++under_way_;
+    ++passes_;
+    clock_once(now_ps);
+    in.valid = false;
+    return submitted_++;
+}
+
+void rtl_aggregation::drain()
+{
+    for (std::uint32_t clocks = 0; pins_.out.busy || under_way_ != 0; ++clocks) {
+        if (clocks > 2 * k_pipe_latency_clocks)
+            throw bug(k_module, time_of(next_cycle_), "the pipe does not come to rest");
+        clock_once(time_of(next_cycle_));
+    }
+}
+
+aggregation_result rtl_aggregation::take(std::uint64_t ticket, std::uint64_t now_ps)
+{
+    if (ticket != results_.oldest_ticket() || ticket >= submitted_)
+        throw bug(k_module, now_ps,
+                  "ticket " + std::to_string(ticket) + " is not the oldest that waits, " +
+                      std::to_string(results_.oldest_ticket()));
+    for (std::uint32_t clocks = 0; results_.empty(); ++clocks) {
+        if (clocks > k_pipe_latency_clocks)
+            throw bug(k_module, now_ps, "the pipe lost a pass");
+        clock_once(now_ps);
+    }
+    const aggregation_result result = results_.oldest();
+    results_.remove_oldest();
+    return result;
+}
+
+aggregation_slot_state rtl_aggregation::slot_state(std::uint16_t slot) const
+{
+    if (2u * slot >= register_depth_)
+        throw bug(k_module, 0, "slot " + std::to_string(slot) + " is outside the registers");
+    aggregation_slot_state state;
+    for (std::uint32_t version = 0; version < 2; ++version) {
+        const std::uint32_t index = 2u * slot + version;
+        auto& of = state.versions[version];
+        of.bitmap = pins_.bitmap(index);
+        of.count = pins_.count(index);
+        of.exponent0 = pins_.exponent0(index);
+        of.exponent1 = pins_.exponent1(index);
+        for (std::uint32_t k = 0; k < k_pipe_alus; ++k) {
+            const std::uint64_t pair = pins_.value_pair(k, index);
+            of.first[k] = static_cast<std::uint32_t>(pair >> 32);
+            of.second[k] = static_cast<std::uint32_t>(pair);
+        }
+    }
+    return state;
+}
+
+std::string rtl_aggregation::describe_slot(std::uint16_t slot) const { return to_string(slot, slot_state(slot)); }
+
+} // namespace weft
