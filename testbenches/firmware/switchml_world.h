@@ -124,20 +124,10 @@ public:
         return workers_[worker]->cores[core]->responses;
     }
     std::uint64_t accesses(std::uint32_t worker) const { return workers_[worker]->cores[0]->accesses; }
-    std::uint64_t accesses_of_all() const
-    {
-        std::uint64_t sum = 0;
-        for (const auto& w : workers_)
-            for (const auto& c : w->cores)
-                sum += c->accesses;
-        return sum;
-    }
     std::uint64_t frames_sent(std::uint32_t worker) const { return workers_[worker]->frames_sent; }
     std::uint64_t frames_received(std::uint32_t worker) const { return workers_[worker]->frames_received; }
-    std::uint64_t dropped_for_room() const { return dropped_for_room_; }
     std::uint64_t late_writes() const { return late_writes_; }
     std::uint64_t now_ns() const { return now_ns_; }
-    std::uint64_t instructions(std::uint32_t worker) const { return workers_[worker]->cores[0]->instructions; }
     double worst_error() const { return worst_error_; } ///< as a share of the bound
 
 private:
@@ -357,7 +347,7 @@ private:
             sleeping = false;
             w.world.ready_.push_back(this);
         }
-        void compute(std::uint32_t work) override { instructions += work; }
+        void compute(std::uint32_t) override {}
         std::uint64_t now_ns() override { return w.world.now_ns_; }
         void log(const char*, std::uint64_t) override {}
         abi::bus_fault fault() const override { return fault_; }
@@ -369,7 +359,7 @@ private:
         abi::platform_table table;
         sml::table job;
         std::uint32_t command_sequence = 0, command_ack = 0, mask = 0;
-        std::uint64_t accesses = 0, ticket = 0, instructions = 0;
+        std::uint64_t accesses = 0, ticket = 0;
         bool sleeping = false, polling = false, timed_out = false, returned = false;
         abi::bus_fault fault_;
         std::vector<abi::response> responses;
@@ -561,10 +551,8 @@ private:
         void complete(std::uint32_t q, abi::nic_completion c, const bytes& frame)
         {
             auto& r = queues[q];
-            if (!enabled || r.entries == 0 || r.filled - r.released >= r.entries) {
-                ++world.dropped_for_room_;
-                return;
-            }
+            if (!enabled || r.entries == 0 || r.filled - r.released >= r.entries)
+                return; // no room
             unsigned char* at = &hbm[r.receive_base + std::uint64_t{r.filled % r.entries} * 2048];
             std::memcpy(at, &c, sizeof c);
             std::copy(frame.begin(), frame.end(), at + sizeof c);
@@ -798,7 +786,7 @@ private:
     std::mt19937 random_;
     sml::table job_;
     std::uint64_t buffer_ = 0, nic_area_ = 0, hbm_bytes_ = 0, now_ns_ = 0, order_ = 0;
-    std::uint64_t dropped_for_room_ = 0, late_writes_ = 0;
+    std::uint64_t late_writes_ = 0;
     double worst_error_ = 0;
     std::vector<std::unique_ptr<worker_node>> workers_;
     std::vector<abi::command> commands_;
