@@ -61,7 +61,7 @@ inline constexpr std::uint32_t k_direct_message = 285; ///< send a message
 inline constexpr std::uint32_t k_direct_skip = 14;     ///< skip an empty block
 inline constexpr std::uint32_t k_direct_wait = 191;    ///< arm a semaphore and wait for it
 
-// SwitchML workers. Assumed, by counting the instructions of the loops in the binary, until measured like the rest.
+// SwitchML workers. Assumed until measured like the rest; those of an element are the lengths of the loops in the binary.
 inline constexpr std::uint32_t k_switchml_start = 900;     ///< set up a worker, and its end
 inline constexpr std::uint32_t k_switchml_turn = 90;       ///< a turn of the loop
 inline constexpr std::uint32_t k_switchml_sleep = 90;      ///< arm the queue, go to sleep and wake up
@@ -71,8 +71,8 @@ inline constexpr std::uint32_t k_switchml_completion = 70; ///< take a completio
 inline constexpr std::uint32_t k_switchml_piece = 60;      ///< copy up to 1 KiB from one place in HBM to another
 // An element.
 inline constexpr std::uint32_t k_switchml_swap = 7;        ///< int32 from or to the network
-inline constexpr std::uint32_t k_switchml_exponent = 6;    ///< look for the largest magnitude
-inline constexpr std::uint32_t k_switchml_quantise = 27;   ///< float32 to the network
-inline constexpr std::uint32_t k_switchml_dequantise = 16; ///< and back
+inline constexpr std::uint32_t k_switchml_exponent = 12;   ///< look for the largest magnitude
+inline constexpr std::uint32_t k_switchml_quantise = 24;   ///< float32 to the network
+inline constexpr std::uint32_t k_switchml_dequantise = 13; ///< and back
 
 } // namespace weft::firmware::costs

@@ -34,7 +34,7 @@ abi::status check_job(const abi::platform_table& table, const abi::switchml::tab
         return corrupted("switchml.core", job.core);
     if (job.workers == 0 || job.workers > k_switchml_workers)
         return corrupted("switchml.workers", job.workers);
-    if (job.worker >= job.workers)
+    if (job.worker >= job.workers || (job.protocol == transport::rdma && job.worker >= k_rdma_workers))
         return corrupted("switchml.worker", job.worker);
     if (job.job > 0xff)
         return corrupted("switchml.job", job.job);

@@ -22,8 +22,9 @@ namespace weft::firmware {
 
 inline constexpr std::uint32_t k_max_window = 512; ///< slots that one core uses; more are left alone
 inline constexpr std::uint32_t k_switchml_cores = 16;
-inline constexpr std::uint32_t k_switchml_workers = 4096; ///< of a job; below one switch 32
-inline constexpr std::uint32_t k_switch_queues = 512; ///< queue pairs of one worker at the switch
+inline constexpr std::uint32_t k_switchml_workers = 128; ///< of a job, over all switches: sums of more could overflow
+inline constexpr std::uint32_t k_rdma_workers = 32;      ///< 5 bits of a queue pair at the switch
+inline constexpr std::uint32_t k_switch_queues = 512;    ///< queue pairs of one worker at the switch
 inline constexpr std::uint32_t k_max_payload_bytes = 1024;
 
 /// Reads the table. No magic: `job` is left without one and the status is ok; the machine has no SwitchML.

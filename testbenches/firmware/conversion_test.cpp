@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "firmware/switchml/conversion.h"
+#include "firmware/switchml/switchml_job.h"
 #include "firmware/switchml/timers.h"
 #include "hw/abi/switchml.h"
 
@@ -100,7 +101,7 @@ TEST_CASE("blocks are converted as their words are")
 TEST_CASE("sums of the largest values of all workers stay within 32 bits")
 {
     std::mt19937 random(11);
-    for (std::uint32_t workers = 1; workers <= 32; ++workers)
+    for (std::uint32_t workers = 1; workers <= k_switchml_workers; ++workers)
         for (int exponent = -125; exponent <= 127; ++exponent) {
             const auto e = static_cast<std::int8_t>(exponent);
             const float largest = std::nextafter(std::ldexp(1.0f, exponent == 127 ? 126 : exponent), 0.0f);

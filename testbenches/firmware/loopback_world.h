@@ -647,15 +647,11 @@ private:
     std::vector<std::uint32_t> partners(const abi::command& c, std::uint32_t rank) const
     {
         std::vector<std::uint32_t> found;
-        if (c.group_rows == 0) {
-            for (std::uint32_t r = 0; r < ranks(); ++r)
-                if (!is_server(c, r))
-                    found.push_back(r);
-            return found;
-        }
         const auto* here = ranks_[rank]->table.coord;
         for (std::uint32_t r = 0; r < ranks(); ++r) {
             const auto* there = ranks_[r]->table.coord;
+            if (is_server(c, r))
+                continue;
             if (c.group_rows == 0 || (there[0] / c.group_rows == here[0] / c.group_rows &&
                                       there[1] / c.group_cols == here[1] / c.group_cols))
                 found.push_back(r);

@@ -384,7 +384,7 @@ TEST_CASE("switchml: every field of the table is checked")
     refused("switchml.version", [](sml::table& t) { t.version = 9; });
     refused("switchml.cores", [](sml::table& t) { t.cores = 0; });
     refused("switchml.core", [](sml::table& t) { t.core = 1; });
-    refused("switchml.workers", [](sml::table& t) { t.workers = 33; });
+    refused("switchml.workers", [](sml::table& t) { t.workers = 129; });
     refused("switchml.worker", [](sml::table& t) { t.worker = 2; });
     refused("switchml.job", [](sml::table& t) { t.job = 256; });
     refused("switchml.elements_per_packet", [](sml::table& t) { t.elements_per_packet = 128; });

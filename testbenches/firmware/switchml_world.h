@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers of SwitchML, each core running the real firmware as a cooperative context (ucontext), with NICs and a switch in plain
-// C++: the switch is algorithm 3 (or 1) of the paper, word by word, and nothing of the product. Time passes only when no core can
+// Workers of SwitchML, each core running the real firmware as a cooperative context (ucontext), with NICs in plain C++
+// and the switch of switchml_switch.h. Time passes only when no core can
 // run. A seeded scheduler lets cores give way between any two accesses.
 //
 // Links lose, repeat and delay frames. What algorithm 4 relies on is kept: requests of a worker for a slot stay in order, and so
@@ -27,47 +27,16 @@
 #include "firmware/switchml/switchml_job.h"
 #include "hw/abi/block_float.h"
 #include "hw/abi/registers.h"
+#include "testbenches/firmware/switchml_values.h"
 
 namespace weft::testing {
-
-namespace sml = abi::switchml;
-
-struct switchml_options {
-    std::uint32_t workers = 2;
-    std::uint32_t cores = 1;
-    std::uint32_t slots = 8;
-    std::uint32_t first_slot = 0;
-    std::uint32_t elements_per_packet = 64;
-    std::uint32_t packets_per_message = 4;
-    sml::transport protocol = sml::transport::udp;
-    std::uint32_t ring_entries = 16;
-    std::uint32_t seed = 1;
-    std::uint32_t yield_one_in = 8;
-    double loss = 0; ///< of a frame on a link
-    double repeat = 0;
-    double junk = 0;
-    std::uint32_t late_ns = 0; ///< a worker gets its commands up to this much later
-    std::uint64_t timeout_ns = 20'000;
-    std::uint32_t backoff_after = 0;
-    std::uint64_t buffer_bytes = 1 << 16;
-    std::uint32_t silent_workers = 0;   ///< the last ones get no commands
-    std::uint64_t deaf_after = 0;       ///< the switch takes no frame after this many; 0: it does
-    std::uint32_t fault_worker = 0;     ///< of its core 0
-    std::uint64_t fault_access = 0;     ///< this access is answered with a bus error, counted from 1
-    std::uint32_t nic_error_worker = 0; ///< this worker's NIC stops with an error
-    std::uint64_t nic_error_after = 0;  ///< at this send entry, counted from 1
-    bool shared_pending = false;        ///< arming does not clear IRQ_PENDING
-    bool wild_floats = false;           ///< any bit pattern
-    bool psn_counts = false;            ///< answers carry a PSN that counts them, whatever their position
-    bool small_messages = false;        ///< queue pairs only as many as needed, else 1024
-};
 
 class switchml_world {
 public:
     static constexpr std::uint64_t k_gap = 512;
     static constexpr unsigned char k_untouched = 0xa5;
 
-    explicit switchml_world(const switchml_options& o) : options_(o), random_(o.seed)
+    explicit switchml_world(const switchml_options& o) : options_(o), switch_(o), random_(o.seed)
     {
         sml::table t;
         t.cores = o.cores;
@@ -118,7 +87,8 @@ public:
         c.algo = algo;
         c.type = type;
         c.count = count;
-        lossless_ = lossless_ || algo == abi::algorithm::switchml_lossless;
+        if (algo == abi::algorithm::switchml_lossless)
+            switch_.be_lossless();
         add(c);
     }
 
@@ -148,26 +118,16 @@ public:
         }
     }
 
-    const std::string& problems() const { return problems_; }
+    std::string problems() const { return problems_ + switch_.problems(); }
     const std::vector<abi::response>& responses(std::uint32_t worker, std::uint32_t core = 0) const
     {
         return workers_[worker]->cores[core]->responses;
     }
     std::uint64_t accesses(std::uint32_t worker) const { return workers_[worker]->cores[0]->accesses; }
-    std::uint64_t accesses_of_all() const
-    {
-        std::uint64_t sum = 0;
-        for (const auto& w : workers_)
-            for (const auto& c : w->cores)
-                sum += c->accesses;
-        return sum;
-    }
     std::uint64_t frames_sent(std::uint32_t worker) const { return workers_[worker]->frames_sent; }
     std::uint64_t frames_received(std::uint32_t worker) const { return workers_[worker]->frames_received; }
-    std::uint64_t dropped_for_room() const { return dropped_for_room_; }
     std::uint64_t late_writes() const { return late_writes_; }
     std::uint64_t now_ns() const { return now_ns_; }
-    std::uint64_t instructions(std::uint32_t worker) const { return workers_[worker]->cores[0]->instructions; }
     double worst_error() const { return worst_error_; } ///< as a share of the bound
 
 private:
@@ -387,7 +347,7 @@ private:
             sleeping = false;
             w.world.ready_.push_back(this);
         }
-        void compute(std::uint32_t work) override { instructions += work; }
+        void compute(std::uint32_t) override {}
         std::uint64_t now_ns() override { return w.world.now_ns_; }
         void log(const char*, std::uint64_t) override {}
         abi::bus_fault fault() const override { return fault_; }
@@ -399,7 +359,7 @@ private:
         abi::platform_table table;
         sml::table job;
         std::uint32_t command_sequence = 0, command_ack = 0, mask = 0;
-        std::uint64_t accesses = 0, ticket = 0, instructions = 0;
+        std::uint64_t accesses = 0, ticket = 0;
         bool sleeping = false, polling = false, timed_out = false, returned = false;
         abi::bus_fault fault_;
         std::vector<abi::response> responses;
@@ -591,10 +551,8 @@ private:
         void complete(std::uint32_t q, abi::nic_completion c, const bytes& frame)
         {
             auto& r = queues[q];
-            if (!enabled || r.entries == 0 || r.filled - r.released >= r.entries) {
-                ++world.dropped_for_room_;
-                return;
-            }
+            if (!enabled || r.entries == 0 || r.filled - r.released >= r.entries)
+                return; // no room
             unsigned char* at = &hbm[r.receive_base + std::uint64_t{r.filled % r.entries} * 2048];
             std::memcpy(at, &c, sizeof c);
             std::copy(frame.begin(), frame.end(), at + sizeof c);
@@ -671,147 +629,6 @@ private:
         std::vector<unsigned char> snapshot;
     };
 
-    // ---- the switch: algorithm 3, or 1
-    struct pool_slot {
-        std::vector<std::uint32_t> words;
-        std::uint32_t count = 0;
-        std::uint32_t seen = 0;
-        std::uint32_t id = 0;
-        int exponent0 = 0, exponent1 = 0;
-    };
-    struct connection {
-        std::uint32_t psn = 0, pool = 0, first_pool = 0, out = 0;
-        bool broken = true;
-    };
-
-    void at_switch(std::uint32_t from, const bytes& frame)
-    {
-        if (options_.deaf_after != 0 && ++switch_frames_ > options_.deaf_after)
-            return;
-        if (sml::get16(&frame[sml::k_udp + 2]) == sml::k_udp_port_roce)
-            return rdma_at_switch(from, frame);
-        const sml::header h = sml::decode(&frame[sml::k_header]);
-        if (h.job != 7 || sml::internet_checksum(&frame[sml::k_ip], 20) != 0 ||
-            frame.size() != sml::k_udp_headers + options_.elements_per_packet * 4 ||
-            sml::get16(&frame[sml::k_ip + 2]) != frame.size() - sml::k_ip || h.slot < options_.first_slot ||
-            h.slot >= options_.first_slot + options_.slots)
-            return problem("bad request");
-        const std::uint32_t pool = h.slot * 2u + (h.version ? 1 : 0);
-        const int verdict = aggregate(from, pool, &frame[sml::k_udp_headers], h.id, true, h.exponent0, h.exponent1);
-        if (verdict == 0)
-            return;
-        bytes answer = frame;
-        pool_slot& p = pools_[pool];
-        sml::header out = h;
-        out.exponent0 = static_cast<std::int8_t>(p.exponent0);
-        out.exponent1 = static_cast<std::int8_t>(p.exponent1);
-        sml::encode(out, &answer[sml::k_header]);
-        for (std::uint32_t i = 0; i < options_.elements_per_packet; ++i)
-            sml::put32(&answer[sml::k_udp_headers + i * 4], p.words[i]);
-        for (std::uint32_t w = 0; w < options_.workers; ++w)
-            if (verdict == 2 || w == from) {
-                bytes copy = answer;
-                const std::uint32_t source = sml::get16(&frame[sml::k_udp]);
-                sml::put16(&copy[sml::k_udp], sml::get16(&frame[sml::k_udp + 2]));
-                sml::put16(&copy[sml::k_udp + 2], source);
-                to_worker(w, copy);
-            }
-        finish_lossless(pool, verdict);
-    }
-
-    void rdma_at_switch(std::uint32_t from, const bytes& frame)
-    {
-        const sml::bth b = sml::decode_bth(&frame[sml::k_header]);
-        if (b.queue_pair >> 16 != from)
-            return problem("queue pair of another worker");
-        const std::uint32_t queue = b.queue_pair & 0x1ff;
-        connection& c = connections_[from << 16 | queue];
-        std::size_t at = sml::k_header + sml::k_bth_bytes;
-        sml::reth r;
-        if (sml::begins_message(b.op)) {
-            r = sml::decode_reth(&frame[at]);
-            at += sml::k_reth_bytes;
-            c.broken = false;
-            c.pool = c.first_pool = r.key;
-        } else if (c.broken || b.psn != c.psn) {
-            c.broken = true;
-            return;
-        } else {
-            c.pool += 2;
-        }
-        c.psn = (b.psn + 1) & sml::k_psn_mask;
-        std::uint32_t immediate = 0;
-        if (sml::has_immediate(b.op)) {
-            immediate = sml::get32(&frame[at]);
-            at += 4;
-        }
-        if (c.pool / 2 < options_.first_slot || c.pool / 2 >= options_.first_slot + options_.slots)
-            return problem("slot outside the pool");
-        const bool last = sml::has_immediate(b.op);
-        const int verdict = aggregate(from, c.pool, &frame[at], last ? immediate >> 16 : 0, last,
-                                      static_cast<std::int8_t>(immediate >> 8), static_cast<std::int8_t>(immediate));
-        if (verdict == 0)
-            return;
-        pool_slot& p = pools_[c.pool];
-        bytes answer = frame;
-        if (last)
-            sml::put32(&answer[at - 4], sml::immediate(immediate >> 16, static_cast<std::int8_t>(p.exponent0),
-                                                       static_cast<std::int8_t>(p.exponent1)));
-        for (std::uint32_t i = 0; i < options_.elements_per_packet; ++i)
-            sml::put32(&answer[at + i * 4], p.words[i]);
-        for (std::uint32_t w = 0; w < options_.workers; ++w)
-            if (verdict == 2 || w == from) {
-                connection& back = connections_[w << 16 | queue];
-                // By position: what is skipped or comes twice is a gap to the receiver, not data in the wrong place.
-                if (sml::begins_message(b.op))
-                    back.out += options_.packets_per_message;
-                const std::uint32_t position = (c.pool - c.first_pool) / 2;
-                sml::encode(sml::bth{b.op, queue, options_.psn_counts ? back.out++ : back.out + position},
-                            &answer[sml::k_header]);
-                to_worker(w, answer);
-            }
-        finish_lossless(c.pool, verdict);
-    }
-
-    /// 0: nothing to send, 1: the result to the sender, 2: to all.
-    int aggregate(std::uint32_t from, std::uint32_t pool, const unsigned char* words, std::uint32_t id, bool last,
-                  int e0, int e1)
-    {
-        pool_slot& p = pools_[pool];
-        const std::uint32_t bit = 1u << from;
-        if ((p.seen & bit) != 0) {
-            if (lossless_)
-                problem("a slot is used twice");
-            return p.count == 0 ? 1 : 0;
-        }
-        p.seen |= bit;
-        if (!lossless_)
-            pools_[pool ^ 1].seen &= ~bit;
-        p.count = (p.count + 1) % options_.workers;
-        const bool first = p.count == 1 || options_.workers == 1;
-        if (first)
-            p.words.assign(options_.elements_per_packet, 0);
-        for (std::uint32_t i = 0; i < options_.elements_per_packet; ++i)
-            p.words[i] += sml::get32(words + i * 4);
-        if (last) {
-            if (first || p.id == ~0u) {
-                p.id = id;
-                p.exponent0 = e0;
-                p.exponent1 = e1;
-            } else if (p.id != id) {
-                problem("two uses meet in one slot");
-            }
-            p.exponent0 = std::max(p.exponent0, e0);
-            p.exponent1 = std::max(p.exponent1, e1);
-        }
-        return p.count == 0 ? 2 : 0;
-    }
-    void finish_lossless(std::uint32_t pool, int verdict)
-    {
-        if (lossless_ && verdict == 2)
-            pools_[pool] = {};
-    }
-
     // ---- links
     bool happens(double probability) { return std::uniform_real_distribution<double>(0, 1)(random_) < probability; }
     std::uint64_t delay(std::uint32_t most) { return 1 + (most == 0 ? 0 : random_() % most); }
@@ -867,25 +684,6 @@ private:
     }
 
     // ---- host
-    static std::uint32_t mix(std::uint64_t a, std::uint64_t b, std::uint64_t c)
-    {
-        std::uint64_t h = (a + 1) * 0x9e3779b97f4a7c15ull + b * 0xc2b2ae3d27d4eb4full + c * 0x165667b19e3779f9ull;
-        h ^= h >> 29;
-        h *= 0xbf58476d1ce4e5b9ull;
-        return static_cast<std::uint32_t>(h ^ h >> 32);
-    }
-    std::uint32_t element(const abi::command& c, std::uint32_t worker, std::uint64_t i) const
-    {
-        const std::uint32_t bits = mix(i, worker, c.sequence);
-        if (c.type != abi::element_type::float32 || options_.wild_floats)
-            return bits;
-        // Magnitudes that change slowly from element to element, and differ between workers.
-        const int power = static_cast<int>(i / 50 % 40) - 20 + static_cast<int>(worker % 3);
-        const float x = std::ldexp(static_cast<float>(static_cast<std::int32_t>(bits)) / 2147483648.0f, power);
-        std::uint32_t as_bits = 0;
-        std::memcpy(&as_bits, &x, 4);
-        return as_bits;
-    }
     bool has_room(const abi::command& c) const
     {
         return c.count <= options_.buffer_bytes / 4 && c.buffer_offset == buffer_;
@@ -893,12 +691,14 @@ private:
 
     void post_command(worker_node& w)
     {
+        if (w.commands_done == commands_.size())
+            return; // it failed to start, which is the answer to command 1
         const abi::command& c = commands_[w.commands_done];
         if (!w.snapshot.empty() && std::memcmp(w.snapshot.data(), &w.hbm[buffer_], w.snapshot.size()) != 0)
             problem("worker " + std::to_string(w.index) + ": buffer written between two collectives");
         std::memset(&w.hbm[k_dma_rings], k_untouched, nic_area_ - k_dma_rings);
         for (std::uint64_t i = 0; has_room(c) && i < c.count; ++i) {
-            const std::uint32_t bits = element(c, w.index, i);
+            const std::uint32_t bits = input_of(options_, c, w.index, i);
             std::memcpy(&w.hbm[buffer_ + i * 4], &bits, 4);
         }
         w.done_cores = 0;
@@ -939,42 +739,7 @@ private:
 
     void check_memory(worker_node& w, const abi::command& c, const std::string& who)
     {
-        std::uint64_t wrong = 0;
-        const std::uint32_t n = options_.workers;
-        const std::uint64_t block =
-            options_.elements_per_packet *
-            (options_.protocol == sml::transport::rdma ? std::uint64_t{options_.packets_per_message} : 1);
-        for (std::uint64_t i = 0; i < c.count; ++i) {
-            std::uint32_t got = 0;
-            std::memcpy(&got, &w.hbm[buffer_ + i * 4], 4);
-            if (c.type == abi::element_type::int32) {
-                std::uint32_t sum = 0;
-                for (std::uint32_t k = 0; k < n; ++k)
-                    sum += element(c, k, i);
-                wrong += sum != got;
-            } else if (!options_.wild_floats) {
-                double sum = 0;
-                int exponent = abi::k_min_exponent;
-                for (std::uint32_t k = 0; k < n; ++k) {
-                    float x = 0;
-                    const std::uint32_t bits = element(c, k, i);
-                    std::memcpy(&x, &bits, 4);
-                    sum += static_cast<double>(x);
-                    for (std::uint64_t j = i / block * block;
-                         i % block == 0 && j < c.count && j < (i / block + 1) * block; ++j)
-                        exponent = std::max<int>(exponent, abi::exponent_of(element(c, k, j)));
-                }
-                if (i % block == 0)
-                    block_exponent_ = exponent;
-                float result = 0;
-                std::memcpy(&result, &got, 4);
-                const double bound =
-                    std::ldexp(double(n) * n, block_exponent_ - 32) * (1 + 1e-6) + std::abs(sum) / (1 << 24);
-                const double error = std::abs(static_cast<double>(result) - sum);
-                worst_error_ = std::max(worst_error_, error / bound);
-                wrong += !(error <= bound);
-            }
-        }
+        const std::uint64_t wrong = wrong_sums(options_, c, &w.hbm[buffer_], worst_error_);
         if (wrong != 0)
             problem(who + ": " + std::to_string(wrong) + " wrong elements of " + std::to_string(c.count));
         for (std::uint64_t i = k_dma_rings; i < nic_area_; ++i)
@@ -987,7 +752,13 @@ private:
         worker_node& w = *workers_[e.worker];
         switch (e.what) {
         case event::command: post_command(w); break;
-        case event::to_switch: at_switch(e.worker, *e.frame); break;
+        case event::to_switch: {
+            std::vector<std::pair<std::uint32_t, bytes>> answers;
+            switch_.at_switch(e.worker, *e.frame, answers);
+            for (const auto& [to, answer] : answers)
+                to_worker(to, answer);
+            break;
+        }
         case event::to_worker:
             ++w.frames_received;
             w.receive(*e.frame);
@@ -1011,16 +782,13 @@ private:
     }
 
     switchml_options options_;
+    switchml_switch switch_;
     std::mt19937 random_;
     sml::table job_;
     std::uint64_t buffer_ = 0, nic_area_ = 0, hbm_bytes_ = 0, now_ns_ = 0, order_ = 0;
-    std::uint64_t dropped_for_room_ = 0, late_writes_ = 0, switch_frames_ = 0;
+    std::uint64_t late_writes_ = 0;
     double worst_error_ = 0;
-    int block_exponent_ = 0;
-    bool lossless_ = false;
     std::vector<std::unique_ptr<worker_node>> workers_;
-    std::map<std::uint32_t, pool_slot> pools_;
-    std::map<std::uint32_t, connection> connections_;
     std::vector<abi::command> commands_;
     std::priority_queue<event> events_;
     std::vector<core_node*> ready_;
