@@ -45,7 +45,7 @@ module aggregation_pipe_properties #(
 
   always @(posedge clk_i) begin
     `WEFT_ASSUME(NoPassWhileClearing, ~(valid_i & rst_ni) | ready_o);
-    `WEFT_ASSUME(ClearAtRest, ~(clear_i & rst_ni) | (~valid_i & entered_q == 4'b0));
+    `WEFT_ASSUME(ClearAtRest, ~(clear_i & rst_ni) | (ready_o & ~valid_i & entered_q == 4'b0));
     LatencyFour: assert (valid_o == entered_q[3]);
     BusyUnderWay: assert (busy_o == (clearing_q | entered_q != 4'b0));
     OneStep: assert (~valid_o | steps == 3'd1);
