@@ -4,7 +4,7 @@
 // Properties of aggregation_pipe as a whole: constant latency, one step a result, clearing. What the protocol makes of it is
 // proved in pipe_protocol.sv.
 `default_nettype none
-`include "assume.svh"
+`include "rtl/formal/assume.svh"
 
 module aggregation_pipe_properties #(
   parameter IndexBits = 14

@@ -3,7 +3,7 @@
 //
 // Properties of bitmap_unit: exact against a shadow of the four lowest slots, and no worker in both versions of a slot.
 `default_nettype none
-`include "assume.svh"
+`include "rtl/formal/assume.svh"
 
 module bitmap_unit_properties #(
   parameter Workers = 32,

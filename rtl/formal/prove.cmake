@@ -91,6 +91,13 @@ foreach(path IN LISTS WEFT_RTL_AGGREGATION)
     list(APPEND sources "${WORK}/${module}.v")
 endforeach()
 file(GLOB properties "${formal}/*_properties.sv" "${formal}/*_proof.sv" "${formal}/pipe_protocol.sv")
+if(MUTANT AND mutant_file MATCHES "\\.sv$") # of what the proof itself assumes about its ghost
+    execute_process(COMMAND_ERROR_IS_FATAL ANY
+        COMMAND "${CMAKE_COMMAND}" "-DMUTANT=${MUTANT}" "-DROOT=${ROOT}" "-DOUTPUT=${WORK}/mutant.sv"
+                -P "${ROOT}/testbenches/firmware/mutants/apply.cmake")
+    list(REMOVE_ITEM properties "${ROOT}/${mutant_file}")
+    list(APPEND properties "${WORK}/mutant.sv")
+endif()
 
 if(MUTANT)
     # Only the assertion that is named, and only from the cleared state on.
@@ -104,15 +111,15 @@ endif()
 list(JOIN sources " " sources)
 list(JOIN properties " " properties)
 list(JOIN parameters " " parameters)
-file(WRITE "${WORK}/proof.ys" "read_verilog -formal -sv -I${formal} ${sources} ${properties}
+file(WRITE "${WORK}/proof.ys" "read_verilog -formal -sv -I${ROOT} ${sources} ${properties}
 hierarchy -check -top ${top} ${parameters}
 proc
 flatten
-${connect}
 memory_dff
 memory_collect
 opt_clean
 memory_map
+${connect}
 opt -full
 chformal -early
 ${prove}
