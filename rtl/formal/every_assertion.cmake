@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Every assertion that is proved has a mutant which breaks it:  cmake -DROOT=<root of the tree> -P every_assertion.cmake
+cmake_minimum_required(VERSION 3.25)
 file(GLOB mutants "${ROOT}/rtl/formal/mutants/*.mutant")
 set(broken "")
 foreach(mutant IN LISTS mutants)

@@ -93,7 +93,8 @@ TEST_CASE("Icarus gives what model and Verilator give")
                 file << idle;
         }
     }
-    const std::string sources = WEFT_SOURCE_DIR "/rtl/aggregation/*.v " WEFT_SOURCE_DIR "/testbenches/rtl/vectors_bench.v";
+    const std::string sources =
+        WEFT_SOURCE_DIR "/rtl/aggregation/*.v " WEFT_SOURCE_DIR "/testbenches/rtl/vectors_bench.v";
     CHECK(output_of(WEFT_IVERILOG " -g2005 -Wall -Wno-timescale -s vectors_bench -o " + program + ' ' + sources) == "");
     CHECK(output_of("vvp -n " + program + " +vectors=" + vectors) == "PASS " + std::to_string(k_passes) + "\n");
     CHECK(output_of("vvp -n " + program + " +vectors=" + wrong).find("FAIL at clock 754: ") == 0);
