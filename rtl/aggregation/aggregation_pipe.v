@@ -182,7 +182,6 @@ module aggregation_pipe #(
     .IndexBits(IndexBits)
   ) i_count (
     .clk_i(clk_i),
-    .rst_ni(rst_ni),
     .clear_i(clearing_q),
     .clear_index_i(clear_index_q),
     .index_i(index_s1),
@@ -198,7 +197,6 @@ module aggregation_pipe #(
     .IndexBits(IndexBits)
   ) i_exponent (
     .clk_i(clk_i),
-    .rst_ni(rst_ni),
     .clear_i(clearing_q),
     .clear_index_i(clear_index_q),
     .index_i(index_s1),
@@ -219,7 +217,6 @@ module aggregation_pipe #(
         .IndexBits(IndexBits)
       ) i_alu (
         .clk_i(clk_i),
-        .rst_ni(rst_ni),
         .clear_i(clearing_q),
         .clear_index_i(clear_index_q),
         .index_i(index_s1),

@@ -14,7 +14,6 @@ module count_unit #(
   parameter IndexBits = $clog2(Depth)
 ) (
   input wire clk_i,
-  input wire rst_ni,
   input wire clear_i,                      // no packet may be under way
   input wire [IndexBits-1:0] clear_index_i,
   input wire [IndexBits-1:0] index_i,      // one clock ahead of the rest
@@ -49,7 +48,7 @@ module count_unit #(
   always @(posedge clk_i) begin
     index_q <= index_i;
     forward_q <= new_count;
-    forward_valid_q <= rst_ni & write & (index_i == index_q);
+    forward_valid_q <= write & (index_i == index_q);
     if (workers_i == One) count_o <= repeated_i ? Zero : One;
     else count_o <= old_count;
   end

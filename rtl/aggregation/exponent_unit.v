@@ -13,7 +13,6 @@ module exponent_unit #(
   parameter IndexBits = $clog2(Depth)
 ) (
   input wire clk_i,
-  input wire rst_ni,
   input wire clear_i,                      // no packet may be under way
   input wire [IndexBits-1:0] clear_index_i,
   input wire [IndexBits-1:0] index_i,      // one clock ahead of the rest
@@ -53,7 +52,7 @@ module exponent_unit #(
   always @(posedge clk_i) begin
     index_q <= index_i;
     forward_q <= new_pair;
-    forward_valid_q <= rst_ni & write & (index_i == index_q);
+    forward_valid_q <= write & (index_i == index_q);
     exponent_o <= read_second_i ? new_second : new_first;
   end
 

@@ -14,7 +14,6 @@ module stateful_alu #(
   parameter IndexBits = $clog2(Depth)
 ) (
   input wire clk_i,
-  input wire rst_ni,
   // clearing: no operation may be under way
   input wire clear_i,
   input wire [IndexBits-1:0] clear_index_i,
@@ -68,7 +67,7 @@ module stateful_alu #(
   always @(posedge clk_i) begin
     index_q <= index_i;
     forward_q <= new_pair;
-    forward_valid_q <= rst_ni & write & (index_i == index_q);
+    forward_valid_q <= write & (index_i == index_q);
     word_o <= read_first_i ? new_first : new_second;
   end
 

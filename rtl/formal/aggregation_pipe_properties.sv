@@ -4,7 +4,7 @@
 // Properties of aggregation_pipe as a whole: constant latency, one step a result, clearing. What the protocol makes of it is
 // proved in pipe_protocol.sv.
 `default_nettype none
-`include "assume.svh"
+`include "rtl/formal/assume.svh"
 
 module aggregation_pipe_properties #(
   parameter IndexBits = 14
@@ -45,7 +45,7 @@ module aggregation_pipe_properties #(
 
   always @(posedge clk_i) begin
     `WEFT_ASSUME(NoPassWhileClearing, ~(valid_i & rst_ni) | ready_o);
-    `WEFT_ASSUME(ClearAtRest, ~(clear_i & rst_ni) | (~valid_i & entered_q == 4'b0));
+    `WEFT_ASSUME(ClearAtRest, ~(clear_i & rst_ni) | (ready_o & ~valid_i & entered_q == 4'b0));
     LatencyFour: assert (valid_o == entered_q[3]);
     BusyUnderWay: assert (busy_o == (clearing_q | entered_q != 4'b0));
     OneStep: assert (~valid_o | steps == 3'd1);

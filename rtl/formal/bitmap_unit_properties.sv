@@ -3,7 +3,7 @@
 //
 // Properties of bitmap_unit: exact against a shadow of the four lowest slots, and no worker in both versions of a slot.
 `default_nettype none
-`include "assume.svh"
+`include "rtl/formal/assume.svh"
 
 module bitmap_unit_properties #(
   parameter Workers = 32,
@@ -55,7 +55,7 @@ module bitmap_unit_properties #(
   always @* begin
     disjoint = 1'b1;
     for (i = 0; i < 4; i = i + 1)
-      if ((shadow[2*i*Workers +: Workers] & shadow[(2*i+1)*Workers +: Workers]) != {Workers{1'b0}}) disjoint = 1'b0;
+      if ((watched_i[2*i*Workers +: Workers] & watched_i[(2*i+1)*Workers +: Workers]) != {Workers{1'b0}}) disjoint = 1'b0;
   end
 
   always @(posedge clk_i) begin

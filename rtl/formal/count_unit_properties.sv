@@ -3,7 +3,7 @@
 //
 // Properties of count_unit: exact against a shadow of the four lowest indices.
 `default_nettype none
-`include "assume.svh"
+`include "rtl/formal/assume.svh"
 
 module count_unit_properties #(
   parameter CountBits = 8,

@@ -3,7 +3,7 @@
 //
 // Properties of exponent_unit: exact against a shadow of the four lowest indices, and a maximum never falls but by overwriting.
 `default_nettype none
-`include "assume.svh"
+`include "rtl/formal/assume.svh"
 
 module exponent_unit_properties #(
   parameter ExponentBits = 8,

@@ -4,7 +4,7 @@
 // Properties of stateful_alu: every operation sees the one before it, however close. A shadow of the four lowest indices is
 // changed by each operation at once; memory, operands and results must agree with it.
 `default_nettype none
-`include "assume.svh"
+`include "rtl/formal/assume.svh"
 
 module stateful_alu_properties #(
   parameter WordBits = 32,

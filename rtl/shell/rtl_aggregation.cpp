@@ -52,30 +52,29 @@ rtl_aggregation::rtl_aggregation(std::uint32_t register_depth, const rtl_aggrega
     for (std::uint32_t i = 0; i < k_reset_clocks; ++i)
         pins_.clock_without_waves();
     pins_.in.reset = false;
-    clear_registers();
+    wait_until_ready(); // reset clears the registers
 }
 
-void rtl_aggregation::clear_registers()
+void rtl_aggregation::wait_until_ready()
 {
-    if (!used_)
-        return;
-    pins_.in.clear = true;
-    pins_.clock_without_waves();
-    pins_.in.clear = false;
-    std::uint32_t clocks = 0;
-    while (!pins_.out.ready) {
+    for (std::uint32_t clocks = 0; !pins_.out.ready; ++clocks) {
+        if (clocks > 2 * k_pipe_depth)
+            throw bug(k_module, time_of(next_cycle_), "the pipe does not become ready after clearing");
         pins_.clock_without_waves();
-        if (++clocks > 2 * k_pipe_depth)
-            throw bug(k_module, 0, "the pipe does not become ready after clearing");
     }
-    check_assertions(0);
-    used_ = false;
+    check_assertions(time_of(next_cycle_));
 }
 
 void rtl_aggregation::clear()
 {
     drain();
-    clear_registers();
+    if (!used_)
+        return;
+    pins_.in.clear = true;
+    pins_.clock_without_waves();
+    pins_.in.clear = false;
+    wait_until_ready();
+    used_ = false;
 }
 
 void rtl_aggregation::check_assertions(std::uint64_t now_ps)

@@ -53,13 +53,13 @@ public:
 private:
     void clock_once(std::uint64_t now_ps);
     void collect(std::uint64_t now_ps);
-    void clear_registers();
+    void wait_until_ready();
     void check_assertions(std::uint64_t now_ps);
 
     aggregation_pins pins_;
     std::uint32_t register_depth_;
     pipe_clock clock_;
-    bool used_ = true; ///< since the last clearing
+    bool used_ = false; ///< since the last clearing
     std::uint64_t next_cycle_ = 0;
     std::uint64_t under_way_ = 0;
     std::uint64_t submitted_ = 0;

@@ -38,7 +38,7 @@ public:
         if (random_.one_in(4))
             now_ps_ += random_.below(random_.one_in(50) ? 1'000'000 : 3000);
         if (!random_.one_in(3)) // else the index of the pass before
-            pass_.pool_index = static_cast<std::uint16_t>(random_.below(random_.one_in(8) ? depth_ : 8));
+            pass_.pool_index = static_cast<std::uint16_t>(random_.below(random_.one_in(8) || depth_ < 8 ? depth_ : 8));
         if (random_.one_in(64))
             most_workers_ = random_.one_in(2) ? 1 + random_.below(4) : 1 + random_.below(k_max_aggregation_workers);
         const bool foreign = random_.one_in(16); // a worker or a job that does not fit the others
