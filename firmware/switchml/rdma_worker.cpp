@@ -50,6 +50,7 @@ public:
           first_pair_(context.job.core * 2 * window_)
     {
         entry_.header_bytes = sml::k_header;
+        entry_.workers = static_cast<std::uint16_t>(job_.workers);
         entry_.packet_payload_bytes = static_cast<std::uint16_t>(payload_bytes(job_));
         sml::addresses a;
         a.destination_mac = job_.switch_mac;

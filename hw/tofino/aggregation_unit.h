@@ -68,8 +68,9 @@ struct aggregation_pass {
 
 struct aggregation_result {
     std::uint32_t bitmap_before = 0; ///< CONSUME: before this packet; else 0
-    std::uint32_t map_result = 0;    ///< non-zero: this worker's packet has been here (a retransmission); HARVEST: as given
-    std::uint8_t count = 0;          ///< 1: this completes the slot; 0: the slot was empty or is complete; HARVEST: as given
+    std::uint32_t map_result =
+        0;                  ///< non-zero: this worker's packet has been here (a retransmission); HARVEST: as given
+    std::uint8_t count = 0; ///< 1: this completes the slot; 0: the slot was empty or is complete; HARVEST: as given
     next_step step = next_step::drop;
     pass_type next_type = pass_type::consume0; ///< with next_step::recirculate
     bool writes_d0 = false;                    ///< `words` go into d0 (HARVEST1, 3, 5, 7), else into d1

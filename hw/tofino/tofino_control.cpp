@@ -274,10 +274,10 @@ std::uint32_t tofino_switch::add_job(const tofino_job& job)
     if (!job.loss_recovery)
         j.simple = std::make_unique<algorithm1_pool>(job.slots * 2);
     j.receive_queues.clear();
-    j.send_psn.clear();
+    j.send_queues.clear();
     if (job.protocol == sml::transport::rdma) {
         j.receive_queues.resize(job.workers.size() * job.queues);
-        j.send_psn.resize(job.workers.size() * job.queues);
+        j.send_queues.resize(job.workers.size() * job.queues);
         std::fill_n(by_queue_.begin() + job.first_queue, job.queues, id);
     }
     j.next_same_number = by_number_[job.number];

@@ -127,9 +127,13 @@ void tofino_switch::write_rdma_answer(const in_flight& p, job_state& job, std::u
     a.do_not_fragment = true;
     const std::uint32_t headers = sml::roce_headers(op);
     sml::encode(a, headers - sml::k_header + 4 * p.fields.words + sml::k_icrc_bytes, to);
-    std::uint32_t& psn = job.send_psn[worker * job.job.queues + p.queue];
+    send_queue& q = job.send_queues[worker * job.job.queues + p.queue];
+    if (p.position == 0)
+        q.base = q.next;
+    const std::uint32_t psn = (q.base + p.position) & sml::k_psn_mask;
+    if (((psn - q.next) & sml::k_psn_mask) <= sml::k_psn_mask / 2)
+        q.next = (psn + 1) & sml::k_psn_mask;
     sml::encode(sml::bth{op, receiver.queue_pair_base + job.job.first_queue + p.queue, psn}, to + sml::k_header);
-    psn = (psn + 1) & sml::k_psn_mask;
     std::uint8_t* next = to + sml::k_header + sml::k_bth_bytes;
     if (sml::begins_message(op)) {
         sml::encode(p.fields.reth, next);

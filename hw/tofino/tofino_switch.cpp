@@ -253,13 +253,16 @@ drop_reason tofino_switch::find_rdma_worker(in_flight& p)
             return drop_reason::stale;
         q.known = true;
         q.pool_index = p.fields.reth.key;
+        q.position = 0;
         q.error = false;
     } else if (q.error || p.fields.bth.psn != q.next_psn) {
         q.error = true;
         return drop_reason::rdma_sequence;
     } else {
         q.pool_index = q.pool_index > 0xffff'fffd ? 0xffff'ffff : q.pool_index + 2;
+        ++q.position;
     }
+    p.position = q.position;
     q.next_psn = (p.fields.bth.psn + 1) & sml::k_psn_mask;
     if (q.pool_index > 2 * sml::k_slot_mask + 1)
         return drop_reason::pool_index;

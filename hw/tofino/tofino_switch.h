@@ -140,7 +140,8 @@ private:
         std::uint32_t job = 0;
         std::uint32_t generation = 0;
         std::uint32_t map_result = 0;
-        std::uint32_t queue = 0; ///< RDMA
+        std::uint32_t queue = 0;    ///< RDMA
+        std::uint32_t position = 0; ///< RDMA: in its message
         std::uint32_t next_free = 0;
         std::uint16_t pool_index = 0; ///< in the registers
         std::uint16_t slot = 0;       ///< in the packet
@@ -158,12 +159,18 @@ private:
     struct receive_queue { ///< RDMA, one worker's
         std::uint32_t next_psn = 0;
         std::uint32_t pool_index = 0;
-        bool error = true;  ///< nothing has begun
-        bool known = false; ///< next_psn is one
+        bool error = true;          ///< nothing has begun
+        bool known = false;         ///< next_psn is one
+        std::uint32_t position = 0; ///< of the last packet in its message
     };
     struct last_id { ///< of one worker in one slot, for the stale filter
         std::uint32_t id = 0;
         bool known = false;
+    };
+    /// RDMA, toward one worker. The PSN of an answer goes by position (hw/abi/switchml.h).
+    struct send_queue {
+        std::uint32_t base = 0; ///< of the present message
+        std::uint32_t next = 0; ///< not used yet
     };
     struct slot_watch { ///< what the first pass saw, for blocked_on() and the observer
         std::uint32_t seen = 0;
@@ -180,7 +187,7 @@ private:
         std::vector<std::uint8_t> lanes;   ///< by worker: of the 16 sets of consume ports
         std::vector<std::uint32_t> inside; ///< by worker: id of the node in the same switch, or k_none
         std::vector<receive_queue> receive_queues;
-        std::vector<std::uint32_t> send_psn;
+        std::vector<send_queue> send_queues;
         std::vector<slot_watch> watch; ///< slot * 2 + version, from the job's first slot on
         std::vector<last_id> last_ids; ///< slot * workers + worker
         std::unique_ptr<algorithm1_pool> simple;

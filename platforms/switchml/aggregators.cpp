@@ -3,21 +3,42 @@
 #include "platforms/switchml/aggregators.h"
 
 #include "hw/tofino/aggregation_model.h"
+#include "tlm/check.h"
+#ifdef WEFT_HAS_RTL
+#include "rtl/shell/rtl_aggregation.h"
+#endif
 
 namespace weft {
 
 aggregation_factory aggregators(aggregator_kind kind, const tofino_config& chip)
 {
     const std::uint32_t depth = chip.register_depth;
-    (void)kind;
-    return [depth](std::uint32_t) { return std::make_unique<aggregation_model>(depth); };
+    return [kind, depth](std::uint32_t) -> std::unique_ptr<aggregation_unit> {
+#ifdef WEFT_HAS_RTL
+        if (kind == aggregator_kind::rtl)
+            return std::make_unique<rtl_aggregation>(depth);
+        if (kind == aggregator_kind::lockstep)
+            return std::make_unique<lockstep_aggregation>(depth);
+#endif
+        if (kind != aggregator_kind::model)
+            throw bug("aggregators", 0, aggregator_refusal(kind, {}));
+        return std::make_unique<aggregation_model>(depth);
+    };
 }
 
-std::string aggregator_refusal(aggregator_kind kind)
+std::string aggregator_refusal(aggregator_kind kind, const tofino_config& chip)
 {
-    return kind == aggregator_kind::model ? ""
-                                          : "this build has no RTL models; they need Verilator and WEFT_RTL=ON (./weft "
-                                            "build installs and sets both)";
+    if (kind == aggregator_kind::model)
+        return {};
+#ifdef WEFT_HAS_RTL
+    if (chip.register_depth != k_default_register_depth)
+        return "the Verilog is built with registers of " + std::to_string(k_default_register_depth) +
+               " entries; leave register_depth out or use aggregator: model";
+    return {};
+#else
+    static_cast<void>(chip);
+    return "this build has no RTL models: they need Verilator when weft is built (./weft build installs it)";
+#endif
 }
 
 } // namespace weft

@@ -12,6 +12,6 @@ namespace weft {
 aggregation_factory aggregators(aggregator_kind kind, const tofino_config& chip);
 
 /// Why this build cannot make them, as a sentence; "" when it can.
-std::string aggregator_refusal(aggregator_kind kind);
+std::string aggregator_refusal(aggregator_kind kind, const tofino_config& chip);
 
 } // namespace weft

@@ -61,7 +61,8 @@ switchml_machine::switchml_machine(const switchml_config& config) : config_(conf
     time_.set_run_ahead(true); // no foreign SystemC component is part of this platform
     add_workers();
     if (config_.tree.empty()) {
-        switches_.push_back(std::make_unique<tofino_switch>("switch_0", time_, pool_, config_.switch_chip(config_.workers),
+        switches_.push_back(std::make_unique<tofino_switch>("switch_0", time_, pool_,
+                                                            config_.switch_chip(config_.workers),
                                                             aggregators(config_.tofino.aggregator, config_.tofino.chip),
                                                             config_.tofino.aggregator != aggregator_kind::model));
         for (std::uint32_t rank = 0; rank < config_.workers; ++rank)

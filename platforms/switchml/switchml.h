@@ -36,7 +36,12 @@ struct switchml_switch_config {
     aggregator_kind aggregator = aggregator_kind::model;
     tofino_config chip;
 
-    switchml_switch_config() { chip.ports = 64; } // 64 of 100 Gb/s, section 7 (Q)
+    /// 64 ports of 100 Gb/s, section 7 (Q). The filter is ours: cables may reorder.
+    switchml_switch_config()
+    {
+        chip.ports = 64;
+        chip.stale_filter = true;
+    }
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {

@@ -201,7 +201,7 @@ std::vector<config_problem> switchml_config::validate() const
                        no_errors(network.validate()) && no_errors(tofino.validate()) &&
                        no_errors(worker.nic.validate()) && no_errors(worker.chip.hbm.validate()) &&
                        no_errors(worker.chip.dma.validate());
-    if (const std::string refusal = aggregator_refusal(tofino.aggregator); !refusal.empty())
+    if (const std::string refusal = aggregator_refusal(tofino.aggregator, tofino.chip); !refusal.empty())
         p.push_back({severity::error, "switch.aggregator", refusal + "."});
     if (!sound)
         return p;
@@ -222,8 +222,8 @@ void switchml_config::check_shape(std::vector<config_problem>& p) const
             {severity::error, "job.jobs", fmt::format("is {}, which does not divide {} workers.", job.jobs, workers)});
     const std::uint32_t most_ports = tree.empty() ? workers : *std::max_element(tree.begin(), tree.end()) + 1;
     if (most_ports > tofino.chip.ports)
-        p.push_back({severity::error, "switch.ports",
-                     fmt::format("is {}, but {} are needed.", tofino.chip.ports, most_ports)});
+        p.push_back(
+            {severity::error, "switch.ports", fmt::format("is {}, but {} are needed.", tofino.chip.ports, most_ports)});
     if (tree.empty()) {
         const std::uint64_t reach = std::uint64_t{tofino.chip.ports_per_pipe} * k_tofino_pipes;
         if (workers > reach)
@@ -248,6 +248,10 @@ void switchml_config::check_shape(std::vector<config_problem>& p) const
             {severity::error, "tree", fmt::format("has room for {} workers, but workers is {}.", product, workers)});
     if (tree.size() > 8)
         p.push_back({severity::error, "tree", fmt::format("has {} levels, must be at most 8.", tree.size())});
+    if (job.transport == abi::switchml::transport::rdma)
+        p.push_back(
+            {severity::error, "job.transport",
+             "is rdma; a tree of switches speaks UDP: the messages of RDMA are put together below one switch only."});
     if (job.jobs > 1)
         p.push_back({severity::error, "job.jobs",
                      fmt::format("is {}; several jobs share one switch, not a tree of them.", job.jobs)});
@@ -268,6 +272,12 @@ void switchml_config::check_job(std::vector<config_problem>& p) const
                                  nodes > 1 ? fmt::format("{} virtual switches and the one that joins them", nodes - 1)
                                            : fmt::format("{} job{}", job.jobs, job.jobs == 1 ? "" : "s"),
                                  needed, tofino.chip.register_depth, present)});
+    const std::uint32_t most =
+        job.transport == abi::switchml::transport::rdma ? firmware::k_rdma_workers : firmware::k_switchml_workers;
+    if (n > most)
+        p.push_back(
+            {severity::error, "workers",
+             fmt::format("is {} in one job, but a job over {} has at most {}.", n, name_of(job.transport), most)});
     const std::uint32_t window = job.slots / worker.cores;
     const bool rdma = job.transport == abi::switchml::transport::rdma;
     const std::uint32_t unit = rdma ? job.packets_per_message : 1;
@@ -458,8 +468,8 @@ public:
         text += fmt::format("Packets   {} over {}: {} of payload in {} on the wire, {:.1f} % of the line rate or {}\n",
                             c.job.elements_per_packet == 256 ? "256 elements" : "64 elements", name_of(c.job.transport),
                             to_string(data_size(payload)), to_string(data_size(wire)), 100.0 * payload / wire,
-                            to_string(bandwidth(static_cast<std::uint64_t>(
-                                static_cast<double>(c.network.rate.value()) * payload / wire))));
+                            to_string(bandwidth(static_cast<std::uint64_t>(static_cast<double>(c.network.rate.value()) *
+                                                                           payload / wire))));
         text += fmt::format(
             "Pool      {} slots a job, {} of registers with both versions; {} in flight per worker; timeout {}\n",
             c.job.slots, to_string(data_size(std::uint64_t{c.job.slots} * payload * 2)),
