@@ -98,6 +98,9 @@ void rtl_aggregation::collect(std::uint64_t now_ps)
     if (under_way_ == 0)
         throw bug(k_module, now_ps, "the pipe gives a result of no pass");
     --under_way_;
+    const std::uint64_t clocks = next_cycle_ - entries_[results_.next_ticket() % entries_.size()];
+    if (clocks != k_pipe_latency_clocks)
+        throw bug(k_module, now_ps, "a pass took " + std::to_string(clocks) + " clocks");
     const aggregation_pipe_outputs& out = pins_.out;
     aggregation_result& result = results_.add();
     result.bitmap_before = out.bitmap_before;
@@ -140,6 +143,7 @@ std::uint64_t rtl_aggregation::submit(const aggregation_pass& pass, std::uint64_
         in.d1 = pass.d1;
     }
     used_ = true;
+    entries_[submitted_ % entries_.size()] = entry;
     ++under_way_;
     ++passes_;
     clock_once(now_ps);

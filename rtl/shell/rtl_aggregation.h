@@ -63,6 +63,7 @@ private:
     std::uint64_t next_cycle_ = 0;
     std::uint64_t under_way_ = 0;
     std::uint64_t submitted_ = 0;
+    std::array<std::uint64_t, 2 * k_pipe_latency_clocks> entries_{}; ///< cycles, of the passes under way; by ticket
     std::uint64_t clocks_ = 0;
     std::uint64_t passes_ = 0;
     aggregation_results results_;

@@ -29,14 +29,18 @@ private:
 
 class random_passes {
 public:
-    random_passes(std::uint64_t seed, std::uint32_t register_depth) : random_(seed), depth_(register_depth) {}
+    /// The first pass comes at `start_ps`; on average one comes every 1 ns and a little, often several at once.
+    random_passes(std::uint64_t seed, std::uint32_t register_depth, std::uint64_t start_ps = 0)
+        : random_(seed), depth_(register_depth), now_ps_(start_ps)
+    {
+    }
 
     std::uint64_t now_ps() const { return now_ps_; }
 
     const aggregation_pass& next()
     {
-        if (random_.one_in(4))
-            now_ps_ += random_.below(random_.one_in(50) ? 1'000'000 : 3000);
+        if (random_.one_in(2))
+            now_ps_ += random_.below(random_.one_in(500) ? 1'000'000 : 5000);
         if (!random_.one_in(3)) // else the index of the pass before
             pass_.pool_index = static_cast<std::uint16_t>(random_.below(random_.one_in(8) || depth_ < 8 ? depth_ : 8));
         if (random_.one_in(64))
@@ -81,7 +85,7 @@ private:
     splitmix random_;
     std::uint32_t depth_;
     std::uint32_t most_workers_ = 3;
-    std::uint64_t now_ps_ = 0;
+    std::uint64_t now_ps_;
     aggregation_pass pass_;
 };
 

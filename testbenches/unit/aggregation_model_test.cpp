@@ -26,8 +26,8 @@ aggregation_pass consume(int worker, int workers, int pool_index, packet_size si
     pass.worker = static_cast<std::uint8_t>(worker);
     pass.workers = static_cast<std::uint8_t>(workers);
     for (std::uint32_t k = 0; k < k_aggregation_alus; ++k) {
-        pass.d0[k] = (k + 1) << worker;
-        pass.d1[k] = (k + 101) << worker;
+        pass.d0[k] = (k + 1) << (worker & 31);
+        pass.d1[k] = (k + 101) << (worker & 31);
     }
     return pass;
 }
