@@ -77,7 +77,7 @@ switchml_machine::~switchml_machine() = default;
 
 void switchml_machine::add_workers()
 {
-    star_ = std::make_unique<lossless_star>("lossless", time_, pool_, config_.workers, config_.star());
+    star_ = std::make_unique<lossless_star>("lossless", time_, pool_, config_.machines(), config_.star());
     fabric_list_.push_back(&star_->engine());
     dma_fabric_view view;
     view.port_rate = bandwidth(2 * config_.network.rate.value());
@@ -86,22 +86,19 @@ void switchml_machine::add_workers()
     view.carry_data = config_.run.data == data_mode::checked;
     nic_config nic = config_.worker.nic;
     nic.rate = config_.network.rate;
-    for (std::uint32_t rank = 0; rank < config_.workers; ++rank) {
+    for (std::uint32_t rank = 0; rank < config_.machines(); ++rank) {
         chip_options options;
+        if (rank >= config_.workers) { // a server has neither NIC nor job
+            add_machine(rank, view, options);
+            continue;
+        }
         options.cores = config_.worker.cores;
         options.nic = &nic;
         options.nic_mac = worker_mac(rank);
         options.carry_data = view.carry_data;
         for (std::uint32_t core = 0; core < config_.worker.cores; ++core)
             options.jobs.push_back(config_.table(rank, core));
-        chips_.push_back(std::make_unique<chip>(fmt::format("worker_{}", rank).c_str(), time_, pool_,
-                                                config_.worker.chip, view, config_.ranks_table(rank), options));
-        chip& c = *chips_.back();
-        c.dma.to_fabric(0).bind(star_->port(rank).in);
-        star_->port(rank).out.bind(c.dma.from_fabric(0));
-        for (core_base* core : c.cores())
-            core->load(collective_firmware(), 0);
-        chip_list_.push_back(&c);
+        chip& c = add_machine(rank, view, options);
         ethernet_link_config cable = config_.network.cable;
         cable.seed += config_.run.seed;
         for (const worker_outage_config& o : config_.faults.outages)
@@ -119,6 +116,21 @@ void switchml_machine::add_workers()
         c.nic()->to_network.bind(cables_.back()->in(0));
         cables_.back()->out(0).bind(c.nic()->from_network);
     }
+}
+
+/// On the lossless network.
+chip& switchml_machine::add_machine(std::uint32_t rank, const dma_fabric_view& view, const chip_options& options)
+{
+    chips_.push_back(
+        std::make_unique<chip>(fmt::format("{}_{}", rank < config_.workers ? "worker" : "server", rank).c_str(), time_,
+                               pool_, config_.worker.chip, view, config_.ranks_table(rank), options));
+    chip& c = *chips_.back();
+    c.dma.to_fabric(0).bind(star_->port(rank).in);
+    star_->port(rank).out.bind(c.dma.from_fabric(0));
+    for (core_base* core : c.cores())
+        core->load(collective_firmware(), 0);
+    chip_list_.push_back(&c);
+    return c;
 }
 
 void switchml_machine::connect(std::uint32_t sw, std::uint32_t port, ethernet_link& link, std::uint32_t end)
@@ -236,7 +248,16 @@ std::uint32_t switchml_machine::parent_of(std::uint32_t number, std::uint32_t le
     return at;
 }
 
-std::string switchml_machine::chip_name(std::uint32_t rank) const { return fmt::format("worker {}", rank); }
+std::string switchml_machine::chip_name(std::uint32_t rank) const
+{
+    return rank < config_.workers ? fmt::format("worker {}", rank) : fmt::format("server {}", rank - config_.workers);
+}
+
+void switchml_machine::complete(abi::command& command) const
+{
+    if (command.algo == abi::algorithm::parameter_server)
+        command.root = config_.servers;
+}
 
 collective_case switchml_machine::as_run(const collective_case& asked) const
 {

@@ -162,6 +162,7 @@ struct switchml_worker_config {
 struct switchml_config {
     run_config run;
     std::uint32_t workers = 8;
+    std::uint32_t servers = 0;
     std::vector<std::uint32_t> tree;
     switchml_network_config network;
     switchml_switch_config tofino;
@@ -173,6 +174,9 @@ struct switchml_config {
     {
         run_config::fields(self.run, visit);
         visit("workers", self.workers, "Machines of all jobs", "8 or 16, Sapio et al., section 6 (Q)");
+        visit("servers", self.servers,
+              "Further machines on the lossless network that sum for parameter_server; 0: the workers do it themselves",
+              "as many as workers, or none, Sapio et al., section 6 (Q)");
         visit(
             "tree", self.tree,
             "Switches below each other, from the root down: [4, 8] is a root with 4 switches of 8 workers. Empty: one "
@@ -187,6 +191,7 @@ struct switchml_config {
     std::vector<config_problem> validate() const;
 
     std::uint32_t ranks() const { return workers; }
+    std::uint32_t machines() const { return workers + servers; }
     std::uint32_t workers_per_job() const { return workers / job.jobs; }
     abi::switchml::table table(std::uint32_t rank, std::uint32_t core) const;
     abi::platform_table ranks_table(std::uint32_t rank) const; ///< of the lossless network
@@ -217,6 +222,8 @@ public:
     const std::vector<chip*>& chips() const override { return chip_list_; }
     const std::vector<fabric_engine*>& fabrics() const override { return fabric_list_; }
     std::string chip_name(std::uint32_t rank) const override;
+    std::uint32_t data_ranks() const override { return config_.workers; }
+    void complete(abi::command& command) const override;
     collective_case as_run(const collective_case& c) const override;
     bool recovers(const collective_case& c) const override { return c.algo == abi::algorithm::switchml; }
     group_layout groups_of(std::uint32_t ranks_per_group) const override;
@@ -228,6 +235,7 @@ public:
 
 private:
     void add_workers();
+    chip& add_machine(std::uint32_t rank, const dma_fabric_view& view, const chip_options& options);
     std::uint32_t add_subtree(std::uint32_t level, std::uint32_t first_worker);
     std::uint32_t parent_of(std::uint32_t number, std::uint32_t level) const;
     void connect(std::uint32_t sw, std::uint32_t port, ethernet_link& link, std::uint32_t end);

@@ -136,9 +136,9 @@ abi::platform_table switchml_config::ranks_table(std::uint32_t rank) const
 {
     abi::platform_table t;
     t.rank = rank;
-    t.ranks = workers;
+    t.ranks = machines();
     t.dim_count = 1;
-    t.dims[0] = workers;
+    t.dims[0] = machines();
     t.coord[0] = rank;
     t.wrap[0] = 1; // the switch brings everybody one hop from everybody
     return t;
@@ -213,6 +213,10 @@ std::vector<config_problem> switchml_config::validate() const
 
 void switchml_config::check_shape(std::vector<config_problem>& p) const
 {
+    if (servers > k_most_workers) {
+        p.push_back({severity::error, "servers", fmt::format("is {}, must be at most {}.", servers, k_most_workers)});
+        return;
+    }
     if (workers < 1 || workers > k_most_workers) {
         p.push_back({severity::error, "workers", fmt::format("is {}, must be 1 to {}.", workers, k_most_workers)});
         return;
@@ -346,6 +350,10 @@ std::string switchml_config::refusal_of(abi::collective_op op, abi::algorithm al
     const char* reason = "";
     if (!firmware::supports(op, algo, ranks_table(0), false, &reason, &job_table))
         return fmt::format("{} by {} does not run here: {}.", name_of(op), name_of(algo), reason);
+    if (servers != 0 && algo != abi::algorithm::parameter_server)
+        return fmt::format(
+            "{} does not use servers, and {} are there: leave servers out, or run parameter_server alone.",
+            name_of(algo), servers);
     if (algo == abi::algorithm::switchml_lossless && job.transport == abi::switchml::transport::rdma)
         return "switchml_lossless needs transport: udp; RDMA messages are always recovered.";
     if (algo == abi::algorithm::switchml_lossless && tofino.aggregator != aggregator_kind::model)

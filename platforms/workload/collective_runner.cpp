@@ -256,6 +256,7 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     command.transposed = c.transposed ? 1 : 0;
     command.group_rows = layout.tile_rows;
     command.group_cols = layout.tile_cols;
+    machine_.complete(command);
     answers_ = 0;
     const std::uint64_t start_ps = kernel_now_ps();
     const std::uint64_t traffic_before = traffic_so_far();
@@ -368,13 +369,13 @@ group_layout collective_runner::layout_of(const collective_case& c) const
 {
     if (c.ranks_per_group != 0)
         return machine_.groups_of(c.ranks_per_group);
-    return {std::vector<std::uint32_t>(machine_.chips().size(), 0), 0, 0};
+    return {std::vector<std::uint32_t>(machine_.data_ranks(), 0), 0, 0};
 }
 
 void collective_runner::fill_inputs(const collective_case& c, const rank_groups& groups, std::uint64_t buffer_offset,
                                     std::uint64_t input_seed)
 {
-    const auto ranks = static_cast<std::uint32_t>(machine_.chips().size());
+    const std::uint32_t ranks = machine_.data_ranks();
     const std::uint64_t element = abi::element_bytes(c.type);
     const auto each_span = [](hbm& memory, std::uint64_t offset, std::uint64_t bytes, auto&& fill) {
         for (std::uint64_t done = 0; done < bytes;) {
@@ -385,6 +386,11 @@ void collective_runner::fill_inputs(const collective_case& c, const rank_groups&
         }
     };
     for (chip* target : machine_.chips()) {
+        if (target->rank() >= ranks) {
+            each_span(target->hbm, buffer_offset, c.count * element,
+                      [](std::uint64_t, std::uint8_t* to, std::uint64_t n) { std::memset(to, 0, n); });
+            continue;
+        }
         const abi::element_range in = input_range(c, target->rank(), ranks);
         const auto poison = [](std::uint64_t, std::uint8_t* to, std::uint64_t n) { std::memset(to, k_poison, n); };
         each_span(target->hbm, buffer_offset, in.first * element, poison);

@@ -29,6 +29,10 @@ public:
     virtual const std::vector<fabric_engine*>& fabrics() const = 0;
     /// How people find the chip of a rank: "chip(3,4)".
     virtual std::string chip_name(std::uint32_t rank) const = 0;
+    /// Ranks that bring data and get the answer, the first of chips(). The others help; what they hold before is zeros.
+    virtual std::uint32_t data_ranks() const { return static_cast<std::uint32_t>(chips().size()); }
+    /// What firmware of this machine is told besides.
+    virtual void complete(abi::command& command) const { static_cast<void>(command); }
     /// A case as this machine runs it: jobs as groups of ranks, sums that are quantised.
     virtual collective_case as_run(const collective_case& c) const { return c; }
     /// Firmware sends again what is lost: that all is at rest does not mean that it stays so.
