@@ -49,8 +49,9 @@ inline constexpr std::uint32_t k_sem_partner_ready =
 inline constexpr std::uint32_t k_partner_rounds = 8; ///< enough for 256 ranks
 inline constexpr std::uint32_t k_sem_halving = k_sem_data;                     ///< 0..7: round k, sums from rank ^ 2^k
 inline constexpr std::uint32_t k_sem_doubling = k_sem_data + k_partner_rounds; ///< 8..15: round k, results
-inline constexpr std::uint32_t k_sem_to_server = k_sem_data;                   ///< contributions, from everybody
-inline constexpr std::uint32_t k_sem_from_server = k_sem_data + 1;             ///< results, from all servers
+inline constexpr std::uint32_t k_server_window = 8;                            ///< chunks of every shard under way
+inline constexpr std::uint32_t k_sem_to_server = k_sem_data;       ///< 0..7: contributions to chunk t, t mod 8
+inline constexpr std::uint32_t k_sem_from_server = k_sem_data + 8; ///< 8..15: sums of chunk t, t mod 8
 static_assert(k_sem_partner_ready + k_partner_rounds <= k_sem_tree_ready &&
                   k_sem_doubling + k_partner_rounds <= k_sem_ready,
               "semaphore ranges overlap");

@@ -11,7 +11,8 @@
 //
 // parameter_server. Shard j of S is summed by server j: on rank j itself, S = n (command.root == 0), or on a machine of its own:
 // the last S = command.root ranks are servers, the others work. Every worker sends every server its shard, added on arrival;
-// every server sends every worker the sum. Colocated 2|U|(n-1)/n sent and received by each; else 2|U| in all by a worker.
+// every server sends every worker the sum. It goes chunk by chunk, as the packets of SwitchML do: chunk t of all shards counts on
+// semaphores t mod W, and a worker sends chunk t + W when it has all sums of chunk t, so a count belongs to one chunk. Colocated 2|U|(n-1)/n sent and received by each; else 2|U| in all by a worker.
 //   What is in the buffer of a server of its own is added too: the host clears it. It keeps its shard of the result.
 //   Additions may arrive as soon as all have entered: the barrier of all_to_all.
 #include "firmware/collectives/collectives.h"
@@ -107,52 +108,112 @@ abi::status halve_and_double(exchange& x)
     return {};
 }
 
-abi::status serve_and_work(exchange& x)
-{
-    const std::uint32_t rank = x.context.table.rank;
-    const std::uint32_t ranks = x.context.table.ranks;
-    const std::uint32_t dedicated = x.command.root;
-    const std::uint32_t servers = dedicated != 0 ? dedicated : ranks;
-    const std::uint32_t workers = dedicated != 0 ? ranks - dedicated : ranks;
-    const std::uint32_t first_server = dedicated != 0 ? workers : 0;
-    const bool works = rank < workers;
-    const bool serves = rank >= first_server;
-    const auto shard = [&](std::uint32_t server) {
+/// One collective of parameter_server, as worker, server or both.
+struct server_job {
+    explicit server_job(exchange& e)
+        : x(e), out(e), rank(e.context.table.rank), dedicated(e.command.root),
+          servers(dedicated != 0 ? dedicated : e.context.table.ranks),
+          workers(dedicated != 0 ? e.context.table.ranks - dedicated : e.context.table.ranks),
+          first_server(dedicated != 0 ? workers : 0),
+          // The first shard is the longest.
+          rounds(out.chunks(shard(first_server)))
+    {
+    }
+
+    abi::element_range shard(std::uint32_t server) const
+    {
         return abi::shard_of(x.command.count, servers, server - first_server);
-    };
-    sender out(x);
-    if (abi::status s = x.meet_everybody(); !s.ok())
-        return s;
+    }
+    /// Chunk `round` of the shard of `server`; empty behind its end.
+    abi::element_range piece(std::uint32_t server, std::uint32_t round) const
+    {
+        const abi::element_range all = shard(server);
+        const std::uint64_t first = round * out.chunk_elements;
+        if (first >= all.count)
+            return {all.first, 0};
+        const std::uint64_t left = all.count - first;
+        return {all.first + first, left < out.chunk_elements ? left : out.chunk_elements};
+    }
+    /// Other ranks whose servers have something in this round.
+    std::uint32_t busy_servers(std::uint32_t round) const
+    {
+        std::uint32_t busy = 0;
+        for (std::uint32_t s = first_server; s < first_server + servers; ++s)
+            busy += s != rank && piece(s, round).count != 0 ? 1 : 0;
+        return busy;
+    }
 
     // Staggered, so that no server is everybody's target at once.
-    if (works) {
+    abi::status contribute(std::uint32_t round)
+    {
+        if (round >= k_server_window)
+            if (abi::status s = x.wait_expected(k_sem_from_server + round % k_server_window); !s.ok())
+                return s;
+        x.context.expected[k_sem_from_server + round % k_server_window] += busy_servers(round);
         for (std::uint32_t i = 1; i <= servers; ++i) {
             const std::uint32_t server = first_server + (rank + i) % servers;
             if (server == rank)
                 continue;
-            if (abi::status s = out.send(shard(server), server, k_sem_to_server, true); !s.ok())
+            const std::uint32_t semaphore = k_sem_to_server + round % k_server_window;
+            if (abi::status s = out.send(piece(server, round), server, semaphore, true); !s.ok())
                 return s;
-            x.context.expected[k_sem_from_server] += out.chunks(shard(server));
         }
-        ++x.step;
+        return {};
     }
-    if (serves) {
-        x.context.expected[k_sem_to_server] += out.chunks(shard(rank)) * (workers - (works ? 1 : 0));
-        x.peer = ranks; // whoever is late is not known by one counter
-        if (abi::status s = x.wait_expected(k_sem_to_server); !s.ok())
+
+    abi::status serve(std::uint32_t round)
+    {
+        const abi::element_range mine = piece(rank, round);
+        if (mine.count == 0)
+            return {};
+        const std::uint32_t others = workers - (dedicated != 0 ? 0 : 1);
+        x.context.expected[k_sem_to_server + round % k_server_window] += others;
+        x.peer = x.context.table.ranks; // whoever is late is not known by one counter
+        if (abi::status s = x.wait_expected(k_sem_to_server + round % k_server_window); !s.ok())
             return s;
         for (std::uint32_t i = 1; i <= workers; ++i) {
             const std::uint32_t worker = (rank + i) % workers;
+            const std::uint32_t semaphore = k_sem_from_server + round % k_server_window;
             if (worker == rank)
                 continue;
-            if (abi::status s = out.send(shard(rank), worker, k_sem_from_server, false); !s.ok())
+            if (abi::status s = out.send(mine, worker, semaphore, false); !s.ok())
                 return s;
         }
-        ++x.step;
+        return {};
     }
-    x.peer = ranks;
-    return x.wait_expected(k_sem_from_server);
-}
+
+    abi::status run()
+    {
+        if (abi::status s = x.meet_everybody(); !s.ok())
+            return s;
+        const bool works = rank < workers;
+        const bool serves = rank >= first_server;
+        // Who does both sends some rounds ahead of what it serves, so that neither waits for the other.
+        const std::uint32_t ahead = works && serves ? k_server_window / 2 : 0;
+        for (std::uint32_t round = 0; round < rounds + ahead; ++round, ++x.step) {
+            if (works && round < rounds)
+                if (abi::status s = contribute(round); !s.ok())
+                    return s;
+            if (serves && round >= ahead)
+                if (abi::status s = serve(round - ahead); !s.ok())
+                    return s;
+        }
+        x.peer = x.context.table.ranks;
+        for (std::uint32_t i = 0; works && i < k_server_window; ++i)
+            if (abi::status s = x.wait_expected(k_sem_from_server + i); !s.ok())
+                return s;
+        return {};
+    }
+
+    exchange& x;
+    sender out;
+    std::uint32_t rank;
+    std::uint32_t dedicated;
+    std::uint32_t servers;
+    std::uint32_t workers;
+    std::uint32_t first_server;
+    std::uint32_t rounds;
+};
 
 } // namespace
 
@@ -170,7 +231,7 @@ void run_parameter_server(abi::hal& hal, dma_driver& dma, firmware_context& cont
 {
     exchange x{hal, dma, context, command};
     hal.compute(costs::k_command);
-    const abi::status status = serve_and_work(x);
+    const abi::status status = server_job(x).run();
     x.finish(result, status);
 }
 
