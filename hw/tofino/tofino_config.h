@@ -39,11 +39,11 @@ struct tofino_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("ports", self.ports, "Front-panel ports", "16 of 100 Gb/s usable for workers, SwitchML section 4.8 (Q)");
+        visit("ports", self.ports, "Front-panel ports", "16 of 100 Gb/s usable for workers, Sapio et al., section 5 (Q)");
         visit("ports_per_pipe", self.ports_per_pipe,
               "Front-panel ports of one pipe: port p belongs to pipe p / ports_per_pipe",
-              "64 ports, 4 pipes; 16 to 64 workers a pipeline depending on their speed, SwitchML section 6 (Q)");
-        visit("port_rate", self.port_rate, "Rate of a front-panel port, per direction", "SwitchML section 6 (Q)");
+              "64 ports, 4 pipes; 16 to 64 workers a pipeline depending on their speed, Sapio et al., section 6 (Q)");
+        visit("port_rate", self.port_rate, "Rate of a front-panel port, per direction", "Sapio et al., section 6 (Q)");
         visit("egress_queue", self.egress_queue, "Room of the queue of one front-panel port; a full one drops",
               "not published (A)");
         visit("first_pass_latency", self.first_pass_latency,
@@ -53,9 +53,9 @@ struct tofino_config {
               "12 stages of 20 cycles at 1.22 GHz (D)");
         visit("pass_latency", self.pass_latency,
               "Every further pass, idle switch; serialisation on the recirculation port included",
-              "520 ns, SwitchML section 4.8 (Q)");
+              "520 ns, Sapio et al., section 5 (Q)");
         visit("recirculation_rate", self.recirculation_rate, "Rate of one recirculation port",
-              "100 Gb/s ports in loop-back, SwitchML section 4.8 (Q)");
+              "100 Gb/s ports in loop-back, Sapio et al., section 5 (Q)");
         visit("recirculation_queue", self.recirculation_queue,
               "Room of the queue of one recirculation port; a full one drops", "not published (A)");
         visit("register_depth", self.register_depth, "Entries of every register: two for each slot",
