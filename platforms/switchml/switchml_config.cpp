@@ -32,6 +32,15 @@ std::uint32_t next_power_of_two(std::uint32_t v)
     return p;
 }
 
+bool summed_by_switch(abi::element_type t)
+{
+    return t == abi::element_type::int32 || t == abi::element_type::float32;
+}
+std::string type_refusal(abi::element_type t)
+{
+    return fmt::format("{} cannot be summed in the switch: int32 and float32 can.", name_of(t));
+}
+
 /// Bytes on the wire of one full packet.
 std::uint32_t packet_wire_bytes(const switchml_job_config& job)
 {
@@ -374,10 +383,8 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
             if (!firmware::by_switch(algorithms[a]))
                 continue;
             for (std::size_t t = 0; t < spec.types.size(); ++t)
-                if (spec.types[t] != abi::element_type::int32 && spec.types[t] != abi::element_type::float32)
-                    p.push_back({severity::error, key + ".types",
-                                 fmt::format("{} cannot be summed in the switch: int32 and float32 can.",
-                                             name_of(spec.types[t]))});
+                if (!summed_by_switch(spec.types[t]))
+                    p.push_back({severity::error, key + ".types", type_refusal(spec.types[t])});
             for (const abi::reduce_op r : spec.redops)
                 if (r != abi::reduce_op::sum)
                     p.push_back({severity::error, key + ".redops",
@@ -396,6 +403,14 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
         const std::string refusal = refusal_of(abi::collective_op::all_reduce, run.training_step->algorithm);
         if (!refusal.empty())
             p.push_back({severity::error, "training_step.algorithm", refusal});
+        const auto check_type = [&](abi::element_type t, std::string key) {
+            if (firmware::by_switch(run.training_step->algorithm) && !summed_by_switch(t))
+                p.push_back({severity::error, std::move(key), type_refusal(t)});
+        };
+        for (std::size_t i = 0; i < run.training_step->groups.size(); ++i)
+            check_type(run.training_step->groups[i].type, fmt::format("training_step.groups.{}.type", i));
+        for (std::size_t i = 0; i < run.training_step->exchanges.size(); ++i)
+            check_type(run.training_step->exchanges[i].type, fmt::format("training_step.exchanges.{}.type", i));
         for (std::size_t i = 0; i < run.training_step->exchanges.size(); ++i)
             if (run.training_step->exchanges[i].ranks_per_group)
                 p.push_back({severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i),
