@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fmt/ranges.h>
 #include <fstream>
 #include <sstream>
 
@@ -18,10 +19,7 @@ using abi::switchml::transport;
 
 namespace {
 
-bool has(const json& text, const std::string& part)
-{
-    return text.get<std::string>().find(part) != std::string::npos;
-}
+bool has(const json& text, const std::string& part) { return text.get<std::string>().find(part) != std::string::npos; }
 
 /// What a worker sees of its cable: how many frames, a hash of their times, and the last one.
 class cable_log final : public ethernet_fault_if {
@@ -271,7 +269,8 @@ unsigned sweep(transport t, element_type type, std::uint32_t elements, std::uint
     c.job.slots = slots;
     c.job.timeout = duration(100'000'000);
     const std::uint64_t bytes = 3ull * elements * 4 - 4;
-    c.run.workload = {all_reduce({algorithm::switchml}, {bytes}, {type}), all_reduce({algorithm::switchml}, {8}, {type})};
+    c.run.workload = {all_reduce({algorithm::switchml}, {bytes}, {type}),
+                      all_reduce({algorithm::switchml}, {8}, {type})};
     unsigned runs = 0;
     for (const anomaly a : {anomaly::drop, anomaly::corrupt, anomaly::duplicate, anomaly::three_copies, anomaly::late,
                             anomaly::later_than_the_timer})
@@ -308,4 +307,50 @@ TEST_CASE("switchml: every frame may be lost or damaged or repeated or late over
     CHECK(sweep(transport::rdma, element_type::int32, 64, 2) > 6 * 4 * 4);
     CHECK(sweep(transport::rdma, element_type::int32, 256, 4) > 6 * 4 * 4);
     CHECK(sweep(transport::rdma, element_type::float32, 64, 2) > 6 * 4 * 5);
+}
+
+TEST_CASE("switchml: what the check lets pass the switch admits and runs")
+{
+    std::uint64_t state = 1;
+    const auto below = [&](std::uint32_t n) {
+        state = state * 6364136223846793005ull + 1442695040888963407ull;
+        return static_cast<std::uint32_t>((state >> 33) % n);
+    };
+    unsigned sound = 0, ran = 0;
+    for (unsigned round = 0; round < 400; ++round) {
+        switchml_config c = rack(1 + below(below(3) == 0 ? 130 : 40), 1 + below(3));
+        c.tofino.chip.ports_per_pipe = std::vector<std::uint32_t>{4, 8, 16, 16, 24, 32, 64}[below(7)];
+        c.tofino.chip.ports = 4 * c.tofino.chip.ports_per_pipe;
+        c.tofino.chip.register_depth = 4096;
+        c.job.elements_per_packet = below(2) == 0 ? 64 : 256;
+        c.job.transport = below(4) == 0 ? transport::rdma : transport::udp;
+        c.job.packets_per_message = 1 << below(3);
+        c.job.slots = 4 * (1 + below(40));
+        c.job.first_slot = below(3) == 0 ? below(300) : 0;
+        c.job.jobs = below(2) == 0 ? 1 : 1 + below(6);
+        if (below(4) == 0) {
+            c.tree = {1 + below(5), 1 + below(20)};
+            c.workers = c.tree[0] * c.tree[1];
+            c.job.jobs = 1;
+            c.job.transport = transport::udp;
+        }
+        c.run.workload = {all_reduce({algorithm::switchml}, {3000})};
+        if (!errors_of(c).empty())
+            continue;
+        ++sound;
+        INFO(fmt::format("round {}: {} workers, {} jobs, tree [{}], {} elements, {} ports a pipe, {} slots from {}, {}",
+                         round, c.workers, c.job.jobs, fmt::join(c.tree, ", "), c.job.elements_per_packet,
+                         c.tofino.chip.ports_per_pipe, c.job.slots, c.job.first_slot, name_of(c.job.transport)));
+        if (sound % 4 == 0) {
+            run_exact(c);
+            ++ran;
+            continue;
+        }
+        const json j = in_child([&](json&) { const switchml_machine machine(c); });
+        INFO(j.value("thrown", ""));
+        CHECK_FALSE(j.contains("thrown"));
+    }
+    INFO(sound << " sound");
+    CHECK(sound >= 80);
+    CHECK(ran >= 20);
 }

@@ -19,9 +19,12 @@ namespace {
 /// Counters of all workers, as lists.
 void volumes(switchml_machine& machine, json& j)
 {
-    json lists = {{"nic_frames_sent", json::array()},    {"nic_bytes_sent", json::array()},
-                  {"nic_frames_received", json::array()}, {"nic_bytes_received", json::array()},
-                  {"dma_sent", json::array()},           {"dma_received", json::array()}};
+    json lists = {{"nic_frames_sent", json::array()},
+                  {"nic_bytes_sent", json::array()},
+                  {"nic_frames_received", json::array()},
+                  {"nic_bytes_received", json::array()},
+                  {"dma_sent", json::array()},
+                  {"dma_received", json::array()}};
     for (chip* c : machine.chips()) {
         lists["nic_frames_sent"].push_back(c->nic()->transmitter().frames.value());
         lists["nic_bytes_sent"].push_back(c->nic()->transmitter().bytes.value());
@@ -162,8 +165,8 @@ TEST_CASE("switchml: one packet takes the time of the headers from memory to the
             }
             for (const std::size_t down : {1u, 3u}) {
                 CHECK(value(down, 2) == wire_bytes);
-                CHECK(value(down, 0) == last_up + c.network.cable.propagation.value() + 600'000 +
-                                            (passes - 1) * 520'000 + wire_ps);
+                CHECK(value(down, 0) ==
+                      last_up + c.network.cable.propagation.value() + 600'000 + (passes - 1) * 520'000 + wire_ps);
             }
         }
 }
@@ -186,8 +189,7 @@ TEST_CASE("switchml: the time of one packet has every delay as often as the pack
     CHECK(time_of([&](switchml_config& c) {
               c.job.elements_per_packet = 64;
               c.tofino.chip.pass_latency = duration(520'000 + d);
-          }) ==
-          time_of([&](switchml_config& c) { c.job.elements_per_packet = 64; }) + d);
+          }) == time_of([&](switchml_config& c) { c.job.elements_per_packet = 64; }) + d);
 }
 
 TEST_CASE("switchml: a full pipe runs at the line rate")
@@ -229,7 +231,8 @@ TEST_CASE("switchml: without data the times are the same")
         c.job.timeout = duration(100'000'000);
         c.network.cable.impairments.loss = 0.02;
         c.network.cable.impairments.duplication = 0.02;
-        c.run.workload = {switched({4, 70'000}), all_reduce({algorithm::ring_1d, algorithm::parameter_server}, {5'000})};
+        c.run.workload = {switched({4, 70'000}),
+                          all_reduce({algorithm::ring_1d, algorithm::parameter_server}, {5'000})};
         const json with = run_exact(c);
         c.run.data = data_mode::off;
         const json without = run_exact(c);
