@@ -56,6 +56,19 @@ bool uses_lossless(const run_config& run)
 }
 } // namespace
 
+/// Stands at a port of the switch without a cable.
+class empty_port final : public sc_core::sc_module, private ethernet_device {
+public:
+    ethernet_receive_socket in;
+    ethernet_transmit_socket out;
+    explicit empty_port(const sc_core::sc_module_name& name) : sc_core::sc_module(name), in("in", *this, 0), out("out")
+    {
+    }
+
+private:
+    void on_frame(std::uint32_t, packet_ptr, std::uint64_t) override {}
+};
+
 switchml_machine::switchml_machine(const switchml_config& config) : config_(config), time_("timeline")
 {
     time_.set_run_ahead(true); // no foreign SystemC component is part of this platform
@@ -66,11 +79,19 @@ switchml_machine::switchml_machine(const switchml_config& config) : config_(conf
         switches_.push_back(std::make_unique<tofino_switch>("switch_0", time_, pool_, chip,
                                                             aggregators(config_.tofino.aggregator, config_.tofino.chip),
                                                             config_.tofino.aggregator != aggregator_kind::model));
-        for (const switchml_config::node& n : nodes)
+        std::uint32_t next_port = 0;
+        for (const switchml_config::node& n : nodes) {
+            for (; next_port < n.first_port; ++next_port) {
+                empty_ports_.push_back(std::make_unique<empty_port>(fmt::format("empty_port_{}", next_port).c_str()));
+                switches_.front()->to_network(next_port).bind(empty_ports_.back()->in);
+                empty_ports_.back()->out.bind(switches_.front()->from_network(next_port));
+            }
+            next_port += n.workers;
             for (std::uint32_t w = 0; w < n.workers; ++w) {
                 connect(0, n.first_port + w, *cables_[n.first_rank + w], 1);
                 switches_.front()->add_mac(worker_mac(n.first_rank + w), n.first_port + w);
             }
+        }
         admit_jobs();
     } else {
         add_subtree(0, 0);

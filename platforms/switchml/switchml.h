@@ -21,6 +21,7 @@
 namespace weft {
 
 class tofino_switch;
+class empty_port;
 
 enum class aggregator_kind : std::uint8_t { model, rtl, lockstep };
 template <> struct enum_names<aggregator_kind> {
@@ -252,6 +253,7 @@ private:
     std::vector<std::unique_ptr<tofino_switch>> switches_;
     std::vector<std::unique_ptr<ethernet_link>> cables_; ///< of the workers
     std::vector<std::unique_ptr<ethernet_link>> trunks_; ///< between switches
+    std::vector<std::unique_ptr<empty_port>> empty_ports_;
     std::vector<std::unique_ptr<chip>> chips_;
     std::vector<chip*> chip_list_;
     std::vector<fabric_engine*> fabric_list_;

@@ -310,12 +310,13 @@ void switchml_config::check_job(std::vector<config_problem>& p) const
     const std::uint64_t present = tofino.chip.register_depth / 2;
     if (needed > present)
         p.push_back({severity::error, "job.slots",
-                     fmt::format("is {}: {} need slots up to {}, but registers of {} entries hold {} slots in two "
+                     fmt::format("is {}: {} up to {}, but registers of {} entries hold {} slots in two "
                                  "versions.",
                                  job.slots,
                                  nodes_of_job > 1
-                                     ? fmt::format("{} virtual switches and the one that joins them", nodes_of_job - 1)
-                                     : fmt::format("{} job{}", job.jobs, job.jobs == 1 ? "" : "s"),
+                                     ? fmt::format("{} virtual switches and the one that joins them need slots",
+                                                   nodes_of_job - 1)
+                                     : fmt::format("{} job{} slots", job.jobs, job.jobs == 1 ? " needs" : "s need"),
                                  needed, tofino.chip.register_depth, present)});
     const std::uint32_t most =
         job.transport == abi::switchml::transport::rdma ? per_node : firmware::k_switchml_workers;

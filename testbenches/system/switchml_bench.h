@@ -132,7 +132,7 @@ inline json in_child(const std::function<void(json&)>& child)
     if (pid == 0) {
         close(ends[0]);
         sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING); // "stopped by user"
-        json j;
+        json j = json::object();
         try {
             child(j);
         } catch (const std::exception& e) {

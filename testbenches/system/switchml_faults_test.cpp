@@ -79,7 +79,6 @@ TEST_CASE("switchml: a worker that stops for good ends the run with its name")
         CHECK(has(j.at("failure"), "waits for worker 2 of 4"));
         CHECK(has(j.at("failure"), "a wait timed out on NIC.RX_HEAD"));
         CHECK(j.at("simulated_ps").get<std::uint64_t>() < 3 * c.run.firmware_timeout.value());
-        CHECK(j.at("leaks") == "");
     }
 }
 
@@ -109,10 +108,11 @@ TEST_CASE("switchml: the program ends with 1 when a worker stops for good")
                                         "network: {rate: 10 Gbps}\njob: {slots: 16}\n"
                                         "faults: {outages: [{worker: 1, from: 10 us}]}\n"
                                         "workload: [{op: all_reduce, algorithms: [switchml], sizes: [64 KiB]}]\n";
-    const std::string command = "cd " + dir.string() + " && " + WEFT_PROGRAM + " run gone.yaml --quiet > out 2> err";
+    const std::string command =
+        "cd " + dir.string() + " && " + WEFT_PROGRAM + " run gone.yaml --quiet > stdout.txt 2> stderr.txt";
     const int status = std::system(command.c_str());
     std::stringstream err;
-    err << std::ifstream(dir / "err").rdbuf();
+    err << std::ifstream(dir / "stderr.txt").rdbuf();
     INFO(err.str());
     CHECK(WEXITSTATUS(status) == 1);
     CHECK(err.str().find("waits for worker 1 of 3") != std::string::npos);
