@@ -60,7 +60,7 @@ std::vector<config_problem> ethernet_link_config::validate() const
     }
     for (std::size_t i = 0; i < outages.size(); ++i)
         if (outages[i].until <= outages[i].from)
-            p.push_back({severity::error, fmt::format("outages[{}]", i),
+            p.push_back({severity::error, fmt::format("outages.{}", i),
                          fmt::format("ends at {}, must end after it begins at {}.", to_string(outages[i].until),
                                      to_string(outages[i].from))});
     return p;

@@ -56,17 +56,42 @@ bool uses_lossless(const run_config& run)
 }
 } // namespace
 
+/// Stands at a port of the switch without a cable.
+class empty_port final : public sc_core::sc_module, private ethernet_device {
+public:
+    ethernet_receive_socket in;
+    ethernet_transmit_socket out;
+    explicit empty_port(const sc_core::sc_module_name& name) : sc_core::sc_module(name), in("in", *this, 0), out("out")
+    {
+    }
+
+private:
+    void on_frame(std::uint32_t, packet_ptr, std::uint64_t) override {}
+};
+
 switchml_machine::switchml_machine(const switchml_config& config) : config_(config), time_("timeline")
 {
     time_.set_run_ahead(true); // no foreign SystemC component is part of this platform
     add_workers();
     if (config_.tree.empty()) {
-        switches_.push_back(std::make_unique<tofino_switch>("switch_0", time_, pool_,
-                                                            config_.switch_chip(config_.workers),
+        const std::vector<switchml_config::node> nodes = config_.nodes();
+        const tofino_config chip = config_.switch_chip(switchml_config::ports_of(nodes));
+        switches_.push_back(std::make_unique<tofino_switch>("switch_0", time_, pool_, chip,
                                                             aggregators(config_.tofino.aggregator, config_.tofino.chip),
                                                             config_.tofino.aggregator != aggregator_kind::model));
-        for (std::uint32_t rank = 0; rank < config_.workers; ++rank)
-            connect(0, rank, *cables_[rank], 1);
+        std::uint32_t next_port = 0;
+        for (const switchml_config::node& n : nodes) {
+            for (; next_port < n.first_port; ++next_port) {
+                empty_ports_.push_back(std::make_unique<empty_port>(fmt::format("empty_port_{}", next_port).c_str()));
+                switches_.front()->to_network(next_port).bind(empty_ports_.back()->in);
+                empty_ports_.back()->out.bind(switches_.front()->from_network(next_port));
+            }
+            next_port += n.workers;
+            for (std::uint32_t w = 0; w < n.workers; ++w) {
+                connect(0, n.first_port + w, *cables_[n.first_rank + w], 1);
+                switches_.front()->add_mac(worker_mac(n.first_rank + w), n.first_port + w);
+            }
+        }
         admit_jobs();
     } else {
         add_subtree(0, 0);
@@ -139,41 +164,41 @@ void switchml_machine::connect(std::uint32_t sw, std::uint32_t port, ethernet_li
     link.out(end).bind(switches_[sw]->from_network(port));
 }
 
-/// All workers below one switch; more of them than a pipe has ports form virtual switches below one more node.
+/// All workers below one switch. A job of more than one node gets one more of them, which joins the others (virtual switches).
 void switchml_machine::admit_jobs()
 {
     tofino_switch& sw = *switches_.front();
-    const std::uint32_t n = config_.workers_per_job();
-    const std::uint32_t per_node = config_.tofino.chip.ports_per_pipe;
+    const std::vector<switchml_config::node> nodes = config_.nodes();
+    const auto per_job = static_cast<std::uint32_t>(nodes.size() / config_.job.jobs);
     const bool recovers = !uses_lossless(config_.run);
-    for (std::uint32_t rank = 0; rank < config_.workers; ++rank)
-        sw.add_mac(worker_mac(rank), rank);
+    const auto with_workers = [&](tofino_job job, const switchml_config::node& n) {
+        for (std::uint32_t w = 0; w < n.workers; ++w)
+            job.workers.push_back(attached(n.first_rank + w, n.first_port + w));
+        job.home_pipe = n.first_port / config_.tofino.chip.ports_per_pipe;
+        return job;
+    };
     for (std::uint32_t number = 0; number < config_.job.jobs; ++number) {
-        tofino_job job = job_of(config_, number, recovers);
-        const std::uint32_t first = number * n;
-        if (n <= per_node) {
-            for (std::uint32_t w = 0; w < n; ++w)
-                job.workers.push_back(attached(first + w, first + w));
-            job.home_pipe = first / per_node % k_tofino_pipes;
-            sw.add_job(job);
+        const tofino_job job = job_of(config_, number, recovers);
+        const switchml_config::node* const first = &nodes[std::size_t{number} * per_job];
+        if (per_job == 1) {
+            sw.add_job(with_workers(job, *first));
             continue;
         }
-        const std::uint32_t nodes = (n + per_node - 1) / per_node;
+        const std::uint32_t registers = config_.job.first_slot + number * (per_job + 1) * config_.job.slots;
+        const std::uint32_t groups = number * (per_job + 1) + 1;
         tofino_job root = job;
-        root.workers.assign(nodes, {});
+        root.workers.assign(per_job, {});
         for (tofino_worker& w : root.workers)
             w.inside = true;
-        root.register_slot = nodes * config_.job.slots;
+        root.register_slot = registers + per_job * config_.job.slots;
+        root.multicast_group = static_cast<std::uint16_t>(groups + per_job);
         const std::uint32_t parent = sw.add_job(root);
-        for (std::uint32_t node = 0; node < nodes; ++node) {
-            tofino_job part = job;
-            for (std::uint32_t w = node * per_node; w < std::min(n, (node + 1) * per_node); ++w)
-                part.workers.push_back(attached(first + w, first + w));
-            part.register_slot = node * config_.job.slots;
-            part.home_pipe = node % k_tofino_pipes;
-            part.multicast_group = static_cast<std::uint16_t>(node + 2);
+        for (std::uint32_t i = 0; i < per_job; ++i) {
+            tofino_job part = with_workers(job, first[i]);
+            part.register_slot = registers + i * config_.job.slots;
+            part.multicast_group = static_cast<std::uint16_t>(groups + i);
             part.parent.kind = parent_kind::inside;
-            part.parent.worker = node;
+            part.parent.worker = i;
             part.parent.job = parent;
             sw.add_job(part);
         }

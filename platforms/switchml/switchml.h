@@ -21,6 +21,7 @@
 namespace weft {
 
 class tofino_switch;
+class empty_port;
 
 enum class aggregator_kind : std::uint8_t { model, rtl, lockstep };
 template <> struct enum_names<aggregator_kind> {
@@ -200,6 +201,18 @@ struct switchml_config {
     std::uint64_t nic_area_offset() const;                ///< in the worker's memory; buffers end there
     std::uint32_t leaf_of(std::uint32_t rank) const;      ///< number of the switch above it, in a tree
 
+    /// Workers of a job that one pipe of the switch aggregates: their ports lie side by side in it.
+    struct node {
+        std::uint32_t first_rank = 0;
+        std::uint32_t workers = 0;
+        std::uint32_t first_port = 0;
+    };
+    /// Below one switch: job by job, all jobs alike. A node that finds no room in the pipe of the one before begins the next.
+    std::vector<node> nodes() const;
+    /// Of a node: ports of a pipe, those with a recirculation port of their own (256 elements), bits of a bitmap.
+    std::uint32_t most_workers_of_a_node() const;
+    static std::uint32_t ports_of(const std::vector<node>& nodes); ///< from port 0 to the last one
+
 private:
     void check_job(std::vector<config_problem>& problems) const;
     void check_shape(std::vector<config_problem>& problems) const;
@@ -248,6 +261,7 @@ private:
     std::vector<std::unique_ptr<tofino_switch>> switches_;
     std::vector<std::unique_ptr<ethernet_link>> cables_; ///< of the workers
     std::vector<std::unique_ptr<ethernet_link>> trunks_; ///< between switches
+    std::vector<std::unique_ptr<empty_port>> empty_ports_;
     std::vector<std::unique_ptr<chip>> chips_;
     std::vector<chip*> chip_list_;
     std::vector<fabric_engine*> fabric_list_;

@@ -32,6 +32,12 @@ std::uint32_t next_power_of_two(std::uint32_t v)
     return p;
 }
 
+bool summed_by_switch(abi::element_type t) { return t == abi::element_type::int32 || t == abi::element_type::float32; }
+std::string type_refusal(abi::element_type t)
+{
+    return fmt::format("{} cannot be summed in the switch: int32 and float32 can.", name_of(t));
+}
+
 /// Bytes on the wire of one full packet.
 std::uint32_t packet_wire_bytes(const switchml_job_config& job)
 {
@@ -193,6 +199,35 @@ std::uint32_t switchml_config::leaf_of(std::uint32_t rank) const
     return at;
 }
 
+std::uint32_t switchml_config::most_workers_of_a_node() const
+{
+    return std::min(tofino.chip.ports_per_pipe,
+                    job.elements_per_packet == 256 ? k_wide_packet_workers : k_max_aggregation_workers);
+}
+
+std::vector<switchml_config::node> switchml_config::nodes() const
+{
+    const std::uint32_t pipe = tofino.chip.ports_per_pipe;
+    const std::uint32_t used = job.elements_per_packet == 256 ? std::min(pipe, k_wide_packet_workers) : pipe;
+    const std::uint32_t n = workers_per_job();
+    std::vector<node> all;
+    std::uint32_t port = 0;
+    for (std::uint32_t first = 0; first < workers; first += n)
+        for (std::uint32_t w = 0; w < n; w += all.back().workers) {
+            const std::uint32_t here = std::min(most_workers_of_a_node(), n - w);
+            if (port % pipe + here > used)
+                port = (port / pipe + 1) * pipe;
+            all.push_back({first + w, here, port});
+            port += here;
+        }
+    return all;
+}
+
+std::uint32_t switchml_config::ports_of(const std::vector<node>& nodes)
+{
+    return nodes.back().first_port + nodes.back().workers;
+}
+
 std::vector<config_problem> switchml_config::validate() const
 {
     std::vector<config_problem> p;
@@ -224,28 +259,37 @@ void switchml_config::check_shape(std::vector<config_problem>& p) const
     if (job.jobs != 0 && workers % job.jobs != 0)
         p.push_back(
             {severity::error, "job.jobs", fmt::format("is {}, which does not divide {} workers.", job.jobs, workers)});
-    const std::uint32_t most_ports = tree.empty() ? workers : *std::max_element(tree.begin(), tree.end()) + 1;
-    if (most_ports > tofino.chip.ports)
-        p.push_back(
-            {severity::error, "switch.ports", fmt::format("is {}, but {} are needed.", tofino.chip.ports, most_ports)});
+    if (!no_errors(p) || !no_errors(job.validate()) || !no_errors(tofino.validate()))
+        return; // what follows counts with them
+    const std::uint32_t pipe = tofino.chip.ports_per_pipe;
+    const std::uint32_t most = most_workers_of_a_node();
     if (tree.empty()) {
-        const std::uint64_t reach = std::uint64_t{tofino.chip.ports_per_pipe} * k_tofino_pipes;
-        if (workers > reach)
-            p.push_back({severity::error, "workers",
-                         fmt::format("is {}, but one switch has {} pipes of {} ports; write a tree of switches, for "
-                                     "example tree: [{}, {}].",
-                                     workers, k_tofino_pipes, tofino.chip.ports_per_pipe,
-                                     (workers + tofino.chip.ports_per_pipe - 1) / tofino.chip.ports_per_pipe,
-                                     tofino.chip.ports_per_pipe)});
+        const std::vector<node> all = nodes();
+        const std::uint32_t ports = ports_of(all);
+        if (ports > k_tofino_pipes * pipe)
+            p.push_back(
+                {severity::error, "workers",
+                 fmt::format("is {}: {} node{} of at most {} workers, each in one pipe, do not fit into {} pipes "
+                             "of {} ports; write a tree of switches, for example tree: [{}, {}].",
+                             workers, all.size(), all.size() == 1 ? "" : "s", most, k_tofino_pipes, pipe,
+                             (workers + most - 1) / most, most)});
+        else if (ports > tofino.chip.ports)
+            p.push_back(
+                {severity::error, "switch.ports", fmt::format("is {}, but {} are needed.", tofino.chip.ports, ports)});
         return;
     }
+    const std::uint32_t ports = *std::max_element(tree.begin(), tree.end());
+    if (ports >= tofino.chip.ports)
+        p.push_back(
+            {severity::error, "switch.ports",
+             fmt::format("is {}, but {} switches or workers and the way up need more.", tofino.chip.ports, ports)});
     std::uint64_t product = 1;
     for (std::size_t l = 0; l < tree.size(); ++l) {
         product *= tree[l];
-        if (tree[l] < 1 || tree[l] > tofino.chip.ports_per_pipe)
-            p.push_back({severity::error, fmt::format("tree.{}", l),
-                         fmt::format("is {}, must be 1 to {}: one pipe aggregates what its ports bring.", tree[l],
-                                     tofino.chip.ports_per_pipe)});
+        if (tree[l] < 1 || tree[l] > most)
+            p.push_back(
+                {severity::error, fmt::format("tree.{}", l),
+                 fmt::format("is {}, must be 1 to {}: one pipe aggregates what its ports bring.", tree[l], most)});
     }
     if (product != workers)
         p.push_back(
@@ -263,21 +307,23 @@ void switchml_config::check_shape(std::vector<config_problem>& p) const
 
 void switchml_config::check_job(std::vector<config_problem>& p) const
 {
-    const std::uint32_t per_node = tofino.chip.ports_per_pipe;
+    const std::uint32_t per_node = most_workers_of_a_node();
     const std::uint32_t n = workers_per_job();
-    const std::uint32_t nodes = tree.empty() && n > per_node ? (n + per_node - 1) / per_node + 1 : 1;
-    const std::uint64_t needed = job.first_slot + std::uint64_t{job.slots} * job.jobs * nodes;
+    const std::uint32_t nodes_of_job = tree.empty() && n > per_node ? (n + per_node - 1) / per_node + 1 : 1;
+    const std::uint64_t needed = job.first_slot + std::uint64_t{job.slots} * job.jobs * nodes_of_job;
     const std::uint64_t present = tofino.chip.register_depth / 2;
     if (needed > present)
         p.push_back({severity::error, "job.slots",
-                     fmt::format("is {}: {} need slots up to {}, but registers of {} entries hold {} slots in two "
+                     fmt::format("is {}: {} up to {}, but registers of {} entries hold {} slots in two "
                                  "versions.",
                                  job.slots,
-                                 nodes > 1 ? fmt::format("{} virtual switches and the one that joins them", nodes - 1)
-                                           : fmt::format("{} job{}", job.jobs, job.jobs == 1 ? "" : "s"),
+                                 nodes_of_job > 1
+                                     ? fmt::format("{} virtual switches and the one that joins them need slots",
+                                                   nodes_of_job - 1)
+                                     : fmt::format("{} job{} slots", job.jobs, job.jobs == 1 ? " needs" : "s need"),
                                  needed, tofino.chip.register_depth, present)});
     const std::uint32_t most =
-        job.transport == abi::switchml::transport::rdma ? firmware::k_rdma_workers : firmware::k_switchml_workers;
+        job.transport == abi::switchml::transport::rdma ? per_node : firmware::k_switchml_workers;
     if (n > most)
         p.push_back(
             {severity::error, "workers",
@@ -382,10 +428,8 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
             if (!firmware::by_switch(algorithms[a]))
                 continue;
             for (std::size_t t = 0; t < spec.types.size(); ++t)
-                if (spec.types[t] != abi::element_type::int32 && spec.types[t] != abi::element_type::float32)
-                    p.push_back({severity::error, key + ".types",
-                                 fmt::format("{} cannot be summed in the switch: int32 and float32 can.",
-                                             name_of(spec.types[t]))});
+                if (!summed_by_switch(spec.types[t]))
+                    p.push_back({severity::error, key + ".types", type_refusal(spec.types[t])});
             for (const abi::reduce_op r : spec.redops)
                 if (r != abi::reduce_op::sum)
                     p.push_back({severity::error, key + ".redops",
@@ -404,6 +448,14 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
         const std::string refusal = refusal_of(abi::collective_op::all_reduce, run.training_step->algorithm);
         if (!refusal.empty())
             p.push_back({severity::error, "training_step.algorithm", refusal});
+        const auto check_type = [&](abi::element_type t, std::string key) {
+            if (firmware::by_switch(run.training_step->algorithm) && !summed_by_switch(t))
+                p.push_back({severity::error, std::move(key), type_refusal(t)});
+        };
+        for (std::size_t i = 0; i < run.training_step->groups.size(); ++i)
+            check_type(run.training_step->groups[i].type, fmt::format("training_step.groups.{}.type", i));
+        for (std::size_t i = 0; i < run.training_step->exchanges.size(); ++i)
+            check_type(run.training_step->exchanges[i].type, fmt::format("training_step.exchanges.{}.type", i));
         for (std::size_t i = 0; i < run.training_step->exchanges.size(); ++i)
             if (run.training_step->exchanges[i].ranks_per_group)
                 p.push_back({severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i),

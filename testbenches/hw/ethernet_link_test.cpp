@@ -384,7 +384,7 @@ TEST_CASE("ethernet: configurations that make no sense are refused")
     REQUIRE(problems.size() == 3);
     CHECK(problems[0].key == "impairments.loss");
     CHECK(problems[1].key == "impairments.corruption");
-    CHECK(problems[2].key == "outages[0]");
+    CHECK(problems[2].key == "outages.0");
     CHECK(ethernet_link_config{}.validate().empty());
     CHECK(nic_config{}.validate().empty());
     nic_config n;

@@ -1,0 +1,278 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Physics of the SwitchML platform: volumes, latency of one packet, goodput of a full pipe and of half a window; and what must not
+// change times: data, the run before, who adds.
+#include "hw/core/iss.h"
+#include "testbenches/system/switchml_bench.h"
+
+#include <algorithm>
+
+using namespace weft;
+using namespace weft::test;
+using abi::algorithm;
+using abi::element_type;
+using abi::switchml::transport;
+
+namespace {
+
+/// Counters of all workers, as lists.
+void volumes(switchml_machine& machine, json& j)
+{
+    json lists = {{"nic_frames_sent", json::array()},
+                  {"nic_bytes_sent", json::array()},
+                  {"nic_frames_received", json::array()},
+                  {"nic_bytes_received", json::array()},
+                  {"dma_sent", json::array()},
+                  {"dma_received", json::array()}};
+    for (chip* c : machine.chips()) {
+        lists["nic_frames_sent"].push_back(c->nic()->transmitter().frames.value());
+        lists["nic_bytes_sent"].push_back(c->nic()->transmitter().bytes.value());
+        lists["nic_frames_received"].push_back(c->nic()->frames_received.value());
+        lists["nic_bytes_received"].push_back(c->nic()->bytes_received.value());
+        lists["dma_sent"].push_back(c->dma.bytes_sent.value());
+        lists["dma_received"].push_back(c->dma.bytes_received.value());
+    }
+    j["volumes"] = lists;
+}
+
+/// When every frame of a cable enters it, its age then, and its size.
+class frame_times final : public ethernet_fault_if {
+public:
+    ethernet_verdict on_frame(std::uint32_t from, std::uint64_t, std::uint64_t time_ps, const packet& frame) override
+    {
+        seen[from].push_back({time_ps, frame.born_ps, frame.wire_bytes});
+        return {};
+    }
+    struct entry {
+        std::uint64_t time_ps, born_ps;
+        std::uint32_t wire_bytes;
+    };
+    std::vector<entry> seen[2];
+};
+
+/// Time of a tensor once the pipe is full: what twice as much takes longer.
+double goodput_bps(switchml_config c, std::uint64_t bytes)
+{
+    c.run.data = data_mode::off;
+    c.run.workload = {all_reduce({algorithm::switchml}, {bytes, 2 * bytes})};
+    const json j = run_exact(c);
+    const auto times = j.at("times").get<std::vector<std::uint64_t>>();
+    return 8e12 * static_cast<double>(bytes) / static_cast<double>(times.at(1) - times.at(0));
+}
+
+} // namespace
+
+TEST_CASE("switchml: a worker sends and receives 2U through the switch")
+{
+    // U a whole number of packets of every core; int32, since float32 sends the exponents of a window first.
+    for (const std::uint32_t elements : {64u, 256u})
+        for (const std::uint32_t workers : {2u, 5u, 17u}) {
+            switchml_config c = rack(workers, 4);
+            c.job.elements_per_packet = elements;
+            const std::uint64_t tensor = 160 * 1024;
+            c.run.workload = {all_reduce({algorithm::switchml}, {tensor})};
+            const json j = run_exact(c, {}, volumes);
+            for (std::uint32_t w = 0; w < workers; ++w) {
+                const auto at = [&](const char* name) { return j.at("volumes").at(name).at(w).get<std::uint64_t>(); };
+                const std::uint64_t frames = tensor / (4 * elements);
+                CHECK(at("nic_frames_sent") == frames);
+                CHECK(at("nic_frames_received") == frames);
+                const std::uint64_t headers = abi::switchml::k_udp_headers * frames;
+                CHECK(at("nic_bytes_sent") - headers + at("nic_bytes_received") - headers == 2 * tensor);
+                CHECK(at("dma_sent") + at("dma_received") == 0);
+            }
+        }
+}
+
+TEST_CASE("switchml: RDMA and float32 send what they must and no more")
+{
+    const std::uint64_t tensor = 64 * 1024;
+    switchml_config c = rack(4, 1);
+    c.job.transport = transport::rdma;
+    c.job.packets_per_message = 4;
+    c.run.workload = {all_reduce({algorithm::switchml}, {tensor})};
+    json j = run_exact(c, {}, volumes);
+    // Per message: BTH 4 times, RETH and immediate once.
+    const std::uint64_t rdma_frames = tensor / 1024;
+    const std::uint64_t rdma_headers = rdma_frames * (abi::switchml::k_header + 12 + 4) + rdma_frames / 4 * (16 + 4);
+    for (const char* way : {"nic_bytes_sent", "nic_bytes_received"})
+        for (const json& bytes : j.at("volumes").at(way))
+            CHECK(bytes == tensor + rdma_headers);
+    // float32: one window of exponents before the first integers (section 4.6).
+    c = rack(4, 1);
+    c.run.workload = {all_reduce({algorithm::switchml}, {tensor}, {element_type::float32})};
+    j = run_exact(c, {}, volumes);
+    for (const char* way : {"nic_frames_sent", "nic_frames_received"})
+        for (const json& frames : j.at("volumes").at(way))
+            CHECK(frames == tensor / 1024 + c.job.slots);
+}
+
+TEST_CASE("switchml: a worker of a ring sends and receives 4U(n-1)/n")
+{
+    for (const std::uint32_t n : {2u, 3u, 8u, 16u}) {
+        switchml_config c = rack(n);
+        const std::uint64_t tensor = std::uint64_t{n} * 4096;
+        c.run.workload = {all_reduce({algorithm::ring_1d}, {tensor})};
+        const json j = run_exact(c, {}, volumes);
+        for (std::uint32_t w = 0; w < n; ++w) {
+            const auto at = [&](const char* name) { return j.at("volumes").at(name).at(w).get<std::uint64_t>(); };
+            CHECK(at("dma_sent") + at("dma_received") == 4 * tensor / n * (n - 1));
+            CHECK(at("nic_frames_sent") == 0);
+        }
+    }
+}
+
+TEST_CASE("switchml: one packet takes the time of the headers from memory to the answer")
+{
+    for (const std::uint32_t elements : {64u, 256u})
+        for (const std::uint64_t gbps : {10u, 100u}) {
+            switchml_config c = rack(2);
+            c.network.rate = bandwidth(gbps * 1'000'000'000);
+            c.job.elements_per_packet = elements;
+            c.run.workload = {all_reduce({algorithm::switchml}, {4})};
+            std::vector<frame_times> hooks(2);
+            const json k = run_exact(
+                c,
+                [&](switchml_machine& m) {
+                    for (std::uint32_t w = 0; w < 2; ++w)
+                        m.cable(w).set_fault_hook(&hooks[w]);
+                },
+                [&](switchml_machine&, json& out) {
+                    for (const frame_times& h : hooks) {
+                        out["frames"].push_back({h.seen[0].size(), h.seen[1].size()});
+                        for (std::size_t end = 0; end < 2; ++end)
+                            for (const frame_times::entry& e : h.seen[end])
+                                out["times_of_cable"].push_back(json{e.time_ps, e.born_ps, e.wire_bytes});
+                    }
+                });
+            CHECK(k.at("frames") == json{{1, 1}, {1, 1}});
+            const json& t = k.at("times_of_cable"); // up, down, of both workers
+            const auto value = [&](std::size_t frame, std::size_t field) {
+                return t.at(frame).at(field).get<std::uint64_t>();
+            };
+            const std::uint64_t wire_bytes = elements == 64 ? 332 : 1100;
+            const std::uint64_t wire_ps = wire_bytes * 8'000 / gbps;
+            const std::uint64_t memory_ps =
+                std::uint64_t{elements} * 4 * 8'000'000'000'000 / c.worker.chip.hbm.rate.value() +
+                c.worker.chip.hbm.latency.value();
+            // NIC: read the payload, then the wire. Cable, switch of 11 passes (2), wire: from there on both answers alike.
+            const std::uint64_t last_up = std::max(value(0, 0), value(2, 0));
+            const std::uint64_t passes = elements == 64 ? 2 : 11;
+            for (const std::size_t up : {0u, 2u}) {
+                CHECK(value(up, 2) == wire_bytes);
+                CHECK(value(up, 0) - value(up, 1) == memory_ps + wire_ps);
+            }
+            for (const std::size_t down : {1u, 3u}) {
+                CHECK(value(down, 2) == wire_bytes);
+                CHECK(value(down, 0) ==
+                      last_up + c.network.cable.propagation.value() + 600'000 + (passes - 1) * 520'000 + wire_ps);
+            }
+        }
+}
+
+TEST_CASE("switchml: the time of one packet has every delay as often as the packet meets it")
+{
+    const auto time_of = [](const std::function<void(switchml_config&)>& change) {
+        switchml_config c = rack(2);
+        change(c);
+        c.run.workload = {all_reduce({algorithm::switchml}, {1024})};
+        return run_exact(c).at("times").at(0).get<std::uint64_t>();
+    };
+    const std::uint64_t base = time_of([](switchml_config&) {});
+    const std::uint64_t d = 123'000;
+    CHECK(time_of([&](switchml_config& c) { c.network.cable.propagation = duration(500'000 + d); }) == base + 2 * d);
+    CHECK(time_of([&](switchml_config& c) { c.tofino.chip.first_pass_latency = duration(600'000 + d); }) == base + d);
+    CHECK(time_of([&](switchml_config& c) { c.tofino.chip.pass_latency = duration(520'000 + d); }) == base + 10 * d);
+    CHECK(time_of([&](switchml_config& c) { c.network.rate = bandwidth(5'000'000'000); }) == base + 2 * 880'000);
+    // The line of 64 elements: one pass more, 332 bytes a frame; four packets, one of each slot, take 3 wire times more.
+    CHECK(time_of([&](switchml_config& c) {
+              c.job.elements_per_packet = 64;
+              c.tofino.chip.pass_latency = duration(520'000 + d);
+          }) == time_of([&](switchml_config& c) { c.job.elements_per_packet = 64; }) + d);
+}
+
+TEST_CASE("switchml: a full pipe runs at the line rate")
+{
+    for (const std::uint32_t workers : {2u, 8u}) {
+        switchml_config c = rack(workers, 4);
+        c.job.slots = 128; // appendix C
+        const double limit = 10e9 * 1024 / 1100;
+        const double got = goodput_bps(c, 2 << 20);
+        INFO(workers << " workers: " << got / limit << " of the limit");
+        CHECK(got >= 0.99 * limit);
+        CHECK(got <= 1.0001 * limit);
+    }
+}
+
+TEST_CASE("switchml: half of the slots that are needed give half of the line rate")
+{
+    switchml_config c = rack(2, 2);
+    c.network.cable.propagation = duration(3'000'000);
+    const double limit = 10e9 * 1024 / 1100;
+    c.job.slots = 2; // one a core: a packet under way each
+    const double one_each = goodput_bps(c, 1 << 20);
+    const double needed = 2 * limit / one_each;
+    INFO("a slot a core gives " << one_each / limit << " of the limit, so " << needed << " slots are needed");
+    REQUIRE(needed > 20);
+    c.job.slots = static_cast<std::uint32_t>(needed / 2) / 2 * 2;
+    const double got = goodput_bps(c, 1 << 20);
+    INFO(c.job.slots << " slots: " << got / limit);
+    CHECK(got == Approx(limit * c.job.slots / needed).epsilon(0.05));
+    c.job.slots = static_cast<std::uint32_t>(needed * 1.3) / 2 * 2 + 2;
+    CHECK(goodput_bps(c, 1 << 20) >= 0.99 * limit);
+}
+
+TEST_CASE("switchml: without data the times are the same")
+{
+    for (const transport t : {transport::udp, transport::rdma}) {
+        switchml_config c = rack(3, 2);
+        c.job.transport = t;
+        c.job.packets_per_message = 4;
+        c.job.timeout = duration(100'000'000);
+        c.network.cable.impairments.loss = 0.02;
+        c.network.cable.impairments.duplication = 0.02;
+        c.run.workload = {switched({4, 70'000}),
+                          all_reduce({algorithm::ring_1d, algorithm::parameter_server}, {5'000})};
+        const json with = run_exact(c);
+        c.run.data = data_mode::off;
+        const json without = run_exact(c);
+        CHECK(with.at("times") == without.at("times"));
+        CHECK(with.at("packets") == without.at("packets"));
+        CHECK(with.at("simulated_ps") == without.at("simulated_ps"));
+    }
+}
+
+TEST_CASE("switchml: two runs give one digest and another seed another")
+{
+    switchml_config c = rack(4, 2);
+    c.network.cable.impairments.loss = 0.02;
+    c.job.timeout = duration(100'000'000);
+    c.run.workload = {switched({50'000})};
+    const json first = run_exact(c);
+    const json second = run_exact(c);
+    CHECK(first.at("digest") == second.at("digest"));
+    CHECK(first.at("times") == second.at("times"));
+    c.run.seed = 2;
+    const json other = run_exact(c);
+    CHECK(first.at("digest") != other.at("digest"));
+    CHECK(first.at("times") != other.at("times")); // other frames are lost
+}
+
+TEST_CASE("switchml: RV64 cores give the answers of native ones")
+{
+    if (*iss_engine_name() == '\0')
+        return;
+    for (const transport t : {transport::udp, transport::rdma}) {
+        switchml_config c = rack(4, 2);
+        c.job.transport = t;
+        c.job.packets_per_message = 2;
+        c.job.timeout = duration(1'000'000'000);
+        c.network.cable.impairments.loss = 0.01;
+        c.run.workload = {switched({4, 30'000}), all_reduce({algorithm::halving_doubling}, {5'000})};
+        const json native = run_exact(c);
+        c.worker.chip.core.model = core_model::rv64;
+        const json rv64 = run_exact(c);
+        CHECK(native.at("data") == rv64.at("data"));
+    }
+}
