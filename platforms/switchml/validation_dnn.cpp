@@ -34,31 +34,10 @@ constexpr dnn_row k_table_2[] = {
     {"ncf_100g", "NCF", 100, 46, 23, 27, 1.22},
     {"bert_100g", "BERT", 100, 668, 17, 35, 1.14},
 };
-constexpr double k_theory_f = 1.75;          ///< 2 (n - 1) / n
-constexpr double k_small_step_bytes = 140e6; ///< of gradients: a file of no more is run as it stands
+constexpr double k_theory_f = 1.75; ///< 2 (n - 1) / n
 constexpr double k_batch_tolerance_percent = 5;
 
 double tolerance_percent(const dnn_row& t) { return t.overlap_percent < 50 ? 5 : 10; }
-
-/// All sizes and times of the step divided by `divisor`.
-switchml_config smaller(switchml_config config, std::uint32_t divisor)
-{
-    training_step_config& step = *config.run.training_step;
-    step.compute = duration(step.compute.value() / divisor);
-    for (gradient_group& g : step.groups) {
-        g.elements = std::max<std::uint64_t>(1, *g.elements / divisor);
-        g.ready_at = duration(std::min(g.ready_at->value() / divisor, step.compute.value()));
-    }
-    return config;
-}
-
-std::uint32_t divisor_for(const switchml_config& config)
-{
-    std::uint32_t divisor = 1;
-    while (static_cast<double>(config.run.training_step->buffer_bytes()) / divisor > k_small_step_bytes)
-        divisor *= 2;
-    return divisor;
-}
 
 struct pair_of_steps {
     std::optional<double> switchml_ms;
@@ -70,19 +49,16 @@ struct pair_of_steps {
     }
 };
 
-template <class Run> pair_of_steps both(const switchml_config& config, std::uint32_t divisor, Run&& run)
+template <class Run> pair_of_steps both(const switchml_config& config, Run&& run)
 {
     pair_of_steps result;
-    const run_figures in_network = run(smaller(config, divisor));
-    switchml_config ring = smaller(config, divisor);
+    const run_figures in_network = run(config);
+    switchml_config ring = config;
     ring.run.training_step->algorithm = abi::algorithm::ring_1d;
-    const run_figures around = run(ring);
-    if (const auto ms = figure(in_network, "step_ms")) {
-        result.switchml_ms = *ms * divisor;
+    result.switchml_ms = figure(in_network, "step_ms");
+    result.ring_ms = figure(run(ring), "step_ms");
+    if (result.switchml_ms)
         result.overlap_percent = 100 * (1 - in_network.at("exposed_ms") / in_network.at("communication_ms"));
-    }
-    if (const auto ms = figure(around, "step_ms"))
-        result.ring_ms = *ms * divisor;
     return result;
 }
 
@@ -101,38 +77,20 @@ void switchml_checks::speed_ups()
     const auto run_it = [this](const switchml_config& c) { return run(c); };
     for (const dnn_row& t : k_table_2) {
         const switchml_config config = config_of(fmt::format("dnn/{}", t.file));
-        const std::uint32_t divisor = divisor_for(config);
-        const pair_of_steps steps = both(config, divisor, run_it);
+        const pair_of_steps steps = both(config, run_it);
         const double theory = 1 + (k_theory_f - 1) * t.share_percent / 100;
-        const std::string size = divisor == 1 ? "" : fmt::format(", 1/{} of the size", divisor);
         add(row_of("M8",
-                   fmt::format("{}, {:g} Gb/s{}: speed-up over ring_1d (theory without slack {:.2f})", t.model,
-                               t.rate_gbps, size, theory),
+                   fmt::format("{}, {:g} Gb/s: speed-up over ring_1d (theory without slack {:.2f})", t.model,
+                               t.rate_gbps, theory),
                    t.speed_up, steps.speed_up(), "", "Sapio et al., Table 2 (Q); tolerance: ours",
                    tolerance::percent(tolerance_percent(t))));
-        add(row_of(
-            "M8",
-            fmt::format(
-                "{}, {:g} Gb/s{}: batch time with switchml (overlap {:.0f} % of communication, published {:g} %)",
-                t.model, t.rate_gbps, size, steps.overlap_percent.value_or(0), t.overlap_percent),
-            t.batch_ms, steps.switchml_ms, "ms",
-            "Sapio et al., Table 1 (Q), of which compute and most ready times are made; tolerance: ours",
-            tolerance::percent(k_batch_tolerance_percent)));
-    }
-    // What a fraction of the size does, on files that are also small enough to run whole.
-    for (const char* name : {"vgg19_10g", "ncf_100g"}) {
-        const switchml_config config = config_of(fmt::format("dnn/{}", name));
-        const bool whole_is_small = divisor_for(config) == 1;
-        const std::uint32_t divisor = whole_is_small ? 16 : divisor_for(config);
-        const pair_of_steps whole = both(config, 1, run_it), part = both(config, divisor, run_it);
-        const auto row = [&](const char* what, std::optional<double> of_whole, std::optional<double> of_part,
-                             const char* unit) {
-            add(row_of("M8",
-                       fmt::format("linearity, {}: {} at 1/{} of the size, against the whole", name, what, divisor),
-                       of_whole, of_part, unit, "simulated at full size; tolerance: ours", tolerance::percent(1)));
-        };
-        row("batch time", whole.switchml_ms, part.switchml_ms, "ms");
-        row("speed-up", whole.speed_up(), part.speed_up(), "");
+        add(row_of("M8",
+                   fmt::format("{}, {:g} Gb/s: batch time with switchml (overlap {:.0f} % of communication, "
+                               "published {:g} %)",
+                               t.model, t.rate_gbps, steps.overlap_percent.value_or(0), t.overlap_percent),
+                   t.batch_ms, steps.switchml_ms, "ms",
+                   "Sapio et al., Table 1 (Q), of which compute and most ready times are made; tolerance: ours",
+                   tolerance::percent(k_batch_tolerance_percent)));
     }
 }
 
@@ -141,7 +99,7 @@ void switchml_checks::speed_up_sensitivities()
 {
     const auto run_it = [this](const switchml_config& c) { return run(c); };
     const auto tell = [&](const std::string& what, const switchml_config& config) {
-        const pair_of_steps steps = both(config, divisor_for(config), run_it);
+        const pair_of_steps steps = both(config, run_it);
         const auto gain = steps.speed_up();
         report.sensitivities.push_back(
             {what,
@@ -165,6 +123,9 @@ void switchml_checks::speed_up_sensitivities()
     wide.job.transport = abi::switchml::transport::udp;
     wide.worker.cores = 4;
     tell("vgg19_10g over UDP with 4 cores", wide);
+    switchml_config single = config_of("dnn/resnet50_10g");
+    single.run.burst = packet_count(1);
+    tell("resnet50_10g with one packet in a transaction of the lossless network, not 16", single);
 }
 
 } // namespace weft
