@@ -7,6 +7,7 @@
 #include "platforms/switchml/aggregators.h"
 #include "platforms/switchml/validation_runs.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace weft {
@@ -89,12 +90,18 @@ private:
             r.words[k] = e.second[k];
         }
     }
+    /// Only the last packet of a message has them, and only its first and its last pass touch them.
     static void exponents(entry& e, const aggregation_pass& p, aggregation_result& r)
     {
+        if (!p.last_of_message)
+            return;
         if (p.type == pass_type::consume0) {
-            if (p.last_of_message && r.map_result == 0) {
-                e.exponent0 = r.bitmap_before == 0 ? p.exponent0 : std::max(e.exponent0, p.exponent0);
-                e.exponent1 = r.bitmap_before == 0 ? p.exponent1 : std::max(e.exponent1, p.exponent1);
+            if (r.bitmap_before == 0) {
+                e.exponent0 = p.exponent0;
+                e.exponent1 = p.exponent1;
+            } else if (r.map_result == 0) {
+                e.exponent0 = std::max(e.exponent0, p.exponent0);
+                e.exponent1 = std::max(e.exponent1, p.exponent1);
             }
             r.reads_exponent0 = true;
             r.exponent = e.exponent0;
