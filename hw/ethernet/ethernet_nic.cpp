@@ -39,6 +39,8 @@ std::vector<config_problem> nic_config::validate() const
          fmt::format("is {}, must be 4 KiB to 1 GiB: it has to hold a frame.", to_string(receive_buffer)));
     need(register_latency.value() <= 1'000'000'000, "register_latency",
          fmt::format("is {}, must be at most 1 ms.", to_string(register_latency)));
+    need(host_latency.value() <= 10'000'000'000, "host_latency",
+         fmt::format("is {}, must be at most 10 ms.", to_string(host_latency)));
     return p;
 }
 

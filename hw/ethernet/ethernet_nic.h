@@ -12,9 +12,10 @@
 //   doorbell at t -> entries loaded at t + M(128 a piece, up to `prefetch`) -> payload read, M(payload), while a read-ahead slot
 //   is free -> on the wire at max(read, wire idle), in the order of the reads; a slot is held from the read until then
 //   TX_HEAD counts an entry when its last byte has left memory
-//   frame received at its last byte -> M(16 + frame) -> RX_HEAD + 1 (RDMA: M(payload), the last one 16 more) -> interrupt
+//   frame received at its last byte -> M(16 + frame) (RDMA: M(payload), the last one 16 more) -> host_latency -> RX_HEAD + 1 ->
+//   interrupt. host_latency delays what software sees, never the order, and takes no bandwidth
 // So the zero-load time from doorbell to RX_HEAD of another NIC is, with fixed header h, payload p, wire rate R, memory rate B and
-// latency L: register_latency + 3 L + (128 + p + 16 + h + p) / B + (h + p + 24) / R + what lies between.
+// latency L: register_latency + 3 L + (128 + p + 16 + h + p) / B + (h + p + 24) / R + host_latency + what lies between.
 // Line rate needs read_ahead * (frame on the wire) >= L + (entry + payload) / B.
 // A receive buffer holds what has arrived and not yet gone to memory (its queueing, not its latency); frames beyond are dropped.
 // With `carry_data` false frames carry headers only; nothing else changes, times included. `measure` then gives exponent 0.
@@ -45,6 +46,7 @@ struct nic_config {
     std::uint32_t read_ahead = 16;
     data_size receive_buffer{256 << 10};
     duration register_latency{20'000};
+    duration host_latency{0};
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
@@ -56,6 +58,10 @@ struct nic_config {
               "assumed: covers memory latency at line rate");
         visit("receive_buffer", self.receive_buffer, "Bytes that may wait for memory", "assumed");
         visit("register_latency", self.register_latency, "One register access inside the NIC", "assumed");
+        visit("host_latency", self.host_latency,
+              "What has been received waits so long in memory before software can see it: driver, batches of packets, "
+              "queues of the host",
+              "calibrated in configs/switchml: Sapio et al. imply a delay by the size of the pool, appendix C");
     }
     std::vector<config_problem> validate() const;
 };

@@ -95,7 +95,7 @@ bool ethernet_nic::complete(std::uint32_t index, const abi::nic_completion& c, c
         write_memory(offset + sizeof c, frame->payload, frame->payload_bytes);
     ++q.rx_given;
     ++writing_;
-    schedule(done_ps, k_written, index);
+    schedule(done_ps + config_.host_latency.value(), k_written, index);
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include "platforms/cli/cli.h"
 #include "platforms/report/run_report.h"
 #include "platforms/report/validation_report.h"
+#include "platforms/switchml/validation.h"
 #include "platforms/tpu_pod/validation.h"
 
 #include <cstdio>
@@ -16,18 +17,24 @@ namespace {
 
 struct validate_options {
     std::string target;
-    std::string out = "docs/06_validation.md";
+    std::string out;
     std::string json;
-    std::string configs = "configs/tpu_v3";
+    std::string configs;
     bool quick = false;
 };
 
-int validate(const validate_options& options)
+/// A page and a folder of platform files for each target: remaking one page leaves the others alone.
+struct validation_target {
+    const char* name;
+    const char* out;
+    const char* configs;
+};
+constexpr validation_target k_targets[] = {{"tpu_v3", "docs/06_validation.md", "configs/tpu_v3"},
+                                           {"switchml", "docs/06_validation_switchml.md", "configs/switchml"}};
+
+template <class How> How settings(const validate_options& options)
 {
-    prepare_output_file(options.out);
-    if (!options.json.empty())
-        prepare_output_file(options.json);
-    tpu_v3_validation how;
+    How how;
     how.config_dir = options.configs;
     how.sensitivities = !options.quick;
     how.isolated = in_child;
@@ -35,7 +42,21 @@ int validate(const validate_options& options)
         fmt::print("{}\n", line_of(row));
         std::fflush(stdout);
     };
-    validation_report report = validate_tpu_v3(how);
+    return how;
+}
+
+int validate(validate_options options)
+{
+    for (const validation_target& t : k_targets)
+        if (options.target == t.name) {
+            options.out = options.out.empty() ? t.out : options.out;
+            options.configs = options.configs.empty() ? t.configs : options.configs;
+        }
+    prepare_output_file(options.out);
+    if (!options.json.empty())
+        prepare_output_file(options.json);
+    validation_report report = options.target == "switchml" ? validate_switchml(settings<switchml_validation>(options))
+                                                            : validate_tpu_v3(settings<tpu_v3_validation>(options));
     report.version = version();
     report.command = "weft validate " + options.target;
     if (!report.sensitivities.empty())
@@ -61,15 +82,19 @@ void add_validate(CLI::App& app, int& exit_code)
     auto options = std::make_shared<validate_options>();
     CLI::App* command = app.add_subcommand(
         "validate", "Compare published results of a machine with the simulation; exit code 1 on a miss");
-    command->add_option("PLATFORM", options->target, "tpu_v3")
+    command->add_option("PLATFORM", options->target, "tpu_v3 or switchml")
         ->required()
         ->type_name(" ")
-        ->check(CLI::IsMember({"tpu_v3"}));
-    command->add_option("--out", options->out, "The Markdown page")->type_name("FILE")->capture_default_str();
+        ->check(CLI::IsMember({"tpu_v3", "switchml"}));
+    command
+        ->add_option("--out", options->out,
+                     "The Markdown page; default docs/06_validation.md, for switchml docs/06_validation_switchml.md")
+        ->type_name("FILE");
     command->add_option("--json", options->json, "Write the same as JSON to FILE")->type_name("FILE");
-    command->add_option("--configs", options->configs, "Folder of the platform files")
-        ->type_name("DIR")
-        ->capture_default_str();
+    command
+        ->add_option("--configs", options->configs,
+                     "Folder of the platform files; default configs/tpu_v3 or configs/switchml")
+        ->type_name("DIR");
     command->add_flag("--quick", options->quick, "Only what is judged, not what assumed inputs do");
     command->callback([options, &exit_code] { exit_code = validate(*options); });
 }

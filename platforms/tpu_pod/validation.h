@@ -5,18 +5,13 @@
 // resnet50_512, resnet50_1024, bert_512 and bert_1024, whose comments give the sources; nothing is fitted here.
 #pragma once
 
+#include "platforms/report/isolated_run.h"
 #include "platforms/report/validation_report.h"
 
 #include <functional>
-#include <map>
 #include <string>
 
 namespace weft {
-
-/// Named figures of one simulation.
-using run_figures = std::map<std::string, double>;
-/// Runs a simulation in a process of its own: a kernel can be elaborated once only.
-using isolated_run = std::function<run_figures(const std::function<run_figures()>&)>;
 
 struct tpu_v3_validation {
     std::string config_dir;    ///< holds the platform files

@@ -103,12 +103,6 @@ run_figures simulate(const tpu_pod_config& config)
 
 } // namespace
 
-std::optional<double> figure(const run_figures& figures, const std::string& name)
-{
-    const auto found = figures.find(name);
-    return found == figures.end() ? std::nullopt : std::optional<double>(found->second);
-}
-
 tpu_pod_config all_reduces(std::uint32_t rows, std::uint32_t cols, std::vector<abi::algorithm> algorithms,
                            std::uint64_t bytes)
 {

@@ -7,11 +7,10 @@
 #include "platforms/tpu_pod/tpu_pod.h"
 #include "platforms/tpu_pod/validation.h"
 
+#include <map>
 #include <optional>
 
 namespace weft {
-
-std::optional<double> figure(const run_figures& figures, const std::string& name);
 
 /// A mesh that runs all-reduces of one size by the given schemes, without bytes.
 tpu_pod_config all_reduces(std::uint32_t rows, std::uint32_t cols, std::vector<abi::algorithm> algorithms,

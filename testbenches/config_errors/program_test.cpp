@@ -609,5 +609,8 @@ TEST_CASE("validate refuses what it cannot use, before anything is simulated", "
     const program_run r = dir.run({"validate", "tpu_v3", "--configs", "nowhere", "--out", "page.md"});
     CHECK(r.exit_code == 2);
     CHECK(has(r.err, "nowhere/resnet50_512.yaml"));
+    const program_run s = dir.run({"validate", "switchml", "--configs", "nowhere", "--out", "page.md"});
+    CHECK(s.exit_code == 2);
+    CHECK(has(s.err, "nowhere/rack_8x10g.yaml"));
     CHECK(dir.names() == k_only_inputs);
 }

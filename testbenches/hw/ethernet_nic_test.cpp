@@ -34,11 +34,14 @@ TEST_CASE("nic: a frame takes the time of the formula with and without data")
     struct one {
         std::uint32_t payload;
         bool data;
+        std::uint64_t host_latency_ps;
     };
-    const std::vector<one> runs{{1034, true}, {1034, false}, {266, true}, {266, false}, {0, true}, {0, false}};
+    const std::vector<one> runs{{1034, true, 0}, {1034, false, 0}, {266, true, 0},           {266, false, 0},
+                                {0, true, 0},    {0, false, 0},    {1034, true, 55'000'000}, {266, false, 1}};
     for (const one& r : runs) {
         nic_knobs k;
         k.data = r.data;
+        k.nic.host_latency = duration(r.host_latency_ps);
         pairs.push_back(&w.add(k));
     }
     w.at(k_go, [&] {
@@ -56,9 +59,9 @@ TEST_CASE("nic: a frame takes the time of the formula with and without data")
         nic_pair& p = *pairs[i];
         const std::uint64_t payload = runs[i].payload, frame = std::max<std::uint64_t>(60, 42 + payload);
         const auto m = [](std::uint64_t bytes) { return (bytes * 5 + 1) / 2 + 100'000; };
-        // doorbell, entry, payload, wire, cable, completion and frame
-        const std::uint64_t expected =
-            k_go + 20'000 + m(128) + (payload > 0 ? m(payload) : 0) + (frame + 24) * 80 + 500'000 + m(16 + frame);
+        // doorbell, entry, payload, wire, cable, completion and frame, host
+        const std::uint64_t expected = k_go + 20'000 + m(128) + (payload > 0 ? m(payload) : 0) + (frame + 24) * 80 +
+                                       500'000 + m(16 + frame) + runs[i].host_latency_ps;
         REQUIRE(p.b.irqs[0]->rises.size() == 1);
         CHECK(p.b.irqs[0]->rises[0] == expected);
         CHECK(p.b.rx_head(0) == 1);
