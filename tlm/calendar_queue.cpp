@@ -101,7 +101,9 @@ void calendar_queue::retune()
     const bool beyond = far_pushes_ * 16 > taken_;
     const std::uint64_t full = size_ > k_large || beyond ? 40 : 12;
     const bool crowded = taken_ > full * visited_;
-    const bool sparse = (beyond || size_ > k_large) && taken_ < full / 3 * visited_;
+    // Buckets of one event or two would make every event touch another one.
+    const std::uint64_t few = beyond || size_ > k_large ? full / 3 : 3;
+    const bool sparse = taken_ < few * visited_;
     visited_ = 0;
     taken_ = 0;
     far_pushes_ = 0;

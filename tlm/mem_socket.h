@@ -217,7 +217,9 @@ private:
         if (bytes > k_max_block_bytes)
             return ::tlm::TLM_BURST_ERROR_RESPONSE;
         set_up(command, address, data, bytes);
-        sc_core::sc_time delay = sc_time_from_ps(delay_ps);
+        sc_core::sc_time delay;
+        if (delay_ps != 0)
+            delay = sc_time_from_ps(delay_ps);
         (*this)->b_transport(trans_, delay);
         delay_ps = ps_from_sc_time(delay);
         return trans_.get_response_status();

@@ -41,6 +41,7 @@ void reg_file::build()
             const std::uint64_t first = row.offset + std::uint64_t{row.stride} * i;
             spans.emplace_back(first, first + width_bytes);
         }
+        spans_.push_back({row.offset, row.count == 1 ? 1 : row.stride * row.count, row.stride});
         entries_.push_back({slots, -1, -1});
         slots += row.count;
     }
@@ -60,15 +61,16 @@ void reg_file::reset()
 
 reg_file::place reg_file::find(std::uint64_t offset) const
 {
-    // A table has some twenty rows: a scan is as fast as any index and needs no memory per device.
-    for (std::uint32_t r = 0; r < rows_.size(); ++r) {
-        const auto& row = rows_[r];
-        if (offset == row.offset)
-            return {r, 0, true};
-        if (offset < row.offset || row.count == 1)
-            continue;
+    // A table has some twenty rows: a scan is as fast as any index and needs little memory per device.
+    for (std::uint32_t r = 0; r < spans_.size(); ++r) {
+        const span& row = spans_[r];
         const std::uint64_t distance = offset - row.offset;
-        if (distance < std::uint64_t{row.stride} * row.count && distance % row.stride == 0)
+        if (distance >= row.bytes)
+            continue;
+        if (distance == 0)
+            return {r, 0, true};
+        const bool power_of_two = (row.stride & (row.stride - 1)) == 0;
+        if ((power_of_two ? distance & (row.stride - 1) : distance % row.stride) == 0)
             return {r, static_cast<std::uint32_t>(distance / row.stride), true};
     }
     return {0, 0, false};

@@ -105,6 +105,12 @@ private:
         std::uint32_t index;
         bool found;
     };
+    /// What finding a row needs, close together: every access scans it.
+    struct span {
+        std::uint32_t offset;
+        std::uint32_t bytes; ///< from the first element to behind the last; 1 when there is one
+        std::uint32_t stride;
+    };
     void add(const reg_row_view& row) { rows_.push_back(row); }
     void build();
     place find(std::uint64_t offset) const;
@@ -114,6 +120,7 @@ private:
 
     const char* block_;
     std::vector<reg_row_view> rows_;
+    std::vector<span> spans_;
     std::vector<entry> entries_;
     std::vector<std::uint64_t> values_;
     std::vector<read_hook> read_hooks_;

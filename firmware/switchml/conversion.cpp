@@ -50,8 +50,12 @@ words4 swap(words4 w)
 
 void swap_block(std::uint32_t* words, std::uint32_t count)
 {
+#ifdef __riscv // without instructions that swap bytes
     for (std::uint32_t i = 0; i < count; i += k_lanes_of_vector)
         store(words + i, swap(load(words + i)));
+#else
+    abi::switchml::swap_words(words, words, count * sizeof *words);
+#endif
 }
 
 std::int8_t exponent_of_block(const std::uint32_t* floats, std::uint32_t count)

@@ -21,10 +21,6 @@ public:
     using ::tlm::tlm_initiator_socket<>::bind;
 
     const bus_window& window() const { return window_; }
-    bool holds(std::uint64_t address, std::uint64_t bytes) const
-    {
-        return address >= window_.base && in_capacity(address - window_.base, bytes, window_.size_bytes);
-    }
     std::uint64_t to_target(std::uint64_t address) const { return address - window_.base + window_.target_offset; }
 
     /// Clip a range of the target's addresses to the window and translate it back; false when nothing is left of it.
@@ -62,7 +58,7 @@ std::vector<config_problem> bus_config::validate() const
 }
 
 bus::bus(const sc_core::sc_module_name& name, const bus_config& config)
-    : sc_core::sc_module(name), socket("socket"), stats(this->name()), latency_ps_(config.latency.value())
+    : sc_core::sc_module(name), socket("socket"), stats(this->name()), latency_(sc_time_from_ps(config.latency.value()))
 {
     require_picoseconds(this->name());
     socket.bind(static_cast<::tlm::tlm_fw_transport_if<>&>(*this));
@@ -99,14 +95,15 @@ void bus::connect(::tlm::tlm_base_target_socket_b<>& target, const bus_window& w
     port->bind(target);
     const auto where =
         std::find_if(ports_.begin(), ports_.end(), [&](const auto& p) { return p->window().base > window.base; });
+    windows_.insert(windows_.begin() + (where - ports_.begin()), {window.base, window.size_bytes, port.get()});
     ports_.insert(where, std::move(port));
 }
 
 bus::target_port* bus::decode(std::uint64_t address, std::uint64_t bytes) const
 {
-    for (const auto& port : ports_)
-        if (port->holds(address, bytes))
-            return port.get();
+    for (const decoded_window& w : windows_)
+        if (address >= w.base && in_capacity(address - w.base, bytes, w.size_bytes))
+            return w.port;
     return nullptr;
 }
 
@@ -118,7 +115,7 @@ const bus_window* bus::window_of(std::uint64_t address) const
 
 void bus::b_transport(::tlm::tlm_generic_payload& trans, sc_core::sc_time& delay)
 {
-    delay += sc_time_from_ps(latency_ps_);
+    delay += latency_;
     const std::uint64_t address = trans.get_address();
     auto* port = decode(address, trans.get_data_length());
     if (!port) {

@@ -66,8 +66,15 @@ private:
     bool get_direct_mem_ptr(::tlm::tlm_generic_payload& trans, ::tlm::tlm_dmi& dmi) override;
     target_port* decode(std::uint64_t address, std::uint64_t bytes) const;
 
-    std::uint64_t latency_ps_;
+    /// What decoding needs, in one piece: the ports are spread over the heap.
+    struct decoded_window {
+        std::uint64_t base;
+        std::uint64_t size_bytes;
+        target_port* port;
+    };
+    sc_core::sc_time latency_;
     std::vector<std::unique_ptr<target_port>> ports_; ///< in the order of their bases
+    std::vector<decoded_window> windows_;             ///< the same order
 };
 
 } // namespace weft

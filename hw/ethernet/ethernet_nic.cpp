@@ -109,7 +109,7 @@ void ethernet_nic::set_up_registers()
         queues_[q].rx_arm = static_cast<std::uint32_t>(v);
         queues_[q].armed = true;
         check_arm(q);
-        update_lines();
+        update_line(q % cores_.size());
     });
 }
 
@@ -189,14 +189,19 @@ void ethernet_nic::check_arm(std::uint32_t index)
 
 void ethernet_nic::update_lines()
 {
-    for (std::size_t c = 0; c < cores_.size(); ++c) {
-        bool level = false;
-        for (std::size_t q = c; q < queues_.size(); q += cores_.size())
-            level = level || (*pending_ >> q & 1) != 0;
-        if (level != lines_[c]) {
-            lines_[c] = level;
-            cores_[c]->set_irq(abi::k_irq_nic, level);
-        }
+    for (std::size_t c = 0; c < cores_.size(); ++c)
+        update_line(c);
+}
+
+/// Line of core `c`, which queues c, c + cores, c + 2 * cores ... share.
+void ethernet_nic::update_line(std::size_t c)
+{
+    bool level = false;
+    for (std::size_t q = c; q < queues_.size(); q += cores_.size())
+        level = level || (*pending_ >> q & 1) != 0;
+    if (level != lines_[c]) {
+        lines_[c] = level;
+        cores_[c]->set_irq(abi::k_irq_nic, level);
     }
 }
 
@@ -246,7 +251,7 @@ void ethernet_nic::on_event(std::uint32_t a, std::uint16_t kind)
         ++q.rx_head;
         if (q.armed) {
             check_arm(index);
-            update_lines();
+            update_line(index % cores_.size());
         }
         break;
     default: { // k_measured

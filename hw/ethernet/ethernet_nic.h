@@ -166,6 +166,7 @@ private:
     void raise_error(std::uint32_t q, std::uint32_t bits);
     void check_arm(std::uint32_t q);
     void update_lines();
+    void update_line(std::size_t core);
     bool in_memory(std::uint64_t offset, std::uint64_t bytes) const
     {
         return in_capacity(offset, bytes, memory->capacity_bytes());

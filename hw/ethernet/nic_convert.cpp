@@ -13,11 +13,13 @@ namespace weft {
 namespace {
 void swap_words(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes)
 {
-    for (std::size_t i = 0; i + 4 <= bytes; i += 4) {
+    const std::size_t pairs = bytes & ~std::size_t{7};
+    abi::switchml::swap_words(to, from, pairs);
+    if (bytes - pairs >= 4) {
         std::uint32_t word;
-        std::memcpy(&word, from + i, 4);
+        std::memcpy(&word, from + pairs, 4);
         word = abi::switchml::swap32(word);
-        std::memcpy(to + i, &word, 4);
+        std::memcpy(to + pairs, &word, 4);
     }
 }
 } // namespace

@@ -29,16 +29,11 @@ std::uint32_t number(pass_type t)
 /// 32 words between network order in a frame and numbers.
 void read_words(const std::uint8_t* from, std::array<std::uint32_t, k_aggregation_alus>& to)
 {
-    std::memcpy(to.data(), from, sizeof to);
-    for (std::uint32_t& w : to)
-        w = sml::swap32(w);
+    sml::swap_words(to.data(), from, sizeof to);
 }
 void write_words(const std::array<std::uint32_t, k_aggregation_alus>& from, std::uint8_t* to)
 {
-    std::array<std::uint32_t, k_aggregation_alus> swapped;
-    for (std::uint32_t i = 0; i < k_aggregation_alus; ++i)
-        swapped[i] = sml::swap32(from[i]);
-    std::memcpy(to, swapped.data(), sizeof swapped);
+    sml::swap_words(to, from.data(), sizeof from);
 }
 
 } // namespace

@@ -22,16 +22,6 @@ namespace weft::cli {
 
 namespace {
 
-/// Resident memory of this process, in bytes.
-double resident_bytes()
-{
-    std::ifstream statm("/proc/self/statm");
-    double total = 0;
-    double resident = 0;
-    statm >> total >> resident;
-    return resident * 4096;
-}
-
 class ticking final : public sc_core::sc_module {
 public:
     SC_HAS_PROCESS(ticking);
@@ -66,6 +56,15 @@ tpu_pod_config pod_config(unsigned side)
 }
 
 } // namespace
+
+double resident_bytes()
+{
+    std::ifstream statm("/proc/self/statm");
+    double total = 0;
+    double resident = 0;
+    statm >> total >> resident;
+    return resident * 4096;
+}
 
 figures in_child(const std::function<figures()>& measure)
 {

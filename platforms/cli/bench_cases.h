@@ -5,9 +5,11 @@
 // be elaborated only once. CPU time of the process, never wall time.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace weft::cli {
 
@@ -32,5 +34,22 @@ figures bench_all_reduce(const std::string& algorithm, unsigned side, bool check
 figures bench_rv64_engine();
 /// Elaboration of n x n chips: "s_per_1000_chips", "bytes_per_chip", "bytes_per_link".
 figures bench_elaboration(unsigned side);
+
+/// Eight workers of eight cores below one switch, one all-reduce, packets of 256 elements.
+struct switchml_case {
+    bool rdma = true;
+    std::uint32_t gigabits_per_s = 100;
+    const char* aggregator = "model";
+    bool checked = true;
+    const char* type = "int32";
+    const char* size = "16 MiB";
+};
+/// "packets_per_s" (switch packets per CPU second), "time_us", "events_per_packet", "thread_switches_per_packet".
+figures bench_switchml(const switchml_case& what);
+/// Elaboration, and memory once every core waits for a command: "s" of CPU, "resident_MiB". An empty tree is one switch.
+figures bench_switchml_elaboration(std::uint32_t workers, const std::vector<std::uint32_t>& tree);
+
+/// Resident memory of this process.
+double resident_bytes();
 
 } // namespace weft::cli

@@ -4,6 +4,7 @@
 #include "platforms/cli/bench_cases.h"
 #include "platforms/cli/cli.h"
 #include "platforms/report/run_report.h"
+#include "platforms/switchml/aggregators.h"
 
 #include "cmake/version.h"
 
@@ -150,6 +151,56 @@ void measure_rv64(page& out, unsigned repeats)
              engine.at("instructions_per_s") >= k_engine_target);
 }
 
+void measure_switchml(page& out, unsigned repeats)
+{
+    constexpr double k_model_target = 200e3;
+    constexpr double k_rtl_target = 10e3;
+    out.title("SwitchML: switch packets per CPU second, 8 workers of 8 cores, packets of 256 elements");
+    const auto line = [&](const std::string& text, const switchml_case& what, double target = 0) {
+        const auto r = median_of(repeats, [&] { return bench_switchml(what); });
+        const double rate = r.at("packets_per_s");
+        out.line(text, fmt::format("{:.0f} k/s", rate / 1e3),
+                 target == 0 ? "" : fmt::format(">= {:.0f} k/s", target / 1e3), rate >= target);
+        return r;
+    };
+    out.line("a switch packet: sent by a worker, aggregated by the switch", "");
+    switchml_case c;
+    const auto rdma = line("RDMA, 100 Gb/s, int32, 16 MiB, data checked", c, k_model_target);
+    c.checked = false;
+    line("the same, data off", c);
+    c.checked = true;
+    c.type = "float32";
+    line("the same, data checked, float32", c, k_model_target);
+    c.type = "int32";
+    c.rdma = false;
+    const auto udp_fast = line("UDP, 100 Gb/s, int32, 16 MiB, data checked", c, k_model_target);
+    c.gigabits_per_s = 10;
+    const auto udp = line("UDP, 10 Gb/s, int32, 16 MiB, data checked", c, k_model_target);
+    c.checked = false;
+    line("the same, data off", c);
+    for (const char* aggregator : {"rtl", "lockstep"}) {
+        if (!aggregator_refusal(aggregator_kind::rtl, {}).empty())
+            break;
+        c = {};
+        c.aggregator = aggregator;
+        c.size = "2 MiB";
+        line(fmt::format("RDMA, 100 Gb/s, int32, 2 MiB, data checked, aggregator: {}", aggregator), c, k_rtl_target);
+    }
+    out.line("timeline events per packet (RDMA; UDP at 100 and 10 Gb/s)",
+             fmt::format("{:.1f}; {:.1f}, {:.1f}", rdma.at("events_per_packet"), udp_fast.at("events_per_packet"),
+                         udp.at("events_per_packet")));
+    out.line("switches of a core's thread per packet (the same)",
+             fmt::format("{:.1f}; {:.1f}, {:.1f}", rdma.at("thread_switches_per_packet"),
+                         udp_fast.at("thread_switches_per_packet"), udp.at("thread_switches_per_packet")));
+    const auto elaboration = [&](const std::string& text, std::uint32_t workers, std::vector<std::uint32_t> tree) {
+        const auto r = median_of(repeats, [&] { return bench_switchml_elaboration(workers, tree); });
+        out.line(text, fmt::format("{:.2f} s, {:.0f} MiB", r.at("s"), r.at("resident_MiB")));
+    };
+    elaboration("elaboration and memory, 8 workers below one switch", 8, {});
+    elaboration("32 workers below one switch", 32, {});
+    elaboration("256 workers below a tree [16, 16] of 17 switches", 256, {16, 16});
+}
+
 void measure_bursts(page& out, bool full)
 {
     constexpr double k_error_target = 2.0;
@@ -214,6 +265,7 @@ void add_bench(CLI::App& app, int& exit_code)
         measure_queues(out, options->repeats);
         measure_hops(out, options->repeats);
         measure_size(out, options->repeats);
+        measure_switchml(out, options->repeats);
         measure_rv64(out, options->repeats);
         if (!options->quick) {
             measure_bursts(out, options->full);
