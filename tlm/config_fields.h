@@ -22,7 +22,9 @@
 
 #include "tlm/check.h"
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -56,6 +58,26 @@ struct any_visitor {
 template <class T>
 struct has_fields<T, std::void_t<decltype(T::fields(std::declval<T&>(), std::declval<any_visitor&>()))>>
     : std::true_type {
+};
+
+/// A visitor for the fields of a struct whose defaults another struct replaces: the sources it names are told in place of the
+/// original ones. For a config that derives from another and sets members in its constructor.
+template <class Visitor, std::size_t Count> class with_sources {
+public:
+    using entry = std::pair<const char*, const char*>; ///< name of a field, source of its default here
+    with_sources(Visitor& visit, const entry (&sources)[Count]) : visit_(visit), sources_(sources) {}
+
+    template <class T> void operator()(const char* name, T& value, const char* doc, const char* source)
+    {
+        for (const entry& e : sources_)
+            if (std::string_view(e.first) == name)
+                return visit_(name, value, doc, e.second);
+        visit_(name, value, doc, source);
+    }
+
+private:
+    Visitor& visit_;
+    const entry (&sources_)[Count];
 };
 
 template <class T, class = void> struct has_validate : std::false_type {

@@ -148,7 +148,7 @@ chip& switchml_machine::add_machine(std::uint32_t rank, const dma_fabric_view& v
 {
     chips_.push_back(
         std::make_unique<chip>(fmt::format("{}_{}", rank < config_.workers ? "worker" : "server", rank).c_str(), time_,
-                               pool_, config_.worker.chip, view, config_.ranks_table(rank), options));
+                               pool_, config_.worker.chip(), view, config_.ranks_table(rank), options));
     chip& c = *chips_.back();
     c.dma.to_fabric(0).bind(star_->port(rank).in);
     star_->port(rank).out.bind(c.dma.from_fabric(0));

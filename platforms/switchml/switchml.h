@@ -144,20 +144,62 @@ struct switchml_job_config {
     std::vector<config_problem> validate() const;
 };
 
+// A server, as its NIC and cores see it. No public figures: clock, instructions and memory are assumed.
+struct server_core_config : core_config {
+    server_core_config();
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        static constexpr std::pair<const char*, const char*> k_sources[] = {
+            {"clock", "assumed: a server core"},
+            {"cpi", "assumed: two instructions a cycle"},
+            {"mmio_overhead", "assumed"},
+            {"irq_wake", "assumed: a poll loop rather than an interrupt"},
+        };
+        with_sources sourced(visit, k_sources);
+        core_config::fields(self, sourced);
+    }
+};
+struct server_bus_config : bus_config {
+    server_bus_config() { latency = duration(5'000); }
+};
+struct server_memory_config : hbm_config {
+    server_memory_config();
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        static constexpr std::pair<const char*, const char*> k_sources[] = {
+            {"capacity", "assumed"},
+            {"rate", "assumed: eight channels of server memory"},
+            {"latency", "assumed: frames and tensors pass through the last-level cache"},
+        };
+        with_sources sourced(visit, k_sources);
+        hbm_config::fields(self, sourced);
+    }
+};
+
 struct switchml_worker_config {
     std::uint32_t cores = 4;
-    chip_config chip;
+    server_core_config core;
+    server_bus_config bus;
+    local_memory_config local_memory;
+    server_memory_config hbm;
+    dma_config dma;
+    mailbox_config mailbox;
     nic_config nic;
 
-    switchml_worker_config();
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("cores", self.cores, "Cores that run the worker's firmware and share every tensor",
               "4 threads, P4 client (Q); 8 at 100 Gb/s, Sapio et al. section 6 (Q)");
-        chip_config::fields(self.chip, visit);
+        visit("core", self.core, "One core", "");
+        visit("bus", self.bus, "Bus between core and devices", "");
+        visit("local_memory", self.local_memory, "Core-local memory", "");
+        visit("hbm", self.hbm, "Memory of the worker, where tensors and rings are", "");
+        visit("dma", self.dma, "DMA engine toward the lossless network", "");
+        visit("mailbox", self.mailbox, "Mailbox between host and core", "");
         visit("nic", self.nic, "Ethernet NIC; its rate is network.rate", "");
     }
     std::vector<config_problem> validate() const;
+    chip_config chip() const;
 };
 
 struct switchml_config {

@@ -93,22 +93,26 @@ std::vector<config_problem> switchml_job_config::validate() const
     return p;
 }
 
-switchml_worker_config::switchml_worker_config()
+server_core_config::server_core_config()
 {
-    // A server: no public figures for the memory system as a NIC and its cores see it; all assumed.
-    chip.core.clock = frequency(2'200'000'000);
-    chip.core.cpi = 0.5;
-    chip.core.mmio_overhead = cycle_count(4);
-    chip.core.irq_wake = cycle_count(200);
-    chip.bus.latency = duration(5'000);
-    chip.hbm.capacity = data_size(8ull << 30);
-    chip.hbm.rate = bandwidth(1'600'000'000'000);
-    chip.hbm.latency = duration(20'000);
+    clock = frequency(2'200'000'000);
+    cpi = 0.5;
+    mmio_overhead = cycle_count(4);
+    irq_wake = cycle_count(200);
 }
+
+server_memory_config::server_memory_config()
+{
+    capacity = data_size(8ull << 30);
+    rate = bandwidth(1'600'000'000'000);
+    latency = duration(20'000);
+}
+
+chip_config switchml_worker_config::chip() const { return {core, bus, local_memory, hbm, dma, mailbox}; }
 
 std::vector<config_problem> switchml_worker_config::validate() const
 {
-    std::vector<config_problem> p = chip.validate();
+    std::vector<config_problem> p = chip().validate();
     if (cores < 1 || cores > firmware::k_switchml_cores)
         p.push_back(
             {severity::error, "cores", fmt::format("is {}, must be 1 to {}.", cores, firmware::k_switchml_cores)});
@@ -177,7 +181,7 @@ abi::switchml::table switchml_config::table(std::uint32_t rank, std::uint32_t co
     const std::uint32_t leaf = tree.empty() ? 0 : leaf_of(rank);
     t.switch_mac = tree.empty() ? plain.mac : switch_mac(leaf);
     t.switch_ip = tree.empty() ? plain.ip : switch_ip(leaf);
-    t.nic_area = abi::k_hbm_base + worker.chip.buffer_bytes() - firmware::nic_area_bytes(t) / 4096 * 4096 - 4096;
+    t.nic_area = abi::k_hbm_base + worker.chip().buffer_bytes() - firmware::nic_area_bytes(t) / 4096 * 4096 - 4096;
     return t;
 }
 
@@ -234,8 +238,8 @@ std::vector<config_problem> switchml_config::validate() const
     check_shape(p);
     const bool sound = no_errors(p) && no_errors(job.validate()) && no_errors(worker.validate()) &&
                        no_errors(network.validate()) && no_errors(tofino.validate()) &&
-                       no_errors(worker.nic.validate()) && no_errors(worker.chip.hbm.validate()) &&
-                       no_errors(worker.chip.dma.validate());
+                       no_errors(worker.nic.validate()) && no_errors(worker.hbm.validate()) &&
+                       no_errors(worker.dma.validate());
     if (const std::string refusal = aggregator_refusal(tofino.aggregator, tofino.chip); !refusal.empty())
         p.push_back({severity::error, "switch.aggregator", refusal + "."});
     if (!sound)
@@ -349,10 +353,10 @@ void switchml_config::check_job(std::vector<config_problem>& p) const
         p.push_back({severity::error, "worker.nic.queue_pairs",
                      fmt::format("is {}, but {} messages under way need {}.", worker.nic.queue_pairs,
                                  firmware::queue_pairs_needed(t) / 2, firmware::queue_pairs_needed(t))});
-    if (firmware::nic_area_bytes(t) + 8192 > worker.chip.buffer_bytes())
+    if (firmware::nic_area_bytes(t) + 8192 > worker.chip().buffer_bytes())
         p.push_back(
             {severity::error, "worker.hbm.capacity",
-             fmt::format("is {}, but the rings and buffers of the NIC need {}.", to_string(worker.chip.hbm.capacity),
+             fmt::format("is {}, but the rings and buffers of the NIC need {}.", to_string(worker.hbm.capacity),
                          rounded_text(data_size(firmware::nic_area_bytes(t))))});
     // Appendix C: in flight from one worker must cover rate x delay.
     const double bdp = static_cast<double>(packet_wire_bytes(job)) * job.slots;
@@ -479,8 +483,8 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
         p.push_back({severity::error, run.workload.empty() ? "training_step" : "workload",
                      fmt::format("needs {} of memory per worker, but worker.hbm.capacity is {}, of which rings and "
                                  "buffers take {}.",
-                                 rounded_text(data_size(largest)), to_string(worker.chip.hbm.capacity),
-                                 rounded_text(data_size(worker.chip.hbm.capacity.value() - room)))});
+                                 rounded_text(data_size(largest)), to_string(worker.hbm.capacity),
+                                 rounded_text(data_size(worker.hbm.capacity.value() - room)))});
     if (run.case_count() > run_config::k_most_cases)
         return;
     const std::uint64_t host = host_data_bytes_for(run, workers);

@@ -32,7 +32,7 @@ inline switchml_config rack(std::uint32_t workers, std::uint32_t cores = 1)
     config.workers = workers;
     config.worker.cores = cores;
     config.worker.nic.queues = cores;
-    config.worker.chip.hbm.capacity = data_size(64 << 20);
+    config.worker.hbm.capacity = data_size(64 << 20);
     config.network.rate = bandwidth(10'000'000'000);
     config.job.slots = 16;
     return config;

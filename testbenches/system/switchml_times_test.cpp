@@ -154,8 +154,8 @@ TEST_CASE("switchml: one packet takes the time of the headers from memory to the
             const std::uint64_t wire_bytes = elements == 64 ? 332 : 1100;
             const std::uint64_t wire_ps = wire_bytes * 8'000 / gbps;
             const std::uint64_t memory_ps =
-                std::uint64_t{elements} * 4 * 8'000'000'000'000 / c.worker.chip.hbm.rate.value() +
-                c.worker.chip.hbm.latency.value();
+                std::uint64_t{elements} * 4 * 8'000'000'000'000 / c.worker.hbm.rate.value() +
+                c.worker.hbm.latency.value();
             // NIC: read the payload, then the wire. Cable, switch of 11 passes (2), wire: from there on both answers alike.
             const std::uint64_t last_up = std::max(value(0, 0), value(2, 0));
             const std::uint64_t passes = elements == 64 ? 2 : 11;
@@ -271,7 +271,7 @@ TEST_CASE("switchml: RV64 cores give the answers of native ones")
         c.network.cable.impairments.loss = 0.01;
         c.run.workload = {switched({4, 30'000}), all_reduce({algorithm::halving_doubling}, {5'000})};
         const json native = run_exact(c);
-        c.worker.chip.core.model = core_model::rv64;
+        c.worker.core.model = core_model::rv64;
         const json rv64 = run_exact(c);
         CHECK(native.at("data") == rv64.at("data"));
     }
