@@ -39,7 +39,10 @@ constexpr std::uint32_t get16(const std::uint8_t* from) { return std::uint32_t{f
 constexpr std::uint32_t get32(const std::uint8_t* from) { return get16(from) << 16 | get16(from + 2); }
 constexpr std::uint64_t get48(const std::uint8_t* from) { return std::uint64_t{get16(from)} << 32 | get32(from + 2); }
 constexpr std::uint64_t get64(const std::uint8_t* from) { return std::uint64_t{get32(from)} << 32 | get32(from + 4); }
-constexpr std::uint32_t swap32(std::uint32_t v) { return v >> 24 | (v >> 8 & 0xff00) | (v << 8 & 0xff'0000) | v << 24; }
+constexpr std::uint32_t swap32(std::uint32_t v)
+{
+    return v >> 24 | (v >> 8 & 0xff00) | (v << 8 & 0xff'0000) | v << 24;
+}
 
 // Frames ---------------------------------------------------------------------------------------------------------------
 
@@ -257,7 +260,7 @@ struct table {
     std::uint32_t job = 0;
     transport protocol = transport::udp;
     std::uint32_t first_slot = 0; ///< of the job's pool at the switch
-    std::uint32_t slots = 0; ///< of the job, both versions counted once; core c has slots/cores from c*slots/cores on
+    std::uint32_t slots = 0;      ///< of the job, both versions counted once; core c has slots/cores from c*slots/cores on
     std::uint32_t elements_per_packet = 256;
     std::uint32_t packets_per_message = 16; ///< RDMA; a power of two
     std::uint32_t nic_queues = 1;
