@@ -7,10 +7,14 @@
 // Why writing in place is safe, though a message may be sent again when part of its answer is already written: that part is
 // complete at the switch, which takes nothing more into it; what is not complete has not been written.
 //
-// Why late answers harm nobody: a group of slots has one queue pair for each version, so an answer that comes twice finds the
-// conversion it was meant for, and its address is that of the result it repeats. Its queue pair is used again two uses later,
-// when everybody has the answer in between; on one path of links the late one has come before that. Only at the end of a tensor
-// must a core wait: as long as an answer to something sent twice may still be under way, the buffer is not the host's.
+// Why late requests harm nobody: both versions of a group of slots share a queue pair, so the switch sees by the sequence
+// number that a request is older than one it has taken, and drops it (stale_filter). With a queue pair for each version a
+// late request for the version of before would be added to its next use.
+//
+// Why late answers harm nobody: the NIC remembers the last two writes of a queue pair by their addresses, which are those of
+// the results, so an answer that comes twice finds the conversion it was meant for and repeats what is there; one that is
+// older is of integers, which all convert alike, or is dropped. Only at the end of a tensor must a core wait: as long as an
+// answer to something sent twice may still be under way, the buffer is not the host's.
 //
 // A last message that is short goes from, and comes back to, a place of its own, filled up with zeros. Completions are expected on
 // the queue that sent.
@@ -89,9 +93,12 @@ private:
     {
         return (block == short_block_ ? short_place() : tensor_address(block)) - context_.table.hbm_base;
     }
-    std::uint32_t pair_of(std::uint32_t group, bool version) const
+    // Both versions of a group send on one queue pair.
+    std::uint32_t pair_of(std::uint32_t group) const { return first_pair_ + group; }
+    // Two numbers a group, to tell answers about two blocks in a row apart; nothing is sent with the second one.
+    std::uint32_t measuring_pair_of(std::uint32_t group, bool odd) const
     {
-        return first_pair_ + (version ? window_ : 0) + group;
+        return first_pair_ + (odd ? window_ : 0) + group;
     }
 
     // `bytes` from `from`, 0: none, then zeros up to the size of a message.
@@ -174,7 +181,7 @@ private:
         entry_.what = abi::nic_send::measure;
         entry_.payload_bytes = message_bytes_;
         entry_.payload_offset = offset_of(block);
-        entry_.queue_pair = pair_of(group, block / window_ % 2 != 0); // tells two answers in a row apart
+        entry_.queue_pair = measuring_pair_of(group, block / window_ % 2 != 0);
         return nic_.post(entry_, command_.timeout_ns);
     }
 
@@ -212,7 +219,7 @@ private:
         entry_.payload_offset = bare ? zeros() - context_.table.hbm_base : offset_of(block_of(g.use));
         entry_.remote_address = bare ? sink() - context_.table.hbm_base : entry_.payload_offset;
         entry_.remote_key = (first_slot(job_) + group * job_.packets_per_message) << 1 | (g.version ? 1 : 0);
-        entry_.queue_pair = pair_of(group, g.version);
+        entry_.queue_pair = pair_of(group);
         entry_.remote_queue_pair = sml::switch_queue_pair(job_.worker, entry_.queue_pair);
         entry_.immediate = sml::immediate(tag_of(g.use) & 0xffff, g.sent_exponent, g.sent_exponent);
         entry_.scale = bare || !float_ ? 1.0f : float_scale_of(g.agreed_exponent, job_.workers);
@@ -232,14 +239,14 @@ private:
         const std::uint32_t pair = c.queue_pair - first_pair_;
         if (pair >= 2 * window_)
             return {};
-        const bool version = pair >= window_;
-        const std::uint32_t group = pair - (version ? window_ : 0);
+        const bool second = pair >= window_;
+        const std::uint32_t group = pair - (second ? window_ : 0);
         if (c.what == abi::nic_event::measured)
-            return on_measured(group, version, static_cast<std::int32_t>(c.immediate));
-        if (c.what != abi::nic_event::message)
+            return on_measured(group, second, static_cast<std::int32_t>(c.immediate));
+        if (c.what != abi::nic_event::message || second)
             return {};
         const group_state& g = groups_[group];
-        if (!g.waits || g.version != version || c.immediate >> 16 != (tag_of(g.use) & 0xffff))
+        if (!g.waits || c.immediate >> 16 != (tag_of(g.use) & 0xffff))
             return {}; // late, or come twice
         return on_message(group, static_cast<std::int8_t>(c.immediate >> 8 & 0xff));
     }

@@ -45,7 +45,7 @@ constexpr std::uint32_t first_slot(const abi::switchml::table& job)
 {
     return job.first_slot + job.core * (job.slots / job.cores);
 }
-/// RDMA: messages that one core has under way. Each has a queue pair for either version.
+/// RDMA: messages that one core has under way. Each has two queue pairs: the first sends, both number its measurements.
 constexpr std::uint32_t window_messages(const abi::switchml::table& job)
 {
     const std::uint32_t by_slots = window_slots(job) / job.packets_per_message;

@@ -129,8 +129,8 @@ void tofino_switch::write_rdma_answer(const in_flight& p, job_state& job, std::u
     sml::encode(a, headers - sml::k_header + 4 * p.fields.words + sml::k_icrc_bytes, to);
     send_queue& q = job.send_queues[worker * job.job.queues + p.queue];
     if (p.position == 0)
-        q.base = q.next;
-    const std::uint32_t psn = (q.base + p.position) & sml::k_psn_mask;
+        q.base[p.version ? 1 : 0] = q.next;
+    const std::uint32_t psn = (q.base[p.version ? 1 : 0] + p.position) & sml::k_psn_mask;
     if (((psn - q.next) & sml::k_psn_mask) <= sml::k_psn_mask / 2)
         q.next = (psn + 1) & sml::k_psn_mask;
     sml::encode(sml::bth{op, receiver.queue_pair_base + job.job.first_queue + p.queue, psn}, to + sml::k_header);

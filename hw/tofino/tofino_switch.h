@@ -169,8 +169,8 @@ private:
     };
     /// RDMA, toward one worker. The PSN of an answer goes by position (hw/abi/switchml.h).
     struct send_queue {
-        std::uint32_t base = 0; ///< of the present message
-        std::uint32_t next = 0; ///< not used yet
+        std::array<std::uint32_t, 2> base{}; ///< of the present message, by version
+        std::uint32_t next = 0;              ///< not used yet
     };
     struct slot_watch { ///< what the first pass saw, for blocked_on() and the observer
         std::uint32_t seen = 0;

@@ -7,6 +7,7 @@
 // difference before it is committed.
 #include "platforms/cli/cli.h"
 #include "platforms/config/config_dump.h"
+#include "platforms/switchml/aggregators.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -156,6 +157,34 @@ TEST_CASE("files that are not there or cannot be read are named", "[config_error
     CHECK(message("/proc/self/mem") == "/proc/self/mem: error: the file cannot be read: Input/output error\n"
                                        "/proc/self/mem: 1 error; nothing was built or written.\n");
     CHECK(message("/dev/zero").find("larger than 4 MiB") != std::string::npos);
+}
+
+TEST_CASE("what the RTL of the switch cannot do is refused or that this build has none", "[config_errors][fast]")
+{
+    const auto message = [](const std::string& keys, const std::string& algorithm) {
+        return cli::read_platform_text("platform: switchml\nswitch: " + keys +
+                                           "\nworkload: [{op: all_reduce, algorithms: [" + algorithm +
+                                           "], sizes: [4 KiB]}]\n",
+                                       "rtl.yaml")
+            .message();
+    };
+    const bool has_rtl = aggregator_refusal(aggregator_kind::rtl, {}).empty();
+    const std::string none = "switch.aggregator: this build has no RTL models";
+    for (const std::string kind : {"rtl", "lockstep"}) {
+        const std::string plain = message("{aggregator: " + kind + "}", "switchml");
+        const std::string deep = message("{aggregator: " + kind + ", register_depth: 1024}", "switchml");
+        const std::string lossless = message("{aggregator: " + kind + "}", "switchml_lossless");
+        INFO(plain << deep << lossless);
+        if (has_rtl) {
+            CHECK(plain.empty());
+            CHECK(deep.find("switch.aggregator: the Verilog is built with registers of 16384 entries") !=
+                  std::string::npos);
+        } else {
+            CHECK(plain.find(none) != std::string::npos);
+            CHECK(deep.find(none) != std::string::npos);
+        }
+        CHECK(lossless.find("workload.0.algorithms.0: switchml_lossless needs aggregator: model") != std::string::npos);
+    }
 }
 
 namespace {

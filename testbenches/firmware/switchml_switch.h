@@ -102,6 +102,7 @@ private:
     };
     struct connection {
         std::uint32_t psn = 0, pool = 0, first_pool = 0, out = 0;
+        std::uint32_t base[2] = {}; ///< of the present message, by version
         bool broken = true;
     };
 
@@ -150,9 +151,9 @@ private:
                 connection& back = connections_[w << 16 | queue];
                 // By position: what is skipped or comes twice is a gap to the receiver, not data in the wrong place.
                 if (sml::begins_message(b.op))
-                    back.out += options_.packets_per_message;
+                    back.base[c.pool & 1] = back.out += options_.packets_per_message;
                 const std::uint32_t position = (c.pool - c.first_pool) / 2;
-                sml::encode(sml::bth{b.op, queue, options_.psn_counts ? back.out++ : back.out + position},
+                sml::encode(sml::bth{b.op, queue, options_.psn_counts ? back.out++ : back.base[c.pool & 1] + position},
                             &answer[sml::k_header]);
                 answers.emplace_back(w, answer);
             }

@@ -373,8 +373,12 @@ private:
         std::uint32_t expected = 0;
         std::uint64_t address = 0;
         bool receives = false;
-        abi::nic_format format = abi::nic_format::as_is;
-        float scale = 1;
+        struct expected_answer {
+            std::uint64_t address = ~std::uint64_t{0};
+            abi::nic_format format = abi::nic_format::as_is;
+            float scale = 1;
+        };
+        expected_answer now, latest, before; ///< of the message being received; of the last two writes
     };
 
     struct worker_node {
@@ -504,8 +508,9 @@ private:
             if (e.queue_pair >= pair_count() || (e.payload_bytes % e.packet_payload_bytes) != 0)
                 return world.problem("bad message");
             queue_pair& p = pairs[e.queue_pair];
-            p.format = e.receive_format;
-            p.scale = e.scale;
+            if (p.latest.address != e.remote_address)
+                p.before = p.latest;
+            p.latest = {e.remote_address, e.receive_format, e.scale};
             for (std::size_t i = 0; i < payload.size(); i += 4)
                 convert(&payload[i], e.send_format, e.scale, true);
             const std::uint32_t packets = e.payload_bytes / e.packet_payload_bytes;
@@ -573,7 +578,11 @@ private:
             if (sml::begins_message(b.op)) {
                 p.address = sml::decode_reth(&frame[at]).address;
                 p.left = sml::decode_reth(&frame[at]).length;
-                p.receives = true;
+                p.now = p.before.address == p.address && p.latest.address != p.address ? p.before : p.latest;
+                // As the NIC does it: the scale of an older write is not known any more.
+                p.receives = p.now.address == p.address || p.now.format != abi::nic_format::quantised;
+                if (!p.receives)
+                    return;
                 at += sml::k_reth_bytes;
             } else if (!p.receives || b.psn != p.expected) {
                 p.receives = false;
@@ -599,7 +608,7 @@ private:
             for (std::size_t i = 0; i < size; i += 4) {
                 unsigned char* to = &hbm[p.address + i];
                 std::memcpy(to, &frame[at + i], 4);
-                convert(to, p.format, p.scale, false);
+                convert(to, p.now.format, p.now.scale, false);
             }
             p.address += size;
             if (sml::ends_message(b.op)) {
