@@ -107,8 +107,10 @@ private:
         for (std::uint32_t at = 0; at < message_bytes_; at += sizeof room_) {
             const std::uint32_t left = bytes > at ? bytes - at : 0;
             const std::uint32_t copied = left < sizeof room_ ? left : static_cast<std::uint32_t>(sizeof room_);
-            if (copied != sizeof room_)
+            if (copied != sizeof room_) {
                 __builtin_memset(room_, 0, sizeof room_);
+                charge(costs::k_switchml_clear);
+            }
             if (copied != 0)
                 hal_.copy_in(room_, from + at, copied);
             const std::uint32_t rest = message_bytes_ - at;
@@ -174,7 +176,7 @@ private:
     // Asks for the exponent of the block whose integers use `block` + window will carry.
     abi::status measure(std::uint32_t group, std::uint32_t block)
     {
-        charge(costs::k_switchml_send);
+        charge(costs::k_switchml_measure);
         group_state& g = groups_[group];
         g.has_exponent = false;
         g.measured = block;
@@ -191,6 +193,7 @@ private:
         group_state& g = groups_[group];
         if (float_ && use < share_.blocks && !g.has_exponent) {
             g.wanted = use;
+            charge(costs::k_switchml_defer);
             timers_.start(group, now_ns_); // the NIC's answer finds no room where the receive ring is full
             return {};
         }
@@ -209,7 +212,7 @@ private:
 
     abi::status send(std::uint32_t group)
     {
-        charge(costs::k_switchml_send);
+        charge(costs::k_switchml_write);
         const group_state& g = groups_[group];
         const bool bare = exponent_only(g.use);
         entry_.what = abi::nic_send::write;

@@ -68,6 +68,7 @@ private:
             return {};
         for (std::uint32_t i = 0; i < payload_ / 4; ++i)
             words()[i] = 0;
+        charge(payload_ / 4 * costs::k_switchml_fill);
         hal_.copy_out(zeros(), words(), payload_);
         return nic_.bus_status("NIC.TX_BUFFER");
     }
@@ -124,18 +125,26 @@ private:
                 quantise_block(words(), payload_ / 4, s.agreed_exponent, job_.workers);
             else
                 swap_block(words(), payload_ / 4);
-            charge(payload_ / 4 * (float_ ? costs::k_switchml_quantise : costs::k_switchml_swap));
+            charge_conversion(costs::k_switchml_quantise);
             hal_.copy_out(buffer_of(slot), words(), payload_);
         }
         if (float_) {
             s.sent_exponent = abi::k_min_exponent;
             if (use < share_.blocks) {
                 load(use);
-                charge(payload_ / 4 * costs::k_switchml_exponent);
+                charge_conversion(costs::k_switchml_exponent);
                 s.sent_exponent = exponent_of_block(words(), payload_ / 4);
             }
         }
         return send(slot);
+    }
+
+    // A block: of int32 its bytes are swapped, of float32 it takes `float_cost` for four elements.
+    void charge_conversion(std::uint32_t float_cost)
+    {
+        const std::uint32_t fours = payload_ / 4 / costs::k_switchml_elements;
+        charge(float_ ? costs::k_switchml_float_block + fours * float_cost
+                      : costs::k_switchml_swap_block + fours * costs::k_switchml_swap);
     }
 
     // A block into `words`; the last packet is a whole one too.
@@ -145,6 +154,7 @@ private:
         hal_.copy_in(words(), address_of(share_.first + std::uint64_t{block} * job_.elements_per_packet), elements * 4);
         for (std::uint32_t i = elements; i < payload_ / 4; ++i)
             words()[i] = 0;
+        charge((payload_ / 4 - elements) * costs::k_switchml_fill);
     }
 
     abi::status send(std::uint32_t slot)
@@ -189,7 +199,7 @@ private:
                 dequantise_block(words(), payload_ / 4, s.agreed_exponent, job_.workers);
             else
                 swap_block(words(), payload_ / 4);
-            charge(payload_ / 4 * (float_ ? costs::k_switchml_dequantise : costs::k_switchml_swap));
+            charge_conversion(costs::k_switchml_dequantise);
             const std::uint32_t block = block_of(s.use);
             hal_.copy_out(address_of(share_.first + std::uint64_t{block} * job_.elements_per_packet), words(),
                           elements_of(block, job_.elements_per_packet) * 4);

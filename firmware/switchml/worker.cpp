@@ -17,7 +17,8 @@ switchml_worker::switchml_worker(abi::hal& hal, nic_driver& nic, firmware_contex
     uses_ = share_.blocks + (float_ ? first_uses_ : 0);
     last_use_ = share_.blocks + (float_ && share_.blocks != 0 ? window_ : 0);
     now_ns_ = progress_ns_ = hal_.now_ns();
-    charge(costs::k_command + costs::k_switchml_start);
+    charge(costs::k_command + (job_.protocol == abi::switchml::transport::rdma ? costs::k_switchml_rdma_start
+                                                                               : costs::k_switchml_udp_start));
 }
 
 std::uint64_t switchml_worker::sleep_ns(std::uint64_t timer_ns) const

@@ -1,0 +1,137 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The worker firmware of SwitchML on both kinds of cores: the same answers, and the cost table (firmware/costs.h) against the
+// counters of RV64 cores.
+#include "hw/core/iss.h"
+#include "platforms/switchml/switchml.h"
+#include "platforms/workload/collective_runner.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace weft;
+
+namespace {
+
+struct worker_case {
+    const char* name;
+    abi::switchml::transport protocol;
+    abi::element_type type;
+    std::uint64_t bytes;
+    std::uint32_t elements_per_packet = 256;
+    std::uint32_t packets_per_message = 4;
+};
+
+struct run_record {
+    std::uint64_t instructions = 0; ///< of all cores
+    std::uint64_t digest = 0;       ///< of the last answer
+};
+
+switchml_config config_of(const worker_case& c, core_model model, std::size_t times)
+{
+    switchml_config config;
+    config.run.name = "test";
+    config.workers = 2;
+    config.worker.cores = 2;
+    config.worker.chip.core.model = model;
+    config.worker.chip.core.cpi = 0.05; // both kinds of cores meet packets in the same order
+    config.job.slots = 64;
+    config.job.transport = c.protocol;
+    config.job.elements_per_packet = c.elements_per_packet;
+    config.job.packets_per_message = c.packets_per_message;
+    collective_spec spec;
+    spec.algorithms = {abi::algorithm::switchml};
+    spec.types = {c.type};
+    spec.sizes.assign(times, data_size(c.bytes));
+    config.run.workload = {spec};
+    return config;
+}
+
+run_record record_of(const switchml_config& config)
+{
+    switchml_machine machine(config);
+    collective_runner runner("host", machine, config.run, nullptr);
+    const run_outcome outcome = runner.run();
+    if (!outcome.failure.empty() || outcome.cases.empty() || outcome.cases.back().check.wrong != 0)
+        return {};
+    run_record record;
+    record.digest = outcome.cases.back().check.digest;
+    for (const chip* c : machine.chips())
+        for (const core_base* core : c->cores())
+            record.instructions += core->instructions.value();
+    return record;
+}
+
+/// In a process of its own: a process has one kernel.
+run_record record_in_a_child(const switchml_config& config)
+{
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        close(ends[0]);
+        const run_record record = record_of(config);
+        std::_Exit(write(ends[1], &record, sizeof record) == static_cast<ssize_t>(sizeof record) ? 0 : 1);
+    }
+    close(ends[1]);
+    run_record record;
+    CHECK(read(ends[0], &record, sizeof record) == static_cast<ssize_t>(sizeof record));
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(status == 0);
+    return record;
+}
+
+/// Instructions of one command on all cores: those of three runs less those of one, so that booting does not count.
+run_record one_command(const worker_case& c, core_model model)
+{
+    const run_record once = record_in_a_child(config_of(c, model, 1));
+    run_record thrice = record_in_a_child(config_of(c, model, 3));
+    thrice.instructions = (thrice.instructions - once.instructions) / 2;
+    return thrice;
+}
+
+} // namespace
+
+TEST_CASE("SwitchML workers: native cores charge the instructions that rv64 cores execute")
+{
+    if (*iss_engine_name() == '\0')
+        return; // a build without an engine
+    using abi::element_type;
+    using abi::switchml::transport;
+    constexpr double k_tolerance = 0.03;
+    const worker_case cases[] = {
+        {"udp int32 4 B", transport::udp, element_type::int32, 4},
+        {"udp int32 32 KiB", transport::udp, element_type::int32, 32 << 10},
+        {"udp int32 32 KiB by 64", transport::udp, element_type::int32, 32 << 10, 64},
+        {"udp float32 4 B", transport::udp, element_type::float32, 4},
+        {"udp float32 32 KiB", transport::udp, element_type::float32, 32 << 10},
+        {"udp float32 32 KiB by 64", transport::udp, element_type::float32, 32 << 10, 64},
+        {"rdma int32 4 B", transport::rdma, element_type::int32, 4},
+        {"rdma int32 100 KiB", transport::rdma, element_type::int32, 100 << 10},
+        {"rdma float32 4 B", transport::rdma, element_type::float32, 4},
+        {"rdma float32 100 KiB", transport::rdma, element_type::float32, 100 << 10},
+        {"rdma float32 100 KiB, messages of 1", transport::rdma, element_type::float32, 100 << 10, 256, 1}};
+    for (const worker_case& c : cases) {
+        const run_record native = one_command(c, core_model::native);
+        const run_record rv64 = one_command(c, core_model::rv64);
+        const auto charged = static_cast<double>(native.instructions);
+        const auto executed = static_cast<double>(rv64.instructions);
+        std::printf("%-36s charged %8.0f, executed %8.0f: %+.1f %%\n", c.name, charged, executed,
+                    100 * (charged / executed - 1));
+        INFO(c.name << ": charged " << charged << ", executed " << executed);
+        CHECK(rv64.instructions != 0);
+        CHECK(native.digest == rv64.digest);
+        CHECK(native.digest != 0);
+        CHECK(charged == Approx(executed).epsilon(k_tolerance));
+    }
+}
