@@ -200,6 +200,13 @@ void switchml_checks::loss()
                  ms && none ? fmt::format("{:.1f} ms, {:.2f} times the time without loss", *ms, *ms / *none)
                             : "did not complete"});
         }
+    if (how_.sensitivities) {
+        switchml_config config = one_sum("loss_8x10g", k_tensor_bytes);
+        config.worker.nic.host_latency = duration(0);
+        const auto ms = scaled(figure(run(config), "time_us_0"), 1e-3);
+        report.sensitivities.push_back({"10 Gb/s, 8 workers, 100 MB, 1 % loss on every link, worker.nic.host_latency 0",
+                                        ms ? fmt::format("{:.1f} ms", *ms) : "did not complete"});
+    }
     // The same protocol with every byte carried.
     for (const double rate : {0.01, 0.05}) {
         switchml_config config = one_sum("loss_8x10g", 4 << 20);
