@@ -119,6 +119,9 @@ private:
             r.next_type = next;
         };
         r.step = next_step::drop;
+        const bool any_size = p.type == pass_type::consume0 || p.type == pass_type::harvest7;
+        if (!any_size && p.size != packet_size::words256)
+            return; // in no line
         switch (p.type) {
         case pass_type::consume0:
             if (p.size == packet_size::words64) {

@@ -33,7 +33,6 @@ public:
     void registers(); ///< M13
     // validation.cpp
     void rate_sensitivities();
-    void loss_sensitivities();
     void inputs();
     void notes();
 
