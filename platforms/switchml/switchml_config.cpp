@@ -240,6 +240,15 @@ std::vector<config_problem> switchml_config::validate() const
                        no_errors(network.validate()) && no_errors(tofino.validate()) &&
                        no_errors(worker.nic.validate()) && no_errors(worker.hbm.validate()) &&
                        no_errors(worker.dma.validate());
+    // One rate for all: what the parts say of their own would be ignored.
+    const auto one_rate = [&](bandwidth own, bandwidth plain, const char* key) {
+        if (own != plain && own != network.rate)
+            p.push_back({severity::error, key,
+                         fmt::format("is {}, but network.rate = {} is the rate of every port; leave it out.",
+                                     to_string(own), to_string(network.rate))});
+    };
+    one_rate(worker.nic.rate, nic_config{}.rate, "worker.nic.rate");
+    one_rate(tofino.chip.port_rate, tofino_config{}.port_rate, "switch.port_rate");
     if (const std::string refusal = aggregator_refusal(tofino.aggregator, tofino.chip); !refusal.empty())
         p.push_back({severity::error, "switch.aggregator", refusal + "."});
     if (!sound)
@@ -354,10 +363,9 @@ void switchml_config::check_job(std::vector<config_problem>& p) const
                      fmt::format("is {}, but {} messages under way need {}.", worker.nic.queue_pairs,
                                  firmware::queue_pairs_needed(t) / 2, firmware::queue_pairs_needed(t))});
     if (firmware::nic_area_bytes(t) + 8192 > worker.chip().buffer_bytes())
-        p.push_back(
-            {severity::error, "worker.hbm.capacity",
-             fmt::format("is {}, but the rings and buffers of the NIC need {}.", to_string(worker.hbm.capacity),
-                         rounded_text(data_size(firmware::nic_area_bytes(t))))});
+        p.push_back({severity::error, "worker.hbm.capacity",
+                     fmt::format("is {}, but the rings and buffers of the NIC need {}.", to_string(worker.hbm.capacity),
+                                 rounded_text(data_size(firmware::nic_area_bytes(t))))});
     // Appendix C: in flight from one worker must cover rate x delay.
     const double bdp = static_cast<double>(packet_wire_bytes(job)) * job.slots;
     const double delay_ps =
