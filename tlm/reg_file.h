@@ -114,6 +114,7 @@ private:
     void add(const reg_row_view& row) { rows_.push_back(row); }
     void build();
     place find(std::uint64_t offset) const;
+    bool holds(std::uint32_t row, std::uint64_t offset, std::uint32_t& index) const;
     reg_status check(std::uint64_t offset, std::uint32_t bytes, place& where) const;
     std::size_t slot_of(std::uint64_t offset) const;
     std::uint32_t row_at(std::uint64_t row_offset) const;
@@ -121,6 +122,7 @@ private:
     const char* block_;
     std::vector<reg_row_view> rows_;
     std::vector<span> spans_;
+    mutable std::uint8_t guesses_[16] = {}; ///< row of a register with this number modulo 16
     std::vector<entry> entries_;
     std::vector<std::uint64_t> values_;
     std::vector<read_hook> read_hooks_;

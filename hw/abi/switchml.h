@@ -45,6 +45,7 @@ inline void swap_words(void* to, const void* from, std::size_t bytes)
 {
     auto* out = static_cast<unsigned char*>(to);
     const auto* in = static_cast<const unsigned char*>(from);
+#pragma GCC unroll 4
     for (std::size_t i = 0; i < bytes; i += 8) {
         std::uint64_t pair = 0;
         __builtin_memcpy(&pair, in + i, sizeof pair);
