@@ -39,8 +39,8 @@ switchml_config config_of(const worker_case& c, core_model model, std::size_t ti
     config.run.name = "test";
     config.workers = 2;
     config.worker.cores = 2;
-    config.worker.chip.core.model = model;
-    config.worker.chip.core.cpi = 0.05; // both kinds of cores meet packets in the same order
+    config.worker.core.model = model;
+    config.worker.core.cpi = 0.05; // both kinds of cores meet packets in the same order
     config.job.slots = 64;
     config.job.transport = c.protocol;
     config.job.elements_per_packet = c.elements_per_packet;
