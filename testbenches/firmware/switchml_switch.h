@@ -48,6 +48,25 @@ struct switchml_options {
     bool small_messages = false;        ///< queue pairs only as many as needed, else 1024
 };
 
+/// What of a job's table follows from the options alone.
+inline sml::table table_of(const switchml_options& o)
+{
+    sml::table t;
+    t.cores = o.cores;
+    t.workers = o.workers;
+    t.job = 7;
+    t.protocol = o.protocol;
+    t.first_slot = o.first_slot;
+    t.slots = o.slots;
+    t.elements_per_packet = o.elements_per_packet;
+    t.packets_per_message = o.packets_per_message;
+    t.nic_queues = o.cores;
+    t.nic_ring_entries = o.ring_entries;
+    t.timeout_ns = o.timeout_ns;
+    t.backoff_after = o.backoff_after;
+    return t;
+}
+
 class switchml_switch {
 public:
     using bytes = std::vector<unsigned char>;

@@ -38,19 +38,7 @@ public:
 
     explicit switchml_world(const switchml_options& o) : options_(o), switch_(o), random_(o.seed)
     {
-        sml::table t;
-        t.cores = o.cores;
-        t.workers = o.workers;
-        t.job = 7;
-        t.protocol = o.protocol;
-        t.first_slot = o.first_slot;
-        t.slots = o.slots;
-        t.elements_per_packet = o.elements_per_packet;
-        t.packets_per_message = o.packets_per_message;
-        t.nic_queues = o.cores;
-        t.nic_ring_entries = o.ring_entries;
-        t.timeout_ns = o.timeout_ns;
-        t.backoff_after = o.backoff_after;
+        sml::table t = table_of(o);
         t.nic_base = abi::k_nic_base;
         t.switch_mac = 0x02'0000'0000ff;
         t.switch_ip = 0x0a00'00fe;
