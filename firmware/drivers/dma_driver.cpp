@@ -79,10 +79,7 @@ abi::status dma_driver::init(const abi::platform_table& table)
     return bus_status("DMA.CONTROL");
 }
 
-inline bool dma_driver::looks_full(std::uint32_t queue) const
-{
-    return enqueued_[queue] - head_[queue] >= entries_;
-}
+inline bool dma_driver::looks_full(std::uint32_t queue) const { return enqueued_[queue] - head_[queue] >= entries_; }
 
 bool dma_driver::has_space(std::uint32_t queue)
 {

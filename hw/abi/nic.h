@@ -30,7 +30,8 @@
 namespace weft::abi {
 
 inline constexpr std::uint64_t k_nic_base = 0x1002'0000;
-inline constexpr std::uint32_t k_irq_nic = 1u << 2; ///< interrupt line of the NIC at the core that owns the queue: q % cores
+inline constexpr std::uint32_t k_irq_nic =
+    1u << 2; ///< interrupt line of the NIC at the core that owns the queue: q % cores
 inline constexpr std::uint32_t k_max_nic_queues = 16;
 inline constexpr std::uint32_t k_nic_send_entry_bytes = 128;
 inline constexpr std::uint32_t k_nic_receive_entry_bytes = 2048;
@@ -38,9 +39,10 @@ inline constexpr std::uint32_t k_nic_inline_header_bytes = 64;
 
 enum class nic_send : std::uint8_t { frame = 0, write = 1, measure = 2 };
 enum class nic_format : std::uint8_t {
-    as_is = 0,     ///< bytes
-    swap32 = 1,    ///< int32 words to and from big-endian
-    quantised = 2, ///< float32 to and from big-endian int32: times `scale`, rounded half away from zero; back: divided by it
+    as_is = 0,  ///< bytes
+    swap32 = 1, ///< int32 words to and from big-endian
+    quantised =
+        2, ///< float32 to and from big-endian int32: times `scale`, rounded half away from zero; back: divided by it
 };
 
 struct alignas(8) nic_send_entry {

@@ -48,10 +48,7 @@ enum class algorithm : std::uint8_t {
 };
 inline constexpr unsigned k_algorithms = 10;
 /// All cores of a rank share the work; the other algorithms run on its first core, which owns the DMA.
-constexpr bool runs_on_all_cores(algorithm a)
-{
-    return a == algorithm::switchml || a == algorithm::switchml_lossless;
-}
+constexpr bool runs_on_all_cores(algorithm a) { return a == algorithm::switchml || a == algorithm::switchml_lossless; }
 
 /// Why firmware stopped. Written to the mailbox; 0 is success.
 enum class status_code : std::uint32_t {

@@ -93,7 +93,7 @@ private:
     std::unique_ptr<std::uint8_t, void (*)(void*)> memory_;
     std::unique_ptr<iss> iss_;
     iss_observer* observer_ = nullptr;
-    firmware_image image_; // of the program; elf is nullptr when it is the file of the configuration
+    firmware_image image_;         // of the program; elf is nullptr when it is the file of the configuration
     std::uint64_t charged_ps_ = 0; // of all instructions so far
 
     std::uint32_t irq_enable_ = 0;

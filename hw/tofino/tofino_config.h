@@ -39,7 +39,8 @@ struct tofino_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("ports", self.ports, "Front-panel ports", "16 of 100 Gb/s usable for workers, Sapio et al., section 5 (Q)");
+        visit("ports", self.ports, "Front-panel ports",
+              "16 of 100 Gb/s usable for workers, Sapio et al., section 5 (Q)");
         visit("ports_per_pipe", self.ports_per_pipe,
               "Front-panel ports of one pipe: port p belongs to pipe p / ports_per_pipe",
               "64 ports, 4 pipes; 16 to 64 workers a pipeline depending on their speed, Sapio et al., section 6 (Q)");

@@ -10,15 +10,21 @@
 
 namespace weft {
 
-aggregation_factory aggregators(aggregator_kind kind, const tofino_config& chip)
+aggregation_factory aggregators(const switchml_switch_config& config, std::uint32_t number)
 {
-    const std::uint32_t depth = chip.register_depth;
-    return [kind, depth](std::uint32_t) -> std::unique_ptr<aggregation_unit> {
+    const aggregator_kind kind = config.aggregator;
+    const std::uint32_t depth = config.chip.register_depth;
+    const std::string waves = config.waves.empty() ? "" : config.waves + "_" + std::to_string(number) + "_";
+    return [kind, depth, waves](std::uint32_t pipe) -> std::unique_ptr<aggregation_unit> {
+        static_cast<void>(pipe);
 #ifdef WEFT_HAS_RTL
+        rtl_aggregation_options options;
+        if (!waves.empty())
+            options.waves = waves + std::to_string(pipe) + ".fst";
         if (kind == aggregator_kind::rtl)
-            return std::make_unique<rtl_aggregation>(depth);
+            return std::make_unique<rtl_aggregation>(depth, options);
         if (kind == aggregator_kind::lockstep)
-            return std::make_unique<lockstep_aggregation>(depth);
+            return std::make_unique<lockstep_aggregation>(depth, options);
 #endif
         if (kind != aggregator_kind::model)
             throw bug("aggregators", 0, aggregator_refusal(kind, {}));

@@ -9,7 +9,8 @@
 
 namespace weft {
 
-aggregation_factory aggregators(aggregator_kind kind, const tofino_config& chip);
+/// For switch `number` of the platform.
+aggregation_factory aggregators(const switchml_switch_config& config, std::uint32_t number);
 
 /// Why this build cannot make them, as a sentence; "" when it can.
 std::string aggregator_refusal(aggregator_kind kind, const tofino_config& chip);

@@ -77,7 +77,7 @@ switchml_machine::switchml_machine(const switchml_config& config) : config_(conf
         const std::vector<switchml_config::node> nodes = config_.nodes();
         const tofino_config chip = config_.switch_chip(switchml_config::ports_of(nodes));
         switches_.push_back(std::make_unique<tofino_switch>("switch_0", time_, pool_, chip,
-                                                            aggregators(config_.tofino.aggregator, config_.tofino.chip),
+                                                            aggregators(config_.tofino, 0),
                                                             config_.tofino.aggregator != aggregator_kind::model));
         std::uint32_t next_port = 0;
         for (const switchml_config::node& n : nodes) {
@@ -215,7 +215,7 @@ std::uint32_t switchml_machine::add_subtree(std::uint32_t level, std::uint32_t f
     chip.mac = switch_mac(number);
     chip.ip = switch_ip(number);
     switches_.push_back(std::make_unique<tofino_switch>(fmt::format("switch_{}", number).c_str(), time_, pool_, chip,
-                                                        aggregators(config_.tofino.aggregator, config_.tofino.chip),
+                                                        aggregators(config_.tofino, number),
                                                         config_.tofino.aggregator != aggregator_kind::model));
     std::uint32_t workers_each = 1;
     for (std::size_t l = level + 1; l < config_.tree.size(); ++l)

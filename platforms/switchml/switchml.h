@@ -35,6 +35,7 @@ template <> struct enum_names<abi::switchml::transport> {
 
 struct switchml_switch_config {
     aggregator_kind aggregator = aggregator_kind::model;
+    std::string waves;
     tofino_config chip;
 
     /// 64 ports of 100 Gb/s, section 7 (Q). The filter is ours: cables may reorder.
@@ -50,9 +51,14 @@ struct switchml_switch_config {
             "aggregator", self.aggregator,
             "Who adds: model (C++), rtl (the Verilog of rtl/aggregation), lockstep (both; the first difference stops the run)",
             "");
+        visit(
+            "waves", self.waves,
+            "Waves of the Verilog, FST: this name, with switch, pipe and \".fst\" added; about a millisecond a thousand passes. Empty: "
+            "none",
+            "");
         tofino_config::fields(self.chip, visit);
     }
-    std::vector<config_problem> validate() const { return chip.validate(); }
+    std::vector<config_problem> validate() const;
 };
 
 /// One cable that is worse than the others.

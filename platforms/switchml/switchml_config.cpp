@@ -71,6 +71,14 @@ std::vector<config_problem> switchml_network_config::validate() const
     return p;
 }
 
+std::vector<config_problem> switchml_switch_config::validate() const
+{
+    std::vector<config_problem> p = chip.validate();
+    if (!waves.empty() && aggregator == aggregator_kind::model)
+        p.push_back({severity::error, "waves", "needs aggregator: rtl or lockstep; the C++ model has no signals."});
+    return p;
+}
+
 std::vector<config_problem> switchml_job_config::validate() const
 {
     std::vector<config_problem> p;

@@ -221,7 +221,10 @@ void switchml_checks::registers()
     if (row.why_not_run.empty()) {
         // The first difference throws, in the child.
         const run_figures figures = how_.isolated([&] {
-            const auto unit = aggregators(aggregator_kind::lockstep, chip)(0);
+            switchml_switch_config config;
+            config.aggregator = aggregator_kind::lockstep;
+            config.chip = chip;
+            const auto unit = aggregators(config, 0)(0);
             random_source random;
             for (std::uint32_t i = 0; i < k_lockstep_passes; ++i) {
                 const std::uint64_t now_ps = std::uint64_t{i} * 1000;

@@ -412,8 +412,8 @@ void result_checker::make_reduction(const std::vector<std::uint32_t>& members, s
                 int exponent = 0; // largest = f * 2^exponent with f < 1
                 std::frexp(largest[i / case_.quantised_block] * unit, &exponent);
                 // (2^31 - 1) in place of 2^31 is what the factor covers.
-                tolerances_[i] = 1.000001 * summands * summands * std::ldexp(1.0, exponent - 32) +
-                                 roundoff * std::fabs(sums_[i]);
+                tolerances_[i] =
+                    1.000001 * summands * summands * std::ldexp(1.0, exponent - 32) + roundoff * std::fabs(sums_[i]);
             }
         }
         return;
