@@ -78,7 +78,7 @@ inline constexpr std::uint32_t k_switchml_rdma_start = 2202; ///< set up a worke
 inline constexpr std::uint32_t k_switchml_write = 349;       ///< make and post a message
 inline constexpr std::uint32_t k_switchml_measure = 175;     ///< ask for the exponent of a block
 inline constexpr std::uint32_t k_switchml_defer = 121;       ///< find that an exponent is not there yet, and come back
-inline constexpr std::uint32_t k_switchml_completion = 130;  ///< take an answer to either
+inline constexpr std::uint32_t k_switchml_completion = 90;  ///< take an answer to either
 inline constexpr std::uint32_t k_switchml_piece = 83;        ///< copy up to 1 KiB from one place in HBM to another
 inline constexpr std::uint32_t k_switchml_clear = 184;       ///< clear such a piece first
 

@@ -17,12 +17,6 @@ namespace weft::firmware {
 bool supports(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table, bool transposed,
               const char** reason, const abi::switchml::table* job = nullptr);
 
-/// switchml and switchml_lossless.
-constexpr bool by_switch(abi::algorithm algo)
-{
-    return algo == abi::algorithm::switchml || algo == abi::algorithm::switchml_lossless;
-}
-
 /// The same for a command over groups of rows x cols chips.
 bool supports_groups(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table, std::uint32_t rows,
                      std::uint32_t cols, const char** reason);

@@ -28,7 +28,6 @@ namespace {
 
 namespace sml = abi::switchml;
 
-constexpr std::uint32_t k_batch = 4; // messages between two looks at the ring, and between two doorbells
 constexpr std::uint32_t k_most_groups = k_switch_queues / 2;
 constexpr std::uint32_t k_no_use = ~std::uint32_t{0};
 constexpr std::uint16_t k_roce_source_port = 0x8000; ///< plus the worker's number
@@ -47,6 +46,8 @@ struct group_state {
 };
 
 class rdma_worker : switchml_worker {
+    friend switchml_worker; // serve()
+
 public:
     rdma_worker(abi::hal& hal, nic_driver& nic, firmware_context& context, const abi::command& command)
         : switchml_worker(hal, nic, context, command, window_messages(context.job)),
@@ -143,34 +144,7 @@ private:
             if (abi::status s = begin(group, begun_); !s.ok())
                 return s;
         }
-        std::uint32_t news = 0;
-        charge(costs::k_switchml_turn);
-        if (abi::status s = nic_.look(news); !s.ok())
-            return s;
-        for (std::uint32_t i = 0; i < k_batch && i < news; ++i)
-            if (abi::status s = receive(); !s.ok())
-                return s;
-        pay(); // the work comes before the doorbell
-        if (abi::status s = nic_.doorbell(); !s.ok())
-            return s;
-        if (abi::status s = nic_.release(); !s.ok())
-            return s;
-        now_ns_ = hal_.now_ns();
-        bool resent = false;
-        if (abi::status s = send_late_ones_again(resent); !s.ok())
-            return s;
-        if (news != 0 || resent || begun_ < first_uses_ || finished())
-            return {};
-        const std::uint64_t sleep =
-            sleep_ns(timers_.none() ? ~std::uint64_t{0} : timers_.started_ns(timers_.oldest()) + timeout_.ns());
-        if (sleep == 0)
-            return give_up();
-        charge(costs::k_switchml_sleep);
-        pay();
-        if (abi::status s = nic_.wait(sleep); !s.ok())
-            return s;
-        now_ns_ = hal_.now_ns();
-        return {};
+        return serve(*this, timers_);
     }
 
     // Asks for the exponent of the block whose integers use `block` + window will carry.

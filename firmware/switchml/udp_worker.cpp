@@ -13,9 +13,6 @@ namespace {
 
 namespace sml = abi::switchml;
 
-// Packets between two looks at the ring, and between two doorbells: a burst must not keep the switch waiting.
-constexpr std::uint32_t k_batch = 4;
-
 // Room of a frame such that its payload is aligned to 8 bytes.
 constexpr std::uint32_t k_frame_at = sizeof(abi::nic_completion);
 constexpr std::uint32_t k_payload_at = k_frame_at + sml::k_udp_headers;
@@ -30,6 +27,8 @@ struct slot_state {
 };
 
 class udp_worker : switchml_worker {
+    friend switchml_worker; // serve()
+
 public:
     udp_worker(abi::hal& hal, nic_driver& nic, firmware_context& context, const abi::command& command)
         : switchml_worker(hal, nic, context, command, window_slots(context.job)), payload_(payload_bytes(context.job)),
@@ -81,34 +80,7 @@ private:
             if (abi::status s = start(position - (second ? window_ : 0), begun_, second && !lossless_); !s.ok())
                 return s;
         }
-        std::uint32_t news = 0;
-        charge(costs::k_switchml_turn);
-        if (abi::status s = nic_.look(news); !s.ok())
-            return s;
-        for (std::uint32_t i = 0; i < k_batch && i < news; ++i)
-            if (abi::status s = receive(); !s.ok())
-                return s;
-        pay(); // the work comes before the doorbell
-        if (abi::status s = nic_.doorbell(); !s.ok())
-            return s;
-        if (abi::status s = nic_.release(); !s.ok())
-            return s;
-        now_ns_ = hal_.now_ns();
-        bool resent = false;
-        if (abi::status s = send_late_ones_again(resent); !s.ok())
-            return s;
-        if (news != 0 || resent || begun_ < first_uses_ || finished())
-            return {};
-        const std::uint64_t sleep =
-            sleep_ns(timers_.none() ? ~std::uint64_t{0} : timers_.started_ns(timers_.oldest()) + timeout_.ns());
-        if (sleep == 0)
-            return give_up();
-        charge(costs::k_switchml_sleep);
-        pay();
-        if (abi::status s = nic_.wait(sleep); !s.ok())
-            return s;
-        now_ns_ = hal_.now_ns();
-        return {};
+        return serve(*this, timers_);
     }
 
     // Begins a use of a slot: fills its buffer and sends it.

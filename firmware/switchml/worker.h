@@ -19,6 +19,7 @@
 #pragma once
 
 #include "firmware/collectives/engine.h"
+#include "firmware/costs.h"
 #include "firmware/drivers/nic_driver.h"
 #include "firmware/switchml/timers.h"
 
@@ -27,6 +28,10 @@ namespace weft::firmware {
 /// What both transports share: uses, positions, progress and the answer.
 class switchml_worker {
 protected:
+    /// Packets (UDP) or messages (RDMA) between two looks at the ring, and between two doorbells: a burst must not keep the
+    /// switch waiting.
+    static constexpr std::uint32_t k_batch = 4;
+
     switchml_worker(abi::hal& hal, nic_driver& nic, firmware_context& context, const abi::command& command,
                     std::uint32_t window);
 
@@ -58,6 +63,40 @@ protected:
     std::uint64_t sleep_ns(std::uint64_t timer_ns) const;
     abi::status give_up();
     void finish(collective_result& result, const abi::status& status);
+
+    /// The part of a turn that does not depend on the transport: takes what has come, tells the NIC what is new, sends again
+    /// what is late and, where nothing is left to do, sleeps. `worker` receives one entry and sends late ones again.
+    template <class Worker, class Timers> abi::status serve(Worker& worker, const Timers& timers)
+    {
+        std::uint32_t news = 0;
+        charge(costs::k_switchml_turn);
+        if (abi::status s = nic_.look(news); !s.ok())
+            return s;
+        for (std::uint32_t i = 0; i < k_batch && i < news; ++i)
+            if (abi::status s = worker.receive(); !s.ok())
+                return s;
+        pay(); // the work comes before the doorbell
+        if (abi::status s = nic_.doorbell(); !s.ok())
+            return s;
+        if (abi::status s = nic_.release(); !s.ok())
+            return s;
+        now_ns_ = hal_.now_ns();
+        bool resent = false;
+        if (abi::status s = worker.send_late_ones_again(resent); !s.ok())
+            return s;
+        if (news != 0 || resent || begun_ < first_uses_ || finished())
+            return {};
+        const std::uint64_t sleep =
+            sleep_ns(timers.none() ? ~std::uint64_t{0} : timers.started_ns(timers.oldest()) + timeout_.ns());
+        if (sleep == 0)
+            return give_up();
+        charge(costs::k_switchml_sleep);
+        pay();
+        if (abi::status s = nic_.wait(sleep); !s.ok())
+            return s;
+        now_ns_ = hal_.now_ns();
+        return {};
+    }
 
     void charge(std::uint32_t instructions) { work_ += instructions; }
     void pay()

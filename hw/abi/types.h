@@ -47,8 +47,8 @@ enum class algorithm : std::uint8_t {
     parameter_server = 9   ///< shards summed by servers: on the ranks themselves, or on machines of their own
 };
 inline constexpr unsigned k_algorithms = 10;
-/// All cores of a rank share the work; the other algorithms run on its first core, which owns the DMA.
-constexpr bool runs_on_all_cores(algorithm a) { return a == algorithm::switchml || a == algorithm::switchml_lossless; }
+/// Summed in the network. All cores of a rank share the work; the other algorithms run on its first core, which owns the DMA.
+constexpr bool by_switch(algorithm a) { return a == algorithm::switchml || a == algorithm::switchml_lossless; }
 
 /// Why firmware stopped. Written to the mailbox; 0 is success.
 enum class status_code : std::uint32_t {

@@ -116,7 +116,7 @@ void chip::post(const abi::command& command)
     answers_ = 0;
     asked_ = 1;
     write_command(local, mailbox, command);
-    if (!abi::runs_on_all_cores(command.algo))
+    if (!abi::by_switch(command.algo))
         return;
     asked_ = cores_.size();
     for (const auto& c : further_)

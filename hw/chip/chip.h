@@ -50,7 +50,7 @@ struct chip_config {
 /// What not every chip has.
 struct chip_options {
     core_gate* gate = nullptr; ///< between core 0 and its bus; outlives the chip
-    /// More than one: every core gets the commands that all share (abi::runs_on_all_cores), and the chip has answered when
+    /// More than one: every core gets the commands that all share (abi::by_switch), and the chip has answered when
     /// all have. DMA and its interrupt belong to core 0.
     std::uint32_t cores = 1;
     const nic_config* nic = nullptr; ///< an Ethernet NIC; the interrupt of queue q goes to core q % cores

@@ -9,7 +9,6 @@ namespace weft {
 
 namespace {
 constexpr std::uint32_t k_flit_bytes = 1; // Ethernet pads nothing that is this large
-constexpr std::uint32_t k_local = 1;      // port of a NIC toward its machine; 0 leads to the switch
 } // namespace
 
 packet_format lossless_star_config::format() const
@@ -33,12 +32,12 @@ std::vector<config_problem> lossless_star_config::validate() const
 
 lossless_star::lossless_star(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
                              std::uint32_t machines, const lossless_star_config& config, std::uint32_t min_depth_cells)
-    : sc_core::sc_module(name), machines_(machines)
+    : sc_core::sc_module(name), routing_(machines)
 {
     // One pipeline for all routers: a path crosses two NICs and the switch, and their sum is what counts.
     fabric_config fabric;
     fabric.pipeline = duration((2 * config.nic_latency.value() + config.switch_latency.value()) / 3);
-    engine_ = std::make_unique<fabric_engine>(time, pool, static_cast<const routing_policy&>(*this), fabric);
+    engine_ = std::make_unique<fabric_engine>(time, pool, routing_, fabric);
     const auto depth = std::max(min_depth_cells, static_cast<std::uint32_t>(config.buffer.value() / k_flit_bytes));
     const fabric_link_params wire{config.rate, config.propagation, depth};
     const fabric_link_params local{bandwidth(2 * config.rate.value()), duration(0), depth};
@@ -46,19 +45,19 @@ lossless_star::lossless_star(const sc_core::sc_module_name& name, timeline& time
         engine_->add_router(2, fmt::format("nic({})", m));
     const std::uint32_t hub = engine_->add_router(machines, "switch");
     for (std::uint32_t m = 0; m < machines; ++m) {
-        engine_->add_link(m, 0, hub, m, wire);
-        engine_->add_link(hub, m, m, 0, wire);
-        ports_.push_back(
-            std::make_unique<fabric_socket>(fmt::format("port{}", m).c_str(), *engine_, m, k_local, local, local));
+        engine_->add_link(m, star_routing::k_to_switch, hub, m, wire);
+        engine_->add_link(hub, m, m, star_routing::k_to_switch, wire);
+        ports_.push_back(std::make_unique<fabric_socket>(fmt::format("port{}", m).c_str(), *engine_, m,
+                                                         star_routing::k_to_machine, local, local));
     }
     engine_->finish_build();
 }
 
-route_decision lossless_star::route(std::uint32_t router, std::uint32_t, const packet& p) const
+route_decision star_routing::route(std::uint32_t router, std::uint32_t, const packet& p) const
 {
     if (router == machines_)
         return {static_cast<std::uint16_t>(p.destination), 0};
-    return {static_cast<std::uint16_t>(p.destination == router ? k_local : 0), 0};
+    return {static_cast<std::uint16_t>(p.destination == router ? k_to_machine : k_to_switch), 0};
 }
 
 void lossless_star::start_of_simulation()

@@ -11,7 +11,7 @@
 //
 // Timing, zero load, one packet of p bytes from machine to machine:
 //   p / local rate (cut-through: its head) + 2 propagations + pipeline of NIC, switch, NIC + (p + 98 B) / rate
-// RTL twin: none. Routing: to the destination's port; a star has no cycles.
+// RTL twin: none. Routing: to the destination's port (star_routing).
 #pragma once
 
 #include "hw/fabric/fabric_socket.h"
@@ -38,7 +38,20 @@ struct lossless_star_config {
     std::vector<config_problem> validate() const;
 };
 
-class lossless_star final : public sc_core::sc_module, private routing_policy {
+/// Routers 0 to machines - 1 are NICs (port 0 to the switch, port 1 to the machine), the last router is the switch (port m to
+/// NIC m).
+class star_routing final : public routing_policy {
+public:
+    static constexpr std::uint32_t k_to_switch = 0;
+    static constexpr std::uint32_t k_to_machine = 1;
+    explicit star_routing(std::uint32_t machines) : machines_(machines) {}
+    route_decision route(std::uint32_t router, std::uint32_t in_port, const packet& p) const override;
+
+private:
+    std::uint32_t machines_;
+};
+
+class lossless_star final : public sc_core::sc_module {
 public:
     lossless_star(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, std::uint32_t machines,
                   const lossless_star_config& config, std::uint32_t min_depth_cells = 0);
@@ -47,10 +60,9 @@ public:
     fabric_engine& engine() { return *engine_; }
 
 private:
-    route_decision route(std::uint32_t router, std::uint32_t in_port, const packet& p) const override;
     void start_of_simulation() override;
 
-    std::uint32_t machines_;
+    star_routing routing_;
     std::unique_ptr<fabric_engine> engine_;
     std::vector<std::unique_ptr<fabric_socket>> ports_;
 };

@@ -2,23 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/switchml/switchml.h"
 
-#include "firmware/main.h"
 #include "hw/tofino/tofino_switch.h"
 #include "platforms/switchml/aggregators.h"
+#include "platforms/workload/shipped_firmware.h"
 
 #include <fmt/format.h>
-
-extern "C" const unsigned char weft_firmware_elf[], weft_firmware_elf_end[]; // cmake/firmware.cmake
 
 namespace weft {
 
 namespace {
-firmware_image collective_firmware()
-{
-    return {firmware::collective_main, weft_firmware_elf,
-            static_cast<std::size_t>(weft_firmware_elf_end - weft_firmware_elf), "the shipped collective firmware"};
-}
-
 /// From which a parent knows a switch below it.
 constexpr std::uint64_t uplink_mac(std::uint32_t number) { return 0x02'00'00'00'90'00ull + number; }
 constexpr std::uint32_t uplink_ip(std::uint32_t number) { return 0x0a'00'90'00 + number; }
@@ -94,7 +86,7 @@ switchml_machine::switchml_machine(const switchml_config& config) : config_(conf
         }
         admit_jobs();
     } else {
-        add_subtree(0, 0);
+        add_subtree(0, 0, nullptr);
     }
 }
 
@@ -124,8 +116,7 @@ void switchml_machine::add_workers()
         for (std::uint32_t core = 0; core < config_.worker.cores; ++core)
             options.jobs.push_back(config_.table(rank, core));
         chip& c = add_machine(rank, view, options);
-        ethernet_link_config cable = config_.network.cable;
-        cable.seed += config_.run.seed;
+        ethernet_link_config cable = config_.cable();
         for (const worker_outage_config& o : config_.faults.outages)
             if (o.worker == rank)
                 cable.outages.push_back({o.from, o.until.value_or(duration(k_never_ps))});
@@ -153,7 +144,7 @@ chip& switchml_machine::add_machine(std::uint32_t rank, const dma_fabric_view& v
     c.dma.to_fabric(0).bind(star_->port(rank).in);
     star_->port(rank).out.bind(c.dma.from_fabric(0));
     for (core_base* core : c.cores())
-        core->load(collective_firmware(), 0);
+        core->load(shipped_firmware(), 0);
     chip_list_.push_back(&c);
     return c;
 }
@@ -205,13 +196,13 @@ void switchml_machine::admit_jobs()
     }
 }
 
-/// The switch at the top of a subtree, then everything below it; returns its number.
-std::uint32_t switchml_machine::add_subtree(std::uint32_t level, std::uint32_t first_worker)
+/// The switch at the top of a subtree, then everything below it; returns its number. `above` is nullptr for the root.
+std::uint32_t switchml_machine::add_subtree(std::uint32_t level, std::uint32_t first_worker, const place_above* above)
 {
     const auto number = static_cast<std::uint32_t>(switches_.size());
     const std::uint32_t children = config_.tree[level];
     const bool leaf = level + 1 == config_.tree.size();
-    tofino_config chip = config_.switch_chip(children + (level == 0 ? 0 : 1));
+    tofino_config chip = config_.switch_chip(children + (above == nullptr ? 0 : 1));
     chip.mac = switch_mac(number);
     chip.ip = switch_ip(number);
     switches_.push_back(std::make_unique<tofino_switch>(fmt::format("switch_{}", number).c_str(), time_, pool_, chip,
@@ -230,13 +221,12 @@ std::uint32_t switchml_machine::add_subtree(std::uint32_t level, std::uint32_t f
             continue;
         }
         const auto stream = static_cast<std::uint32_t>(config_.workers + trunks_.size());
-        ethernet_link_config cable = config_.network.cable;
-        cable.seed += config_.run.seed;
         trunks_.push_back(std::make_unique<ethernet_link>(fmt::format("trunk_{}", trunks_.size()).c_str(), time_, pool_,
-                                                          cable, stream));
+                                                          config_.cable(), stream));
         ethernet_link& trunk = *trunks_.back();
         connect(number, child, trunk, 1);
-        const std::uint32_t below = add_subtree(level + 1, first_worker + child * workers_each);
+        const place_above here{number, child};
+        const std::uint32_t below = add_subtree(level + 1, first_worker + child * workers_each, &here);
         connect(below, config_.tree[level + 1], trunk, 0); // its last port leads up
         tofino_worker w;
         w.mac = uplink_mac(below);
@@ -244,33 +234,17 @@ std::uint32_t switchml_machine::add_subtree(std::uint32_t level, std::uint32_t f
         w.port = child;
         job.workers.push_back(w);
     }
-    if (level > 0) {
-        // Depth first: the parent is the last switch of the level above.
+    if (above != nullptr) {
         job.parent.kind = parent_kind::port;
         job.parent.port = children;
         job.parent.own_mac = uplink_mac(number);
         job.parent.own_ip = uplink_ip(number);
-        const std::uint32_t span = workers_each * children;
-        job.parent.worker = first_worker / span % config_.tree[level - 1];
-        const std::uint32_t parent = parent_of(number, level);
-        job.parent.mac = switch_mac(parent);
-        job.parent.ip = switch_ip(parent);
+        job.parent.worker = above->child;
+        job.parent.mac = switch_mac(above->number);
+        job.parent.ip = switch_ip(above->number);
     }
     switches_[number]->add_job(job);
     return number;
-}
-
-/// Number of the switch above `number`, which was the last one of its level to be made before it.
-std::uint32_t switchml_machine::parent_of(std::uint32_t number, std::uint32_t level) const
-{
-    // Switches of a whole subtree below level l, itself included.
-    std::vector<std::uint32_t> size(config_.tree.size(), 1);
-    for (std::size_t l = config_.tree.size() - 1; l-- > 0;)
-        size[l] = 1 + config_.tree[l] * size[l + 1];
-    std::uint32_t at = 0;
-    for (std::uint32_t l = 0; l + 1 < level; ++l)
-        at += 1 + (number - at - 1) / size[l + 1] * size[l + 1];
-    return at;
 }
 
 std::string switchml_machine::chip_name(std::uint32_t rank) const
@@ -287,8 +261,7 @@ void switchml_machine::complete(abi::command& command) const
 collective_case switchml_machine::as_run(const collective_case& asked) const
 {
     collective_case c = asked;
-    const bool in_network = c.algo == abi::algorithm::switchml || c.algo == abi::algorithm::switchml_lossless;
-    if (!in_network)
+    if (!abi::by_switch(c.algo))
         return c;
     if (config_.job.jobs > 1)
         c.ranks_per_group = config_.workers_per_job();

@@ -245,6 +245,7 @@ struct switchml_config {
     abi::switchml::table table(std::uint32_t rank, std::uint32_t core) const;
     abi::platform_table ranks_table(std::uint32_t rank) const; ///< of the lossless network
     lossless_star_config star() const;
+    ethernet_link_config cable() const;                   ///< with the run's seed
     tofino_config switch_chip(std::uint32_t ports) const; ///< with the network's rate
     std::uint64_t nic_area_offset() const;                ///< in the worker's memory; buffers end there
     std::uint32_t leaf_of(std::uint32_t rank) const;      ///< number of the switch above it, in a tree
@@ -297,8 +298,12 @@ public:
 private:
     void add_workers();
     chip& add_machine(std::uint32_t rank, const dma_fabric_view& view, const chip_options& options);
-    std::uint32_t add_subtree(std::uint32_t level, std::uint32_t first_worker);
-    std::uint32_t parent_of(std::uint32_t number, std::uint32_t level) const;
+    /// Where a subtree hangs: the switch above and which of its children it is.
+    struct place_above {
+        std::uint32_t number;
+        std::uint32_t child;
+    };
+    std::uint32_t add_subtree(std::uint32_t level, std::uint32_t first_worker, const place_above* above);
     void connect(std::uint32_t sw, std::uint32_t port, ethernet_link& link, std::uint32_t end);
     void admit_jobs();
 

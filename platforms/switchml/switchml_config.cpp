@@ -6,7 +6,7 @@
 #include "firmware/switchml/switchml_job.h"
 #include "hw/ethernet/ethernet_format.h"
 #include "platforms/config/config_reader.h"
-#include "platforms/routing/channel_dependency.h"
+#include "platforms/routing/detour_routing.h"
 #include "platforms/switchml/aggregators.h"
 #include "platforms/switchml/switchml.h"
 #include "platforms/workload/collective_runner.h"
@@ -139,6 +139,13 @@ lossless_star_config switchml_config::star() const
     s.nic_latency = network.nic_latency;
     s.buffer = network.lossless_buffer;
     return s;
+}
+
+ethernet_link_config switchml_config::cable() const
+{
+    ethernet_link_config cable = network.cable;
+    cable.seed += run.seed;
+    return cable;
 }
 
 tofino_config switchml_config::switch_chip(std::uint32_t ports) const
@@ -445,7 +452,7 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
             const std::string place = spec.algorithms.empty() ? key : fmt::format("{}.algorithms.{}", key, a);
             if (const std::string refusal = refusal_of(spec.op, algorithms[a]); !refusal.empty())
                 p.push_back({severity::error, place, refusal});
-            if (!firmware::by_switch(algorithms[a]))
+            if (!abi::by_switch(algorithms[a]))
                 continue;
             for (std::size_t t = 0; t < spec.types.size(); ++t)
                 if (!summed_by_switch(spec.types[t]))
@@ -469,7 +476,7 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
         if (!refusal.empty())
             p.push_back({severity::error, "training_step.algorithm", refusal});
         const auto check_type = [&](abi::element_type t, std::string key) {
-            if (firmware::by_switch(run.training_step->algorithm) && !summed_by_switch(t))
+            if (abi::by_switch(run.training_step->algorithm) && !summed_by_switch(t))
                 p.push_back({severity::error, std::move(key), type_refusal(t)});
         };
         for (std::size_t i = 0; i < run.training_step->groups.size(); ++i)
@@ -514,23 +521,33 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
 
 namespace {
 
+/// Of the lossless network, as lossless_star wires it.
+channel_proof proof_of_star(std::uint32_t machines)
+{
+    fabric_graph graph;
+    for (std::uint32_t m = 0; m < machines; ++m) {
+        graph.routers.push_back({fmt::format("nic({})", m), 2});
+        graph.links.push_back({m, star_routing::k_to_switch, machines, m});
+        graph.links.push_back({machines, m, m, star_routing::k_to_switch});
+        graph.endpoints.push_back({m, star_routing::k_to_machine});
+    }
+    graph.routers.push_back({"switch", machines});
+    const star_routing routing(machines);
+    return prove_deadlock_free(graph, routes_of(routing));
+}
+
 class configured_switchml final : public platform {
 public:
     explicit configured_switchml(switchml_config config) : config_(std::move(config)) {}
     const run_config& run() const override { return config_.run; }
-    config_field resolved() const override
-    {
-        config_field all = describe(config_);
-        config_field name;
-        name.name = "platform";
-        name.doc = "Which platform this is";
-        name.type = field_type::text;
-        name.value = std::string(k_switchml_info.name);
-        all.children.insert(all.children.begin(), std::move(name));
-        return all;
-    }
+    config_field resolved() const override { return with_platform_key(describe(config_), k_switchml_info); }
     std::uint32_t ranks() const override { return config_.ranks(); }
-    std::unique_ptr<machine> build() const override { return std::make_unique<switchml_machine>(config_); }
+    std::unique_ptr<machine> build() const override
+    {
+        if (const channel_proof proof = proof_of_star(config_.machines()); !proof)
+            throw bug("lossless", 0, proof.text);
+        return std::make_unique<switchml_machine>(config_);
+    }
 
     std::string description() const override
     {
@@ -564,9 +581,11 @@ public:
     }
     std::string routing_report() const override
     {
-        return "Routing   one path between any two machines\n"
-               "Proof     switchml: Ethernet drops what finds no room, so nothing waits for a buffer; the lossless network is a "
-               "star, whose channels lead to the switch and from it: no cycle\n";
+        return fmt::format(
+            "Routing   one path between any two machines\n"
+            "Proof     switchml: Ethernet drops what finds no room, so nothing waits for a buffer; lossless "
+            "network: {}\n",
+            proof_of_star(config_.machines()).text);
     }
 
 private:

@@ -2,22 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/tpu_pod/tpu_pod.h"
 
-#include "firmware/main.h"
 #include "platforms/tpu_pod/tiles.h"
+#include "platforms/workload/shipped_firmware.h"
 
 #include <fmt/format.h>
-
-extern "C" const unsigned char weft_firmware_elf[], weft_firmware_elf_end[]; // cmake/firmware.cmake
 
 namespace weft {
 
 namespace {
-firmware_image collective_firmware()
-{
-    return {firmware::collective_main, weft_firmware_elf,
-            static_cast<std::size_t>(weft_firmware_elf_end - weft_firmware_elf), "the shipped collective firmware"};
-}
-
 dma_fabric_view view_of(const tpu_pod_config& config)
 {
     dma_fabric_view view;
@@ -88,7 +80,7 @@ tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing, c
         if (fitting.entry != nullptr)
             c.core.load(fitting.entry, fitting.argument);
         else
-            c.core.load(collective_firmware(), 0);
+            c.core.load(shipped_firmware(), 0);
         chip_list_.push_back(&c);
     }
     for (const link_fault_config& f : config.faults.links_down) {

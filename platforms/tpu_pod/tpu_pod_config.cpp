@@ -430,17 +430,7 @@ public:
         return *routing_;
     }
     const run_config& run() const override { return config_.run; }
-    config_field resolved() const override
-    {
-        config_field all = describe(config_);
-        config_field name;
-        name.name = "platform";
-        name.doc = "Which platform this is";
-        name.type = field_type::text;
-        name.value = std::string(k_tpu_pod_info.name);
-        all.children.insert(all.children.begin(), std::move(name));
-        return all;
-    }
+    config_field resolved() const override { return with_platform_key(describe(config_), k_tpu_pod_info); }
     std::uint32_t ranks() const override { return config_.ranks(); }
     std::unique_ptr<machine> build() const override { return std::make_unique<tpu_pod>(config_, routing()); }
 

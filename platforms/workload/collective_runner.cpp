@@ -562,7 +562,7 @@ double collective_runner::expected_traffic(const collective_case& c) const
     const double size = static_cast<double>(c.size_bytes);
     switch (c.op) {
     case abi::collective_op::all_reduce: {
-        if (c.algo == abi::algorithm::switchml || c.algo == abi::algorithm::switchml_lossless)
+        if (abi::by_switch(c.algo))
             return size * ranks;
         const double group = c.ranks_per_group == 0 ? ranks : c.ranks_per_group;
         return 2 * size * (group - 1) * (ranks / group);

@@ -78,4 +78,16 @@ struct platform_info {
     config_field (*defaults)(); ///< for the schema and the docs
 };
 
+/// `all` of a platform's configuration, with the key that names the platform in front.
+inline config_field with_platform_key(config_field all, const platform_info& info)
+{
+    config_field name;
+    name.name = "platform";
+    name.doc = "Which platform this is";
+    name.type = field_type::text;
+    name.value = std::string(info.name);
+    all.children.insert(all.children.begin(), std::move(name));
+    return all;
+}
+
 } // namespace weft
