@@ -39,12 +39,15 @@ struct packet {
     std::uint8_t write_op = 0;
     std::uint8_t element = 0;
     std::uint16_t hops = 0; ///< router-to-router links crossed
+    std::uint64_t route = 0; ///< source-route header of fabrics that have one (hw/abi/ub.h); 0: none
     // Read by the receiver.
     std::uint64_t destination_offset = 0; ///< byte offset in the destination's memory
     std::uint64_t payload_bytes = 0;      ///< all packets of the burst
     std::uint8_t* payload = nullptr;      ///< payload_bytes bytes, or nullptr with data off
     std::uint32_t semaphore = 0;          ///< counts up at the destination after the last packet of the message
     std::uint32_t message = 0;            ///< message number of the source, for traces and checks
+    std::uint32_t flow = 0;               ///< packets of one flow take the same way where tables leave a choice
+    std::uint32_t packet_number = 0;      ///< of an end-to-end transport (PSN), per source and destination
     std::uint64_t born_ps = 0;            ///< when its source sent it
     packet_pool* pool = nullptr;
     std::uint32_t payload_class = 0;

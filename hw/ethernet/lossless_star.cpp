@@ -53,7 +53,7 @@ lossless_star::lossless_star(const sc_core::sc_module_name& name, timeline& time
     engine_->finish_build();
 }
 
-route_decision star_routing::route(std::uint32_t router, std::uint32_t, const packet& p) const
+route_decision star_routing::route(std::uint32_t router, std::uint32_t, packet& p) const
 {
     if (router == machines_)
         return {static_cast<std::uint16_t>(p.destination), 0};

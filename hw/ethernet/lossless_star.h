@@ -45,7 +45,7 @@ public:
     static constexpr std::uint32_t k_to_switch = 0;
     static constexpr std::uint32_t k_to_machine = 1;
     explicit star_routing(std::uint32_t machines) : machines_(machines) {}
-    route_decision route(std::uint32_t router, std::uint32_t in_port, const packet& p) const override;
+    route_decision route(std::uint32_t router, std::uint32_t in_port, packet& p) const override;
 
 private:
     std::uint32_t machines_;

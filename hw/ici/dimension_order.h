@@ -20,7 +20,7 @@ public:
     /// Routers are numbered row * cols + col, endpoints (ranks) likewise.
     dimension_order(std::uint32_t rows, std::uint32_t cols, bool wrap_rows, bool wrap_cols);
 
-    route_decision route(std::uint32_t router, std::uint32_t in_port, const packet& p) const override
+    route_decision route(std::uint32_t router, std::uint32_t in_port, packet& p) const override
     {
         const coordinates here = at_[router];
         const coordinates there = at_[p.destination];

@@ -37,7 +37,7 @@ class table_routing final : public routing_policy {
 public:
     explicit table_routing(ici_route_table table) : table_(std::move(table)) {}
 
-    route_decision route(std::uint32_t router, std::uint32_t in_port, const packet& p) const override
+    route_decision route(std::uint32_t router, std::uint32_t in_port, packet& p) const override
     {
         if (router == p.destination)
             return {static_cast<std::uint16_t>(k_first_local + p.destination_port), 0};
