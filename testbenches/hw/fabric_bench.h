@@ -20,7 +20,7 @@ namespace weft::testing {
 
 /// Routing by a function of the test.
 struct function_routing final : routing_policy {
-    std::function<route_decision(std::uint32_t router, std::uint32_t in_port, const packet& p)> decide;
+    std::function<route_decision(std::uint32_t router, std::uint32_t in_port, packet& p)> decide;
     route_decision route(std::uint32_t router, std::uint32_t in_port, packet& p) const override
     {
         return decide(router, in_port, p);

@@ -130,7 +130,7 @@ judged_and_run judge_and_run(const mesh& m, const route_function& rule,
     fabric_bench b;
     fabric_config f;
     f.vl_count = m.description().vls;
-    fabric_engine& e = b.add_engine(f, [&](std::uint32_t router, std::uint32_t in_port, const packet& p) {
+    fabric_engine& e = b.add_engine(f, [&](std::uint32_t router, std::uint32_t in_port, packet& p) {
         const route_step s = rule({router, in_port, p.vl, p.destination, p.destination_port});
         return route_decision{static_cast<std::uint16_t>(s.out_port), static_cast<std::uint8_t>(s.vl)};
     });

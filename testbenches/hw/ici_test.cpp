@@ -210,7 +210,7 @@ TEST_CASE("a wrapped ring with 1 VL deadlocks and the report says so")
     dimension_order rule(1, 5, false, true);
     fabric_config f;
     f.vl_count = 1;
-    fabric_engine& e = b.add_engine(f, [&](std::uint32_t router, std::uint32_t in_port, const packet& p) {
+    fabric_engine& e = b.add_engine(f, [&](std::uint32_t router, std::uint32_t in_port, packet& p) {
         route_decision d = rule.route(router, in_port, p);
         d.vl = 0;
         return d;
