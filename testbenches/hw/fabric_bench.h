@@ -207,7 +207,7 @@ public:
     fabric_bench() : sc_core::sc_module(sc_core::sc_module_name("bench")) {}
 
     fabric_engine& add_engine(const fabric_config& config,
-                              std::function<route_decision(std::uint32_t, std::uint32_t, const packet&)> decide)
+                              std::function<route_decision(std::uint32_t, std::uint32_t, packet&)> decide)
     {
         policies.push_back(std::make_unique<function_routing>());
         policies.back()->decide = std::move(decide);
