@@ -10,6 +10,7 @@
 #include "platforms/switchml/aggregators.h"
 #include "platforms/switchml/switchml.h"
 #include "platforms/workload/collective_runner.h"
+#include "platforms/workload/workload_checks.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -508,15 +509,7 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
                                  "buffers take {}.",
                                  rounded_text(data_size(largest)), to_string(worker.hbm.capacity),
                                  rounded_text(data_size(worker.hbm.capacity.value() - room)))});
-    if (run.case_count() > run_config::k_most_cases)
-        return;
-    const std::uint64_t host = host_data_bytes_for(run, workers);
-    if (host > k_much_host_memory)
-        p.push_back(
-            {severity::warning, run.workload.empty() ? "training_step" : "workload",
-             fmt::format("needs {} of host memory for the contents of {} workers; with \"data: off\" it needs none, "
-                         "and the times are the same.",
-                         rounded_text(data_size(host)), workers)});
+    check_host_memory(run, workers, "workers", k_much_host_memory, p);
 }
 
 namespace {

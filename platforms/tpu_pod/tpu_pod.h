@@ -136,7 +136,6 @@ private:
     void check_link_times(std::vector<config_problem>& problems) const;
     void check_workload(std::vector<config_problem>& problems) const;
     void check_training_step(std::vector<config_problem>& problems) const;
-    void check_host_memory(std::vector<config_problem>& problems) const;
     /// Why the firmware cannot run it on this mesh, as a sentence; "" when it can.
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
     std::string broadcast_refusal(std::uint32_t root, bool transposed) const;

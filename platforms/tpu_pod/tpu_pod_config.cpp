@@ -6,6 +6,7 @@
 #include "platforms/tpu_pod/tiles.h"
 #include "platforms/tpu_pod/tpu_pod.h"
 #include "platforms/workload/collective_runner.h"
+#include "platforms/workload/workload_checks.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -151,7 +152,7 @@ std::vector<config_problem> tpu_pod_config::validate() const
         return p; // how many chips there are is not known
     check_workload(p);
     check_training_step(p);
-    check_host_memory(p);
+    check_host_memory(run, ranks(), "HBMs", k_much_host_memory, p);
     if ((mesh.wraps_rows() || mesh.wraps_cols()) && ici.virtual_lanes < 2)
         p.push_back(
             {severity::error, "ici.virtual_lanes",
@@ -307,61 +308,19 @@ void tpu_pod_config::check_training_step(std::vector<config_problem>& p) const
                  to_string(data_size(chip.ring_area_bytes())))});
 }
 
-void tpu_pod_config::check_host_memory(std::vector<config_problem>& p) const
-{
-    for (const collective_spec& spec : run.workload)
-        if (!is_sound(spec))
-            return;
-    if (run.case_count() > run_config::k_most_cases || (run.training_step && !is_sound(*run.training_step)))
-        return;
-    const std::uint64_t host = host_data_bytes_for(run, ranks());
-    if (host > k_much_host_memory)
-        p.push_back(
-            {severity::warning, run.workload.empty() ? "training_step" : "workload",
-             fmt::format(
-                 "needs {} of host memory for the contents of {} HBMs; with \"data: off\" it needs none, and the times are the same.",
-                 rounded_text(data_size(host)), ranks())});
-}
-
 void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
 {
-    const std::uint64_t room = room_for_buffers();
-    bool all_sound = run.case_count() <= run_config::k_most_cases;
-    const std::uint64_t output_offset = all_sound ? output_offset_for(run) : 0;
-    for (std::size_t i = 0; i < run.workload.size(); ++i) {
-        const collective_spec& spec = run.workload[i];
-        const std::string key = fmt::format("workload.{}", i);
-        const std::vector<abi::algorithm> algorithms = spec.all_algorithms();
-        for (std::size_t a = 0; a < algorithms.size(); ++a) {
-            const std::string place = spec.algorithms.empty() ? key : fmt::format("{}.algorithms.{}", key, a);
-            const std::string refusal = refusal_of(spec.op, algorithms[a], spec.transposed);
-            if (!refusal.empty())
-                p.push_back({severity::error, place, refusal});
-        }
-        if (spec.root >= ranks())
-            p.push_back({severity::error, key + ".root",
-                         fmt::format("is {}, but the ranks of this mesh are 0 to {}.", spec.root, ranks() - 1)});
-        else if (const std::string refusal = spec.op == abi::collective_op::broadcast
-                                                 ? broadcast_refusal(spec.root, spec.transposed)
-                                                 : std::string();
-                 !refusal.empty())
-            p.push_back({severity::error, key + ".root", refusal});
-        all_sound = all_sound && is_sound(spec);
-        if (!all_sound)
-            continue;
-        for (const collective_case& c : spec.cases()) {
-            const std::uint64_t need = hbm_bytes_for(output_offset, c, ranks());
-            if (need <= room)
-                continue;
-            p.push_back(
-                {severity::error, spec.sizes.empty() ? key + ".range.to" : key + ".sizes",
-                 fmt::format(
-                     "{} of {} needs {} of HBM per chip, but chip.hbm.capacity is {}, of which the descriptor rings take {}.",
-                     name_of(spec.op), to_string(data_size(c.size_bytes)), to_string(data_size(need)),
-                     to_string(chip.hbm.capacity), to_string(data_size(chip.ring_area_bytes())))});
-            break;
-        }
-    }
+    workload_ground ground;
+    ground.ranks = ranks();
+    ground.ranks_of = "this mesh";
+    ground.room_bytes = room_for_buffers();
+    ground.room_text = fmt::format("chip.hbm.capacity is {}, of which the descriptor rings take {}",
+                                   to_string(chip.hbm.capacity), to_string(data_size(chip.ring_area_bytes())));
+    ground.refusal = [this](abi::collective_op op, abi::algorithm algo, bool transposed) {
+        return refusal_of(op, algo, transposed);
+    };
+    ground.root_refusal = [this](std::uint32_t root, bool transposed) { return broadcast_refusal(root, transposed); };
+    check_collectives(run, ground, p);
 }
 
 /// A buffer that does not cover the round trip of its link throttles it: allowed, but said. One that holds no packet: refused.
