@@ -62,7 +62,7 @@ public:
     firmware_log(machine& m, std::string path) : path_(std::move(path))
     {
         std::remove(path_.c_str()); // of an earlier run
-        for (chip* c : m.chips())
+        for (chip* c : m.chips_of_all_restarts())
             for (core_base* core : c->cores())
                 core->connect_log(*this);
     }
@@ -235,6 +235,8 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
     r.config = to_json(p.resolved());
     r.stats = statistics_of(m);
     r.failure = outcome.failure;
+    for (const job_restart& restart : outcome.restarts)
+        r.warnings.push_back(restart.text);
     r.warnings.insert(r.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
     if (const auto& c = outcome.failed_case)
         r.failed = failed_row{name_of(c->op), name_of(c->algo), name_of(c->type),       name_of(c->redop),
@@ -259,7 +261,7 @@ void check_invariants(machine& m)
 void connect_trace(machine& m, trace_writer& trace)
 {
     std::vector<std::string> names;
-    for (chip* c : m.chips()) {
+    for (chip* c : m.chips_of_all_restarts()) {
         c->dma.set_event_sink(&trace);
         names.push_back(fmt::format("rank {} {}", c->rank(), c->basename()));
     }
@@ -385,6 +387,8 @@ int run(const run_options& options)
                        trace->dropped() > 0 ? fmt::format(", {} more beyond --trace-limit", trace->dropped()) : "");
     }
 
+    for (const job_restart& restart : outcome.restarts)
+        fmt::print(stderr, "restart: {}\n", restart.text);
     for (const std::string& warning : outcome.warnings)
         fmt::print(stderr, "warning: {}\n", warning);
     int code = 0;

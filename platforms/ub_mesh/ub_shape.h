@@ -9,6 +9,7 @@
 #include "tlm/units.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace weft {
 
@@ -47,6 +48,28 @@ struct ub_shape {
     std::uint32_t racks() const { return pods * racks_per_pod(); }
     std::uint32_t npus_per_rack() const { return boards * npus; }
     std::uint32_t ranks() const { return racks() * npus_per_rack(); }
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("pods", self.pods, "Pods of a SuperPod, joined by HRS", "8 in a SuperPod of 8192 NPUs, UB-Mesh section 3.3.4 (Q)");
+        visit("rack_rows", self.rack_rows, "Racks of a column of a pod (alpha dimension)", "4, UB-Mesh section 3.3.3 (Q)");
+        visit("rack_cols", self.rack_cols, "Racks of a row of a pod (Z dimension)", "4, UB-Mesh section 3.3.3 (Q)");
+        visit("boards", self.boards, "NPU boards of a rack (Y dimension)", "8, UB-Mesh section 3.3.1 (Q)");
+        visit("npus", self.npus, "NPUs of a board (X dimension)", "8, UB-Mesh section 3.3.1 (Q)");
+        visit("rack", self.rack,
+              "Inside a rack: 2d_fm, the full mesh of UB-Mesh, or a baseline: 1d_fm_a, 1d_fm_b, clos", "UB-Mesh, Fig. 16 (Q)");
+        visit("pod", self.pod, "Between the racks of a pod: 2d_fm, or the baseline clos", "UB-Mesh, Fig. 18 (Q)");
+        visit("backplane", self.backplane,
+              "LRS back-planes with CPUs, NICs and the spare NPU; false: the NPUs' own links only (one rack)", "");
+        visit("hrs", self.hrs, "Racks are connected to HRS; several pods need them, one pod may borrow them", "");
+        visit("x_lanes", self.x_lanes, "Lanes of each link between NPUs of a board", "4: 7 of them are x28 of x72 (D)");
+        visit("y_lanes", self.y_lanes, "Lanes of each link between boards", "4 (D)");
+        visit("backplane_lanes", self.backplane_lanes, "Lanes of each NPU to the LRS, over four planes",
+              "16, UB-Mesh section 6.3 (Q)");
+        visit("rack_link_lanes", self.rack_link_lanes, "Lanes of each link between two racks, over four planes",
+              "128, UB-Mesh section 3.3.3 (Q)");
+    }
+    std::vector<config_problem> validate() const;
 };
 
 /// Length of the cables of a class; with 5 ns/m that is the propagation (table 2 for the lengths; 5 ns/m assumed).
@@ -57,6 +80,19 @@ struct ub_cables {
     duration z = duration(50'000);         ///< 10 m
     duration alpha = duration(500'000);    ///< 100 m
     duration hrs = duration(5'000'000);    ///< 1000 m
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        const char* const metre = "about 1 m, UB-Mesh table 2 (Q), at 5 ns/m (assumed)";
+        visit("x", self.x, "Propagation between NPUs of a board", metre);
+        visit("y", self.y, "Propagation between boards of a rack", metre);
+        visit("backplane", self.backplane, "Propagation between NPU, CPU, NIC and LRS, and between LRS", "assumed: 1 m");
+        visit("z", self.z, "Propagation between racks of a row", "about 10 m, UB-Mesh table 2 (Q), at 5 ns/m (assumed)");
+        visit("alpha", self.alpha, "Propagation between racks of a column",
+              "about 100 m, UB-Mesh table 2 (Q), at 5 ns/m (assumed)");
+        visit("hrs", self.hrs, "Propagation between rack and HRS", "about 1000 m, UB-Mesh table 2 (Q), at 5 ns/m (assumed)");
+    }
+    std::vector<config_problem> validate() const;
 };
 
 } // namespace weft

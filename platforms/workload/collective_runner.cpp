@@ -94,7 +94,7 @@ collective_runner::collective_runner(const sc_core::sc_module_name& name, machin
     : sc_core::sc_module(name), machine_(m), config_(config), observer_(observer),
       output_offset_(output_offset_for(config))
 {
-    for (chip* c : machine_.chips())
+    for (chip* c : machine_.chips_of_all_restarts())
         c->connect_host(*this);
     SC_THREAD(host);
     set_stack_size(1 << 20);
@@ -141,6 +141,10 @@ void collective_runner::add_to_digest(digest64& digest) const
             digest.update_u64(p.wrong);
         }
     }
+    for (const job_restart& r : outcome_.restarts) {
+        digest.update_u64(r.at_ps);
+        digest.update_u64(r.resumed_ps);
+    }
     if (!outcome_.failed_case)
         return;
     digest.update_u64(static_cast<std::uint64_t>(outcome_.failed_case->op) |
@@ -156,13 +160,49 @@ void collective_runner::add_to_digest(digest64& digest) const
 
 void collective_runner::host()
 {
-    // The first case starts as the others do: with every core booted and waiting for a command.
-    for (unsigned looks = 0; looks < k_boot_looks && !all_parked(); ++looks)
-        sc_core::wait(sc_time_from_ps(k_boot_look_ps));
+    boot();
     cases_ = collective_count(config_);
     if (run_workload())
         run_training_steps();
     sc_core::sc_stop();
+}
+
+/// The first case starts as the others do: with every core booted and waiting for a command.
+void collective_runner::boot()
+{
+    for (unsigned looks = 0; looks < k_boot_looks && !all_parked(); ++looks)
+        sc_core::wait(sc_time_from_ps(k_boot_look_ps));
+}
+
+/// Goes on from the checkpoint, on the chips that are there now.
+void collective_runner::restart(std::uint64_t checkpoint_ps, const std::string& lost)
+{
+    interrupted_ = false;
+    job_restart r;
+    r.at_ps = kernel_now_ps();
+    r.lost_ps = r.at_ps - checkpoint_ps;
+    const restart_plan plan = machine_.restart();
+    sc_core::wait(sc_time_from_ps(plan.takes_ps));
+    boot();
+    r.resumed_ps = kernel_now_ps();
+    activity_at_last_look_ = 0;
+    r.text = fmt::format("{} at {}; {} was lost with {} of work; {}, and the job went on from there at {}", plan.cause,
+                         rounded_text(duration(r.at_ps)), lost, rounded_text(duration(r.lost_ps)), plan.remedy,
+                         rounded_text(duration(r.resumed_ps)));
+    outcome_.restarts.push_back(std::move(r));
+}
+
+bool collective_runner::run_spec(const collective_case& c, std::uint64_t chunk_bytes, case_result& result)
+{
+    for (;;) {
+        const std::uint64_t checkpoint_ps = kernel_now_ps();
+        if (run_collective(c, chunk_bytes, 0, config_.seed, result))
+            return true;
+        if (!interrupted_)
+            return false;
+        --index_;
+        restart(checkpoint_ps, fmt::format("{} {} of {} B", name_of(c.op), name_of(c.algo), c.size_bytes));
+    }
 }
 
 bool collective_runner::all_parked() const
@@ -177,7 +217,7 @@ bool collective_runner::run_workload()
     for (const collective_spec& spec : config_.workload)
         for (const collective_case& c : spec.cases()) {
             case_result result;
-            if (!run_collective(c, spec.chunk.value(), 0, config_.seed, result))
+            if (!run_spec(c, spec.chunk.value(), result))
                 return false;
             outcome_.cases.push_back(result);
             // Credits and completions that are still on their way belong to this case, not to the next one.
@@ -195,8 +235,16 @@ bool collective_runner::run_training_steps()
     for (std::uint32_t i = 0; i < step.steps; ++i) {
         training_step_result result;
         std::string part;
+        const std::uint64_t checkpoint_ps = kernel_now_ps();
+        const std::size_t index_before = index_;
         // Every collective has inputs of its own, so that what a former one left behind cannot pass for its answer.
         if (!run_training_step(step, *this, config_.seed + i * each, result, part)) {
+            if (interrupted_) {
+                index_ = index_before;
+                restart(checkpoint_ps, fmt::format("training step {}", i));
+                --i;
+                continue;
+            }
             outcome_.failure = fmt::format("training step {}, {}: {}", i, part, outcome_.failure);
             return false;
         }
@@ -216,9 +264,11 @@ bool collective_runner::compute(std::uint64_t time_ps)
                         rounded_text(duration(now_ps + time_ps)), to_string(config_.time_limit));
         return false;
     }
-    sc_core::wait(sc_time_from_ps(time_ps));
+    const std::uint64_t interruption_ps = machine_.interrupted_at_ps();
+    sc_core::wait(sc_time_from_ps(std::min(time_ps, interruption_ps > now_ps ? interruption_ps - now_ps : 0)));
     end_ps_ = kernel_now_ps();
-    return true;
+    interrupted_ = interrupted();
+    return !interrupted_;
 }
 
 void collective_runner::let_it_drain()
@@ -230,6 +280,10 @@ void collective_runner::let_it_drain()
 bool collective_runner::run_collective(const collective_case& asked, std::uint64_t chunk_bytes,
                                        std::uint64_t buffer_offset, std::uint64_t input_seed, case_result& result)
 {
+    if (interrupted()) {
+        interrupted_ = true;
+        return false;
+    }
     const collective_case c = machine_.as_run(asked);
     if (observer_ != nullptr)
         observer_->on_case(index_, cases_, c);
@@ -271,9 +325,14 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     while (answers_ < ranks) {
         const std::uint64_t now_ps = kernel_now_ps();
         const std::uint64_t left_ps = config_.time_limit.value() > now_ps ? config_.time_limit.value() - now_ps : 0;
-        sc_core::wait(sc_time_from_ps(std::min(k_look_ps, left_ps + 1)), all_answered_);
+        const std::uint64_t until_ps = machine_.interrupted_at_ps() - now_ps; // not in the past: asked before
+        sc_core::wait(sc_time_from_ps(std::min({k_look_ps, left_ps + 1, until_ps})), all_answered_);
         if (answers_ == ranks)
             break;
+        if (interrupted()) {
+            interrupted_ = true;
+            return false;
+        }
         if (const std::string dead = stopped_cores(); !dead.empty()) {
             outcome_.failure = fmt::format("{} {} of {} B: the firmware stopped.{}", name_of(c.op), name_of(c.algo),
                                            c.size_bytes, dead);
@@ -301,8 +360,10 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
             end_ps_ = last_answer_ps_;
             return false;
         }
-        if (!picture.empty()) // nothing but a time-out can happen: go there in one step
-            sc_core::wait(sc_time_from_ps(config_.firmware_timeout.value()), all_answered_);
+        if (!picture.empty()) { // nothing but a time-out can happen: go there in one step
+            const std::uint64_t rest_ps = machine_.interrupted_at_ps() - std::min(machine_.interrupted_at_ps(), kernel_now_ps());
+            sc_core::wait(sc_time_from_ps(std::min(config_.firmware_timeout.value(), rest_ps)), all_answered_);
+        }
         if (observer_ != nullptr)
             observer_->on_progress(static_cast<double>(traffic_so_far() - traffic_before) /
                                    std::max(1.0, traffic_expected));
@@ -358,8 +419,9 @@ void collective_runner::explain_failure(const collective_case& c, const std::str
 
 void collective_runner::on_done(std::uint32_t rank, std::uint32_t sequence)
 {
-    (void)rank;
-    (void)sequence;
+    static_cast<void>(rank);
+    if (sequence != sequence_) // of a chip that is not part of the job any more
+        return;
     last_answer_ps_ = kernel_now_ps();
     if (++answers_ == machine_.chips().size())
         all_answered_.notify(sc_core::SC_ZERO_TIME);

@@ -31,6 +31,14 @@ protected:
     ~run_observer() = default;
 };
 
+/// The job was interrupted and went on from its last checkpoint: the beginning of the collective or training step under way.
+struct job_restart {
+    std::uint64_t at_ps = 0;      ///< when it was interrupted
+    std::uint64_t resumed_ps = 0; ///< when it went on
+    std::uint64_t lost_ps = 0;    ///< work since the checkpoint, done again
+    std::string text;             ///< a sentence
+};
+
 struct run_outcome {
     std::vector<case_result> cases;                   ///< completed ones, of `workload`
     std::vector<training_step_result> training_steps; ///< completed ones
@@ -38,6 +46,7 @@ struct run_outcome {
     std::optional<collective_case> failed_case;       ///< the collective that did not complete
     std::uint64_t failed_start_ps = 0;                ///< when it began
     std::vector<std::string> warnings;                ///< what was asked for and did not happen
+    std::vector<job_restart> restarts;
     std::uint64_t digest = 0;
     std::uint64_t simulated_time_ps = 0;
     double host_seconds = 0;
@@ -57,6 +66,10 @@ private:
     void host();
     bool run_workload();
     bool run_training_steps();
+    bool run_spec(const collective_case& c, std::uint64_t chunk_bytes, case_result& result);
+    bool interrupted() const { return kernel_now_ps() >= machine_.interrupted_at_ps(); }
+    void restart(std::uint64_t checkpoint_ps, const std::string& lost);
+    void boot();
     bool run_collective(const collective_case& c, std::uint64_t chunk_bytes, std::uint64_t buffer_offset,
                         std::uint64_t input_seed, case_result& result) override;
     bool compute(std::uint64_t time_ps) override;
@@ -91,6 +104,7 @@ private:
     std::size_t index_ = 0;    ///< collectives begun
     std::size_t cases_ = 0;    ///< of the whole run
     std::uint64_t activity_at_last_look_ = 0;
+    bool interrupted_ = false;         ///< what has just failed did so because the job was interrupted
     std::uint64_t quiet_since_ps_ = 0; ///< first look that saw this activity
     sc_core::sc_event all_answered_;
     double data_cpu_seconds_ = 0; ///< spent on inputs and checks

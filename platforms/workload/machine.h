@@ -19,6 +19,13 @@
 
 namespace weft {
 
+/// What a restart costs, and why it was.
+struct restart_plan {
+    std::uint64_t takes_ps = 0; ///< from the interruption until the host may post commands again
+    std::string cause;          ///< "npu(p0,r0,b1,3) failed"
+    std::string remedy;         ///< "the spare NPU of rack p0,r0 has taken over"
+};
+
 /// All modules of one simulation. Ranks are indices into `chips`.
 class machine {
 public:
@@ -41,6 +48,13 @@ public:
         static_cast<void>(c);
         return false;
     }
+    /// Kernel time in ps when the job is next interrupted because a chip fails for good; k_never_ps: never.
+    virtual std::uint64_t interrupted_at_ps() const { return k_never_ps; }
+    /// The host restarts the job: chips(), fabrics(), time() and pool() are new ones from now on, whose firmware has booted or
+    /// boots; what the old ones still do concerns nobody. Called at an interruption, at most once for each.
+    virtual restart_plan restart() { throw bug("machine", 0, "restart of a machine that is never interrupted"); }
+    /// Chips of every restart, those of now included: all that may ever answer the host.
+    virtual std::vector<chip*> chips_of_all_restarts() const { return chips(); }
     /// What network devices outside the chips hold that somebody waits for: "slot 3 waits for worker 2"; "" for nothing.
     virtual std::string network_waits() const { return {}; }
     /// Statistics of devices outside the chips.

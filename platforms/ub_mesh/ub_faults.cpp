@@ -1,0 +1,195 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Faults as they stand in the file: which devices and links they mean, and what cannot be.
+#include "platforms/ub_mesh/ub_mesh.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+
+namespace weft {
+
+namespace {
+
+using name_map = std::map<std::string, std::uint32_t>;
+
+name_map names_of(const ub_plan& plan)
+{
+    name_map names;
+    for (std::uint32_t r = 0; r < plan.routers.size(); ++r)
+        names.emplace(plan.routers[r].name, r);
+    return names;
+}
+
+/// Some neighbours, for a sentence.
+std::string neighbours_of(const ub_plan& plan, std::uint32_t router)
+{
+    constexpr std::size_t k_show = 6;
+    std::vector<std::string> names;
+    for (const ub_link_plan& l : plan.links)
+        if (l.from == router)
+            names.push_back(plan.routers[l.to].name);
+    const std::size_t all = names.size();
+    if (names.size() > k_show)
+        names.resize(k_show);
+    return fmt::format("{}{}", fmt::join(names, ", "), all > k_show ? fmt::format(" and {} more", all - k_show) : "");
+}
+
+std::uint32_t rack_of(const ub_shape& shape, std::uint32_t npu) { return npu / shape.npus_per_rack(); }
+
+std::vector<std::uint32_t> failed_npus(const ub_mesh_config& config)
+{
+    std::vector<std::uint32_t> all;
+    for (const ub_npu_fault_config& f : config.faults.npus)
+        if (const auto npu = npu_by_name(config.mesh, f.npu))
+            all.push_back(*npu);
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+} // namespace
+
+std::optional<std::uint32_t> npu_by_name(const ub_shape& shape, const std::string& name)
+{
+    unsigned pod = 0, rack = 0, board = 0, unit = 0;
+    int end = 0;
+    if (std::sscanf(name.c_str(), "npu(p%u,r%u,b%u,%u)%n", &pod, &rack, &board, &unit, &end) != 4 ||
+        end != static_cast<int>(name.size()) || pod >= shape.pods || rack >= shape.racks_per_pod() ||
+        board >= shape.boards || unit >= shape.npus)
+        return std::nullopt;
+    return ((pod * shape.racks_per_pod() + rack) * shape.boards + board) * shape.npus + unit;
+}
+
+std::vector<config_problem> ub_faults_config::validate() const
+{
+    std::vector<config_problem> p;
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        const ub_link_fault_config& f = links[i];
+        const auto refuse = [&](const char* key, std::string text) {
+            p.push_back({severity::error, fmt::format("links.{}{}", i, key), std::move(text)});
+        };
+        if (f.until && f.until->value() <= f.at.value())
+            refuse(".until", fmt::format("is {}, not after at = {}.", to_string(*f.until), to_string(f.at)));
+        if (f.lanes && f.until)
+            refuse(".until", "does not go with lanes: a narrowed link stays narrow.");
+        if (f.lanes && (*f.lanes < 1 || *f.lanes > 8))
+            refuse(".lanes", fmt::format("is {}, must be 1 to 8, and fewer than the link has.", *f.lanes));
+        if (f.bit_error_rate && !(*f.bit_error_rate >= 0 && *f.bit_error_rate < 1e-3))
+            refuse(".bit_error_rate", fmt::format("is {}, must be 0 or more and below 0.001.", *f.bit_error_rate));
+        if (f.bit_error_rate && (f.at.value() != 0 || f.until || f.lanes))
+            refuse(".bit_error_rate", "stands alone: write a second entry for what happens to the link later.");
+    }
+    return p;
+}
+
+void check_faults(const ub_mesh_config& config, std::vector<config_problem>& p)
+{
+    const ub_faults_config& faults = config.faults;
+    if (faults.links.empty() && faults.npus.empty())
+        return;
+    const ub_topology topology(config.mesh, config.cables);
+    const ub_plan& plan = topology.plan();
+    const name_map names = names_of(plan);
+    const std::string example = plan.routers[topology.npu_router(0)].name;
+    for (std::size_t i = 0; i < faults.links.size(); ++i) {
+        const ub_link_fault_config& f = faults.links[i];
+        const auto find = [&](const char* key, const std::string& name) -> std::optional<std::uint32_t> {
+            if (const auto at = names.find(name); at != names.end())
+                return at->second;
+            p.push_back({severity::error, fmt::format("faults.links.{}.{}", i, key),
+                         fmt::format("is \"{}\", and no device of this machine has that name; one is {}, which has links to {}.",
+                                     name, example, neighbours_of(plan, topology.npu_router(0)))});
+            return std::nullopt;
+        };
+        const auto from = find("from", f.from);
+        const auto to = find("to", f.to);
+        if (!from || !to)
+            continue;
+        const std::uint32_t link = topology.link_between(*from, *to);
+        if (link == ub_topology::k_none) {
+            p.push_back({severity::error, fmt::format("faults.links.{}.to", i),
+                         fmt::format("is {}, but no link joins it and {}, whose neighbours are {}.", f.to, f.from,
+                                     neighbours_of(plan, *from))});
+            continue;
+        }
+        if (f.lanes && *f.lanes >= plan.links[link].lanes)
+            p.push_back({severity::error, fmt::format("faults.links.{}.lanes", i),
+                         fmt::format("is {}, but the link has {}; write fewer, or leave it out for a link that goes down.",
+                                     *f.lanes, plan.links[link].lanes)});
+    }
+    std::vector<std::uint32_t> failed;
+    for (std::size_t i = 0; i < faults.npus.size(); ++i) {
+        const std::string key = fmt::format("faults.npus.{}.npu", i);
+        const auto npu = npu_by_name(config.mesh, faults.npus[i].npu);
+        if (!npu) {
+            p.push_back({severity::error, key,
+                         fmt::format("is \"{}\", and no NPU of this machine has that name; the first is {}, the last {}.",
+                                     faults.npus[i].npu, example,
+                                     plan.routers[topology.npu_router(config.mesh.ranks() - 1)].name)});
+            continue;
+        }
+        if (std::find(failed.begin(), failed.end(), *npu) != failed.end())
+            p.push_back({severity::error, key, fmt::format("is {}, which fails once already.", faults.npus[i].npu)});
+        else if (faults.recovery == ub_recovery::spare) {
+            const std::uint32_t rack = rack_of(config.mesh, *npu);
+            if (topology.spare_router(rack) == ub_topology::k_none)
+                p.push_back({severity::error, key,
+                             fmt::format("fails, but this rack has no spare NPU; write recovery: mask{}.",
+                                         config.mesh.backplane ? "" : ", or backplane: true")});
+            else if (std::any_of(failed.begin(), failed.end(),
+                                 [&](std::uint32_t other) { return rack_of(config.mesh, other) == rack; }))
+                p.push_back({severity::error, key,
+                             "is the second to fail in this rack, which has one spare NPU; write recovery: mask."});
+        }
+        failed.push_back(*npu);
+    }
+    if (faults.recovery == ub_recovery::mask && config.mesh.ranks() < failed.size() + 2)
+        p.push_back({severity::error, "faults.npus", "leave fewer than two NPUs; a job needs at least two."});
+}
+
+std::vector<ub_faulty_link> faulty_links(const ub_mesh_config& config, const ub_topology& topology)
+{
+    std::vector<ub_faulty_link> all;
+    if (config.faults.links.empty())
+        return all;
+    const name_map names = names_of(topology.plan());
+    for (const ub_link_fault_config& f : config.faults.links) {
+        const std::uint32_t link = topology.link_between(names.at(f.from), names.at(f.to));
+        all.push_back({&f, link, topology.reverse_of(link)});
+    }
+    return all;
+}
+
+std::vector<std::uint32_t> masked_npus(const ub_mesh_config& config)
+{
+    return config.faults.recovery == ub_recovery::mask ? failed_npus(config) : std::vector<std::uint32_t>{};
+}
+
+std::vector<std::uint32_t> replaced_npus(const ub_mesh_config& config)
+{
+    return config.faults.recovery == ub_recovery::spare ? failed_npus(config) : std::vector<std::uint32_t>{};
+}
+
+std::string describe_faults(const ub_mesh_config& config)
+{
+    const ub_faults_config& faults = config.faults;
+    std::string text;
+    const auto when = [](duration at) { return at.value() == 0 ? std::string("from the start") : "at " + to_string(at); };
+    for (const ub_link_fault_config& f : faults.links) {
+        const std::string what = f.bit_error_rate ? fmt::format("has a bit error rate of {}", *f.bit_error_rate)
+                                 : f.lanes        ? fmt::format("goes on with {} lane{}", *f.lanes, *f.lanes == 1 ? "" : "s")
+                                                  : "is down";
+        text += fmt::format("Fault     {} - {} {} {}{}\n", f.from, f.to, what, when(f.at),
+                            f.until ? ", until " + to_string(*f.until) : "");
+    }
+    for (const ub_npu_fault_config& f : faults.npus)
+        text += fmt::format("Fault     {} fails {}; {}\n", f.npu, when(f.at),
+                            faults.recovery == ub_recovery::spare ? "the spare NPU of its rack takes over"
+                                                                  : "the job runs without it");
+    return text;
+}
+
+} // namespace weft

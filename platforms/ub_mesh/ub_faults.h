@@ -1,0 +1,94 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Faults of a UB-Mesh machine: links that fail, narrow or have bit errors, NPUs that fail, and how the machine gets over them.
+#pragma once
+
+#include "tlm/config_fields.h"
+#include "tlm/units.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// How sources learn that a link is down.
+enum class ub_notification : std::uint8_t { direct, hop_by_hop, none };
+template <> struct enum_names<ub_notification> {
+    static constexpr std::pair<ub_notification, const char*> values[] = {{ub_notification::direct, "direct"},
+                                                                         {ub_notification::hop_by_hop, "hop_by_hop"},
+                                                                         {ub_notification::none, "none"}};
+};
+
+/// What becomes of the job when an NPU has failed.
+enum class ub_recovery : std::uint8_t { spare, mask };
+template <> struct enum_names<ub_recovery> {
+    static constexpr std::pair<ub_recovery, const char*> values[] = {{ub_recovery::spare, "spare"},
+                                                                     {ub_recovery::mask, "mask"}};
+};
+
+struct ub_link_fault_config {
+    std::string from;
+    std::string to;
+    duration at = duration(0);
+    std::optional<duration> until = {};
+    std::optional<std::uint32_t> lanes = {};
+    std::optional<double> bit_error_rate = {};
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("from", self.from, "A device, by its name: npu(p0,r0,b1,3), lrs(p0,r0,s2,b1), hrs(17)", "");
+        visit("to", self.to, "The device at the other end", "");
+        visit("at", self.at, "When it happens; 0 ps: from the start, and routing knows", "");
+        visit("until", self.until, "When the link works again; left out: never", "");
+        visit("lanes", self.lanes, "The link goes on with this many lanes; left out: it goes down", "");
+        visit("bit_error_rate", self.bit_error_rate, "The link has this rate in place of ub.bit_error_rate, from the start", "");
+    }
+};
+
+struct ub_npu_fault_config {
+    std::string npu;
+    duration at = duration(0);
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("npu", self.npu, "The NPU that fails: npu(p0,r0,b1,3)", "");
+        visit("at", self.at,
+              "When; 0 ps: from the start. Later: the collective under way is lost, and the job restarts from its last checkpoint "
+              "when the take-over is done: see `take_over`",
+              "");
+    }
+};
+
+struct ub_faults_config {
+    std::vector<ub_link_fault_config> links;
+    std::vector<ub_npu_fault_config> npus;
+    ub_recovery recovery = ub_recovery::spare;
+    ub_notification notification = ub_notification::direct;
+    duration notice_software = duration(2'000'000);
+    duration table_write = duration(1'000'000);
+    duration flood_per_hop = duration(1'000'000'000);
+    duration take_over = duration(180'000'000'000'000);
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("links", self.links, "Links that fail, narrow or have bit errors; both directions", "");
+        visit("npus", self.npus, "NPUs that fail", "");
+        visit("recovery", self.recovery,
+              "spare: the rack's spare NPU takes over, its peers' links are re-routed through the LRS; mask: the job runs on the NPUs "
+              "that are left",
+              "64+1: UB-Mesh, section 3.3.2 (Q)");
+        visit("notification", self.notification,
+              "direct: the ends of a failed link tell the sources that use it; hop_by_hop: every device tells its neighbours; none",
+              "UB-Mesh, section 4.2 (Q)");
+        visit("notice_software", self.notice_software, "direct: work of the source's software on a notice", "assumed");
+        visit("table_write", self.table_write, "Writing the paths or tables that change", "assumed");
+        visit("flood_per_hop", self.flood_per_hop, "hop_by_hop: work of the control plane on every device", "assumed: 1 to 10 ms");
+        visit("take_over", self.take_over, "From the failure of an NPU to the restart of the job", "3 minutes, UB-Mesh, section 6.6 (Q)");
+    }
+    std::vector<config_problem> validate() const;
+};
+
+} // namespace weft

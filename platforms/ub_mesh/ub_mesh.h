@@ -1,0 +1,125 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// UB-Mesh: boards, racks, pods and SuperPods of NPUs joined by Unified Bus links (arXiv 2503.20377), and the baselines it is
+// compared with. Ranks count NPUs: rank = ((pod * racks + rack) * boards + board) * npus + npu.
+#pragma once
+
+#include "hw/chip/chip.h"
+#include "hw/ub/ub_config.h"
+#include "hw/ub/ub_fabric.h"
+#include "platforms/ub_mesh/ub_faults.h"
+#include "platforms/ub_mesh/ub_shape.h"
+#include "platforms/ub_mesh/ub_topology.h"
+#include "platforms/workload/machine.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+// An NPU, where it differs from the chip of a pod.
+struct npu_memory_config : hbm_config {
+    npu_memory_config();
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        static constexpr std::pair<const char*, const char*> k_sources[] = {
+            {"capacity", "910C as the reference, CloudMatrix384 (arXiv 2506.12708) (Q)"},
+            {"rate", "3.2 TB/s, 910C as the reference, CloudMatrix384 (Q)"},
+            {"latency", "assumed"},
+        };
+        with_sources sourced(visit, k_sources);
+        hbm_config::fields(self, sourced);
+    }
+};
+struct npu_core_config : core_config {
+    npu_core_config();
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        static constexpr std::pair<const char*, const char*> k_sources[] = {
+            {"clock", "assumed: 1 GHz; the control core of an NPU is not published"},
+        };
+        with_sources sourced(visit, k_sources);
+        core_config::fields(self, sourced);
+    }
+};
+
+struct npu_config {
+    npu_core_config core;
+    bus_config bus;
+    local_memory_config local_memory;
+    npu_memory_config hbm;
+    dma_config dma;
+    mailbox_config mailbox;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("core", self.core, "Core that runs the firmware", "");
+        visit("bus", self.bus, "Bus between core and devices", "");
+        visit("local_memory", self.local_memory, "Core-local memory", "");
+        visit("hbm", self.hbm, "High-bandwidth memory", "");
+        visit("dma", self.dma, "DMA engine; one local port to each of the two UB IO controllers", "");
+        visit("mailbox", self.mailbox, "Mailbox between host and core", "");
+    }
+    std::vector<config_problem> validate() const { return chip().validate(); }
+    chip_config chip() const { return {core, bus, local_memory, hbm, dma, mailbox}; }
+};
+
+struct ub_mesh_config {
+    run_config run;
+    ub_shape mesh;
+    ub_cables cables;
+    ub_config ub;
+    npu_config npu;
+    ub_faults_config faults;
+    std::string prices;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        run_config::fields(self.run, visit);
+        visit("mesh", self.mesh, "Shape of the machine", "");
+        visit("cables", self.cables, "Cables by class", "");
+        visit("ub", self.ub, "Unified Bus: links, controllers, switches, routing", "");
+        visit("npu", self.npu, "One NPU", "");
+        visit("faults", self.faults, "What is broken, or breaks", "");
+        visit("prices", self.prices,
+              "File with prices and failure rates: `weft check` then prints the bill of materials, availability and cost", "");
+    }
+    std::vector<config_problem> validate() const;
+
+    std::uint32_t ranks() const; ///< NPUs that run the job
+    /// NPU position (rank of the healthy machine) of every rank; where a spare NPU stands in, the position it serves.
+    std::vector<std::uint32_t> positions() const;
+    abi::platform_table table(std::uint32_t rank) const;
+    std::uint64_t burst_payload() const { return run.burst.value() * ub.max_payload.value(); }
+    /// Cells that a VL buffer must hold so that bursts can stream: two of them. 0 for single packets.
+    std::uint32_t burst_cells() const;
+
+private:
+    void check_workload(std::vector<config_problem>& problems) const;
+    void check_burst(std::vector<config_problem>& problems) const;
+    std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
+};
+
+/// A link of `faults.links` in the plan: both directions.
+struct ub_faulty_link {
+    const ub_link_fault_config* fault;
+    std::uint32_t link, reverse; ///< into ub_plan::links
+};
+/// Adds what is wrong with `faults`: names of nothing, links that do not exist, more failed NPUs than spare ones.
+void check_faults(const ub_mesh_config& config, std::vector<config_problem>& problems);
+/// Only of faults that check_faults() has let pass.
+std::vector<ub_faulty_link> faulty_links(const ub_mesh_config& config, const ub_topology& topology);
+/// Positions of NPUs that the job does without, in order; empty with recovery: spare.
+std::vector<std::uint32_t> masked_npus(const ub_mesh_config& config);
+/// Positions of NPUs that a spare one stands in for, in order.
+std::vector<std::uint32_t> replaced_npus(const ub_mesh_config& config);
+/// Position of "npu(p0,r0,b1,3)"; nothing when it is no such name or lies outside.
+std::optional<std::uint32_t> npu_by_name(const ub_shape& shape, const std::string& name);
+std::string describe_faults(const ub_mesh_config& config); ///< lines for `weft check`; "" when nothing is broken
+
+extern const platform_info k_ub_mesh_info;
+
+} // namespace weft
