@@ -103,6 +103,60 @@ private:
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
 };
 
+/// How packets go, decided and proved before anything is built.
+struct ub_routes {
+    explicit ub_routes(const ub_mesh_config& config);
+    ub_topology topology;
+    ub_plan plan; ///< the topology's, with lane rule and paths
+    std::vector<bool> down; ///< links that are down from the start
+    /// Endpoints that have a path over the link or its reverse among those they use.
+    std::vector<std::uint32_t> sources_over(std::uint32_t link) const;
+    std::string proof;      ///< lines for `weft check`
+    std::string problem;    ///< why it cannot be used; "" when it can
+};
+
+class ub_machine final : public machine {
+public:
+    ub_machine(const ub_mesh_config& config, std::shared_ptr<const ub_routes> routes);
+    ~ub_machine() override;
+    timeline& time() override { return now().time; }
+    packet_pool& pool() override { return now().pool; }
+    const std::vector<chip*>& chips() const override { return now().chip_list; }
+    const std::vector<fabric_engine*>& fabrics() const override { return now().fabric_list; }
+    std::string chip_name(std::uint32_t rank) const override;
+    std::string network_waits() const override;
+    std::vector<const stat_group*> device_stats() const override;
+    std::uint64_t interrupted_at_ps() const override;
+    restart_plan restart() override;
+    std::vector<chip*> chips_of_all_restarts() const override;
+
+    ub_fabric& ub() { return *now().fabric; }
+
+private:
+    /// All hardware between two restarts: a restart resets every NPU, so it finds hardware of its own.
+    struct incarnation {
+        explicit incarnation(const std::string& name) : time(("timeline" + name).c_str()) {}
+        timeline time;
+        packet_pool pool;
+        std::unique_ptr<ub_fabric> fabric;
+        std::vector<std::unique_ptr<ub_idle_port>> idle_ports;
+        std::vector<std::unique_ptr<chip>> chips;
+        std::vector<chip*> chip_list;
+        std::vector<fabric_engine*> fabric_list;
+        std::vector<std::uint32_t> endpoints; ///< of ranks
+        ub_mesh_config config;                ///< faults from the start of this incarnation
+    };
+    void build(std::size_t number, std::size_t failed);
+    void add_faults(incarnation& i, std::size_t number);
+    incarnation& now() const { return *incarnations_[present_]; }
+
+    ub_mesh_config config_;
+    std::shared_ptr<const ub_routes> routes_;
+    std::vector<std::pair<std::uint64_t, std::string>> interruptions_; ///< when, and of which NPU
+    std::vector<std::unique_ptr<incarnation>> incarnations_;
+    std::size_t present_ = 0;
+};
+
 /// A link of `faults.links` in the plan: both directions.
 struct ub_faulty_link {
     const ub_link_fault_config* fault;

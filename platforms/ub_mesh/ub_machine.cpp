@@ -1,0 +1,193 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/ub_mesh/ub_mesh.h"
+#include "platforms/ub_mesh/ub_notices.h"
+#include "platforms/workload/shipped_firmware.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace weft {
+
+namespace {
+
+constexpr std::uint32_t k_dies = 2; // UB IO controllers of an NPU
+
+dma_fabric_view view_of(const ub_mesh_config& config)
+{
+    dma_fabric_view view;
+    view.ports = k_dies;
+    view.vl_count = k_ub_vls;
+    view.port_rate = config.ub.local_port_rate;
+    view.format = config.ub.format();
+    view.burst_packets = static_cast<std::uint32_t>(config.run.burst.value());
+    view.carry_data = config.run.data == data_mode::checked;
+    view.min_receive_cells = config.burst_cells();
+    view.in_order = false; // packets of a message take several paths
+    return view;
+}
+
+} // namespace
+
+ub_machine::ub_machine(const ub_mesh_config& config, std::shared_ptr<const ub_routes> routes)
+    : config_(config), routes_(std::move(routes))
+{
+    if (!routes_->problem.empty())
+        throw user_error(routes_->problem);
+    for (const ub_npu_fault_config& f : config_.faults.npus)
+        if (f.at.value() != 0)
+            interruptions_.push_back({f.at.value(), f.npu});
+    std::stable_sort(interruptions_.begin(), interruptions_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i <= interruptions_.size(); ++i)
+        build(i, i);
+}
+
+ub_machine::~ub_machine() = default;
+
+/// The hardware after `failed` interruptions: their NPUs, and those that failed before time zero, are not part of the job.
+void ub_machine::build(std::size_t number, std::size_t failed)
+{
+    const std::string suffix = number == 0 ? "" : fmt::format("_{}", number);
+    incarnations_.push_back(std::make_unique<incarnation>(suffix));
+    incarnation& i = *incarnations_.back();
+    i.config = config_;
+    auto& npus = i.config.faults.npus;
+    npus.erase(std::remove_if(npus.begin(), npus.end(),
+                              [&](const ub_npu_fault_config& f) {
+                                  for (std::size_t k = failed; k < interruptions_.size(); ++k)
+                                      if (f.at.value() != 0 && interruptions_[k].second == f.npu)
+                                          return true;
+                                  return false;
+                              }),
+               npus.end());
+    i.time.set_run_ahead(true); // no foreign SystemC component is part of this platform
+    i.fabric = std::make_unique<ub_fabric>(("ub" + suffix).c_str(), i.time, i.pool, routes_->plan, config_.ub,
+                                           static_cast<std::uint32_t>(config_.run.burst.value()));
+    i.fabric_list.push_back(&i.fabric->engine());
+
+    const ub_topology& topology = routes_->topology;
+    i.endpoints = i.config.positions();
+    std::vector<bool> used(i.fabric->endpoints(), false);
+    const std::vector<std::uint32_t> replaced = replaced_npus(i.config);
+    const dma_fabric_view view = view_of(config_);
+    for (std::uint32_t rank = 0; rank < i.endpoints.size(); ++rank) {
+        const std::uint32_t npu = i.endpoints[rank];
+        const bool spare = std::binary_search(replaced.begin(), replaced.end(), npu);
+        const std::uint32_t behind = spare ? topology.spare_router(npu / config_.mesh.npus_per_rack()) : npu;
+        used[behind] = true;
+        if (behind != rank) // a spare NPU stands in, or ranks have closed up
+            i.fabric->take_over(rank, behind);
+        i.chips.push_back(std::make_unique<chip>(fmt::format("npu_{}{}", npu, suffix).c_str(), i.time, i.pool, config_.npu.chip(),
+                                                 view, i.config.table(rank)));
+        chip& c = *i.chips.back();
+        for (std::uint32_t die = 0; die < k_dies; ++die) {
+            ub_io_controller& controller = i.fabric->controller(behind, die);
+            c.dma.to_fabric(die).bind(controller.in);
+            controller.out.bind(c.dma.from_fabric(die));
+        }
+        c.core.load(shipped_firmware(), 0);
+        i.chip_list.push_back(&c);
+    }
+    for (std::uint32_t e = 0; e < i.fabric->endpoints(); ++e) {
+        if (used[e])
+            continue;
+        for (std::uint32_t die = 0; die < i.fabric->dies(e); ++die) {
+            i.idle_ports.push_back(std::make_unique<ub_idle_port>(fmt::format("idle_{}_{}{}", e, die, suffix).c_str(), k_ub_vls,
+                                                                  std::max(256u, config_.burst_cells())));
+            i.idle_ports.back()->to_controller.bind(i.fabric->controller(e, die).in);
+            i.fabric->controller(e, die).out.bind(i.idle_ports.back()->from_controller);
+        }
+    }
+    add_faults(i, number);
+}
+
+void ub_machine::add_faults(incarnation& i, std::size_t number)
+{
+    const ub_topology& topology = routes_->topology;
+    const ub_notices notices(topology, config_.ub, config_.faults);
+    for (const ub_faulty_link& f : faulty_links(config_, topology)) {
+        const std::uint64_t at_ps = f.fault->at.value();
+        if (f.fault->bit_error_rate) {
+            for (const std::uint32_t l : {f.link, f.reverse})
+                i.fabric->set_bit_error_rate(l, *f.fault->bit_error_rate);
+            continue;
+        }
+        if (f.fault->lanes) {
+            for (const std::uint32_t l : {f.link, f.reverse})
+                i.fabric->narrow_link_at(l, *f.fault->lanes, at_ps);
+            continue;
+        }
+        if (at_ps == 0)
+            continue; // routing knows: no path uses it
+        for (const std::uint32_t l : {f.link, f.reverse})
+            i.fabric->fail_link_at(l, at_ps);
+        const std::vector<ub_notice> all = notices.of(f.link, routes_->sources_over(f.link));
+        for (const ub_notice& n : all)
+            for (const std::uint32_t l : {f.link, f.reverse})
+                i.fabric->exclude_at(n.source, l, at_ps + n.after_ps);
+        if (!f.fault->until)
+            continue;
+        for (const std::uint32_t l : {f.link, f.reverse})
+            i.fabric->restore_link_at(l, f.fault->until->value());
+        for (const ub_notice& n : all) // good news takes the same way
+            for (const std::uint32_t l : {f.link, f.reverse})
+                i.fabric->readmit_at(n.source, l, f.fault->until->value() + n.after_ps);
+    }
+    // An NPU that fails takes its links with it.
+    if (number < interruptions_.size()) {
+        const std::uint32_t router = topology.npu_router(*npu_by_name(config_.mesh, interruptions_[number].second));
+        for (std::uint32_t l = 0; l < routes_->plan.links.size(); ++l)
+            if (routes_->plan.links[l].from == router || routes_->plan.links[l].to == router)
+                i.fabric->fail_link_at(l, interruptions_[number].first);
+    }
+}
+
+std::string ub_machine::chip_name(std::uint32_t rank) const
+{
+    const std::uint32_t npu = now().endpoints[rank];
+    const std::vector<std::uint32_t> replaced = replaced_npus(now().config);
+    const std::string& name = routes_->plan.routers[npu].name;
+    if (!std::binary_search(replaced.begin(), replaced.end(), npu))
+        return name;
+    const std::uint32_t spare = routes_->topology.spare_router(npu / config_.mesh.npus_per_rack());
+    return fmt::format("{} in place of {}", routes_->plan.routers[spare].name, name);
+}
+
+std::string ub_machine::network_waits() const
+{
+    std::string text = now().fabric->unreachable_text();
+    if (const std::string blocked = now().fabric->blocked_on(); !blocked.empty())
+        text += (text.empty() ? "" : "\n") + blocked;
+    return text;
+}
+
+std::vector<const stat_group*> ub_machine::device_stats() const { return now().fabric->stats(); }
+
+std::uint64_t ub_machine::interrupted_at_ps() const
+{
+    return present_ < interruptions_.size() ? interruptions_[present_].first : k_never_ps;
+}
+
+restart_plan ub_machine::restart()
+{
+    const std::string& npu = interruptions_.at(present_).second;
+    ++present_;
+    restart_plan plan;
+    plan.takes_ps = config_.faults.take_over.value();
+    plan.cause = npu + " failed";
+    plan.remedy = config_.faults.recovery == ub_recovery::spare
+                      ? "the spare NPU of its rack has taken over"
+                      : fmt::format("the job was set up again on {} NPUs", now().chips.size());
+    return plan;
+}
+
+std::vector<chip*> ub_machine::chips_of_all_restarts() const
+{
+    std::vector<chip*> all;
+    for (const auto& i : incarnations_)
+        all.insert(all.end(), i->chip_list.begin(), i->chip_list.end());
+    return all;
+}
+
+} // namespace weft
