@@ -111,8 +111,10 @@ struct ub_routes {
     std::vector<bool> down; ///< links that are down from the start
     /// Endpoints that have a path over the link or its reverse among those they use.
     std::vector<std::uint32_t> sources_over(std::uint32_t link) const;
-    std::string proof;      ///< lines for `weft check`
+    std::string report;     ///< lines for `weft check`: rule, proof, paths admitted
+    std::string bill;       ///< bill of materials, availability and cost, with a price file
     std::string problem;    ///< why it cannot be used; "" when it can
+    std::string problem_key; ///< of the file
 };
 
 class ub_machine final : public machine {
