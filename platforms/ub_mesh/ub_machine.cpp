@@ -66,7 +66,7 @@ void ub_machine::build(std::size_t number, std::size_t failed)
                                            static_cast<std::uint32_t>(config_.run.burst.value()));
     i.fabric_list.push_back(&i.fabric->engine());
 
-    const ub_topology& topology = routes_->topology;
+    const ub_topology& topology = *routes_->topology;
     i.endpoints = i.config.positions();
     std::vector<bool> used(i.fabric->endpoints(), false);
     const std::vector<std::uint32_t> replaced = replaced_npus(i.config);
@@ -104,7 +104,7 @@ void ub_machine::build(std::size_t number, std::size_t failed)
 
 void ub_machine::add_faults(incarnation& i, std::size_t number)
 {
-    const ub_topology& topology = routes_->topology;
+    const ub_topology& topology = *routes_->topology;
     const ub_notices notices(topology, config_.ub, config_.faults);
     for (const ub_faulty_link& f : faulty_links(config_, topology)) {
         const std::uint64_t at_ps = f.fault->at.value();
@@ -118,10 +118,14 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
                 i.fabric->narrow_link_at(l, *f.fault->lanes, at_ps);
             continue;
         }
-        if (at_ps == 0)
-            continue; // routing knows: no path uses it
         for (const std::uint32_t l : {f.link, f.reverse})
             i.fabric->fail_link_at(l, at_ps);
+        if (at_ps == 0) { // routing knows
+            for (std::uint32_t e = 0; e < i.fabric->endpoints(); ++e)
+                for (const std::uint32_t l : {f.link, f.reverse})
+                    i.fabric->exclude(e, l);
+            continue;
+        }
         const std::vector<ub_notice> all = notices.of(f.link, routes_->sources_over(f.link));
         for (const ub_notice& n : all)
             for (const std::uint32_t l : {f.link, f.reverse})
@@ -150,7 +154,7 @@ std::string ub_machine::chip_name(std::uint32_t rank) const
     const std::string& name = routes_->plan.routers[npu].name;
     if (!std::binary_search(replaced.begin(), replaced.end(), npu))
         return name;
-    const std::uint32_t spare = routes_->topology.spare_router(npu / config_.mesh.npus_per_rack());
+    const std::uint32_t spare = routes_->topology->spare_router(npu / config_.mesh.npus_per_rack());
     return fmt::format("{} in place of {}", routes_->plan.routers[spare].name, name);
 }
 

@@ -103,11 +103,15 @@ private:
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
 };
 
+class ub_paths;
+
 /// How packets go, decided and proved before anything is built.
 struct ub_routes {
     explicit ub_routes(const ub_mesh_config& config);
-    ub_topology topology;
+    std::shared_ptr<const ub_topology> topology;
     ub_plan plan; ///< the topology's, with lane rule and paths
+    std::shared_ptr<const ub_paths> paths;
+    bool all_paths = false; ///< more than the shortest are in use
     std::vector<bool> down; ///< links that are down from the start
     /// Endpoints that have a path over the link or its reverse among those they use.
     std::vector<std::uint32_t> sources_over(std::uint32_t link) const;
@@ -115,6 +119,9 @@ struct ub_routes {
     std::string bill;       ///< bill of materials, availability and cost, with a price file
     std::string problem;    ///< why it cannot be used; "" when it can
     std::string problem_key; ///< of the file
+
+private:
+    std::string unreachable_pair(const ub_mesh_config& config) const;
 };
 
 class ub_machine final : public machine {

@@ -47,7 +47,7 @@ public:
         text += fmt::format("{}\n", m.hrs ? ", HRS" : "");
         if (config_.ranks() != m.ranks())
             text += fmt::format("Job       {} of {} NPUs\n", config_.ranks(), m.ranks());
-        text += routes()->topology.ledger().text();
+        text += routes()->topology->ledger().text();
         text += fmt::format("Lanes     {} each; x4 carries {} net of FEC, of which full packets leave {:.1f} % of the raw rate to "
                             "payload\n",
                             to_string(ub.lane_rate), to_string(ub.link_rate(4)), 100 * ub.payload_efficiency());

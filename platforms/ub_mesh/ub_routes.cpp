@@ -1,0 +1,97 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Paths, lanes and the proof of a configured UB-Mesh machine, made before anything is built.
+#include "platforms/ub_mesh/ub_mesh.h"
+#include "platforms/ub_mesh/ub_paths.h"
+#include "platforms/ub_mesh/ub_proof.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace weft {
+
+namespace {
+
+ub_path_options options_of(const ub_config& ub)
+{
+    ub_path_options o;
+    o.detour = ub.paths == ub_path_use::detour || ub.paths == ub_path_use::all;
+    o.borrow = ub.paths == ub_path_use::borrow || ub.paths == ub_path_use::all;
+    return o;
+}
+
+} // namespace
+
+ub_routes::ub_routes(const ub_mesh_config& config)
+    : topology(std::make_shared<const ub_topology>(config.mesh, config.cables)), plan(topology->plan())
+{
+    const ub_lane_rule rule = lane_rule_of(default_lane_word());
+    const ub_path_options options = options_of(config.ub);
+    all_paths = options.detour || options.borrow;
+    paths = std::make_shared<const ub_paths>(topology, rule, options);
+    plan.lanes = rule;
+    plan.paths = paths;
+    down.assign(plan.links.size(), false);
+    for (const ub_faulty_link& f : faulty_links(config, *topology))
+        if (f.fault->at.value() == 0 && !f.fault->lanes && !f.fault->bit_error_rate)
+            down[f.link] = down[f.reverse] = true;
+
+    const channel_proof proof = prove_lanes(*topology, rule);
+    const ub_table_check tables = check_tables(*topology, rule);
+    report = fmt::format("Routing   {} paths, {} by {}; {}\n", name_of(config.ub.paths), name_of(config.ub.choice),
+                         name_of(config.ub.spreading), tables.text);
+    report += fmt::format("Proof     {}\n", proof.text);
+    report += census_of(*paths).text();
+    if (!proof)
+        problem_key = "mesh", problem = "the rule of lanes " + proof.text;
+    else if (!tables)
+        problem_key = "mesh", problem = tables.text;
+    else if (const std::string pair = unreachable_pair(config); !pair.empty())
+        problem_key = "faults.links", problem = fmt::format("leave {} without any path.", pair);
+}
+
+/// Only NPUs next to a link that is down can lose their last path.
+std::string ub_routes::unreachable_pair(const ub_mesh_config& config) const
+{
+    for (std::uint32_t l = 0; l < down.size(); ++l) {
+        const std::uint32_t from = plan.links[l].from;
+        if (!down[l] || topology->place_of(from).is != ub_place::role::npu)
+            continue;
+        for (std::uint32_t to = 0; to < config.mesh.ranks(); ++to)
+            if (to != from && paths->paths(from, to, down).empty())
+                return fmt::format("{} to {}", plan.routers[from].name, plan.routers[to].name);
+    }
+    return {};
+}
+
+std::vector<std::uint32_t> ub_routes::sources_over(std::uint32_t link) const
+{
+    std::vector<std::uint32_t> all;
+    const auto add = [&](std::uint32_t router) {
+        const auto at = std::find(plan.endpoint_router.begin(), plan.endpoint_router.end(), router);
+        if (at != plan.endpoint_router.end())
+            all.push_back(static_cast<std::uint32_t>(at - plan.endpoint_router.begin()));
+    };
+    for (const std::uint32_t l : {link, topology->reverse_of(link)})
+        for (const std::uint32_t router : paths->affected_sources(l))
+            add(router);
+    if (all_paths) {
+        // Detours and borrowed ways begin in the racks, or for a link between racks in the pods, at both ends.
+        const ub_place& a = topology->place_of(plan.links[link].from);
+        const ub_place& b = topology->place_of(plan.links[link].to);
+        const bool inside = a.rack >= 0 && a.rack == b.rack;
+        for (std::uint32_t e = 0; e < plan.endpoint_router.size(); ++e) {
+            const ub_place& p = topology->place_of(plan.endpoint_router[e]);
+            const bool near = inside ? p.rack == a.rack
+                                     : (a.pod >= 0 && p.pod == a.pod) || (b.pod >= 0 && p.pod == b.pod);
+            if (near)
+                all.push_back(e);
+        }
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
+
+} // namespace weft
