@@ -42,6 +42,26 @@ inline constexpr std::uint32_t k_sem_all_to_all = 56;    ///< all-to-all blocks,
 inline constexpr std::uint32_t k_sem_tile_ready = 57;    ///< 57..63: successor on ring 16..22 of ring_number() is ready
 inline constexpr std::uint32_t k_semaphores_needed = 64; ///< the device must have at least this many
 
+// On a machine of more than two dimensions, and on any full mesh, these rings exist: `whole` (ring numbers 0, 1) and `axis` (4..15;
+// in one or two dimensions they are rings of kind `line`). `hierarchical` counts the data of a lane by dimension. Broadcast
+// there tells whole lines: such a semaphore counts one `ready` of each other rank of the line, and is waited for only by the
+// one that sends to them all. None of them can say it twice meanwhile: it cannot leave the collective before it got that data. So
+// rule 1 holds with a set of senders in place of one.
+inline constexpr std::uint32_t k_axes_of_lane = 8;
+constexpr std::uint32_t axis_semaphore(std::uint32_t lane, std::uint32_t axis)
+{
+    return k_sem_data + lane * k_axes_of_lane + axis;
+}
+static_assert(axis_semaphore(1, abi::k_max_dims - 1) < k_sem_ready, "semaphore ranges overlap");
+/// The other ranks along a dimension, counted from the innermost, are ready to be sent to. No chip has failed there.
+constexpr std::uint32_t line_ready_semaphore(std::uint32_t axis)
+{
+    return axis < 4 ? k_sem_tree_ready + axis : k_sem_donor_ready + axis - 4;
+}
+static_assert(line_ready_semaphore(abi::k_max_dims - 1) < k_sem_all_to_all, "semaphore ranges overlap");
+/// Of two shots: contributions to the own shard, from everybody. The sums count like blocks of all_to_all.
+inline constexpr std::uint32_t k_sem_shot = k_sem_data;
+
 // On a machine of one dimension (ranks on a switched network) only the rings of kind `line` exist; halving_doubling uses
 // the others' ready semaphores again. Its data, and that of parameter_server, counts on data semaphores like that of a lane.
 inline constexpr std::uint32_t k_sem_partner_ready =

@@ -13,18 +13,22 @@
 namespace weft::firmware::costs {
 
 // A command.
-inline constexpr std::uint32_t k_command = 545;    ///< take, decode and check it
-inline constexpr std::uint32_t k_engine = 1200;    ///< set up the engine of rings and trees
-inline constexpr std::uint32_t k_engine_end = 260; ///< its end
-inline constexpr std::uint32_t k_parent = 455;     ///< find the parent in a broadcast tree
-inline constexpr std::uint32_t k_channel = 190;    ///< plan a channel
-inline constexpr std::uint32_t k_view = 330;       ///< find the own place and neighbours on a ring
-inline constexpr std::uint32_t k_member = 240;     ///< find the rank at a position of a ring
-inline constexpr std::uint32_t k_plan_phase = 60;  ///< plan a phase and see whether its ring needs to be told
-inline constexpr std::uint32_t k_notify = 215;     ///< tell a neighbour something
-inline constexpr std::uint32_t k_tree_block = 60;  ///< look at one block of 2x2 chips while spanning a tree
-inline constexpr std::uint32_t k_drain = 60;       ///< wait until everything sent has left memory
-inline constexpr std::uint32_t k_response = 290;   ///< assemble and post the response
+inline constexpr std::uint32_t k_command = 545;      ///< take, decode and check it
+inline constexpr std::uint32_t k_engine = 1200;      ///< set up the engine of rings and trees
+inline constexpr std::uint32_t k_engine_end = 260;   ///< its end
+inline constexpr std::uint32_t k_parent = 455;       ///< find the parent in a broadcast tree
+inline constexpr std::uint32_t k_channel = 190;      ///< plan a channel
+inline constexpr std::uint32_t k_view = 330;         ///< find the own place and neighbours on a ring
+inline constexpr std::uint32_t k_axis_view = 150;    ///< the same along one dimension of a full mesh
+inline constexpr std::uint32_t k_whole_view = 600;   ///< the same on the ring over all of one
+inline constexpr std::uint32_t k_whole_member = 200; ///< k_member on that
+inline constexpr std::uint32_t k_fan_axis = 60;      ///< look what a dimension is for in a broadcast on a full mesh
+inline constexpr std::uint32_t k_member = 240;       ///< find the rank at a position of a ring
+inline constexpr std::uint32_t k_plan_phase = 60;    ///< plan a phase and see whether its ring needs to be told
+inline constexpr std::uint32_t k_notify = 215;       ///< tell a neighbour something
+inline constexpr std::uint32_t k_tree_block = 60;    ///< look at one block of 2x2 chips while spanning a tree
+inline constexpr std::uint32_t k_drain = 60;         ///< wait until everything sent has left memory
+inline constexpr std::uint32_t k_response = 290;     ///< assemble and post the response
 
 // The same around failed chips.
 inline constexpr std::uint32_t k_broken_view = 1370; ///< k_view
@@ -78,7 +82,7 @@ inline constexpr std::uint32_t k_switchml_rdma_start = 2202; ///< set up a worke
 inline constexpr std::uint32_t k_switchml_write = 349;       ///< make and post a message
 inline constexpr std::uint32_t k_switchml_measure = 175;     ///< ask for the exponent of a block
 inline constexpr std::uint32_t k_switchml_defer = 121;       ///< find that an exponent is not there yet, and come back
-inline constexpr std::uint32_t k_switchml_completion = 90;  ///< take an answer to either
+inline constexpr std::uint32_t k_switchml_completion = 90;   ///< take an answer to either
 inline constexpr std::uint32_t k_switchml_piece = 83;        ///< copy up to 1 KiB from one place in HBM to another
 inline constexpr std::uint32_t k_switchml_clear = 184;       ///< clear such a piece first
 

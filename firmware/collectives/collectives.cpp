@@ -121,6 +121,9 @@ collective_result run_collective(abi::hal& hal, dma_driver& dma, nic_driver& nic
             run_halving_doubling(hal, dma, context, command, result);
     } else if (command.op == abi::collective_op::all_to_all) {
         run_all_to_all(hal, dma, context, command, result);
+    } else if (command.algo == abi::algorithm::direct) {
+        if (context.table.ranks > 1)
+            run_two_shot(hal, dma, context, command, result);
     } else if (context.table.ranks > 1) {
         engine e(hal, dma, context, command);
         result.status = e.plan();

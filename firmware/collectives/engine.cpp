@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/collectives/engine.h"
 
+#include "firmware/collectives/full_mesh.h"
 #include "firmware/costs.h"
 
 namespace weft::firmware {
@@ -32,10 +33,21 @@ const ring_view& engine::view(ring_id ring)
     const std::uint32_t number = ring_number(ring);
     if ((seen_rings_ >> number & 1) == 0) {
         seen_rings_ |= 1u << number;
-        charge(mesh_.broken() ? costs::k_broken_view : costs::k_view);
-        rings_[number] = view_ring(mesh_, ring, context_.table.rank);
+        if (ring.kind >= ring_kind::whole) {
+            charge(ring.kind == ring_kind::whole ? costs::k_whole_view : costs::k_axis_view);
+            rings_[number] = view_ring(context_.table, ring);
+        } else {
+            charge(mesh_.broken() ? costs::k_broken_view : costs::k_view);
+            rings_[number] = view_ring(mesh_, ring, context_.table.rank);
+        }
     }
     return rings_[number];
+}
+
+std::uint32_t engine::member(ring_id ring, std::uint32_t position) const
+{
+    return ring.kind == ring_kind::whole ? ring_member(context_.table, ring, position)
+                                         : ring_member(mesh_, ring, context_.table.rank, position);
 }
 
 // ------------------------------------------------------------------------------------------------------- shards and counts
@@ -48,13 +60,19 @@ std::uint32_t engine::chunks(std::uint64_t elements) const
 // How many shards an inner phase sends in each step: the own one and those adopted.
 std::uint32_t engine::inner_count(const channel& c) const
 {
-    return c.phases[c.phase].inner ? lanes_[c.lane].inner_count : 1;
+    return c.phases[c.phase].level != 0 ? lanes_[c.lane].inner_count : 1;
+}
+
+// What the phase works on. Only the second level has several lists.
+const abi::element_range& engine::range_of(const channel& c, std::uint32_t list) const
+{
+    const std::uint32_t level = c.phases[c.phase].level;
+    return level == 0 ? lanes_[c.lane].outer_range : lanes_[c.lane].inner[level - 1 + list];
 }
 
 abi::element_range engine::shard_at(const channel& c, std::uint32_t list, std::uint32_t position) const
 {
-    const lane_plan& l = lanes_[c.lane];
-    const abi::element_range& range = c.phases[c.phase].inner ? l.inner[list] : l.outer_range;
+    const abi::element_range& range = range_of(c, list);
     const abi::element_range shard = abi::shard_of(range.count, c.ring.size, position);
     return {range.first + shard.first, shard.count};
 }
@@ -110,17 +128,16 @@ void engine::load_run(channel& c)
     if (list == 0)
         c.position = (c.position == 0 ? c.ring.size : c.position) - 1;
     if (c.by_rank) {
-        charge(costs::k_member);
-        c.shard = shard_of_rank(c, ring_member(mesh_, c.phases[c.phase].ring, context_.table.rank, c.position));
+        const ring_id ring = c.phases[c.phase].ring;
+        charge(ring.kind == ring_kind::whole ? costs::k_whole_member : costs::k_member);
+        c.shard = shard_of_rank(c, member(ring, c.position));
         return;
     }
     if (lists != 1) {
         c.shard = shard_at(c, list, c.position);
         return;
     }
-    const std::uint64_t range_first =
-        c.phases[c.phase].inner ? lanes_[c.lane].inner[0].first : lanes_[c.lane].outer_range.first;
-    c.shard.first = range_first + c.short_length * c.position + smaller(c.position, c.long_shards);
+    c.shard.first = range_of(c, 0).first + c.short_length * c.position + smaller(c.position, c.long_shards);
     c.shard.count = c.short_length + (c.position < c.long_shards ? 1 : 0);
 }
 
@@ -148,9 +165,14 @@ void engine::enter_ring_phase(channel& c)
     c.ring = view(p.ring);
     c.successor = c.ring.successor;
     c.predecessor = c.ring.predecessor;
-    const data_kind data = c.accumulate ? (p.inner ? data_kind::inner_reduce : data_kind::outer_reduce)
-                                        : (p.inner ? data_kind::inner_gather : data_kind::outer_gather);
-    c.receive_semaphore = c.remote_semaphore = data_semaphore(c.lane, data);
+    if (p.ring.kind == ring_kind::axis) {
+        c.receive_semaphore = c.remote_semaphore = axis_semaphore(c.lane, p.ring.axis);
+    } else {
+        const bool inner = p.level != 0;
+        const data_kind data = c.accumulate ? (inner ? data_kind::inner_reduce : data_kind::outer_reduce)
+                                            : (inner ? data_kind::inner_gather : data_kind::outer_gather);
+        c.receive_semaphore = c.remote_semaphore = data_semaphore(c.lane, data);
+    }
     c.receive_base = context_.expected[c.receive_semaphore];
     c.ready_semaphore = ready_semaphore(ring_number(p.ring));
     c.needs_ready = true;
@@ -170,15 +192,14 @@ void engine::enter_ring_phase(channel& c)
         c.total_receives = all - c.free_sends;
         return;
     }
-    const abi::element_range& only = p.inner ? lanes_[c.lane].inner[0] : lanes_[c.lane].outer_range;
+    const abi::element_range& only = range_of(c, 0);
     c.short_length = only.count / n;
     c.long_shards = static_cast<std::uint32_t>(only.count % n);
     const std::uint32_t before = position == 0 ? n - 1 : position - 1;
     const std::uint32_t after = position + 1 == n ? 0 : position + 1;
-    const lane_plan& l = lanes_[c.lane];
     for (std::uint32_t list = 0; list < inner_count(c); ++list) {
         charge(costs::k_list);
-        const std::uint32_t all = chunks_of_all_shards(c, p.inner ? l.inner[list].count : l.outer_range.count);
+        const std::uint32_t all = chunks_of_all_shards(c, range_of(c, list).count);
         const std::uint32_t first = chunks(shard_at(c, list, c.accumulate ? before : position).count);
         c.free_sends += first;
         c.total_sends += all - chunks(shard_at(c, list, c.accumulate ? position : after).count);
@@ -233,7 +254,7 @@ abi::status engine::say_ready()
             told |= 1ull << semaphore;
             ++context_.expected[semaphore];
             // What is taken over overwrites: nobody may add to it before. Said at the end of take_over.
-            if (later && c.phases[p].inner)
+            if (later && c.phases[p].level != 0)
                 continue;
             if (abi::status s = notify(c.index, ring.predecessor, semaphore); !s.ok())
                 return s;
@@ -302,7 +323,7 @@ std::uint32_t engine::receives_needed(const channel& c) const
         return must_wait_detached(c);
     if (must_wait(c, c.receive_semaphore, c.receive_base + receives_needed(c), c.predecessor))
         return true;
-    if (c.kind() != phase_kind::reduce || c.phases[c.phase].inner || donor_count_ == 0)
+    if (c.kind() != phase_kind::reduce || c.phases[c.phase].level != 0 || donor_count_ == 0)
         return false;
     const std::uint64_t left = c.shard.count - c.shard_done;
     return must_wait_for_donors(c, {c.shard.first + c.shard_done, left < chunk_elements_ ? left : chunk_elements_});
@@ -340,7 +361,7 @@ std::uint32_t engine::receives_needed(const channel& c) const
         }
         if (must_wait(c, c.receive_semaphore, c.receive_base + c.total_receives, c.predecessor))
             return {};
-        if (donor_count_ != 0 && c.kind() == phase_kind::reduce && !c.phases[c.phase].inner &&
+        if (donor_count_ != 0 && c.kind() == phase_kind::reduce && c.phases[c.phase].level == 0 &&
             must_wait_for_all_donors(c))
             return {};
         if (c.phase + 1 >= c.phase_count) {
@@ -354,7 +375,7 @@ std::uint32_t engine::receives_needed(const channel& c) const
         if (took_over && c.ring.size > 1)
             if (abi::status s = notify(c.index, c.predecessor, c.ready_semaphore); !s.ok())
                 return s;
-        if (c.kind() == phase_kind::gather && !c.phases[c.phase].inner)
+        if (c.kind() == phase_kind::gather && c.phases[c.phase].level == 0)
             for (std::uint32_t i = 0; i < channel_count_; ++i)
                 channels_[i].active = channels_[i].active || channels_[i].lane == c.lane;
     }

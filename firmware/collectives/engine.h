@@ -49,22 +49,25 @@ enum class phase_kind : std::uint8_t {
     give_back,   ///< from there, the results
     hand_over,   ///< the inner shard to a whole column, and back from there
     take_over,   ///< there: wait for the shards
-    hand_back    ///< there: send the results
+    hand_back,   ///< there: send the results
+    fan_out      ///< broadcast on a full mesh: every chunk to every other rank of a line
 };
 
 struct phase_plan {
     phase_kind kind = phase_kind::tree;
     ring_id ring;
-    bool inner = false; ///< works inside the shard of the outer ring
+    std::uint8_t level =
+        0; ///< 0: works on all the lane has; 1: inside the shard that the ring of level 0 left; and so on
 };
 
-inline constexpr std::uint32_t k_max_phases = 6;
+inline constexpr std::uint32_t k_max_phases = 2 * abi::k_max_dims;
 inline constexpr std::uint32_t k_max_adopted = 8; ///< columns with failed chips that one whole column serves
 
 /// What the channels of one direction share. Filled by the plan.
 struct lane_plan {
-    abi::element_range outer_range;              ///< elements this lane works on
-    abi::element_range inner[1 + k_max_adopted]; ///< shards that inner phases work on: the own one, then adopted ones
+    abi::element_range outer_range; ///< elements this lane works on
+    /// Shards that inner phases work on: the own one, then adopted ones. `hierarchical` has no adopted ones, but levels.
+    abi::element_range inner[1 + k_max_adopted];
     std::uint32_t adopted_from[k_max_adopted] = {}; ///< ranks
     std::uint32_t inner_count = 1;
     std::uint32_t adopter = 0; ///< rank, for hand_over
@@ -95,6 +98,7 @@ struct channel {
     bool by_rank = false;          ///< shards are those of the ranks, split in two by direction, not those of positions
     bool active = true;            ///< give_back channels sleep until the all-gather begins
     std::uint32_t donor = 0;       ///< of give_back
+    std::uint32_t stride = 0;      ///< of fan_out: between the ranks of its line
 
     // Of the current phase.
     std::uint32_t phase = 0;
@@ -152,7 +156,9 @@ private:
     void plan_all_reduce_2d(ring_id first, ring_id second, std::uint32_t colour, std::uint32_t colours, bool both_ways);
     abi::status plan_ring_1d();
     void plan_groups();
+    void plan_hierarchical();
     void plan_broadcast();
+    void plan_fan_out();
 
     // fault_tolerant.cpp
     void plan_row_pair_around_failed_chips(bool transposed, bool forwards_columns);
@@ -170,6 +176,8 @@ private:
     // engine.cpp
     abi::status say_ready();
     const ring_view& view(ring_id ring);
+    std::uint32_t member(ring_id ring, std::uint32_t position) const;
+    const abi::element_range& range_of(const channel& c, std::uint32_t list) const;
     abi::status notify(std::uint32_t queue_index, std::uint32_t rank, std::uint32_t semaphore);
     void enter_phase(channel& c);
     void enter_ring_phase(channel& c);

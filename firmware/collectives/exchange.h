@@ -85,4 +85,43 @@ struct exchange {
     }
 };
 
+/// Sends ranges of elements in chunks.
+struct sender {
+    exchange& x;
+    std::uint64_t element_bytes;
+    std::uint64_t chunk_elements;
+    std::uint32_t next_queue = 0;
+
+    explicit sender(exchange& e)
+        : x(e), element_bytes(abi::element_bytes(e.command.type)),
+          chunk_elements(e.command.chunk_bytes / element_bytes > 0 ? e.command.chunk_bytes / element_bytes : 1)
+    {
+    }
+
+    std::uint32_t chunks(abi::element_range range) const
+    {
+        return static_cast<std::uint32_t>((range.count + chunk_elements - 1) / chunk_elements);
+    }
+
+    /// Buffers are symmetric: the same elements lie at the same offset on every rank.
+    abi::status send(abi::element_range range, std::uint32_t rank, std::uint32_t semaphore, bool adds)
+    {
+        x.peer = rank;
+        for (std::uint64_t done = 0; done < range.count; done += chunk_elements) {
+            const std::uint64_t left = range.count - done;
+            abi::dma_descriptor d;
+            d.source_offset = d.destination_offset = x.command.buffer_offset + (range.first + done) * element_bytes;
+            d.bytes = (left < chunk_elements ? left : chunk_elements) * element_bytes;
+            d.destination_rank = rank;
+            d.remote_semaphore = semaphore;
+            d.redop = adds ? x.command.redop : abi::reduce_op::none;
+            d.type = x.command.type;
+            d.tag = x.step;
+            if (abi::status s = x.post(next_queue++ % x.dma.queues(), d); !s.ok())
+                return s;
+        }
+        return {};
+    }
+};
+
 } // namespace weft::firmware

@@ -78,7 +78,7 @@ void engine::plan_whole_pair(std::uint32_t lane_index, place here, bool transpos
     l.inner[0] = abi::shard_of(l.outer_range.count, outer.size, outer.position);
     l.inner[0].first += l.outer_range.first;
     const auto add = [&](phase_kind kind, ring_id ring, bool inner) {
-        c.phases[c.phase_count++] = {kind, ring, inner};
+        c.phases[c.phase_count++] = {kind, ring, static_cast<std::uint8_t>(inner ? 1 : 0)};
     };
 
     add(phase_kind::reduce, first, false);
@@ -148,7 +148,7 @@ void engine::find_donors(place here, bool transposed)
             context_.expected[semaphore] += l.parts.rounds;
             channel& c = add_channel(d);
             c.donor = donor_count_;
-            c.phases[c.phase_count++] = {phase_kind::give_back, {}, false};
+            c.phases[c.phase_count++] = {phase_kind::give_back, {}, 0};
             c.active = false;
         }
         ++donor_count_;
@@ -180,7 +180,7 @@ void engine::plan_tile(std::uint32_t lane_index, place here, bool transposed)
     constexpr phase_kind k_streams[] = {phase_kind::tile_reduce, phase_kind::donate, phase_kind::tile_gather};
     for (const phase_kind kind : k_streams) {
         channel& c = add_channel(lane_index);
-        c.phases[c.phase_count++] = {kind, tile_ring(lane_index), false};
+        c.phases[c.phase_count++] = {kind, tile_ring(lane_index), 0};
     }
     // What comes back is waited for by tile_gather, and counted here because no phase receives it.
     context_.expected[data_semaphore(lane_index, data_kind::inner_reduce)] += l.parts.rounds;
@@ -264,6 +264,18 @@ void engine::load_detached_run(channel& c)
         break;
     }
     case phase_kind::hand_over: c.shard = l.inner[0]; return;
+    case phase_kind::fan_out: {
+        const std::uint32_t others = c.ring.size - 1;
+        const std::uint64_t first = c.step / others * chunk_elements_;
+        const std::uint32_t back = c.step % others + 1; // the next rank first, so that not all begin with the same
+        const std::uint32_t to = c.ring.position + back < c.ring.size ? back : back - c.ring.size;
+        const std::uint64_t left = command_.count - first;
+        c.shard = {first, left < chunk_elements_ ? left : chunk_elements_};
+        c.successor = context_.table.rank + to * c.stride; // unsigned: wraps back
+        c.queue = (c.index + back) % dma_.queues();        // the same for a rank always: its chunks stay in order
+        c.port = static_cast<std::uint8_t>(c.queue % context_.table.dma_ports);
+        return;
+    }
     default: // hand_back
         c.shard = l.inner[1 + c.step];
         c.successor = l.adopted_from[c.step];
@@ -298,6 +310,9 @@ bool engine::must_wait_detached(channel& c)
         return must_wait(c, main.receive_semaphore, main.receive_base + arrivals_before_unit(main, c.shard),
                          main.predecessor);
     }
+    case phase_kind::fan_out: // the root has it all
+        return c.sent >= c.free_sends &&
+               must_wait(c, c.receive_semaphore, c.receive_base + c.sent / (c.ring.size - 1) + 1, c.predecessor);
     default: return false;
     }
 }

@@ -3,6 +3,7 @@
 //
 // Which channels and phases an algorithm is made of. Plans around failed chips by pairs of rows: fault_tolerant.cpp.
 #include "firmware/collectives/engine.h"
+#include "firmware/collectives/full_mesh.h"
 #include "firmware/costs.h"
 
 #include <new>
@@ -41,9 +42,14 @@ abi::status engine::plan()
 {
     const bool transposed = command_.transposed != 0;
     if (command_.op == abi::collective_op::broadcast) {
-        plan_broadcast();
+        if (full_mesh(context_.table))
+            plan_fan_out();
+        else
+            plan_broadcast();
     } else if (command_.group_rows != 0) {
         plan_groups();
+    } else if (command_.algo == abi::algorithm::hierarchical) {
+        plan_hierarchical();
     } else if (command_.algo == abi::algorithm::two_d) {
         // A ring over a line without wrap uses the links of both directions already; a closed one needs a second channel.
         const bool both_ways = mesh_.wrap_rows || mesh_.wrap_cols;
@@ -69,10 +75,10 @@ void engine::plan_all_reduce_2d(ring_id first, ring_id second, std::uint32_t col
         first.reversed = second.reversed = d != 0;
         channel& c = add_channel(colour * directions + d);
         lane_plan& l = make_lane(c.lane, abi::shard_of(command_.count, colours * directions, c.lane));
-        c.phases[0] = {phase_kind::reduce, first, false};
-        c.phases[1] = {phase_kind::reduce, second, true};
-        c.phases[2] = {phase_kind::gather, second, true};
-        c.phases[3] = {phase_kind::gather, first, false};
+        c.phases[0] = {phase_kind::reduce, first, 0};
+        c.phases[1] = {phase_kind::reduce, second, 1};
+        c.phases[2] = {phase_kind::gather, second, 1};
+        c.phases[3] = {phase_kind::gather, first, 0};
         c.phase_count = 4;
         const ring_view& outer = view(first);
         l.inner[0] = abi::shard_of(l.outer_range.count, outer.size, outer.position);
@@ -99,18 +105,19 @@ abi::status engine::plan_ring_1d()
     const bool reduces = command_.op != abi::collective_op::all_gather;
     const bool gathers = command_.op != abi::collective_op::reduce_scatter;
     for (std::uint32_t d = 0; d < 2; ++d) {
-        const ring_id ring =
-            flat ? ring_id{ring_kind::line, false, d != 0} : hamiltonian_ring(mesh_, transposed, d != 0);
+        const ring_id ring = flat                        ? ring_id{ring_kind::line, false, d != 0}
+                             : full_mesh(context_.table) ? ring_id{ring_kind::whole, false, d != 0}
+                                                         : hamiltonian_ring(mesh_, transposed, d != 0);
         channel& c = add_channel(d);
         // With only one half of the work the user sees which rank has which shard, so shards go by rank; a walk around
         // failed chips has no positions to go by.
         c.by_rank = !(reduces && gathers) || mesh_.broken();
         make_lane(d, c.by_rank ? abi::element_range{0, command_.count} : abi::shard_of(command_.count, 2, d));
         if (reduces)
-            c.phases[c.phase_count++] = {phase_kind::reduce, ring, false};
+            c.phases[c.phase_count++] = {phase_kind::reduce, ring, 0};
         if (gathers)
-            c.phases[c.phase_count++] = {phase_kind::gather, ring, false};
-        steps_ = c.phase_count * (ring_size(mesh_, ring) - 1);
+            c.phases[c.phase_count++] = {phase_kind::gather, ring, 0};
+        steps_ = c.phase_count * (context_.table.ranks - 1);
     }
     return {};
 }
@@ -122,8 +129,8 @@ void engine::plan_groups()
                            static_cast<std::uint8_t>(command_.group_cols)};
         channel& c = add_channel(d);
         make_lane(d, abi::shard_of(command_.count, 2, d));
-        c.phases[0] = {phase_kind::reduce, ring, false};
-        c.phases[1] = {phase_kind::gather, ring, false};
+        c.phases[0] = {phase_kind::reduce, ring, 0};
+        c.phases[1] = {phase_kind::gather, ring, 0};
         c.phase_count = 2;
         steps_ = 2 * (ring_size(mesh_, ring) - 1);
     }
@@ -182,6 +189,95 @@ void engine::plan_broadcast()
         c.receive_semaphore = k_sem_tree_data;
         c.receive_base = base;
         c.shard = {0, command_.count};
+    }
+}
+
+// From the innermost dimension outwards, each inside the shard that the one before left here; then the same way back. Both
+// phases of a ring count on one semaphore: they have one sender, which sends the shards of the first before those of the second.
+void engine::plan_hierarchical()
+{
+    const std::uint32_t dims = context_.table.dim_count;
+    for (std::uint32_t d = 0; d < 2; ++d) {
+        channel& c = add_channel(d);
+        lane_plan& l = make_lane(d, abi::shard_of(command_.count, 2, d));
+        abi::element_range range = l.outer_range;
+        std::uint32_t levels = 0;
+        steps_ = 0;
+        for (std::uint32_t i = 0; i < dims; ++i) {
+            ring_id ring{ring_kind::axis, false, d != 0};
+            ring.axis = static_cast<std::uint8_t>(command_.transposed != 0 ? dims - 1 - i : i);
+            const ring_view& along = view(ring);
+            if (along.size < 2)
+                continue;
+            if (levels != 0)
+                l.inner[levels - 1] = range;
+            const abi::element_range shard = abi::shard_of(range.count, along.size, along.position);
+            range = {range.first + shard.first, shard.count};
+            c.phases[levels] = {phase_kind::reduce, ring, static_cast<std::uint8_t>(levels)};
+            steps_ += 2 * (along.size - 1);
+            ++levels;
+        }
+        for (std::uint32_t i = 0; i < levels; ++i)
+            c.phases[2 * levels - 1 - i] = {phase_kind::gather, c.phases[i].ring, c.phases[i].level};
+        c.phase_count = 2 * levels;
+    }
+}
+
+// Dimension by dimension, the outermost first: who has a chunk sends it to all others of its line in every dimension further in
+// than the one it came by. All of a line are told at once, so a rank waits for `ready` of them all: none of them can be
+// ahead, because it needs what this rank has not sent yet (firmware/context.h).
+void engine::plan_fan_out()
+{
+    const abi::platform_table& t = context_.table;
+    std::uint32_t stride = 1;
+    std::uint32_t rest = command_.root;
+    std::uint32_t from = t.rank; // the parent: the root's coordinate in the innermost dimension that differs
+    std::uint32_t came_by = t.dim_count;
+    const std::uint32_t total = chunks(command_.count);
+    const std::uint32_t base = context_.expected[k_sem_tree_data];
+    for (std::uint32_t i = 0; i < t.dim_count; ++i) { // from the innermost
+        charge(costs::k_fan_axis);
+        const std::uint32_t d = t.dim_count - 1 - i;
+        const std::uint32_t side = t.dims[d];
+        const std::uint32_t root_at = rest % side;
+        rest /= side;
+        steps_ += side > 1 ? 1 : 0;
+        if (came_by != t.dim_count || side < 2) {
+            stride *= side;
+            continue;
+        }
+        if (t.coord[d] != root_at) {
+            came_by = i;
+            from = t.rank + (root_at - t.coord[d]) * stride; // unsigned: wraps back
+        } else {
+            channel& c = add_channel(0);
+            c.phases[0].kind = phase_kind::fan_out;
+            c.ring.size = side;
+            c.ring.position = t.coord[d];
+            c.stride = stride;
+            c.ready_semaphore = line_ready_semaphore(i);
+            c.needs_ready = true;
+            context_.expected[c.ready_semaphore] += side - 1;
+            c.remote_semaphore = k_sem_tree_data;
+            c.total_sends = total * (side - 1);
+            c.free_sends = t.rank == command_.root ? c.total_sends : 0;
+        }
+        stride *= side;
+    }
+    if (came_by != t.dim_count) {
+        channel& arrivals = add_channel(0);
+        arrivals.total_receives = total;
+        arrivals.ready_semaphore = line_ready_semaphore(came_by);
+        context_.expected[k_sem_tree_data] += total;
+    }
+    for (std::uint32_t i = 0; i < channel_count_; ++i) {
+        channel& c = channels_[i];
+        c.predecessor = from;
+        c.receive_semaphore = k_sem_tree_data;
+        c.receive_base = base;
+        c.shard = {0, command_.count};
+        if (c.total_sends != 0)
+            load_run(c);
     }
 }
 

@@ -67,8 +67,8 @@ std::uint32_t forward_position(const mesh& m, ring_id id, place p)
         const place in{p.row % id.tile_rows, p.col % id.tile_cols};
         return id.tile_cols == 1 ? in.row : hamiltonian_position(tile_of(id), in);
     }
+    default: return 0; // of full_mesh.h
     }
-    return 0;
 }
 
 place forward_place(const mesh& m, ring_id id, place p, std::uint32_t position)
@@ -84,8 +84,8 @@ place forward_place(const mesh& m, ring_id id, place p, std::uint32_t position)
         const place in = id.tile_cols == 1 ? place{position, 0} : hamiltonian_place(tile_of(id), position);
         return {p.row - p.row % id.tile_rows + in.row, p.col - p.col % id.tile_cols + in.col};
     }
+    default: return p;
     }
-    return p;
 }
 
 bool is_walk(const mesh& m, ring_id id) { return id.kind == ring_kind::hamiltonian && m.broken(); }
@@ -101,6 +101,8 @@ bool is_ring_tile(std::uint32_t rows, std::uint32_t cols)
 std::uint32_t ring_number(ring_id id)
 {
     const std::uint32_t reversed = id.reversed ? 1 : 0;
+    if (id.kind >= ring_kind::whole)
+        return id.kind == ring_kind::whole ? reversed : 4 + 2u * id.axis + reversed;
     if (id.kind != ring_kind::tile)
         return static_cast<std::uint32_t>(id.kind) * 4 + (id.transposed ? 2u : 0u) + reversed;
     std::uint32_t number = 16; // 2 chips: 16; 4: 17, 18; 8: 19, 20; 16: 21, 22
@@ -119,8 +121,8 @@ std::uint32_t size_of(const mesh& o, ring_id id)
     case ring_kind::pair: return 2 * o.cols;
     case ring_kind::alternate: return whole_pairs(o);
     case ring_kind::tile: return std::uint32_t{id.tile_rows} * id.tile_cols;
+    default: return 1;
     }
-    return 1;
 }
 
 // A ring seen along its rows: `o` is the mesh, or `turned` where the ring is transposed.

@@ -17,9 +17,11 @@ enum class ring_kind : std::uint8_t {
     line = 1, ///< one row; with wrap in natural order, else 0 2 4 .. 5 3 1 so that no hop is longer than 2 (Fig. 4)
     pair = 2, ///< rows 2k and 2k+1, every hop one link; needs an even number of rows (Fig. 6)
     alternate =
-        3,   ///< the rows of one parity in one column, whole pairs of rows only, order as `line`; needs an even number
-             ///< of rows (Fig. 7)
-    tile = 4 ///< chips of one tile of tile_rows x tile_cols: Hamiltonian, or the line of a single row or column
+        3,    ///< the rows of one parity in one column, whole pairs of rows only, order as `line`; needs an even number
+              ///< of rows (Fig. 7)
+    tile = 4, ///< chips of one tile of tile_rows x tile_cols: Hamiltonian, or the line of a single row or column
+    whole = 5, ///< all ranks of a full mesh of any number of dimensions, see full_mesh.h
+    axis = 6   ///< the ranks along one dimension of such a mesh, or of a torus: the same as `line` where both exist
 };
 
 struct ring_id {
@@ -28,13 +30,15 @@ struct ring_id {
     bool reversed = false;      ///< walk in the other direction
     std::uint8_t tile_rows = 0; ///< of `tile`, which is never transposed: N x N or 2N x N, 2 to 16 chips
     std::uint8_t tile_cols = 0;
+    std::uint8_t axis = 0; ///< of `axis`: which dimension, counted from the innermost
 };
 
 /// Whether rings of this tile exist: N x N or 2N x N chips, N a power of two, 2 to 16 chips.
 bool is_ring_tile(std::uint32_t rows, std::uint32_t cols);
 
 inline constexpr std::uint32_t k_ring_numbers = 23;
-/// 0..22: unique for each ring_id, but the same for both directions of a tile of two chips, where they are the same ring.
+/// 0..22: unique for each ring_id of a machine, but the same for both directions of a tile of two chips, where they are the
+/// same ring. 0..3 are whole rings, 4.. those along one dimension.
 std::uint32_t ring_number(ring_id id);
 
 std::uint32_t ring_size(const mesh& m, ring_id id);

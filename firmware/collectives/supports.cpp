@@ -3,6 +3,7 @@
 #include "firmware/collectives/supports.h"
 
 #include "firmware/collectives/engine.h"
+#include "firmware/collectives/full_mesh.h"
 
 namespace weft::firmware {
 
@@ -14,14 +15,16 @@ const char* refuse_pair(abi::collective_op op, abi::algorithm algo)
     switch (op) {
     case abi::collective_op::all_reduce:
         if (algo == algorithm::ring_1d || algo == algorithm::two_d || algo == algorithm::row_pair ||
-            algo == algorithm::row_pair_forward || algo >= algorithm::switchml)
+            algo == algorithm::row_pair_forward || algo == algorithm::direct || algo >= algorithm::switchml)
             return nullptr;
-        return "all_reduce runs by ring_1d, two_d, row_pair or row_pair_forward, and on a switched network by switchml, "
-               "switchml_lossless, halving_doubling or parameter_server";
+        return "all_reduce runs by ring_1d, two_d, row_pair or row_pair_forward, on a torus or full mesh by hierarchical or "
+               "direct, and on a switched network by switchml, switchml_lossless, halving_doubling or parameter_server";
     case abi::collective_op::reduce_scatter:
-        return algo == algorithm::ring_1d ? nullptr : "reduce_scatter runs by ring_1d only";
+        return algo == algorithm::ring_1d || algo == algorithm::direct ? nullptr
+                                                                       : "reduce_scatter runs by ring_1d or direct";
     case abi::collective_op::all_gather:
-        return algo == algorithm::ring_1d ? nullptr : "all_gather runs by ring_1d only";
+        return algo == algorithm::ring_1d || algo == algorithm::direct ? nullptr
+                                                                       : "all_gather runs by ring_1d or direct";
     case abi::collective_op::broadcast:
         return algo == algorithm::mesh_tree ? nullptr : "broadcast runs by mesh_tree only";
     case abi::collective_op::all_to_all: return algo == algorithm::direct ? nullptr : "all_to_all runs by direct only";
@@ -118,13 +121,27 @@ const char* refuse_job(const abi::switchml::table* job)
                                            : "switchml needs workers with an Ethernet NIC below a SwitchML switch";
 }
 
-const char* refuse_topology(abi::algorithm algo, const abi::platform_table& table, bool transposed)
+const char* refuse_direct(abi::collective_op op, const abi::platform_table& table)
+{
+    if (op != abi::collective_op::all_to_all && !closes(table))
+        return "direct, except for all_to_all, needs every dimension to be a ring or a full mesh, and no failed chips";
+    return table.ranks <= 1u << k_barrier_rounds ? nullptr
+                                                 : "direct is limited to 16384 ranks: its barrier has 14 semaphores";
+}
+
+const char* refuse_topology(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table,
+                            bool transposed)
 {
     if (algo == abi::algorithm::direct)
-        return table.ranks <= (1u << k_barrier_rounds) ? nullptr : "direct is limited to 16384 ranks";
+        return refuse_direct(op, table);
+    if (algo == abi::algorithm::hierarchical)
+        return closes(table) ? nullptr
+                             : "hierarchical needs every dimension to be a ring or a full mesh, and no failed chips";
     if (algo == abi::algorithm::halving_doubling || algo == abi::algorithm::parameter_server)
         return refuse_switched(algo, table);
     if (algo == abi::algorithm::ring_1d && switched(table))
+        return nullptr;
+    if ((algo == abi::algorithm::ring_1d || algo == abi::algorithm::mesh_tree) && full_mesh(table))
         return nullptr;
     if (table.dim_count < 1 || table.dim_count > 2)
         return "this algorithm needs a 2-D mesh";
@@ -143,7 +160,7 @@ bool supports(abi::collective_op op, abi::algorithm algo, const abi::platform_ta
     else if (refusal == nullptr && job != nullptr && present(*job) && job->core != 0)
         refusal = "cores of a worker beyond the first run switchml and switchml_lossless only";
     else if (refusal == nullptr && table.ranks != 1)
-        refusal = refuse_topology(algo, table, transposed);
+        refusal = refuse_topology(op, algo, table, transposed);
     *reason = refusal == nullptr ? "" : refusal;
     return refusal == nullptr;
 }

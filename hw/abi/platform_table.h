@@ -31,6 +31,12 @@ inline constexpr std::uint32_t k_platform_table_version = 2;
 inline constexpr unsigned k_max_dims = 6;
 inline constexpr unsigned k_max_failed_regions = 8;
 
+// What joins the ranks that differ in one coordinate only.
+inline constexpr std::uint32_t k_wrap_open = 0; ///< a line of links
+inline constexpr std::uint32_t k_wrap_ring =
+    1; ///< it closes to a ring. A machine of more than two dimensions: full mesh
+inline constexpr std::uint32_t k_wrap_full = 2; ///< every one is joined to every other
+
 /// A rectangle of chips of a 2-D mesh that do not exist; its upper left corner is (row, col).
 struct failed_region {
     std::uint16_t row = 0;
@@ -50,7 +56,7 @@ struct platform_table {
     std::uint32_t dim_count = 0;
     std::uint32_t dims[k_max_dims] = {};
     std::uint32_t coord[k_max_dims] = {};
-    std::uint32_t wrap[k_max_dims] = {}; ///< 1 where a dimension closes to a ring of links
+    std::uint32_t wrap[k_max_dims] = {}; ///< k_wrap_open, _ring or _full, for each dimension
     std::uint32_t dma_queues = 0;
     std::uint32_t dma_ports = 0;        ///< local ports between the DMA and the fabric; queue q uses port q % dma_ports
     std::uint32_t dma_ring_entries = 0; ///< descriptors per ring, a power of two

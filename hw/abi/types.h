@@ -33,20 +33,22 @@ inline constexpr unsigned k_collective_ops = 5;
 /// Algorithms of the collectives. Figures are those of Kumar and Jouppi, "Highly Available Data Parallel ML training on
 /// Mesh Networks".
 enum class algorithm : std::uint8_t {
-    ring_1d = 0,   ///< Hamiltonian ring over the whole mesh, both directions (Fig. 3)
-    two_d = 1,     ///< rings along X then Y and, for the other half of the data, Y then X (Fig. 4, 5)
-    row_pair = 2,  ///< rings over pairs of rows, then over alternate rows (Fig. 6, 7)
-    mesh_tree = 3, ///< broadcast: along the root's row, then along every column
-    direct = 4,    ///< all-to-all: every pair directly, staggered
+    ring_1d = 0,  ///< Hamiltonian ring over all ranks, both directions (Fig. 3)
+    two_d = 1,    ///< rings along X then Y and, for the other half of the data, Y then X (Fig. 4, 5)
+    row_pair = 2, ///< rings over pairs of rows, then over alternate rows (Fig. 6, 7)
+    mesh_tree =
+        3,      ///< broadcast: along the root's row, then along every column; on a full mesh to a whole line at a time
+    direct = 4, ///< every pair directly, staggered: all-to-all, and reductions in two shots
     row_pair_forward =
         5,        ///< row_pair on a mesh with failed chips; columns with failed chips hand their part of the second
                   ///< phase to whole columns instead of routing around (section 2.2)
     switchml = 6, ///< all-reduce in the network with loss recovery: algorithms 3 and 4 of SwitchML (NSDI 2021)
     switchml_lossless = 7, ///< the same without recovery: algorithms 1 and 2
     halving_doubling = 8,  ///< recursive halving, then doubling, between ranks one switch apart
-    parameter_server = 9   ///< shards summed by servers: on the ranks themselves, or on machines of their own
+    parameter_server = 9,  ///< shards summed by servers: on the ranks themselves, or on machines of their own
+    hierarchical = 10      ///< all-reduce: reduce-scatter around a ring of every dimension in turn, all-gather back
 };
-inline constexpr unsigned k_algorithms = 10;
+inline constexpr unsigned k_algorithms = 11;
 /// Summed in the network. All cores of a rank share the work; the other algorithms run on its first core, which owns the DMA.
 constexpr bool by_switch(algorithm a) { return a == algorithm::switchml || a == algorithm::switchml_lossless; }
 

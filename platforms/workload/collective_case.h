@@ -47,6 +47,7 @@ template <> struct enum_names<abi::algorithm> {
         {abi::algorithm::switchml_lossless, "switchml_lossless"},
         {abi::algorithm::halving_doubling, "halving_doubling"},
         {abi::algorithm::parameter_server, "parameter_server"},
+        {abi::algorithm::hierarchical, "hierarchical"},
     };
 };
 template <> struct enum_names<abi::element_type> {

@@ -44,8 +44,11 @@ struct world_options {
     std::uint32_t seed = 1;
     std::uint32_t yield_one_in = 8; ///< a rank gives way before one access in this many
     std::vector<abi::failed_region> failed;
-    bool switched = false;           ///< one dimension of rows * cols ranks that closes
-    std::uint32_t freeze_one_in = 0; ///< one rank, queue, stream in this many is frozen; 0: none
+    bool switched = false; ///< one dimension of rows * cols ranks that closes
+    std::vector<std::uint32_t>
+        dims; ///< any number of dimensions in place of rows and cols, whose product is that of these
+    std::uint32_t wrap = abi::k_wrap_full; ///< of `dims`
+    std::uint32_t freeze_one_in = 0;       ///< one rank, queue, stream in this many is frozen; 0: none
     // Anomalies, counted from 1; 0 is none.
     std::uint32_t fault_rank = 0;
     std::uint64_t fault_access = 0; ///< this access of fault_rank is answered with a bus error
@@ -191,6 +194,15 @@ private:
                 table.coord[0] = r;
                 table.wrap[0] = 1;
                 table.dims[1] = table.coord[1] = table.wrap[1] = 0;
+            }
+            if (!o.dims.empty()) {
+                std::uint32_t rest = r;
+                for (std::size_t d = o.dims.size(); d-- > 0; rest /= o.dims[d]) {
+                    table.dims[d] = o.dims[d];
+                    table.coord[d] = rest % o.dims[d];
+                    table.wrap[d] = o.wrap;
+                }
+                table.dim_count = static_cast<std::uint32_t>(o.dims.size());
             }
             table.dma_queues = o.queues;
             table.dma_ports = o.ports;

@@ -1,0 +1,28 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Machines of any number of dimensions in which all ranks of a line (they differ in one coordinate only) are joined to each
+// other: which rings there are, as pure functions of the platform table, O(dimensions).
+#pragma once
+
+#include "firmware/collectives/rings.h"
+
+namespace weft::firmware {
+
+/// Every dimension is a ring or a full mesh, and no chip has failed.
+bool closes(const abi::platform_table& table);
+/// Every dimension is a full mesh, and no chip has failed. A table of one or two dimensions says so by k_wrap_full (with
+/// k_wrap_ring it is a switched network or a torus); one of more only has to close.
+bool full_mesh(const abi::platform_table& table);
+
+/// A ring of kind `whole` or `axis` as the rank of the table sees it.
+///   whole   all ranks, so that each step changes one coordinate: reflected mixed-radix order, the innermost coordinate
+///           changing most often, bent at its end to close where the number of lines is odd
+///   axis    the rank's line along one dimension, in natural order
+ring_view view_ring(const abi::platform_table& table, ring_id ring);
+/// Rank at `position` (< ranks) of a ring of kind `whole`.
+std::uint32_t ring_member(const abi::platform_table& table, ring_id ring, std::uint32_t position);
+/// Position of the rank of the table on it.
+std::uint32_t ring_position(const abi::platform_table& table, ring_id ring);
+
+} // namespace weft::firmware

@@ -1,0 +1,320 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collectives on full meshes of one to six dimensions: the rings, exact answers under random interleaving with ranks, queues and
+// streams that stand still, volumes, lost messages, and what is refused.
+#include <catch2/catch.hpp>
+
+#include "firmware/collectives/engine.h"
+#include "firmware/collectives/full_mesh.h"
+#include "firmware/collectives/supports.h"
+#include "testbenches/firmware/loopback_world.h"
+
+using namespace weft;
+using namespace weft::firmware;
+using namespace weft::testing;
+using abi::algorithm;
+using abi::collective_op;
+using abi::element_type;
+using abi::reduce_op;
+using abi::status_code;
+using sides = std::vector<std::uint32_t>;
+
+namespace {
+
+std::uint32_t product(const sides& dims)
+{
+    std::uint32_t n = 1;
+    for (const std::uint32_t d : dims)
+        n *= d;
+    return n;
+}
+
+std::string to_text(const sides& dims)
+{
+    std::string s;
+    for (const std::uint32_t d : dims)
+        s += (s.empty() ? "" : "x") + std::to_string(d);
+    return s;
+}
+
+abi::platform_table table_of(const sides& dims, std::uint32_t rank, std::uint32_t wrap = abi::k_wrap_full)
+{
+    abi::platform_table t;
+    t.rank = rank;
+    t.ranks = product(dims);
+    t.dim_count = static_cast<std::uint32_t>(dims.size());
+    for (std::size_t d = dims.size(); d-- > 0; rank /= dims[d]) {
+        t.dims[d] = dims[d];
+        t.coord[d] = rank % dims[d];
+        t.wrap[d] = wrap;
+    }
+    return t;
+}
+
+std::uint32_t differing(const sides& dims, std::uint32_t a, std::uint32_t b)
+{
+    std::uint32_t n = 0;
+    for (std::size_t d = dims.size(); d-- > 0; a /= dims[d], b /= dims[d])
+        n += a % dims[d] != b % dims[d] ? 1 : 0;
+    return n;
+}
+
+world_options full(const sides& dims, std::uint32_t seed)
+{
+    world_options o;
+    o.dims = dims;
+    o.rows = 1;
+    o.cols = product(dims);
+    o.seed = seed;
+    return o;
+}
+
+struct variant {
+    collective_op op;
+    algorithm algo;
+};
+constexpr variant k_variants[] = {
+    {collective_op::all_reduce, algorithm::ring_1d},    {collective_op::all_reduce, algorithm::hierarchical},
+    {collective_op::all_reduce, algorithm::direct},     {collective_op::reduce_scatter, algorithm::ring_1d},
+    {collective_op::reduce_scatter, algorithm::direct}, {collective_op::all_gather, algorithm::ring_1d},
+    {collective_op::all_gather, algorithm::direct},     {collective_op::broadcast, algorithm::mesh_tree},
+    {collective_op::all_to_all, algorithm::direct},
+};
+
+abi::command make(variant v, std::uint64_t count, std::uint64_t chunk_bytes, std::uint32_t root = 0)
+{
+    abi::command c;
+    c.op = v.op;
+    c.algo = v.algo;
+    c.count = count;
+    c.chunk_bytes = chunk_bytes;
+    c.root = root;
+    return c;
+}
+
+std::string run_all(const world_options& o, const std::vector<abi::command>& commands)
+{
+    world w(o);
+    for (const abi::command& c : commands)
+        w.add(c);
+    w.run();
+    std::string problems = w.problems();
+    for (std::uint32_t r = 0; r < w.ranks(); ++r)
+        if (w.responses(r).size() != commands.size())
+            problems += "rank " + std::to_string(r) + " has not answered; ";
+    return problems;
+}
+
+std::string refusal(collective_op op, algorithm algo, const sides& dims, std::uint32_t wrap = abi::k_wrap_full)
+{
+    const char* why = nullptr;
+    supports(op, algo, table_of(dims, 0, wrap), false, &why);
+    return why;
+}
+
+const std::vector<sides> k_shapes = {
+    {8},       {2, 2},    {3, 3},       {3, 5},          {8, 8},       {3, 2},
+    {1, 7, 1}, {2, 3, 2}, {3, 3, 3},    {5, 3, 2},       {3, 2, 2},    {4, 2, 3},
+    {7, 3, 5}, {2, 4, 4}, {3, 1, 2, 3}, {2, 2, 2, 2, 2}, {3, 5, 3, 3}, {1, 2, 3, 1, 2, 2}};
+
+} // namespace
+
+TEST_CASE("full mesh: the ring over all ranks closes and every step changes one coordinate")
+{
+    std::vector<sides> shapes = k_shapes;
+    shapes.push_back({8, 4, 4, 8, 8});
+    shapes.push_back({8, 4, 4, 64});
+    for (const sides& dims : shapes) {
+        const std::uint32_t n = product(dims);
+        INFO(to_text(dims));
+        for (const bool reversed : {false, true}) {
+            const ring_id ring{ring_kind::whole, false, reversed};
+            std::vector<bool> seen(n);
+            bool good = true;
+            for (std::uint32_t rank = 0; rank < n; ++rank) {
+                const abi::platform_table t = table_of(dims, rank);
+                const ring_view v = view_ring(t, ring);
+                const std::uint32_t next = v.position + 1 == n ? 0 : v.position + 1;
+                good = good && v.size == n && v.position < n && !seen[v.position];
+                good = good && ring_member(t, ring, v.position) == rank && ring_member(t, ring, next) == v.successor;
+                good = good && view_ring(table_of(dims, v.successor), ring).predecessor == rank;
+                good = good && (n == 1 || differing(dims, rank, v.successor) == 1);
+                seen[v.position] = true;
+            }
+            REQUIRE(good);
+        }
+    }
+}
+
+TEST_CASE("full mesh: rings along a dimension are those of a torus where both exist")
+{
+    for (const sides& dims : {sides{6}, sides{4, 6}, sides{3, 5}})
+        for (std::uint32_t rank = 0; rank < product(dims); ++rank)
+            for (const bool reversed : {false, true})
+                for (std::uint8_t i = 0; i < dims.size(); ++i) {
+                    const abi::platform_table t = table_of(dims, rank, abi::k_wrap_ring);
+                    ring_id along{ring_kind::axis, false, reversed};
+                    along.axis = i;
+                    const ring_id line{ring_kind::line, i != 0, reversed};
+                    const ring_view a = view_ring(t, along);
+                    const ring_view b = view_ring(mesh_of(t), line, rank);
+                    REQUIRE(ring_number(along) == ring_number(line));
+                    REQUIRE((a.size == b.size && a.position == b.position && a.successor == b.successor &&
+                             a.predecessor == b.predecessor));
+                }
+}
+
+TEST_CASE("full mesh: every collective is exact on every shape and count")
+{
+    std::uint32_t seed = 0;
+    for (const sides& dims : k_shapes) {
+        const std::uint32_t n = product(dims);
+        if (n > 64)
+            continue;
+        for (const variant v : k_variants) {
+            std::vector<abi::command> commands;
+            for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{n - 1},
+                                              std::uint64_t{n + 1}, std::uint64_t{n > 40 ? 600u : 1500u}})
+                commands.push_back(make(v, count, count < 100 ? 4 : count / 5, static_cast<std::uint32_t>(++seed % n)));
+            commands.back().transposed = seed % 2;
+            world_options o = full(dims, seed);
+            o.queues = 1 + seed % 5;
+            o.ring_entries = 1u << seed % 6;
+            INFO(to_text(dims) << " op " << int(v.op) << " algo " << int(v.algo) << " seed " << seed);
+            REQUIRE(run_all(o, commands) == "");
+        }
+    }
+}
+
+TEST_CASE("full mesh: every type and reduction, mixed and back to back, with ranks that stand still")
+{
+    const std::vector<sides> shapes = {{2, 2, 2},    {3, 3}, {2, 3},          {3, 2, 2},
+                                       {2, 2, 2, 2}, {4, 4}, {2, 2, 2, 2, 2}, {5}};
+    for (std::uint32_t seed = 1; seed <= 64; ++seed) {
+        std::mt19937 engine(seed);
+        const auto random = [&] { return static_cast<std::uint32_t>(engine()); };
+        const sides& dims = shapes[random() % shapes.size()];
+        const std::uint32_t n = product(dims);
+        world_options o = full(dims, seed);
+        o.wrap = dims.size() > 2 || random() % 2 == 0 ? 1 + random() % 2 : abi::k_wrap_full;
+        o.queues = 1 + random() % 5;
+        o.ring_entries = 1u << random() % 5;
+        o.ports = 1 + random() % 2;
+        o.freeze_one_in = seed % 2 == 0 ? 3 : 0;
+        o.spurious = seed % 4 == 1;
+        std::vector<abi::command> commands;
+        for (unsigned i = 0; i < 25; ++i) {
+            abi::command c = make(k_variants[random() % std::size(k_variants)],
+                                  random() % 3 == 0 ? random() % 200 : random() % 6, 4 + random() % 40, random() % n);
+            if (dims.size() == 2 && random() % 6 == 0)
+                c.algo = c.op == collective_op::all_reduce ? algorithm::two_d : c.algo;
+            c.transposed = random() % 2;
+            c.type = static_cast<element_type>(random() % abi::k_element_types);
+            c.redop = static_cast<reduce_op>(1 + random() % 3);
+            const char* why = nullptr;
+            const world shape(o);
+            if (supports(c.op, c.algo, shape.table(), c.transposed != 0, &why))
+                commands.push_back(c);
+        }
+        INFO("seed " << seed << " " << to_text(dims));
+        REQUIRE(commands.size() > 5);
+        REQUIRE(run_all(o, commands) == "");
+    }
+}
+
+TEST_CASE("full mesh: volumes and steps")
+{
+    for (const sides& dims : {sides{2, 2, 2}, sides{4, 4}, sides{2, 3, 4}}) {
+        const std::uint32_t n = product(dims);
+        const std::uint64_t count = 2 * n * 30;
+        std::uint32_t around = 0;
+        for (const std::uint32_t d : dims)
+            around += d - 1;
+        for (const auto& [algo, steps] :
+             {std::pair{algorithm::ring_1d, 2 * (n - 1)}, std::pair{algorithm::hierarchical, 2 * around},
+              std::pair{algorithm::direct, 2 * (n - 1) + [&] {
+                            std::uint32_t rounds = 0;
+                            while ((n - 1) >> rounds != 0)
+                                ++rounds;
+                            return rounds;
+                        }()}}) {
+            world w(full(dims, n));
+            w.add(make({collective_op::all_reduce, algo}, count, 64));
+            w.run();
+            INFO(to_text(dims) << " algo " << int(algo));
+            REQUIRE(w.problems() == "");
+            for (std::uint32_t r = 0; r < n; ++r) {
+                CHECK(w.bytes_sent(r) == 2 * count * 4 * (n - 1) / n);
+                CHECK(w.bytes_received(r) == 2 * count * 4 * (n - 1) / n);
+                CHECK(w.responses(r)[0].steps == steps);
+            }
+        }
+        world w(full(dims, n));
+        w.add(make({collective_op::broadcast, algorithm::mesh_tree}, count, 64, n / 2));
+        w.run();
+        REQUIRE(w.problems() == "");
+        CHECK(w.bytes_sent(n / 2) == around * count * 4); // once to every other rank of its lines
+        for (std::uint32_t r = 0; r < n; ++r) {
+            CHECK(w.bytes_received(r) == (r == n / 2 ? 0 : count * 4));
+            CHECK(w.responses(r)[0].steps == dims.size());
+        }
+    }
+}
+
+TEST_CASE("full mesh: losing any one message ends in a timeout")
+{
+    for (const variant v : k_variants)
+        for (std::uint64_t n = 1;; ++n) {
+            world_options o = full({2, 3}, 9);
+            o.drop_message = n;
+            world w(o);
+            w.add(make(v, 40, 16, 2));
+            w.run();
+            if (w.messages() < n)
+                break;
+            unsigned timeouts = 0;
+            for (std::uint32_t r = 0; r < 6; ++r) {
+                REQUIRE(w.responses(r).size() == 1);
+                const abi::response& a = w.responses(r)[0];
+                REQUIRE((a.code == status_code::ok || a.code == status_code::timeout));
+                timeouts += a.code == status_code::timeout ? 1 : 0;
+            }
+            INFO("op " << int(v.op) << " algo " << int(v.algo) << " message " << n);
+            CHECK(timeouts > 0);
+        }
+}
+
+TEST_CASE("full mesh: what runs and what is refused")
+{
+    for (const sides& dims : {sides{8}, sides{3, 3}, sides{8, 8}, sides{4, 4, 8, 8}, sides{8, 4, 4, 8, 8}})
+        for (const variant v : k_variants)
+            CHECK(refusal(v.op, v.algo, dims).empty());
+    CHECK(refusal(collective_op::all_reduce, algorithm::two_d, {8, 8}).empty());
+    CHECK(refusal(collective_op::all_reduce, algorithm::two_d, {2, 8, 8}) == "this algorithm needs a 2-D mesh");
+    CHECK(refusal(collective_op::all_reduce, algorithm::row_pair, {2, 8, 8}) == "this algorithm needs a 2-D mesh");
+    CHECK(refusal(collective_op::all_reduce, algorithm::ring_1d, {2, 8, 8}, abi::k_wrap_open) ==
+          "this algorithm needs a 2-D mesh");
+    CHECK(refusal(collective_op::broadcast, algorithm::mesh_tree, {2, 8, 8}, abi::k_wrap_open) ==
+          "this algorithm needs a 2-D mesh");
+    CHECK(refusal(collective_op::all_reduce, algorithm::ring_1d, {3, 3}, abi::k_wrap_ring) ==
+          "ring_1d needs an even number of rows or columns and at least 2 of each");
+    CHECK(refusal(collective_op::all_reduce, algorithm::ring_1d, {2, 8, 8}, abi::k_wrap_ring).empty());
+    CHECK(refusal(collective_op::all_reduce, algorithm::hierarchical, {8, 8}, abi::k_wrap_ring).empty());
+    CHECK(refusal(collective_op::all_reduce, algorithm::hierarchical, {8, 8}, abi::k_wrap_open) ==
+          "hierarchical needs every dimension to be a ring or a full mesh, and no failed chips");
+    CHECK(refusal(collective_op::all_reduce, algorithm::direct, {8, 8}, abi::k_wrap_open) ==
+          "direct, except for all_to_all, needs every dimension to be a ring or a full mesh, and no failed chips");
+    CHECK(refusal(collective_op::all_gather, algorithm::direct, {16384}).empty());
+    CHECK(refusal(collective_op::all_gather, algorithm::direct, {3, 8192}) ==
+          "direct is limited to 16384 ranks: its barrier has 14 semaphores");
+    CHECK(refusal(collective_op::all_gather, algorithm::hierarchical, {8, 8}) ==
+          "all_gather runs by ring_1d or direct");
+    CHECK(refusal(collective_op::broadcast, algorithm::hierarchical, {8, 8}) == "broadcast runs by mesh_tree only");
+    abi::platform_table broken = table_of({8, 8}, 0);
+    broken.failed_regions = 1;
+    broken.failed[0] = {2, 2, 2, 2};
+    const char* why = nullptr;
+    CHECK_FALSE(supports(collective_op::all_reduce, algorithm::hierarchical, broken, false, &why));
+    CHECK(std::string(why) == "hierarchical needs every dimension to be a ring or a full mesh, and no failed chips");
+}
