@@ -38,7 +38,7 @@ struct packet {
     std::uint8_t flags = 0;            ///< packet_flags
     std::uint8_t write_op = 0;
     std::uint8_t element = 0;
-    std::uint16_t hops = 0; ///< router-to-router links crossed
+    std::uint16_t hops = 0;  ///< router-to-router links crossed
     std::uint64_t route = 0; ///< source-route header of fabrics that have one (hw/abi/ub.h); 0: none
     // Read by the receiver.
     std::uint64_t destination_offset = 0; ///< byte offset in the destination's memory
@@ -100,29 +100,54 @@ private:
     std::vector<std::unique_ptr<std::uint8_t[]>> payload_blocks_;
 };
 
-/// How payload becomes packets, flits and credits on one kind of fabric.
+/// How payload becomes packets, flits and credits on one kind of fabric. Two forms:
+///  * plain (`block_flits` 0): payload is padded to whole flits, a header stands beside them;
+///  * blocks: header and payload run through blocks of up to `block_flits` flits. Every block ends in a trailer, every block but the first
+///    begins with a header of its own, and the last flit of the packet is padded. (Unified Bus: facts of its base specification, ch. 4.)
 struct packet_format {
     std::uint32_t max_payload_bytes = 256;
     std::uint32_t header_bytes = 16;
-    std::uint32_t flit_bytes = 32;     ///< payload is padded to whole flits; also the size of one credit
-    bool charge_header_on_wire = true; ///< false where the link rate is already net of headers
+    std::uint32_t flit_bytes = 32;
+    bool charge_header_on_wire = true;     ///< false where the link rate is already net of headers
+    std::uint32_t block_flits = 0;         ///< 0: plain
+    std::uint32_t block_header_bytes = 2;  ///< of every block but the first
+    std::uint32_t block_trailer_bytes = 4; ///< check sum at the end of every block
+    std::uint32_t cell_flits = 1;          ///< flits of one credit
 
     std::uint32_t packets_for(std::uint64_t payload) const
     {
         return payload == 0 ? 1u : static_cast<std::uint32_t>((payload + max_payload_bytes - 1) / max_payload_bytes);
     }
-    /// Bytes on the wire of one packet: header plus payload in whole flits, never less than one flit.
+    /// Blocks that hold `content` bytes of header and payload.
+    std::uint64_t blocks_for(std::uint64_t content) const
+    {
+        const std::uint64_t later = std::uint64_t{block_flits} * flit_bytes - block_header_bytes - block_trailer_bytes;
+        const std::uint64_t first = later + block_header_bytes;
+        return content <= first ? 1 : 1 + (content - first + later - 1) / later;
+    }
+    /// Flits of one packet, header included; 0 where a plain packet has neither header nor payload.
+    std::uint64_t flits_of_one(std::uint64_t payload, bool with_header = true) const
+    {
+        std::uint64_t bytes = payload + (with_header ? header_bytes : 0);
+        if (block_flits != 0) {
+            const std::uint64_t blocks = blocks_for(bytes);
+            bytes += blocks * block_trailer_bytes + (blocks - 1) * block_header_bytes;
+        }
+        return (bytes + flit_bytes - 1) / flit_bytes;
+    }
+    /// Bytes on the wire of one packet, never less than one flit. Plain: header plus payload in whole flits.
     std::uint64_t wire_bytes_of_one(std::uint64_t payload) const
     {
-        const std::uint64_t flits = (payload + flit_bytes - 1) / flit_bytes;
-        const std::uint64_t bytes = flits * flit_bytes + (charge_header_on_wire ? header_bytes : 0);
+        const std::uint64_t bytes =
+            block_flits != 0 ? flits_of_one(payload, charge_header_on_wire) * flit_bytes
+                             : flits_of_one(payload, false) * flit_bytes + (charge_header_on_wire ? header_bytes : 0);
         return bytes < flit_bytes ? flit_bytes : bytes;
     }
     /// Credits of one packet: it is buffered with its header, and takes a cell even when it has neither header nor payload.
     std::uint64_t cells_of_one(std::uint64_t payload) const
     {
-        const std::uint64_t bytes = payload + header_bytes;
-        return bytes == 0 ? 1 : (bytes + flit_bytes - 1) / flit_bytes;
+        const std::uint64_t flits = flits_of_one(payload);
+        return flits == 0 ? 1 : (flits + cell_flits - 1) / cell_flits;
     }
 
     /// Sums over the packets that `payload` bytes are cut into.

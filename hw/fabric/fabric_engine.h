@@ -6,19 +6,31 @@
 //
 // Models: input buffers per link and VL; routing policy (plain C++); virtual cut-through or store-and-forward; one read port per
 // VL buffer, one transmission at a time per output; round-robin arbitration over (input, VL); credits in cells per VL, exact in
-// time; bursts; links that are down, or go down at a given time; fault hooks. Does not model: flit interleaving of packets on one wire, allocator pipelines
-// (their delay is part of `pipeline`), adaptive routing.
+// time; bursts; a pipeline per router; routers on two dies; link-layer retry (link_layer.h); links that lose lanes, are down, go down
+// at a given time, are declared dead, work again; fault hooks. Does not model: flit interleaving of packets on one wire, allocator
+// pipelines (their delay is part of `pipeline`), adaptive routing.
+//
+// VOQ mode (fabric_config.voq): the buffer of a (link, VL) is one pool of cells with a FIFO per output, so that a packet waits for
+// nothing but its own output, and reading is not limited: a crossbar with as much speed-up as it takes. A full pool still stops its
+// link, whatever output filled it. Round robin is over (input, VL) as before, one waiting head each.
 //
 // Timing contract, all in docs/03_timing_model.md. A packet whose head reaches an output that is idle and has credit starts at
 // once: start = max(head, tail - serialisation_out) (cut-through: it must not run dry), or tail (store-and-forward).
 //   head at the next router = start + propagation + pipeline      tail = head + serialisation_out
 //   output idle again = start + serialisation_out;  buffer read port free = start + min(serialisation_in, serialisation_out)
 //   credit usable at the upstream sender = start + serialisation_out + propagation
+// `pipeline` is that of the router that is entered, over a link or by injection; leaving through an edge charges none. Where the
+// output lies in another zone than the input, head and tail are at arbitration `zone_crossing` later; a packet behind it in the same FIFO
+// does not overtake it.
 // Equal times: arrivals before arbitration, then by link number.
 // A link that goes down at T starts nothing at or after T. What has left the sender whole by T arrives; what is being
-// transmitted at T is cut and lost, a burst as a whole.
+// transmitted at T is cut and lost, a burst as a whole. With dead_link_detection it is declared down at T + detection, and at once when
+// its retries are exhausted: from then on every head that waits for it, or comes to, is dropped, and its cells go back as soon as its
+// tail is in the buffer. Without, heads wait until it is restored, or for ever.
 #pragma once
 
+#include "hw/fabric/fabric_types.h"
+#include "hw/fabric/link_layer.h"
 #include "hw/fabric/routing_policy.h"
 #include "tlm/arbiter.h"
 #include "tlm/credit.h"
@@ -34,50 +46,6 @@
 
 namespace weft {
 
-/// Where a fabric meets the outside: the shell that owns the sockets.
-class fabric_edge_if {
-public:
-    virtual void deliver(packet_ptr p, std::uint64_t delay_ps) = 0;
-    virtual void return_credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) = 0;
-
-protected:
-    ~fabric_edge_if() = default;
-};
-
-/// One direction of a link.
-struct fabric_link_params {
-    bandwidth rate;
-    duration propagation;
-    std::uint32_t depth_cells = 0; ///< buffer per VL at the receiving end
-};
-
-struct fabric_config {
-    std::uint32_t vl_count = 1;
-    duration pipeline;       ///< head of a packet: from the input pins of a router to its arbitration
-    bool cut_through = true; ///< false: store-and-forward
-};
-
-/// A link that was told to go down, and what has come of it.
-struct link_failure {
-    std::uint32_t link = 0;
-    std::uint64_t at_ps = 0;
-    std::uint64_t lost_packets = 0; ///< cut while they were transmitted
-    std::uint32_t waiting = 0;      ///< heads that wait for the link, while it is down
-    bool hindered = false;          ///< something was cut, or wanted to start and could not
-};
-
-/// A head packet that cannot go on, for the wait-for picture.
-struct blocked_head {
-    std::uint32_t router;
-    std::uint32_t in_port, in_vl;
-    std::uint32_t out_port, out_vl;
-    std::uint32_t out_link;
-    std::uint32_t packet; ///< pool index
-    std::uint32_t credits_needed, credits_available;
-    bool link_down;
-    std::uint64_t waiting_since_ps; ///< when its tail was in the buffer
-};
-
 class fabric_engine final : private timeline_client {
 public:
     static constexpr std::uint32_t k_none = 0xffff'ffff;
@@ -85,7 +53,11 @@ public:
     fabric_engine(timeline& time, packet_pool& pool, const routing_policy& policy, const fabric_config& config);
 
     // --- Build, before time zero -------------------------------------------------------------------------------------
-    std::uint32_t add_router(std::uint32_t ports, std::string name);
+    /// `pipeline`: where it is not that of the config.
+    std::uint32_t add_router(std::uint32_t ports, std::string name, std::optional<duration> pipeline = std::nullopt);
+    /// Ports first..last of the router, in both directions, lie on its second die; all others on the first. May be called for
+    /// several ranges of a router.
+    void set_second_zone(std::uint32_t router, std::uint32_t first_port, std::uint32_t last_port);
     /// A directed link between two routers of this engine; returns its number.
     std::uint32_t add_link(std::uint32_t from_router, std::uint32_t from_port, std::uint32_t to_router,
                            std::uint32_t to_port, const fabric_link_params& params);
@@ -95,6 +67,8 @@ public:
     /// Packets enter here by inject(); credits leave through `edge`. `depth_cells` of params is the buffer.
     std::uint32_t add_edge_input(std::uint32_t router, std::uint32_t port, const fabric_link_params& params,
                                  fabric_edge_if& edge);
+    /// Retry on this link. Also for outputs at an edge.
+    void set_link_layer(std::uint32_t link, const link_layer_params& params, link_error_script* script = nullptr);
     /// Lays out the arbitration state; nothing can be added afterwards.
     void finish_build();
     void set_port_names(std::vector<std::string> names) { port_names_ = std::move(names); }
@@ -103,8 +77,14 @@ public:
     void inject(std::uint32_t link, packet_ptr p, std::uint64_t delay_ps);
     void edge_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps);
     void set_link_up(std::uint32_t link, bool up);
-    /// The link goes down at `at_ps` and stays down; the earliest of several times counts. Before time zero.
+    /// The link goes down at `at_ps`; the earliest of several times counts, except after a restoration that is planned. Exact before time
+    /// zero; during a run a transmission that has begun is no longer cut.
     void fail_link_at(std::uint32_t link, std::uint64_t at_ps);
+    /// The link works again from `at_ps` on, with all its credits: ends the last failure that is planned to begin before.
+    void restore_link_at(std::uint32_t link, std::uint64_t at_ps);
+    /// Transmissions that begin at `at_ps` or later take this rate (fewer lanes, or all of them again).
+    void degrade_link_at(std::uint32_t link, std::uint64_t at_ps, bandwidth rate);
+    void set_link_listener(link_listener_if* listener) { listener_ = listener; }
     void set_fault_hook(std::uint32_t link, link_fault_if* hook);
     void set_event_sink(event_sink* sink) { sink_ = sink; } ///< nullptr: no records
 
@@ -116,6 +96,17 @@ public:
     std::uint32_t depth_cells(std::uint32_t link) const { return cold_[link].depth_cells; }
     bool is_router_link(std::uint32_t link) const { return !links_[link].to_edge && !links_[link].from_edge; }
     bool link_up(std::uint32_t link) const { return links_[link].up && time_.now_ps() < down_at_ps(link); }
+    /// Declared down, so that packets for it are dropped.
+    bool link_dead(std::uint32_t link) const { return (links_[link].special & k_dead) != 0; }
+    bandwidth link_rate(std::uint32_t link) const; ///< now
+    /// What a packet that asked for this output now would wait: the rest of the transmission, and in VOQ mode all that waits in
+    /// the router for the same output, else the heads that do.
+    std::uint64_t backlog_ps(std::uint32_t link) const;
+    /// Retry of the link; nullptr where it has none.
+    const link_layer* layer(std::uint32_t link) const;
+    std::uint64_t link_retries(std::uint32_t link) const { return layer(link) ? layer(link)->retries() : 0; }
+    std::uint64_t link_reinits(std::uint32_t link) const { return layer(link) ? layer(link)->reinits() : 0; }
+    std::uint64_t link_wasted_ps(std::uint32_t link) const { return layer(link) ? layer(link)->wasted_ps() : 0; }
     /// Links with a time to fail, in the order of fail_link_at().
     std::vector<link_failure> link_failures() const;
     std::string far_end_name(std::uint32_t link) const; ///< "router(0,2)"; "" where the fabric ends
@@ -140,8 +131,20 @@ public:
     std::string audit() const;
 
 private:
-    static constexpr std::uint32_t k_slow_start = 1u << 31; ///< the output may run dry: wait until the tail is near
-    enum event_kind : std::uint16_t { k_arrival, k_wake };
+    // Marks beside the link number in out_ports_.
+    static constexpr std::uint32_t k_slow_start = 1u << 31;  ///< the output may run dry: wait until the tail is near
+    static constexpr std::uint32_t k_second_zone = 1u << 30; ///< it lies on the second die
+    static constexpr std::uint32_t k_link_bits = k_second_zone - 1;
+    enum event_kind : std::uint16_t { k_arrival, k_wake, k_declare, k_restore };
+    /// What is not usual about a link; 0 on the hot path.
+    enum special_bits : std::uint8_t {
+        k_fails = 1, ///< it has an entry in failures_ that is not over
+        k_hook = 2,
+        k_layer = 4,    ///< it has an entry in layers_
+        k_new_rate = 8, ///< its rate is going to change
+        k_dead = 16,    ///< declared down
+        k_retry_buffer = 32
+    };
 
     struct alignas(64) link_state {
         std::uint64_t busy_until_ps = 0;
@@ -163,7 +166,10 @@ private:
         std::uint16_t waiters = 0;
         std::uint16_t round_robin = 0;
         bool up = true;
-        bool fails = false; ///< it has an entry in failures_
+        std::uint8_t special = 0;   ///< special_bits
+        std::uint8_t zone = 0;      ///< of its input port: 0: the router has one zone, else 1 or 2
+        std::uint32_t voq_base = 0; ///< VOQ mode: first FIFO of this output, one per (input port, VL) of its router
+        std::uint32_t waiting_bytes = 0; ///< VOQ mode: in these FIFOs
         bool to_edge = false;
         bool from_edge = false;
         link_fault_if* hook = nullptr;
@@ -183,18 +189,29 @@ private:
         std::uint16_t from_port = 0;
         std::uint64_t last_tail_ps = 0; ///< of the last packet that a fault hook let through
         std::uint32_t failure = k_none; ///< into failures_
+        std::uint32_t layer = k_none;   ///< into layers_
+        std::uint64_t next_rate_ps = k_never_ps;
         bandwidth rate;
     };
     struct router_state {
         std::uint32_t first_port = 0; ///< into in_links_/out_links_
         std::uint32_t ports = 0;
         std::string name;
+        std::uint64_t pipeline_ps = 0;
+        bool zoned = false;
+    };
+    struct rate_change {
+        std::uint32_t link;
+        std::uint64_t at_ps;
+        bandwidth rate;
     };
 
     void on_event(std::uint32_t a, std::uint16_t kind) override;
     void prefetch(std::uint32_t a, std::uint16_t kind, int stage) const override;
     void arrival(packet& p);
+    void arrival_voq(packet& p);
     void fly(packet& p, std::uint64_t head_ps);
+    bool may_start(const link_state& out, const packet& p);
     void enter(std::uint32_t queue, packet& p);
     void arbitrate(std::uint32_t link);
     void transmit(std::uint32_t queue, packet& p);
@@ -203,8 +220,19 @@ private:
     void return_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t at_ps);
     bool down(std::uint32_t link);
     std::uint64_t down_at_ps(std::uint32_t link) const;
-    bool cut_short(std::uint32_t link, const packet& p);
-    void lose(std::uint32_t link, packet& p);
+    bool cross_special(std::uint32_t link, packet& p, std::uint64_t& head_ps);
+    bool cut_short(std::uint32_t link, const packet& p, std::uint64_t start_ps);
+    void lose(std::uint32_t link, packet& p, std::uint64_t end_ps);
+    void give_up(std::uint32_t link, packet& p, std::uint64_t at_ps);
+    std::uint32_t plan_failure(std::uint32_t link, std::uint64_t at_ps);
+    void announce(std::uint16_t kind, std::uint32_t failure, std::uint64_t at_ps);
+    void declare(std::uint32_t failure);
+    void restore(std::uint32_t failure);
+    void discard(std::uint32_t queue, packet& p);
+    void drop(packet& p);
+    void take_new_rate(std::uint32_t link);
+    bandwidth rate_at(std::uint32_t link, std::uint64_t at_ps) const;
+    std::uint32_t head_at(const link_state& out, std::uint32_t bit) const;
     bool apply_hook(link_state& l, std::uint32_t link, packet& p, std::uint64_t& head_ps);
     std::uint32_t new_link(std::uint32_t port, const fabric_link_params& params);
     std::uint32_t queue_of(std::uint32_t link, std::uint32_t vl) const { return link * config_.vl_count + vl; }
@@ -216,7 +244,7 @@ private:
     packet_pool& pool_;
     const routing_policy& policy_;
     fabric_config config_;
-    std::uint64_t pipeline_ps_;
+    bool voq_;
     std::uint32_t actor_base_ = 0;
     std::uint64_t now_ps_ = 0;
 
@@ -229,7 +257,15 @@ private:
     std::vector<router_state> routers_;
     std::vector<link_cold> cold_;
     std::vector<link_failure> failures_;
+    std::vector<rate_change> rate_changes_;
+    std::vector<link_layer> layers_;
+    std::vector<std::uint8_t> second_zone_; ///< per router and port
+    std::vector<std::uint64_t>
+        last_head_ps_; ///< per queue, of the last head on its way into it; only for zones without VOQ
+    std::vector<vl_buffer> voqs_;
     std::vector<std::string> port_names_;
+    link_listener_if* listener_ = nullptr;
+    std::uint32_t announcements_ = 0;
     credit_pool credits_under_way_;
     event_sink* sink_ = nullptr;
 

@@ -25,8 +25,9 @@ std::string fabric_engine::link_name(std::uint32_t link) const
 std::vector<link_failure> fabric_engine::link_failures() const
 {
     std::vector<link_failure> all = failures_;
-    for (link_failure& f : all) {
-        f.waiting = link_up(f.link) ? 0u : links_[f.link].waiters;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        link_failure& f = all[i];
+        f.waiting = link_up(f.link) || cold_[f.link].failure != i ? 0u : links_[f.link].waiters;
         f.hindered = f.hindered || f.waiting > 0; // a head that also lacks credits has not asked yet
     }
     return all;
@@ -43,7 +44,8 @@ std::uint64_t fabric_engine::state_bytes() const
     return links_.capacity() * sizeof(link_state) + queues_.capacity() * sizeof(queue_state) +
            cold_.capacity() * sizeof(link_cold) + routers_.capacity() * sizeof(router_state) +
            (in_links_.capacity() + out_links_.capacity()) * sizeof(std::uint32_t) +
-           waiters_.capacity() * sizeof(std::uint64_t);
+           waiters_.capacity() * sizeof(std::uint64_t) + voqs_.capacity() * sizeof(vl_buffer) +
+           layers_.capacity() * sizeof(link_layer);
 }
 
 std::vector<blocked_head> fabric_engine::blocked() const
@@ -56,8 +58,7 @@ std::vector<blocked_head> fabric_engine::blocked() const
         for (std::uint32_t bit = 0; bit < l.waiter_words * 64u; ++bit) {
             if ((waiters_[l.waiter_base + (bit >> 6)] >> (bit & 63) & 1) == 0)
                 continue;
-            const queue_state& q = queues_[queue_of_bit(l.router, bit)];
-            const packet& p = pool_.at(q.buffer.front());
+            const packet& p = pool_.at(head_at(l, bit));
             const credit_counter& credits = queues_[queue_of(id, p.out_vl)].credits;
             heads.push_back({l.router, bit / config_.vl_count, bit % config_.vl_count, cold_[id].from_port, p.out_vl,
                              id, p.index, p.cells, credits.available(), !link_up(id), p.tail_ps});
@@ -96,31 +97,48 @@ std::string fabric_engine::describe_blocked(std::size_t at_most) const
     if (heads.size() > at_most)
         text += fmt::format("\n  ... and {} more", heads.size() - at_most);
 
-    // A head that lacks credits waits for the buffer behind its output, whose own head waits for the next: follow that.
-    std::map<std::uint32_t, std::size_t> head_of_queue; // queue -> index into heads
+    // A head that lacks credits waits for the buffer behind its output, whose heads (with VOQ, one per output) wait for the next:
+    // follow that, depth first.
+    std::map<std::uint32_t, std::vector<std::size_t>> heads_of_queue; // queue -> indices into heads
     for (std::size_t i = 0; i < heads.size(); ++i)
-        head_of_queue[queue_of(in_links_[routers_[heads[i].router].first_port + heads[i].in_port], heads[i].in_vl)] = i;
-    std::vector<int> colour(heads.size(), 0);
+        heads_of_queue[queue_of(in_links_[routers_[heads[i].router].first_port + heads[i].in_port], heads[i].in_vl)]
+            .push_back(i);
+    static const std::vector<std::size_t> k_nobody;
+    const auto next_of = [&](std::size_t at) -> const std::vector<std::size_t>& {
+        const auto next = heads_of_queue.find(queue_of(heads[at].out_link, heads[at].out_vl));
+        return heads[at].link_down || next == heads_of_queue.end() ? k_nobody : next->second;
+    };
+    enum class colour : std::uint8_t { fresh, on_path, done };
+    std::vector<colour> colours(heads.size(), colour::fresh);
     for (std::size_t start = 0; start < heads.size(); ++start) {
-        std::vector<std::size_t> path;
-        std::size_t at = start;
-        while (colour[at] == 0) {
-            colour[at] = 1;
-            path.push_back(at);
-            const auto next = head_of_queue.find(queue_of(heads[at].out_link, heads[at].out_vl));
-            if (heads[at].link_down || next == head_of_queue.end())
-                break;
-            at = next->second;
-        }
-        for (std::size_t i = 0; i < path.size(); ++i)
-            if (path[i] == at && colour[at] == 1 && !heads[path.back()].link_down && path.size() - i > 1) {
+        if (colours[start] != colour::fresh)
+            continue;
+        std::vector<std::pair<std::size_t, std::size_t>> path{
+            {start, 0}}; // head, how many behind it have been followed
+        colours[start] = colour::on_path;
+        while (!path.empty()) {
+            const std::size_t at = path.back().first;
+            const std::vector<std::size_t>& next = next_of(at);
+            if (path.back().second == next.size()) {
+                colours[at] = colour::done;
+                path.pop_back();
+                continue;
+            }
+            const std::size_t to = next[path.back().second++];
+            if (colours[to] == colour::fresh) {
+                colours[to] = colour::on_path;
+                path.push_back({to, 0});
+            } else if (colours[to] == colour::on_path && to != at) {
+                std::size_t i = 0;
+                while (path[i].first != to)
+                    ++i;
                 text += fmt::format("\nThey form a cycle of {}:", path.size() - i);
-                for (std::size_t k = i; k < path.size(); ++k)
-                    text += fmt::format("\n  {} VL {} ->", link_name(heads[path[k]].out_link), heads[path[k]].out_vl);
+                for (; i < path.size(); ++i)
+                    text += fmt::format("\n  {} VL {} ->", link_name(heads[path[i].first].out_link),
+                                        heads[path[i].first].out_vl);
                 return text + " back to the first";
             }
-        for (const std::size_t k : path)
-            colour[k] = 2;
+        }
     }
     return text;
 }

@@ -1,0 +1,319 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Links that are not as they should be: hooks, retry, fewer lanes, down, declared dead, restored. None of it is on the hot path of
+// a healthy link.
+#include "hw/fabric/fabric_engine.h"
+
+#include <algorithm>
+
+namespace weft {
+
+void fabric_engine::set_link_up(std::uint32_t link, bool up)
+{
+    links_.at(link).up = up;
+    if (up && links_[link].waiters > 0)
+        ensure_wake(link, std::max(time_.now_ps(), links_[link].busy_until_ps));
+}
+
+void fabric_engine::set_fault_hook(std::uint32_t link, link_fault_if* hook)
+{
+    link_state& l = links_.at(link);
+    l.hook = hook;
+    l.special = static_cast<std::uint8_t>(hook != nullptr ? l.special | k_hook : l.special & ~k_hook);
+}
+
+const link_layer* fabric_engine::layer(std::uint32_t link) const
+{
+    return cold_.at(link).layer == k_none ? nullptr : &layers_[cold_[link].layer];
+}
+
+/// The transmission of `p` that begins now, on a link with a special bit. False when the packet is lost; else its head, for
+/// an undisturbed link in `head_ps`, may come later.
+bool fabric_engine::cross_special(std::uint32_t link, packet& p, std::uint64_t& head_ps)
+{
+    link_state& l = links_[link];
+    std::uint64_t start_ps = now_ps_;
+    if ((l.special & k_layer) != 0) {
+        link_layer& retry = layers_[cold_[link].layer];
+        const link_passage passage =
+            retry.pass(now_ps_, p.wire_bytes, p.packet_count, down_at_ps(link), [&](std::uint64_t at_ps) {
+                return cold_[link].next_rate_ps > at_ps ? l.rate : wire_rate(rate_at(link, at_ps));
+            });
+        start_ps = passage.start_ps;
+        if (passage.given_up) {
+            give_up(link, p, start_ps);
+            return false;
+        }
+        l.busy_sum_ps += passage.serialisation_ps - p.serialisation_ps;
+        p.serialisation_ps = static_cast<std::uint32_t>(passage.serialisation_ps);
+        l.busy_until_ps = start_ps + p.serialisation_ps;
+        head_ps += start_ps - now_ps_;
+        if ((l.special & k_retry_buffer) != 0)
+            retry.keep(now_ps_, p.cells, l.busy_until_ps);
+    }
+    if ((l.special & k_fails) != 0 && cut_short(link, p, start_ps)) {
+        lose(link, p, start_ps + p.serialisation_ps);
+        return false;
+    }
+    return l.hook == nullptr || apply_hook(l, link, p, head_ps);
+}
+
+bool fabric_engine::apply_hook(link_state& l, std::uint32_t link, packet& p, std::uint64_t& head_ps)
+{
+    const link_verdict verdict = l.hook->on_packet(now_ps_, p);
+    if (verdict.drop) {
+        lose(link, p, now_ps_ + p.serialisation_ps);
+        return false;
+    }
+    if (verdict.corrupt)
+        corrupt(p);
+    // A head comes behind the tail before it, as on any wire: fly() relies on that.
+    std::uint64_t& last_tail_ps = cold_[link].last_tail_ps;
+    head_ps = std::max(last_tail_ps, head_ps + verdict.extra_delay_ps);
+    last_tail_ps = head_ps + p.serialisation_ps;
+    return true;
+}
+
+/// The packet is lost on the wire; its credits come back after the round trip.
+void fabric_engine::lose(std::uint32_t link, packet& p, std::uint64_t end_ps)
+{
+    dropped_ += p.packet_count;
+    --inside_;
+    return_credit(link, p.vl, p.cells, end_ps + 2 * links_[link].return_ps);
+    packet_ptr(&p).reset();
+}
+
+/// Whether the transmission of `p` that starts at `start_ps` is under way when the link goes down.
+bool fabric_engine::cut_short(std::uint32_t link, const packet& p, std::uint64_t start_ps)
+{
+    link_failure& f = failures_[cold_[link].failure];
+    const std::uint64_t end_ps = start_ps + p.serialisation_ps;
+    if (end_ps <= f.at_ps)
+        return false;
+    links_[link].busy_sum_ps -= std::min<std::uint64_t>(end_ps - f.at_ps, p.serialisation_ps);
+    f.lost_packets += p.packet_count;
+    f.hindered = true;
+    return true;
+}
+
+/// The last retry of `p` has failed: the link ends at `at_ps`, and the packet with it.
+void fabric_engine::give_up(std::uint32_t link, packet& p, std::uint64_t at_ps)
+{
+    const std::uint32_t index = plan_failure(link, at_ps);
+    link_failure& f = failures_[index];
+    f.exhausted = true;
+    f.lost_packets += p.packet_count;
+    f.hindered = true;
+    links_[link].busy_sum_ps -= p.serialisation_ps;
+    links_[link].busy_until_ps = at_ps;
+    if (config_.dead_link_detection)
+        announce(k_declare, index, at_ps);
+    lose(link, p, at_ps);
+}
+
+// --- Down, declared dead, restored ---------------------------------------------------------------------------------------
+
+/// The failure that ends the link at `at_ps` or before: the present one, or a new one behind a restoration.
+std::uint32_t fabric_engine::plan_failure(std::uint32_t link, std::uint64_t at_ps)
+{
+    std::uint32_t last = k_none; // failure of this link that is not over at `at_ps`
+    for (std::uint32_t i = cold_.at(link).failure; i < failures_.size(); ++i)
+        if (failures_[i].link == link && at_ps < failures_[i].restored_ps)
+            last = last == k_none ? i : last;
+    if (last == k_none) {
+        last = static_cast<std::uint32_t>(failures_.size());
+        link_failure f;
+        f.link = link;
+        f.at_ps = at_ps;
+        failures_.push_back(f);
+        if (cold_[link].failure == k_none) {
+            cold_[link].failure = last;
+            links_[link].special |= k_fails;
+        }
+    }
+    failures_[last].at_ps = std::min(failures_[last].at_ps, at_ps);
+    return last;
+}
+
+void fabric_engine::announce(std::uint16_t kind, std::uint32_t failure, std::uint64_t at_ps)
+{
+    if (actor_base_ == 0)
+        throw bug("fabric_engine", at_ps, "declarations and restorations are planned after finish_build()");
+    time_.schedule(std::max(at_ps, time_.now_ps()),
+                   make_order(event_class::device, actor_base_ + failures_[failure].link, announcements_++), *this,
+                   failure, kind);
+}
+
+void fabric_engine::fail_link_at(std::uint32_t link, std::uint64_t at_ps)
+{
+    const std::uint32_t failure = plan_failure(link, at_ps);
+    if (config_.dead_link_detection)
+        announce(k_declare, failure, at_ps + config_.dead_link_detection->value());
+}
+
+void fabric_engine::restore_link_at(std::uint32_t link, std::uint64_t at_ps)
+{
+    std::uint32_t last = k_none;
+    for (std::uint32_t i = cold_.at(link).failure; i < failures_.size(); ++i)
+        if (failures_[i].link == link && failures_[i].at_ps < at_ps)
+            last = i;
+    if (last == k_none)
+        return; // nothing to end
+    failures_[last].restored_ps = at_ps;
+    announce(k_restore, last, at_ps);
+}
+
+void fabric_engine::declare(std::uint32_t failure)
+{
+    const std::uint32_t link = failures_[failure].link;
+    {
+        link_failure& f = failures_[failure];
+        const std::uint64_t due_ps = f.at_ps + (f.exhausted ? 0 : config_.dead_link_detection->value());
+        if (cold_[link].failure != failure || f.declared_ps != k_never_ps || now_ps_ < due_ps)
+            return; // over, done, or another announcement is for it
+        f.declared_ps = now_ps_;
+    }
+    link_state& l = links_[link];
+    l.special |= k_dead;
+    // Whoever waits is dropped. What stands behind a head asks for its own output then, never for this one.
+    for (std::uint32_t bit = 0; bit < l.waiter_words * 64u; ++bit) {
+        std::uint64_t& word = waiters_[l.waiter_base + (bit >> 6)];
+        const std::uint64_t mark = std::uint64_t{1} << (bit & 63);
+        if ((word & mark) == 0)
+            continue;
+        word &= ~mark;
+        --l.waiters;
+        if (!voq_) {
+            const std::uint32_t qi = queue_of_bit(l.router, bit);
+            discard(qi, pool_.at(queues_[qi].buffer.front()));
+            continue;
+        }
+        for (vl_buffer& fifo = voqs_[l.voq_base + bit]; !fifo.empty();) {
+            packet& p = pool_.at(fifo.front());
+            fifo.pop(p);
+            drop(p);
+        }
+    }
+    l.waiting_bytes = 0;
+    if (listener_ != nullptr)
+        listener_->link_down(link, now_ps_);
+}
+
+void fabric_engine::restore(std::uint32_t failure)
+{
+    const std::uint32_t link = failures_[failure].link;
+    if (cold_[link].failure != failure || failures_[failure].restored_ps != now_ps_)
+        return;
+    const bool was_declared = failures_[failure].declared_ps != k_never_ps;
+    link_state& l = links_[link];
+    l.special = static_cast<std::uint8_t>(l.special & ~(k_fails | k_dead));
+    cold_[link].failure = k_none;
+    for (std::uint32_t i = failure + 1; i < failures_.size(); ++i)
+        if (failures_[i].link == link && cold_[link].failure == k_none) {
+            cold_[link].failure = i; // planned already
+            l.special |= k_fails;
+        }
+    if (l.waiters > 0)
+        ensure_wake(link, std::max(now_ps_, l.busy_until_ps));
+    if (was_declared && listener_ != nullptr)
+        listener_->link_up(link, now_ps_);
+}
+
+/// `p`, the head of a buffer without VOQ, wants a dead link: drop it, and whatever behind it wants a dead link too.
+void fabric_engine::discard(std::uint32_t qi, packet& p)
+{
+    queue_state& q = queues_[qi];
+    packet* head = &p;
+    do {
+        q.buffer.pop(*head);
+        q.asked = false;
+        drop(*head);
+        if (q.buffer.empty())
+            return;
+        if (q.read_free_ps > now_ps_) { // the buffer still streams the packet before
+            ensure_wake(q.out_link, q.read_free_ps);
+            return;
+        }
+        head = &pool_.at(q.buffer.front());
+    } while ((links_[head->out_link].special & k_dead) != 0);
+    enter(qi, *head);
+}
+
+/// A packet that is out of its buffer, or never entered its FIFO, ends here. Its cells are free when its tail is in.
+void fabric_engine::drop(packet& p)
+{
+    link_failure& f = failures_[cold_[p.out_link].failure];
+    f.lost_packets += p.packet_count;
+    f.hindered = true;
+    dropped_ += p.packet_count;
+    --inside_;
+    const link_state& in = links_[p.link];
+    const std::uint64_t free_ps = std::max(now_ps_, p.tail_ps);
+    if (in.from_edge)
+        in.edge->return_credit(p.vl, p.cells, free_ps - now_ps_ + in.return_ps);
+    else
+        return_credit(p.link, p.vl, p.cells, free_ps + in.return_ps);
+    packet_ptr(&p).reset();
+}
+
+// --- Rate -----------------------------------------------------------------------------------------------------------------
+
+void fabric_engine::degrade_link_at(std::uint32_t link, std::uint64_t at_ps, bandwidth rate)
+{
+    link_state& l = links_.at(link);
+    rate_changes_.push_back({link, at_ps, rate});
+    cold_[link].next_rate_ps = std::min(cold_[link].next_rate_ps, at_ps);
+    l.special |= k_new_rate;
+    if (l.to_router == k_none)
+        return;
+    // Outputs behind the slower link must not run dry. That costs a packet of an unchanged rate nothing.
+    const router_state& r = routers_[l.to_router];
+    for (std::uint32_t port = 0; port < r.ports; ++port)
+        if (out_ports_.at(r.first_port + port) != k_none && rate < cold_[out_links_[r.first_port + port]].rate)
+            out_ports_[r.first_port + port] |= k_slow_start;
+}
+
+/// The rate of transmissions that begin at `at_ps`: of changes for one time the last one counts.
+bandwidth fabric_engine::rate_at(std::uint32_t link, std::uint64_t at_ps) const
+{
+    bandwidth rate = cold_[link].rate;
+    std::uint64_t since_ps = 0;
+    for (const rate_change& c : rate_changes_)
+        if (c.link == link && c.at_ps <= at_ps && c.at_ps >= since_ps) {
+            rate = c.rate;
+            since_ps = c.at_ps;
+        }
+    return rate;
+}
+
+/// Before a transmission on a link with k_new_rate.
+void fabric_engine::take_new_rate(std::uint32_t link)
+{
+    link_cold& cold = cold_[link];
+    if (now_ps_ < cold.next_rate_ps)
+        return;
+    links_[link].rate = wire_rate(rate_at(link, now_ps_));
+    cold.next_rate_ps = k_never_ps;
+    for (const rate_change& c : rate_changes_)
+        if (c.link == link && c.at_ps > now_ps_)
+            cold.next_rate_ps = std::min(cold.next_rate_ps, c.at_ps);
+    if (cold.next_rate_ps == k_never_ps)
+        links_[link].special = static_cast<std::uint8_t>(links_[link].special & ~k_new_rate);
+}
+
+bandwidth fabric_engine::link_rate(std::uint32_t link) const { return rate_at(link, time_.now_ps()); }
+
+std::uint64_t fabric_engine::backlog_ps(std::uint32_t link) const
+{
+    const link_state& l = links_.at(link);
+    const std::uint64_t now_ps = time_.now_ps();
+    std::uint64_t bytes = l.waiting_bytes;
+    if (!voq_ && l.waiters > 0)
+        for (std::uint32_t bit = 0; bit < l.waiter_words * 64u; ++bit)
+            if ((waiters_[l.waiter_base + (bit >> 6)] >> (bit & 63) & 1) != 0)
+                bytes += pool_.at(head_at(l, bit)).wire_bytes;
+    return (l.busy_until_ps > now_ps ? l.busy_until_ps - now_ps : 0) + l.rate.time_ps(bytes);
+}
+
+} // namespace weft
