@@ -48,6 +48,9 @@ struct packet {
     std::uint32_t message = 0;            ///< message number of the source, for traces and checks
     std::uint32_t flow = 0;               ///< packets of one flow take the same way where tables leave a choice
     std::uint32_t packet_number = 0;      ///< of an end-to-end transport (PSN), per source and destination
+    // Where a fabric may let packets of a message, or messages, overtake each other.
+    std::uint32_t message_packets = 0;    ///< packets of the whole message
+    std::uint32_t semaphore_message = 0;  ///< number of the message among those of its source to this semaphore
     std::uint64_t born_ps = 0;            ///< when its source sent it
     packet_pool* pool = nullptr;
     std::uint32_t payload_class = 0;
@@ -56,7 +59,8 @@ struct packet {
 
 enum packet_flags : std::uint8_t {
     k_last_of_message = 1, ///< the message is complete when this packet is in memory
-    k_corrupted = 2        ///< a fault hook damaged it
+    k_corrupted = 2,       ///< a fault hook damaged it
+    k_acknowledgement = 4  ///< of an end-to-end transport: for the controllers, not for the chip
 };
 
 struct packet_returner {

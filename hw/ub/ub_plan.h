@@ -21,14 +21,14 @@ enum class ub_device : std::uint8_t { npu, cpu, nic, lrs, hrs };
 /// Classes of directed channels for the rule of virtual lanes. A class is a direction in a dimension or a stage of a switched part.
 /// `plus` leads to a higher coordinate.
 enum class ub_channel : std::uint8_t {
-    local,      ///< between a controller and its own DMA or memory
-    x_plus,     ///< NPU to NPU of the board
+    local,  ///< between a controller and its own DMA or memory
+    x_plus, ///< NPU to NPU of the board
     x_minus,
-    y_plus,     ///< NPU to NPU of another board of the rack
+    y_plus, ///< NPU to NPU of another board of the rack
     y_minus,
-    up,         ///< NPU to LRS
-    down,       ///< LRS to NPU
-    z_plus,     ///< rack to rack of a row, LRS to LRS
+    up,     ///< NPU to LRS
+    down,   ///< LRS to NPU
+    z_plus, ///< rack to rack of a row, LRS to LRS
     z_minus,
     alpha_plus, ///< rack to rack of a column
     alpha_minus,
@@ -50,12 +50,12 @@ inline constexpr std::uint32_t k_ub_vls = k_ub_classes * k_ub_lanes_per_class;
 
 struct ub_router_plan {
     ub_device device = ub_device::npu;
-    std::string name;              ///< "npu(p0,r3,b2,5)"
-    abi::ub::address place;        ///< own address; of a switch: where it stands
-    std::uint16_t ports = 0;       ///< UB ports; local ports follow
-    std::uint8_t local_ports = 0;  ///< toward DMA or a test; 0 for switches
+    std::string name;                       ///< "npu(p0,r3,b2,5)"
+    abi::ub::address place;                 ///< own address; of a switch: where it stands
+    std::uint16_t ports = 0;                ///< UB ports; local ports follow
+    std::uint8_t local_ports = 0;           ///< toward DMA or a test; 0 for switches
     std::uint16_t second_die_from = 0xffff; ///< ports from here on, and local port 1, belong to the second IO die
-    std::uint16_t table = 0;       ///< into ub_plan::tables
+    std::uint16_t table = 0;                ///< into ub_plan::tables
     std::vector<abi::ub::table_entry> entries;
 };
 
@@ -106,8 +106,8 @@ struct ub_path {
     abi::ub::source_route route; ///< not present(): by tables
     std::uint8_t first_lane = 0; ///< lane of the first link
     ub_path_kind kind = ub_path_kind::shortest;
-    std::uint8_t hops = 0;       ///< links
-    std::uint32_t weight = 1;    ///< share of the traffic, relative to the other paths of the set
+    std::uint8_t hops = 0;            ///< links
+    std::uint32_t weight = 1;         ///< share of the traffic, relative to the other paths of the set
     std::vector<std::uint32_t> links; ///< indices into ub_plan::links, in order
 };
 

@@ -1,0 +1,177 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parameters of a UB fabric: links, packets, devices, path choice, end-to-end transport. Confidence letters: Q quoted from a
+// public document, D derived from quoted figures, A assumed. What is called "UB" below is the UB Base Specification 2.0.
+#pragma once
+
+#include "tlm/config_fields.h"
+#include "tlm/packet.h"
+#include "tlm/units.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace weft {
+
+/// Whether the FEC symbols RS(128,120) are part of the lane rate (120/128 of it is left) or come on top of it.
+enum class ub_fec : std::uint8_t { inside, outside };
+template <> struct enum_names<ub_fec> {
+    static constexpr std::pair<ub_fec, const char*> values[] = {{ub_fec::inside, "inside"},
+                                                                {ub_fec::outside, "outside"}};
+};
+
+/// What is spread over the paths of a set.
+enum class ub_spreading : std::uint8_t { flow, packet };
+template <> struct enum_names<ub_spreading> {
+    static constexpr std::pair<ub_spreading, const char*> values[] = {{ub_spreading::flow, "flow"},
+                                                                      {ub_spreading::packet, "packet"}};
+};
+
+/// By what a path is chosen: the weights of the set, round robin; or the shortest transmit queue.
+enum class ub_choice : std::uint8_t { weighted, adaptive };
+template <> struct enum_names<ub_choice> {
+    static constexpr std::pair<ub_choice, const char*> values[] = {{ub_choice::weighted, "weighted"},
+                                                                   {ub_choice::adaptive, "adaptive"}};
+};
+
+/// Which kinds of paths a source uses while it has them.
+enum class ub_path_use : std::uint8_t { shortest, detour, borrow, all };
+template <> struct enum_names<ub_path_use> {
+    static constexpr std::pair<ub_path_use, const char*> values[] = {{ub_path_use::shortest, "shortest"},
+                                                                     {ub_path_use::detour, "detour"},
+                                                                     {ub_path_use::borrow, "borrow"},
+                                                                     {ub_path_use::all, "all"}};
+};
+
+/// End to end: nothing (the links retry), or numbered, acknowledged and sent again.
+enum class ub_transport : std::uint8_t { ctp, rtp };
+template <> struct enum_names<ub_transport> {
+    static constexpr std::pair<ub_transport, const char*> values[] = {{ub_transport::ctp, "ctp"},
+                                                                      {ub_transport::rtp, "rtp"}};
+};
+
+struct ub_config {
+    // Links.
+    bandwidth lane_rate = bandwidth(112'000'000'000);
+    ub_fec fec = ub_fec::inside;
+    data_size flit = data_size(20);
+    std::uint32_t block_flits = 32;
+    std::uint32_t cell_flits = 8;
+    data_size header = data_size(52);
+    data_size route_header = data_size(8);
+    data_size max_payload = data_size(1024);
+    data_size buffer_per_vl = data_size(64 << 10);
+    bool buffers_cover_round_trip = true;
+    duration mac_latency = duration(70'000);
+    double bit_error_rate = 0;
+    std::uint32_t retries = 15;
+    std::uint32_t reinitialisations = 4;
+    duration detection = duration(10'000'000);
+    // Devices.
+    duration npu_latency = duration(175'000);
+    duration lrs_latency = duration(150'000);
+    duration hrs_latency = duration(200'000);
+    duration cpu_latency = duration(175'000);
+    duration nic_latency = duration(175'000);
+    duration die_crossing = duration(50'000);
+    bandwidth local_port_rate = bandwidth(4'032'000'000'000);
+    std::uint32_t transmit_queue = 64;
+    // Paths.
+    ub_path_use paths = ub_path_use::all;
+    ub_spreading spreading = ub_spreading::packet;
+    ub_choice choice = ub_choice::weighted;
+    // End to end.
+    ub_transport transport = ub_transport::ctp;
+    std::uint32_t rtp_window = 256;
+    std::uint32_t rtp_send_buffer = 4096;
+    duration rtp_timeout = duration(25'600'000);
+    std::uint32_t rtp_tries = 7;
+    std::uint32_t rtp_packets_per_ack = 16;
+    duration rtp_ack_delay = duration(1'000'000);
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit(
+            "lane_rate", self.lane_rate, "Rate of one lane (x1), raw, per direction",
+            "112 Gb/s from four independent public traces: 18 x 4 x 112 Gb/s NPUs and 512 x 112G switches of a full-mesh study, "
+            "56 GB/s per x4 port in a collective cost model, 112 Gb/s single links of a topology generator, about 2 TB/s per "
+            "chip announced (D); at most 118 Gb/s, UB mode 1 (Q)");
+        visit("fec", self.fec, "inside: RS(128,120) symbols are part of lane_rate; outside: they come on top",
+              "RS(128,120), UB (Q); inside: A, with it 1 KiB packets reach 87 % of the raw rate");
+        visit("flit", self.flit, "Unit of a packet on a wire", "20 B, UB (Q)");
+        visit("block_flits", self.block_flits, "Flits of one data block; each block ends in a CRC of 4 B",
+              "32, UB (Q)");
+        visit("cell_flits", self.cell_flits, "Flits of one cell, the unit of credits", "8 by default, UB (Q)");
+        visit(
+            "header", self.header,
+            "Network, transport and transaction headers and the end-to-end CRC of one packet; the link header (4 B) is not in it",
+            "A: 52 B, sum of the header sizes of UB for one write");
+        visit("route_header", self.route_header, "Source-route header of one packet", "8 B, UB-Mesh Fig. 11 (Q)");
+        visit("max_payload", self.max_payload, "Largest payload of one packet, a multiple of 4 B",
+              "A: 1 KiB gives 87 % payload of the raw rate (512 B: 83 %); the published 85 % lies between the two and "
+              "includes credit and acknowledge blocks");
+        visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL, at least",
+              "64 KiB (A); not published");
+        visit("buffers_cover_round_trip", self.buffers_cover_round_trip,
+              "Raise the buffers of each link to its rate x round trip, so that one VL can fill the link",
+              "A; credits may count up to 65535 cells, UB (Q)");
+        visit("mac_latency", self.mac_latency, "MAC, PHY and FEC of both ends of one link, beside the cable",
+              "70 ns (A)");
+        visit("bit_error_rate", self.bit_error_rate, "Probability that a bit of a block is wrong behind the FEC",
+              "0 (A)");
+        visit("retries", self.retries, "Times that a link repeats a block before it initialises its PHY again",
+              "15, UB (Q)");
+        visit("reinitialisations", self.reinitialisations, "Times that it does so before it is down", "4, UB (Q)");
+        visit("detection", self.detection, "From the failure of a link until both ends know it", "10 us (A)");
+        visit("npu_latency", self.npu_latency,
+              "Head of a packet through an NPU's UB controllers, also at both ends of a way",
+              "150 to 200 ns (A); with it a 512 B read from a neighbour takes about 1.2 us");
+        visit("lrs_latency", self.lrs_latency, "Head of a packet through a low-radix switch",
+              "150 ns, the published goal of one hop (Q)");
+        visit("hrs_latency", self.hrs_latency, "Head of a packet through a high-radix switch", "200 ns (A)");
+        visit("cpu_latency", self.cpu_latency, "Head of a packet through a CPU's UB controller", "as an NPU (A)");
+        visit("nic_latency", self.nic_latency, "Head of a packet through a NIC's UB controller", "as an NPU (A)");
+        visit("die_crossing", self.die_crossing,
+              "Added where a packet turns from the ports of one IO die of an NPU to those of the other", "50 ns (A)");
+        visit("local_port_rate", self.local_port_rate, "Rate between one UB controller and its chip, per direction",
+              "A: as all nine x4 ports of an IO die together");
+        visit("transmit_queue", self.transmit_queue, "Packets that a controller holds for its ports",
+              "64 packets at an NPU in a public full-mesh study (Q)");
+        visit(
+            "paths", self.paths,
+            "Paths in use: shortest; detour or borrow: these beside the shortest; all. Others only when these are broken",
+            "A: all, as all-path routing says (UB-Mesh section 4.1)");
+        visit("spreading", self.spreading, "What is spread over the paths: flow or packet",
+              "both foreseen by UB (Q); packet: A");
+        visit("choice", self.choice,
+              "weighted: round robin by weights; adaptive: the path with the shortest transmit queue",
+              "A; both foreseen by UB (Q)");
+        visit("transport", self.transport, "ctp: links alone retry; rtp: end-to-end numbers, acknowledgements, resends",
+              "ctp is what collective engines use inside a pod (Q)");
+        visit("rtp_window", self.rtp_window, "Packets (bursts) of one source under way to one destination", "A");
+        visit("rtp_send_buffer", self.rtp_send_buffer, "Packets that one controller keeps until acknowledged", "A");
+        visit("rtp_timeout", self.rtp_timeout, "First wait for an acknowledgement; doubles with every try",
+              "25.6 us, default of a public UB simulator (Q)");
+        visit("rtp_tries", self.rtp_tries,
+              "Tries without any acknowledgement until a destination counts as unreachable",
+              "7, default of a public UB simulator (Q)");
+        visit("rtp_packets_per_ack", self.rtp_packets_per_ack, "Packets that one acknowledgement may stand for", "A");
+        visit("rtp_ack_delay", self.rtp_ack_delay, "An acknowledgement waits at most so long for others", "A");
+    }
+
+    std::vector<config_problem> validate() const;
+
+    packet_format format() const;
+    /// Rate of a link net of FEC: what its flits are serialised at.
+    bandwidth link_rate(std::uint32_t lanes) const
+    {
+        const std::uint64_t raw = lane_rate.value() * lanes;
+        return bandwidth(fec == ub_fec::inside ? raw / 128 * 120 : raw);
+    }
+    std::uint64_t cell_bytes() const { return flit.value() * cell_flits; }
+    /// Payload bytes of full packets against the raw bits of the lanes they take, 0..1.
+    double payload_efficiency() const;
+};
+
+} // namespace weft

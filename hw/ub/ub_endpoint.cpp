@@ -1,0 +1,409 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/ub/ub_endpoint.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace weft {
+
+namespace {
+constexpr std::uint64_t k_ack_payload_bytes = 16; ///< cumulative number, group, 64 bits
+constexpr std::uint8_t response_vl = static_cast<std::uint8_t>(ub_class::response) * k_ub_lanes_per_class;
+} // namespace
+
+ub_endpoint::ub_endpoint(timeline& time, packet_pool& pool, fabric_engine& engine, const ub_routing& routing,
+                         const ub_plan& plan, const ub_config& config, std::uint32_t number, std::uint32_t router)
+    : time_(time), pool_(pool), engine_(engine), routing_(routing), config_(config), format_(config.format()),
+      local_rate_(config.local_port_rate), paths_(plan, routing, config, router), number_(number), router_(router),
+      actor_(time.register_actors(1)), backlog_(plan.routers.at(router).ports, 0)
+{
+}
+
+ub_endpoint::~ub_endpoint() = default;
+
+void ub_endpoint::add_die(die_links links)
+{
+    dies_.push_back(std::move(links));
+    busy_until_ps_.push_back(0);
+}
+
+void ub_endpoint::schedule(std::uint64_t at_ps, std::uint32_t a, event_kind kind)
+{
+    time_.schedule(at_ps, make_order(event_class::device, actor_, sequence_++), *this, a, kind);
+}
+
+// --- Sending ----------------------------------------------------------------------------------------------------------------
+
+/// Packets of one flow are those of one message stream; where packets are spread, tables spread them too.
+std::uint32_t ub_endpoint::flow_of(const packet& p)
+{
+    const std::uint32_t stream = (p.source * 0x9e37'79b1u) ^ (p.destination * 0x85eb'ca77u) ^ p.semaphore;
+    return config_.spreading == ub_spreading::packet ? stream + ++spread_ * 0xc2b2'ae3du : stream;
+}
+
+void ub_endpoint::from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps)
+{
+    p->source = number_; // who sends is who the fabric says
+    p->flow = flow_of(*p);
+    if (config_.transport == ub_transport::rtp) {
+        send_channel& c = sender_to(p->destination);
+        p->destination_port = static_cast<std::uint8_t>(die); // where it came from, while it is kept
+        if (c.dead)
+            return refuse(die, std::move(p), delay_ps);
+        if (c.window.full() || c.first != k_none) {
+            const std::uint32_t index = p.release()->index;
+            pool_.at(index).next = k_none;
+            (c.first == k_none ? c.first : pool_.at(c.last).next) = index;
+            c.last = index;
+            ++held_;
+            return;
+        }
+        return transmit(c, std::move(p), delay_ps);
+    }
+    ub_path_cache::path_set& set = paths_.set_for(p->destination);
+    if (set.paths.empty())
+        return refuse(die, std::move(p), delay_ps);
+    sent.add(p->packet_count);
+    launch(die, std::move(p), set.paths[choose(set, p->semaphore)], delay_ps);
+}
+
+void ub_endpoint::launch(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t delay_ps)
+{
+    std::uint32_t port = path.port;
+    if (port == ub_path_cache::k_any_port)
+        port = routing_.table_port(router_, routing_.router_of(p->destination), p->flow);
+    p->route = path.route;
+    p->vl = static_cast<std::uint8_t>((p->vl & ~1u) | path.lane);
+    const std::uint64_t now = time_.now_ps();
+    const std::uint64_t start = std::max(now + delay_ps, busy_until_ps_[die]);
+    busy_until_ps_[die] = start + p->serialisation_ps;
+    backlog_[port] += p->cells;
+    engine_.inject(dies_[die].transmit[port], std::move(p), start - now);
+}
+
+void ub_endpoint::left_transmit_queue(std::uint32_t die, std::uint32_t port, std::uint32_t vl, std::uint32_t cells,
+                                      std::uint64_t delay_ps)
+{
+    backlog_[port] -= cells;
+    if (config_.transport == ub_transport::ctp)
+        dies_[die].chip->credit_to_chip(vl & ~1u, cells, delay_ps);
+}
+
+/// No way to the destination: the packet ends here, and its slot is free at once.
+void ub_endpoint::refuse(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps)
+{
+    not_sent.add(p->packet_count);
+    dies_[die].chip->credit_to_chip(p->vl & ~1u, p->cells, delay_ps + p->serialisation_ps);
+    note_unreachable(p->destination);
+}
+
+void ub_endpoint::note_unreachable(std::uint32_t destination)
+{
+    if (std::find(unreachable_.begin(), unreachable_.end(), destination) != unreachable_.end())
+        return;
+    unreachable_.push_back(destination);
+    if (listener_ != nullptr)
+        listener_->unreachable(number_, destination);
+}
+
+// --- Receiving --------------------------------------------------------------------------------------------------------------
+
+void ub_endpoint::from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps)
+{
+    const std::uint64_t tail_delay_ps = delay_ps + p->serialisation_ps;
+    p->destination_port = static_cast<std::uint8_t>(die);
+    if (config_.transport == ub_transport::ctp) {
+        delivered.add(p->packet_count);
+        return dies_[die].chip->deliver_to_chip(std::move(p), delay_ps);
+    }
+    const auto keep_out = [&] { engine_.edge_credit(dies_[die].to_chip, p->vl, p->cells, tail_delay_ps); };
+    if ((p->flags & k_corrupted) != 0) { // its end-to-end CRC is wrong
+        corrupted_dropped.add(p->packet_count);
+        return keep_out();
+    }
+    const std::uint64_t tail_ps = time_.now_ps() + tail_delay_ps;
+    if ((p->flags & k_acknowledgement) != 0) {
+        keep_out();
+        return schedule(tail_ps, p.release()->index, k_ack_arrived);
+    }
+    receive_channel& c = receiver_from(p->source);
+    const std::uint32_t index = receiver_index_.find(p->source);
+    const bool fresh = c.window.accept(p->packet_number);
+    c.die = static_cast<std::uint8_t>(die);
+    account_arrival(c, index, p->packet_number, !fresh, tail_ps);
+    if (!fresh) {
+        duplicates_dropped.add(p->packet_count);
+        return keep_out();
+    }
+    delivered.add(p->packet_count);
+    dies_[die].chip->deliver_to_chip(std::move(p), delay_ps);
+}
+
+/// Acknowledgements stand for packets of one group of 64 numbers; they are due when enough have come, when the next group begins,
+/// at a duplicate (the sender has missed an acknowledgement), or after a while.
+void ub_endpoint::account_arrival(receive_channel& c, std::uint32_t index, std::uint32_t psn, bool duplicate,
+                                  std::uint64_t tail_ps)
+{
+    bool due = false;
+    if (c.count > 0 && (c.recent ^ psn) >= 64) {
+        c.due.push_back(c.recent);
+        c.count = 0;
+        due = true;
+    }
+    c.recent = psn;
+    ++c.count;
+    if (duplicate || c.count >= config_.rtp_packets_per_ack) {
+        c.due.push_back(psn);
+        c.count = 0;
+        due = true;
+    }
+    if (due)
+        schedule(tail_ps, index, k_ack_due);
+    if (c.count > 0 && !c.timer) {
+        c.timer = true;
+        schedule(tail_ps + config_.rtp_ack_delay.value(), index, k_ack_timer);
+    }
+}
+
+void ub_endpoint::send_ack(receive_channel& c, std::uint32_t group)
+{
+    ub_path_cache::path_set& set = paths_.set_for(c.peer);
+    if (set.paths.empty())
+        return; // the sender will find that out
+    const rtp_ack a = c.window.ack_for(group);
+    packet_ptr p = pool_.make();
+    p->source = number_;
+    p->destination = c.peer;
+    p->vl = response_vl;
+    p->flags = k_acknowledgement;
+    p->packet_number = a.cumulative;
+    p->message = a.group;
+    p->destination_offset = a.arrived;
+    p->wire_bytes = static_cast<std::uint32_t>(format_.wire_bytes(k_ack_payload_bytes));
+    p->cells = static_cast<std::uint32_t>(format_.cells(k_ack_payload_bytes));
+    p->serialisation_ps = static_cast<std::uint32_t>(local_rate_.time_ps(p->wire_bytes));
+    p->born_ps = time_.now_ps();
+    p->flow = flow_of(*p);
+    ++acknowledgements;
+    launch(c.die, std::move(p), set.paths[choose(set, 0)], 0);
+}
+
+// --- Mode rtp, sender -------------------------------------------------------------------------------------------------------
+
+ub_endpoint::send_channel& ub_endpoint::sender_to(std::uint32_t destination)
+{
+    const std::uint32_t i = sender_index_.insert(destination);
+    if (i == senders_.size())
+        senders_.push_back(std::make_unique<send_channel>(
+            rtp_sender(config_.rtp_window, config_.rtp_timeout.value(), config_.rtp_tries), destination));
+    return *senders_[i];
+}
+
+ub_endpoint::receive_channel& ub_endpoint::receiver_from(std::uint32_t source)
+{
+    const std::uint32_t i = receiver_index_.insert(source);
+    if (i == receivers_.size())
+        receivers_.push_back(std::make_unique<receive_channel>(rtp_receiver(config_.rtp_window), source));
+    return *receivers_[i];
+}
+
+/// First transmission. The packet stays here, a copy goes.
+void ub_endpoint::transmit(send_channel& c, packet_ptr original, std::uint64_t delay_ps)
+{
+    ub_path_cache::path_set& set = paths_.set_for(c.peer);
+    if (set.paths.empty())
+        return refuse(original->destination_port, std::move(original), delay_ps);
+    const std::uint32_t path = choose(set, original->semaphore);
+    packet& p = *original.release();
+    ++held_;
+    sent.add(p.packet_count);
+    p.packet_number = c.window.push(p.index, static_cast<std::uint16_t>(path), time_.now_ps());
+    send_copy(p, set.paths[path], delay_ps);
+    if (c.timer_at_ps == k_never_ps)
+        arm(c, sender_index_.find(c.peer));
+}
+
+void ub_endpoint::send_copy(const packet& original, const ub_path_cache::choice& path, std::uint64_t delay_ps)
+{
+    packet_ptr p = pool_.make();
+    p->source = original.source;
+    p->destination = original.destination;
+    p->wire_bytes = original.wire_bytes;
+    p->cells = original.cells;
+    p->packet_count = original.packet_count;
+    p->serialisation_ps = original.serialisation_ps;
+    p->vl = original.vl;
+    p->flags = original.flags;
+    p->write_op = original.write_op;
+    p->element = original.element;
+    p->destination_offset = original.destination_offset;
+    p->payload_bytes = original.payload_bytes;
+    p->semaphore = original.semaphore;
+    p->message = original.message;
+    p->message_packets = original.message_packets;
+    p->semaphore_message = original.semaphore_message;
+    p->flow = original.flow;
+    p->packet_number = original.packet_number;
+    p->born_ps = original.born_ps;
+    if (original.payload != nullptr) {
+        pool_.add_payload(*p, original.payload_bytes);
+        std::memcpy(p->payload, original.payload, original.payload_bytes);
+    }
+    launch(original.destination_port, std::move(p), path, delay_ps);
+}
+
+void ub_endpoint::arm(send_channel& c, std::uint32_t index)
+{
+    c.timer_at_ps = c.window.next_deadline_ps();
+    if (c.timer_at_ps != k_never_ps)
+        schedule(c.timer_at_ps, index, k_timeout);
+}
+
+void ub_endpoint::timeout(std::uint32_t index)
+{
+    send_channel& c = *senders_[index];
+    if (c.timer_at_ps != time_.now_ps())
+        return;
+    const bool alive = c.window.expire(time_.now_ps(), [&](std::uint32_t, rtp_sender::slot& s) {
+        ub_path_cache::path_set& set = paths_.set_for(c.peer);
+        if (set.paths.empty())
+            return; // tried again later: a link may come back
+        s.path = static_cast<std::uint16_t>(paths_.choose_other(set, s.path));
+        const packet& original = pool_.at(s.packet);
+        resent.add(original.packet_count);
+        send_copy(original, set.paths[s.path], 0);
+    });
+    if (!alive)
+        give_up(c);
+    arm(c, index);
+}
+
+/// The chip's slot is free again.
+void ub_endpoint::release(std::uint32_t packet_index)
+{
+    packet_ptr p(&pool_.at(packet_index));
+    --held_;
+    dies_[p->destination_port].chip->credit_to_chip(p->vl & ~1u, p->cells, 0);
+}
+
+void ub_endpoint::give_up(send_channel& c)
+{
+    c.dead = true;
+    c.window.give_up([&](const rtp_sender::slot& s) {
+        given_up.add(pool_.at(s.packet).packet_count);
+        release(s.packet);
+    });
+    while (c.first != k_none) {
+        const std::uint32_t index = c.first;
+        c.first = pool_.at(index).next;
+        not_sent.add(pool_.at(index).packet_count);
+        release(index);
+    }
+    note_unreachable(c.peer);
+}
+
+void ub_endpoint::ack_arrived(packet_ptr p)
+{
+    const std::uint32_t index = sender_index_.find(p->source);
+    if (index == k_none)
+        return;
+    send_channel& c = *senders_[index];
+    c.window.acknowledge({p->packet_number, p->message, p->destination_offset}, time_.now_ps(),
+                         [&](const rtp_sender::slot& s) { release(s.packet); });
+    send_waiting(c);
+}
+
+void ub_endpoint::send_waiting(send_channel& c)
+{
+    while (c.first != k_none && !c.window.full()) {
+        const std::uint32_t index = c.first;
+        c.first = pool_.at(index).next;
+        --held_;
+        transmit(c, packet_ptr(&pool_.at(index)), 0);
+    }
+}
+
+void ub_endpoint::on_event(std::uint32_t a, std::uint16_t kind)
+{
+    switch (kind) {
+    case k_timeout: timeout(a); break;
+    case k_ack_arrived: ack_arrived(packet_ptr(&pool_.at(a))); break;
+    case k_ack_timer: {
+        receive_channel& c = *receivers_[a];
+        c.timer = false;
+        if (c.count > 0) {
+            c.count = 0;
+            send_ack(c, c.recent);
+        }
+        break;
+    }
+    default: {
+        receive_channel& c = *receivers_[a];
+        for (const std::uint32_t group : c.due)
+            send_ack(c, group);
+        c.due.clear();
+        break;
+    }
+    }
+}
+
+// --- Control ----------------------------------------------------------------------------------------------------------------
+
+void ub_endpoint::rename(std::uint32_t number)
+{
+    number_ = number;
+    unreachable_.clear();
+}
+
+void ub_endpoint::reset_channel(std::uint32_t peer)
+{
+    unreachable_.erase(std::remove(unreachable_.begin(), unreachable_.end(), peer), unreachable_.end());
+    const std::uint32_t index = sender_index_.find(peer);
+    if (index == k_none)
+        return;
+    ub_unreachable_if* listener = nullptr;
+    std::swap(listener, listener_); // this is no discovery
+    give_up(*senders_[index]);
+    std::swap(listener, listener_);
+    unreachable_.erase(std::remove(unreachable_.begin(), unreachable_.end(), peer), unreachable_.end());
+    senders_[index]->dead = false;
+    senders_[index]->timer_at_ps = k_never_ps;
+}
+
+std::uint32_t ub_endpoint::next_number(std::uint32_t peer) const
+{
+    const std::uint32_t index = sender_index_.find(peer);
+    return index == k_none ? 0 : senders_[index]->window.next();
+}
+
+void ub_endpoint::expect_number(std::uint32_t peer, std::uint32_t psn)
+{
+    receive_channel& c = receiver_from(peer);
+    c.window.restart(psn);
+    c.count = 0;
+    c.due.clear();
+}
+
+std::string ub_endpoint::blocked_on() const
+{
+    std::string text;
+    for (const auto& c : senders_) {
+        if (c->window.empty())
+            continue;
+        text += fmt::format("{}packets {} to {} for endpoint {} are not acknowledged", text.empty() ? "" : "; ",
+                            c->window.base(), c->window.next() - 1, c->peer);
+    }
+    for (const std::uint32_t d : unreachable_)
+        text += fmt::format("{}endpoint {} is unreachable", text.empty() ? "" : "; ", d);
+    return text;
+}
+
+std::uint64_t ub_endpoint::state_bytes() const
+{
+    return sizeof *this + senders_.size() * (sizeof(send_channel) + config_.rtp_window * sizeof(rtp_sender::slot)) +
+           receivers_.size() * (sizeof(receive_channel) + config_.rtp_window / 8);
+}
+
+} // namespace weft

@@ -1,0 +1,167 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// ub_endpoint: what the UB IO controllers of one chip share: its place, its paths, its transmit queues, its end-to-end transport. The
+// sockets are in ub_io_controller, one per IO die.
+//
+// Models: a path per packet or flow; one transmit queue per UB port and IO die (the input buffers of the engine's router,
+// so nobody waits behind a packet for another port); in mode rtp numbered packets, copies until acknowledged, resends on other
+// paths, duplicates dropped, acknowledgements as packets of the response class. Does not model: work queues, address
+// translation, congestion control.
+//
+// Timing. A packet of the chip goes on to its transmit queue as its bytes come in; the controller adds nothing that is not in the
+// router's latency. Acknowledgements and resends use the same way into the router, one after the other with the chip's packets.
+// Credit to the chip: ctp, when the packet leaves the transmit queue; rtp, when it is acknowledged.
+#pragma once
+
+#include "hw/fabric/fabric_engine.h"
+#include "hw/ub/ub_path_cache.h"
+#include "hw/ub/ub_transport.h"
+#include "tlm/stats.h"
+
+#include <memory>
+#include <vector>
+
+namespace weft {
+
+/// The chip behind an endpoint, as its endpoint sees it.
+class ub_chip_if {
+public:
+    virtual void deliver_to_chip(packet_ptr p, std::uint64_t delay_ps) = 0;
+    virtual void credit_to_chip(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) = 0;
+
+protected:
+    ~ub_chip_if() = default;
+};
+
+/// Told when an endpoint finds a destination unreachable, once for each until something changes.
+class ub_unreachable_if {
+public:
+    virtual void unreachable(std::uint32_t source, std::uint32_t destination) = 0;
+
+protected:
+    ~ub_unreachable_if() = default;
+};
+
+class ub_endpoint final : private timeline_client {
+public:
+    ub_endpoint(timeline& time, packet_pool& pool, fabric_engine& engine, const ub_routing& routing,
+                const ub_plan& plan, const ub_config& config, std::uint32_t number, std::uint32_t router);
+    ~ub_endpoint();
+
+    /// The engine's edge links of IO die `die`, made by the builder: one transmit queue per UB port, one way out to the chip.
+    struct die_links {
+        std::vector<std::uint32_t> transmit;
+        std::uint32_t to_chip = 0;
+        ub_chip_if* chip = nullptr;
+    };
+    void add_die(die_links links);
+    void set_listener(ub_unreachable_if* listener) { listener_ = listener; }
+
+    // --- Data path -------------------------------------------------------------------------------------------------------
+    void from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
+    void from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
+    void left_transmit_queue(std::uint32_t die, std::uint32_t port, std::uint32_t vl, std::uint32_t cells,
+                             std::uint64_t delay_ps);
+
+    // --- Control ---------------------------------------------------------------------------------------------------------
+    ub_path_cache& paths() { return paths_; }
+    const ub_path_cache& paths() const { return paths_; }
+    /// From now on this endpoint speaks and answers as `number`.
+    void rename(std::uint32_t number);
+    std::uint32_t number() const { return number_; }
+    std::uint32_t router() const { return router_; }
+    /// Ends the transport's channels to and from an endpoint: it has moved. What was under way to it is given up.
+    void reset_channel(std::uint32_t peer);
+    /// The next number that this endpoint will send to `peer`, and where it expects to go on from `peer`.
+    std::uint32_t next_number(std::uint32_t peer) const;
+    void expect_number(std::uint32_t peer, std::uint32_t psn);
+    std::vector<std::uint32_t> unreachable() const { return unreachable_; }
+    bool idle() const { return held_ == 0; } ///< no packet waits for its acknowledgement or its window
+    std::string blocked_on() const;          ///< "" when idle
+    std::uint64_t state_bytes() const;
+
+    counter sent;      ///< packets of the chip, once each
+    counter delivered; ///< packets to the chip
+    counter resent;
+    counter duplicates_dropped;
+    counter corrupted_dropped;
+    counter acknowledgements; ///< sent
+    counter given_up;
+    counter not_sent; ///< no path
+
+private:
+    enum event_kind : std::uint16_t { k_timeout, k_ack_due, k_ack_timer, k_ack_arrived };
+    static constexpr std::uint32_t k_none = 0xffff'ffff;
+    /// To one destination.
+    struct send_channel {
+        send_channel(rtp_sender w, std::uint32_t p) : window(std::move(w)), peer(p) {}
+        rtp_sender window;
+        std::uint32_t peer;
+        std::uint64_t timer_at_ps = k_never_ps;
+        std::uint32_t first = k_none, last = k_none; ///< packets that wait for the window, a list through packet::next
+        bool dead = false;
+    };
+    /// From one source.
+    struct receive_channel {
+        receive_channel(rtp_receiver w, std::uint32_t p) : window(std::move(w)), peer(p) {}
+        rtp_receiver window;
+        std::uint32_t peer;
+        std::uint32_t recent = 0; ///< number of a packet of the group to tell about
+        std::uint32_t count = 0;  ///< packets of that group not yet told about
+        std::uint8_t die = 0;     ///< on which the last one came
+        bool timer = false;
+        std::vector<std::uint32_t> due; ///< groups to tell about at the next k_ack_due
+    };
+
+    void on_event(std::uint32_t a, std::uint16_t kind) override;
+    void launch(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t delay_ps);
+    void refuse(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
+    void note_unreachable(std::uint32_t destination);
+    send_channel& sender_to(std::uint32_t destination);
+    receive_channel& receiver_from(std::uint32_t source);
+    void transmit(send_channel& c, packet_ptr original, std::uint64_t delay_ps);
+    void send_waiting(send_channel& c);
+    void send_copy(const packet& original, const ub_path_cache::choice& path, std::uint64_t delay_ps);
+    void arm(send_channel& c, std::uint32_t index);
+    void timeout(std::uint32_t index);
+    void give_up(send_channel& c);
+    void release(std::uint32_t packet_index);
+    void account_arrival(receive_channel& c, std::uint32_t index, std::uint32_t psn, bool duplicate,
+                         std::uint64_t tail_ps);
+    void send_ack(receive_channel& c, std::uint32_t group);
+    void ack_arrived(packet_ptr p);
+    std::uint32_t flow_of(const packet& p);
+    std::uint32_t choose(ub_path_cache::path_set& set, std::uint32_t flow) const
+    {
+        return paths_.choose(set, flow, [this](std::uint32_t port) { return waiting(port); });
+    }
+    std::uint64_t waiting(std::uint32_t port) const { return port < backlog_.size() ? backlog_[port] : 0; }
+    void schedule(std::uint64_t at_ps, std::uint32_t a, event_kind kind);
+
+    timeline& time_;
+    packet_pool& pool_;
+    fabric_engine& engine_;
+    const ub_routing& routing_;
+    const ub_config& config_;
+    packet_format format_;
+    wire_rate local_rate_;
+    ub_path_cache paths_;
+    std::uint32_t number_;
+    std::uint32_t router_;
+    std::uint32_t actor_;
+    std::uint32_t sequence_ = 0;
+    std::uint32_t spread_ = 0;
+    std::vector<die_links> dies_;
+    std::vector<std::uint64_t> busy_until_ps_; ///< way from each die into the router
+    std::vector<std::uint32_t> backlog_;       ///< cells in the transmit queues of each UB port
+    std::vector<std::uint32_t> unreachable_;
+    ub_unreachable_if* listener_ = nullptr;
+    // Mode rtp.
+    flat_index sender_index_, receiver_index_;
+    std::vector<std::unique_ptr<send_channel>> senders_;
+    std::vector<std::unique_ptr<receive_channel>> receivers_;
+    std::uint64_t held_ = 0; ///< packets kept
+};
+
+} // namespace weft

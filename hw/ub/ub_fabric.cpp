@@ -1,0 +1,253 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/ub/ub_fabric.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace weft {
+
+namespace {
+/// SystemC names hold no brackets or commas: "npu(p0,r3,b2,5)" -> "npu_p0_r3_b2_5".
+std::string module_name(const std::string& plan_name)
+{
+    std::string name;
+    for (const char c : plan_name) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (plain)
+            name += c;
+        else if (!name.empty() && name.back() != '_')
+            name += '_';
+    }
+    while (!name.empty() && name.back() == '_')
+        name.pop_back();
+    return name;
+}
+} // namespace
+
+ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const ub_plan& plan,
+                     const ub_config& config, std::uint32_t burst_packets)
+    : sc_core::sc_module(name), time_(time), plan_(plan), config_(config), routing_(plan)
+{
+    fabric_config fabric;
+    fabric.vl_count = k_ub_vls;
+    fabric.pipeline = config.npu_latency;
+    engine_ = std::make_unique<fabric_engine>(time, pool, routing_, fabric);
+    for (const ub_router_plan& r : plan.routers)
+        engine_->add_router(ub_ports{r.ports, r.local_ports}.count(), r.name);
+    links_.reserve(plan.links.size());
+    for (const ub_link_plan& l : plan.links) {
+        const std::uint32_t depth =
+            ub_depth_cells(config, l.lanes, l.propagation, plan.routers[l.to].device, burst_packets);
+        links_.push_back(engine_->add_link(l.from, l.from_port, l.to, l.to_port,
+                                           {config.link_rate(l.lanes), ub_wire(config, l.propagation), depth}));
+    }
+    const packet_format format = config.format();
+    const std::uint64_t held = config.transport == ub_transport::rtp ? config.rtp_send_buffer : config.transmit_queue;
+    const std::uint64_t packet_cells = format.cells_of_one(format.max_payload_bytes);
+    const auto queue_cells =
+        static_cast<std::uint32_t>(packet_cells * std::max<std::uint64_t>(held, 2 * burst_packets));
+    endpoint_at_.assign(plan.routers.size(), ub_routing::k_none);
+    for (std::uint32_t e = 0; e < plan.endpoint_router.size(); ++e) {
+        const std::uint32_t router = plan.endpoint_router[e];
+        const ub_router_plan& r = plan.routers.at(router);
+        if (endpoint_at_[router] != ub_routing::k_none || r.local_ports == 0)
+            throw bug(this->name(), 0, fmt::format("endpoint {} stands at {}, which has no place for it", e, r.name));
+        endpoint_at_[router] = e;
+        endpoints_.push_back(std::make_unique<ub_endpoint>(time, pool, *engine_, routing_, plan, config, e, router));
+        endpoints_.back()->set_listener(this);
+        first_controller_.push_back(static_cast<std::uint32_t>(controllers_.size()));
+        for (std::uint32_t die = 0; die < r.local_ports; ++die)
+            controllers_.push_back(std::make_unique<ub_io_controller>(
+                (module_name(r.name) + "_io" + std::to_string(die)).c_str(), *engine_, *endpoints_.back(),
+                ub_ports{r.ports, r.local_ports}, die, config, queue_cells));
+    }
+    first_controller_.push_back(static_cast<std::uint32_t>(controllers_.size()));
+    engine_->finish_build();
+    actor_ = time.register_actors(1);
+}
+
+ub_fabric::~ub_fabric() = default;
+
+ub_io_controller& ub_fabric::controller(std::uint32_t endpoint, std::uint32_t die)
+{
+    if (die >= dies(endpoint))
+        throw bug(name(), 0, fmt::format("endpoint {} has no IO die {}", endpoint, die));
+    return *controllers_[first_controller_[endpoint] + die];
+}
+
+std::uint32_t ub_fabric::dies(std::uint32_t endpoint) const
+{
+    return first_controller_.at(endpoint + 1) - first_controller_[endpoint];
+}
+
+std::uint32_t ub_fabric::plan_link_of(std::uint32_t engine_link) const
+{
+    // Links were added in the order of the plan.
+    const auto at = std::lower_bound(links_.begin(), links_.end(), engine_link);
+    return at != links_.end() && *at == engine_link ? static_cast<std::uint32_t>(at - links_.begin())
+                                                    : fabric_engine::k_none;
+}
+
+// --- Faults -----------------------------------------------------------------------------------------------------------------
+
+void ub_fabric::fail_link_at(std::uint32_t plan_link, std::uint64_t at_ps)
+{
+    engine_->fail_link_at(link_of(plan_link), at_ps);
+}
+
+void ub_fabric::schedule(const change& c, std::uint64_t at_ps)
+{
+    const auto i = static_cast<std::uint32_t>(changes_.size());
+    changes_.push_back(c);
+    time_.schedule(at_ps, make_order(event_class::memory, actor_, i), *this, i, 0);
+}
+
+void ub_fabric::exclude_at(std::uint32_t source, std::uint32_t plan_link, std::uint64_t at_ps)
+{
+    schedule({source, plan_link, true}, at_ps);
+}
+
+void ub_fabric::readmit_at(std::uint32_t source, std::uint32_t plan_link, std::uint64_t at_ps)
+{
+    schedule({source, plan_link, false}, at_ps);
+}
+
+void ub_fabric::on_event(std::uint32_t a, std::uint16_t)
+{
+    const change c = changes_[a];
+    if (c.exclude)
+        exclude(c.source, c.link);
+    else
+        readmit(c.source, c.link);
+}
+
+void ub_fabric::exclude(std::uint32_t source, std::uint32_t plan_link)
+{
+    endpoints_.at(source)->paths().exclude(plan_link);
+}
+
+void ub_fabric::readmit(std::uint32_t source, std::uint32_t plan_link)
+{
+    ub_endpoint& e = *endpoints_.at(source);
+    e.paths().readmit(plan_link);
+    for (const std::uint32_t peer : e.unreachable()) // they may have come back
+        restart_channels(source, peer);
+}
+
+/// Both ends agree on new numbers, of which no packet of the past has one.
+void ub_fabric::restart_channels(std::uint32_t a, std::uint32_t b)
+{
+    const auto one_way = [&](ub_endpoint& from, std::uint32_t from_number, std::uint32_t to_number) {
+        from.reset_channel(to_number);
+        ub_endpoint& to = *endpoints_.at(endpoint_at_[routing_.router_of(to_number)]);
+        to.expect_number(from_number, from.next_number(to_number));
+    };
+    one_way(*endpoints_.at(endpoint_at_[routing_.router_of(a)]), a, b);
+}
+
+void ub_fabric::take_over(std::uint32_t endpoint, std::uint32_t router)
+{
+    const std::uint32_t object = endpoint_at_.at(router);
+    if (object == ub_routing::k_none)
+        throw bug(name(), time_.now_ps(), fmt::format("{} cannot stand for an endpoint", plan_.routers[router].name));
+    routing_.move_endpoint(endpoint, router);
+    endpoints_[object]->rename(endpoint);
+    for (auto& e : endpoints_)
+        e->paths().forget();
+    if (config_.transport != ub_transport::rtp)
+        return;
+    for (std::uint32_t other = 0; other < endpoints_.size(); ++other)
+        if (other != endpoint && other != object) {
+            restart_channels(other, endpoint);
+            restart_channels(endpoint, other);
+        }
+}
+
+// --- Look -------------------------------------------------------------------------------------------------------------------
+
+void ub_fabric::unreachable(std::uint32_t source, std::uint32_t destination)
+{
+    if (listener_ != nullptr)
+        listener_->unreachable(source, destination);
+}
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> ub_fabric::unreachable() const
+{
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    for (const auto& e : endpoints_)
+        for (const std::uint32_t d : e->unreachable())
+            pairs.emplace_back(e->number(), d);
+    std::sort(pairs.begin(), pairs.end());
+    return pairs;
+}
+
+std::string ub_fabric::unreachable_text(std::size_t at_most) const
+{
+    const auto pairs = unreachable();
+    std::string text;
+    for (std::size_t i = 0; i < pairs.size() && i < at_most; ++i)
+        text += fmt::format("{}{} cannot reach {}", i == 0 ? "" : "\n", endpoint_name(pairs[i].first),
+                            endpoint_name(pairs[i].second));
+    if (pairs.size() > at_most)
+        text += fmt::format("\n... and {} more pairs", pairs.size() - at_most);
+    return text;
+}
+
+bool ub_fabric::idle() const
+{
+    return engine_->packets_inside() == 0 &&
+           std::all_of(endpoints_.begin(), endpoints_.end(), [](const auto& e) { return e->idle(); });
+}
+
+std::string ub_fabric::blocked_on(std::size_t at_most) const
+{
+    std::string text;
+    std::size_t lines = 0;
+    for (const auto& e : endpoints_) {
+        const std::string one = e->blocked_on();
+        if (!one.empty() && lines++ < at_most)
+            text += fmt::format("{}{}: {}", lines == 1 ? "" : "\n", endpoint_name(e->number()), one);
+    }
+    if (lines > at_most)
+        text += fmt::format("\n... and {} more", lines - at_most);
+    return text;
+}
+
+ub_router_stats ub_fabric::router_stats(std::uint32_t router) const
+{
+    ub_router_stats s;
+    for (std::uint32_t p = 0; p < plan_.routers.at(router).ports; ++p) {
+        const std::uint32_t link = engine_->out_link(router, p);
+        if (link == fabric_engine::k_none)
+            continue;
+        s.packets_out += engine_->link_packets(link);
+        s.wire_bytes_out += engine_->link_wire_bytes(link);
+        s.busy_ps += engine_->link_busy_ps(link);
+    }
+    return s;
+}
+
+const std::string& ub_fabric::endpoint_name(std::uint32_t endpoint) const
+{
+    return plan_.routers.at(routing_.router_of(endpoint)).name;
+}
+
+std::uint64_t ub_fabric::sum(counter ub_endpoint::*which) const
+{
+    std::uint64_t n = 0;
+    for (const auto& e : endpoints_)
+        n += ((*e).*which).value();
+    return n;
+}
+
+std::uint64_t ub_fabric::state_bytes() const
+{
+    std::uint64_t n = engine_->state_bytes() + links_.capacity() * sizeof(std::uint32_t) +
+                      controllers_.size() * sizeof(ub_io_controller);
+    for (const auto& e : endpoints_)
+        n += e->state_bytes();
+    return n;
+}
+
+} // namespace weft

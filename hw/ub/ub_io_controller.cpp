@@ -1,0 +1,52 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/ub/ub_io_controller.h"
+
+namespace weft {
+
+ub_io_controller::ub_io_controller(const sc_core::sc_module_name& name, fabric_engine& engine, ub_endpoint& endpoint,
+                                   const ub_ports& ports, std::uint32_t die, const ub_config& config,
+                                   std::uint32_t queue_cells)
+    : sc_core::sc_module(name), in("in", engine.vl_count()), out("out", engine.vl_count()),
+      stats(std::string(this->name())), engine_(engine), endpoint_(endpoint), die_(die), queue_cells_(queue_cells),
+      way_out_(*this)
+{
+    in.bind(static_cast<link_fw_if&>(*this));
+    out.bind(static_cast<link_bw_if&>(*this));
+    // The way between controller and chip is part of the router's latency.
+    const fabric_link_params local{config.local_port_rate, duration(0), queue_cells};
+    ub_endpoint::die_links links;
+    links.chip = this;
+    queues_.reserve(ports.ub);
+    for (std::uint32_t p = 0; p < ports.ub; ++p) {
+        queues_.emplace_back(*this, p);
+        links.transmit.push_back(
+            engine.add_edge_input(endpoint.router(), ports.transmit(die, p), local, queues_.back()));
+    }
+    to_chip_ = engine.add_edge_output(endpoint.router(), ports.to_chip(die), local, way_out_);
+    links.to_chip = to_chip_;
+    endpoint.add_die(std::move(links));
+    if (die == 0) { // of both dies together
+        stats.add("sent", "packets", "Packets of the chip, once each", endpoint.sent);
+        stats.add("delivered", "packets", "Packets handed to the chip", endpoint.delivered);
+        stats.add("resent", "packets", "Packets sent again", endpoint.resent);
+        stats.add("duplicates_dropped", "packets", "Packets that had arrived before", endpoint.duplicates_dropped);
+        stats.add("corrupted_dropped", "packets", "Packets whose end-to-end CRC was wrong", endpoint.corrupted_dropped);
+        stats.add("acknowledgements", "packets", "Acknowledgements sent", endpoint.acknowledgements);
+        stats.add("given_up", "packets", "Packets sent and never acknowledged", endpoint.given_up);
+        stats.add("not_sent", "packets", "Packets without a path", endpoint.not_sent);
+    }
+}
+
+void ub_io_controller::start_of_simulation()
+{
+    for (std::uint32_t c = 0; c < k_ub_classes; ++c)
+        in->credit(c * k_ub_lanes_per_class, queue_cells_, 0);
+}
+
+void ub_io_controller::transmit_queue::deliver(packet_ptr, std::uint64_t)
+{
+    throw bug(owner.name(), 0, "a transmit queue was asked to deliver");
+}
+
+} // namespace weft

@@ -1,0 +1,89 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/ub/ub_link.h"
+
+#include <algorithm>
+
+namespace weft {
+
+duration ub_pipeline(const ub_config& config, ub_device device)
+{
+    switch (device) {
+    case ub_device::npu: return config.npu_latency;
+    case ub_device::cpu: return config.cpu_latency;
+    case ub_device::nic: return config.nic_latency;
+    case ub_device::lrs: return config.lrs_latency;
+    case ub_device::hrs: return config.hrs_latency;
+    }
+    return {};
+}
+
+std::uint64_t ub_round_trip_ps(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
+                               std::uint32_t burst_packets)
+{
+    const packet_format format = config.format();
+    const std::uint64_t bytes = format.wire_bytes(std::uint64_t{burst_packets} * format.max_payload_bytes);
+    // The wire twice; a turn between dies is the longest way through the device.
+    const std::uint64_t crossing = into == ub_device::npu ? config.die_crossing.value() : 0;
+    return 2 * ub_wire(config, propagation).value() + ub_pipeline(config, into).value() + crossing +
+           wire_rate(config.link_rate(lanes)).time_ps(bytes);
+}
+
+std::uint32_t ub_depth_cells(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
+                             std::uint32_t burst_packets)
+{
+    const packet_format format = config.format();
+    const std::uint64_t payload = std::uint64_t{burst_packets} * format.max_payload_bytes;
+    const std::uint64_t cells = format.cells(payload);
+    std::uint64_t depth = std::max(config.buffer_per_vl.value() / config.cell_bytes(), 2 * cells);
+    if (config.buffers_cover_round_trip) {
+        const std::uint64_t one = wire_rate(config.link_rate(lanes)).time_ps(format.wire_bytes(payload));
+        const std::uint64_t round_trip = ub_round_trip_ps(config, lanes, propagation, into, burst_packets);
+        depth = std::max(depth, ((round_trip + one - 1) / one + 1) * cells);
+    }
+    return static_cast<std::uint32_t>(depth);
+}
+
+std::vector<ub_hop> ub_hops(const ub_plan& plan, const std::vector<std::uint32_t>& links, std::uint32_t first_die)
+{
+    std::vector<ub_hop> hops;
+    std::uint32_t die = first_die;
+    for (const std::uint32_t index : links) {
+        const ub_link_plan& l = plan.links.at(index);
+        ub_hop h;
+        h.lanes = l.lanes;
+        h.propagation = l.propagation;
+        h.into = plan.routers.at(l.to).device;
+        h.crosses = die != (l.from_port >= plan.routers.at(l.from).second_die_from ? 1u : 0u);
+        hops.push_back(h);
+        die = l.to_port >= plan.routers.at(l.to).second_die_from ? 1u : 0u;
+    }
+    return hops;
+}
+
+std::uint64_t ub_zero_load_ps(const ub_config& config, ub_device source, const std::vector<ub_hop>& hops,
+                              std::uint64_t payload_bytes)
+{
+    const std::uint64_t bytes = config.format().wire_bytes(payload_bytes);
+    const std::uint64_t local = wire_rate(config.local_port_rate).time_ps(bytes);
+    std::uint64_t head = ub_pipeline(config, source).value();
+    std::uint64_t tail = head + local;
+    // A wire starts when the head is there, or later if it would run dry before the tail is.
+    const auto send = [&](std::uint64_t on_wire, std::uint64_t until_next_arbitration) {
+        const std::uint64_t start = std::max(head, tail - std::min(tail, on_wire));
+        head = start + until_next_arbitration;
+        tail = head + on_wire;
+    };
+    for (const ub_hop& h : hops) {
+        if (h.crosses) {
+            head += config.die_crossing.value();
+            tail += config.die_crossing.value();
+        }
+        send(wire_rate(config.link_rate(h.lanes)).time_ps(bytes),
+             ub_wire(config, h.propagation).value() + ub_pipeline(config, h.into).value());
+    }
+    send(local, 0);
+    return tail;
+}
+
+} // namespace weft

@@ -1,0 +1,52 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arithmetic of UB links and paths in closed form: buffers, round trips, and the time of one packet through an idle fabric. What
+// the engine must reproduce; used by the builder, by tests, by `weft check`. Plain C++.
+#pragma once
+
+#include "hw/ub/ub_config.h"
+#include "hw/ub/ub_plan.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace weft {
+
+/// Head of a packet through a device of this kind.
+duration ub_pipeline(const ub_config& config, ub_device device);
+
+/// Wire of a link as its packets see it: the cable, and MAC, PHY and FEC of both ends.
+inline duration ub_wire(const ub_config& config, duration propagation)
+{
+    return duration(propagation.value() + config.mac_latency.value());
+}
+
+/// From the start of a full packet (or burst) until its credit can be used again: out over the wire, through the arbitration of
+/// `into`, out of its buffer as fast as it came, and the credit back.
+std::uint64_t ub_round_trip_ps(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
+                               std::uint32_t burst_packets = 1);
+
+/// Cells per VL behind a link: the configured buffer, raised to the round trip unless that is off, and never less than
+/// two packets (or bursts).
+std::uint32_t ub_depth_cells(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
+                             std::uint32_t burst_packets = 1);
+
+/// One link of a way, and the device at its end.
+struct ub_hop {
+    std::uint32_t lanes = 4;
+    duration propagation;
+    ub_device into = ub_device::npu;
+    bool crosses = false; ///< the packet came in, or began, on the other IO die of the device that sends
+};
+
+/// The links of a path from router to router. `first_die` is the IO die where the packet begins.
+std::vector<ub_hop> ub_hops(const ub_plan& plan, const std::vector<std::uint32_t>& links, std::uint32_t first_die = 0);
+
+/// From the first byte at the source's controller until the last byte at the destination's chip, with nobody else on the way:
+///   sum over the devices of their latency (both ends included) + sum over the links of cable and MAC + die crossings
+///   + the packet at the slowest wire of the way, and what a slow wire in front of a faster one adds (cut-through).
+std::uint64_t ub_zero_load_ps(const ub_config& config, ub_device source, const std::vector<ub_hop>& hops,
+                              std::uint64_t payload_bytes);
+
+} // namespace weft

@@ -1,0 +1,135 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/ub/ub_path_cache.h"
+
+#include "tlm/check.h"
+
+#include <algorithm>
+
+namespace weft {
+
+ub_path_cache::ub_path_cache(const ub_plan& plan, const ub_routing& routing, const ub_config& config,
+                             std::uint32_t router)
+    : plan_(plan), routing_(routing), use_(config.paths), spreading_(config.spreading), choice_(config.choice),
+      router_(router)
+{
+}
+
+ub_path_cache::path_set& ub_path_cache::look_up(std::uint32_t destination)
+{
+    last_ = index_.insert(destination);
+    if (last_ == sets_.size()) {
+        sets_.emplace_back();
+        sets_.back().destination = destination;
+    }
+    if (sets_[last_].epoch != epoch_)
+        fetch(sets_[last_]);
+    return sets_[last_];
+}
+
+bool ub_path_cache::wanted(ub_path_kind kind) const
+{
+    return kind == ub_path_kind::shortest || use_ == ub_path_use::all ||
+           (kind == ub_path_kind::detour ? use_ == ub_path_use::detour : use_ == ub_path_use::borrow);
+}
+
+void ub_path_cache::fetch(path_set& set)
+{
+    ++fetches_;
+    set.epoch = epoch_;
+    const std::uint32_t to = routing_.router_of(set.destination);
+    std::vector<choice> found;
+    if (plan_.paths == nullptr || to == router_) {
+        // Tables alone; a packet to an endpoint of the own router turns round there.
+        if (to == router_ || routing_.table_port(router_, to, 0) != ub_routing::k_none)
+            found.emplace_back();
+        if (to == router_)
+            found.front().port = 0;
+    } else {
+        std::vector<bool> down;
+        if (!excluded_.empty()) {
+            down.resize(plan_.links.size());
+            for (const std::uint32_t link : excluded_)
+                down[link] = true;
+        }
+        const std::vector<ub_path> paths = plan_.paths->paths(router_, to, down);
+        // Kinds that the configuration leaves out are better than nothing.
+        const bool any_wanted =
+            std::any_of(paths.begin(), paths.end(), [&](const ub_path& p) { return wanted(p.kind); });
+        for (const ub_path& p : paths) {
+            if (any_wanted && !wanted(p.kind))
+                continue;
+            choice c;
+            c.route = p.route.bits;
+            c.weight = std::max<std::uint32_t>(1, p.weight);
+            c.lane = p.first_lane;
+            c.kind = p.kind;
+            if (p.route.here())
+                c.port = abi::ub::decode_instruction(p.route.present_byte()).port;
+            else if (!p.links.empty())
+                c.port = plan_.links[p.links.front()].from_port;
+            found.push_back(c);
+        }
+        if (found.size() > 255)
+            throw bug("ub_path_cache", 0, "a path set has more than 255 paths");
+    }
+    const auto same = [](const choice& a, const choice& b) {
+        return a.route == b.route && a.port == b.port && a.lane == b.lane && a.weight == b.weight;
+    };
+    if (found.size() == set.paths.size() && std::equal(found.begin(), found.end(), set.paths.begin(), same))
+        return; // flows stay where they are
+    set.paths = std::move(found);
+    set.equal = std::all_of(set.paths.begin(), set.paths.end(),
+                            [&](const choice& c) { return c.weight == set.paths.front().weight; });
+    // Sources begin with different paths, so that they do not meet in lockstep.
+    const auto n = static_cast<std::uint32_t>(set.paths.size());
+    set.next = n == 0 ? 0 : ub_routing::way_of(set.destination, router_, n);
+    set.due.assign(set.equal ? 0 : n, 0);
+    set.flow_path.clear();
+}
+
+std::uint32_t ub_path_cache::by_weight(path_set& set) const
+{
+    const auto n = static_cast<std::uint32_t>(set.paths.size());
+    if (set.equal) {
+        const std::uint32_t i = set.next;
+        set.next = i + 1 == n ? 0 : i + 1;
+        return i;
+    }
+    std::int64_t sum = 0;
+    std::uint32_t best = 0;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        set.due[i] += set.paths[i].weight;
+        sum += set.paths[i].weight;
+        if (set.due[i] > set.due[best])
+            best = i;
+    }
+    set.due[best] -= sum;
+    return best;
+}
+
+std::uint32_t ub_path_cache::choose_other(path_set& set, std::uint32_t avoid) const
+{
+    const std::uint32_t i = by_weight(set);
+    return i == avoid ? by_weight(set) : i;
+}
+
+void ub_path_cache::exclude(std::uint32_t link)
+{
+    const auto at = std::lower_bound(excluded_.begin(), excluded_.end(), link);
+    if (at != excluded_.end() && *at == link)
+        return;
+    excluded_.insert(at, link);
+    ++epoch_;
+}
+
+void ub_path_cache::readmit(std::uint32_t link)
+{
+    const auto at = std::lower_bound(excluded_.begin(), excluded_.end(), link);
+    if (at == excluded_.end() || *at != link)
+        return;
+    excluded_.erase(at);
+    ++epoch_;
+}
+
+} // namespace weft

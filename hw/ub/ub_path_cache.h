@@ -1,0 +1,111 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a source knows about its ways: a path set per destination, fetched when it is first needed, and the choice among the paths
+// of a set. Plain C++.
+//
+// Choice by weights is smooth weighted round robin: of n paths with weights w each run of sum(w) packets has exactly w of each, as
+// far apart as they can be. Adaptive choice takes the path whose first port has the fewest cells waiting, the first of equals.
+// A flow keeps its path until its set changes.
+#pragma once
+
+#include "hw/ub/ub_config.h"
+#include "hw/ub/ub_plan.h"
+#include "hw/ub/ub_routing.h"
+#include "tlm/flat_index.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace weft {
+
+class ub_path_cache {
+public:
+    static constexpr std::uint32_t k_any_port = 0xffff; ///< the table of the router decides, by the flow
+
+    struct choice {
+        std::uint64_t route = 0;
+        std::uint32_t weight = 1;
+        std::uint16_t port = k_any_port; ///< first UB port
+        std::uint8_t lane = 0;
+        ub_path_kind kind = ub_path_kind::shortest;
+    };
+    struct path_set {
+        std::uint32_t destination = 0;
+        std::uint32_t epoch = 0;
+        bool equal = true;      ///< all weights are the same
+        std::uint32_t next = 0; ///< of equal weights
+        std::vector<choice> paths;
+        std::vector<std::int64_t> due;       ///< of unequal weights: how much each path lags behind its share
+        std::vector<std::uint8_t> flow_path; ///< per flow % k_flows: path + 1, 0 not yet chosen
+    };
+
+    ub_path_cache(const ub_plan& plan, const ub_routing& routing, const ub_config& config, std::uint32_t router);
+
+    /// Paths to an endpoint; none: unreachable. Valid until the next call.
+    path_set& set_for(std::uint32_t destination)
+    {
+        if (last_ < sets_.size() && sets_[last_].destination == destination && sets_[last_].epoch == epoch_)
+            return sets_[last_];
+        return look_up(destination);
+    }
+    /// Index of the path for the next packet of flow `flow` of a set that is not empty. waiting(port): what waits for a UB port.
+    template <class Waiting> std::uint32_t choose(path_set& set, std::uint32_t flow, Waiting&& waiting) const
+    {
+        if (set.paths.size() == 1)
+            return 0;
+        std::uint8_t* kept = nullptr;
+        if (spreading_ == ub_spreading::flow) {
+            if (set.flow_path.empty())
+                set.flow_path.assign(k_flows, 0);
+            kept = &set.flow_path[flow % k_flows];
+            if (*kept != 0)
+                return *kept - 1u;
+        }
+        std::uint32_t best = 0;
+        if (choice_ == ub_choice::weighted) {
+            best = by_weight(set);
+        } else {
+            auto least = waiting(set.paths[0].port);
+            for (std::uint32_t i = 1; i < set.paths.size(); ++i) {
+                const auto w = waiting(set.paths[i].port);
+                if (w < least)
+                    least = w, best = i;
+            }
+        }
+        if (kept != nullptr)
+            *kept = static_cast<std::uint8_t>(best + 1);
+        return best;
+    }
+    /// The same, but another path than `avoid` where there is one: for what was sent in vain.
+    std::uint32_t choose_other(path_set& set, std::uint32_t avoid) const;
+
+    void exclude(std::uint32_t link);
+    void readmit(std::uint32_t link);
+    const std::vector<std::uint32_t>& excluded() const { return excluded_; } ///< links, sorted
+    /// All sets are fetched anew: an endpoint has moved.
+    void forget() { ++epoch_; }
+    std::uint64_t fetches() const { return fetches_; }
+
+private:
+    static constexpr std::uint32_t k_flows = 64;
+    path_set& look_up(std::uint32_t destination);
+    void fetch(path_set& set);
+    bool wanted(ub_path_kind kind) const;
+    std::uint32_t by_weight(path_set& set) const;
+
+    const ub_plan& plan_;
+    const ub_routing& routing_;
+    ub_path_use use_;
+    ub_spreading spreading_;
+    ub_choice choice_;
+    std::uint32_t router_;
+    std::uint32_t epoch_ = 1;
+    std::uint32_t last_ = 0;
+    std::uint64_t fetches_ = 0;
+    flat_index index_; ///< destination -> sets_
+    std::vector<path_set> sets_;
+    std::vector<std::uint32_t> excluded_;
+};
+
+} // namespace weft

@@ -1,0 +1,178 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// End-to-end reliable transport (mode rtp), both ends, as plain C++: numbers, a window, selective acknowledgements, time-outs. What
+// sends packets and runs the clock is ub_endpoint.
+//
+// A sender numbers its packets to one destination (PSN) and keeps each until it is acknowledged; at most `window` are under way.
+// A receiver takes every packet once, in any order, and tells the sender in acknowledgements: all numbers below
+// `cumulative`, and which of the 64 from `group` on have arrived. Wait for an acknowledgement of a packet: the configured time,
+// doubled with every try; a packet whose last try was in vain while nothing at all was acknowledged makes its destination
+// unreachable.
+// Source of the scheme: UB's RTP has PSNs, acknowledgements and selective ones (Q); window and coalescing are assumed.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace weft {
+
+struct rtp_ack {
+    std::uint32_t cumulative = 0; ///< all numbers before this one have arrived
+    std::uint32_t group = 0;      ///< a multiple of 64
+    std::uint64_t arrived = 0;    ///< bit i: number group + i has arrived
+};
+
+/// `a` comes before `b` in the circle of numbers.
+constexpr bool psn_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
+
+class rtp_sender {
+public:
+    struct slot {
+        std::uint64_t sent_ps = 0; ///< last time
+        std::uint64_t deadline_ps = 0;
+        std::uint32_t packet = 0; ///< the caller's
+        std::uint16_t path = 0;   ///< that it was last sent on
+        std::uint8_t tries = 0;
+        bool waiting = false; ///< for its acknowledgement
+    };
+
+    /// `window` is a power of two.
+    rtp_sender(std::uint32_t window, std::uint64_t timeout_ps, std::uint32_t tries)
+        : slots_(window), timeout_ps_(timeout_ps), tries_(tries)
+    {
+    }
+
+    bool full() const { return next_ - base_ >= slots_.size(); }
+    bool empty() const { return next_ == base_; }
+    std::uint32_t next() const { return next_; }
+    std::uint32_t base() const { return base_; }
+
+    /// Takes charge of a packet that is sent now; returns its number. Only when not full().
+    std::uint32_t push(std::uint32_t packet, std::uint16_t path, std::uint64_t now_ps)
+    {
+        slot& s = at(next_);
+        s.packet = packet;
+        s.path = path;
+        s.sent_ps = now_ps;
+        s.deadline_ps = now_ps + timeout_ps_;
+        s.tries = 1;
+        s.waiting = true;
+        return next_++;
+    }
+    /// release(slot) for every packet that `a` newly acknowledges.
+    template <class Release> void acknowledge(const rtp_ack& a, std::uint64_t now_ps, Release&& release)
+    {
+        const auto done = [&](std::uint32_t psn) {
+            slot& s = at(psn);
+            if (!s.waiting)
+                return;
+            s.waiting = false;
+            progress_ps_ = now_ps;
+            release(s);
+        };
+        if (psn_before(next_, a.cumulative))
+            return; // of another life of this channel
+        for (std::uint32_t psn = base_; psn_before(psn, a.cumulative); ++psn)
+            done(psn);
+        for (std::uint64_t bits = a.arrived; bits != 0; bits &= bits - 1) {
+            const std::uint32_t psn = a.group + static_cast<std::uint32_t>(__builtin_ctzll(bits));
+            if (!psn_before(psn, base_) && psn_before(psn, next_))
+                done(psn);
+        }
+        while (base_ != next_ && !at(base_).waiting)
+            ++base_;
+    }
+    /// Earliest time at which a packet is to be sent again; ~0: nothing is waiting.
+    std::uint64_t next_deadline_ps() const
+    {
+        std::uint64_t first = ~std::uint64_t{0};
+        for (std::uint32_t psn = base_; psn != next_; ++psn) {
+            const slot& s = slots_[psn & (slots_.size() - 1)];
+            first = s.waiting && s.deadline_ps < first ? s.deadline_ps : first;
+        }
+        return first;
+    }
+    /// resend(psn, slot) for every packet whose time is over; false when the destination counts as unreachable.
+    template <class Resend> bool expire(std::uint64_t now_ps, Resend&& resend)
+    {
+        for (std::uint32_t psn = base_; psn != next_; ++psn) {
+            slot& s = at(psn);
+            if (!s.waiting || s.deadline_ps > now_ps)
+                continue;
+            if (s.tries < tries_)
+                ++s.tries;
+            else if (progress_ps_ <= s.sent_ps)
+                return false;
+            s.sent_ps = now_ps;
+            s.deadline_ps = now_ps + (timeout_ps_ << (s.tries - 1));
+            resend(psn, s);
+        }
+        return true;
+    }
+    /// Gives up all that waits: release(slot) for each. The next number is one that was never used.
+    template <class Release> void give_up(Release&& release)
+    {
+        for (; base_ != next_; ++base_)
+            if (at(base_).waiting) {
+                at(base_).waiting = false;
+                release(at(base_));
+            }
+    }
+
+private:
+    slot& at(std::uint32_t psn) { return slots_[psn & (slots_.size() - 1)]; }
+
+    std::vector<slot> slots_;
+    std::uint32_t base_ = 0, next_ = 0;
+    std::uint64_t timeout_ps_;
+    std::uint32_t tries_;
+    std::uint64_t progress_ps_ = 0; ///< when an acknowledgement last brought something new
+};
+
+class rtp_receiver {
+public:
+    explicit rtp_receiver(std::uint32_t window) : arrived_(window, false) {}
+
+    /// True when the packet is new; false for a duplicate.
+    bool accept(std::uint32_t psn)
+    {
+        if (psn_before(psn, base_) || (psn - base_ < arrived_.size() && arrived_[place(psn)]))
+            return false;
+        if (psn - base_ >= arrived_.size())
+            return false; // beyond any window: of another life of this channel
+        arrived_[place(psn)] = true;
+        while (arrived_[place(base_)]) {
+            arrived_[place(base_)] = false;
+            ++base_;
+        }
+        return true;
+    }
+    /// What to tell the sender about the numbers around `psn`.
+    rtp_ack ack_for(std::uint32_t psn) const
+    {
+        rtp_ack a;
+        a.cumulative = base_;
+        a.group = psn & ~63u;
+        for (std::uint32_t i = 0; i < 64; ++i) {
+            const std::uint32_t n = a.group + i;
+            const bool there = psn_before(n, base_) || (n - base_ < arrived_.size() && arrived_[place(n)]);
+            a.arrived |= std::uint64_t{there} << i;
+        }
+        return a;
+    }
+    std::uint32_t base() const { return base_; }
+    /// The sender has given up everything before `psn`.
+    void restart(std::uint32_t psn)
+    {
+        arrived_.assign(arrived_.size(), false);
+        base_ = psn;
+    }
+
+private:
+    std::size_t place(std::uint32_t psn) const { return psn & (arrived_.size() - 1); }
+    std::vector<bool> arrived_;
+    std::uint32_t base_ = 0; ///< all before it have arrived
+};
+
+} // namespace weft

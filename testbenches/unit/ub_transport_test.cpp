@@ -1,0 +1,153 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The end-to-end transport of UB as plain C++: window, acknowledgements, time-outs, duplicates.
+#include "hw/ub/ub_transport.h"
+#include "platforms/workload/traffic.h"
+#include "tlm/flat_index.h"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <set>
+#include <vector>
+
+using namespace weft;
+
+TEST_CASE("rtp sender: a full window, cumulative and selective acknowledgement")
+{
+    rtp_sender s(8, 100, 3);
+    for (std::uint32_t i = 0; i < 8; ++i)
+        CHECK(s.push(100 + i, 0, i) == i);
+    CHECK(s.full());
+    std::vector<std::uint32_t> released;
+    const auto release = [&](const rtp_sender::slot& slot) { released.push_back(slot.packet); };
+    s.acknowledge({0, 0, 0b1010'0000}, 10, release); // 5 and 7
+    CHECK(released == std::vector<std::uint32_t>{105, 107});
+    CHECK(s.full());
+    s.acknowledge({3, 0, 0b1010'0111}, 11, release); // 0, 1, 2; 5 and 7 again
+    CHECK(released == std::vector<std::uint32_t>{105, 107, 100, 101, 102});
+    CHECK(s.base() == 3);
+    CHECK_FALSE(s.full());
+    s.acknowledge({6, 0, 0}, 12, release);
+    CHECK(s.base() == 6);
+    s.acknowledge({8, 0, 0}, 13, release);
+    CHECK(s.empty());
+    CHECK(released.size() == 8);
+    s.acknowledge({50, 0, ~0ull}, 14, release); // numbers that were never sent
+    CHECK(s.base() == 8);
+}
+
+TEST_CASE("rtp sender: waits double, and after the last try in vain the destination is unreachable")
+{
+    rtp_sender s(4, 100, 3);
+    s.push(1, 0, 1000);
+    std::vector<std::uint64_t> sent_again;
+    std::uint64_t now = 1000;
+    bool alive = true;
+    while (alive) {
+        now = s.next_deadline_ps();
+        alive = s.expire(now, [&](std::uint32_t, rtp_sender::slot&) { sent_again.push_back(now); });
+    }
+    CHECK(sent_again == std::vector<std::uint64_t>{1100, 1300});
+    CHECK(now == 1700);
+    // While others are acknowledged, it is tried on.
+    rtp_sender t(4, 100, 3);
+    t.push(1, 0, 0);
+    for (int i = 0; i < 20; ++i) {
+        now = t.next_deadline_ps();
+        const std::uint32_t psn = t.push(2, 0, now - 1);
+        t.acknowledge({0, psn & ~63u, std::uint64_t{1} << (psn & 63)}, now - 1, [](const rtp_sender::slot&) {});
+        REQUIRE(t.expire(now, [](std::uint32_t, rtp_sender::slot&) {}));
+        if (t.full())
+            break;
+    }
+}
+
+TEST_CASE("rtp: whatever is lost, delayed and doubled between both ends, every packet arrives once")
+{
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        traffic_random random(seed);
+        const std::uint32_t window = 1u << (2 + random.below(7)), packets = 1500;
+        rtp_sender s(window, 50, 30);
+        rtp_receiver r(window);
+        struct flying {
+            bool is_ack;
+            std::uint32_t psn;
+            rtp_ack ack;
+        };
+        std::multimap<std::uint64_t, flying> wire; // by time of arrival
+        std::map<std::uint32_t, int> delivered;
+        std::uint32_t next = 0, released = 0, duplicates = 0;
+        std::uint64_t now = 0;
+        const auto fly = [&](const flying& f) {
+            if (random.below(100) >= 10) // lost
+                wire.emplace(now + 1 + random.below(40), f);
+            if (random.below(100) < 5) // doubled
+                wire.emplace(now + 1 + random.below(400), f);
+        };
+        while (released < packets) {
+            REQUIRE(now < 10'000'000);
+            while (next < packets && !s.full()) {
+                const std::uint32_t psn = s.push(next++, 0, now);
+                fly({false, psn, {}});
+            }
+            ++now;
+            while (!wire.empty() && wire.begin()->first <= now) {
+                const flying f = wire.begin()->second;
+                wire.erase(wire.begin());
+                if (f.is_ack) {
+                    s.acknowledge(f.ack, now, [&](const rtp_sender::slot&) { ++released; });
+                } else {
+                    if (r.accept(f.psn))
+                        ++delivered[f.psn];
+                    else
+                        ++duplicates;
+                    fly({true, 0, r.ack_for(f.psn)});
+                }
+            }
+            REQUIRE(s.expire(now, [&](std::uint32_t psn, rtp_sender::slot&) { fly({false, psn, {}}); }));
+        }
+        CHECK(delivered.size() == packets);
+        for (const auto& d : delivered)
+            CHECK(d.second == 1);
+        CHECK(duplicates > 0);
+        CHECK(s.empty());
+        CHECK(r.base() == packets);
+    }
+}
+
+TEST_CASE("rtp: after a channel is given up, nothing of its past is taken for new")
+{
+    rtp_sender s(64, 100, 2);
+    rtp_receiver r(64);
+    for (std::uint32_t i = 0; i < 10; ++i)
+        s.push(i, 0, 0);
+    CHECK(r.accept(4));
+    std::uint32_t given_up = 0;
+    s.give_up([&](const rtp_sender::slot&) { ++given_up; });
+    CHECK(given_up == 10);
+    CHECK(s.empty());
+    r.restart(s.next());
+    for (std::uint32_t i = 0; i < 10; ++i)
+        CHECK_FALSE(r.accept(i));
+    CHECK(s.push(77, 0, 0) == 10);
+    CHECK(r.accept(10));
+    CHECK_FALSE(r.accept(10));
+}
+
+TEST_CASE("flat_index numbers keys in the order in which they come")
+{
+    flat_index f;
+    traffic_random random(3);
+    std::map<std::uint64_t, std::uint32_t> expected;
+    CHECK(f.find(5) == flat_index::k_none);
+    for (int i = 0; i < 5000; ++i) {
+        const std::uint64_t key = random.below(2) ? random.below(700) : random.next();
+        const auto known = expected.emplace(key, static_cast<std::uint32_t>(expected.size())).first;
+        REQUIRE(f.insert(key) == known->second);
+    }
+    CHECK(f.size() == expected.size());
+    for (const auto& e : expected)
+        REQUIRE(f.find(e.first) == e.second);
+}
