@@ -13,22 +13,27 @@
 namespace weft::firmware::costs {
 
 // A command.
-inline constexpr std::uint32_t k_command = 545;      ///< take, decode and check it
-inline constexpr std::uint32_t k_engine = 1200;      ///< set up the engine of rings and trees
-inline constexpr std::uint32_t k_engine_end = 260;   ///< its end
-inline constexpr std::uint32_t k_parent = 455;       ///< find the parent in a broadcast tree
-inline constexpr std::uint32_t k_channel = 190;      ///< plan a channel
-inline constexpr std::uint32_t k_view = 330;         ///< find the own place and neighbours on a ring
-inline constexpr std::uint32_t k_axis_view = 150;    ///< the same along one dimension of a full mesh
-inline constexpr std::uint32_t k_whole_view = 600;   ///< the same on the ring over all of one
-inline constexpr std::uint32_t k_whole_member = 200; ///< k_member on that
-inline constexpr std::uint32_t k_fan_axis = 60;      ///< look what a dimension is for in a broadcast on a full mesh
-inline constexpr std::uint32_t k_member = 240;       ///< find the rank at a position of a ring
-inline constexpr std::uint32_t k_plan_phase = 60;    ///< plan a phase and see whether its ring needs to be told
-inline constexpr std::uint32_t k_notify = 215;       ///< tell a neighbour something
-inline constexpr std::uint32_t k_tree_block = 60;    ///< look at one block of 2x2 chips while spanning a tree
-inline constexpr std::uint32_t k_drain = 60;         ///< wait until everything sent has left memory
-inline constexpr std::uint32_t k_response = 290;     ///< assemble and post the response
+inline constexpr std::uint32_t k_command = 545;    ///< take, decode and check it
+inline constexpr std::uint32_t k_engine = 1200;    ///< set up the engine of rings and trees
+inline constexpr std::uint32_t k_engine_end = 260; ///< its end
+inline constexpr std::uint32_t k_parent = 455;     ///< find the parent in a broadcast tree
+inline constexpr std::uint32_t k_channel = 190;    ///< plan a channel
+inline constexpr std::uint32_t k_view = 330;       ///< find the own place and neighbours on a ring
+inline constexpr std::uint32_t k_member = 240;     ///< find the rank at a position of a ring
+inline constexpr std::uint32_t k_plan_phase = 60;  ///< plan a phase and see whether its ring needs to be told
+inline constexpr std::uint32_t k_notify = 215;     ///< tell a neighbour something
+inline constexpr std::uint32_t k_tree_block = 60;  ///< look at one block of 2x2 chips while spanning a tree
+inline constexpr std::uint32_t k_drain = 60;       ///< wait until everything sent has left memory
+inline constexpr std::uint32_t k_response = 290;   ///< assemble and post the response
+
+// The same on full meshes, in part by the number of dimensions. Measured on 4x4 and 2x2x2x2 ranks.
+inline constexpr std::uint32_t k_whole_view = 115;  ///< k_view on the ring over all ranks, for each dimension
+inline constexpr std::uint32_t k_axis_view = 60;    ///< k_view along one dimension, for each
+inline constexpr std::uint32_t k_whole_member = 75; ///< k_member on the ring over all ranks
+inline constexpr std::uint32_t k_whole_axis = 60;   ///< and for each dimension
+inline constexpr std::uint32_t k_fan_engine = 300;  ///< k_engine of a broadcast
+inline constexpr std::uint32_t k_fan_axis = 60;     ///< look what a dimension is for in it
+inline constexpr std::uint32_t k_shot_message = 40; ///< find the next part of a shard for two shots
 
 // The same around failed chips.
 inline constexpr std::uint32_t k_broken_view = 1370; ///< k_view

@@ -22,7 +22,7 @@ engine::engine(abi::hal& hal, dma_driver& dma, firmware_context& context, const 
     : hal_(hal), dma_(dma), context_(context), command_(command), mesh_(mesh_of(context.table)),
       element_bytes_(abi::element_bytes(command.type)),
       chunk_elements_(command.chunk_bytes / element_bytes_ > 0 ? command.chunk_bytes / element_bytes_ : 1),
-      window_(larger(2, dma.ring_entries() / 2))
+      window_(larger(2, dma.ring_entries() / 2)), set_up_cycles_(costs::k_engine)
 {
     message_.type = command.type;
 }
@@ -34,7 +34,8 @@ const ring_view& engine::view(ring_id ring)
     if ((seen_rings_ >> number & 1) == 0) {
         seen_rings_ |= 1u << number;
         if (ring.kind >= ring_kind::whole) {
-            charge(ring.kind == ring_kind::whole ? costs::k_whole_view : costs::k_axis_view);
+            charge(context_.table.dim_count *
+                   (ring.kind == ring_kind::whole ? costs::k_whole_view : costs::k_axis_view));
             rings_[number] = view_ring(context_.table, ring);
         } else {
             charge(mesh_.broken() ? costs::k_broken_view : costs::k_view);
@@ -129,7 +130,8 @@ void engine::load_run(channel& c)
         c.position = (c.position == 0 ? c.ring.size : c.position) - 1;
     if (c.by_rank) {
         const ring_id ring = c.phases[c.phase].ring;
-        charge(ring.kind == ring_kind::whole ? costs::k_whole_member : costs::k_member);
+        charge(ring.kind == ring_kind::whole ? costs::k_whole_member + context_.table.dim_count * costs::k_whole_axis
+                                             : costs::k_member);
         c.shard = shard_of_rank(c, member(ring, c.position));
         return;
     }
@@ -432,7 +434,7 @@ void engine::run(collective_result& result)
 {
     const std::uint32_t nobody = context_.table.ranks;
     result.failed_peer = nobody;
-    charge(costs::k_command + costs::k_engine);
+    charge(costs::k_command + set_up_cycles_);
     abi::status status = say_ready();
     for (std::uint32_t i = 0; i < channel_count_; ++i) {
         if (channels_[i].phase_count != 0)

@@ -55,9 +55,9 @@ enum class phase_kind : std::uint8_t {
 
 struct phase_plan {
     phase_kind kind = phase_kind::tree;
-    ring_id ring;
-    std::uint8_t level =
-        0; ///< 0: works on all the lane has; 1: inside the shard that the ring of level 0 left; and so on
+    ring_id ring = {ring_kind::hamiltonian}; ///< all zeros: a channel is made of many
+    /// 0: works on all the lane has; 1: inside the shard that the ring of level 0 left; and so on.
+    std::uint8_t level = 0;
 };
 
 inline constexpr std::uint32_t k_max_phases = 2 * abi::k_max_dims;
@@ -213,7 +213,8 @@ private:
     std::uint32_t element_bytes_;
     std::uint64_t chunk_elements_;
     std::uint32_t window_;
-    std::uint32_t cycles_ = 0; ///< work not yet charged
+    std::uint32_t cycles_ = 0;    ///< work not yet charged
+    std::uint32_t set_up_cycles_; ///< of this engine
     std::uint32_t messages_ = 0;
     std::uint32_t steps_ = 0; ///< of the whole collective
     std::uint32_t channel_count_ = 0;

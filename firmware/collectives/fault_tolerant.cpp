@@ -246,7 +246,7 @@ void engine::enter_detached_phase(channel& c)
 
 void engine::load_detached_run(channel& c)
 {
-    charge(costs::k_unit);
+    charge(c.kind() == phase_kind::fan_out ? 0 : costs::k_unit);
     const lane_plan& l = lanes_[c.lane];
     std::uint32_t unit = 0;
     switch (c.kind()) {
@@ -287,7 +287,7 @@ void engine::load_detached_run(channel& c)
 
 bool engine::must_wait_detached(channel& c)
 {
-    charge(costs::k_look_around);
+    charge(c.kind() == phase_kind::fan_out ? 0 : costs::k_look_around);
     const lane_plan& l = lanes_[c.lane];
     switch (c.kind()) {
     case phase_kind::tile_reduce:

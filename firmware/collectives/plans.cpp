@@ -229,6 +229,7 @@ void engine::plan_hierarchical()
 void engine::plan_fan_out()
 {
     const abi::platform_table& t = context_.table;
+    set_up_cycles_ = costs::k_fan_engine;
     std::uint32_t stride = 1;
     std::uint32_t rest = command_.root;
     std::uint32_t from = t.rank; // the parent: the root's coordinate in the innermost dimension that differs

@@ -39,6 +39,7 @@ struct two_shot {
                 const std::uint64_t left = range.count - first;
                 const std::uint64_t count = left < out.chunk_elements ? left : out.chunk_elements;
                 out.next_queue = k; // a rank keeps its queue
+                x.hal.compute(costs::k_shot_message);
                 if (abi::status s = out.send({range.first + first, count}, to, semaphore, adds); !s.ok())
                     return s;
                 x.step += round == 0 ? 1 : 0;

@@ -202,6 +202,20 @@ TEST_CASE("native cores charge the instructions that rv64 cores execute around f
     compare_instructions(with_failed_board(at_cpi_1(6, 6)), k_around_failed_chips, 0.05);
 }
 
+TEST_CASE("native cores charge the instructions that rv64 cores execute on a torus")
+{
+    using abi::algorithm;
+    using abi::collective_op;
+    tpu_pod_config config = at_cpi_1(4, 4);
+    config.mesh.wrap = mesh_wrap::both;
+    const std::vector<std::uint64_t> bytes = {4, 4096, 65540};
+    compare_instructions(config,
+                         {spec(collective_op::all_reduce, {algorithm::hierarchical, algorithm::direct}, bytes),
+                          spec(collective_op::reduce_scatter, {algorithm::direct}, bytes),
+                          spec(collective_op::all_gather, {algorithm::direct}, bytes)},
+                         0.05);
+}
+
 TEST_CASE("collectives on 4x4 rv64 cores with small rings")
 {
     // The firmware polls HEAD for free entries.
