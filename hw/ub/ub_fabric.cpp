@@ -96,6 +96,16 @@ void ub_fabric::fail_link_at(std::uint32_t plan_link, std::uint64_t at_ps)
     engine_->fail_link_at(link_of(plan_link), at_ps);
 }
 
+void ub_fabric::restore_link_at(std::uint32_t plan_link, std::uint64_t at_ps)
+{
+    engine_->restore_link_at(link_of(plan_link), at_ps);
+}
+
+void ub_fabric::narrow_link_at(std::uint32_t plan_link, std::uint32_t lanes, std::uint64_t at_ps)
+{
+    engine_->degrade_link_at(link_of(plan_link), at_ps, config_.link_rate(lanes));
+}
+
 void ub_fabric::schedule(const change& c, std::uint64_t at_ps)
 {
     const auto i = static_cast<std::uint32_t>(changes_.size());

@@ -47,6 +47,9 @@ public:
 
     // --- Faults. Links by their number in the plan; times before the run or later than now. --------------------------------
     void fail_link_at(std::uint32_t plan_link, std::uint64_t at_ps);
+    void restore_link_at(std::uint32_t plan_link, std::uint64_t at_ps);
+    /// The link goes on with fewer lanes, without stopping.
+    void narrow_link_at(std::uint32_t plan_link, std::uint32_t lanes, std::uint64_t at_ps);
     /// The source stops, or begins again, to use paths over a link: what a notice does when it has arrived.
     void exclude_at(std::uint32_t source, std::uint32_t plan_link, std::uint64_t at_ps);
     void readmit_at(std::uint32_t source, std::uint32_t plan_link, std::uint64_t at_ps);

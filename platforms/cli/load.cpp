@@ -5,6 +5,7 @@
 #include "platforms/config/suggest.h"
 #include "platforms/switchml/switchml.h"
 #include "platforms/tpu_pod/tpu_pod.h"
+#include "platforms/ub_mesh/ub_mesh.h"
 
 #include <charconv>
 #include <fmt/format.h>
@@ -13,7 +14,7 @@ namespace weft::cli {
 
 const std::vector<const platform_info*>& platforms()
 {
-    static const std::vector<const platform_info*> all{&k_tpu_pod_info, &k_switchml_info};
+    static const std::vector<const platform_info*> all{&k_tpu_pod_info, &k_switchml_info, &k_ub_mesh_info};
     return all;
 }
 

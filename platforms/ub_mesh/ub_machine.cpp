@@ -23,7 +23,6 @@ dma_fabric_view view_of(const ub_mesh_config& config)
     view.burst_packets = static_cast<std::uint32_t>(config.run.burst.value());
     view.carry_data = config.run.data == data_mode::checked;
     view.min_receive_cells = config.burst_cells();
-    view.in_order = false; // packets of a message take several paths
     return view;
 }
 
@@ -109,9 +108,7 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
     for (const ub_faulty_link& f : faulty_links(config_, topology)) {
         const std::uint64_t at_ps = f.fault->at.value();
         if (f.fault->bit_error_rate) {
-            for (const std::uint32_t l : {f.link, f.reverse})
-                i.fabric->set_bit_error_rate(l, *f.fault->bit_error_rate);
-            continue;
+            continue; // the fabric has been told when it was built
         }
         if (f.fault->lanes) {
             for (const std::uint32_t l : {f.link, f.reverse})
@@ -166,7 +163,7 @@ std::string ub_machine::network_waits() const
     return text;
 }
 
-std::vector<const stat_group*> ub_machine::device_stats() const { return now().fabric->stats(); }
+std::vector<const stat_group*> ub_machine::device_stats() const { return {}; }
 
 std::uint64_t ub_machine::interrupted_at_ps() const
 {

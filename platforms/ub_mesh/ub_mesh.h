@@ -8,6 +8,7 @@
 #include "hw/chip/chip.h"
 #include "hw/ub/ub_config.h"
 #include "hw/ub/ub_fabric.h"
+#include "hw/ub/ub_idle_port.h"
 #include "platforms/ub_mesh/ub_faults.h"
 #include "platforms/ub_mesh/ub_shape.h"
 #include "platforms/ub_mesh/ub_topology.h"

@@ -183,7 +183,7 @@ void ub_mesh_config::check_burst(std::vector<config_problem>& p) const
                                  to_string(run.burst), to_string(ub.max_payload), to_string(data_size(burst_payload())))});
         return;
     }
-    const bandwidth slowest = ub.wire_rate(1);
+    const bandwidth slowest = ub.link_rate(1);
     const std::uint64_t transmission = wire_rate(slowest).time_ps(ub.format().wire_bytes(burst_payload()));
     if (transmission > k_longest_transmission_ps)
         p.push_back({severity::error, "burst",

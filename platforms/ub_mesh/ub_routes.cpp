@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Paths, lanes and the proof of a configured UB-Mesh machine, made before anything is built.
+#include "platforms/ub_mesh/ub_lane_rules.h"
 #include "platforms/ub_mesh/ub_mesh.h"
 #include "platforms/ub_mesh/ub_paths.h"
 #include "platforms/ub_mesh/ub_proof.h"
@@ -26,7 +27,7 @@ ub_path_options options_of(const ub_config& ub)
 ub_routes::ub_routes(const ub_mesh_config& config)
     : topology(std::make_shared<const ub_topology>(config.mesh, config.cables)), plan(topology->plan())
 {
-    const ub_lane_rule rule = lane_rule_of(default_lane_word());
+    const ub_lane_rule rule = lane_rule_of(lane_word_for(config.mesh));
     const ub_path_options options = options_of(config.ub);
     all_paths = options.detour || options.borrow;
     paths = std::make_shared<const ub_paths>(topology, rule, options);
