@@ -175,3 +175,19 @@ TEST_CASE("no word of single classes admits more detours of a rack than X before
     CHECK(words == 2520);
     CHECK(best == 52);
 }
+
+TEST_CASE("the SuperPod of 8192 NPUs is proved")
+{
+    const ub_topology t(shape_of(8, 4, 4, 8, 8));
+    const ub_lane_rule rule = lane_rule_of(mesh_lane_word());
+    const channel_proof proof = prove_lanes(t, rule);
+    INFO(proof.text);
+    CHECK(proof);
+    CHECK(proof.channels == 2 * t.plan().links.size());
+    CHECK(proof.dependencies > 1'000'000);
+    ub_lane_rule broken = rule; // down again onto the lane it came from, at HRS
+    broken.set(ub_channel::hrs_down, 0, ub_channel::hrs_up, 0);
+    const channel_proof cycle = prove_lanes(t, broken);
+    CHECK(cycle.verdict == route_verdict::cycle);
+    CHECK(cycle.cycle.size() == 4);
+}
