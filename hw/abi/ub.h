@@ -57,8 +57,8 @@ inline constexpr unsigned k_most_hops = 12;        ///< bits of the bitmap
 inline constexpr unsigned k_most_instructions = 6; ///< instruction fields
 inline constexpr unsigned k_header_bytes = 8;
 
-/// One instruction: output port of the router in bits 6..0, and in bit 7 whether the packet goes on, and stays, on the second VL of
-/// its class (assumed; 7 bits hold the 128 x4 ports of an HRS).
+/// One instruction: output port of the router in bits 6..0, and in bit 7 whether the packet is on the second VL of its class behind
+/// that port (assumed; 7 bits hold the 128 x4 ports of an HRS). It may come back to the first: the rule of lanes orders the channels.
 struct instruction {
     std::uint8_t port = 0; ///< 0..127
     bool second_vl = false;

@@ -28,36 +28,63 @@ public:
         if (from == ub_topology::k_none || to == ub_topology::k_none || from == to || times == 0)
             return;
         const auto patterns = paths_.patterns(from, to, true, true);
+        const std::uint64_t rows[] = {row_of(group, ub_path_kind::shortest), row_of(group, ub_path_kind::detour),
+                                      row_of(group, ub_path_kind::borrow)};
+        std::uint64_t last_key = 0;
+        std::uint64_t* last = nullptr;
         paths_.each_path(from, to, patterns, [&](const ub_pattern& p, const std::uint32_t* links, std::uint32_t count) {
-            classes_.clear();
+            std::uint64_t key = rows[static_cast<unsigned>(p.kind)];
             for (std::uint32_t i = 0; i < count; ++i)
-                classes_.push_back(paths_.topology().plan().links[links[i]].channel);
-            found_[{row_of(group, p.kind), classes_}] += times;
+                key =
+                    key << k_class_bits | static_cast<std::uint64_t>(paths_.topology().plan().links[links[i]].channel);
+            if (last == nullptr || key != last_key) {
+                last = &found_[key];
+                last_key = key;
+            }
+            *last += times;
         });
     }
+    /// Rows without any path are left out.
     ub_path_census result() const
     {
         ub_path_census c;
-        c.rows = rows_;
-        for (const auto& [key, count] : found_)
-            c.sequences.push_back({key.first, key.second, count});
+        std::vector<std::uint32_t> row_in(rows_.size(), ~0u);
+        for (const auto& [key, count] : found_) {
+            std::uint64_t rest = key;
+            std::vector<ub_channel> classes;
+            for (; rest >= k_first_row << k_class_bits; rest >>= k_class_bits)
+                classes.insert(classes.begin(), static_cast<ub_channel>(rest & ((1u << k_class_bits) - 1)));
+            c.sequences.push_back({static_cast<std::uint32_t>(rest - k_first_row), std::move(classes), count});
+            row_in[c.sequences.back().row] = 0;
+        }
+        for (std::size_t i = 0; i < rows_.size(); ++i)
+            if (row_in[i] == 0) {
+                row_in[i] = static_cast<std::uint32_t>(c.rows.size());
+                c.rows.push_back(rows_[i]);
+            }
+        for (auto& s : c.sequences)
+            s.row = row_in[s.row];
         c.judge(paths_.rule());
         return c;
     }
 
 private:
-    std::uint32_t row_of(const char* group, ub_path_kind kind)
+    // A key is the row, which is at least k_first_row and below twice that, and the classes behind it.
+    static constexpr unsigned k_class_bits = 5;
+    static constexpr std::uint64_t k_first_row = 16;
+    static_assert(k_ub_channels <= 1u << k_class_bits && k_class_bits * ub_pattern::k_most_moves + 5 <= 64);
+
+    std::uint64_t row_of(const char* group, ub_path_kind kind)
     {
         for (std::uint32_t i = 0; i < rows_.size(); ++i)
             if (rows_[i].pairs == group && rows_[i].kind == kind)
-                return i;
+                return k_first_row + i;
         rows_.push_back({group, kind, 0, 0, 0, 0});
-        return static_cast<std::uint32_t>(rows_.size() - 1);
+        return k_first_row + rows_.size() - 1;
     }
     const ub_paths& paths_;
     std::vector<ub_path_census::row> rows_;
-    std::vector<ub_channel> classes_;
-    std::map<std::pair<std::uint32_t, std::vector<ub_channel>>, std::uint64_t> found_;
+    std::map<std::uint64_t, std::uint64_t> found_;
 };
 
 } // namespace
@@ -99,12 +126,16 @@ ub_path_census census_of(const ub_paths& paths)
         for (std::uint32_t to = 0; to < in_rack; ++to)
             c.pair("in a rack", from, to, s.racks());
 
-    // Between racks the column of an NPU does not matter: a leaf serves all of its board.
+    // Between racks the column of an NPU does not matter: a leaf serves all of its board. Nor do boards but for the sign of the one
+    // Y hop.
     const auto npu = [&](std::uint32_t rack, std::uint32_t board) { return rack * in_rack + board * s.npus; };
+    const std::uint64_t board_pairs = std::uint64_t{s.boards} * (s.boards - 1) / 2;
     const auto boards_of = [&](const char* group, std::uint32_t rack, std::uint32_t other, std::uint64_t times) {
-        for (std::uint32_t b = 0; b < s.boards; ++b)
-            for (std::uint32_t d = 0; d < s.boards; ++d)
-                c.pair(group, npu(rack, b), npu(other, d), times * columns);
+        c.pair(group, npu(rack, 0), npu(other, 0), times * columns * s.boards);
+        if (s.boards > 1) {
+            c.pair(group, npu(rack, 0), npu(other, 1), times * columns * board_pairs);
+            c.pair(group, npu(rack, 1), npu(other, 0), times * columns * board_pairs);
+        }
     };
     for (std::uint32_t rack = 0; rack < racks; ++rack)
         for (std::uint32_t other = 0; other < racks; ++other)
@@ -117,13 +148,25 @@ ub_path_census census_of(const ub_paths& paths)
 
     constexpr const char* k_side = "CPU, NIC, spare NPU";
     const std::uint64_t all = in_rack, cpus = t.cpus_per_rack();
+    // With spines a spare NPU stands for CPUs too: both hang on all of them.
+    const bool alike = s.rack == ub_rack_kind::full_mesh_2d;
+    const std::uint64_t spares = alike ? 1 + cpus : 1;
     const auto side_pairs = [&](std::uint32_t rack, std::uint32_t other, std::uint64_t times) {
         const std::uint32_t spare = t.spare_router(other), cpu = t.cpu_router(other, 0), nic = t.nic_router(other, 0);
-        for (const auto& [end, count] : {std::pair<std::uint32_t, std::uint64_t>{spare, 1}, {cpu, cpus}, {nic, cpus}}) {
+        const std::uint32_t from_cpu = t.cpu_router(rack, cpus > 1 && rack == other ? 1 : 0);
+        const std::uint64_t others = rack == other ? spares - 1 : spares;
+        for (const auto& [end, count] :
+             {std::pair<std::uint32_t, std::uint64_t>{spare, spares}, {cpu, alike ? 0 : cpus}, {nic, cpus}}) {
             c.pair(k_side, npu(rack, 0), end, times * all * count);
             c.pair(k_side, end, npu(rack, 0), times * all * count);
-            c.pair(k_side, t.cpu_router(rack, cpus > 1 && rack == other ? 1 : 0), end, times * cpus * count);
-            c.pair(k_side, t.spare_router(rack), end, times * count);
+            if (!alike) {
+                c.pair(k_side, from_cpu, end, times * cpus * count);
+                c.pair(k_side, t.spare_router(rack), end, times * count);
+            }
+        }
+        if (alike) {
+            c.pair(k_side, from_cpu, spare, times * spares * others);
+            c.pair(k_side, from_cpu, nic, times * spares * cpus);
         }
     };
     for (std::uint32_t rack = 0; rack < racks; ++rack)

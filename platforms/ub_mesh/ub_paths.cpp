@@ -14,7 +14,8 @@ using role = ub_place::role;
 using m = ub_move;
 
 constexpr std::uint32_t k_none = ub_topology::k_none;
-constexpr std::uint32_t k_weight_unit = 27720; // divides by every count of hops up to 12
+constexpr std::uint32_t k_weight_unit = 27720; // divides by every number up to 12
+constexpr std::size_t k_moves = static_cast<std::size_t>(ub_move::side_down) + 1;
 
 bool is_side(role r) { return r == role::spare || r == role::cpu || r == role::nic; }
 
@@ -257,17 +258,13 @@ bool ub_paths::make(ub_path_kind kind, const std::uint32_t* links, std::uint32_t
     std::uint8_t lanes[abi::ub::k_most_hops];
     if (count > abi::ub::k_most_hops)
         return false;
-    std::uint32_t narrowest = 255;
-    for (std::uint32_t i = 0; i < count; ++i) {
+    for (std::uint32_t i = 0; i < count; ++i)
         classes[i] = topology_->plan().links[links[i]].channel;
-        narrowest = std::min<std::uint32_t>(narrowest, topology_->plan().links[links[i]].lanes);
-    }
     if (!admitted(rule_, classes, count, lanes) || !encode(links, count, lanes, to, path.route))
         return false;
     path.first_lane = lanes[0];
     path.kind = kind;
     path.hops = static_cast<std::uint8_t>(count);
-    path.weight = narrowest * k_weight_unit / count;
     path.links.assign(links, links + count);
     return true;
 }
@@ -290,15 +287,37 @@ std::vector<ub_path> ub_paths::paths(std::uint32_t from, std::uint32_t to, const
               });
     if (all.empty())
         all = search(from, to, down);
-    std::uint32_t common = 0;
-    for (const ub_path& p : all)
-        common = std::gcd(common, p.weight);
-    for (ub_path& p : all)
-        p.weight /= common;
+    set_weights(all);
     return all;
 }
 
-/// Breadth first over (link, lane): of the shortest ways that rule and header admit, the first.
+void ub_paths::set_weights(std::vector<ub_path>& set) const
+{
+    std::vector<std::uint32_t> all;
+    for (const ub_path& p : set)
+        all.insert(all.end(), p.links.begin(), p.links.end());
+    std::sort(all.begin(), all.end());
+    std::uint32_t common = 0;
+    for (ub_path& p : set) {
+        p.weight = ~0u;
+        std::uint32_t most_uses = 0;
+        std::uint32_t uses[k_moves] = {};
+        for (const std::uint32_t l : p.links) {
+            const ub_move move = move_of(topology_->plan().links[l].channel);
+            const bool shared = move >= m::z && move <= m::spine_down;
+            const std::uint32_t lanes = topology_->plan().links[l].lanes * (shared ? 1 : topology_->shape().npus);
+            const auto [first, last] = std::equal_range(all.begin(), all.end(), l);
+            p.weight = std::min(p.weight, lanes * k_weight_unit / static_cast<std::uint32_t>(last - first));
+            most_uses = std::max(most_uses, ++uses[static_cast<unsigned>(move)]);
+        }
+        p.weight = std::max(1u, p.weight / most_uses);
+        common = std::gcd(common, p.weight);
+    }
+    for (ub_path& p : set)
+        p.weight /= common;
+}
+
+/// Breadth first over (link, lane): of the shortest ways that rule and header admit, one for each last link.
 std::vector<ub_path> ub_paths::search(std::uint32_t from, std::uint32_t to, const std::vector<bool>& down) const
 {
     const auto& links = topology_->plan().links;
@@ -322,8 +341,11 @@ std::vector<ub_path> ub_paths::search(std::uint32_t from, std::uint32_t to, cons
         }
     };
     extend(from, ub_channel::local, 0, k_none, 1);
+    std::vector<ub_path> all;
     for (std::uint32_t i = 0; i < queue.size(); ++i) {
         const state s = queue[i];
+        if (!all.empty() && s.hops > all[0].hops)
+            break;
         if (links[s.link].to != to) {
             if (s.hops < abi::ub::k_most_hops)
                 extend(links[s.link].to, links[s.link].channel, s.lane, i, static_cast<std::uint8_t>(s.hops + 1));
@@ -335,9 +357,9 @@ std::vector<ub_path> ub_paths::search(std::uint32_t from, std::uint32_t to, cons
             way[hop] = queue[at].link;
         ub_path path;
         if (make(ub_path_kind::detour, way, s.hops, to, path))
-            return {path};
+            all.push_back(path);
     }
-    return {};
+    return all;
 }
 
 std::vector<ub_pattern> ub_paths::all_shortest_patterns() const

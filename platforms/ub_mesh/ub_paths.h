@@ -9,11 +9,13 @@
 // order, down, with Y before or after; detour by one more rack; borrow through an HRS. Between pods: through an HRS. CPU, NIC, spare
 // NPU: by spines. A path that the rule of lanes refuses is left out.
 //
-// Weights: a path of h hops whose narrowest link has w lanes gets w / h. It is the share that path counting gives: h links are busy with
-// it. A board's permutation with one-hop detours: 1/4 direct and 6 x 1/8 in two hops load every X link with 1/4, so the permutation runs
-// 4 times as fast as on its direct links; with equal shares links of the detours have 2/7, 3.5 times as fast.
+// Weights, by path counting: what a path adds when all NPUs do the same. Each link offers its lanes (those between switches divided by
+// the NPUs of a board, which share them), divided by the paths of the set that use it; a path gets the least of its links, divided
+// by how often it makes the same move (two X hops take two X links). Example, a permutation x -> x + 1 on boards, in lanes a
+// pair: x4 direct, six detours in X of x4 / 2, four by LRS of x4: 32, eight times the direct link; equal shares would give 22.
 //
-// Where none of the patterns is left (links are down), the shortest way that the rule admits is searched over the whole fabric.
+// Where none of the patterns is left (links are down), the shortest ways that the rule admits are searched over the whole fabric, one for
+// each link into the destination.
 #pragma once
 
 #include "platforms/ub_mesh/ub_lane_rules.h"
@@ -91,8 +93,12 @@ private:
                 visit(*w.pattern, static_cast<const std::uint32_t*>(w.links), depth);
             return;
         }
-        const std::uint32_t ports = topology_->ports(at);
-        for (std::uint32_t port = 0; port < ports; ++port) {
+        std::uint32_t port = 0, end = topology_->ports(at);
+        if (w.pattern->moves[depth] == ub_move::hrs_down && topology_->shape().pod != ub_pod_kind::clos) {
+            port = static_cast<std::uint32_t>(topology_->place_of(w.to).rack); // an HRS has one port a rack
+            end = port + 1;
+        }
+        for (; port < end; ++port) {
             const std::uint32_t l = topology_->out_link(at, port);
             if (l == ub_topology::k_none || !leads_on(w, depth, l))
                 continue;
@@ -112,6 +118,7 @@ private:
     bool make(ub_path_kind kind, const std::uint32_t* links, std::uint32_t count, std::uint32_t to,
               ub_path& path) const;
     std::vector<ub_path> search(std::uint32_t from, std::uint32_t to, const std::vector<bool>& down) const;
+    void set_weights(std::vector<ub_path>& set) const;
     std::vector<ub_pattern> all_shortest_patterns() const;
 
     std::shared_ptr<const ub_topology> topology_;

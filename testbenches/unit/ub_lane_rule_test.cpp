@@ -175,3 +175,44 @@ TEST_CASE("no word of single classes admits more detours of a rack than X before
     CHECK(words == 2520);
     CHECK(best == 52);
 }
+
+TEST_CASE("the SuperPod of 8192 NPUs is proved")
+{
+    const ub_topology t(shape_of(8, 4, 4, 8, 8));
+    const ub_lane_rule rule = lane_rule_of(mesh_lane_word());
+    const channel_proof proof = prove_lanes(t, rule);
+    INFO(proof.text);
+    CHECK(proof);
+    CHECK(proof.channels == 2 * t.plan().links.size());
+    CHECK(proof.dependencies > 1'000'000);
+    ub_lane_rule broken = rule; // down again onto the lane it came from, at HRS
+    broken.set(ub_channel::hrs_down, 0, ub_channel::hrs_up, 0);
+    const channel_proof cycle = prove_lanes(t, broken);
+    CHECK(cycle.verdict == route_verdict::cycle);
+    CHECK(cycle.cycle.size() == 4);
+}
+
+TEST_CASE("tables under the rule pass the general proof of routes too")
+{
+    const ub_topology t(shape_of(2, 2, 2, 3, 3));
+    const ub_lane_rule rule = lane_rule_of(mesh_lane_word());
+    const auto route = [&](const route_request& r) -> route_step {
+        const auto& plan = t.plan();
+        const std::uint32_t to = plan.endpoint_router[r.destination];
+        if (r.router == to)
+            return {plan.routers[to].ports + r.destination_port, 0};
+        const auto e = look_up(t.table_of(r.router), t.address_of(to));
+        const std::uint32_t port = e.port + (r.destination + r.in_port) % e.ways;
+        const bool starts = r.in_port >= t.ports(r.router);
+        const auto in = starts ? ub_channel::local : plan.links[t.in_link(r.router, r.in_port)].channel;
+        const auto lane = static_cast<std::uint8_t>(r.in_vl);
+        return {port, rule.next(in, lane, plan.links[t.out_link(r.router, port)].channel)};
+    };
+    const channel_proof routes = prove_deadlock_free(t.graph(), route);
+    INFO(routes.text);
+    CHECK(routes);
+    CHECK(routes.longest_route == 8); // NIC to NIC in another pod and plane
+    const channel_proof turns = prove_lanes(t, rule);
+    CHECK(turns.channels == routes.channels);
+    CHECK(turns.dependencies > routes.dependencies);
+}

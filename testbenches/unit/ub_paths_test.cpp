@@ -137,10 +137,12 @@ TEST_CASE("paths avoid links that are down and a search finds what patterns do n
     };
     fail(0, 1);
     const auto found = paths.paths(0, 1, down);
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].hops == 2);
-    CHECK(std::none_of(found[0].links.begin(), found[0].links.end(), [&](std::uint32_t l) { return down[l]; }));
-    check_header(paths, 0, 1, found[0]);
+    CHECK(found.size() == 6 + 4); // by each other NPU of the board, by each leaf
+    for (const ub_path& p : found) {
+        CHECK(p.hops == 2);
+        CHECK(std::none_of(p.links.begin(), p.links.end(), [&](std::uint32_t l) { return down[l]; }));
+        check_header(paths, 0, 1, p);
+    }
     CHECK(paths.paths(0, 9, down).size() == 1); // Y, X is left
     for (std::uint32_t to = 0; to < t->routers(); ++to)
         if (t->link_between(0, to) != ub_topology::k_none)
@@ -148,16 +150,50 @@ TEST_CASE("paths avoid links that are down and a search finds what patterns do n
     CHECK(paths.paths(0, 1, down).empty());
 }
 
-TEST_CASE("weights spread a board's permutation as path counting predicts")
+TEST_CASE("weights raise the throughput of adversarial permutations as path counting predicts")
+{
+    const auto t = machine(1, 4, 4, true);
+    const auto lanes_a_pair = [&](bool detour, bool borrow, auto&& partner) {
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+        for (std::uint32_t i = 0; i < 1024; ++i)
+            pairs.emplace_back(i, partner(i));
+        const auto loads = link_loads(paths_of(t, detour, borrow), pairs);
+        return 1 / *std::max_element(loads.begin(), loads.end());
+    };
+    const auto next_npu = [](std::uint32_t i) { return i / 8 * 8 + (i + 1) % 8; };
+    CHECK(lanes_a_pair(false, false, next_npu) == Approx(4));
+    CHECK(lanes_a_pair(true, false, next_npu) == Approx(4 + 6 * 4 / 2.0 + 4 * 4)); // direct, by X, by LRS
+    const auto next_board = [](std::uint32_t i) { return i / 64 * 64 + (i + 8) % 64; };
+    CHECK(lanes_a_pair(true, false, next_board) == Approx(4 + 6 * 4 / 2.0 + 16 * 2 / 8.0)); // direct, by Y, by spines
+    const auto next_rack = [](std::uint32_t i) { return i / 256 * 256 + (i + 64) % 256; };
+    CHECK(lanes_a_pair(false, false, next_rack) == Approx(128 / 64.0));
+    CHECK(lanes_a_pair(true, false, next_rack) == Approx(128 / 64.0 + 2 * 128 / 64.0 / 2));
+    CHECK(lanes_a_pair(false, true, next_rack) == Approx(128 / 64.0 + 256 / 64.0));
+    CHECK(lanes_a_pair(true, true, next_rack) == Approx(128 / 64.0 + 2 * 128 / 64.0 / 2 + 256 / 64.0));
+}
+
+TEST_CASE("a rack with failed links joins every pair that is still connected")
 {
     const auto t = machine(1, 1, 1, false);
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
-    for (std::uint32_t x = 0; x < 8; ++x)
-        pairs.emplace_back(x, (x + 1) % 8);
-    const auto most = [](const std::vector<double>& loads) { return *std::max_element(loads.begin(), loads.end()); };
-    CHECK(most(link_loads(paths_of(t, false, false), pairs)) == Approx(1.0 / 4));
-    // 6 detours in X and 4 by LRS at half the weight of the direct path.
-    CHECK(most(link_loads(paths_of(t, true, false), pairs)) == Approx(1.0 / 6 / 4));
+    const ub_paths paths = paths_of(t, false, false);
+    std::uint32_t random = 12345;
+    for (std::uint32_t run = 0; run < 8; ++run) {
+        std::vector<bool> down(t->plan().links.size(), false);
+        for (std::uint32_t i = 0; i < 1u << run; ++i) {
+            random = random * 1664525u + 1013904223u;
+            const auto l = static_cast<std::uint32_t>((random >> 8) % down.size());
+            down[l] = down[t->reverse_of(l)] = true;
+        }
+        std::uint32_t refused = 0;
+        for (std::uint32_t from = run % 3; from < t->endpoints(); from += 3) {
+            const auto hops = t->hops_from(from, down);
+            for (std::uint32_t to = 0; to < t->endpoints(); ++to)
+                if (to != from && hops[to] != ub_topology::k_none)
+                    refused += paths.paths(from, to, down).empty() ? 1 : 0;
+        }
+        CAPTURE(run);
+        CHECK(refused == 0);
+    }
 }
 
 TEST_CASE("affected sources are those that have a shortest path over the link")
