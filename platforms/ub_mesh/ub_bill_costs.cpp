@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/ub_mesh/ub_bill_costs.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -10,7 +11,8 @@ namespace weft {
 namespace {
 
 constexpr std::uint32_t k_racks = 128;
-constexpr double k_printed_capex_ratio = 2.46; // paper 6.4
+constexpr const char* k_kinds[] = {"passive", "active", "optical"}; // by ub_cable_kind
+constexpr double k_printed_capex_ratio = 2.46;                      // paper 6.4
 
 double printed(double value, double unit) { return std::round(value / unit) * unit; }
 
@@ -48,15 +50,12 @@ ub_comparison::ub_comparison(const ub_prices& prices) : prices_(prices)
 
     const ub_costs& mesh = column(ub_architecture::fm_4d_x4);
     const ub_costs& clos = column(ub_architecture::clos_x64);
-    const auto lanes = static_cast<std::uint32_t>(prices.lanes_per_module.value);
     // Rates of one lane and one module: electrical from UB-Mesh, which is nearly all electrical, optical from the Clos.
-    const double lane_rate = prices.mesh_electrical_failures.value / electrical_lanes(mesh.bill);
-    const double module_rate =
-        prices.clos_optical_failures.value / static_cast<double>(clos.bill.optical_modules(lanes));
-    const double switch_rate = prices.switch_failures.value;
+    lane_failures_ = prices.mesh_electrical_failures.value / electrical_lanes(mesh.bill);
+    module_failures_ =
+        prices.clos_optical_failures.value / static_cast<double>(clos.bill.optical_modules(lanes_per_module()));
     for (ub_costs& c : columns_) {
-        const amounts a(c.bill, prices);
-        c.network = hrs_lane_price_ * a.switch_lanes + optical_end_price_ * a.optical_ends;
+        c.network = network_of(c.bill);
         c.capex = c.network + prices.other_capex.value;
         // From 1 at the network of the Clos to 1 - saving at that of UB-Mesh.
         const double saved =
@@ -65,16 +64,53 @@ ub_comparison::ub_comparison(const ub_prices& prices) : prices_(prices)
         c.tco =
             (1 - prices.opex_share.value) * c.published_capex / clos.published_capex + prices.opex_share.value * c.opex;
         c.efficiency = prices.performance_of(c.architecture) / c.tco;
-        c.failures = {lane_rate * electrical_lanes(c.bill),
-                      module_rate * static_cast<double>(c.bill.optical_modules(lanes)),
-                      switch_rate * static_cast<double>(c.bill.lrs), switch_rate * static_cast<double>(c.bill.hrs)};
+        c.failures = failures_of(c.bill);
     }
+    const double switch_rate = prices.switch_failures.value;
     table_6_mesh_built_ = {prices.mesh_electrical_failures.value, prices.mesh_optical_failures.value, mesh.failures.lrs,
                            mesh.failures.hrs};
     table_6_mesh_ = table_6_mesh_built_;
     table_6_mesh_.lrs = switch_rate * prices.table_6_lrs_per_rack.value * k_racks;
     table_6_clos_ = {prices.clos_electrical_failures.value, prices.clos_optical_failures.value, clos.failures.lrs,
                      clos.failures.hrs};
+}
+
+std::uint32_t ub_comparison::lanes_per_module() const
+{
+    return static_cast<std::uint32_t>(prices_.lanes_per_module.value);
+}
+
+double ub_comparison::network_of(const ub_bill& bill) const
+{
+    const amounts a(bill, prices_);
+    return hrs_lane_price_ * a.switch_lanes + optical_end_price_ * a.optical_ends;
+}
+
+ub_failures ub_comparison::failures_of(const ub_bill& bill) const
+{
+    const double switch_rate = prices_.switch_failures.value;
+    return {lane_failures_ * electrical_lanes(bill),
+            module_failures_ * static_cast<double>(bill.optical_modules(lanes_per_module())),
+            switch_rate * static_cast<double>(bill.lrs), switch_rate * static_cast<double>(bill.hrs)};
+}
+
+std::string ub_comparison::text(const ub_bill& bill) const
+{
+    std::string t =
+        fmt::format("bill of materials of this machine ({}): {} NPU, {} spare NPU, {} CPU, {} NIC, {} LRS, {} HRS\n",
+                    bill.name, bill.npus, bill.spares, bill.cpus, bill.nics, bill.lrs, bill.hrs);
+    for (const ub_cable_line& l : bill.cables) {
+        const ub_cable_traits& traits = k_ub_cables[static_cast<unsigned>(l.type)];
+        t += fmt::format("  {:<10} {:>7} cables of x{}, {} m {}\n", traits.name, l.cables, l.lanes, traits.length_m,
+                         k_kinds[static_cast<unsigned>(traits.kind)]);
+    }
+    const ub_failures f = failures_of(bill);
+    t += fmt::format(
+        "  {} optical modules of x{}; {:.2f} failures a year by rates of one part, MTBF {:.1f} h, availability "
+        "{:.2f} % ({:.2f} % with monitoring)\n",
+        bill.optical_modules(lanes_per_module()), lanes_per_module(), f.total(), f.mtbf_h(),
+        100 * f.availability(prices_.mttr_minutes.value), 100 * f.availability(prices_.mttr_monitored_minutes.value));
+    return t;
 }
 
 // Least squares of five equations in two unknowns.
@@ -128,7 +164,7 @@ double ub_comparison::published_efficiency(double performance) const
 
 std::string ub_comparison::text() const
 {
-    const auto lanes = static_cast<std::uint32_t>(prices_.lanes_per_module.value);
+    const std::uint32_t lanes = lanes_per_module();
     std::string t = "bill of materials at 8192 NPUs (Fig. 21)\n";
     const auto row = [&](const std::string& name, const auto& cell) {
         t += fmt::format("  {:<26}", name);
@@ -150,7 +186,6 @@ std::string ub_comparison::text() const
         "NICs", [](const ub_costs& c) { return c.bill.nics; }, "{}");
     number(
         "spare NPUs", [](const ub_costs& c) { return c.bill.spares; }, "{}");
-    constexpr const char* k_kinds[] = {"passive", "active", "optical"};
     for (unsigned i = 0; i < k_ub_cable_classes; ++i) {
         const ub_cable_traits& traits = k_ub_cables[i];
         const auto type = static_cast<ub_cable_class>(i);

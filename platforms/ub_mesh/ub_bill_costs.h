@@ -23,7 +23,7 @@ struct ub_failures {
     double electrical = 0, optical = 0, lrs = 0, hrs = 0;
     double total() const { return electrical + optical + lrs + hrs; }
     double mtbf_h() const { return 365.0 * 24.0 / total(); }
-    double availability(double mttr_minutes) const { return mtbf_h() / (mtbf_h() + mttr_minutes / 60.0); }
+    double availability(double mttr_minutes) const { return 1 / (1 + mttr_minutes / 60.0 / mtbf_h()); }
 };
 
 struct ub_costs {
@@ -64,8 +64,14 @@ public:
     /// Cost efficiency of UB-Mesh from the printed ratio 2.46 of CapEx, at this performance.
     double published_efficiency(double performance) const;
 
-    /// Lines for `weft check`.
+    // Any machine, by the same rates and prices.
+    double network_of(const ub_bill& bill) const; ///< CapEx, of all of that of the x64 Clos at 8192 NPUs
+    ub_failures failures_of(const ub_bill& bill) const;
+    std::uint32_t lanes_per_module() const;
+
+    /// Lines for `weft check`: the comparison, and one machine.
     std::string text() const;
+    std::string text(const ub_bill& bill) const;
 
 private:
     void calibrate();
@@ -74,6 +80,8 @@ private:
     std::vector<ub_costs> columns_;
     double hrs_lane_price_ = 0;
     double optical_end_price_ = 0;
+    double lane_failures_ = 0;   ///< of one electrical lane, a year
+    double module_failures_ = 0; ///< of one optical module
     ub_failures table_6_mesh_, table_6_mesh_built_, table_6_clos_;
 };
 

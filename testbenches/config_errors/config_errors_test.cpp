@@ -40,12 +40,13 @@ std::string content_of(const fs::path& path)
     return text.str();
 }
 
-/// Files below `folder` (relative to the source) that end in ".yaml", sorted, relative to the source.
+/// Files below `folder` (relative to the source) that end in ".yaml", sorted, relative to the source. Price files are no
+/// platforms: platforms name them.
 std::vector<std::string> yaml_files(const std::string& folder)
 {
     std::vector<std::string> names;
     for (const auto& entry : fs::recursive_directory_iterator(k_root / folder))
-        if (entry.path().extension() == ".yaml")
+        if (entry.path().extension() == ".yaml" && entry.path().filename() != "prices.yaml")
             names.push_back(fs::relative(entry.path(), k_root).string());
     std::sort(names.begin(), names.end());
     return names;

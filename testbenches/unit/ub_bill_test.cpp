@@ -194,6 +194,21 @@ TEST_CASE("ub_bill: the text names what does not fit")
     }
 }
 
+TEST_CASE("ub_bill: one machine")
+{
+    const ub_comparison c(shipped());
+    ub_shape rack;
+    const std::string t = c.text(bill_of(rack));
+    INFO(t);
+    CHECK(t.find("64 NPU, 1 spare NPU, 8 CPU, 8 NIC, 48 LRS, 0 HRS") != std::string::npos);
+    CHECK(t.find("224 cables of x4, 1 m passive") != std::string::npos);
+    CHECK(t.find("0 optical modules of x8") != std::string::npos);
+    const ub_bill pods = bill_of(ub_architecture::fm_4d_x4);
+    CHECK(c.network_of(pods) == c.column(ub_architecture::fm_4d_x4).network);
+    CHECK(c.failures_of(pods).total() == c.column(ub_architecture::fm_4d_x4).failures.total());
+    CHECK(c.failures_of(pods).electrical == Approx(5.82));
+}
+
 TEST_CASE("ub_bill: a price file must say where everything is from")
 {
     CHECK(read_changed("other_capex:", "other_capex:").empty());
