@@ -79,14 +79,18 @@ void ub_endpoint::launch(std::uint32_t die, packet_ptr p, const ub_path_cache::c
     const std::uint64_t now = time_.now_ps();
     const std::uint64_t start = std::max(now + delay_ps, busy_until_ps_[die]);
     busy_until_ps_[die] = start + p->serialisation_ps;
-    backlog_[port] += p->cells;
+    if (config_.voq)
+        port = 0;
+    else
+        backlog_[port] += p->cells;
     engine_.inject(dies_[die].transmit[port], std::move(p), start - now);
 }
 
 void ub_endpoint::left_transmit_queue(std::uint32_t die, std::uint32_t port, std::uint32_t vl, std::uint32_t cells,
                                       std::uint64_t delay_ps)
 {
-    backlog_[port] -= cells;
+    if (!config_.voq)
+        backlog_[port] -= cells;
     if (config_.transport == ub_transport::ctp)
         dies_[die].chip->credit_to_chip(vl & ~1u, cells, delay_ps);
 }

@@ -49,7 +49,8 @@ public:
                 const ub_plan& plan, const ub_config& config, std::uint32_t number, std::uint32_t router);
     ~ub_endpoint();
 
-    /// The engine's edge links of IO die `die`, made by the builder: one transmit queue per UB port, one way out to the chip.
+    /// The engine's edge links of IO die `die`, made by the builder: its ways in (a transmit queue per UB port,
+    /// or one for all where these are VOQs), the way out to the chip.
     struct die_links {
         std::vector<std::uint32_t> transmit;
         std::uint32_t to_chip = 0;
@@ -136,7 +137,13 @@ private:
     {
         return paths_.choose(set, flow, [this](std::uint32_t port) { return waiting(port); });
     }
-    std::uint64_t waiting(std::uint32_t port) const { return port < backlog_.size() ? backlog_[port] : 0; }
+    /// For a UB port: with VOQs in time, relayed packets included; without, the cells of this chip.
+    std::uint64_t waiting(std::uint32_t port) const
+    {
+        if (port >= backlog_.size())
+            return 0;
+        return config_.voq ? engine_.backlog_ps(engine_.out_link(router_, port)) : backlog_[port];
+    }
     void schedule(std::uint64_t at_ps, std::uint32_t a, event_kind kind);
 
     timeline& time_;
@@ -154,7 +161,7 @@ private:
     std::uint32_t spread_ = 0;
     std::vector<die_links> dies_;
     std::vector<std::uint64_t> busy_until_ps_; ///< way from each die into the router
-    std::vector<std::uint32_t> backlog_;       ///< cells in the transmit queues of each UB port
+    std::vector<std::uint32_t> backlog_;       ///< cells in the transmit queues of each UB port; not with VOQs
     std::vector<std::uint32_t> unreachable_;
     ub_unreachable_if* listener_ = nullptr;
     // Mode rtp.
