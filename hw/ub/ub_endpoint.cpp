@@ -17,8 +17,13 @@ ub_endpoint::ub_endpoint(timeline& time, packet_pool& pool, fabric_engine& engin
                          const ub_plan& plan, const ub_config& config, std::uint32_t number, std::uint32_t router)
     : time_(time), pool_(pool), engine_(engine), routing_(routing), config_(config), format_(config.format()),
       local_rate_(config.local_port_rate), paths_(plan, routing, config, router), number_(number), router_(router),
-      actor_(time.register_actors(1)), backlog_(plan.routers.at(router).ports, 0)
+      actor_(time.register_actors(1)), backlog_(plan.routers.at(router).ports, 0),
+      launched_until_ps_(backlog_.size(), 0)
 {
+    for (std::uint32_t port = 0; port < backlog_.size(); ++port) {
+        const std::uint32_t link = engine.out_link(router, port);
+        port_rates_.emplace_back(link == fabric_engine::k_none ? config.local_port_rate : engine.link_rate(link));
+    }
 }
 
 ub_endpoint::~ub_endpoint() = default;
@@ -79,10 +84,14 @@ void ub_endpoint::launch(std::uint32_t die, packet_ptr p, const ub_path_cache::c
     const std::uint64_t now = time_.now_ps();
     const std::uint64_t start = std::max(now + delay_ps, busy_until_ps_[die]);
     busy_until_ps_[die] = start + p->serialisation_ps;
-    if (config_.voq)
+    if (config_.voq) {
+        if (config_.choice == ub_choice::adaptive)
+            launched_until_ps_[port] =
+                std::max(launched_until_ps_[port], start) + port_rates_[port].time_ps(p->wire_bytes);
         port = 0;
-    else
+    } else {
         backlog_[port] += p->cells;
+    }
     engine_.inject(dies_[die].transmit[port], std::move(p), start - now);
 }
 

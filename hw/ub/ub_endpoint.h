@@ -19,6 +19,7 @@
 #include "hw/ub/ub_transport.h"
 #include "tlm/stats.h"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -137,12 +138,17 @@ private:
     {
         return paths_.choose(set, flow, [this](std::uint32_t port) { return waiting(port); });
     }
-    /// For a UB port: with VOQs in time, relayed packets included; without, the cells of this chip.
+    /// For a UB port: with VOQs in time, relayed packets included; without, the cells of this chip. What was launched and has not
+    /// come to its queue yet counts as if it queued.
     std::uint64_t waiting(std::uint32_t port) const
     {
         if (port >= backlog_.size())
             return 0;
-        return config_.voq ? engine_.backlog_ps(engine_.out_link(router_, port)) : backlog_[port];
+        if (!config_.voq)
+            return backlog_[port];
+        const std::uint64_t now = time_.now_ps();
+        const std::uint64_t own = launched_until_ps_[port] > now ? launched_until_ps_[port] - now : 0;
+        return std::max(own, engine_.backlog_ps(engine_.out_link(router_, port)));
     }
     void schedule(std::uint64_t at_ps, std::uint32_t a, event_kind kind);
 
@@ -160,8 +166,10 @@ private:
     std::uint32_t sequence_ = 0;
     std::uint32_t spread_ = 0;
     std::vector<die_links> dies_;
-    std::vector<std::uint64_t> busy_until_ps_; ///< way from each die into the router
-    std::vector<std::uint32_t> backlog_;       ///< cells in the transmit queues of each UB port; not with VOQs
+    std::vector<std::uint64_t> busy_until_ps_;     ///< way from each die into the router
+    std::vector<std::uint32_t> backlog_;           ///< cells in the transmit queues of each UB port; not with VOQs
+    std::vector<std::uint64_t> launched_until_ps_; ///< VOQs: when each UB port would be through with what was launched
+    std::vector<wire_rate> port_rates_;
     std::vector<std::uint32_t> unreachable_;
     ub_unreachable_if* listener_ = nullptr;
     // Mode rtp.
