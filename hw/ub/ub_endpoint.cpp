@@ -154,27 +154,33 @@ void ub_endpoint::from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t del
     dies_[die].chip->deliver_to_chip(std::move(p), delay_ps);
 }
 
-/// Acknowledgements stand for packets of one group of 64 numbers; they are due when enough have come, when the next group begins,
+/// Acknowledgements stand for packets of one group of 64 numbers; they are due when enough have come, when a third group begins,
 /// at a duplicate (the sender has missed an acknowledgement), or after a while.
 void ub_endpoint::account_arrival(receive_channel& c, std::uint32_t index, std::uint32_t psn, bool duplicate,
                                   std::uint64_t tail_ps)
 {
-    bool due = false;
-    if (c.count > 0 && (c.recent ^ psn) >= 64) {
-        c.due.push_back(c.recent);
-        c.count = 0;
-        due = true;
+    const auto same = [&](const receive_channel::untold& g) { return g.count > 0 && (g.psn ^ psn) < 64; };
+    const std::size_t due_before = c.due.size();
+    const auto tell = [&](receive_channel::untold& g) {
+        c.due.push_back(g.psn);
+        g.count = 0;
+    };
+    receive_channel::untold* g = same(c.groups[0]) ? &c.groups[0] : same(c.groups[1]) ? &c.groups[1] : nullptr;
+    if (g == nullptr) {
+        g = c.groups[0].count == 0 ? &c.groups[0] : &c.groups[1];
+        if (g->count > 0) {
+            receive_channel::untold& older = psn_before(c.groups[0].psn, c.groups[1].psn) ? c.groups[0] : c.groups[1];
+            tell(older);
+            g = &older;
+        }
+        g->psn = psn;
     }
-    c.recent = psn;
-    ++c.count;
-    if (duplicate || c.count >= config_.rtp_packets_per_ack) {
-        c.due.push_back(psn);
-        c.count = 0;
-        due = true;
-    }
-    if (due)
+    ++g->count;
+    if (duplicate || g->count >= config_.rtp_packets_per_ack)
+        tell(*g);
+    if (c.due.size() > due_before)
         schedule(tail_ps, index, k_ack_due);
-    if (c.count > 0 && !c.timer) {
+    if (c.groups[0].count + c.groups[1].count > 0 && !c.timer) {
         c.timer = true;
         schedule(tail_ps + config_.rtp_ack_delay.value(), index, k_ack_timer);
     }
@@ -346,10 +352,11 @@ void ub_endpoint::on_event(std::uint32_t a, std::uint16_t kind)
     case k_ack_timer: {
         receive_channel& c = *receivers_[a];
         c.timer = false;
-        if (c.count > 0) {
-            c.count = 0;
-            send_ack(c, c.recent);
-        }
+        for (receive_channel::untold& g : c.groups)
+            if (g.count > 0) {
+                g.count = 0;
+                send_ack(c, g.psn);
+            }
         break;
     }
     default: {
@@ -395,7 +402,7 @@ void ub_endpoint::expect_number(std::uint32_t peer, std::uint32_t psn)
 {
     receive_channel& c = receiver_from(peer);
     c.window.restart(psn);
-    c.count = 0;
+    c.groups[0].count = c.groups[1].count = 0;
     c.due.clear();
 }
 

@@ -109,11 +109,15 @@ private:
         receive_channel(rtp_receiver w, std::uint32_t p) : window(std::move(w)), peer(p) {}
         rtp_receiver window;
         std::uint32_t peer;
-        std::uint32_t recent = 0; ///< number of a packet of the group to tell about
-        std::uint32_t count = 0;  ///< packets of that group not yet told about
-        std::uint8_t die = 0;     ///< on which the last one came
+        /// Packets of a group of 64 numbers that the sender has not been told about. Two, because paths of different lengths
+        /// mix the end of one group with the beginning of the next.
+        struct untold {
+            std::uint32_t psn = 0; ///< of any of them
+            std::uint32_t count = 0;
+        } groups[2];
+        std::uint8_t die = 0; ///< on which the last one came
         bool timer = false;
-        std::vector<std::uint32_t> due; ///< groups to tell about at the next k_ack_due
+        std::vector<std::uint32_t> due; ///< a number of each group to tell about at the next k_ack_due
     };
 
     void on_event(std::uint32_t a, std::uint16_t kind) override;
