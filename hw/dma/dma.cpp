@@ -290,6 +290,8 @@ void dma::fetched(std::uint32_t index)
         return;
     }
     next.message = next_message_++;
+    if (!view_.in_order)
+        next.semaphore_message = numbers_.next(d.destination_rank, d.remote_semaphore);
     q.ready.push_back(next);
     ++q.fetched;
     start_fetch(index);
@@ -330,6 +332,10 @@ void dma::read_packet(std::uint32_t port, std::uint32_t index)
     p->element = static_cast<std::uint8_t>(l.d.type);
     p->semaphore = l.d.remote_semaphore;
     p->message = l.message;
+    if (!view_.in_order) {
+        p->semaphore_message = l.semaphore_message;
+        p->message_packets = view_.format.packets_for(l.d.bytes);
+    }
     p->born_ps = now;
     std::uint64_t ready = now;
     if (payload > 0) {
@@ -482,13 +488,20 @@ void dma::receive(packet_ptr p)
         sink_->record(make_record(record_kind::message_accepted, now, done - now, rank_, *p));
     if (p->source != rank_)
         ports_[p->destination_port]->in->credit(p->vl, p->cells, done - memory->latency_ps() - now);
-    if ((p->flags & k_last_of_message) != 0) {
-        ++messages_received;
-        if (p->semaphore != abi::k_no_semaphore)
-            time_.schedule(done,
-                           make_order(event_class::memory, actor_base_ + view_.ports + config_.queues, sem_sequence_++),
-                           *this, p->semaphore, k_semaphore);
-    }
+    if (!view_.in_order)
+        order_.arrived(p->source, p->semaphore, p->semaphore_message, p->packet_count, p->message_packets, done,
+                       [&](std::uint64_t at_ps) { complete(p->semaphore, at_ps); });
+    else if ((p->flags & k_last_of_message) != 0)
+        complete(p->semaphore, done);
+}
+
+void dma::complete(std::uint32_t semaphore, std::uint64_t at_ps)
+{
+    ++messages_received;
+    if (semaphore != abi::k_no_semaphore)
+        time_.schedule(at_ps,
+                       make_order(event_class::memory, actor_base_ + view_.ports + config_.queues, sem_sequence_++),
+                       *this, semaphore, k_semaphore);
 }
 
 void dma::count_semaphore(std::uint32_t s)
@@ -530,6 +543,9 @@ std::string dma::blocked_on() const
                 fmt::format(" behind queue {} of local port {}", side.staged[side.first_staged].queue, i % view_.ports);
         }
     }
+    if (order_.open() > 0)
+        text += fmt::format("{}{} messages have not arrived whole, or wait for one before them",
+                            text.empty() ? "" : "; ", order_.open());
     return text;
 }
 

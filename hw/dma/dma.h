@@ -7,19 +7,21 @@
 // Models: register file (hw/abi/dma_regs.def); one ring per queue, fetched with a bounded prefetch; queues of one local port
 // served round robin, a packet (or burst) each; a bounded number of packets read ahead per port; credits toward the fabric;
 // receive buffers that free as memory takes the data; write and accumulate; semaphores that count whole messages; errors
-// that stop the queue. Does not model: address translation, remote reads, reordering by the fabric (packets of one message
-// must arrive in order: single-path routing).
+// that stop the queue; fabrics that let packets and messages overtake each other (order at the target: message_order.h). Does not
+// model: address translation, remote reads.
 //
 // Timing, all in docs/03_timing_model.md:
 //   doorbell at t -> descriptor loaded at t + HBM access of 64 B -> its first packet is read from HBM
 //   packets are read in turn while a read-ahead slot is free; a slot is held from the read until the packet starts on the wire
 //   packet on the wire = max(data read, wire idle, credits there), in the order of the reads
-//   packet received at its last byte -> HBM access (accumulate: read + write) -> with the last packet: semaphore + 1
+//   packet received at its last byte -> HBM access (accumulate: read + write) -> with the last packet: semaphore + 1;
+//   where packets overtake each other: with the last one to arrive, and not before the messages sent to that semaphore before it
 //   receive credit returns when the HBM has taken the data: its queueing, not its latency
 #pragma once
 
 #include "hw/abi/descriptor.h"
 #include "hw/abi/registers.h"
+#include "hw/dma/message_order.h"
 #include "tlm/arbiter.h"
 #include "tlm/config_fields.h"
 #include "tlm/credit.h"
@@ -68,6 +70,7 @@ struct dma_fabric_view {
     std::uint32_t burst_packets = 1; ///< packets of one transport transaction
     bool carry_data = true;          ///< false: no payload bytes, same times
     std::uint32_t min_receive_cells = 0;
+    bool in_order = true; ///< false: packets may overtake each other
 };
 
 class dma final : public sc_core::sc_module, private timeline_client {
@@ -100,6 +103,7 @@ private:
         abi::dma_descriptor d;
         std::uint32_t message = 0;
         std::uint64_t sent_bytes = 0;
+        std::uint32_t semaphore_message = 0;
     };
     struct queue {
         std::uint32_t tail = 0;     ///< posted
@@ -126,6 +130,7 @@ private:
     void send_staged(std::uint32_t port);
     void receive(packet_ptr p);
     void count_semaphore(std::uint32_t semaphore);
+    void complete(std::uint32_t semaphore, std::uint64_t at_ps);
     void raise_error(std::uint32_t q, std::uint32_t bits);
     void update_irq();
     void write_payload(const packet& p);
@@ -151,6 +156,8 @@ private:
     std::uint64_t sem_armed_ = 0;
     std::uint32_t actor_base_;
     std::uint32_t sem_sequence_ = 0;
+    message_numbers numbers_; ///< these two only where packets overtake each other
+    message_order order_;
     std::uint32_t next_message_ = 0;
     std::uint32_t receiving_ = 0;
     event_sink* sink_ = nullptr;

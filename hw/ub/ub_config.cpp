@@ -10,16 +10,16 @@ namespace {
 constexpr std::uint64_t k_fastest_lane_bps = 118'000'000'000; ///< UB mode 1
 constexpr std::uint64_t k_longest_ps = 1'000'000'000;         ///< of one delay: the fabric holds delays in 32 bits
 constexpr std::uint32_t k_link_header_bytes = 4;
-constexpr std::uint32_t k_block_crc_bytes = 4;
 } // namespace
 
 packet_format ub_config::format() const
 {
     packet_format f;
     f.max_payload_bytes = static_cast<std::uint32_t>(max_payload.value());
-    f.header_bytes =
-        static_cast<std::uint32_t>(header.value() + route_header.value()) + k_link_header_bytes + k_block_crc_bytes;
+    f.header_bytes = static_cast<std::uint32_t>(header.value() + route_header.value()) + k_link_header_bytes;
     f.flit_bytes = static_cast<std::uint32_t>(flit.value());
+    f.block_flits = block_flits;
+    f.cell_flits = cell_flits;
     return f;
 }
 
@@ -85,6 +85,7 @@ std::vector<config_problem> ub_config::validate() const
     delay(cpu_latency, "cpu_latency", 1);
     delay(nic_latency, "nic_latency", 1);
     delay(die_crossing, "die_crossing", 0);
+    delay(reinitialisation_time, "reinitialisation_time", 0);
     delay(rtp_ack_delay, "rtp_ack_delay", 0);
     delay(rtp_timeout, "rtp_timeout", 1);
     need(detection.value() <= 1'000'000'000'000, "detection",

@@ -67,6 +67,8 @@ struct ub_config {
     double bit_error_rate = 0;
     std::uint32_t retries = 15;
     std::uint32_t reinitialisations = 4;
+    duration reinitialisation_time = duration(10'000'000);
+    std::uint64_t error_seed = 1;
     duration detection = duration(10'000'000);
     // Devices.
     duration npu_latency = duration(175'000);
@@ -77,6 +79,7 @@ struct ub_config {
     duration die_crossing = duration(50'000);
     bandwidth local_port_rate = bandwidth(4'032'000'000'000);
     std::uint32_t transmit_queue = 64;
+    bool voq = true;
     // Paths.
     ub_path_use paths = ub_path_use::all;
     ub_spreading spreading = ub_spreading::packet;
@@ -123,6 +126,8 @@ struct ub_config {
         visit("retries", self.retries, "Times that a link repeats a block before it initialises its PHY again",
               "15, UB (Q)");
         visit("reinitialisations", self.reinitialisations, "Times that it does so before it is down", "4, UB (Q)");
+        visit("reinitialisation_time", self.reinitialisation_time, "One initialisation of the PHY", "10 us (A)");
+        visit("error_seed", self.error_seed, "Seed of the bit errors", "");
         visit("detection", self.detection, "From the failure of a link until both ends know it", "10 us (A)");
         visit("npu_latency", self.npu_latency,
               "Head of a packet through an NPU's UB controllers, also at both ends of a way",
@@ -138,6 +143,9 @@ struct ub_config {
               "A: as all nine x4 ports of an IO die together");
         visit("transmit_queue", self.transmit_queue, "Packets that a controller holds for its ports",
               "64 packets at an NPU in a public full-mesh study (Q)");
+        visit("voq", self.voq,
+              "A FIFO per output in every input buffer: nobody waits behind a packet for another output",
+              "so at switch and NPU of a public full-mesh study (Q)");
         visit(
             "paths", self.paths,
             "Paths in use: shortest; detour or borrow: these beside the shortest; all. Others only when these are broken",

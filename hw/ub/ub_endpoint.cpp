@@ -17,8 +17,13 @@ ub_endpoint::ub_endpoint(timeline& time, packet_pool& pool, fabric_engine& engin
                          const ub_plan& plan, const ub_config& config, std::uint32_t number, std::uint32_t router)
     : time_(time), pool_(pool), engine_(engine), routing_(routing), config_(config), format_(config.format()),
       local_rate_(config.local_port_rate), paths_(plan, routing, config, router), number_(number), router_(router),
-      actor_(time.register_actors(1)), backlog_(plan.routers.at(router).ports, 0)
+      actor_(time.register_actors(1)), backlog_(plan.routers.at(router).ports, 0),
+      launched_until_ps_(backlog_.size(), 0)
 {
+    for (std::uint32_t port = 0; port < backlog_.size(); ++port) {
+        const std::uint32_t link = engine.out_link(router, port);
+        port_rates_.emplace_back(link == fabric_engine::k_none ? config.local_port_rate : engine.link_rate(link));
+    }
 }
 
 ub_endpoint::~ub_endpoint() = default;
@@ -79,14 +84,22 @@ void ub_endpoint::launch(std::uint32_t die, packet_ptr p, const ub_path_cache::c
     const std::uint64_t now = time_.now_ps();
     const std::uint64_t start = std::max(now + delay_ps, busy_until_ps_[die]);
     busy_until_ps_[die] = start + p->serialisation_ps;
-    backlog_[port] += p->cells;
+    if (config_.voq) {
+        if (config_.choice == ub_choice::adaptive)
+            launched_until_ps_[port] =
+                std::max(launched_until_ps_[port], start) + port_rates_[port].time_ps(p->wire_bytes);
+        port = 0;
+    } else {
+        backlog_[port] += p->cells;
+    }
     engine_.inject(dies_[die].transmit[port], std::move(p), start - now);
 }
 
 void ub_endpoint::left_transmit_queue(std::uint32_t die, std::uint32_t port, std::uint32_t vl, std::uint32_t cells,
                                       std::uint64_t delay_ps)
 {
-    backlog_[port] -= cells;
+    if (!config_.voq)
+        backlog_[port] -= cells;
     if (config_.transport == ub_transport::ctp)
         dies_[die].chip->credit_to_chip(vl & ~1u, cells, delay_ps);
 }
@@ -141,27 +154,33 @@ void ub_endpoint::from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t del
     dies_[die].chip->deliver_to_chip(std::move(p), delay_ps);
 }
 
-/// Acknowledgements stand for packets of one group of 64 numbers; they are due when enough have come, when the next group begins,
+/// Acknowledgements stand for packets of one group of 64 numbers; they are due when enough have come, when a third group begins,
 /// at a duplicate (the sender has missed an acknowledgement), or after a while.
 void ub_endpoint::account_arrival(receive_channel& c, std::uint32_t index, std::uint32_t psn, bool duplicate,
                                   std::uint64_t tail_ps)
 {
-    bool due = false;
-    if (c.count > 0 && (c.recent ^ psn) >= 64) {
-        c.due.push_back(c.recent);
-        c.count = 0;
-        due = true;
+    const auto same = [&](const receive_channel::untold& g) { return g.count > 0 && (g.psn ^ psn) < 64; };
+    const std::size_t due_before = c.due.size();
+    const auto tell = [&](receive_channel::untold& g) {
+        c.due.push_back(g.psn);
+        g.count = 0;
+    };
+    receive_channel::untold* g = same(c.groups[0]) ? &c.groups[0] : same(c.groups[1]) ? &c.groups[1] : nullptr;
+    if (g == nullptr) {
+        g = c.groups[0].count == 0 ? &c.groups[0] : &c.groups[1];
+        if (g->count > 0) {
+            receive_channel::untold& older = psn_before(c.groups[0].psn, c.groups[1].psn) ? c.groups[0] : c.groups[1];
+            tell(older);
+            g = &older;
+        }
+        g->psn = psn;
     }
-    c.recent = psn;
-    ++c.count;
-    if (duplicate || c.count >= config_.rtp_packets_per_ack) {
-        c.due.push_back(psn);
-        c.count = 0;
-        due = true;
-    }
-    if (due)
+    ++g->count;
+    if (duplicate || g->count >= config_.rtp_packets_per_ack)
+        tell(*g);
+    if (c.due.size() > due_before)
         schedule(tail_ps, index, k_ack_due);
-    if (c.count > 0 && !c.timer) {
+    if (c.groups[0].count + c.groups[1].count > 0 && !c.timer) {
         c.timer = true;
         schedule(tail_ps + config_.rtp_ack_delay.value(), index, k_ack_timer);
     }
@@ -333,10 +352,11 @@ void ub_endpoint::on_event(std::uint32_t a, std::uint16_t kind)
     case k_ack_timer: {
         receive_channel& c = *receivers_[a];
         c.timer = false;
-        if (c.count > 0) {
-            c.count = 0;
-            send_ack(c, c.recent);
-        }
+        for (receive_channel::untold& g : c.groups)
+            if (g.count > 0) {
+                g.count = 0;
+                send_ack(c, g.psn);
+            }
         break;
     }
     default: {
@@ -382,7 +402,7 @@ void ub_endpoint::expect_number(std::uint32_t peer, std::uint32_t psn)
 {
     receive_channel& c = receiver_from(peer);
     c.window.restart(psn);
-    c.count = 0;
+    c.groups[0].count = c.groups[1].count = 0;
     c.due.clear();
 }
 

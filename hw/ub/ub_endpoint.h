@@ -19,6 +19,7 @@
 #include "hw/ub/ub_transport.h"
 #include "tlm/stats.h"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -49,7 +50,8 @@ public:
                 const ub_plan& plan, const ub_config& config, std::uint32_t number, std::uint32_t router);
     ~ub_endpoint();
 
-    /// The engine's edge links of IO die `die`, made by the builder: one transmit queue per UB port, one way out to the chip.
+    /// The engine's edge links of IO die `die`, made by the builder: its ways in (a transmit queue per UB port,
+    /// or one for all where these are VOQs), the way out to the chip.
     struct die_links {
         std::vector<std::uint32_t> transmit;
         std::uint32_t to_chip = 0;
@@ -107,11 +109,15 @@ private:
         receive_channel(rtp_receiver w, std::uint32_t p) : window(std::move(w)), peer(p) {}
         rtp_receiver window;
         std::uint32_t peer;
-        std::uint32_t recent = 0; ///< number of a packet of the group to tell about
-        std::uint32_t count = 0;  ///< packets of that group not yet told about
-        std::uint8_t die = 0;     ///< on which the last one came
+        /// Packets of a group of 64 numbers that the sender has not been told about. Two, because paths of different lengths
+        /// mix the end of one group with the beginning of the next.
+        struct untold {
+            std::uint32_t psn = 0; ///< of any of them
+            std::uint32_t count = 0;
+        } groups[2];
+        std::uint8_t die = 0; ///< on which the last one came
         bool timer = false;
-        std::vector<std::uint32_t> due; ///< groups to tell about at the next k_ack_due
+        std::vector<std::uint32_t> due; ///< a number of each group to tell about at the next k_ack_due
     };
 
     void on_event(std::uint32_t a, std::uint16_t kind) override;
@@ -136,7 +142,18 @@ private:
     {
         return paths_.choose(set, flow, [this](std::uint32_t port) { return waiting(port); });
     }
-    std::uint64_t waiting(std::uint32_t port) const { return port < backlog_.size() ? backlog_[port] : 0; }
+    /// For a UB port: with VOQs in time, relayed packets included; without, the cells of this chip. What was launched and has not
+    /// come to its queue yet counts as if it queued.
+    std::uint64_t waiting(std::uint32_t port) const
+    {
+        if (port >= backlog_.size())
+            return 0;
+        if (!config_.voq)
+            return backlog_[port];
+        const std::uint64_t now = time_.now_ps();
+        const std::uint64_t own = launched_until_ps_[port] > now ? launched_until_ps_[port] - now : 0;
+        return std::max(own, engine_.backlog_ps(engine_.out_link(router_, port)));
+    }
     void schedule(std::uint64_t at_ps, std::uint32_t a, event_kind kind);
 
     timeline& time_;
@@ -153,8 +170,10 @@ private:
     std::uint32_t sequence_ = 0;
     std::uint32_t spread_ = 0;
     std::vector<die_links> dies_;
-    std::vector<std::uint64_t> busy_until_ps_; ///< way from each die into the router
-    std::vector<std::uint32_t> backlog_;       ///< cells in the transmit queues of each UB port
+    std::vector<std::uint64_t> busy_until_ps_;     ///< way from each die into the router
+    std::vector<std::uint32_t> backlog_;           ///< cells in the transmit queues of each UB port; not with VOQs
+    std::vector<std::uint64_t> launched_until_ps_; ///< VOQs: when each UB port would be through with what was launched
+    std::vector<wire_rate> port_rates_;
     std::vector<std::uint32_t> unreachable_;
     ub_unreachable_if* listener_ = nullptr;
     // Mode rtp.

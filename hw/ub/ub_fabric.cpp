@@ -27,20 +27,32 @@ std::string module_name(const std::string& plan_name)
 
 ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const ub_plan& plan,
                      const ub_config& config, std::uint32_t burst_packets)
-    : sc_core::sc_module(name), time_(time), plan_(plan), config_(config), routing_(plan)
+    : sc_core::sc_module(name), time_(time), plan_(plan), config_(config), routing_(plan, config.voq)
 {
     fabric_config fabric;
     fabric.vl_count = k_ub_vls;
     fabric.pipeline = config.npu_latency;
+    fabric.voq = config.voq;
+    fabric.zone_crossing = config.die_crossing;
+    fabric.dead_link_detection = config.detection;
     engine_ = std::make_unique<fabric_engine>(time, pool, routing_, fabric);
-    for (const ub_router_plan& r : plan.routers)
-        engine_->add_router(ub_ports{r.ports, r.local_ports}.count(), r.name);
+    for (const ub_router_plan& r : plan.routers) {
+        const ub_ports ports{r.ports, r.local_ports, config.voq};
+        const std::uint32_t router = engine_->add_router(ports.count(), r.name, ub_pipeline(config, r.device));
+        if (r.second_die_from >= r.ports || r.local_ports < 2)
+            continue;
+        engine_->set_second_zone(router, r.second_die_from, r.ports - 1u);
+        engine_->set_second_zone(router, ports.to_chip(1), ports.to_chip(1));
+        engine_->set_second_zone(router, ports.from_chip(1, 0), ports.count() - 1);
+    }
     links_.reserve(plan.links.size());
     for (const ub_link_plan& l : plan.links) {
         const std::uint32_t depth =
             ub_depth_cells(config, l.lanes, l.propagation, plan.routers[l.to].device, burst_packets);
         links_.push_back(engine_->add_link(l.from, l.from_port, l.to, l.to_port,
                                            {config.link_rate(l.lanes), ub_wire(config, l.propagation), depth}));
+        if (config.bit_error_rate > 0)
+            engine_->set_link_layer(links_.back(), ub_retry(config, l.lanes));
     }
     const packet_format format = config.format();
     const std::uint64_t held = config.transport == ub_transport::rtp ? config.rtp_send_buffer : config.transmit_queue;
@@ -60,7 +72,7 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
         for (std::uint32_t die = 0; die < r.local_ports; ++die)
             controllers_.push_back(std::make_unique<ub_io_controller>(
                 (module_name(r.name) + "_io" + std::to_string(die)).c_str(), *engine_, *endpoints_.back(),
-                ub_ports{r.ports, r.local_ports}, die, config, queue_cells));
+                ub_ports{r.ports, r.local_ports, config.voq}, die, config, queue_cells));
     }
     first_controller_.push_back(static_cast<std::uint32_t>(controllers_.size()));
     engine_->finish_build();

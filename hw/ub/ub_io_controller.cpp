@@ -17,11 +17,11 @@ ub_io_controller::ub_io_controller(const sc_core::sc_module_name& name, fabric_e
     const fabric_link_params local{config.local_port_rate, duration(0), queue_cells};
     ub_endpoint::die_links links;
     links.chip = this;
-    queues_.reserve(ports.ub);
-    for (std::uint32_t p = 0; p < ports.ub; ++p) {
+    queues_.reserve(ports.ways_in());
+    for (std::uint32_t p = 0; p < ports.ways_in(); ++p) {
         queues_.emplace_back(*this, p);
         links.transmit.push_back(
-            engine.add_edge_input(endpoint.router(), ports.transmit(die, p), local, queues_.back()));
+            engine.add_edge_input(endpoint.router(), ports.from_chip(die, p), local, queues_.back()));
     }
     to_chip_ = engine.add_edge_output(endpoint.router(), ports.to_chip(die), local, way_out_);
     links.to_chip = to_chip_;

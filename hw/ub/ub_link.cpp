@@ -18,6 +18,22 @@ duration ub_pipeline(const ub_config& config, ub_device device)
     return {};
 }
 
+link_layer_params ub_retry(const ub_config& config, std::uint32_t lanes)
+{
+    const wire_rate rate(config.link_rate(lanes));
+    link_layer_params p;
+    p.bit_error_rate = config.bit_error_rate;
+    p.seed = config.error_seed;
+    p.flit_bytes = static_cast<std::uint32_t>(config.flit.value());
+    p.block_flits = config.block_flits;
+    p.request = duration(rate.time_ps(33 * config.flit.value()));
+    p.acknowledge = duration(rate.time_ps(2 * config.flit.value())); // a control block of 40 B
+    p.retries = config.retries;
+    p.reinits = config.reinitialisations;
+    p.reinit = config.reinitialisation_time;
+    return p;
+}
+
 std::uint64_t ub_round_trip_ps(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
                                std::uint32_t burst_packets)
 {

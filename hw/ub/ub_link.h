@@ -5,6 +5,7 @@
 // the engine must reproduce; used by the builder, by tests, by `weft check`. Plain C++.
 #pragma once
 
+#include "hw/fabric/link_layer.h"
 #include "hw/ub/ub_config.h"
 #include "hw/ub/ub_plan.h"
 
@@ -21,6 +22,9 @@ inline duration ub_wire(const ub_config& config, duration propagation)
 {
     return duration(propagation.value() + config.mac_latency.value());
 }
+
+/// Retry of a link: the request is one idle and 32 request blocks of one flit each (UB).
+link_layer_params ub_retry(const ub_config& config, std::uint32_t lanes);
 
 /// From the start of a full packet (or burst) until its credit can be used again: out over the wire, through the arbitration of
 /// `into`, out of its buffer as fast as it came, and the credit back.

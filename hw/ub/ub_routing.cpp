@@ -10,7 +10,8 @@ namespace weft {
 
 using abi::ub::source_route;
 
-ub_routing::ub_routing(const ub_plan& plan) : endpoint_router_(plan.endpoint_router), plan_(plan), lanes_(plan.lanes)
+ub_routing::ub_routing(const ub_plan& plan, bool voq)
+    : endpoint_router_(plan.endpoint_router), plan_(plan), lanes_(plan.lanes), voq_(voq)
 {
     std::uint32_t ports = 0;
     routers_.reserve(plan.routers.size());
@@ -42,7 +43,8 @@ route_decision ub_routing::route(std::uint32_t router, std::uint32_t in_port, pa
     const std::uint32_t to = endpoint_router_[p.destination];
     const auto first_vl = static_cast<std::uint8_t>(p.vl & ~1u); // lane 0 of the packet's class
     if (to == router) {
-        std::uint32_t die = in_port < r.ports ? (in_port >= r.second_die_from ? 1 : 0) : (in_port - r.ports) / r.ports;
+        std::uint32_t die = in_port < r.ports ? (in_port >= r.second_die_from ? 1 : 0)
+                                              : ub_ports{r.ports, r.local_ports, voq_}.die_of_way_in(in_port);
         if (die >= r.local_ports)
             die = 0;
         return {static_cast<std::uint16_t>(r.ports + die), first_vl};

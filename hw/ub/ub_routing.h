@@ -17,14 +17,17 @@
 
 namespace weft {
 
-/// Ports of a router in the engine: UB ports 0 .. n-1 as in the plan; out of local port i at n + i; transmit queue of local port i
-/// toward UB port j enters at n + i * n + j. An engine port has one input and one output, and these are halves of different
-/// things.
+/// Ports of a router in the engine: UB ports 0 .. n-1 as in the plan; behind them the ways out to the chip, one per IO die; then the
+/// ways in, of which each die has one per UB port, as transmit queues. Where all buffers have a FIFO per output (VOQ),
+/// these are the transmit queues, and each die has one way in.
 struct ub_ports {
     std::uint32_t ub = 0, local = 0;
-    std::uint32_t count() const { return ub + ub * local; }
+    bool voq = false;
+    std::uint32_t ways_in() const { return voq ? 1 : ub; } ///< of each die
+    std::uint32_t count() const { return ub + local * (1 + ways_in()); }
     std::uint32_t to_chip(std::uint32_t die) const { return ub + die; }
-    std::uint32_t transmit(std::uint32_t die, std::uint32_t port) const { return ub + die * ub + port; }
+    std::uint32_t from_chip(std::uint32_t die, std::uint32_t way) const { return ub + local + die * ways_in() + way; }
+    std::uint32_t die_of_way_in(std::uint32_t port) const { return (port - ub - local) / ways_in(); }
 };
 
 class ub_routing final : public routing_policy {
@@ -32,7 +35,7 @@ public:
     static constexpr std::uint32_t k_none = 0xffff'ffff;
 
     /// `plan` is copied where it is needed; the lookup steps and entries stay the plan's, which must outlive this.
-    explicit ub_routing(const ub_plan& plan);
+    ub_routing(const ub_plan& plan, bool voq);
 
     route_decision route(std::uint32_t router, std::uint32_t in_port, packet& p) const override;
 
@@ -73,6 +76,7 @@ private:
     std::vector<abi::ub::address> places_; ///< of the routers
     const ub_plan& plan_;
     ub_lane_rule lanes_;
+    bool voq_;
 };
 
 } // namespace weft

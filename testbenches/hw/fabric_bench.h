@@ -73,9 +73,10 @@ public:
     std::vector<send_order> orders;
     std::vector<arrived> log;
     std::uint32_t receive_cells = 4096;
-    std::uint32_t stall_below_ps = 0; ///< one packet in four holds its credit for a random time below this
-    std::uint64_t wrong = 0;          ///< arrived for somebody else
-    std::function<void()> on_step;    ///< after each of this endpoint's events
+    std::uint32_t stall_below_ps = 0;    ///< one packet in four holds its credit for a random time below this
+    std::uint64_t wrong = 0;             ///< arrived for somebody else
+    std::uint32_t hold_vl = 0xffff'ffff; ///< credits of this VL never come back
+    std::function<void()> on_step;       ///< after each of this endpoint's events
 
     endpoint(timeline& time, packet_pool& pool, std::uint32_t id, std::uint32_t vl_count, bandwidth rate,
              const packet_format& format, std::uint8_t port = 0)
@@ -169,6 +170,8 @@ private:
         if (p->destination != id_ || p->destination_port != port_)
             ++wrong;
         log.push_back({p->source, p->message, p->born_ps, time_.now_ps(), p->payload_bytes, p->vl, p->flags, p->hops});
+        if (p->vl == hold_vl)
+            return;
         const bool stalls = stall_below_ps > 0 && random_.below(4) == 0;
         in->credit(p->vl, p->cells, stalls ? random_.below(stall_below_ps) : 0);
     }

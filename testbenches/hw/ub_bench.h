@@ -186,10 +186,10 @@ struct board_bench {
     std::shared_ptr<board_paths> paths;
     ub_plan plan;
     std::unique_ptr<ub_fabric> fabric;
-    std::vector<std::vector<endpoint*>> points; ///< [endpoint][die]
+    std::vector<std::vector<endpoint*>> points; ///< [endpoint][die]; empty where the test puts something else
 
     board_bench(std::uint32_t n, const ub_config& c, bool with_paths = true,
-                const std::function<void(board_paths&)>& tune = {})
+                const std::function<void(board_paths&)>& tune = {}, std::uint32_t first_point = 0)
         : config(c), paths(with_paths ? std::make_shared<board_paths>() : nullptr), plan(board_plan(n, paths))
     {
         if (tune)
@@ -199,7 +199,7 @@ struct board_bench {
         bench.format = config.format();
         for (std::uint32_t e = 0; e < fabric->endpoints(); ++e) {
             points.emplace_back();
-            for (std::uint32_t die = 0; die < fabric->dies(e); ++die) {
+            for (std::uint32_t die = 0; e >= first_point && die < fabric->dies(e); ++die) {
                 endpoint& p = bench.new_endpoint(e, k_ub_vls, config.local_port_rate, static_cast<std::uint8_t>(die));
                 p.out.bind(fabric->controller(e, die).in);
                 fabric->controller(e, die).out.bind(p.in);
