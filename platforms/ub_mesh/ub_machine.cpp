@@ -23,6 +23,7 @@ dma_fabric_view view_of(const ub_mesh_config& config)
     view.burst_packets = static_cast<std::uint32_t>(config.run.burst.value());
     view.carry_data = config.run.data == data_mode::checked;
     view.min_receive_cells = config.burst_cells();
+    view.in_order = false; // packets of a message take several paths
     return view;
 }
 

@@ -98,7 +98,7 @@ abi::platform_table ub_mesh_config::table(std::uint32_t rank) const
             return;
         t.dims[t.dim_count] = size;
         t.coord[t.dim_count] = coordinate;
-        t.wrap[t.dim_count] = 1; // every dimension is a full mesh
+        t.wrap[t.dim_count] = abi::k_wrap_full;
         ++t.dim_count;
     };
     if (t.ranks != mesh.ranks()) { // holes: no coordinates any more, but everybody reaches everybody
