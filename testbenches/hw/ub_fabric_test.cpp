@@ -177,34 +177,58 @@ double throughput(const ub_config& c, std::uint32_t packets = 3000, std::size_t*
 }
 } // namespace
 
-TEST_CASE("UB: one path fills its link, and packets over n paths reach n times that")
+namespace {
+/// Payload rate of `n` x4 links of the default configuration, in bytes per picosecond.
+double rate_of_links(std::uint32_t n)
+{
+    const ub_config c;
+    const double share = 1024.0 / static_cast<double>(c.format().wire_bytes_of_one(1024));
+    return n * static_cast<double>(c.link_rate(4).value()) / 8e12 * share;
+}
+} // namespace
+
+TEST_CASE("UB: one path fills its link") { CHECK(throughput(quiet()) == Approx(rate_of_links(1)).epsilon(0.01)); }
+
+TEST_CASE("UB: packets over the direct way and two detours reach three times a link")
+{
+    ub_config c;
+    c.paths = ub_path_use::detour;
+    CHECK(throughput(c) == Approx(rate_of_links(3)).epsilon(0.02));
+}
+
+TEST_CASE("UB: with the way over the switch it is four times")
+{
+    CHECK(throughput(ub_config{}) == Approx(rate_of_links(4)).epsilon(0.02));
+}
+
+TEST_CASE("UB: the same with one FIFO per input buffer")
+{
+    ub_config c;
+    c.voq = false;
+    CHECK(throughput(c) == Approx(rate_of_links(4)).epsilon(0.02));
+}
+
+TEST_CASE("UB: the same by the shortest queue")
+{
+    ub_config c;
+    c.choice = ub_choice::adaptive;
+    CHECK(throughput(c) == Approx(rate_of_links(4)).epsilon(0.05));
+}
+
+TEST_CASE("UB: a flow keeps to one path and its order")
+{
+    ub_config c;
+    c.spreading = ub_spreading::flow;
+    std::size_t overtaken = 1;
+    CHECK(throughput(c, 1000, &overtaken) == Approx(rate_of_links(1)).epsilon(0.01));
+    CHECK(overtaken == 0);
+}
+
+TEST_CASE("UB: links with bit errors deliver everything, in more time")
 {
     ub_config c = quiet();
-    const double link = static_cast<double>(c.link_rate(4).value()) / 8e12; // bytes per ps
-    const double share = 1024.0 / static_cast<double>(c.format().wire_bytes_of_one(1024));
-    SECTION("one path") { CHECK(throughput(c) == Approx(link * share).epsilon(0.01)); }
-    SECTION("direct and two detours")
-    {
-        c.paths = ub_path_use::detour;
-        CHECK(throughput(c) == Approx(3 * link * share).epsilon(0.02));
-    }
-    SECTION("direct, two detours and the way over the switch")
-    {
-        c.paths = ub_path_use::all;
-        CHECK(throughput(c) == Approx(4 * link * share).epsilon(0.02));
-    }
-    SECTION("the same, by the shortest queue")
-    {
-        c.paths = ub_path_use::all;
-        c.choice = ub_choice::adaptive;
-        CHECK(throughput(c) == Approx(4 * link * share).epsilon(0.05));
-    }
-    SECTION("one flow keeps to one path and its order")
-    {
-        c.paths = ub_path_use::all;
-        c.spreading = ub_spreading::flow;
-        std::size_t overtaken = 1;
-        CHECK(throughput(c, 1000, &overtaken) == Approx(link * share).epsilon(0.01));
-        CHECK(overtaken == 0);
-    }
+    c.bit_error_rate = 1e-6; // one packet in 110 is sent again
+    const double rate = throughput(c);
+    CHECK(rate < rate_of_links(1) * 0.995);
+    CHECK(rate > rate_of_links(1) * 0.5);
 }
