@@ -57,8 +57,8 @@ inline constexpr unsigned k_most_hops = 12;        ///< bits of the bitmap
 inline constexpr unsigned k_most_instructions = 6; ///< instruction fields
 inline constexpr unsigned k_header_bytes = 8;
 
-/// One instruction: output port of the router in bits 6..0, and in bit 7 whether the packet goes on, and stays, on the second VL of
-/// its class (assumed; 7 bits hold the 128 x4 ports of an HRS).
+/// One instruction: output port of the router in bits 6..0, and in bit 7 whether the packet is on the second VL of its class behind
+/// that port (assumed; 7 bits hold the 128 x4 ports of an HRS). It may come back to the first: the rule of lanes orders the channels.
 struct instruction {
     std::uint8_t port = 0; ///< 0..127
     bool second_vl = false;
@@ -80,7 +80,10 @@ struct source_route {
 
     constexpr unsigned ptr() const { return static_cast<unsigned>(bits & 15u); }
     constexpr unsigned bitmap() const { return static_cast<unsigned>(bits >> 4 & 0xfffu); }
-    constexpr std::uint8_t instruction_byte(unsigned j) const { return static_cast<std::uint8_t>(bits >> (16 + 8 * j)); }
+    constexpr std::uint8_t instruction_byte(unsigned j) const
+    {
+        return static_cast<std::uint8_t>(bits >> (16 + 8 * j));
+    }
     constexpr bool present() const { return bitmap() != 0; }
     /// Whether the present hop is source-routed.
     constexpr bool here() const { return ptr() < k_most_hops && (bitmap() >> ptr() & 1u) != 0; }
@@ -97,7 +100,10 @@ struct source_route {
     constexpr source_route advanced() const { return ptr() < 15 ? source_route{bits + 1} : *this; }
 
     constexpr void set_ptr(unsigned p) { bits = (bits & ~std::uint64_t{15}) | (p & 15u); }
-    constexpr void set_bitmap(unsigned b) { bits = (bits & ~(std::uint64_t{0xfff} << 4)) | std::uint64_t{b & 0xfffu} << 4; }
+    constexpr void set_bitmap(unsigned b)
+    {
+        bits = (bits & ~(std::uint64_t{0xfff} << 4)) | std::uint64_t{b & 0xfffu} << 4;
+    }
     constexpr void set_instruction_byte(unsigned j, std::uint8_t b)
     {
         bits = (bits & ~(std::uint64_t{0xff} << (16 + 8 * j))) | std::uint64_t{b} << (16 + 8 * j);
@@ -128,7 +134,19 @@ struct table_entry {
 static_assert(sizeof(table_entry) == 2, "counted in the bytes of a table");
 
 /// A segment of the address that a router looks at.
-enum class segment : std::uint8_t { kind, pod, rack, board, unit, pod_and_rack, kind_and_unit };
+/// `itself` stands for nothing: see table_step::condition.
+enum class segment : std::uint8_t {
+    kind,
+    pod,
+    rack,
+    board,
+    unit,
+    pod_and_rack,
+    kind_and_unit,
+    rack_and_board,
+    board_and_unit,
+    itself
+};
 constexpr unsigned value_of(const address& a, segment s)
 {
     switch (s) {
@@ -139,17 +157,22 @@ constexpr unsigned value_of(const address& a, segment s)
     case segment::unit: return a.unit;
     case segment::pod_and_rack: return a.pod * 16u + a.rack;
     case segment::kind_and_unit: return static_cast<unsigned>(a.kind) * 8u + a.unit;
+    case segment::rack_and_board: return a.rack * 8u + a.board;
+    case segment::board_and_unit: return a.board * 8u + a.unit;
+    case segment::itself: break;
     }
     return 0;
 }
 
 /// One step of a lookup: when the destination's segment differs from the router's own, or `always`, the entry at
-/// first + value decides, unless it is empty (no ways) or beyond `count`; else the next step is looked at.
+/// first + value decides, unless it is empty (no ways) or beyond `count`; else the next step is looked at. `condition` names
+/// another segment that must differ (a spine asks "another rack?" and then looks at the board).
 struct table_step {
     segment what = segment::unit;
     bool always = false;
-    std::uint16_t first = 0; ///< into the entries
-    std::uint16_t count = 0; ///< entries
+    std::uint16_t first = 0;             ///< into the entries
+    std::uint16_t count = 0;             ///< entries
+    segment condition = segment::itself; ///< itself: the same as `what`
 };
 inline constexpr unsigned k_most_steps = 6;
 
@@ -167,7 +190,8 @@ constexpr table_entry look_up(const table_view& t, const address& destination)
     for (unsigned i = 0; i < t.step_count; ++i) {
         const table_step& s = t.steps[i];
         const unsigned value = value_of(destination, s.what);
-        if (!s.always && value == value_of(t.own, s.what))
+        const segment asked = s.condition == segment::itself ? s.what : s.condition;
+        if (!s.always && value_of(destination, asked) == value_of(t.own, asked))
             continue;
         if (value < s.count && t.entries[s.first + value].ways != 0)
             return t.entries[s.first + value];

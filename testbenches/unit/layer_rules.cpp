@@ -196,6 +196,8 @@ std::string angle_include_problem(const std::string& path, const std::string& he
         return "firmware/ may include only headers that neither allocate nor throw";
     if ((from == "platforms/topology" || from == "platforms/routing") && names(k_systemc, header))
         return from + "/ is plain C++ without SystemC";
+    if (starts_with(path, "platforms/ub_mesh/ub_") && names(k_systemc, header))
+        return "platforms/ub_mesh/ub_* is plain C++ without SystemC";
     if (!starts_with(from, "platforms") && names(k_platform_libraries, header))
         return "only platforms/ may use this library";
     if (starts_with(header, "unicorn/") && !starts_with(path, "hw/core/engines/"))

@@ -126,6 +126,7 @@ TEST_CASE("layers: a library in the wrong folder is found")
     CHECK(include("platforms/report/trace_writer.cpp", "<elfutils/libdw.h>") == 1);
     CHECK(include("platforms/topology/mesh.h", "<systemc>") == 1);
     CHECK(include("platforms/routing/table.h", "<tlm_utils/simple_target_socket.h>") == 1);
+    CHECK(include("platforms/ub_mesh/ub_topology.h", "<systemc>") == 1);
 }
 
 TEST_CASE("layers: comments and literals do not count")
