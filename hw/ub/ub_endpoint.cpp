@@ -154,25 +154,28 @@ void ub_endpoint::from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t del
     dies_[die].chip->deliver_to_chip(std::move(p), delay_ps);
 }
 
-/// Acknowledgements stand for packets of one group of 64 numbers; they are due when enough have come, when a third group begins,
+/// Acknowledgements stand for packets of one group of 64 numbers; they are due when enough have come, when too many groups are open,
 /// at a duplicate (the sender has missed an acknowledgement), or after a while.
 void ub_endpoint::account_arrival(receive_channel& c, std::uint32_t index, std::uint32_t psn, bool duplicate,
                                   std::uint64_t tail_ps)
 {
-    const auto same = [&](const receive_channel::untold& g) { return g.count > 0 && (g.psn ^ psn) < 64; };
     const std::size_t due_before = c.due.size();
     const auto tell = [&](receive_channel::untold& g) {
         c.due.push_back(g.psn);
         g.count = 0;
     };
-    receive_channel::untold* g = same(c.groups[0]) ? &c.groups[0] : same(c.groups[1]) ? &c.groups[1] : nullptr;
+    receive_channel::untold* g = nullptr;
+    receive_channel::untold* other = &c.groups[0]; // a free one, else the oldest
+    for (receive_channel::untold& one : c.groups) {
+        if (one.count > 0 && (one.psn ^ psn) < 64)
+            g = &one;
+        if (other->count > 0 && (one.count == 0 || psn_before(one.psn, other->psn)))
+            other = &one;
+    }
     if (g == nullptr) {
-        g = c.groups[0].count == 0 ? &c.groups[0] : &c.groups[1];
-        if (g->count > 0) {
-            receive_channel::untold& older = psn_before(c.groups[0].psn, c.groups[1].psn) ? c.groups[0] : c.groups[1];
-            tell(older);
-            g = &older;
-        }
+        g = other;
+        if (g->count > 0)
+            tell(*g);
         g->psn = psn;
     }
     ++g->count;
@@ -180,7 +183,7 @@ void ub_endpoint::account_arrival(receive_channel& c, std::uint32_t index, std::
         tell(*g);
     if (c.due.size() > due_before)
         schedule(tail_ps, index, k_ack_due);
-    if (c.groups[0].count + c.groups[1].count > 0 && !c.timer) {
+    if (g->count > 0 && !c.timer) {
         c.timer = true;
         schedule(tail_ps + config_.rtp_ack_delay.value(), index, k_ack_timer);
     }
@@ -402,7 +405,8 @@ void ub_endpoint::expect_number(std::uint32_t peer, std::uint32_t psn)
 {
     receive_channel& c = receiver_from(peer);
     c.window.restart(psn);
-    c.groups[0].count = c.groups[1].count = 0;
+    for (receive_channel::untold& g : c.groups)
+        g.count = 0;
     c.due.clear();
 }
 

@@ -109,12 +109,12 @@ private:
         receive_channel(rtp_receiver w, std::uint32_t p) : window(std::move(w)), peer(p) {}
         rtp_receiver window;
         std::uint32_t peer;
-        /// Packets of a group of 64 numbers that the sender has not been told about. Two, because paths of different lengths
-        /// mix the end of one group with the beginning of the next.
+        /// Packets of a group of 64 numbers that the sender has not been told about. Several, because paths of different lengths
+        /// mix the numbers of one group with those of the next ones.
         struct untold {
             std::uint32_t psn = 0; ///< of any of them
             std::uint32_t count = 0;
-        } groups[2];
+        } groups[4];
         std::uint8_t die = 0; ///< on which the last one came
         bool timer = false;
         std::vector<std::uint32_t> due; ///< a number of each group to tell about at the next k_ack_due
