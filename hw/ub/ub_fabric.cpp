@@ -23,6 +23,11 @@ std::string module_name(const std::string& plan_name)
         name.pop_back();
     return name;
 }
+
+template <counter ub_endpoint::*Which> std::uint64_t sum_of(const void* fabric)
+{
+    return static_cast<const ub_fabric*>(fabric)->sum(Which);
+}
 } // namespace
 
 ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const ub_plan& plan,
@@ -51,8 +56,11 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
             ub_depth_cells(config, l.lanes, l.propagation, plan.routers[l.to].device, burst_packets);
         links_.push_back(engine_->add_link(l.from, l.from_port, l.to, l.to_port,
                                            {config.link_rate(l.lanes), ub_wire(config, l.propagation), depth}));
-        if (config.bit_error_rate > 0)
-            engine_->set_link_layer(links_.back(), ub_retry(config, l.lanes));
+        if (const double rate = l.bit_error_rate < 0 ? config.bit_error_rate : l.bit_error_rate; rate > 0) {
+            link_layer_params retry = ub_retry(config, l.lanes);
+            retry.bit_error_rate = rate;
+            engine_->set_link_layer(links_.back(), retry);
+        }
     }
     const packet_format format = config.format();
     const std::uint64_t held = config.transport == ub_transport::rtp ? config.rtp_send_buffer : config.transmit_queue;
@@ -77,6 +85,30 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
     first_controller_.push_back(static_cast<std::uint32_t>(controllers_.size()));
     engine_->finish_build();
     actor_ = time.register_actors(1);
+    set_up_statistics();
+}
+
+void ub_fabric::set_up_statistics()
+{
+    const auto add = [this](const char* name, const char* unit, const char* what, std::uint64_t (*value)(const void*)) {
+        stats.add_row({name, unit, what, this, value});
+    };
+    add("sent", "packets", "Packets of the chips, once each", sum_of<&ub_endpoint::sent>);
+    add("delivered", "packets", "Packets to the chips", sum_of<&ub_endpoint::delivered>);
+    add("resent", "packets", "Packets sent again, end to end", sum_of<&ub_endpoint::resent>);
+    add("duplicates_dropped", "packets", "Packets that came a second time", sum_of<&ub_endpoint::duplicates_dropped>);
+    add("acknowledgements", "packets", "Acknowledgements, end to end", sum_of<&ub_endpoint::acknowledgements>);
+    add("given_up", "packets", "Packets that were never acknowledged", sum_of<&ub_endpoint::given_up>);
+    add("not_sent", "packets", "Packets without a path", sum_of<&ub_endpoint::not_sent>);
+    add("lost", "packets", "Packets cut on a wire or dropped before a link that is down",
+        [](const void* o) { return static_cast<const ub_fabric*>(o)->engine_->dropped(); });
+    add("retries", "1", "Transmissions that a link repeated", [](const void* o) {
+        const fabric_engine& e = *static_cast<const ub_fabric*>(o)->engine_;
+        std::uint64_t n = 0;
+        for (std::uint32_t l = 0; l < e.link_count(); ++l)
+            n += e.link_retries(l);
+        return n;
+    });
 }
 
 ub_fabric::~ub_fabric() = default;

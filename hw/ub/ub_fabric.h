@@ -71,7 +71,10 @@ public:
     std::uint64_t sum(counter ub_endpoint::*which) const;
     std::uint64_t state_bytes() const;
 
+    stat_group stats{"ub"}; ///< over all endpoints and links
+
 private:
+    void set_up_statistics();
     struct change {
         std::uint32_t source, link;
         bool exclude;

@@ -66,6 +66,7 @@ struct ub_link_plan {
     std::uint8_t lanes = 4;
     ub_channel channel = ub_channel::local;
     duration propagation; ///< of the cable alone
+    double bit_error_rate = -1; ///< of this direction; negative: as the fabric's config says
 };
 
 /// Steps of a lookup, shared by the routers of one kind.

@@ -97,7 +97,7 @@ ub_failures ub_comparison::failures_of(const ub_bill& bill) const
 std::string ub_comparison::text(const ub_bill& bill) const
 {
     std::string t =
-        fmt::format("bill of materials of this machine ({}): {} NPU, {} spare NPU, {} CPU, {} NIC, {} LRS, {} HRS\n",
+        fmt::format("Bill of materials of this machine ({}): {} NPU, {} spare NPU, {} CPU, {} NIC, {} LRS, {} HRS\n",
                     bill.name, bill.npus, bill.spares, bill.cpus, bill.nics, bill.lrs, bill.hrs);
     for (const ub_cable_line& l : bill.cables) {
         const ub_cable_traits& traits = k_ub_cables[static_cast<unsigned>(l.type)];
@@ -165,7 +165,7 @@ double ub_comparison::published_efficiency(double performance) const
 std::string ub_comparison::text() const
 {
     const std::uint32_t lanes = lanes_per_module();
-    std::string t = "bill of materials at 8192 NPUs (Fig. 21)\n";
+    std::string t = "Bill of materials at 8192 NPUs (Fig. 21)\n";
     const auto row = [&](const std::string& name, const auto& cell) {
         t += fmt::format("  {:<26}", name);
         for (const ub_costs& c : columns_)
@@ -232,7 +232,7 @@ std::string ub_comparison::text() const
         "  prices calibrated on Fig. 21: HRS lane {:.3g}, end of an optical lane {:.3g} of the CapEx of the Clos{}\n",
         hrs_lane_price_, optical_end_price_, prices_make_sense() ? "" : "; one is negative: the fit means nothing");
     t += fmt::format(
-        "savings to the x64 Clos: HRS {:.1f} % (paper 98 %); optics to HRS {:.2f} % (93 %), {:.1f} % with the alpha "
+        "Savings to the x64 Clos: HRS {:.1f} % (paper 98 %); optics to HRS {:.2f} % (93 %), {:.1f} % with the alpha "
         "cables, which table 2 calls optical\n",
         100 * hrs_saving(), 100 * optical_saving(), 100 * optical_saving_with_alpha());
 
@@ -244,12 +244,12 @@ std::string ub_comparison::text() const
             100 * f.availability(prices_.mttr_minutes.value),
             100 * f.availability(prices_.mttr_monitored_minutes.value));
     };
-    t += "failures as table 6 prints them, switches from counts\n";
+    t += "Failures as table 6 prints them, switches from counts\n";
     failures(fmt::format("UB-Mesh, {} LRS a rack", prices_.table_6_lrs_per_rack.value).c_str(), table_6_mesh_);
     failures(fmt::format("UB-Mesh, {} LRS a rack, as built", mesh.bill.lrs / k_racks).c_str(), table_6_mesh_built_);
     failures("x64 Clos", table_6_clos_);
     t += fmt::format(
-        "what does not fit in the paper\n"
+        "What does not fit in the paper\n"
         "  table 6 counts {} LRS a rack (81 failures), text and lanes need {}: {:.0f} failures\n"
         "  table 6 has {:.2f} % of the optical failures of the Clos, but {:.2f} % of its optics: by rate {:.1f} in place "
         "of {:.2f} (with the alpha cables {:.1f})\n",

@@ -125,24 +125,24 @@ ub_ledger ub_topology::ledger() const
 std::string ub_ledger::text() const
 {
     std::string t;
-    t += fmt::format("routers: {} NPU, {} spare NPU, {} CPU, {} NIC, {} LRS, {} HRS\n", npus, spares, cpus, nics, lrs,
+    t += fmt::format("Devices   {} NPU, {} spare NPU, {} CPU, {} NIC, {} LRS, {} HRS\n", npus, spares, cpus, nics, lrs,
                      hrs);
-    t += fmt::format("NPU: x{} in {} ports: X x{}, Y x{}, to switches x{}\n", lanes_per_npu, ports_per_npu, lanes_x,
+    t += fmt::format("NPU       x{} in {} ports: X x{}, Y x{}, to switches x{}\n", lanes_per_npu, ports_per_npu, lanes_x,
                      lanes_y, lanes_backplane);
     if (planes > 0)
-        t += fmt::format("back-planes: {} of {} leaf + {} spine LRS a rack; fullest leaf x{}, spine x{}\n", planes,
+        t += fmt::format("Planes    {} back-planes a rack, each of {} leaf + {} spine LRS; fullest leaf x{}, spine x{}\n", planes,
                          leaves_per_plane, spines_per_plane, most_lanes_leaf, most_lanes_spine);
     if (lrs > 0)
-        t += fmt::format("CPU x{}, spare NPU x{}, NIC x{}; fullest LRS x{}{}\n", lanes_per_cpu, lanes_per_spare,
+        t += fmt::format("Others    CPU x{}, spare NPU x{}, NIC x{}; fullest LRS x{}{}\n", lanes_per_cpu, lanes_per_spare,
                          lanes_per_nic, most_lanes_lrs, hrs > 0 ? fmt::format(", HRS x{}", most_lanes_hrs) : "");
     if (export_per_rack > 0)
-        t += fmt::format("out of a rack: x{}, out of a plane x{}; rack to rack x{}\n", export_per_rack,
+        t += fmt::format("Exports   x{} out of a rack, x{} out of a back-plane; x{} from rack to rack\n", export_per_rack,
                          export_per_plane, lanes_per_rack_link);
-    t += fmt::format("share of an NPU: in the rack x{}, rack to rack x{}, HRS x{}\n", share_rack, share_inter_rack,
+    t += fmt::format("Shares    of an NPU: in the rack x{}, rack to rack x{}, HRS x{}\n", share_rack, share_inter_rack,
                      share_hrs);
-    t += fmt::format("table of an NPU: {} B by segments, {} B flat\n", table_bytes_npu, flat_table_bytes);
+    t += fmt::format("Tables    of an NPU: {} B by segments, {} B flat\n", table_bytes_npu, flat_table_bytes);
     for (const std::string& v : violations)
-        t += "violation: " + v + "\n";
+        t += "Violation " + v + "\n";
     return t;
 }
 

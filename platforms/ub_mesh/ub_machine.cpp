@@ -164,7 +164,7 @@ std::string ub_machine::network_waits() const
     return text;
 }
 
-std::vector<const stat_group*> ub_machine::device_stats() const { return {}; }
+std::vector<const stat_group*> ub_machine::device_stats() const { return {&now().fabric->stats}; }
 
 std::uint64_t ub_machine::interrupted_at_ps() const
 {

@@ -86,7 +86,9 @@ struct ub_mesh_config {
         visit("npu", self.npu, "One NPU", "");
         visit("faults", self.faults, "What is broken, or breaks", "");
         visit("prices", self.prices,
-              "File with prices and failure rates: `weft check` then prints the bill of materials, availability and cost", "");
+              "File with prices and failure rates, from the folder of this file: `weft check` then prints the bill of materials, availability "
+              "and cost",
+              "");
     }
     std::vector<config_problem> validate() const;
 
@@ -117,7 +119,6 @@ struct ub_routes {
     /// Endpoints that have a path over the link or its reverse among those they use.
     std::vector<std::uint32_t> sources_over(std::uint32_t link) const;
     std::string report;     ///< lines for `weft check`: rule, proof, paths admitted
-    std::string bill;       ///< bill of materials, availability and cost, with a price file
     std::string problem;    ///< why it cannot be used; "" when it can
     std::string problem_key; ///< of the file
 

@@ -3,6 +3,7 @@
 //
 // A UB-Mesh machine as the command line sees it: reading, description, proof.
 #include "platforms/config/config_reader.h"
+#include "platforms/ub_mesh/ub_bill_costs.h"
 #include "platforms/ub_mesh/ub_mesh.h"
 
 #include <fmt/format.h>
@@ -22,9 +23,19 @@ std::string size_text(const ub_shape& m)
     return text + fmt::format("{} board{} of {}", m.boards, m.boards == 1 ? "" : "s", m.npus);
 }
 
+/// A path in a file is meant from the folder of that file.
+std::string beside(const std::string& file, const std::string& path)
+{
+    const std::size_t slash = file.rfind('/');
+    return path.front() == '/' || slash == std::string::npos ? path : file.substr(0, slash + 1) + path;
+}
+
 class configured_ub_mesh final : public platform {
 public:
-    explicit configured_ub_mesh(ub_mesh_config config) : config_(std::move(config)) {}
+    configured_ub_mesh(ub_mesh_config config, std::optional<ub_prices> prices)
+        : config_(std::move(config)), prices_(std::move(prices))
+    {
+    }
     const run_config& run() const override { return config_.run; }
     config_field resolved() const override { return with_platform_key(describe(config_), k_ub_mesh_info); }
     std::uint32_t ranks() const override { return config_.ranks(); }
@@ -54,13 +65,22 @@ public:
         text += fmt::format("Packets   up to {} of payload in {} flits of {}; {} VLs: {} classes of {}\n", to_string(ub.max_payload),
                             ub.format().wire_bytes_of_one(ub.max_payload.value()) / ub.flit.value(), to_string(ub.flit), k_ub_vls,
                             k_ub_classes, k_ub_lanes_per_class);
-        return text + describe_faults(config_) + routes()->bill;
+        if (const std::uint64_t nics = routes()->topology->ledger().nics; nics > 0)
+            text += fmt::format("DCN       {} uplinks, one a NIC; what is beyond them is not modelled\n", nics);
+        return text + describe_faults(config_);
     }
 
-    std::string routing_report() const override { return routes()->report; }
+    std::string routing_report() const override
+    {
+        if (!prices_)
+            return routes()->report;
+        const ub_comparison comparison(*prices_);
+        return routes()->report + "\n" + comparison.text(bill_of(config_.mesh)) + comparison.text() + "\n";
+    }
 
 private:
     ub_mesh_config config_;
+    std::optional<ub_prices> prices_;
     mutable std::shared_ptr<const ub_routes> routes_; ///< made when first asked for
 };
 
@@ -75,7 +95,14 @@ const platform_info k_ub_mesh_info = {
         for (const problem& p : problems)
             if (p.level == severity::error)
                 return nullptr;
-        auto made = std::make_unique<configured_ub_mesh>(std::move(config));
+        std::optional<ub_prices> prices;
+        if (!config.prices.empty()) {
+            prices = read_prices(beside(document.file_name(), config.prices), problems);
+            for (const problem& p : problems)
+                if (p.level == severity::error)
+                    return nullptr;
+        }
+        auto made = std::make_unique<configured_ub_mesh>(std::move(config), std::move(prices));
         if (made->routes()->problem.empty())
             return made;
         add_problem(document, problems, made->routes()->problem_key, made->routes()->problem);

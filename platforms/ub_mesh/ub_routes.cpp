@@ -35,7 +35,9 @@ ub_routes::ub_routes(const ub_mesh_config& config)
     plan.paths = paths;
     down.assign(plan.links.size(), false);
     for (const ub_faulty_link& f : faulty_links(config, *topology))
-        if (f.fault->at.value() == 0 && !f.fault->lanes && !f.fault->bit_error_rate)
+        if (f.fault->bit_error_rate)
+            plan.links[f.link].bit_error_rate = plan.links[f.reverse].bit_error_rate = *f.fault->bit_error_rate;
+        else if (f.fault->at.value() == 0 && !f.fault->lanes)
             down[f.link] = down[f.reverse] = true;
 
     const channel_proof proof = prove_lanes(*topology, rule);
