@@ -39,7 +39,7 @@ struct ub_link_fault_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("from", self.from, "A device, by its name: npu(p0,r0,b1,3), lrs(p0,r0,s2,b1), hrs(17)", "");
+        visit("from", self.from, "A device, by its name: npu(p0,r0,b1,3), leaf(p0,r0,1.2) of plane 1 and board 2, spine(p0,r0,1.1), hrs(17)", "");
         visit("to", self.to, "The device at the other end", "");
         visit("at", self.at, "When it happens; 0 ps: from the start, and routing knows", "");
         visit("until", self.until, "When the link works again; left out: never", "");
