@@ -5,6 +5,7 @@
 #include "platforms/config/config_reader.h"
 #include "platforms/ub_mesh/ub_bill_costs.h"
 #include "platforms/ub_mesh/ub_mesh.h"
+#include "platforms/ub_mesh/ub_notices.h"
 
 #include <fmt/format.h>
 #include <optional>
@@ -67,7 +68,7 @@ public:
                             k_ub_classes, k_ub_lanes_per_class);
         if (const std::uint64_t nics = routes()->topology->ledger().nics; nics > 0)
             text += fmt::format("DCN       {} uplinks, one a NIC; what is beyond them is not modelled\n", nics);
-        return text + describe_faults(config_);
+        return text + describe_faults(config_) + notices_text();
     }
 
     std::string routing_report() const override
@@ -79,6 +80,23 @@ public:
     }
 
 private:
+    /// When the sources of a link that fails while the machine runs have left it.
+    std::string notices_text() const
+    {
+        std::string text;
+        for (const ub_faulty_link& f : faulty_links(config_, *routes()->topology)) {
+            if (f.fault->at.value() == 0 || f.fault->lanes || f.fault->bit_error_rate)
+                continue;
+            const ub_notices notices(*routes()->topology, config_.ub, config_.faults);
+            const std::vector<ub_notice> all = notices.of(f.link, routes()->sources_over(f.link));
+            text += all.empty() ? fmt::format("Notices   none: sources go on to use {} - {}\n", f.fault->from, f.fault->to)
+                                : fmt::format("Notices   {}: {} sources have left {} - {} within {} of its failure\n",
+                                              name_of(config_.faults.notification), all.size(), f.fault->from, f.fault->to,
+                                              rounded_text(duration(ub_notices::last_after_ps(all))));
+        }
+        return text;
+    }
+
     ub_mesh_config config_;
     std::optional<ub_prices> prices_;
     mutable std::shared_ptr<const ub_routes> routes_; ///< made when first asked for
