@@ -70,8 +70,8 @@ void ub_path_cache::fetch(path_set& set)
                 c.port = plan_.links[p.links.front()].from_port;
             found.push_back(c);
         }
-        if (found.size() > 255)
-            throw bug("ub_path_cache", 0, "a path set has more than 255 paths");
+        if (found.size() > k_most_paths)
+            throw bug("ub_path_cache", 0, "a path set has more than 4096 paths");
     }
     const auto same = [](const choice& a, const choice& b) {
         return a.route == b.route && a.port == b.port && a.lane == b.lane && a.weight == b.weight;

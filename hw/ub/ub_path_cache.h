@@ -37,7 +37,7 @@ public:
         std::uint32_t next = 0; ///< of equal weights
         std::vector<choice> paths;
         std::vector<std::int64_t> due;       ///< of unequal weights: how much each path lags behind its share
-        std::vector<std::uint8_t> flow_path; ///< per flow % k_flows: path + 1, 0 not yet chosen
+        std::vector<std::uint16_t> flow_path; ///< per flow % k_flows: path + 1, 0 not yet chosen
     };
 
     ub_path_cache(const ub_plan& plan, const ub_routing& routing, const ub_config& config, std::uint32_t router);
@@ -54,7 +54,7 @@ public:
     {
         if (set.paths.size() == 1)
             return 0;
-        std::uint8_t* kept = nullptr;
+        std::uint16_t* kept = nullptr;
         if (spreading_ == ub_spreading::flow) {
             if (set.flow_path.empty())
                 set.flow_path.assign(k_flows, 0);
@@ -74,7 +74,7 @@ public:
             }
         }
         if (kept != nullptr)
-            *kept = static_cast<std::uint8_t>(best + 1);
+            *kept = static_cast<std::uint16_t>(best + 1);
         return best;
     }
     /// The same, but another path than `avoid` where there is one: for what was sent in vain.
@@ -88,7 +88,7 @@ public:
     std::uint64_t fetches() const { return fetches_; }
 
 private:
-    static constexpr std::uint32_t k_flows = 64;
+    static constexpr std::uint32_t k_flows = 64, k_most_paths = 4096;
     path_set& look_up(std::uint32_t destination);
     void fetch(path_set& set);
     bool wanted(ub_path_kind kind) const;
