@@ -7,6 +7,7 @@
 #include "platforms/report/validation_report.h"
 #include "platforms/switchml/validation.h"
 #include "platforms/tpu_pod/validation.h"
+#include "platforms/ub_mesh/validation.h"
 
 #include <cstdio>
 #include <fmt/format.h>
@@ -30,7 +31,8 @@ struct validation_target {
     const char* configs;
 };
 constexpr validation_target k_targets[] = {{"tpu_v3", "docs/06_validation.md", "configs/tpu_v3"},
-                                           {"switchml", "docs/06_validation_switchml.md", "configs/switchml"}};
+                                           {"switchml", "docs/06_validation_switchml.md", "configs/switchml"},
+                                           {"ub_mesh", "docs/06_validation_ub_mesh.md", "configs/ub_mesh"}};
 
 template <class How> How settings(const validate_options& options)
 {
@@ -55,8 +57,9 @@ int validate(validate_options options)
     prepare_output_file(options.out);
     if (!options.json.empty())
         prepare_output_file(options.json);
-    validation_report report = options.target == "switchml" ? validate_switchml(settings<switchml_validation>(options))
-                                                            : validate_tpu_v3(settings<tpu_v3_validation>(options));
+    validation_report report = options.target == "switchml"  ? validate_switchml(settings<switchml_validation>(options))
+                               : options.target == "ub_mesh" ? validate_ub_mesh(settings<ub_mesh_validation>(options))
+                                                             : validate_tpu_v3(settings<tpu_v3_validation>(options));
     report.version = version();
     report.command = "weft validate " + options.target;
     if (!report.sensitivities.empty())
@@ -82,18 +85,18 @@ void add_validate(CLI::App& app, int& exit_code)
     auto options = std::make_shared<validate_options>();
     CLI::App* command = app.add_subcommand(
         "validate", "Compare published results of a machine with the simulation; exit code 1 on a miss");
-    command->add_option("PLATFORM", options->target, "tpu_v3 or switchml")
+    command->add_option("PLATFORM", options->target, "tpu_v3, switchml or ub_mesh")
         ->required()
         ->type_name(" ")
-        ->check(CLI::IsMember({"tpu_v3", "switchml"}));
+        ->check(CLI::IsMember({"tpu_v3", "switchml", "ub_mesh"}));
     command
         ->add_option("--out", options->out,
-                     "The Markdown page; default docs/06_validation.md, for switchml docs/06_validation_switchml.md")
+                     "The Markdown page; default docs/06_validation.md, for others docs/06_validation_PLATFORM.md")
         ->type_name("FILE");
     command->add_option("--json", options->json, "Write the same as JSON to FILE")->type_name("FILE");
     command
         ->add_option("--configs", options->configs,
-                     "Folder of the platform files; default configs/tpu_v3 or configs/switchml")
+                     "Folder of the platform files; default configs/PLATFORM")
         ->type_name("DIR");
     command->add_flag("--quick", options->quick, "Only what is judged, not what assumed inputs do");
     command->callback([options, &exit_code] { exit_code = validate(*options); });

@@ -1,0 +1,85 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/ub_mesh/validation_runs.h"
+
+#include <fmt/format.h>
+
+namespace weft {
+
+void ub_validation::add(validation_row row)
+{
+    if (how_.on_row)
+        how_.on_row(row);
+    report.rows.push_back(std::move(row));
+}
+
+void ub_validation::inputs()
+{
+    const auto letter = [](const ub_price& p) {
+        switch (p.confidence.value_or(ub_confidence::assumed)) {
+        case ub_confidence::quoted: return "Q";
+        case ub_confidence::read_off: return "Dg: read off a chart";
+        case ub_confidence::derived: return "D";
+        default: return "A";
+        }
+    };
+    const auto from = [&](const char* what, const ub_price& p) {
+        report.inputs.push_back({what, fmt::format("{:g}", p.value), fmt::format("{} ({})", p.source, letter(p))});
+    };
+    from("CapEx that is no network, x64 Clos: 1 in all", prices_.other_capex);
+    from("LRS lane to HRS lane, price", prices_.lrs_lane_ratio);
+    from("passive lane to optical lane, price", prices_.passive_lane_ratio);
+    from("active lane to optical lane, price", prices_.active_lane_ratio);
+    report.inputs.push_back({"HRS lane, price",
+                             fmt::format("{:.3g} of the CapEx of the x64 Clos", costs_.hrs_lane_price()),
+                             "fitted to the five networks of Fig. 21 (C)"});
+    report.inputs.push_back({"end of an optical lane, price",
+                             fmt::format("{:.3g} of the CapEx of the x64 Clos", costs_.optical_end_price()),
+                             "the same fit (C)"});
+    from("OpEx of the TCO of the x64 Clos", prices_.opex_share);
+    from("OpEx that UB-Mesh saves", prices_.opex_saving);
+    from("failures of a switch a year", prices_.switch_failures);
+    from("failures of all electrical cables of UB-Mesh a year", prices_.mesh_electrical_failures);
+    from("failures of all optics of UB-Mesh a year", prices_.mesh_optical_failures);
+    from("failures of all electrical cables of the Clos a year", prices_.clos_electrical_failures);
+    from("failures of all optics of the Clos a year", prices_.clos_optical_failures);
+    from("LRS of a rack that Table 6 counts", prices_.table_6_lrs_per_rack);
+    from("MTTR, minutes", prices_.mttr_minutes);
+    from("MTTR with monitoring, minutes", prices_.mttr_monitored_minutes);
+}
+
+void ub_validation::notes()
+{
+    report.notes.push_back(
+        "Sources are sections, tables and figures of UB-Mesh, arXiv 2503.20377. V1 is counted from the links of topologies that are built; "
+        "V7, V8, V11 and V12 follow by arithmetic from counts and Table 6; V6 fits two prices to five columns, so only its residuals "
+        "say anything.");
+    report.notes.push_back(
+        "The paper does not agree with itself in five places: the total of TP in Table 1 (1775 for 1755 GB), LRS of a rack (Table 6 "
+        "counts 72, Fig. 16 and the lanes have 48), optical failures (0.27 % of those of the Clos, with 7 % of its optics), the "
+        "loss of GPT4-2T with shortest paths (0.73 % in the text, 0.96 % in Fig. 19), cost efficiency (2.04 needs a performance of 0.978; "
+        "Fig. 17 has 0.95).");
+    report.notes.push_back(
+        "### Bursts against single packets\n\n"
+        "`weft bench` measures how much longer or shorter a rack's collectives get when packets are simulated in bursts.");
+}
+
+validation_report validate_ub_mesh(const ub_mesh_validation& how)
+{
+    std::vector<problem> problems;
+    const ub_prices prices = read_prices(how.config_dir + "/prices.yaml", problems);
+    throw_if_errors(problems);
+    ub_validation v(how, prices);
+    v.report.name = "ub_mesh";
+    v.report.title = "UB-Mesh: a Hierarchically Localized nD-FullMesh Datacenter Network Architecture";
+    v.ledger();
+    v.link_classes();
+    v.costs();
+    v.reliability();
+    v.contradictions();
+    v.inputs();
+    v.notes();
+    return std::move(v.report);
+}
+
+} // namespace weft
