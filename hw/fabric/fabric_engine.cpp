@@ -99,7 +99,7 @@ void fabric_engine::fly(packet& p, std::uint64_t head_ps)
     p.out_vl = d.vl;
     if (out_port == k_none)
         throw bug(routers_[l.to_router].name, now_ps_,
-                  "routing chose port " + port_name(d.out_port) + ", where nothing is wired");
+                  "routing chose port " + port_name(l.to_router, d.out_port) + ", where nothing is wired");
     if (l.zone != 0 && ((out_port & k_second_zone) != 0) != (l.zone == 2)) {
         head_ps += config_.zone_crossing.value();
         p.tail_ps += config_.zone_crossing.value();

@@ -72,6 +72,8 @@ public:
     /// Lays out the arbitration state; nothing can be added afterwards.
     void finish_build();
     void set_port_names(std::vector<std::string> names) { port_names_ = std::move(names); }
+    /// Where ports of routers differ in name; "" for a port that has none. Must outlive the engine.
+    void set_port_namer(const port_namer_if* namer) { port_namer_ = namer; }
 
     // --- Run ---------------------------------------------------------------------------------------------------------
     void inject(std::uint32_t link, packet_ptr p, std::uint64_t delay_ps);
@@ -110,12 +112,17 @@ public:
     /// Links with a time to fail, in the order of fail_link_at().
     std::vector<link_failure> link_failures() const;
     std::string far_end_name(std::uint32_t link) const; ///< "router(0,2)"; "" where the fabric ends
+    /// Routers at both ends; k_none where the fabric ends.
+    std::pair<std::uint32_t, std::uint32_t> link_ends(std::uint32_t link) const
+    {
+        return {links_.at(link).router, links_.at(link).to_router};
+    }
     std::uint64_t link_wire_bytes(std::uint32_t link) const { return links_[link].wire_bytes; }
     std::uint64_t link_packets(std::uint32_t link) const { return links_[link].packets; }
     std::uint64_t link_busy_ps(std::uint32_t link) const { return links_[link].busy_sum_ps; }
     std::string link_name(std::uint32_t link) const; ///< "router(0,1).+X"
     const std::string& router_name(std::uint32_t router) const { return routers_[router].name; }
-    std::string port_name(std::uint32_t port) const;
+    std::string port_name(std::uint32_t router, std::uint32_t port) const;
 
     std::uint64_t packet_hops() const { return packet_hops_; }       ///< packets over router-to-router links
     std::uint64_t transport_hops() const { return transport_hops_; } ///< the same, a burst counting once
@@ -264,6 +271,7 @@ private:
         last_head_ps_; ///< per queue, of the last head on its way into it; only for zones without VOQ
     std::vector<vl_buffer> voqs_;
     std::vector<std::string> port_names_;
+    const port_namer_if* port_namer_ = nullptr;
     link_listener_if* listener_ = nullptr;
     std::uint32_t announcements_ = 0;
     credit_pool credits_under_way_;

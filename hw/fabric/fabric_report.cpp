@@ -9,8 +9,11 @@
 
 namespace weft {
 
-std::string fabric_engine::port_name(std::uint32_t port) const
+std::string fabric_engine::port_name(std::uint32_t router, std::uint32_t port) const
 {
+    if (port_namer_ != nullptr)
+        if (std::string name = port_namer_->port_name(router, port); !name.empty())
+            return name;
     return port < port_names_.size() ? port_names_[port] : fmt::format("port{}", port);
 }
 
@@ -18,8 +21,8 @@ std::string fabric_engine::link_name(std::uint32_t link) const
 {
     const link_state& l = links_.at(link);
     if (l.from_edge)
-        return fmt::format("{}.{}.in", routers_[l.to_router].name, port_name(l.to_port));
-    return fmt::format("{}.{}", routers_[l.router].name, port_name(cold_[link].from_port));
+        return fmt::format("{}.{}.in", routers_[l.to_router].name, port_name(l.to_router, l.to_port));
+    return fmt::format("{}.{}", routers_[l.router].name, port_name(l.router, cold_[link].from_port));
 }
 
 std::vector<link_failure> fabric_engine::link_failures() const
@@ -81,7 +84,7 @@ std::string fabric_engine::describe(const blocked_head& b) const
     else
         reason = "the output is busy";
     return fmt::format("{}: packet from rank {} to rank {} ({} B) in the buffer of {} VL {} waits for {}: {}",
-                       routers_[b.router].name, p.source, p.destination, p.payload_bytes, port_name(b.in_port), b.in_vl,
+                       routers_[b.router].name, p.source, p.destination, p.payload_bytes, port_name(b.router, b.in_port), b.in_vl,
                        link_name(b.out_link), reason);
 }
 

@@ -32,6 +32,15 @@ protected:
     ~link_listener_if() = default;
 };
 
+/// Knows what people call the ports of a router.
+class port_namer_if {
+public:
+    virtual std::string port_name(std::uint32_t router, std::uint32_t port) const = 0;
+
+protected:
+    ~port_namer_if() = default;
+};
+
 /// One direction of a link.
 struct fabric_link_params {
     bandwidth rate;

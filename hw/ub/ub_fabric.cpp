@@ -28,6 +28,30 @@ template <counter ub_endpoint::*Which> std::uint64_t sum_of(const void* fabric)
 {
     return static_cast<const ub_fabric*>(fabric)->sum(Which);
 }
+
+/// What the ports of a class are called: P to the back-planes, N down to NPUs, H to and from HRS, S between leaf and spine.
+char port_letter(ub_channel c)
+{
+    switch (c) {
+    case ub_channel::x_plus:
+    case ub_channel::x_minus: return 'X';
+    case ub_channel::y_plus:
+    case ub_channel::y_minus: return 'Y';
+    case ub_channel::up: return 'P';
+    case ub_channel::down: return 'N';
+    case ub_channel::z_plus:
+    case ub_channel::z_minus: return 'Z';
+    case ub_channel::alpha_plus:
+    case ub_channel::alpha_minus: return 'A';
+    case ub_channel::hrs_up: return 'H';
+    case ub_channel::hrs_down: return 'R';
+    case ub_channel::spine_up: return 'S';
+    case ub_channel::spine_down: return 'L';
+    case ub_channel::side_up: return 'S';
+    case ub_channel::side_down: return 'D';
+    default: return 'C';
+    }
+}
 } // namespace
 
 ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const ub_plan& plan,
@@ -84,6 +108,7 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
     }
     first_controller_.push_back(static_cast<std::uint32_t>(controllers_.size()));
     engine_->finish_build();
+    engine_->set_port_namer(this);
     actor_ = time.register_actors(1);
     set_up_statistics();
 }
@@ -131,6 +156,30 @@ std::uint32_t ub_fabric::plan_link_of(std::uint32_t engine_link) const
     const auto at = std::lower_bound(links_.begin(), links_.end(), engine_link);
     return at != links_.end() && *at == engine_link ? static_cast<std::uint32_t>(at - links_.begin())
                                                     : fabric_engine::k_none;
+}
+
+/// "X3", "Y5": to coordinate 3 or 5; "P0", "Z1", "S2" ...: counted. Rarely asked: for messages.
+std::string ub_fabric::port_name(std::uint32_t router, std::uint32_t port) const
+{
+    if (router >= plan_.routers.size() || port >= plan_.routers[router].ports)
+        return "chip";
+    const auto link_at = [&](std::uint32_t p) {
+        const std::uint32_t out = engine_->out_link(router, p);
+        return out == fabric_engine::k_none ? nullptr : &plan_.links[plan_link_of(out)];
+    };
+    const ub_link_plan* link = link_at(port);
+    if (link == nullptr)
+        return "";
+    const char letter = port_letter(link->channel);
+    if (letter == 'X')
+        return fmt::format("X{}", plan_.routers[link->to].place.unit);
+    if (letter == 'Y')
+        return fmt::format("Y{}", plan_.routers[link->to].place.board);
+    std::uint32_t number = 0;
+    for (std::uint32_t p = 0; p < port; ++p)
+        if (const ub_link_plan* other = link_at(p); other != nullptr && port_letter(other->channel) == letter)
+            ++number;
+    return fmt::format("{}{}", letter, number);
 }
 
 // --- Faults -----------------------------------------------------------------------------------------------------------------

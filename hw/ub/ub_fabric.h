@@ -26,7 +26,10 @@ struct ub_router_stats {
     std::uint64_t busy_ps = 0; ///< of all its UB links together
 };
 
-class ub_fabric final : public sc_core::sc_module, private ub_unreachable_if, private timeline_client {
+class ub_fabric final : public sc_core::sc_module,
+                        private ub_unreachable_if,
+                        private timeline_client,
+                        private port_namer_if {
 public:
     /// `plan` and `config` must outlive the fabric.
     ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const ub_plan& plan,
@@ -81,6 +84,7 @@ private:
     };
     void on_event(std::uint32_t a, std::uint16_t kind) override;
     void unreachable(std::uint32_t source, std::uint32_t destination) override;
+    std::string port_name(std::uint32_t router, std::uint32_t port) const override;
     void schedule(const change& c, std::uint64_t at_ps);
     void restart_channels(std::uint32_t a, std::uint32_t b);
 

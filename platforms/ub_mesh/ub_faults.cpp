@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Faults as they stand in the file: which devices and links they mean, and what cannot be.
+#include "platforms/config/suggest.h"
 #include "platforms/ub_mesh/ub_mesh.h"
 
 #include <algorithm>
@@ -36,6 +37,60 @@ std::string neighbours_of(const ub_plan& plan, std::uint32_t router)
     if (names.size() > k_show)
         names.resize(k_show);
     return fmt::format("{}{}", fmt::join(names, ", "), all > k_show ? fmt::format(" and {} more", all - k_show) : "");
+}
+
+/// "did you mean 'npu(p0,r0,b0,1)'? " or nothing.
+std::string meant_among(const name_map& names, const std::string& word)
+{
+    std::vector<std::string> all;
+    for (const auto& [name, router] : names)
+        all.push_back(name);
+    const std::string meant = closest(word, all);
+    return meant.empty() ? "" : fmt::format("did you mean '{}'? ", meant);
+}
+
+bool goes_down(const ub_link_fault_config& f) { return !f.lanes && !f.bit_error_rate; }
+
+bool same_ends(const ub_link_fault_config& a, const ub_link_fault_config& b)
+{
+    return (a.from == b.from && a.to == b.to) || (a.from == b.to && a.to == b.from);
+}
+
+/// Both say that it is down, and when the one begins the other has not ended.
+bool overlap(const ub_link_fault_config& a, const ub_link_fault_config& b)
+{
+    const auto end = [](const ub_link_fault_config& f) { return f.until ? f.until->value() : k_never_ps; };
+    return goes_down(a) && goes_down(b) && a.at.value() <= end(b) && b.at.value() <= end(a);
+}
+
+/// What will not be as the user may expect.
+void warn_of_times(const ub_mesh_config& config, std::vector<config_problem>& p)
+{
+    const ub_faults_config& faults = config.faults;
+    const auto warn = [&](std::string key, std::string text) {
+        p.push_back({severity::warning, "faults." + std::move(key), std::move(text)});
+    };
+    const auto behind_the_end = [&](const std::string& key, duration at, const char* what) {
+        if (at.value() > config.run.time_limit.value())
+            warn(key, fmt::format("is {}, behind time_limit = {}: {} in this run.", to_string(at),
+                                  to_string(config.run.time_limit), what));
+    };
+    for (std::size_t i = 0; i < faults.links.size(); ++i) {
+        const ub_link_fault_config& f = faults.links[i];
+        const std::string at = fmt::format("links.{}.at", i);
+        behind_the_end(at, f.at, "nothing will happen to the link");
+        if (f.at.value() == 0 || !goes_down(f))
+            continue;
+        if (config.ub.transport == ub_transport::ctp)
+            warn(at, fmt::format("is {}, and with ub.transport: ctp what is on a link when it fails is lost, and nobody sends it "
+                                 "again: a collective that needs it ends as failed. Write ub.transport: rtp to survive it.",
+                                 to_string(f.at)));
+        else if (faults.notification == ub_notification::none)
+            warn("notification", "is none: sources go on using a link that has failed, and send what is lost there again "
+                                 "after ub.rtp_timeout; write direct or hop_by_hop.");
+    }
+    for (std::size_t i = 0; i < faults.npus.size(); ++i)
+        behind_the_end(fmt::format("npus.{}.at", i), faults.npus[i].at, "the NPU will not fail");
 }
 
 std::uint32_t rack_of(const ub_shape& shape, std::uint32_t npu) { return npu / shape.npus_per_rack(); }
@@ -100,8 +155,10 @@ void check_faults(const ub_mesh_config& config, std::vector<config_problem>& p)
             if (const auto at = names.find(name); at != names.end())
                 return at->second;
             p.push_back({severity::error, fmt::format("faults.links.{}.{}", i, key),
-                         fmt::format("is \"{}\", and no device of this machine has that name; one is {}, which has links to {}.",
-                                     name, example, neighbours_of(plan, topology.npu_router(0)))});
+                         fmt::format("is {}, and no device of this machine has that name; {}the first NPU is {}, which has links "
+                                     "to {}.",
+                                     in_quotes(name), meant_among(names, name), example,
+                                     neighbours_of(plan, topology.npu_router(0)))});
             return std::nullopt;
         };
         const auto from = find("from", f.from);
@@ -119,15 +176,22 @@ void check_faults(const ub_mesh_config& config, std::vector<config_problem>& p)
             p.push_back({severity::error, fmt::format("faults.links.{}.lanes", i),
                          fmt::format("is {}, but the link has {}; write fewer, or leave it out for a link that goes down.",
                                      *f.lanes, plan.links[link].lanes)});
+        for (std::size_t k = 0; k < i; ++k)
+            if (same_ends(f, faults.links[k]) && overlap(f, faults.links[k]))
+                p.push_back({severity::error, fmt::format("faults.links.{}", i),
+                             fmt::format("is the link of faults.links.{}, which is down at the same time; leave one of the two out, "
+                                         "or write until where the first ends.",
+                                         k)});
     }
+    warn_of_times(config, p);
     std::vector<std::uint32_t> failed;
     for (std::size_t i = 0; i < faults.npus.size(); ++i) {
         const std::string key = fmt::format("faults.npus.{}.npu", i);
         const auto npu = npu_by_name(config.mesh, faults.npus[i].npu);
         if (!npu) {
             p.push_back({severity::error, key,
-                         fmt::format("is \"{}\", and no NPU of this machine has that name; the first is {}, the last {}.",
-                                     faults.npus[i].npu, example,
+                         fmt::format("is {}, and no NPU of this machine has that name; {}the first is {}, the last {}.",
+                                     in_quotes(faults.npus[i].npu), meant_among(names, faults.npus[i].npu), example,
                                      plan.routers[topology.npu_router(config.mesh.ranks() - 1)].name)});
             continue;
         }

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
 
 namespace weft {
 
@@ -34,19 +36,20 @@ ub_machine::ub_machine(const ub_mesh_config& config, std::shared_ptr<const ub_ro
 {
     if (!routes_->problem.empty())
         throw user_error(routes_->problem);
+    std::map<std::uint64_t, std::vector<std::string>> by_time;
     for (const ub_npu_fault_config& f : config_.faults.npus)
         if (f.at.value() != 0)
-            interruptions_.push_back({f.at.value(), f.npu});
-    std::stable_sort(interruptions_.begin(), interruptions_.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+            by_time[f.at.value()].push_back(f.npu);
+    for (auto& [at_ps, npus] : by_time)
+        interruptions_.push_back({at_ps, std::move(npus)});
     for (std::size_t i = 0; i <= interruptions_.size(); ++i)
-        build(i, i);
+        build(i);
 }
 
 ub_machine::~ub_machine() = default;
 
-/// The hardware after `failed` interruptions: their NPUs, and those that failed before time zero, are not part of the job.
-void ub_machine::build(std::size_t number, std::size_t failed)
+/// The hardware after `number` interruptions: their NPUs, and those that failed before time zero, are not part of the job.
+void ub_machine::build(std::size_t number)
 {
     const std::string suffix = number == 0 ? "" : fmt::format("_{}", number);
     incarnations_.push_back(std::make_unique<incarnation>(suffix));
@@ -55,10 +58,7 @@ void ub_machine::build(std::size_t number, std::size_t failed)
     auto& npus = i.config.faults.npus;
     npus.erase(std::remove_if(npus.begin(), npus.end(),
                               [&](const ub_npu_fault_config& f) {
-                                  for (std::size_t k = failed; k < interruptions_.size(); ++k)
-                                      if (f.at.value() != 0 && interruptions_[k].second == f.npu)
-                                          return true;
-                                  return false;
+                                  return number < interruptions_.size() && f.at.value() >= interruptions_[number].at_ps;
                               }),
                npus.end());
     i.time.set_run_ahead(true); // no foreign SystemC component is part of this platform
@@ -99,7 +99,18 @@ void ub_machine::build(std::size_t number, std::size_t failed)
             i.fabric->controller(e, die).out.bind(i.idle_ports.back()->from_controller);
         }
     }
+    i.owner = this;
+    i.number = number;
+    i.fabric->engine().set_link_listener(&i);
     add_faults(i, number);
+}
+
+/// Routing knows it.
+void ub_machine::down_from_the_start(incarnation& i, std::uint32_t plan_link)
+{
+    i.fabric->fail_link_at(plan_link, 0);
+    for (std::uint32_t e = 0; e < i.fabric->endpoints(); ++e)
+        i.fabric->exclude(e, plan_link);
 }
 
 void ub_machine::add_faults(incarnation& i, std::size_t number)
@@ -108,6 +119,7 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
     const ub_notices notices(topology, config_.ub, config_.faults);
     for (const ub_faulty_link& f : faulty_links(config_, topology)) {
         const std::uint64_t at_ps = f.fault->at.value();
+        i.last_change_ps = std::max(i.last_change_ps, at_ps + config_.ub.detection.value());
         if (f.fault->bit_error_rate) {
             continue; // the fabric has been told when it was built
         }
@@ -117,17 +129,15 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
             continue;
         }
         for (const std::uint32_t l : {f.link, f.reverse})
-            i.fabric->fail_link_at(l, at_ps);
-        if (at_ps == 0) { // routing knows
-            for (std::uint32_t e = 0; e < i.fabric->endpoints(); ++e)
-                for (const std::uint32_t l : {f.link, f.reverse})
-                    i.fabric->exclude(e, l);
-            continue;
-        }
-        const std::vector<ub_notice> all = notices.of(f.link, routes_->sources_over(f.link));
-        for (const ub_notice& n : all)
+            at_ps == 0 ? down_from_the_start(i, l) : i.fabric->fail_link_at(l, at_ps);
+        const std::vector<ub_notice> all = at_ps == 0 && !f.fault->until
+                                               ? std::vector<ub_notice>{}
+                                               : notices.of(f.link, routes_->sources_over(f.link));
+        for (const ub_notice& n : at_ps == 0 ? std::vector<ub_notice>{} : all)
             for (const std::uint32_t l : {f.link, f.reverse})
                 i.fabric->exclude_at(n.source, l, at_ps + n.after_ps);
+        i.last_change_ps = std::max(i.last_change_ps,
+                                    f.fault->until.value_or(f.fault->at).value() + ub_notices::last_after_ps(all));
         if (!f.fault->until)
             continue;
         for (const std::uint32_t l : {f.link, f.reverse})
@@ -137,11 +147,24 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
                 i.fabric->readmit_at(n.source, l, f.fault->until->value() + n.after_ps);
     }
     // An NPU that fails takes its links with it.
-    if (number < interruptions_.size()) {
-        const std::uint32_t router = topology.npu_router(*npu_by_name(config_.mesh, interruptions_[number].second));
-        for (std::uint32_t l = 0; l < routes_->plan.links.size(); ++l)
-            if (routes_->plan.links[l].from == router || routes_->plan.links[l].to == router)
-                i.fabric->fail_link_at(l, interruptions_[number].first);
+    for (const ub_npu_fault_config& f : i.config.faults.npus) {
+        const std::uint32_t router = topology.npu_router(*npu_by_name(config_.mesh, f.npu));
+        for (std::uint32_t port = 0; port < topology.ports(router); ++port)
+            if (const std::uint32_t l = topology.out_link(router, port); l != ub_topology::k_none) {
+                down_from_the_start(i, l);
+                down_from_the_start(i, topology.reverse_of(l));
+            }
+    }
+    if (number >= interruptions_.size())
+        return;
+    i.last_change_ps = std::max(i.last_change_ps, interruptions_[number].at_ps + config_.ub.detection.value());
+    for (const std::string& npu : interruptions_[number].npus) {
+        const std::uint32_t router = topology.npu_router(*npu_by_name(config_.mesh, npu));
+        for (std::uint32_t port = 0; port < topology.ports(router); ++port)
+            if (const std::uint32_t l = topology.out_link(router, port); l != ub_topology::k_none) {
+                i.fabric->fail_link_at(l, interruptions_[number].at_ps);
+                i.fabric->fail_link_at(topology.reverse_of(l), interruptions_[number].at_ps);
+            }
     }
 }
 
@@ -168,20 +191,78 @@ std::vector<const stat_group*> ub_machine::device_stats() const { return {&now()
 
 std::uint64_t ub_machine::interrupted_at_ps() const
 {
-    return present_ < interruptions_.size() ? interruptions_[present_].first : k_never_ps;
+    return present_ < interruptions_.size() ? interruptions_[present_].at_ps : k_never_ps;
 }
 
 restart_plan ub_machine::restart()
 {
-    const std::string& npu = interruptions_.at(present_).second;
+    const std::vector<std::string>& npus = interruptions_.at(present_).npus;
     ++present_;
     restart_plan plan;
     plan.takes_ps = config_.faults.take_over.value();
-    plan.cause = npu + " failed";
-    plan.remedy = config_.faults.recovery == ub_recovery::spare
-                      ? "the spare NPU of its rack has taken over"
-                      : fmt::format("the job was set up again on {} NPUs", now().chips.size());
+    plan.cause = fmt::format("{} failed", fmt::join(npus, " and "));
+    if (config_.faults.recovery == ub_recovery::mask)
+        plan.remedy = fmt::format("the job was set up again on {} NPUs", now().chips.size());
+    else
+        plan.remedy = npus.size() == 1 ? "the spare NPU of its rack had taken over" : "the spare NPUs of their racks had taken over";
     return plan;
+}
+
+std::vector<std::string> ub_machine::interruptions_to_come() const
+{
+    std::vector<std::string> all;
+    for (std::size_t i = present_; i < interruptions_.size(); ++i)
+        for (const std::string& npu : interruptions_[i].npus)
+            all.push_back(fmt::format("{} fails at {}", npu, to_string(duration(interruptions_[i].at_ps))));
+    return all;
+}
+
+bool ub_machine::tells_failure(const fabric_engine&, const link_failure& failure) const
+{
+    const bool in_time = failure.at_ps == 0 && !failure.hindered;
+    return !in_time && !taken_along(now(), now().fabric->plan_link_of(failure.link));
+}
+
+bool ub_machine::taken_along(const incarnation& i, std::uint32_t plan_link) const
+{
+    if (i.number >= interruptions_.size())
+        return false;
+    const ub_link_plan& l = routes_->plan.links[plan_link];
+    const std::vector<std::string>& npus = interruptions_[i.number].npus;
+    return std::any_of(npus.begin(), npus.end(), [&](const std::string& npu) {
+        return npu == routes_->plan.routers[l.from].name || npu == routes_->plan.routers[l.to].name;
+    });
+}
+
+/// A link that its bit errors have brought down is a failure like any other: both directions end, and sources are told.
+void ub_machine::link_given_up(incarnation& i, std::uint32_t link, std::uint64_t now_ps)
+{
+    const std::uint32_t l = i.fabric->plan_link_of(link);
+    const ub_topology& topology = *routes_->topology;
+    if (l == fabric_engine::k_none || taken_along(i, l))
+        return;
+    for (const ub_faulty_link& f : faulty_links(config_, topology))
+        if (!f.fault->lanes && !f.fault->bit_error_rate && (f.link == l || f.reverse == l))
+            return; // planned: told when it was built
+    if (std::find(i.given_up.begin(), i.given_up.end(), topology.reverse_of(l)) != i.given_up.end())
+        return; // with its way back
+    i.given_up.push_back(l);
+    i.fabric->fail_link_at(topology.reverse_of(l), now_ps);
+    const ub_notices notices(topology, config_.ub, config_.faults);
+    for (const ub_notice& n : notices.of(l, routes_->sources_over(l)))
+        for (const std::uint32_t both : {l, topology.reverse_of(l)})
+            i.fabric->exclude_at(n.source, both, now_ps + n.after_ps - config_.ub.detection.value());
+}
+
+bool ub_machine::at_rest()
+{
+    incarnation& i = now();
+    if (i.time.empty())
+        return true;
+    if (kernel_now_ps() >= i.last_change_ps)
+        return false;
+    return i.fabric->idle() && std::all_of(i.chip_list.begin(), i.chip_list.end(),
+                                           [](const chip* c) { return c->dma.idle(); });
 }
 
 std::vector<chip*> ub_machine::chips_of_all_restarts() const

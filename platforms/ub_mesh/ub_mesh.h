@@ -137,16 +137,24 @@ public:
     std::string chip_name(std::uint32_t rank) const override;
     std::string network_waits() const override;
     std::vector<const stat_group*> device_stats() const override;
+    bool at_rest() override;
     std::uint64_t interrupted_at_ps() const override;
     restart_plan restart() override;
+    std::vector<std::string> interruptions_to_come() const override;
+    bool tells_failure(const fabric_engine& fabric, const link_failure& failure) const override;
+    bool resends() const override { return config_.ub.transport == ub_transport::rtp; }
     std::vector<chip*> chips_of_all_restarts() const override;
 
     ub_fabric& ub() { return *now().fabric; }
+    const ub_fabric& ub() const { return *now().fabric; }
 
 private:
     /// All hardware between two restarts: a restart resets every NPU, so it finds hardware of its own.
-    struct incarnation {
+    struct incarnation final : link_listener_if {
         explicit incarnation(const std::string& name) : time(("timeline" + name).c_str()) {}
+        void link_down(std::uint32_t link, std::uint64_t now_ps) override { owner->link_given_up(*this, link, now_ps); }
+        void link_up(std::uint32_t, std::uint64_t) override {}
+        ub_machine* owner = nullptr;
         timeline time;
         packet_pool pool;
         std::unique_ptr<ub_fabric> fabric;
@@ -156,14 +164,25 @@ private:
         std::vector<fabric_engine*> fabric_list;
         std::vector<std::uint32_t> endpoints; ///< of ranks
         ub_mesh_config config;                ///< faults from the start of this incarnation
+        std::vector<std::uint32_t> given_up;  ///< links that bit errors have brought down
+        std::uint64_t last_change_ps = 0;     ///< of links and of what sources know of them, as planned
+        std::size_t number = 0;
     };
-    void build(std::size_t number, std::size_t failed);
+    /// NPUs that fail at the same time: one take-over for all of them.
+    struct interruption {
+        std::uint64_t at_ps;
+        std::vector<std::string> npus;
+    };
+    void build(std::size_t number);
     void add_faults(incarnation& i, std::size_t number);
+    static void down_from_the_start(incarnation& i, std::uint32_t plan_link);
+    void link_given_up(incarnation& i, std::uint32_t link, std::uint64_t now_ps);
+    bool taken_along(const incarnation& i, std::uint32_t plan_link) const;
     incarnation& now() const { return *incarnations_[present_]; }
 
     ub_mesh_config config_;
     std::shared_ptr<const ub_routes> routes_;
-    std::vector<std::pair<std::uint64_t, std::string>> interruptions_; ///< when, and of which NPU
+    std::vector<interruption> interruptions_; ///< in order of time
     std::vector<std::unique_ptr<incarnation>> incarnations_;
     std::size_t present_ = 0;
 };

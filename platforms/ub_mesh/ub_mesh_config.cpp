@@ -17,6 +17,11 @@ constexpr std::uint64_t k_longest_cable_ps = 100'000'000;
 constexpr std::uint64_t k_most_burst_bytes = 64ull << 20;
 constexpr std::uint64_t k_longest_transmission_ps = 4'000'000'000; // the fabric holds it in 32 bits of picoseconds
 constexpr std::uint64_t k_much_host_memory = 16ull << 30;
+
+bool failed_from_the_start(const ub_faults_config& faults)
+{
+    return std::all_of(faults.npus.begin(), faults.npus.end(), [](const auto& f) { return f.at.value() == 0; });
+}
 } // namespace
 
 std::vector<config_problem> ub_shape::validate() const
@@ -122,9 +127,15 @@ std::uint32_t ub_mesh_config::burst_cells() const
 std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
 {
     const char* reason = "";
-    if (firmware::supports(op, algo, table(0), transposed, &reason))
+    if (!firmware::supports(op, algo, table(0), transposed, &reason)) {
+        const std::string where = ranks() == mesh.ranks() ? "here" : fmt::format("on the {} NPUs that are left", ranks());
+        return fmt::format("{} by {} cannot run {}: {}.", name_of(op), name_of(algo), where, reason);
+    }
+    if (ranks() == mesh.ranks() || failed_from_the_start(faults))
         return {};
-    return fmt::format("{} by {} cannot run here: {}.", name_of(op), name_of(algo), reason);
+    ub_mesh_config before = *this; // a job that loses NPUs begins with all of them
+    before.faults.npus.clear();
+    return before.refusal_of(op, algo, transposed);
 }
 
 std::vector<config_problem> ub_mesh_config::validate() const
@@ -138,8 +149,12 @@ std::vector<config_problem> ub_mesh_config::validate() const
     if (mesh.ranks() > k_most_ranks)
         p.push_back({severity::error, "mesh",
                      fmt::format("has {} NPUs, must be at most {}.", mesh.ranks(), k_most_ranks)});
+    for (const std::string& reason : ub_topology::problems(mesh))
+        p.push_back({severity::error, "mesh", fmt::format("cannot be built: {}.", reason)});
+    if (!no_errors(p))
+        return p;
     for (const std::string& violation : ub_topology(mesh, cables).ledger().violations)
-        p.push_back({severity::error, "mesh", violation});
+        p.push_back({severity::error, "mesh", fmt::format("has lanes that do not fit: {}.", violation)});
     if (!no_errors(p))
         return p;
     check_faults(*this, p);

@@ -109,6 +109,10 @@ run_outcome collective_runner::run()
     outcome_.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
     outcome_.simulated_time_ps = end_ps_;
     outcome_.warnings = link_failure_warnings(machine_, end_ps_, outcome_.failure.empty());
+    if (outcome_.failure.empty())
+        for (const std::string& what : machine_.interruptions_to_come())
+            outcome_.warnings.push_back(fmt::format("faults: {}, after the end of the run at {}: the fault had no effect.",
+                                                    what, rounded_text(duration(end_ps_))));
     digest64 digest;
     add_to_digest(digest);
     outcome_.digest = digest.value();
@@ -177,19 +181,28 @@ void collective_runner::boot()
 /// Goes on from the checkpoint, on the chips that are there now.
 void collective_runner::restart(std::uint64_t checkpoint_ps, const std::string& lost)
 {
+    const std::uint64_t begin_ps = kernel_now_ps();
     interrupted_ = false;
     job_restart r;
-    r.at_ps = kernel_now_ps();
-    r.lost_ps = r.at_ps - checkpoint_ps;
+    r.at_ps = machine_.interrupted_at_ps();
+    r.lost_ps = r.at_ps - std::min(checkpoint_ps, r.at_ps);
     const restart_plan plan = machine_.restart();
     sc_core::wait(sc_time_from_ps(plan.takes_ps));
     boot();
     r.resumed_ps = kernel_now_ps();
+    restarts_ps_ += r.resumed_ps - begin_ps;
     activity_at_last_look_ = 0;
-    r.text = fmt::format("{} at {}; {} was lost with {} of work; {}, and the job went on from there at {}", plan.cause,
-                         rounded_text(duration(r.at_ps)), lost, rounded_text(duration(r.lost_ps)), plan.remedy,
-                         rounded_text(duration(r.resumed_ps)));
+    const std::string work = r.lost_ps == 0 ? "nothing was under way"
+                                            : fmt::format("{} was lost with {} of work", lost, rounded_text(duration(r.lost_ps)));
+    r.text = fmt::format("{} at {}; {}; {} by {}, and the job went on with {}.", plan.cause,
+                         rounded_text(duration(r.at_ps)), work, plan.remedy, rounded_text(duration(r.resumed_ps)), lost);
     outcome_.restarts.push_back(std::move(r));
+}
+
+std::uint64_t collective_runner::limit_ps() const
+{
+    const std::uint64_t limit_ps = config_.time_limit.value();
+    return restarts_ps_ > k_never_ps - limit_ps ? k_never_ps : limit_ps + restarts_ps_;
 }
 
 bool collective_runner::run_spec(const collective_case& c, std::uint64_t chunk_bytes, case_result& result)
@@ -257,8 +270,7 @@ bool collective_runner::run_training_steps()
 bool collective_runner::compute(std::uint64_t time_ps)
 {
     const std::uint64_t now_ps = kernel_now_ps();
-    const std::uint64_t limit_ps = config_.time_limit.value();
-    if (now_ps > limit_ps || time_ps > limit_ps - now_ps) {
+    if (now_ps > limit_ps() || time_ps > limit_ps() - now_ps) {
         outcome_.failure =
             fmt::format("compute would go on to {}, and time_limit = {} of simulated time is over before.",
                         rounded_text(duration(now_ps + time_ps)), to_string(config_.time_limit));
@@ -273,7 +285,7 @@ bool collective_runner::compute(std::uint64_t time_ps)
 
 void collective_runner::let_it_drain()
 {
-    while (!machine_.time().empty())
+    while (!machine_.at_rest())
         sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
 }
 
@@ -324,7 +336,7 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     std::uint64_t picture_ps = 0;
     while (answers_ < ranks) {
         const std::uint64_t now_ps = kernel_now_ps();
-        const std::uint64_t left_ps = config_.time_limit.value() > now_ps ? config_.time_limit.value() - now_ps : 0;
+        const std::uint64_t left_ps = limit_ps() > now_ps ? limit_ps() - now_ps : 0;
         const std::uint64_t until_ps = machine_.interrupted_at_ps() - now_ps; // not in the past: asked before
         sc_core::wait(sc_time_from_ps(std::min({k_look_ps, left_ps + 1, until_ps})), all_answered_);
         if (answers_ == ranks)
@@ -348,7 +360,7 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
         }
         if (!picture.empty() && kernel_now_ps() - picture_ps > 2 * config_.firmware_timeout.value())
             break; // firmware that does not keep its own time-outs
-        if (kernel_now_ps() > config_.time_limit.value()) {
+        if (kernel_now_ps() > limit_ps()) {
             outcome_.failure = fmt::format(
                 "{} {} of {} B: time_limit = {} of simulated time is over, and {} of {} ranks have not answered.{}",
                 name_of(c.op), name_of(c.algo), c.size_bytes, to_string(config_.time_limit), ranks - answers_, ranks,

@@ -33,7 +33,7 @@ protected:
 
 /// The job was interrupted and went on from its last checkpoint: the beginning of the collective or training step under way.
 struct job_restart {
-    std::uint64_t at_ps = 0;      ///< when it was interrupted
+    std::uint64_t at_ps = 0;      ///< when it was interrupted; may lie in the restart before
     std::uint64_t resumed_ps = 0; ///< when it went on
     std::uint64_t lost_ps = 0;    ///< work since the checkpoint, done again
     std::string text;             ///< a sentence
@@ -69,6 +69,8 @@ private:
     bool run_spec(const collective_case& c, std::uint64_t chunk_bytes, case_result& result);
     bool interrupted() const { return kernel_now_ps() >= machine_.interrupted_at_ps(); }
     void restart(std::uint64_t checkpoint_ps, const std::string& lost);
+    /// Restarts take minutes where collectives take microseconds: time_limit bounds the work alone.
+    std::uint64_t limit_ps() const;
     void boot();
     bool run_collective(const collective_case& c, std::uint64_t chunk_bytes, std::uint64_t buffer_offset,
                         std::uint64_t input_seed, case_result& result) override;
@@ -104,6 +106,7 @@ private:
     std::size_t index_ = 0;    ///< collectives begun
     std::size_t cases_ = 0;    ///< of the whole run
     std::uint64_t activity_at_last_look_ = 0;
+    std::uint64_t restarts_ps_ = 0;    ///< that all restarts took
     bool interrupted_ = false;         ///< what has just failed did so because the job was interrupted
     std::uint64_t quiet_since_ps_ = 0; ///< first look that saw this activity
     sc_core::sc_event all_answered_;

@@ -2,32 +2,62 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/workload/link_failure_report.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace weft {
 
 namespace {
-template <class F> void for_each_failure(const machine& m, F&& f)
+/// A failure, and what it did; of a cable, both directions together.
+struct told_failure : link_failure {
+    bool both_ways = false;
+};
+
+/// `other` is the way back of `f`, which failed with it.
+bool is_way_back(const fabric_engine& fabric, const link_failure& f, const link_failure& other)
 {
-    for (const fabric_engine* fabric : m.fabrics())
-        for (const link_failure& failure : fabric->link_failures())
-            f(*fabric, failure);
+    return f.at_ps == other.at_ps && f.restored_ps == other.restored_ps && fabric.is_router_link(f.link) &&
+           fabric.is_router_link(other.link) && fabric.link_ends(f.link).first == fabric.link_ends(other.link).second &&
+           fabric.link_ends(f.link).second == fabric.link_ends(other.link).first;
 }
 
-std::string name_of_link(const fabric_engine& fabric, const link_failure& f)
+template <class F> void for_each_failure(const machine& m, F&& tell)
 {
-    return fmt::format("link {} to {}", fabric.link_name(f.link), fabric.far_end_name(f.link));
+    for (const fabric_engine* fabric : m.fabrics()) {
+        const std::vector<link_failure> all = fabric->link_failures();
+        std::vector<bool> told(all.size(), false);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (told[i] || !m.tells_failure(*fabric, all[i]))
+                continue;
+            told_failure f{all[i], false};
+            for (std::size_t k = i + 1; k < all.size() && !f.both_ways; ++k)
+                if (!told[k] && is_way_back(*fabric, all[i], all[k])) {
+                    told[k] = f.both_ways = true;
+                    f.lost_packets += all[k].lost_packets;
+                    f.waiting += all[k].waiting;
+                    f.hindered = f.hindered || all[k].hindered;
+                    f.declared_ps = std::min(f.declared_ps, all[k].declared_ps);
+                }
+            tell(*fabric, f);
+        }
+    }
+}
+
+std::string name_of_link(const fabric_engine& fabric, const told_failure& f)
+{
+    return fmt::format("link {} to {}{}", fabric.link_name(f.link), fabric.far_end_name(f.link),
+                       f.both_ways ? " and back" : "");
 }
 
 std::string packets_text(std::uint64_t n) { return fmt::format("{} packet{}", n, n == 1 ? "" : "s"); }
 
 /// "1 packet was cut on the wire and lost, 2 wait for it"
-std::string consequence(const link_failure& f)
+std::string consequence(const told_failure& f)
 {
     std::string text;
     if (f.lost_packets > 0)
-        text = fmt::format("{} {} cut on the wire and lost", packets_text(f.lost_packets),
-                           f.lost_packets == 1 ? "was" : "were");
+        text = fmt::format("{} {} {} and lost", packets_text(f.lost_packets), f.lost_packets == 1 ? "was" : "were",
+                           f.declared_ps == k_never_ps ? "cut on the wire" : "on the wire or waited for it");
     if (f.waiting > 0)
         text +=
             fmt::format("{}{} wait{} for it", text.empty() ? "" : ", ",
@@ -39,7 +69,7 @@ std::string consequence(const link_failure& f)
 std::string describe_link_failures(const machine& m, std::uint64_t start_ps)
 {
     std::string text;
-    for_each_failure(m, [&](const fabric_engine& fabric, const link_failure& f) {
+    for_each_failure(m, [&](const fabric_engine& fabric, const told_failure& f) {
         if (!f.hindered)
             return;
         std::string when;
@@ -51,7 +81,8 @@ std::string describe_link_failures(const machine& m, std::uint64_t start_ps)
         else
             when = fmt::format("went down at {}, before the start of this collective at {}",
                                to_string(duration(f.at_ps)), rounded_text(duration(start_ps)));
-        text += fmt::format("{}{} {}: {}.", text.empty() ? "" : "\n", name_of_link(fabric, f), when, consequence(f));
+        text += fmt::format("{}{} {}: {}{}.", text.empty() ? "" : "\n", name_of_link(fabric, f), when, consequence(f),
+                            m.resends() && f.lost_packets > 0 ? "; what is lost is sent again" : "");
     });
     return text;
 }
@@ -59,12 +90,16 @@ std::string describe_link_failures(const machine& m, std::uint64_t start_ps)
 std::vector<std::string> link_failure_warnings(const machine& m, std::uint64_t end_ps, bool completed)
 {
     std::vector<std::string> all;
-    for_each_failure(m, [&](const fabric_engine& fabric, const link_failure& f) {
+    for_each_failure(m, [&](const fabric_engine& fabric, const told_failure& f) {
         const std::string when = f.at_ps == 0 ? "is down from time zero"
                                               : fmt::format("{} at {}", f.at_ps > end_ps ? "goes down" : "went down",
                                                             to_string(duration(f.at_ps)));
         std::string outcome;
-        if (f.hindered && completed)
+        if (f.hindered && completed && m.resends() && f.lost_packets > 0)
+            outcome = fmt::format(": {}, and sent again.", consequence(f));
+        else if (f.hindered && completed && f.restored_ps <= end_ps && f.lost_packets == 0)
+            outcome = fmt::format(": what waited for it went on at {}.", to_string(duration(f.restored_ps)));
+        else if (f.hindered && completed)
             outcome = fmt::format(": {}, and no collective needed it.", consequence(f));
         else if (f.hindered)
             return;
@@ -81,7 +116,7 @@ std::vector<std::string> link_failure_warnings(const machine& m, std::uint64_t e
 bool link_failure_holds_packets(const machine& m)
 {
     bool holds = false;
-    for_each_failure(m, [&](const fabric_engine&, const link_failure& f) { holds = holds || f.hindered; });
+    for_each_failure(m, [&](const fabric_engine&, const told_failure& f) { holds = holds || f.hindered; });
     return holds;
 }
 

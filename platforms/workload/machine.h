@@ -48,11 +48,23 @@ public:
         static_cast<void>(c);
         return false;
     }
+    /// Nothing of what has been run is under way any more. A timeline may hold what is yet to come, a link that is going to fail.
+    virtual bool at_rest() { return time().empty(); }
     /// Kernel time in ps when the job is next interrupted because a chip fails for good; k_never_ps: never.
     virtual std::uint64_t interrupted_at_ps() const { return k_never_ps; }
     /// The host restarts the job: chips(), fabrics(), time() and pool() are new ones from now on, whose firmware has booted or
     /// boots; what the old ones still do concerns nobody. Called at an interruption, at most once for each.
     virtual restart_plan restart() { throw bug("machine", 0, "restart of a machine that is never interrupted"); }
+    /// Interruptions that have not come yet, as the start of a sentence: "npu(p0,r0,b1,3) fails at 60 us".
+    virtual std::vector<std::string> interruptions_to_come() const { return {}; }
+    /// Whether users hear of the effect of this failure: not where it is part of another fault, or routing knew of it in time.
+    virtual bool tells_failure(const fabric_engine& fabric, const link_failure& failure) const
+    {
+        static_cast<void>(fabric), static_cast<void>(failure);
+        return true;
+    }
+    /// What a link that fails loses is sent again from end to end.
+    virtual bool resends() const { return false; }
     /// Chips of every restart, those of now included: all that may ever answer the host.
     virtual std::vector<chip*> chips_of_all_restarts() const { return chips(); }
     /// What network devices outside the chips hold that somebody waits for: "slot 3 waits for worker 2"; "" for nothing.
