@@ -121,7 +121,7 @@ TEST_CASE("several links fail at once and one after another", "[ub]")
 TEST_CASE("a link that comes back is used again", "[ub]")
 {
     ub_mesh_config config = small_rack(ub_transport::rtp);
-    config.run.workload = {ub_spec(collective_op::all_to_all, {algorithm::direct}, std::vector<std::uint64_t>(8, 200000))};
+    config.run.workload = {ub_spec(collective_op::all_to_all, {algorithm::direct}, std::vector<std::uint64_t>(8, 2 << 20))};
     config.ub.paths = ub_path_use::shortest;
     const ub_verdict healthy = run_exact(config);
     ub_link_fault_config f = link_fault(k_from, k_to, healthy.end_ps / 4);
@@ -131,14 +131,17 @@ TEST_CASE("a link that comes back is used again", "[ub]")
     config.faults.links = {f};
     const ub_verdict back = run_exact(config);
     CHECK(back.payload_digest == healthy.payload_digest);
-    CHECK(back.times[7] == healthy.times[7]); // as if nothing had been
-    CHECK(for_ever.times[7] > healthy.times[7]);
+    const auto as_healthy = [&](std::uint64_t time_ps) { // packets may go round robin in another order
+        return static_cast<double>(time_ps) == Approx(static_cast<double>(healthy.times[7])).epsilon(0.005);
+    };
+    CHECK(as_healthy(back.times[7]));
+    CHECK_FALSE(as_healthy(for_ever.times[7]));
     // Down from the start, and repaired.
     f.at = duration(0);
     config.faults.links = {f};
     const ub_verdict repaired = run_exact(config);
-    CHECK(repaired.times[0] > healthy.times[0]);
-    CHECK(repaired.times[7] == healthy.times[7]);
+    CHECK_FALSE(as_healthy(repaired.times[0]));
+    CHECK(as_healthy(repaired.times[7]));
     CHECK(repaired.dropped == 0);
 }
 
@@ -235,7 +238,7 @@ TEST_CASE("without end-to-end transport a run names the link that failed and wha
         }
         ++failures;
         CHECK(v.says(fmt::format("link {}.X1 to {} and back went down at {}", k_from, k_to, to_string(duration(at))).c_str()));
-        CHECK(v.says("and lost."));
+        CHECK(v.says(" lost on it or before it."));
         CHECK(v.says("a wait timed out on DMA."));
         CHECK_FALSE(v.says("Nothing was blocked for good"));
         CHECK(v.dropped > 0);

@@ -243,7 +243,7 @@ std::uint64_t best_all_reduce_ps(ub_mesh_config config)
 }
 } // namespace
 
-TEST_CASE("a spare NPU beats masking the failed one and that beats masking its board", "[ub]")
+TEST_CASE("a spare NPU beats masking the failed one or its board", "[ub]")
 {
     const ub_mesh_config healthy = ub_rack();
     ub_mesh_config spare = healthy, mask = healthy, board = healthy;
