@@ -116,6 +116,7 @@ TEST_CASE("a source is told of the links that it uses and of no others", "[ub]")
                     for (const ub_path& p : paths.paths(from, to, {}))
                         uses[from] = uses[from] || std::find(p.links.begin(), p.links.end(), link) != p.links.end();
         const std::vector<std::uint32_t> told = paths.affected_sources(link);
+        CHECK(told.size() >= 2);
         INFO(name_of(channel) << " " << topology->plan().routers[topology->plan().links[link].from].name << " to "
                               << topology->plan().routers[topology->plan().links[link].to].name);
         for (std::uint32_t e = 0; e < uses.size(); ++e)
