@@ -262,3 +262,24 @@ TEST_CASE("a device that loses all its links is named", "[ub]")
     CHECK(v.says("npu(p0,r0,b0,0) cannot reach npu(p0,r0,b0,1)"));
     CHECK(v.says("went down at 20 us"));
 }
+
+TEST_CASE("a link that its bit errors bring down is a failure like any other", "[ub]")
+{
+    ub_mesh_config config = small_rack(ub_transport::rtp);
+    const ub_verdict healthy = run_exact(config);
+    config.ub.bit_error_rate = 1e-8;
+    config.ub.retries = config.ub.reinitialisations = 0; // the first error is the last
+    unsigned brought_down = 0;
+    for (config.ub.error_seed = 1; config.ub.error_seed <= 8; ++config.ub.error_seed) {
+        INFO("seed " << config.ub.error_seed);
+        const ub_verdict v = run_exact(config);
+        INFO(v.warnings.data());
+        CHECK(v.payload_digest == healthy.payload_digest);
+        CHECK((v.dropped > 0) == v.warns(" and back went down at "));
+        CHECK((v.dropped > 0) == (v.resent > 0));
+        brought_down += v.dropped > 0 ? 1 : 0;
+        CHECK(run_in_child(config).digest == v.digest);
+    }
+    CHECK(brought_down >= 2);
+    CHECK(brought_down <= 8);
+}
