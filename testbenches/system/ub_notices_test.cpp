@@ -27,7 +27,8 @@ std::vector<std::pair<ub_channel, std::uint32_t>> one_of_each_class(const ub_pla
 }
 
 /// Closed form by relaxation over all links until nothing changes: least time of a cell from either end of `link` to each router.
-std::vector<std::uint64_t> least_ways(const ub_plan& plan, const ub_config& ub, std::uint32_t link, std::uint64_t per_hop_ps)
+std::vector<std::uint64_t> least_ways(const ub_plan& plan, const ub_config& ub, std::uint32_t link,
+                                      std::uint64_t per_hop_ps)
 {
     std::vector<std::uint64_t> at(plan.routers.size(), k_never_ps);
     at[plan.links[link].from] = at[plan.links[link].to] = 0;
@@ -43,7 +44,8 @@ std::vector<std::uint64_t> least_ways(const ub_plan& plan, const ub_config& ub, 
             const std::uint64_t device_ps = plan.routers[k.to].device == ub_device::hrs   ? ub.hrs_latency.value()
                                             : plan.routers[k.to].device == ub_device::lrs ? ub.lrs_latency.value()
                                                                                           : ub.npu_latency.value();
-            const std::uint64_t then = at[k.from] + per_hop_ps + k.propagation.value() + ub.mac_latency.value() + wire_ps + device_ps;
+            const std::uint64_t then =
+                at[k.from] + per_hop_ps + k.propagation.value() + ub.mac_latency.value() + wire_ps + device_ps;
             if (then < at[k.to])
                 at[k.to] = then, changed = true;
         }
@@ -82,7 +84,8 @@ TEST_CASE("direct notification beats hop by hop at rack and pod and SuperPod sca
             for (const bool direct : {true, false}) {
                 ub_faults_config faults;
                 faults.notification = direct ? ub_notification::direct : ub_notification::hop_by_hop;
-                last_ps[direct ? 0 : 1] = ub_notices::last_after_ps(ub_notices(*routes.topology, config.ub, faults).of(link, affected));
+                last_ps[direct ? 0 : 1] =
+                    ub_notices::last_after_ps(ub_notices(*routes.topology, config.ub, faults).of(link, affected));
                 const std::vector<std::uint64_t> ways =
                     least_ways(plan, config.ub, link, direct ? 0 : faults.flood_per_hop.value());
                 std::uint64_t last = 0;
@@ -121,7 +124,8 @@ TEST_CASE("a source is told of the links that it uses and of no others", "[ub]")
                               << topology->plan().routers[topology->plan().links[link].to].name);
         for (std::uint32_t e = 0; e < uses.size(); ++e)
             if (uses[e] != std::binary_search(told.begin(), told.end(), e))
-                FAIL_CHECK(topology->plan().routers[e].name << (uses[e] ? " uses it and is not told" : " is told and does not use it"));
+                FAIL_CHECK(topology->plan().routers[e].name
+                           << (uses[e] ? " uses it and is not told" : " is told and does not use it"));
     }
 }
 
@@ -131,7 +135,8 @@ TEST_CASE("a job sees the difference between direct and hop by hop notification"
     config.ub.transport = ub_transport::rtp;
     config.run.data = data_mode::off;
     config.run.burst = packet_count(8);
-    config.run.workload = {ub_spec(collective_op::all_to_all, {algorithm::direct}, std::vector<std::uint64_t>(100, 1 << 20))};
+    config.run.workload = {
+        ub_spec(collective_op::all_to_all, {algorithm::direct}, std::vector<std::uint64_t>(100, 1 << 20))};
     const ub_verdict healthy = run_exact(config);
     config.faults.links = {link_fault("npu(p0,r0,b0,0)", "npu(p0,r0,b0,1)", 20 * k_us)};
     std::uint64_t lost_ps[2] = {}, hindered[2] = {};
@@ -144,9 +149,10 @@ TEST_CASE("a job sees the difference between direct and hop by hop notification"
             hindered[direct ? 0 : 1] += v.times[i] > v.times[v.cases - 1] + 10 * k_us ? 1 : 0;
     }
     const double factor = static_cast<double>(lost_ps[1]) / static_cast<double>(lost_ps[0]);
-    fmt::print("a link of a board of 4 x 4 NPUs fails among 100 all-to-alls: direct costs {:.1f} us and hinders {}, hop by hop "
-               "{:.1f} us and {}: {:.1f} times as much\n",
-               static_cast<double>(lost_ps[0]) / 1e6, hindered[0], static_cast<double>(lost_ps[1]) / 1e6, hindered[1], factor);
+    fmt::print(
+        "a link of a board of 4 x 4 NPUs fails among 100 all-to-alls: direct costs {:.1f} us and hinders {}, hop by hop "
+        "{:.1f} us and {}: {:.1f} times as much\n",
+        static_cast<double>(lost_ps[0]) / 1e6, hindered[0], static_cast<double>(lost_ps[1]) / 1e6, hindered[1], factor);
     CHECK(factor > 3);
     CHECK(hindered[0] <= 3);
     CHECK(hindered[1] > 10);
