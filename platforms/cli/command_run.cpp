@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <fmt/format.h>
 #include <fstream>
 #include <iostream>
@@ -59,7 +60,7 @@ private:
 /// What firmware has to say, in <out>/firmware.log: time, core, line. The file is made with the first line.
 class firmware_log final : public core_log_sink {
 public:
-    firmware_log(machine& m, std::string path) : path_(std::move(path))
+    firmware_log(machine& m, std::string path) : machine_(m), path_(std::move(path))
     {
         std::remove(path_.c_str()); // of an earlier run
         for (chip* c : m.chips_of_all_restarts())
@@ -72,6 +73,8 @@ public:
     }
     void on_console(const char* core, std::uint64_t time_ps, const std::string& line) override
     {
+        if (!concerns_somebody(core))
+            return;
         if (!file_.is_open())
             file_.open(path_);
         file_ << fmt::format("{:>16.6f} us  {}: {}\n", static_cast<double>(time_ps) / 1e6, core, line);
@@ -85,6 +88,15 @@ public:
     }
 
 private:
+    /// Cores from before a restart go on by themselves until their waits are over.
+    bool concerns_somebody(const char* core) const
+    {
+        return std::any_of(machine_.chips().begin(), machine_.chips().end(), [&](const chip* c) {
+            return std::any_of(c->cores().begin(), c->cores().end(),
+                               [&](const core_base* one) { return std::strcmp(one->name(), core) == 0; });
+        });
+    }
+    machine& machine_;
     std::string path_;
     std::ofstream file_;
     std::uint64_t lines_ = 0;
@@ -219,7 +231,9 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
     if (p.run().training_step)
         r.training = training_report_of(*p.run().training_step, outcome.training_steps);
     r.simulated_time_ps = outcome.simulated_time_ps;
-    r.busiest_links = busiest_links(m, outcome.simulated_time_ps);
+    // A restart finds new hardware.
+    const std::uint64_t begin_ps = outcome.restarts.empty() ? 0 : outcome.restarts.back().resumed_ps;
+    r.busiest_links = busiest_links(m, outcome.simulated_time_ps - std::min(begin_ps, outcome.simulated_time_ps));
     r.hbm = traffic_of(m);
     r.host_seconds = outcome.host_seconds;
     r.host_cpu_seconds = outcome.cpu_seconds;

@@ -40,11 +40,12 @@ std::string neighbours_of(const ub_plan& plan, std::uint32_t router)
 }
 
 /// "did you mean 'npu(p0,r0,b0,1)'? " or nothing.
-std::string meant_among(const name_map& names, const std::string& word)
+std::string meant_among(const name_map& names, const std::string& word, const char* kind = "")
 {
     std::vector<std::string> all;
     for (const auto& [name, router] : names)
-        all.push_back(name);
+        if (name.rfind(kind, 0) == 0)
+            all.push_back(name);
     const std::string meant = closest(word, all);
     return meant.empty() ? "" : fmt::format("did you mean '{}'? ", meant);
 }
@@ -154,6 +155,11 @@ void check_faults(const ub_mesh_config& config, std::vector<config_problem>& p)
         const auto find = [&](const char* key, const std::string& name) -> std::optional<std::uint32_t> {
             if (const auto at = names.find(name); at != names.end())
                 return at->second;
+            if (name.empty()) {
+                p.push_back({severity::error, fmt::format("faults.links.{}.{}", i, key),
+                             fmt::format("is missing; write the name of the device at this end, for example \"{}\".", example)});
+                return std::nullopt;
+            }
             p.push_back({severity::error, fmt::format("faults.links.{}.{}", i, key),
                          fmt::format("is {}, and no device of this machine has that name; {}the first NPU is {}, which has links "
                                      "to {}.",
@@ -191,7 +197,7 @@ void check_faults(const ub_mesh_config& config, std::vector<config_problem>& p)
         if (!npu) {
             p.push_back({severity::error, key,
                          fmt::format("is {}, and no NPU of this machine has that name; {}the first is {}, the last {}.",
-                                     in_quotes(faults.npus[i].npu), meant_among(names, faults.npus[i].npu), example,
+                                     in_quotes(faults.npus[i].npu), meant_among(names, faults.npus[i].npu, "npu("), example,
                                      plan.routers[topology.npu_router(config.mesh.ranks() - 1)].name)});
             continue;
         }

@@ -119,7 +119,6 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
     const ub_notices notices(topology, config_.ub, config_.faults);
     for (const ub_faulty_link& f : faulty_links(config_, topology)) {
         const std::uint64_t at_ps = f.fault->at.value();
-        i.last_change_ps = std::max(i.last_change_ps, at_ps + config_.ub.detection.value());
         if (f.fault->bit_error_rate) {
             continue; // the fabric has been told when it was built
         }
@@ -136,8 +135,6 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
         for (const ub_notice& n : at_ps == 0 ? std::vector<ub_notice>{} : all)
             for (const std::uint32_t l : {f.link, f.reverse})
                 i.fabric->exclude_at(n.source, l, at_ps + n.after_ps);
-        i.last_change_ps = std::max(i.last_change_ps,
-                                    f.fault->until.value_or(f.fault->at).value() + ub_notices::last_after_ps(all));
         if (!f.fault->until)
             continue;
         for (const std::uint32_t l : {f.link, f.reverse})
@@ -157,7 +154,6 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
     }
     if (number >= interruptions_.size())
         return;
-    i.last_change_ps = std::max(i.last_change_ps, interruptions_[number].at_ps + config_.ub.detection.value());
     for (const std::string& npu : interruptions_[number].npus) {
         const std::uint32_t router = topology.npu_router(*npu_by_name(config_.mesh, npu));
         for (std::uint32_t port = 0; port < topology.ports(router); ++port)
@@ -254,13 +250,10 @@ void ub_machine::link_given_up(incarnation& i, std::uint32_t link, std::uint64_t
             i.fabric->exclude_at(n.source, both, now_ps + n.after_ps - config_.ub.detection.value());
 }
 
+/// What is left on the timeline then are credits, timers that nobody needs, and faults to come.
 bool ub_machine::at_rest()
 {
-    incarnation& i = now();
-    if (i.time.empty())
-        return true;
-    if (kernel_now_ps() >= i.last_change_ps)
-        return false;
+    const incarnation& i = now();
     return i.fabric->idle() && std::all_of(i.chip_list.begin(), i.chip_list.end(),
                                            [](const chip* c) { return c->dma.idle(); });
 }

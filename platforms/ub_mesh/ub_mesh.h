@@ -101,6 +101,7 @@ struct ub_mesh_config {
     std::uint32_t burst_cells() const;
 
 private:
+    std::vector<config_problem> shape_problems() const;
     void check_workload(std::vector<config_problem>& problems) const;
     void check_burst(std::vector<config_problem>& problems) const;
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
@@ -165,7 +166,6 @@ private:
         std::vector<std::uint32_t> endpoints; ///< of ranks
         ub_mesh_config config;                ///< faults from the start of this incarnation
         std::vector<std::uint32_t> given_up;  ///< links that bit errors have brought down
-        std::uint64_t last_change_ps = 0;     ///< of links and of what sources know of them, as planned
         std::size_t number = 0;
     };
     /// NPUs that fail at the same time: one take-over for all of them.

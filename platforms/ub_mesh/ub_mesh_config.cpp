@@ -140,28 +140,35 @@ std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm alg
 
 std::vector<config_problem> ub_mesh_config::validate() const
 {
-    std::vector<config_problem> p;
-    const bool sound = no_errors(mesh.validate()) && no_errors(ub.validate()) && no_errors(npu.validate()) &&
-                       no_errors(npu.hbm.validate()) && no_errors(npu.dma.validate()) && no_errors(run.validate()) &&
-                       no_errors(cables.validate()) && no_errors(faults.validate());
-    if (!sound)
+    std::vector<config_problem> p = run.validate();
+    const bool runs = no_errors(p) && no_errors(ub.validate()) && no_errors(npu.validate()) &&
+                      no_errors(npu.hbm.validate()) && no_errors(npu.dma.validate());
+    // What a section itself refuses is not computed with.
+    if (!no_errors(mesh.validate()) || !no_errors(cables.validate()))
         return p;
+    std::vector<config_problem> found = shape_problems();
+    if (no_errors(found) && no_errors(faults.validate()))
+        check_faults(*this, found);
+    const bool sound = no_errors(found) && no_errors(faults.validate());
+    p.insert(p.end(), found.begin(), found.end());
+    if (!sound || !runs)
+        return p;
+    check_workload(p);
+    check_burst(p);
+    return p;
+}
+
+std::vector<config_problem> ub_mesh_config::shape_problems() const
+{
+    std::vector<config_problem> p;
     if (mesh.ranks() > k_most_ranks)
-        p.push_back({severity::error, "mesh",
-                     fmt::format("has {} NPUs, must be at most {}.", mesh.ranks(), k_most_ranks)});
+        p.push_back({severity::error, "mesh", fmt::format("has {} NPUs, must be at most {}.", mesh.ranks(), k_most_ranks)});
     for (const std::string& reason : ub_topology::problems(mesh))
         p.push_back({severity::error, "mesh", fmt::format("cannot be built: {}.", reason)});
     if (!no_errors(p))
         return p;
     for (const std::string& violation : ub_topology(mesh, cables).ledger().violations)
         p.push_back({severity::error, "mesh", fmt::format("has lanes that do not fit: {}.", violation)});
-    if (!no_errors(p))
-        return p;
-    check_faults(*this, p);
-    if (!no_errors(p))
-        return p;
-    check_workload(p);
-    check_burst(p);
     return p;
 }
 

@@ -51,7 +51,7 @@ ub_routes::ub_routes(const ub_mesh_config& config)
     else if (!tables)
         problem_key = "mesh", problem = tables.text;
     else if (const std::string pair = unreachable_pair(config); !pair.empty())
-        problem_key = "faults.links", problem = fmt::format("leave {} without any path.", pair);
+        problem_key = "faults.links", problem = fmt::format("leave no path from {}.", pair);
 }
 
 /// Only NPUs next to a link that is down can lose their last path.

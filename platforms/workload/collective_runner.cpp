@@ -194,8 +194,8 @@ void collective_runner::restart(std::uint64_t checkpoint_ps, const std::string& 
     activity_at_last_look_ = 0;
     const std::string work = r.lost_ps == 0 ? "nothing was under way"
                                             : fmt::format("{} was lost with {} of work", lost, rounded_text(duration(r.lost_ps)));
-    r.text = fmt::format("{} at {}; {}; {} by {}, and the job went on with {}.", plan.cause,
-                         rounded_text(duration(r.at_ps)), work, plan.remedy, rounded_text(duration(r.resumed_ps)), lost);
+    r.text = fmt::format("{} at {}; {}; {} by {}, and the job went on with {}.", plan.cause, to_string(duration(r.at_ps)), work,
+                         plan.remedy, rounded_text(duration(r.resumed_ps)), lost);
     outcome_.restarts.push_back(std::move(r));
 }
 

@@ -56,8 +56,8 @@ std::string consequence(const told_failure& f)
 {
     std::string text;
     if (f.lost_packets > 0)
-        text = fmt::format("{} {} {} and lost", packets_text(f.lost_packets), f.lost_packets == 1 ? "was" : "were",
-                           f.declared_ps == k_never_ps ? "cut on the wire" : "on the wire or waited for it");
+        text = fmt::format("{} {} {}", packets_text(f.lost_packets), f.lost_packets == 1 ? "was" : "were",
+                           f.declared_ps == k_never_ps ? "cut on the wire and lost" : "lost on it or before it");
     if (f.waiting > 0)
         text +=
             fmt::format("{}{} wait{} for it", text.empty() ? "" : ", ",
@@ -96,7 +96,8 @@ std::vector<std::string> link_failure_warnings(const machine& m, std::uint64_t e
                                                             to_string(duration(f.at_ps)));
         std::string outcome;
         if (f.hindered && completed && m.resends() && f.lost_packets > 0)
-            outcome = fmt::format(": {}, and sent again.", consequence(f));
+            outcome = fmt::format(": {} {} lost on it or before it, and sent again.", packets_text(f.lost_packets),
+                                  f.lost_packets == 1 ? "was" : "were");
         else if (f.hindered && completed && f.restored_ps <= end_ps && f.lost_packets == 0)
             outcome = fmt::format(": what waited for it went on at {}.", to_string(duration(f.restored_ps)));
         else if (f.hindered && completed)

@@ -41,7 +41,8 @@ inline ub_mesh_config ub_racks(std::uint32_t rows, std::uint32_t cols, std::uint
     return config;
 }
 
-inline collective_spec ub_spec(abi::collective_op op, std::vector<abi::algorithm> algorithms, std::vector<std::uint64_t> bytes)
+inline collective_spec ub_spec(abi::collective_op op, std::vector<abi::algorithm> algorithms,
+                               std::vector<std::uint64_t> bytes)
 {
     collective_spec s;
     s.op = op;
@@ -91,10 +92,10 @@ struct ub_verdict {
     std::uint64_t end_ps = 0, cases = 0, checked = 0, wrong = 0, hops = 0;
     std::uint64_t sent = 0, delivered = 0, resent = 0, duplicates = 0, given_up = 0, not_sent = 0, dropped = 0;
     std::uint64_t restarts = 0, restart_at_ps = 0, resumed_ps = 0, lost_ps = 0; ///< the first one's
-    std::uint64_t failed_npu_packets = 0; ///< over links of NPUs that have failed, since they have
-    std::uint64_t spare_packets = 0;      ///< that spare NPUs have sent
-    std::uint64_t step_ps = 0, step_communication_ps = 0;                       ///< of the last training step
-    std::array<std::uint64_t, 160> times{};                                     ///< of the first cases
+    std::uint64_t failed_npu_packets = 0;                 ///< over links of NPUs that have failed, since they have
+    std::uint64_t spare_packets = 0;                      ///< that spare NPUs have sent
+    std::uint64_t step_ps = 0, step_communication_ps = 0; ///< of the last training step
+    std::array<std::uint64_t, 160> times{};               ///< of the first cases
     bool failed = false;
     std::array<char, 8192> failure{};
     std::array<char, 4096> warnings{}, restart_text{}, unsound{}; ///< unsound: credits, packets

@@ -29,15 +29,17 @@ TEST_CASE("every collective is exact on a rack", "[ub]")
     config.run.workload = all_that_runs(config, {4, 260, 65532});
     CHECK(config.run.case_count() >= 8 * 3);
     run_exact(config);
-    config.run.workload = {ub_spec(collective_op::all_reduce, {algorithm::two_d, algorithm::hierarchical, algorithm::direct}, {1 << 20}),
-                           ub_spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20})};
+    config.run.workload = {
+        ub_spec(collective_op::all_reduce, {algorithm::two_d, algorithm::hierarchical, algorithm::direct}, {1 << 20}),
+        ub_spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20})};
     run_exact(config);
 }
 
 TEST_CASE("every collective is exact on odd shapes", "[ub]")
 {
-    std::vector<ub_mesh_config> machines = {ub_machine_of(6, 5), ub_machine_of(3, 3), ub_machine_of(2, 2), ub_machine_of(1, 2, false),
-                                            ub_board(3), ub_machine_of(3, 1, false), ub_machine_of(2, 7, false)};
+    std::vector<ub_mesh_config> machines = {ub_machine_of(6, 5),        ub_machine_of(3, 3), ub_machine_of(2, 2),
+                                            ub_machine_of(1, 2, false), ub_board(3),         ub_machine_of(3, 1, false),
+                                            ub_machine_of(2, 7, false)};
     for (ub_mesh_config& config : machines) {
         INFO(config.mesh.boards << " boards of " << config.mesh.npus);
         config.run.workload = all_that_runs(config, k_odd_sizes);
@@ -87,12 +89,14 @@ TEST_CASE("every collective is exact for all types and reductions", "[ub]")
     ub_mesh_config config = ub_machine_of(2, 4);
     config.run.workload = all_that_runs(config, {4, 10000});
     for (collective_spec& s : config.run.workload) {
-        s.types = {abi::element_type::int32, abi::element_type::float32, abi::element_type::float16, abi::element_type::bfloat16};
+        s.types = {abi::element_type::int32, abi::element_type::float32, abi::element_type::float16,
+                   abi::element_type::bfloat16};
         if (reduces(s.op))
             s.redops = {abi::reduce_op::sum, abi::reduce_op::max, abi::reduce_op::min};
     }
     run_exact(config);
-    config.run.workload = {ub_spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::hierarchical, algorithm::direct}, {40000})};
+    config.run.workload = {
+        ub_spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::hierarchical, algorithm::direct}, {40000})};
     config.run.workload[0].types = {abi::element_type::float32, abi::element_type::bfloat16};
     config.run.workload[0].inputs = data_style::random;
     run_exact(config);
@@ -112,9 +116,11 @@ TEST_CASE("collectives are exact however packets are spread and the same run giv
                     config.ub.spreading = spreading;
                     config.ub.choice = choice;
                     config.ub.transport = transport;
-                    config.run.workload = {ub_spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::hierarchical}, {4, 30000}),
-                                           ub_spec(collective_op::all_to_all, {algorithm::direct}, {30000})};
-                    INFO(name_of(paths) << " " << name_of(spreading) << " " << name_of(choice) << " " << name_of(transport));
+                    config.run.workload = {
+                        ub_spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::hierarchical}, {4, 30000}),
+                        ub_spec(collective_op::all_to_all, {algorithm::direct}, {30000})};
+                    INFO(name_of(paths) << " " << name_of(spreading) << " " << name_of(choice) << " "
+                                        << name_of(transport));
                     const ub_verdict v = run_exact(config);
                     CHECK(run_in_child(config).digest == v.digest);
                     CHECK(v.resent == 0); // nothing is lost, so nothing is sent twice
