@@ -26,7 +26,10 @@ struct ub_router_stats {
     std::uint64_t busy_ps = 0; ///< of all its UB links together
 };
 
-class ub_fabric final : public sc_core::sc_module, private ub_unreachable_if, private timeline_client {
+class ub_fabric final : public sc_core::sc_module,
+                        private ub_unreachable_if,
+                        private link_listener_if,
+                        private timeline_client {
 public:
     /// `plan` and `config` must outlive the fabric.
     ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const ub_plan& plan,
@@ -78,7 +81,11 @@ private:
     };
     void on_event(std::uint32_t a, std::uint16_t kind) override;
     void unreachable(std::uint32_t source, std::uint32_t destination) override;
+    void link_down(std::uint32_t link, std::uint64_t now_ps) override;
+    void link_up(std::uint32_t link, std::uint64_t now_ps) override;
+    std::uint32_t endpoint_that_sends(std::uint32_t engine_link) const;
     void schedule(const change& c, std::uint64_t at_ps);
+    void mark_entries();
     void restart_channels(std::uint32_t a, std::uint32_t b);
 
     timeline& time_;

@@ -92,6 +92,7 @@ inline ub_destinations board_to_board(const ub_shape& s, std::uint32_t from, std
 /// What came of a run.
 struct ub_outcome {
     std::uint64_t sent, received, counted_bytes, hops, events, end_ps, resent, duplicates, given_up, not_sent, unreachable;
+    std::uint64_t suspected; ///< reported unreachable though a path is left
     double cpu_s;
     child_text complaint;
 };
