@@ -33,7 +33,8 @@ cli::figures rack_all_to_all(ub_path_use use, std::uint64_t rounds)
     if (const std::string complaint = w.complaint(); !complaint.empty())
         throw bug("bench", w.time.now_ps(), complaint);
     const auto hops = static_cast<double>(w.fabric.engine().packet_hops());
-    return {{"hops", hops}, {"hops_per_s", hops / spent}, {"events_per_hop", static_cast<double>(w.time.events()) / hops}};
+    return {
+        {"hops", hops}, {"hops_per_s", hops / spent}, {"events_per_hop", static_cast<double>(w.time.events()) / hops}};
 }
 
 /// Arguments: 0 shortest paths, 1 all.
@@ -41,12 +42,19 @@ void ub_rack_all_to_all(benchmark::State& state)
 {
     cli::figures f;
     for (auto _ : state) {
-        f = cli::in_child([&] { return rack_all_to_all(state.range(0) != 0 ? ub_path_use::all : ub_path_use::shortest, 200); });
+        f = cli::in_child(
+            [&] { return rack_all_to_all(state.range(0) != 0 ? ub_path_use::all : ub_path_use::shortest, 200); });
         state.SetIterationTime(f.at("hops") / f.at("hops_per_s"));
     }
     state.counters["hops_per_cpu_s"] = f.at("hops_per_s");
     state.counters["events_per_hop"] = f.at("events_per_hop");
 }
-BENCHMARK(ub_rack_all_to_all)->Arg(0)->Arg(1)->UseManualTime()->Iterations(1)->Repetitions(3)->Unit(benchmark::kMillisecond);
+BENCHMARK(ub_rack_all_to_all)
+    ->Arg(0)
+    ->Arg(1)
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Repetitions(3)
+    ->Unit(benchmark::kMillisecond);
 
 } // namespace

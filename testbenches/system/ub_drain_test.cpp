@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Full load on a rack of 64 NPUs and on a pod of 16 racks, with CPUs and NICs, two lanes a class and the smallest buffers: all drains.
+// Full load on a rack of 64 NPUs and on a pod of 16 racks, with CPUs and NICs, two lanes a class and the smallest
+// buffers: all drains.
 #include "testbenches/support/ub_patterns.h"
 
 #include <catch2/catch.hpp>
@@ -19,14 +20,14 @@ void drains(const char* name, const ub_ways& ways, ub_config config, ub_load loa
     config.buffer_per_vl = data_size(0); // two packets
     config.buffers_cover_round_trip = false;
     const ub_outcome o = run_ub(ways, config, load);
-    INFO(name << ", " << name_of(config.paths) << ", " << name_of(config.choice) << ", " << name_of(config.transport) << ": "
-              << o.complaint.str());
+    INFO(name << ", " << name_of(config.paths) << ", " << name_of(config.choice) << ", " << name_of(config.transport)
+              << ": " << o.complaint.str());
     CHECK(o.complaint.str() == "");
     CHECK(o.sent > 0);
     CHECK(o.received == o.sent);
-    std::printf("%-20s %-8s %-8s %s: %9llu packets, %9llu hops, drained at %llu us\n", name, name_of(config.paths), name_of(config.choice),
-                name_of(config.transport), static_cast<unsigned long long>(o.sent), static_cast<unsigned long long>(o.hops),
-                static_cast<unsigned long long>(o.end_ps / 1'000'000));
+    std::printf("%-20s %-8s %-8s %s: %9llu packets, %9llu hops, drained at %llu us\n", name, name_of(config.paths),
+                name_of(config.choice), name_of(config.transport), static_cast<unsigned long long>(o.sent),
+                static_cast<unsigned long long>(o.hops), static_cast<unsigned long long>(o.end_ps / 1'000'000));
 }
 
 void every_pattern(const ub_ways& ways, std::uint64_t packets, const std::vector<ub_transport>& transports)

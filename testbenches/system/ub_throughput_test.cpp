@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Saturated throughput of UB-Mesh machines: adversarial permutations against path counting (docs/adr/0012), links with bit errors against
+// Saturated throughput of UB-Mesh machines: adversarial permutations against path counting (docs/adr/0012), links
+// with bit errors against
 // the retry formula, links with fewer lanes.
 #include "hw/ub/ub_link.h"
 #include "testbenches/support/ub_patterns.h"
@@ -29,10 +30,12 @@ double lane_bytes_per_s(const ub_config& config, std::uint64_t payload)
            static_cast<double>(config.format().wire_bytes(payload));
 }
 
-rates saturate(const ub_shape& shape, ub_path_use use, const ub_partner& partner, const std::function<void(ub_config&)>& tune = {},
-               std::uint64_t warm_ps = 40'000'000, std::uint64_t window_ps = 40'000'000)
+rates saturate(const ub_shape& shape, ub_path_use use, const ub_partner& partner,
+               const std::function<void(ub_config&)>& tune = {}, std::uint64_t warm_ps = 40'000'000,
+               std::uint64_t window_ps = 40'000'000)
 {
-    const ub_ways ways(shape, use == ub_path_use::detour || use == ub_path_use::all, use == ub_path_use::borrow || use == ub_path_use::all);
+    const ub_ways ways(shape, use == ub_path_use::detour || use == ub_path_use::all,
+                       use == ub_path_use::borrow || use == ub_path_use::all);
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
     for (std::uint32_t r = 0; r < shape.ranks(); ++r)
         pairs.emplace_back(r, partner(r));
@@ -57,7 +60,8 @@ rates saturate(const ub_shape& shape, ub_path_use use, const ub_partner& partner
     return r;
 }
 
-void check_factors(const char* name, const ub_shape& shape, const ub_partner& partner, const std::vector<ub_path_use>& uses)
+void check_factors(const char* name, const ub_shape& shape, const ub_partner& partner,
+                   const std::vector<ub_path_use>& uses)
 {
     double shortest_measured = 0, shortest_predicted = 0;
     for (const ub_path_use use : uses) {
@@ -66,8 +70,8 @@ void check_factors(const char* name, const ub_shape& shape, const ub_partner& pa
             shortest_measured = r.measured, shortest_predicted = r.predicted;
         const double factor = r.measured / shortest_measured, promised = r.predicted / shortest_predicted;
         CAPTURE(name, name_of(use), r.measured, r.predicted, factor, promised);
-        std::printf("%-28s %-8s %7.3f of %7.3f lanes a pair (%.1f %%), factor %.3f of %.3f\n", name, name_of(use), r.measured, r.predicted,
-                    100 * r.ratio(), factor, promised);
+        std::printf("%-28s %-8s %7.3f of %7.3f lanes a pair (%.1f %%), factor %.3f of %.3f\n", name, name_of(use),
+                    r.measured, r.predicted, 100 * r.ratio(), factor, promised);
         CHECK(r.ratio() > 0.95);
         CHECK(r.ratio() < 1.05);
         CHECK(factor / promised > 0.95);
@@ -76,7 +80,8 @@ void check_factors(const char* name, const ub_shape& shape, const ub_partner& pa
 }
 
 const std::vector<ub_path_use> k_inside = {ub_path_use::shortest, ub_path_use::detour};
-const std::vector<ub_path_use> k_between = {ub_path_use::shortest, ub_path_use::detour, ub_path_use::borrow, ub_path_use::all};
+const std::vector<ub_path_use> k_between = {ub_path_use::shortest, ub_path_use::detour, ub_path_use::borrow,
+                                            ub_path_use::all};
 
 } // namespace
 
@@ -110,11 +115,13 @@ TEST_CASE("detour and borrow raise the throughput to the rack across by the fact
     check_factors("col + 1, row + 1", s, shifted(s, {0, 1, 1, 0, 0}), k_between);
 }
 
-// --- Links ------------------------------------------------------------------------------------------------------------------
+// --- Links
+// ------------------------------------------------------------------------------------------------------------------
 
 namespace {
 
-/// Mean time that a packet takes on a link with bit errors, by the retry of docs/03_timing_model.md: a damaged transmission costs
+/// Mean time that a packet takes on a link with bit errors, by the retry of docs/03_timing_model.md: a damaged
+/// transmission costs
 /// the time until its first damaged block has ended, the way there and back, and the request.
 double time_with_retries(const ub_config& config, std::uint64_t payload, duration propagation)
 {
@@ -128,8 +135,9 @@ double time_with_retries(const ub_config& config, std::uint64_t payload, duratio
         const double here = std::pow(good_flit, static_cast<double>(f)) * (1 - good_flit); // the first damaged flit
         const std::uint64_t end = std::min<std::uint64_t>(flits, (f / config.block_flits + 1) * config.block_flits);
         damaged += here;
-        cost += here * static_cast<double>(rate.time_ps(end * config.flit.value()) + 2 * ub_wire(config, propagation).value() +
-                                           retry.request.value() + retry.turnaround.value());
+        cost += here *
+                static_cast<double>(rate.time_ps(end * config.flit.value()) + 2 * ub_wire(config, propagation).value() +
+                                    retry.request.value() + retry.turnaround.value());
     }
     return static_cast<double>(rate.time_ps(wire)) + cost / (1 - damaged);
 }
