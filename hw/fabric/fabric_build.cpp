@@ -109,8 +109,18 @@ void fabric_engine::set_link_layer(std::uint32_t link, const link_layer_params& 
     l.special = static_cast<std::uint8_t>(l.special | k_layer | (params.retry_buffer_cells != 0 ? k_retry_buffer : 0));
 }
 
+void fabric_engine::set_entry_port(std::uint32_t router, std::uint32_t port)
+{
+    const router_state& r = routers_.at(router);
+    if (port >= r.ports || r.ports * config_.vl_count > k_most_waiter_words * 64)
+        throw bug(r.name, 0, "set_entry_port: no such port, or too many");
+    entry_ports_.resize(out_links_.size(), 0);
+    entry_ports_[r.first_port + port] = 1;
+}
+
 void fabric_engine::finish_build()
 {
+    entry_ports_.resize(entry_ports_.empty() ? 0 : out_links_.size(), 0);
     actor_base_ = time_.register_actors(link_count());
     out_ports_ = out_links_;
     for (std::uint32_t id = 0; id < link_count(); ++id) {
@@ -124,6 +134,13 @@ void fabric_engine::finish_build()
         if (voq_) {
             l.voq_base = static_cast<std::uint32_t>(voqs_.size());
             voqs_.resize(voqs_.size() + std::size_t{r.ports} * config_.vl_count);
+        }
+        for (std::uint32_t bit = 0; !entry_ports_.empty() && bit < r.ports * config_.vl_count; ++bit) {
+            entries_.resize(waiters_.size(), 0);
+            if (entry_ports_[r.first_port + bit / config_.vl_count] == 0)
+                continue;
+            entries_[l.waiter_base + (bit >> 6)] |= std::uint64_t{1} << (bit & 63);
+            l.relays_first = true;
         }
         bool may_run_dry = !config_.cut_through;
         for (std::uint32_t port = 0; port < r.ports; ++port) {

@@ -215,6 +215,27 @@ void fabric_engine::wake(std::uint32_t link)
         arbitrate(link);
 }
 
+template <class Grant> std::uint32_t fabric_engine::relays_then_entries(link_state& l, Grant&& grant) const
+{
+    const std::uint64_t* mask = &waiters_[l.waiter_base];
+    const std::uint64_t* entries = &entries_[l.waiter_base];
+    std::uint64_t some[k_most_waiter_words];
+    for (const bool entering : {false, true}) {
+        std::uint64_t any = 0;
+        for (std::uint32_t i = 0; i < l.waiter_words; ++i)
+            any |= some[i] = mask[i] & (entering ? entries[i] : ~entries[i]);
+        if (any == 0)
+            continue;
+        std::uint16_t& pointer = entering ? l.entry_round_robin : l.round_robin;
+        const std::uint32_t granted = round_robin(some, l.waiter_words, pointer, grant);
+        if (granted == k_no_grant)
+            continue;
+        pointer = static_cast<std::uint16_t>(granted + 1);
+        return granted;
+    }
+    return k_no_grant;
+}
+
 void fabric_engine::arbitrate(std::uint32_t link)
 {
     link_state& l = links_[link];
@@ -223,7 +244,7 @@ void fabric_engine::arbitrate(std::uint32_t link)
     std::uint64_t* mask = &waiters_[l.waiter_base];
     std::uint64_t wanted_at = k_never_ps;
     link_layer* const retry = (l.special & k_retry_buffer) != 0 ? &layers_[cold_[link].layer] : nullptr;
-    const std::uint32_t granted = round_robin(mask, l.waiter_words, l.round_robin, [&](std::uint32_t bit) {
+    const auto may_go = [&](std::uint32_t bit) {
         const packet& p = pool_.at(head_at(l, bit));
         queue_state& slot = queues_[queue_of(link, p.out_vl)];
         const bool has_credit = slot.credits.has(credits_under_way_, now_ps_, p.cells);
@@ -236,9 +257,15 @@ void fabric_engine::arbitrate(std::uint32_t link)
             at = std::max(at, retry->room_at_ps(p.cells));
         wanted_at = std::min(wanted_at, at);
         return false;
-    });
+    };
+    std::uint32_t granted = k_no_grant;
+    if (l.relays_first) {
+        granted = relays_then_entries(l, may_go);
+    } else {
+        granted = round_robin(mask, l.waiter_words, l.round_robin, may_go);
+        l.round_robin = granted != k_no_grant ? static_cast<std::uint16_t>(granted + 1) : l.round_robin;
+    }
     if (granted != k_no_grant) {
-        l.round_robin = static_cast<std::uint16_t>(granted + 1);
         packet& p = pool_.at(head_at(l, granted));
         std::uint32_t qi = k_none;
         bool more = false; // another head of this input for this output

@@ -12,7 +12,8 @@
 //
 // VOQ mode (fabric_config.voq): the buffer of a (link, VL) is one pool of cells with a FIFO per output, so that a packet waits for
 // nothing but its own output, and reading is not limited: a crossbar with as much speed-up as it takes. A full pool still stops its
-// link, whatever output filled it. Round robin is over (input, VL) as before, one waiting head each.
+// link, whatever output filled it. Round robin is over (input, VL) as before, one waiting head each. Where some inputs are entries
+// (set_entry_port), there are two such rounds: relayed packets first.
 //
 // Timing contract, all in docs/03_timing_model.md. A packet whose head reaches an output that is idle and has credit starts at
 // once: start = max(head, tail - serialisation_out) (cut-through: it must not run dry), or tail (store-and-forward).
@@ -58,6 +59,10 @@ public:
     /// Ports first..last of the router, in both directions, lie on its second die; all others on the first. May be called for
     /// several ranges of a router.
     void set_second_zone(std::uint32_t router, std::uint32_t first_port, std::uint32_t last_port);
+    /// What comes in through the port enters the fabric there: it goes when nothing that is already on its way can. Without this,
+    /// round robin over the inputs of a router that relays lets its own traffic take more than its share, until what is to be relayed
+    /// fills the buffers and stops the links.
+    void set_entry_port(std::uint32_t router, std::uint32_t port);
     /// A directed link between two routers of this engine; returns its number.
     std::uint32_t add_link(std::uint32_t from_router, std::uint32_t from_port, std::uint32_t to_router,
                            std::uint32_t to_port, const fabric_link_params& params);
@@ -142,6 +147,7 @@ private:
     static constexpr std::uint32_t k_slow_start = 1u << 31;  ///< the output may run dry: wait until the tail is near
     static constexpr std::uint32_t k_second_zone = 1u << 30; ///< it lies on the second die
     static constexpr std::uint32_t k_link_bits = k_second_zone - 1;
+    static constexpr std::uint32_t k_most_waiter_words = 64; ///< of a router with entry ports
     enum event_kind : std::uint16_t { k_arrival, k_wake, k_declare, k_restore };
     /// What is not usual about a link; 0 on the hot path.
     enum special_bits : std::uint8_t {
@@ -172,6 +178,8 @@ private:
         std::uint16_t waiter_words = 0;
         std::uint16_t waiters = 0;
         std::uint16_t round_robin = 0;
+        std::uint16_t entry_round_robin = 0;
+        bool relays_first = false; ///< some inputs of its router are entries
         bool up = true;
         std::uint8_t special = 0;   ///< special_bits
         std::uint8_t zone = 0;      ///< of its input port: 0: the router has one zone, else 1 or 2
@@ -221,6 +229,7 @@ private:
     bool may_start(const link_state& out, const packet& p);
     void enter(std::uint32_t queue, packet& p);
     void arbitrate(std::uint32_t link);
+    template <class Grant> std::uint32_t relays_then_entries(link_state& l, Grant&& grant) const;
     void transmit(std::uint32_t queue, packet& p);
     void wake(std::uint32_t link);
     void ensure_wake(std::uint32_t link, std::uint64_t at_ps);
@@ -258,6 +267,7 @@ private:
     std::vector<link_state> links_;
     std::vector<queue_state> queues_;     ///< link * vl_count + vl
     std::vector<std::uint64_t> waiters_;  ///< per output: one bit per (input port, VL) of its router
+    std::vector<std::uint64_t> entries_;  ///< as waiters_: the bits of entry ports; empty when there are none
     std::vector<std::uint32_t> in_links_; ///< per router and port
     std::vector<std::uint32_t> out_links_;
     std::vector<std::uint32_t> out_ports_; ///< out_links_ with k_slow_start, for the hot path
@@ -267,6 +277,7 @@ private:
     std::vector<rate_change> rate_changes_;
     std::vector<link_layer> layers_;
     std::vector<std::uint8_t> second_zone_; ///< per router and port
+    std::vector<std::uint8_t> entry_ports_; ///< per router and port; empty when there are none
     std::vector<std::uint64_t>
         last_head_ps_; ///< per queue, of the last head on its way into it; only for zones without VOQ
     std::vector<vl_buffer> voqs_;

@@ -80,6 +80,7 @@ struct ub_config {
     bandwidth local_port_rate = bandwidth(4'032'000'000'000);
     std::uint32_t transmit_queue = 64;
     bool voq = true;
+    bool relays_first = true;
     // Paths.
     ub_path_use paths = ub_path_use::all;
     ub_spreading spreading = ub_spreading::packet;
@@ -146,6 +147,9 @@ struct ub_config {
         visit("voq", self.voq,
               "A FIFO per output in every input buffer: nobody waits behind a packet for another output",
               "so at switch and NPU of a public full-mesh study (Q)");
+        visit("relays_first", self.relays_first,
+              "Packets that are relayed go before those that a chip sends into its controller or into a switch",
+              "A; else what is relayed gets less than its share, fills the buffers and stops the links");
         visit(
             "paths", self.paths,
             "Paths in use: shortest; detour or borrow: these beside the shortest; all. Others only when these are broken",

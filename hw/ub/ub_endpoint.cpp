@@ -209,7 +209,8 @@ void ub_endpoint::send_ack(receive_channel& c, std::uint32_t group)
     p->born_ps = time_.now_ps();
     p->flow = flow_of(*p);
     ++acknowledgements;
-    launch(c.die, std::move(p), set.paths[choose(set, 0)], 0);
+    // Always spread: on one fixed path all of them could be lost.
+    launch(c.die, std::move(p), set.paths[paths_.choose_other(set, k_none)], 0);
 }
 
 // --- Mode rtp, sender -------------------------------------------------------------------------------------------------------
@@ -235,8 +236,10 @@ ub_endpoint::receive_channel& ub_endpoint::receiver_from(std::uint32_t source)
 void ub_endpoint::transmit(send_channel& c, packet_ptr original, std::uint64_t delay_ps)
 {
     ub_path_cache::path_set& set = paths_.set_for(c.peer);
-    if (set.paths.empty())
-        return refuse(original->destination_port, std::move(original), delay_ps);
+    if (set.paths.empty()) {
+        const std::uint32_t die = original->destination_port;
+        return refuse(die, std::move(original), delay_ps);
+    }
     const std::uint32_t path = choose(set, original->semaphore);
     packet& p = *original.release();
     ++held_;

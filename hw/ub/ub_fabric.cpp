@@ -107,8 +107,11 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
                 ub_ports{r.ports, r.local_ports, config.voq}, die, config, queue_cells));
     }
     first_controller_.push_back(static_cast<std::uint32_t>(controllers_.size()));
+    if (config.relays_first)
+        mark_entries();
     engine_->finish_build();
     engine_->set_port_namer(this);
+    engine_->set_link_listener(this);
     actor_ = time.register_actors(1);
     set_up_statistics();
 }
@@ -134,6 +137,22 @@ void ub_fabric::set_up_statistics()
             n += e.link_retries(l);
         return n;
     });
+}
+
+/// Traffic enters through the chip's ways in, and into a switch from a chip.
+void ub_fabric::mark_entries()
+{
+    for (std::uint32_t r = 0; r < plan_.routers.size(); ++r) {
+        const ub_ports ports{plan_.routers[r].ports, plan_.routers[r].local_ports, config_.voq};
+        for (std::uint32_t p = ports.from_chip(0, 0); p < ports.count(); ++p)
+            engine_->set_entry_port(r, p);
+    }
+    const auto is_switch = [&](std::uint32_t r) {
+        return plan_.routers[r].device == ub_device::lrs || plan_.routers[r].device == ub_device::hrs;
+    };
+    for (const ub_link_plan& l : plan_.links)
+        if (is_switch(l.to) && !is_switch(l.from))
+            engine_->set_entry_port(l.to, l.to_port);
 }
 
 ub_fabric::~ub_fabric() = default;
@@ -265,6 +284,30 @@ void ub_fabric::take_over(std::uint32_t endpoint, std::uint32_t router)
             restart_channels(other, endpoint);
             restart_channels(endpoint, other);
         }
+}
+
+/// The endpoint at the sending end of a link; k_none behind a switch.
+std::uint32_t ub_fabric::endpoint_that_sends(std::uint32_t engine_link) const
+{
+    const std::uint32_t link = plan_link_of(engine_link);
+    return link == fabric_engine::k_none ? ub_routing::k_none : endpoint_at_[plan_.links[link].from];
+}
+
+/// A controller knows its own ports without any notice: it stops to use one that is down.
+void ub_fabric::link_down(std::uint32_t link, std::uint64_t now_ps)
+{
+    if (const std::uint32_t e = endpoint_that_sends(link); e != ub_routing::k_none)
+        exclude(e, plan_link_of(link));
+    if (link_listener_ != nullptr)
+        link_listener_->link_down(link, now_ps);
+}
+
+void ub_fabric::link_up(std::uint32_t link, std::uint64_t now_ps)
+{
+    if (const std::uint32_t e = endpoint_that_sends(link); e != ub_routing::k_none)
+        readmit(e, plan_link_of(link));
+    if (link_listener_ != nullptr)
+        link_listener_->link_up(link, now_ps);
 }
 
 // --- Look -------------------------------------------------------------------------------------------------------------------

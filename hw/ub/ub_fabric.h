@@ -28,6 +28,7 @@ struct ub_router_stats {
 
 class ub_fabric final : public sc_core::sc_module,
                         private ub_unreachable_if,
+                        private link_listener_if,
                         private timeline_client,
                         private port_namer_if {
 public:
@@ -67,6 +68,8 @@ public:
     std::vector<std::pair<std::uint32_t, std::uint32_t>> unreachable() const;
     std::string unreachable_text(std::size_t at_most = 16) const; ///< by names; "" when there are none
     void set_unreachable_listener(ub_unreachable_if* listener) { listener_ = listener; }
+    /// Told of links that are declared down or up, by their number in the engine, after the endpoints next to them.
+    void set_link_listener(link_listener_if* listener) { link_listener_ = listener; }
     bool idle() const; ///< nothing inside and nothing waits for an acknowledgement
     std::string blocked_on(std::size_t at_most = 16) const;
     ub_router_stats router_stats(std::uint32_t router) const;
@@ -85,7 +88,11 @@ private:
     void on_event(std::uint32_t a, std::uint16_t kind) override;
     void unreachable(std::uint32_t source, std::uint32_t destination) override;
     std::string port_name(std::uint32_t router, std::uint32_t port) const override;
+    void link_down(std::uint32_t link, std::uint64_t now_ps) override;
+    void link_up(std::uint32_t link, std::uint64_t now_ps) override;
+    std::uint32_t endpoint_that_sends(std::uint32_t engine_link) const;
     void schedule(const change& c, std::uint64_t at_ps);
+    void mark_entries();
     void restart_channels(std::uint32_t a, std::uint32_t b);
 
     timeline& time_;
@@ -100,6 +107,7 @@ private:
     std::vector<std::uint32_t> endpoint_at_; ///< router -> endpoint object, ub_routing::k_none
     std::vector<change> changes_;
     ub_unreachable_if* listener_ = nullptr;
+    link_listener_if* link_listener_ = nullptr;
     std::uint32_t actor_;
 };
 

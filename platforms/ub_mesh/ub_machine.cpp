@@ -101,7 +101,7 @@ void ub_machine::build(std::size_t number)
     }
     i.owner = this;
     i.number = number;
-    i.fabric->engine().set_link_listener(&i);
+    i.fabric->set_link_listener(&i);
     add_faults(i, number);
 }
 

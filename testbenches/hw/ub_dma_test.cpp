@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// DMAs behind UB controllers: messages over several paths at once complete whole and in the order in which they were sent.
+// DMAs behind UB controllers: messages over several paths at once complete whole and in the order in which they were
+// sent.
 #include "hw/abi/hal.h"
 #include "hw/dma/dma.h"
 #include "hw/memory/hbm.h"
@@ -89,7 +90,8 @@ struct chip final : sc_core::sc_module {
     std::uint32_t posted[4] = {};
 };
 
-/// 20 messages of 16 KiB, each followed by a notification to the same semaphore. At every count of the semaphore all that was
+/// 20 messages of 16 KiB, each followed by a notification to the same semaphore. At every count of the semaphore all
+/// that was
 /// sent before must be in memory. Returns at how many counts it was not.
 std::size_t early_counts(const ub_config& c, bool in_order)
 {

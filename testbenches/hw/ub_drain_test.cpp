@@ -39,8 +39,9 @@ TEST_CASE("UB under full load: a rack of 4 x 4 drains by all paths")
     ub_load load;
     load.packets_each = 200;
     load.stall_below_ps = 300'000;
-    for (const auto& d : {uniform(all, 200, 1), permutation(16, 2), hot_spot(16, 200, {5}, 3),
-                          fixed(16, shifted(ways.topology->shape(), {0, 0, 0, 1, 1})), board_to_board(ways.topology->shape(), 0, 1)})
+    for (const auto& d :
+         {uniform(all, 200, 1), permutation(16, 2), hot_spot(16, 200, {5}, 3),
+          fixed(16, shifted(ways.topology->shape(), {0, 0, 0, 1, 1})), board_to_board(ways.topology->shape(), 0, 1)})
         for (const auto choice : {ub_choice::weighted, ub_choice::adaptive}) {
             ub_config config = tight();
             config.choice = choice;
@@ -84,7 +85,8 @@ TEST_CASE("UB with a rule that keeps everything on one lane: the proof finds the
     for (unsigned in = 0; in < k_ub_channels; ++in)
         for (unsigned lane = 0; lane < k_ub_lanes_per_class; ++lane)
             for (unsigned out = 0; out < k_ub_channels; ++out)
-                broken.set(static_cast<ub_channel>(in), static_cast<std::uint8_t>(lane), static_cast<ub_channel>(out), 0);
+                broken.set(static_cast<ub_channel>(in), static_cast<std::uint8_t>(lane), static_cast<ub_channel>(out),
+                           0);
     const ub_ways ways(ub_rack(4, 4), broken);
     const channel_proof proof = prove_lanes(*ways.topology, broken);
     CHECK_FALSE(proof);

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random passes for the aggregation pipe: mostly hot slots, workers and counts near the corners of the tables, words near the
+// Random passes for the aggregation pipe: mostly hot slots, workers and counts near the corners of the tables, words
+// near the
 // ends of their range, many passes back to back.
 #pragma once
 

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a function in a child process: a process has one SystemC kernel, and what the parent has computed before is there.
+// Runs a function in a child process: a process has one SystemC kernel, and what the parent has computed before is
+// there.
 #pragma once
 
 #include <algorithm>

@@ -22,11 +22,13 @@ struct ub_at {
 inline ub_at place_of(const ub_shape& s, std::uint32_t rank)
 {
     const std::uint32_t rack = rank / s.npus_per_rack();
-    return {rack / s.racks_per_pod(), rack / s.rack_cols % s.rack_rows, rack % s.rack_cols, rank / s.npus % s.boards, rank % s.npus};
+    return {rack / s.racks_per_pod(), rack / s.rack_cols % s.rack_rows, rack % s.rack_cols, rank / s.npus % s.boards,
+            rank % s.npus};
 }
 inline std::uint32_t rank_at(const ub_shape& s, ub_at p)
 {
-    return (((p.pod % s.pods * s.rack_rows + p.row % s.rack_rows) * s.rack_cols + p.col % s.rack_cols) * s.boards + p.board % s.boards) *
+    return (((p.pod % s.pods * s.rack_rows + p.row % s.rack_rows) * s.rack_cols + p.col % s.rack_cols) * s.boards +
+            p.board % s.boards) *
                s.npus +
            p.unit % s.npus;
 }
@@ -70,7 +72,8 @@ inline ub_destinations permutation(std::uint32_t ranks, std::uint64_t seed)
     return fixed(ranks, [&](std::uint32_t r) { return to[r]; });
 }
 /// Every second packet to one of the hot ones, the others anywhere.
-inline ub_destinations hot_spot(std::uint32_t ranks, std::uint64_t packets, const std::vector<std::uint32_t>& hot, std::uint64_t seed)
+inline ub_destinations hot_spot(std::uint32_t ranks, std::uint64_t packets, const std::vector<std::uint32_t>& hot,
+                                std::uint64_t seed)
 {
     ub_destinations d = uniform(ranks, packets, seed);
     for (std::uint32_t r = 0; r < ranks; ++r)
@@ -91,7 +94,9 @@ inline ub_destinations board_to_board(const ub_shape& s, std::uint32_t from, std
 
 /// What came of a run.
 struct ub_outcome {
-    std::uint64_t sent, received, counted_bytes, hops, events, end_ps, resent, duplicates, given_up, not_sent, unreachable;
+    std::uint64_t sent, received, counted_bytes, hops, events, end_ps, resent, duplicates, given_up, not_sent,
+        unreachable;
+    std::uint64_t suspected; ///< reported unreachable though a path is left
     double cpu_s;
     child_text complaint;
 };

@@ -1,8 +1,10 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traffic into every UB controller of a UB-Mesh machine, without chips: each packet has a record of where it went and how often it
-// arrived. Requests go by a list of destinations; an answer, where asked for, is a response to every request, and the request's buffer
+// Traffic into every UB controller of a UB-Mesh machine, without chips: each packet has a record of where it went
+// and how often it
+// arrived. Requests go by a list of destinations; an answer, where asked for, is a response to every request, and
+// the request's buffer
 // is free only when its answer has left, as in a memory that is read.
 #pragma once
 
@@ -76,7 +78,8 @@ public:
             n += e.counted_bytes;
         return n;
     }
-    /// Everything ordered has been sent, and each packet arrived exactly once where it should; one that did not may be missing only if
+    /// Everything ordered has been sent, and each packet arrived exactly once where it should; one that did not may
+    /// be missing only if
     /// its pair is in `unreachable`. "" when so; else the first that is wrong and how many are.
     std::string verdict(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& unreachable = {}) const
     {
@@ -138,7 +141,8 @@ private:
             const std::uint64_t tail = t.time_.now_ps() + delay_ps + p->serialisation_ps;
             p->destination_port = static_cast<std::uint8_t>(index - t.first_port(endpoint));
             const std::uint32_t packet = p.release()->index;
-            t.time_.schedule(tail, make_order(event_class::arrival, t.actors_ + index, sequence++), t, packet, k_receive);
+            t.time_.schedule(tail, make_order(event_class::arrival, t.actors_ + index, sequence++), t, packet,
+                             k_receive);
         }
         void credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
         {
@@ -167,14 +171,15 @@ private:
                 p->in->credit(vl, load_.receive_cells, 0);
             p->waiting = true;
             if (endpoints_[p->endpoint].left > 0)
-                wake(*p, 1 + (load_.gap_below_ps > 0 ? p->random.below(static_cast<std::uint32_t>(load_.gap_below_ps)) : 0));
+                wake(*p, 1 + (load_.gap_below_ps > 0 ? p->random.below(static_cast<std::uint32_t>(load_.gap_below_ps))
+                                                     : 0));
         }
     }
     void wake(port& p, std::uint64_t at_ps)
     {
         p.waiting = false;
-        time_.schedule(std::max(at_ps, time_.now_ps()), make_order(event_class::device, actors_ + p.index, p.wakes++), *this,
-                       p.index, k_send);
+        time_.schedule(std::max(at_ps, time_.now_ps()), make_order(event_class::device, actors_ + p.index, p.wakes++),
+                       *this, p.index, k_send);
     }
     void on_event(std::uint32_t a, std::uint16_t kind) override
     {
@@ -255,7 +260,8 @@ private:
         port& at = *ports_[first_port(p->destination) + p->destination_port];
         if (load_.answers && c == 0) {
             endpoints_[p->destination].answers.push_back({p->source, at.index, p->cells});
-            for (std::uint32_t i = first_port(p->destination); i < ports_.size() && ports_[i]->endpoint == p->destination; ++i)
+            for (std::uint32_t i = first_port(p->destination);
+                 i < ports_.size() && ports_[i]->endpoint == p->destination; ++i)
                 if (ports_[i]->waiting)
                     wake(*ports_[i], now);
             return;
@@ -278,7 +284,8 @@ private:
     std::uint64_t sent_ = 0, received_ = 0, misdelivered_ = 0, last_arrival_ps_ = 0;
 };
 
-// --- Machines ---------------------------------------------------------------------------------------------------------------
+// --- Machines
+// ---------------------------------------------------------------------------------------------------------------
 
 /// Path sets of a machine without faults are asked for by many runs: kept here.
 class ub_kept_paths final : public ub_path_source {
@@ -327,8 +334,8 @@ struct ub_ways {
 };
 
 /// A rack of boards x npus; racks in rows x cols, pods behind HRS.
-inline ub_shape ub_rack(std::uint32_t boards = 8, std::uint32_t npus = 8, std::uint32_t rows = 1, std::uint32_t cols = 1,
-                        std::uint32_t pods = 1, bool hrs = false)
+inline ub_shape ub_rack(std::uint32_t boards = 8, std::uint32_t npus = 8, std::uint32_t rows = 1,
+                        std::uint32_t cols = 1, std::uint32_t pods = 1, bool hrs = false)
 {
     ub_shape s;
     s.boards = boards;
@@ -349,7 +356,8 @@ struct ub_world {
     ub_traffic traffic;
 
     ub_world(const ub_ways& ways, const ub_config& c, ub_load load, const std::string& suffix = "")
-        : time(("timeline" + suffix).c_str()), config(c), fabric(("ub" + suffix).c_str(), time, pool, ways.plan, config),
+        : time(("timeline" + suffix).c_str()), config(c),
+          fabric(("ub" + suffix).c_str(), time, pool, ways.plan, config),
           traffic(("traffic" + suffix).c_str(), time, pool, fabric, config, std::move(load))
     {
         time.set_run_ahead(true);
