@@ -43,6 +43,7 @@ private:
                 const char* why, const char* source);
 
     std::optional<ub_rack_times> rack_of(ub_rack_kind kind);
+    const std::optional<ub_far_times>& far_by(const ub_far_machine& machine); ///< run once
     std::optional<ub_far_times> far_of(ub_far_machine machine);
     void racks(const std::optional<ub_architecture_times> (&known)[4]);
     void ways_between_racks(const ub_rack_times& rack);
@@ -55,6 +56,7 @@ private:
     const ub_prices& prices_;
     ub_comparison costs_;
     ub_step_inputs step_;
+    std::map<std::string, std::optional<ub_far_times>> far_;
     std::string times_; ///< lines of the table of simulated times
 };
 
