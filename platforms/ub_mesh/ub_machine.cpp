@@ -83,8 +83,18 @@ void ub_machine::build(std::size_t number)
         chip& c = *i.chips.back();
         for (std::uint32_t die = 0; die < k_dies; ++die) {
             ub_io_controller& controller = i.fabric->controller(behind, die);
-            c.dma.to_fabric(die).bind(controller.in);
-            controller.out.bind(c.dma.from_fabric(die));
+            if (config_.groups.empty()) {
+                c.dma.to_fabric(die).bind(controller.in);
+                controller.out.bind(c.dma.from_fabric(die));
+                continue;
+            }
+            i.group_ports.push_back(std::make_unique<ub_group_port>(fmt::format("group_{}_{}{}", npu, die, suffix).c_str(),
+                                                                    k_ub_vls, config_.group_of(rank)));
+            ub_group_port& group = *i.group_ports.back();
+            c.dma.to_fabric(die).bind(group.from_chip);
+            group.to_controller.bind(controller.in);
+            controller.out.bind(group.from_controller);
+            group.to_chip.bind(c.dma.from_fabric(die));
         }
         c.core.load(shipped_firmware(), 0);
         i.chip_list.push_back(&c);

@@ -10,6 +10,7 @@
 #include "hw/ub/ub_fabric.h"
 #include "hw/ub/ub_idle_port.h"
 #include "platforms/ub_mesh/ub_faults.h"
+#include "platforms/ub_mesh/ub_group_port.h"
 #include "platforms/ub_mesh/ub_shape.h"
 #include "platforms/ub_mesh/ub_topology.h"
 #include "platforms/workload/machine.h"
@@ -76,6 +77,9 @@ struct ub_mesh_config {
     npu_config npu;
     ub_faults_config faults;
     std::string prices;
+    /// No key of a file, and without faults only: NPUs of a group run the collectives among themselves, all groups at once, each
+    /// as a full mesh of its own. Every rank is in one group, members ascend. Empty: all ranks are one machine.
+    std::vector<std::vector<std::uint32_t>> groups;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
@@ -96,6 +100,7 @@ struct ub_mesh_config {
     /// NPU position (rank of the healthy machine) of every rank; where a spare NPU stands in, the position it serves.
     std::vector<std::uint32_t> positions() const;
     abi::platform_table table(std::uint32_t rank) const;
+    const std::vector<std::uint32_t>& group_of(std::uint32_t rank) const; ///< with groups; throws bug for a rank in none
     std::uint64_t burst_payload() const { return run.burst.value() * ub.max_payload.value(); }
     /// Cells that a VL buffer must hold so that bursts can stream: two of them. 0 for single packets.
     std::uint32_t burst_cells() const;
@@ -160,6 +165,7 @@ private:
         packet_pool pool;
         std::unique_ptr<ub_fabric> fabric;
         std::vector<std::unique_ptr<ub_idle_port>> idle_ports;
+        std::vector<std::unique_ptr<ub_group_port>> group_ports;
         std::vector<std::unique_ptr<chip>> chips;
         std::vector<chip*> chip_list;
         std::vector<fabric_engine*> fabric_list;

@@ -106,6 +106,13 @@ abi::platform_table ub_mesh_config::table(std::uint32_t rank) const
         t.wrap[t.dim_count] = abi::k_wrap_full;
         ++t.dim_count;
     };
+    if (!groups.empty()) {
+        const std::vector<std::uint32_t>& members = group_of(rank);
+        t.rank = static_cast<std::uint32_t>(std::lower_bound(members.begin(), members.end(), rank) - members.begin());
+        t.ranks = static_cast<std::uint32_t>(members.size());
+        dimension(t.ranks, t.rank);
+        return t;
+    }
     if (t.ranks != mesh.ranks()) { // holes: no coordinates any more, but everybody reaches everybody
         dimension(t.ranks, rank);
         return t;
@@ -117,6 +124,14 @@ abi::platform_table ub_mesh_config::table(std::uint32_t rank) const
     dimension(mesh.boards, rank / mesh.npus % mesh.boards);
     dimension(mesh.npus, rank % mesh.npus);
     return t;
+}
+
+const std::vector<std::uint32_t>& ub_mesh_config::group_of(std::uint32_t rank) const
+{
+    for (const std::vector<std::uint32_t>& members : groups)
+        if (std::binary_search(members.begin(), members.end(), rank))
+            return members;
+    throw bug("ub_mesh", 0, fmt::format("rank {} is in no group", rank));
 }
 
 std::uint32_t ub_mesh_config::burst_cells() const

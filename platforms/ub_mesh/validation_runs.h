@@ -7,6 +7,7 @@
 #include "platforms/ub_mesh/ub_bill_costs.h"
 #include "platforms/ub_mesh/ub_mesh.h"
 #include "platforms/ub_mesh/validation.h"
+#include "platforms/ub_mesh/validation_model.h"
 
 #include <map>
 #include <optional>
@@ -26,6 +27,9 @@ public:
     void costs();
     void reliability();
     void contradictions();
+    // validation_training.cpp
+    void training();
+    void step_inputs();
     // validation.cpp
     void inputs();
     void notes();
@@ -38,9 +42,22 @@ private:
     void remark(const char* target, const std::string& what, const char* unit, double published, double simulated,
                 const char* why, const char* source);
 
+    std::optional<ub_rack_times> rack_of(ub_rack_kind kind);
+    const std::optional<ub_far_times>& far_by(const ub_far_machine& machine); ///< run once
+    std::optional<ub_far_times> far_of(ub_far_machine machine);
+    void racks(const std::optional<ub_architecture_times> (&known)[4]);
+    void ways_between_racks(const ub_rack_times& rack);
+    void lanes_between_racks(const ub_rack_times& rack);
+    void step_sensitivities(const ub_architecture_times& mesh, const ub_architecture_times& clos);
+    void tell(const std::string& machine, const ub_rack_times& t);
+    void tell(const std::string& machine, const ub_far_times& t);
+
     const ub_mesh_validation& how_;
     const ub_prices& prices_;
     ub_comparison costs_;
+    ub_step_inputs step_;
+    std::map<std::string, std::optional<ub_far_times>> far_;
+    std::string times_; ///< lines of the table of simulated times
 };
 
 } // namespace weft

@@ -1,0 +1,166 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/ub_mesh/validation_pieces.h"
+
+#include "platforms/workload/collective_runner.h"
+
+#include <cstdio>
+#include <fmt/format.h>
+#include <functional>
+
+namespace weft {
+
+namespace {
+
+constexpr std::uint64_t k_mib = 1 << 20;
+constexpr std::uint64_t k_burst_packets = 16;
+constexpr std::uint32_t k_queued_bursts = 64; // as packets when packets go alone
+constexpr std::uint64_t k_chunk_bytes = k_mib;
+
+run_figures simulate(const ub_mesh_config& config)
+{
+    ub_machine machine(config, std::make_shared<ub_routes>(config));
+    collective_runner runner("host", machine, config.run, nullptr);
+    const run_outcome outcome = runner.run();
+    if (!outcome.failure.empty()) {
+        fmt::print(stderr, "{}: {}\n", config.run.name, outcome.failure);
+        return {};
+    }
+    run_figures figures;
+    for (std::size_t i = 0; i < outcome.cases.size(); ++i)
+        figures[fmt::format("time_us_{}", i)] = static_cast<double>(outcome.cases[i].time_ps) * 1e-6;
+    return figures;
+}
+
+ub_mesh_config machine_of(const ub_shape& shape, ub_path_use paths, ub_choice choice)
+{
+    ub_mesh_config config;
+    config.run.data = data_mode::off;
+    config.run.burst = packet_count(k_burst_packets);
+    config.mesh = shape;
+    config.ub.transmit_queue = k_queued_bursts * k_burst_packets; // otherwise bursts would wait for each other
+    config.ub.paths = paths;
+    config.ub.choice = choice;
+    return config;
+}
+
+void group_by(ub_mesh_config& config, const std::function<std::uint32_t(std::uint32_t)>& group)
+{
+    config.groups.clear();
+    for (std::uint32_t r = 0; r < config.mesh.ranks(); ++r) {
+        if (config.groups.size() <= group(r))
+            config.groups.resize(group(r) + 1);
+        config.groups[group(r)].push_back(r);
+    }
+}
+
+void add_work(ub_mesh_config& config, abi::collective_op op, const std::vector<double>& sizes_mib)
+{
+    collective_spec spec;
+    spec.op = op;
+    spec.algorithms = {abi::algorithm::direct};
+    spec.chunk = data_size(k_chunk_bytes);
+    for (const double mib : sizes_mib)
+        spec.sizes.push_back(data_size(static_cast<std::uint64_t>(mib * k_mib)));
+    config.run.workload.push_back(spec);
+}
+
+const std::vector<double> k_sizes{ub_time_of_size::k_small_mib, ub_time_of_size::k_large_mib};
+
+/// Runs the collectives and stores their times in order.
+bool run(const isolated_run& isolated, ub_mesh_config& config, const std::vector<abi::collective_op>& ops,
+         const std::vector<ub_time_of_size*>& into)
+{
+    config.run.workload.clear();
+    for (const abi::collective_op op : ops)
+        add_work(config, op, k_sizes);
+    const run_figures figures = isolated([&config] { return simulate(config); });
+    for (std::size_t i = 0; i < into.size(); ++i) {
+        const auto small = figure(figures, fmt::format("time_us_{}", 2 * i));
+        const auto large = figure(figures, fmt::format("time_us_{}", 2 * i + 1));
+        if (!small || !large)
+            return false;
+        *into[i] = {*small, *large};
+    }
+    return true;
+}
+
+constexpr auto k_all_reduce = abi::collective_op::all_reduce;
+constexpr auto k_all_gather = abi::collective_op::all_gather;
+constexpr auto k_all_to_all = abi::collective_op::all_to_all;
+
+} // namespace
+
+std::optional<ub_rack_times> rack_times(const isolated_run& isolated, ub_rack_kind kind, ub_path_use paths,
+                                        ub_choice choice)
+{
+    ub_shape shape;
+    shape.rack = kind;
+    ub_mesh_config config = machine_of(shape, paths, choice);
+    config.run.name = fmt::format("rack of {}", name_of(kind));
+    ub_rack_times times;
+    group_by(config, [](std::uint32_t r) { return r / 8; });
+    if (!run(isolated, config, {k_all_reduce}, {&times.tensor}))
+        return std::nullopt;
+    group_by(config, [](std::uint32_t r) { return r % 8; });
+    if (!run(isolated, config, {k_all_gather}, {&times.sequence}))
+        return std::nullopt;
+    return times;
+}
+
+std::optional<ub_far_times> far_times(const isolated_run& isolated, const ub_far_machine& what)
+{
+    ub_shape shape;
+    shape.boards = 1;
+    shape.rack_rows = shape.rack_cols = 4;
+    shape.rack = what.rack;
+    shape.pod = what.pod;
+    shape.hrs = what.rack == ub_rack_kind::full_mesh_2d;
+    if (what.rack == ub_rack_kind::full_mesh_2d)
+        shape.backplane_lanes = what.lanes;
+    shape.rack_link_lanes = what.lanes; // x128 of 8 boards for x16 of an NPU
+    ub_mesh_config config = machine_of(shape, what.paths, what.choice);
+    config.run.name = fmt::format("slice of a pod, x{}", what.lanes);
+    ub_far_times times;
+    group_by(config, [](std::uint32_t r) { return r / 16; });
+    if (!run(isolated, config, {k_all_gather, k_all_to_all}, {&times.sequence, &times.expert}))
+        return std::nullopt;
+    group_by(config, [](std::uint32_t r) { return r / 16 * 8 + r % 8; });
+    if (!run(isolated, config, {k_all_gather}, {&times.pipeline}))
+        return std::nullopt;
+    group_by(config, [](std::uint32_t r) { return r % 32; });
+    if (!run(isolated, config, {k_all_reduce}, {&times.data}))
+        return std::nullopt;
+    return times;
+}
+
+std::optional<ub_far_times> far_times_of_clos(const isolated_run& isolated)
+{
+    ub_shape shape;
+    shape.rack = ub_rack_kind::clos;
+    ub_mesh_config config = machine_of(shape, ub_path_use::all, ub_choice::weighted);
+    config.run.name = "Clos";
+    ub_far_times times;
+    group_by(config, [](std::uint32_t r) { return r / 16; });
+    if (!run(isolated, config, {k_all_gather, k_all_to_all}, {&times.sequence, &times.expert}))
+        return std::nullopt;
+    group_by(config, [](std::uint32_t r) { return r / 16 * 8 + r % 8; });
+    if (!run(isolated, config, {k_all_gather}, {&times.pipeline}))
+        return std::nullopt;
+    group_by(config, [](std::uint32_t r) { return r % 16; });
+    if (!run(isolated, config, {k_all_reduce}, {&times.data}))
+        return std::nullopt;
+    return times;
+}
+
+std::optional<double> tensor_us(const isolated_run& isolated, ub_rack_kind kind, double mib)
+{
+    ub_shape shape;
+    shape.rack = kind;
+    ub_mesh_config config = machine_of(shape, ub_path_use::all, ub_choice::weighted);
+    group_by(config, [](std::uint32_t r) { return r / 8; });
+    add_work(config, k_all_reduce, {mib});
+    return figure(isolated([&config] { return simulate(config); }), "time_us_0");
+}
+
+} // namespace weft

@@ -1,0 +1,57 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Simulated times of the collectives that a training step is composed of: on racks of each architecture, and on a slice of a pod (one
+// board of every rack, with its share of the lanes between racks, which leaves share with no other board). All groups
+// that would work at the same time do. Internal to this folder.
+#pragma once
+
+#include "platforms/report/isolated_run.h"
+#include "platforms/ub_mesh/ub_mesh.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// Affine between two simulated sizes.
+struct ub_time_of_size {
+    double small_us = 0, large_us = 0; ///< at k_small_mib and k_large_mib
+    static constexpr double k_small_mib = 8, k_large_mib = 64;
+    double us(double mib) const
+    {
+        return small_us + (large_us - small_us) * (mib - k_small_mib) / (k_large_mib - k_small_mib);
+    }
+};
+
+/// Collectives of 8 ranks inside a rack.
+struct ub_rack_times {
+    ub_time_of_size tensor;   ///< all-reduce of the NPUs of a board, all boards at once
+    ub_time_of_size sequence; ///< all-gather over the boards, all columns at once
+};
+/// Collectives that leave the rack.
+struct ub_far_times {
+    ub_time_of_size sequence; ///< all-gather of 16 NPUs in two racks
+    ub_time_of_size expert;   ///< all-to-all of the same
+    ub_time_of_size pipeline; ///< exchange of two NPUs in two racks; size: of what both send
+    ub_time_of_size data;     ///< all-reduce of 4 NPUs in the racks of a column
+};
+
+/// What is run; each in a process of its own.
+std::optional<ub_rack_times> rack_times(const isolated_run& isolated, ub_rack_kind kind, ub_path_use paths,
+                                        ub_choice choice);
+struct ub_far_machine {
+    ub_rack_kind rack = ub_rack_kind::full_mesh_2d;
+    ub_pod_kind pod = ub_pod_kind::full_mesh_2d;
+    ub_path_use paths = ub_path_use::all;
+    std::uint32_t lanes = 16; ///< of an NPU towards other racks
+    ub_choice choice = ub_choice::weighted;
+};
+std::optional<ub_far_times> far_times(const isolated_run& isolated, const ub_far_machine& what);
+/// Of a Clos with x64 everywhere: the ranks of two racks stand in one rack of kind clos, whose switches block nobody.
+std::optional<ub_far_times> far_times_of_clos(const isolated_run& isolated);
+/// One all-reduce of a board, all boards at once, of this size; for the error of the affine times.
+std::optional<double> tensor_us(const isolated_run& isolated, ub_rack_kind kind, double mib);
+
+} // namespace weft
