@@ -20,7 +20,7 @@ constexpr std::uint32_t k_max_shift = 40;
 constexpr std::uint64_t k_large = 4096; // events pending; their state no longer fits the inner caches
 } // namespace
 
-calendar_queue::calendar_queue() : buckets_(k_buckets), occupied_(k_buckets / 64, 0) {}
+calendar_queue::calendar_queue() : buckets_(k_buckets), occupied_(k_buckets / 64, 0), spans_(k_spans) {}
 
 void calendar_queue::insert_sorted(const timeline_event& event)
 {
@@ -31,20 +31,58 @@ void calendar_queue::insert_sorted(const timeline_event& event)
     current_.insert(it, event);
 }
 
-void calendar_queue::push_far(const timeline_event& event)
+void calendar_queue::push_far(std::uint64_t bucket, const timeline_event& event)
 {
     ++far_pushes_;
+    const std::uint64_t span = bucket >> k_span_shift;
+    if (span - (cursor_ >> k_span_shift) < k_spans) {
+        spans_[span % k_spans].push_back(event);
+        ++in_spans_;
+        return;
+    }
     far_.push_back(event);
     std::push_heap(far_.begin(), far_.end(), later);
 }
 
+/// Keeps all that the heap holds beyond the spans.
 void calendar_queue::pull_far()
 {
-    while (!far_.empty() && (far_.front().time_ps >> width_shift_) - cursor_ < k_buckets) {
+    while (!far_.empty()) {
+        const std::uint64_t bucket = far_.front().time_ps >> width_shift_;
+        const std::uint64_t span = bucket >> k_span_shift;
+        if (span - (cursor_ >> k_span_shift) >= k_spans)
+            return;
         std::pop_heap(far_.begin(), far_.end(), later);
-        put(far_.back().time_ps >> width_shift_, far_.back());
+        if (bucket - cursor_ < k_buckets) {
+            put(bucket, far_.back());
+        } else {
+            spans_[span % k_spans].push_back(far_.back());
+            ++in_spans_;
+        }
         far_.pop_back();
     }
+}
+
+/// Spreads the first span that holds anything over the buckets, if it begins before the first bucket that does, `bucket`, or holds that
+/// one. Returns the first bucket that now does.
+std::uint64_t calendar_queue::spread_spans(std::uint64_t bucket)
+{
+    const std::uint64_t last =
+        bucket == k_never_ps ? (cursor_ >> k_span_shift) + k_spans - 1 : bucket >> k_span_shift;
+    for (std::uint64_t span = (cursor_ >> k_span_shift) + 1; span <= last; ++span) {
+        auto& events = spans_[span % k_spans];
+        if (events.empty())
+            continue;
+        cursor_ = (span << k_span_shift) - 1; // nothing lies before
+        in_spans_ -= events.size();
+        for (const timeline_event& event : events)
+            put(event.time_ps >> width_shift_, event);
+        events.clear();
+        if (events.capacity() > k_large)
+            events.shrink_to_fit();
+        return next_occupied();
+    }
+    return bucket;
 }
 
 std::uint64_t calendar_queue::next_occupied() const
@@ -74,6 +112,8 @@ bool calendar_queue::advance()
     if (visited_ >= k_tune_interval)
         retune();
     std::uint64_t bucket = next_occupied();
+    if (in_spans_ > 0)
+        bucket = spread_spans(bucket);
     if (bucket == k_never_ps) {
         cursor_ = far_.front().time_ps >> width_shift_;
         // The bucket of the cursor itself belongs into current_, not into the ring.
@@ -115,6 +155,11 @@ void calendar_queue::retune()
         all.insert(all.end(), bucket.begin(), bucket.end());
         bucket.clear();
     }
+    for (auto& span : spans_) {
+        all.insert(all.end(), span.begin(), span.end());
+        span.clear();
+    }
+    in_spans_ = 0;
     all.insert(all.end(), far_.begin(), far_.end());
     far_.clear();
     std::fill(occupied_.begin(), occupied_.end(), 0);
@@ -129,7 +174,7 @@ void calendar_queue::retune()
         if (bucket - cursor_ < k_buckets)
             put(bucket, event);
         else
-            push_far(event);
+            push_far(bucket, event);
     }
     far_pushes_ = 0;
 }

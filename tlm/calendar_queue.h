@@ -60,7 +60,7 @@ public:
         else if (bucket - cursor_ < k_buckets)
             put(bucket, event);
         else
-            push_far(event);
+            push_far(bucket, event);
     }
 
     /// Next event in order, or nullptr. Stays valid until the next push or pop.
@@ -94,6 +94,8 @@ public:
 private:
     static constexpr std::uint64_t k_buckets = 4096;
     static constexpr std::uint64_t k_mask = k_buckets - 1;
+    static constexpr std::uint32_t k_span_shift = 12; ///< buckets of one span: 2^12 = k_buckets
+    static constexpr std::uint64_t k_spans = 1024;
 
     void put(std::uint64_t bucket, const timeline_event& event)
     {
@@ -102,16 +104,21 @@ private:
         occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
     }
     void insert_sorted(const timeline_event& event);
-    void push_far(const timeline_event& event);
+    void push_far(std::uint64_t bucket, const timeline_event& event);
     bool advance();
     void pull_far();
+    std::uint64_t spread_spans(std::uint64_t bucket);
     void retune();
     std::uint64_t next_occupied() const;
 
     std::vector<std::vector<timeline_event>> buckets_;
     std::vector<std::uint64_t> occupied_;
     std::vector<timeline_event> current_; ///< sorted, next event last; every event up to the cursor's bucket
-    std::vector<timeline_event> far_;     ///< heap of what lies beyond the calendar
+    /// What lies beyond the buckets: spans of k_buckets buckets each, unsorted. Where thousands of chips act in step, buckets are narrow
+    /// and most events begin here.
+    std::vector<std::vector<timeline_event>> spans_;
+    std::uint64_t in_spans_ = 0;      ///< events
+    std::vector<timeline_event> far_; ///< heap of what lies beyond these
     std::uint64_t cursor_ = 0;            ///< number of the bucket in current_
     std::uint64_t size_ = 0;
     std::uint32_t width_shift_ = 9; ///< bucket width: 2^9 ps to begin with, tuned to the density of events

@@ -18,44 +18,44 @@ namespace weft {
 class packet_pool;
 
 /// What a packet asks of its receiver. The numbers in write_op and element are those of hw/abi/types.h (reduce_op,
-/// element_type); the transport layer only carries them.
-struct packet {
+/// element_type); the transport layer only carries them. Two cache lines: what every hop reads, and what the ends of the way read.
+struct alignas(64) packet {
     // Read on every hop.
     std::uint32_t index = 0;            ///< in the pool, set once
     std::uint32_t next = 0;             ///< intrusive list of a VL buffer or of the free list
     std::uint32_t link = 0;             ///< link it travels on or is buffered behind (the fabric's number)
     std::uint32_t out_link = 0;         ///< where routing sends it from there
-    std::uint32_t source = 0;           ///< endpoint (rank) it comes from
     std::uint32_t destination = 0;      ///< endpoint (rank) it goes to
+    std::uint32_t flow = 0;             ///< packets of one flow take the same way where tables leave a choice
     std::uint32_t wire_bytes = 0;       ///< bytes charged on a wire, all packets of the burst
     std::uint32_t cells = 0;            ///< credits it needs, all packets of the burst
     std::uint64_t tail_ps = 0;          ///< when its last byte is in the present buffer
+    std::uint64_t route = 0;            ///< source-route header of fabrics that have one (hw/abi/ub.h); 0: none
     std::uint32_t serialisation_ps = 0; ///< time it takes on the present wire
     std::uint32_t packet_count = 1;     ///< packets of the burst
+    std::uint16_t hops = 0;             ///< router-to-router links crossed
     std::uint8_t vl = 0;
     std::uint8_t out_vl = 0;
     std::uint8_t destination_port = 0; ///< local port at the destination
     std::uint8_t flags = 0;            ///< packet_flags
     std::uint8_t write_op = 0;
     std::uint8_t element = 0;
-    std::uint16_t hops = 0;  ///< router-to-router links crossed
-    std::uint64_t route = 0; ///< source-route header of fabrics that have one (hw/abi/ub.h); 0: none
     // Read by the receiver.
     std::uint64_t destination_offset = 0; ///< byte offset in the destination's memory
-    std::uint64_t payload_bytes = 0;      ///< all packets of the burst
     std::uint8_t* payload = nullptr;      ///< payload_bytes bytes, or nullptr with data off
+    std::uint32_t payload_bytes = 0;      ///< all packets of the burst
+    std::uint32_t source = 0;             ///< endpoint (rank) it comes from
     std::uint32_t semaphore = 0;          ///< counts up at the destination after the last packet of the message
     std::uint32_t message = 0;            ///< message number of the source, for traces and checks
-    std::uint32_t flow = 0;               ///< packets of one flow take the same way where tables leave a choice
     std::uint32_t packet_number = 0;      ///< of an end-to-end transport (PSN), per source and destination
     // Where a fabric may let packets of a message, or messages, overtake each other.
-    std::uint32_t message_packets = 0;    ///< packets of the whole message
-    std::uint32_t semaphore_message = 0;  ///< number of the message among those of its source to this semaphore
-    std::uint64_t born_ps = 0;            ///< when its source sent it
-    packet_pool* pool = nullptr;
-    std::uint32_t payload_class = 0;
+    std::uint32_t message_packets = 0;   ///< packets of the whole message
+    std::uint32_t semaphore_message = 0; ///< number of the message among those of its source to this semaphore
     std::uint32_t fabric = 0; ///< engine it is in (its first actor number); link numbers are that engine's
+    std::uint64_t born_ps = 0; ///< when its source sent it
+    packet_pool* pool = nullptr;
 };
+static_assert(sizeof(packet) == 128, "a packet takes two cache lines");
 
 enum packet_flags : std::uint8_t {
     k_last_of_message = 1, ///< the message is complete when this packet is in memory
@@ -96,6 +96,7 @@ private:
     std::vector<std::unique_ptr<packet[]>> chunks_;
     std::uint32_t free_head_ = k_none;
     std::uint64_t live_ = 0;
+    std::vector<std::uint8_t> payload_class_; ///< of each packet that has a payload, by index
     std::vector<std::uint8_t*> free_payloads_[k_payload_classes];
     std::vector<std::unique_ptr<std::uint8_t[]>> payload_blocks_;
 };

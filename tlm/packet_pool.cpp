@@ -54,14 +54,16 @@ void packet_pool::add_payload(packet& p, std::uint64_t bytes)
             list.push_back(payload_blocks_.back().get() + i * each);
     }
     p.payload = list.back();
-    p.payload_class = c;
+    if (payload_class_.size() < peak())
+        payload_class_.resize(peak());
+    payload_class_[p.index] = static_cast<std::uint8_t>(c);
     list.pop_back();
 }
 
 void packet_pool::release(packet* p)
 {
     if (p->payload != nullptr)
-        free_payloads_[p->payload_class].push_back(p->payload);
+        free_payloads_[payload_class_[p->index]].push_back(p->payload);
     const std::uint32_t index = p->index;
     *p = packet{};
     p->index = index;

@@ -104,7 +104,9 @@ dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
     : sc_core::sc_module(name), registers("registers", regs_, config.register_latency), memory("memory"),
       stats(std::string(this->name())), time_(time), pool_(pool), core_(core), rank_(rank), ranks_(ranks),
       config_(config), view_(view), port_rate_(view.port_rate),
-      burst_payload_(std::uint64_t{view.burst_packets} * view.format.max_payload_bytes), regs_("DMA", abi::k_dma_rows),
+      burst_payload_(std::uint64_t{view.burst_packets} * view.format.max_payload_bytes),
+      burst_wire_bytes_(static_cast<std::uint32_t>(view.format.wire_bytes(burst_payload_))),
+      burst_cells_(static_cast<std::uint32_t>(view.format.cells(burst_payload_))), regs_("DMA", abi::k_dma_rows),
       queues_(config.queues)
 {
     for (std::uint32_t p = 0; p < view.ports; ++p) {
@@ -292,6 +294,7 @@ void dma::fetched(std::uint32_t index)
     next.message = next_message_++;
     if (!view_.in_order)
         next.semaphore_message = numbers_.next(d.destination_rank, d.remote_semaphore);
+    next.packets = view_.format.packets_for(d.bytes);
     q.ready.push_back(next);
     ++q.fetched;
     start_fetch(index);
@@ -323,10 +326,16 @@ void dma::read_packet(std::uint32_t port, std::uint32_t index)
     p->source = rank_;
     p->destination = l.d.destination_rank;
     p->destination_port = l.d.destination_port;
-    p->payload_bytes = payload;
-    p->packet_count = view_.format.packets_for(payload);
-    p->wire_bytes = static_cast<std::uint32_t>(view_.format.wire_bytes(payload));
-    p->cells = static_cast<std::uint32_t>(view_.format.cells(payload));
+    p->payload_bytes = static_cast<std::uint32_t>(payload);
+    if (payload == burst_payload_) {
+        p->packet_count = view_.burst_packets;
+        p->wire_bytes = burst_wire_bytes_;
+        p->cells = burst_cells_;
+    } else {
+        p->packet_count = view_.format.packets_for(payload);
+        p->wire_bytes = static_cast<std::uint32_t>(view_.format.wire_bytes(payload));
+        p->cells = static_cast<std::uint32_t>(view_.format.cells(payload));
+    }
     p->destination_offset = l.d.destination_offset + l.sent_bytes;
     p->write_op = static_cast<std::uint8_t>(l.d.redop);
     p->element = static_cast<std::uint8_t>(l.d.type);
@@ -334,7 +343,7 @@ void dma::read_packet(std::uint32_t port, std::uint32_t index)
     p->message = l.message;
     if (!view_.in_order) {
         p->semaphore_message = l.semaphore_message;
-        p->message_packets = view_.format.packets_for(l.d.bytes);
+        p->message_packets = l.packets;
     }
     p->born_ps = now;
     std::uint64_t ready = now;
@@ -351,7 +360,8 @@ void dma::read_packet(std::uint32_t port, std::uint32_t index)
             side.ready_queues &= ~(1u << index);
         start_fetch(index);
     }
-    const std::size_t slot = (side.first_staged + side.staged_count) % side.staged.size();
+    std::size_t slot = side.first_staged + side.staged_count;
+    slot -= slot < side.staged.size() ? 0 : side.staged.size();
     side.staged[slot] = {std::move(p), ready, index};
     if (++side.staged_count == 1)
         schedule_send(port, std::max(ready, side.wire_busy_until_ps));
@@ -392,7 +402,7 @@ void dma::send_staged(std::uint32_t port)
     }
     const std::uint32_t index = head.queue;
     packet_ptr p = std::move(head.p);
-    side.first_staged = (side.first_staged + 1) % static_cast<std::uint32_t>(side.staged.size());
+    side.first_staged = side.first_staged + 1 == side.staged.size() ? 0 : side.first_staged + 1;
     --side.staged_count;
 
     const bool last = (p->flags & k_last_of_message) != 0;

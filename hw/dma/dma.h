@@ -104,6 +104,7 @@ private:
         std::uint32_t message = 0;
         std::uint64_t sent_bytes = 0;
         std::uint32_t semaphore_message = 0;
+        std::uint32_t packets = 0;
     };
     struct queue {
         std::uint32_t tail = 0;     ///< posted
@@ -148,6 +149,7 @@ private:
     dma_fabric_view view_;
     wire_rate port_rate_;
     std::uint64_t burst_payload_;
+    std::uint32_t burst_wire_bytes_, burst_cells_; ///< of a full burst
     reg_file regs_;
     std::vector<queue> queues_;
     std::vector<std::unique_ptr<port_side>> ports_;

@@ -5,6 +5,7 @@
 #include "tlm/check.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace weft {
 
@@ -83,29 +84,41 @@ void ub_path_cache::fetch(path_set& set)
                             [&](const choice& c) { return c.weight == set.paths.front().weight; });
     // Sources begin with different paths, so that they do not meet in lockstep.
     const auto n = static_cast<std::uint32_t>(set.paths.size());
-    set.next = n == 0 ? 0 : ub_routing::way_of(set.destination, router_, n);
-    set.due.assign(set.equal ? 0 : n, 0);
+    set.next = n == 0 || !set.equal ? 0 : ub_routing::way_of(set.destination, router_, n);
+    set.turns = set.equal ? 0 : turns_of(set.paths);
     set.flow_path.clear();
 }
 
-std::uint32_t ub_path_cache::by_weight(path_set& set) const
+/// Smooth weighted round robin: each turn every path gains its weight, and the one that is owed most pays the sum of them. After as
+/// many turns as the sum of the weights, divided by what they have in common, all are where they began.
+std::uint32_t ub_path_cache::turns_of(const std::vector<choice>& paths)
 {
-    const auto n = static_cast<std::uint32_t>(set.paths.size());
-    if (set.equal) {
-        const std::uint32_t i = set.next;
-        set.next = i + 1 == n ? 0 : i + 1;
-        return i;
+    turns t;
+    std::uint32_t common = 0;
+    for (const choice& c : paths)
+        common = std::gcd(common, c.weight);
+    std::uint64_t sum = 0;
+    for (const choice& c : paths) {
+        t.weights.push_back(c.weight / common);
+        sum += t.weights.back();
     }
-    std::int64_t sum = 0;
-    std::uint32_t best = 0;
-    for (std::uint32_t i = 0; i < n; ++i) {
-        set.due[i] += set.paths[i].weight;
-        sum += set.paths[i].weight;
-        if (set.due[i] > set.due[best])
-            best = i;
+    const auto known = std::find_if(turns_.begin(), turns_.end(), [&](const turns& k) { return k.weights == t.weights; });
+    if (known != turns_.end())
+        return static_cast<std::uint32_t>(known - turns_.begin());
+    std::vector<std::int64_t> due(paths.size(), 0);
+    t.order.reserve(sum);
+    for (std::uint64_t turn = 0; turn < sum; ++turn) {
+        std::uint32_t best = 0;
+        for (std::uint32_t i = 0; i < due.size(); ++i) {
+            due[i] += t.weights[i];
+            if (due[i] > due[best])
+                best = i;
+        }
+        due[best] -= static_cast<std::int64_t>(sum);
+        t.order.push_back(static_cast<std::uint16_t>(best));
     }
-    set.due[best] -= sum;
-    return best;
+    turns_.push_back(std::move(t));
+    return static_cast<std::uint32_t>(turns_.size() - 1);
 }
 
 std::uint32_t ub_path_cache::choose_other(path_set& set, std::uint32_t avoid) const

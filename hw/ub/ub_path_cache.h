@@ -34,9 +34,9 @@ public:
         std::uint32_t destination = 0;
         std::uint32_t epoch = 0;
         bool equal = true;      ///< all weights are the same
-        std::uint32_t next = 0; ///< of equal weights
+        std::uint32_t next = 0; ///< path of equal weights, else turn
         std::vector<choice> paths;
-        std::vector<std::int64_t> due;       ///< of unequal weights: how much each path lags behind its share
+        std::uint32_t turns = 0; ///< of unequal weights: into turns_
         std::vector<std::uint16_t> flow_path; ///< per flow % k_flows: path + 1, 0 not yet chosen
     };
 
@@ -91,8 +91,19 @@ private:
     static constexpr std::uint32_t k_flows = 64, k_most_paths = 4096;
     path_set& look_up(std::uint32_t destination);
     void fetch(path_set& set);
+    std::uint32_t turns_of(const std::vector<choice>& paths);
     bool wanted(ub_path_kind kind) const;
-    std::uint32_t by_weight(path_set& set) const;
+    std::uint32_t by_weight(path_set& set) const
+    {
+        const std::uint32_t at = set.next;
+        if (set.equal) {
+            set.next = at + 1 == set.paths.size() ? 0 : at + 1;
+            return at;
+        }
+        const std::vector<std::uint16_t>& order = turns_[set.turns].order;
+        set.next = at + 1 == order.size() ? 0 : at + 1;
+        return order[at];
+    }
 
     const ub_plan& plan_;
     const ub_routing& routing_;
@@ -105,6 +116,12 @@ private:
     std::uint64_t fetches_ = 0;
     flat_index index_; ///< destination -> sets_
     std::vector<path_set> sets_;
+    /// One round of smooth weighted round robin, path by path; sets with the same weights share it.
+    struct turns {
+        std::vector<std::uint32_t> weights;
+        std::vector<std::uint16_t> order;
+    };
+    std::vector<turns> turns_;
     std::vector<std::uint32_t> excluded_;
 };
 

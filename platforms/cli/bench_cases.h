@@ -49,6 +49,22 @@ figures bench_switchml(const switchml_case& what);
 /// Elaboration, and memory once every core waits for a command: "s" of CPU, "resident_MiB". An empty tree is one switch.
 figures bench_switchml_elaboration(std::uint32_t workers, const std::vector<std::uint32_t>& tree);
 
+/// One collective of a UB-Mesh machine, data off.
+struct ub_case {
+    std::uint32_t pods = 1;
+    std::uint32_t racks = 1; ///< rows and columns of a pod
+    bool all_to_all = false;
+    const char* algorithm = "hierarchical";
+    const char* size = "1 MiB";
+    std::uint32_t burst = 1;
+    std::uint32_t payload_bytes = 1024;
+    std::uint64_t chunk_bytes = 128 << 10;
+};
+/// "hops_per_s", "events_per_hop", "hops", "time_us", "cpu_s", "resident_MiB".
+figures bench_ub_mesh(const ub_case& what);
+/// "proof_s" (topology, lane rule, proof, census), "s" (with all hardware), "resident_MiB", "bytes_per_npu", "fabric_bytes_per_npu".
+figures bench_ub_elaboration(const ub_case& what);
+
 /// Resident memory of this process.
 double resident_bytes();
 

@@ -69,6 +69,10 @@ private:
     unsigned missed_ = 0;
 };
 
+// Of configs/ub_mesh/superpod.yaml.
+constexpr std::uint32_t k_superpod_burst = 256;
+constexpr std::uint64_t k_superpod_chunk = 1 << 20;
+
 std::string millions(double value) { return fmt::format("{:.2f} M/s", value / 1e6); }
 
 void measure_queues(page& out, unsigned repeats)
@@ -201,6 +205,99 @@ void measure_switchml(page& out, unsigned repeats)
     elaboration("256 workers below a tree [16, 16] of 17 switches", 256, {16, 16});
 }
 
+void measure_ub_mesh(page& out, unsigned repeats)
+{
+    constexpr double k_rack_target = 3e6;
+    constexpr double k_seconds = 60;
+    constexpr double k_MiB = 12 * 1024;
+    out.title("UB-Mesh: packet-hops per CPU second, one rack, all-to-all of 1 MiB per pair, one packet per transaction, data off");
+    ub_case c;
+    c.all_to_all = true;
+    c.algorithm = "direct";
+    c.size = "64 MiB";
+    for (const std::uint32_t payload : {1024u, 512u, 4096u}) {
+        c.payload_bytes = payload;
+        const auto r = median_of(repeats, [&] { return bench_ub_mesh(c); });
+        const bool counts = payload == 1024;
+        out.line(fmt::format("packets of {} B", payload), millions(r.at("hops_per_s")), counts ? ">= 3 M/s" : "",
+                 r.at("hops_per_s") >= k_rack_target);
+        if (counts)
+            out.line("timeline events per packet-hop, cores and DMA included", fmt::format("{:.2f}", r.at("events_per_hop")));
+    }
+    out.title("UB-Mesh: a SuperPod of 8,192 NPUs");
+    ub_case superpod;
+    superpod.pods = 8;
+    superpod.racks = 4;
+    superpod.burst = 256;
+    const auto e = median_of(1, [&] { return bench_ub_elaboration(superpod); });
+    out.line("topology, proof of the lane rule, check of tables, census of paths", fmt::format("{:.1f} s CPU", e.at("proof_s")),
+             "<= 60 s", e.at("proof_s") <= k_seconds);
+    out.line("the same and all hardware, until every core waits", fmt::format("{:.1f} s CPU", e.at("s")), "<= 60 s",
+             e.at("s") <= k_seconds);
+    out.line("resident memory", fmt::format("{:.0f} MiB", e.at("resident_MiB")), "<= 12 GiB", e.at("resident_MiB") <= k_MiB);
+    out.line("resident memory per NPU, of which fabric",
+             fmt::format("{:.1f} KiB, {:.1f} KiB", e.at("bytes_per_npu") / 1024, e.at("fabric_bytes_per_npu") / 1024));
+}
+
+void measure_ub_bursts(page& out, bool full)
+{
+    constexpr double k_error_target = 2.0;
+    const auto time_of = [](const ub_case& c) { return in_child([=] { return bench_ub_mesh(c); }).at("time_us"); };
+    const auto line = [&](ub_case c, const std::vector<std::uint32_t>& bursts, bool counts) {
+        const double one = time_of(c);
+        std::string errors, names;
+        double worst = 0;
+        for (const std::uint32_t burst : bursts) {
+            c.burst = burst;
+            const double error = 100 * (time_of(c) / one - 1);
+            errors += fmt::format("{}{:+.2f} %", errors.empty() ? "" : ", ", error);
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", burst);
+            worst = std::max(worst, std::abs(error));
+        }
+        out.line(fmt::format("{}{} {}, chunks of {} KiB: bursts of {} packets", c.all_to_all ? "all-to-all, " : "", c.algorithm,
+                             c.size, c.chunk_bytes >> 10, names),
+                 errors, counts ? "<= 2 %" : "", worst <= k_error_target);
+    };
+    out.title("UB-Mesh: error of the simulated time of bursts against single packets, one rack, data off");
+    ub_case c;
+    const std::vector<const char*> sizes = full ? std::vector<const char*>{"1 MiB", "16 MiB"} : std::vector<const char*>{"1 MiB"};
+    for (const char* size : sizes) {
+        c.size = size;
+        c.all_to_all = false;
+        for (const char* algorithm : {"hierarchical", "direct", "ring_1d"}) {
+            c.algorithm = algorithm;
+            line(c, {16, 64, 256}, false);
+        }
+        c.all_to_all = true;
+        c.algorithm = "direct";
+        line(c, {16, 64, 256}, false);
+    }
+    if (!full)
+        return;
+    c.all_to_all = false;
+    c.algorithm = "hierarchical";
+    c.size = "256 MiB";
+    c.chunk_bytes = k_superpod_chunk;
+    line(c, {k_superpod_burst}, true);
+}
+
+void measure_superpod(page& out)
+{
+    constexpr double k_seconds = 300;
+    constexpr double k_MiB = 12 * 1024;
+    out.title("UB-Mesh: 8,192 NPUs all-reduce 256 MiB each, hierarchical, data off");
+    ub_case c;
+    c.pods = 8;
+    c.racks = 4;
+    c.size = "256 MiB";
+    c.burst = k_superpod_burst;
+    c.chunk_bytes = k_superpod_chunk;
+    const auto r = in_child([=] { return bench_ub_mesh(c); });
+    out.line("simulated time", fmt::format("{:.3f} ms", r.at("time_us") / 1000));
+    out.line("CPU time", fmt::format("{:.0f} s", r.at("cpu_s")), "<= 5 min", r.at("cpu_s") <= k_seconds);
+    out.line("resident memory", fmt::format("{:.0f} MiB", r.at("resident_MiB")), "<= 12 GiB", r.at("resident_MiB") <= k_MiB);
+}
+
 void measure_bursts(page& out, bool full)
 {
     constexpr double k_error_target = 2.0;
@@ -257,7 +354,7 @@ void add_bench(CLI::App& app, int& exit_code)
         ->check(CLI::Range(1u, 99u))
         ->capture_default_str();
     command->add_flag("--quick", options->quick, "Only events, packet-hops and size, about half a minute");
-    command->add_flag("--full", options->full, "Also the burst error at 102.4 MB on 8x8, several minutes");
+    command->add_flag("--full", options->full, "Also larger burst errors and the all-reduce of 8,192 NPUs, many minutes");
     command->add_option("--out", options->out, "Also write the figures as a Markdown page")->type_name("FILE");
     command->callback([options, &exit_code] {
         page out;
@@ -266,11 +363,15 @@ void add_bench(CLI::App& app, int& exit_code)
         measure_hops(out, options->repeats);
         measure_size(out, options->repeats);
         measure_switchml(out, options->repeats);
+        measure_ub_mesh(out, options->repeats);
         measure_rv64(out, options->repeats);
         if (!options->quick) {
             measure_bursts(out, options->full);
             measure_pod(out);
+            measure_ub_bursts(out, options->full);
         }
+        if (options->full)
+            measure_superpod(out);
         if (!options->out.empty()) {
             const std::string head = fmt::format(
                 "# Speed\n\n<!-- Made by `weft bench{} --out {}`; do not edit. -->\n\nweft {} on {}, medians of {} runs, CPU time of one "

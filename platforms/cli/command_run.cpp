@@ -353,6 +353,9 @@ int run(const run_options& options)
     std::unique_ptr<trace_writer> trace;
     if (!options.trace.empty())
         trace = std::make_unique<trace_writer>(options.trace, options.trace_limit);
+    constexpr std::uint32_t k_many_ranks = 512; // seconds until the first case begins
+    if (p.ranks() >= k_many_ranks)
+        bar.begin_case(0, fmt::format("building {} ranks", p.ranks()));
     const std::unique_ptr<machine> m = p.build();
     if (trace)
         connect_trace(*m, *trace);

@@ -81,6 +81,9 @@ ub_move move_of(ub_channel c)
 ub_paths::ub_paths(std::shared_ptr<const ub_topology> topology, const ub_lane_rule& rule, ub_path_options options)
     : topology_(std::move(topology)), rule_(rule), options_(options)
 {
+    moves_.reserve(topology_->plan().links.size());
+    for (const ub_link_plan& l : topology_->plan().links)
+        moves_.push_back(move_of(l.channel));
 }
 
 std::int32_t ub_paths::spine_index(std::uint32_t router) const
@@ -88,20 +91,13 @@ std::int32_t ub_paths::spine_index(std::uint32_t router) const
     return static_cast<std::int32_t>((router - topology_->spine(0, 0)) % ub_topology::k_spines_per_plane);
 }
 
-/// Whether a link is the next move, and none of the coordinates that it leaves for good is wrong.
-bool ub_paths::leads_on(const walk& w, std::uint32_t depth, std::uint32_t link) const
+void ub_paths::note_later(walk& w) const
 {
-    const ub_link_plan& l = topology_->plan().links[link];
-    if (move_of(l.channel) != w.pattern->moves[depth])
-        return false;
-    if (depth + 1u == w.pattern->size)
-        return l.to == w.to;
-    const ub_place& at = topology_->place_of(l.to);
-    const ub_place& end = topology_->place_of(w.to);
     const bool mesh = topology_->shape().rack == ub_rack_kind::full_mesh_2d;
     const bool hrs_of_boards = topology_->shape().pod == ub_pod_kind::clos && w.pattern->moves[0] != ub_move::side_up;
-    unsigned later = 0; // coordinates that may still change
-    for (std::uint32_t i = depth + 1; i < w.pattern->size; ++i)
+    unsigned later = 0;
+    for (std::uint32_t i = w.pattern->size; i-- > 0;) {
+        w.later[i] = static_cast<std::uint8_t>(later);
         switch (w.pattern->moves[i]) {
         case m::x: later |= k_unit; break;
         case m::y:
@@ -112,6 +108,18 @@ bool ub_paths::leads_on(const walk& w, std::uint32_t depth, std::uint32_t link) 
         case m::hrs_down: later |= k_col | k_row | k_pod | (hrs_of_boards ? unsigned{k_board} : 0u); break;
         default: break;
         }
+    }
+}
+
+/// Whether none of the coordinates that a link, which is the next move, leaves for good is wrong.
+bool ub_paths::leads_on(const walk& w, std::uint32_t depth, std::uint32_t link) const
+{
+    const ub_link_plan& l = topology_->plan().links[link];
+    if (depth + 1u == w.pattern->size)
+        return l.to == w.to;
+    const ub_place& at = topology_->place_of(l.to);
+    const ub_place& end = topology_->place_of(w.to);
+    const unsigned later = w.later[depth];
     const auto settled = [&](unsigned which, std::int8_t is, std::int8_t wanted) {
         return (later & which) != 0 || is < 0 || wanted < 0 || is == wanted;
     };
@@ -303,7 +311,7 @@ void ub_paths::set_weights(std::vector<ub_path>& set) const
         std::uint32_t most_uses = 0;
         std::uint32_t uses[k_moves] = {};
         for (const std::uint32_t l : p.links) {
-            const ub_move move = move_of(topology_->plan().links[l].channel);
+            const ub_move move = moves_[l];
             const bool shared = move >= m::z && move <= m::spine_down;
             const std::uint32_t lanes = topology_->plan().links[l].lanes * (shared ? 1 : topology_->shape().npus);
             const auto [first, last] = std::equal_range(all.begin(), all.end(), l);

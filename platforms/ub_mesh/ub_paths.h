@@ -68,7 +68,8 @@ public:
     void each_path(std::uint32_t from, std::uint32_t to, const std::vector<ub_pattern>& patterns, Visit&& visit) const
     {
         for (const ub_pattern& p : patterns) {
-            walk w{&p, from, to, {}, -1};
+            walk w{&p, from, to, {}, {}, -1};
+            note_later(w);
             step(w, 0, from, visit);
         }
     }
@@ -84,6 +85,7 @@ private:
         const ub_pattern* pattern;
         std::uint32_t from, to;
         std::uint32_t links[ub_pattern::k_most_moves];
+        std::uint8_t later[ub_pattern::k_most_moves]; ///< coordinates that may still change after each move
         std::int32_t spine; ///< index in its plane of the spine where the path came from a CPU, NIC or spare NPU
     };
     template <class Visit> void step(walk& w, std::uint32_t depth, std::uint32_t at, Visit& visit) const
@@ -100,7 +102,7 @@ private:
         }
         for (; port < end; ++port) {
             const std::uint32_t l = topology_->out_link(at, port);
-            if (l == ub_topology::k_none || !leads_on(w, depth, l))
+            if (l == ub_topology::k_none || moves_[l] != w.pattern->moves[depth] || !leads_on(w, depth, l))
                 continue;
             w.links[depth] = l;
             const std::int32_t before = w.spine;
@@ -110,6 +112,7 @@ private:
             w.spine = before;
         }
     }
+    void note_later(walk& w) const;
     bool leads_on(const walk& w, std::uint32_t depth, std::uint32_t link) const;
     std::int32_t spine_index(std::uint32_t router) const;
     /// The header; false when it does not fit: more than 6 hops that tables would not choose, or more than 12.
@@ -124,6 +127,7 @@ private:
     std::shared_ptr<const ub_topology> topology_;
     ub_lane_rule rule_;
     ub_path_options options_;
+    std::vector<ub_move> moves_; ///< of every link
 };
 
 /// How many paths of each set a rule admits, over all pairs of a machine (by symmetry: pairs that differ in coordinates which

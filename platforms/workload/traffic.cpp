@@ -134,7 +134,7 @@ void traffic::try_send(std::uint32_t index)
     } else {
         p->destination = config_.destinations[index];
     }
-    p->payload_bytes = config_.payload_bytes;
+    p->payload_bytes = static_cast<std::uint32_t>(config_.payload_bytes);
     p->packet_count = config_.format.packets_for(config_.payload_bytes);
     p->wire_bytes = static_cast<std::uint32_t>(config_.format.wire_bytes(config_.payload_bytes));
     p->cells = cells_;

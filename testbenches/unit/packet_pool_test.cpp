@@ -19,7 +19,7 @@ TEST_CASE("a freed packet is as new when it comes back")
     CHECK(&pool.at(index) == p.get());
     // Every byte but the pool's own fields.
     p->link = p->out_link = p->source = p->destination = p->wire_bytes = p->cells = 77;
-    p->tail_ps = p->born_ps = p->payload_bytes = p->destination_offset = 77;
+    p->tail_ps = p->born_ps = p->destination_offset = p->payload_bytes = 77;
     p->serialisation_ps = p->packet_count = p->semaphore = p->message = 77;
     p->vl = p->out_vl = p->destination_port = p->flags = p->write_op = p->element = 77;
     p->hops = 77;
