@@ -177,34 +177,46 @@ double throughput(const ub_config& c, std::uint32_t packets = 3000, std::size_t*
 }
 } // namespace
 
-TEST_CASE("UB: one path fills its link, and packets over n paths reach n times that")
+namespace {
+/// Of a link: bytes of payload per picosecond.
+double link_payload(const ub_config& c)
 {
-    ub_config c = quiet();
-    const double link = static_cast<double>(c.link_rate(4).value()) / 8e12; // bytes per ps
-    const double share = 1024.0 / static_cast<double>(c.format().wire_bytes_of_one(1024));
-    SECTION("one path") { CHECK(throughput(c) == Approx(link * share).epsilon(0.01)); }
-    SECTION("direct and two detours")
-    {
-        c.paths = ub_path_use::detour;
-        CHECK(throughput(c) == Approx(3 * link * share).epsilon(0.02));
-    }
-    SECTION("direct, two detours and the way over the switch")
-    {
-        c.paths = ub_path_use::all;
-        CHECK(throughput(c) == Approx(4 * link * share).epsilon(0.02));
-    }
-    SECTION("the same, by the shortest queue")
-    {
-        c.paths = ub_path_use::all;
-        c.choice = ub_choice::adaptive;
-        CHECK(throughput(c) == Approx(4 * link * share).epsilon(0.05));
-    }
-    SECTION("one flow keeps to one path and its order")
-    {
-        c.paths = ub_path_use::all;
-        c.spreading = ub_spreading::flow;
-        std::size_t overtaken = 1;
-        CHECK(throughput(c, 1000, &overtaken) == Approx(link * share).epsilon(0.01));
-        CHECK(overtaken == 0);
-    }
+    return static_cast<double>(c.link_rate(4).value()) / 8e12 * 1024.0 /
+           static_cast<double>(c.format().wire_bytes_of_one(1024));
+}
+} // namespace
+
+TEST_CASE("UB: one path fills its link")
+{
+    const ub_config c = quiet();
+    CHECK(throughput(c) == Approx(link_payload(c)).epsilon(0.01));
+}
+
+TEST_CASE("UB: direct and two detours carry three times a link")
+{
+    ub_config c;
+    c.paths = ub_path_use::detour;
+    CHECK(throughput(c) == Approx(3 * link_payload(c)).epsilon(0.02));
+}
+
+TEST_CASE("UB: direct, two detours and the way over the switch carry four times a link")
+{
+    const ub_config c;
+    CHECK(throughput(c) == Approx(4 * link_payload(c)).epsilon(0.02));
+}
+
+TEST_CASE("UB: by the shortest queue four paths carry four times a link")
+{
+    ub_config c;
+    c.choice = ub_choice::adaptive;
+    CHECK(throughput(c) == Approx(4 * link_payload(c)).epsilon(0.05));
+}
+
+TEST_CASE("UB: one flow keeps to one path and its order")
+{
+    ub_config c;
+    c.spreading = ub_spreading::flow;
+    std::size_t overtaken = 1;
+    CHECK(throughput(c, 1000, &overtaken) == Approx(link_payload(c)).epsilon(0.01));
+    CHECK(overtaken == 0);
 }
