@@ -120,3 +120,37 @@ TEST_CASE("UB with a rule that keeps everything on one lane: the proof finds the
     // The same traffic under the rule of the platform.
     drains(ub_ways(ub_rack(4, 4)), config, load);
 }
+
+TEST_CASE("UB: an endpoint knows its own dead ports without a notice, and one without any refuses what it holds")
+{
+    const ub_ways ways(ub_rack(4, 4));
+    ub_config config;
+    config.transport = ub_transport::rtp;
+    config.rtp_window = 16; // packets wait for the window when the last path goes
+    config.choice = ub_choice::adaptive;
+    ub_load load;
+    load.packets_each = 300;
+    load.destinations = uniform(16, 300, 8);
+    const auto cut = [&](ub_world& w, bool all) {
+        for (std::uint32_t port = 0; port < ways.topology->ports(0); ++port) {
+            const std::uint32_t l = ways.topology->out_link(0, port);
+            if (l == ub_topology::k_none || (!all && port > 1))
+                continue;
+            for (const std::uint32_t link : {l, l ^ 1u}) {
+                w.fabric.fail_link_at(link, 500'000);
+                if (all)
+                    for (std::uint32_t e = 0; e < w.fabric.endpoints(); ++e)
+                        w.fabric.exclude_at(e, link, 2'000'000);
+            }
+        }
+    };
+    const ub_outcome some = run_ub(ways, config, load, [&](ub_world& w) { cut(w, false); });
+    INFO(some.complaint.str());
+    CHECK(some.complaint.str() == "");
+    CHECK(some.received == some.sent);
+    CHECK(some.unreachable == 0);
+    const ub_outcome none = run_ub(ways, config, load, [&](ub_world& w) { cut(w, true); });
+    CHECK(none.complaint.str().find("ended early") == std::string::npos);
+    CHECK(none.unreachable > 0);
+    CHECK(none.received < none.sent);
+}

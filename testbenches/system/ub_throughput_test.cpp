@@ -31,8 +31,8 @@ double lane_bytes_per_s(const ub_config& config, std::uint64_t payload)
 }
 
 rates saturate(const ub_shape& shape, ub_path_use use, const ub_partner& partner,
-               const std::function<void(ub_config&)>& tune = {}, std::uint64_t warm_ps = 40'000'000,
-               std::uint64_t window_ps = 40'000'000)
+               const std::function<void(ub_config&)>& tune = {}, std::uint64_t warm_ps = 30'000'000,
+               std::uint64_t window_ps = 20'000'000)
 {
     const ub_ways ways(shape, use == ub_path_use::detour || use == ub_path_use::all,
                        use == ub_path_use::borrow || use == ub_path_use::all);
@@ -111,7 +111,7 @@ TEST_CASE("detour and borrow raise the throughput to the next rack by the factor
 
 TEST_CASE("detour and borrow raise the throughput to the rack across by the factor of path counting")
 {
-    const ub_shape s = ub_rack(4, 4, 4, 4, 1, true);
+    const ub_shape s = ub_rack(8, 8, 3, 3, 1, true);
     check_factors("col + 1, row + 1", s, shifted(s, {0, 1, 1, 0, 0}), k_between);
 }
 
