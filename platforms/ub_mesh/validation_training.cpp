@@ -288,6 +288,16 @@ void ub_validation::step_sensitivities(const ub_architecture_times& mesh, const 
                                mean_performance_percent(inputs, k_long_sequences, mesh, clos))});
     };
     with("as judged", step_);
+    ub_far_machine between;
+    const auto best = far_of(between);
+    between.pod = ub_pod_kind::clos;
+    if (const auto hrs = far_of(between); best && hrs)
+        for (const unsigned m : {0u, 1u, 3u})
+            report.sensitivities.push_back(
+                {fmt::format("V4, {}: the best set of paths for each collective", k_ub_models[m].name),
+                 fmt::format("{:.2f} % of the inter-rack Clos",
+                             performance_percent(step_, k_ub_models[m], all_sequences(), {mesh.rack, *best},
+                                                 {mesh.rack, *hrs}))});
     for (const double utilisation : {0.3, 0.7}) {
         ub_step_inputs other = step_;
         other.utilisation = utilisation;
