@@ -44,7 +44,6 @@ TEST_CASE("a spare NPU stands in from the start", "[ub]")
             CHECK(v.dropped == 0);
             CHECK(v.failed_npu_packets == 0);
             CHECK(v.spare_packets > 0);
-            CHECK(v.end_ps > healthy.end_ps); // its peers reach it by LRS, not directly
         }
 }
 
