@@ -35,4 +35,10 @@ std::uint32_t round_robin(const std::uint64_t* mask, std::uint32_t words, std::u
     return k_no_grant;
 }
 
+/// The request that round_robin() would offer first; k_no_grant when there is none.
+inline std::uint32_t first_request(const std::uint64_t* mask, std::uint32_t words, std::uint32_t pointer)
+{
+    return round_robin(mask, words, pointer, [](std::uint32_t) { return true; });
+}
+
 } // namespace weft

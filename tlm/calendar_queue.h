@@ -76,17 +76,18 @@ public:
         current_.pop_back();
         --size_;
     }
-    /// Announce what comes 3 and 6 events after the next one, if the bucket holds that many: in large systems every event
-    /// touches cold state.
+    /// Announce what comes 2, 4 and 7 events after the next one, if the bucket holds that many: in large systems every event
+    /// touches cold state, and finds more of it through what it touches first.
     void prefetch_ahead() const
     {
         const std::size_t n = current_.size();
         if (n < 8)
             return;
-        const timeline_event& far = current_[n - 7];
-        far.client->prefetch(far.a, far.kind, 0);
-        const timeline_event& near = current_[n - 4];
-        near.client->prefetch(near.a, near.kind, 1);
+        constexpr std::size_t k_ahead[] = {8, 5, 3};
+        for (int stage = 0; stage < 3; ++stage) {
+            const timeline_event& e = current_[n - k_ahead[stage]];
+            e.client->prefetch(e.a, e.kind, stage);
+        }
     }
     bool empty() const { return size_ == 0; }
     std::uint64_t size() const { return size_; }

@@ -447,8 +447,13 @@ void dma::prefetch(std::uint32_t a, std::uint16_t kind, int stage) const
         return;
     }
     const port_side* side = ports_[kind == k_send ? a : pool_.at(a).destination_port].get();
-    __builtin_prefetch(&side->staged);
-    __builtin_prefetch(&side->wire_busy_until_ps);
+    if (stage == 1) {
+        __builtin_prefetch(&side->staged);
+        __builtin_prefetch(&side->wire_busy_until_ps);
+        return;
+    }
+    if (kind == k_send && side->staged_count > 0)
+        __builtin_prefetch(side->staged[side->first_staged].p.get());
 }
 
 void dma::read_payload(packet& p, std::uint64_t offset)

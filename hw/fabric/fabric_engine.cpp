@@ -64,12 +64,27 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint16_t kind, int stage) con
         __builtin_prefetch(state + 64);
     };
     if (kind == k_wake) {
-        if (stage == 0)
+        if (stage == 0) {
             fetch_link(a);
-        else if (links_[a].feeding != k_none)
-            __builtin_prefetch(&queues_[links_[a].feeding]);
-        else
-            __builtin_prefetch(&waiters_[links_[a].waiter_base]);
+            return;
+        }
+        const link_state& l = links_[a];
+        if (!voq_) {
+            if (stage == 1)
+                __builtin_prefetch(l.feeding != k_none ? static_cast<const void*>(&queues_[l.feeding])
+                                                       : &waiters_[l.waiter_base]);
+            return;
+        }
+        if (l.waiters == 0)
+            return;
+        const std::uint32_t bit = first_request(&waiters_[l.waiter_base], l.waiter_words, l.round_robin);
+        if (bit == k_no_grant)
+            return;
+        const vl_buffer& fifo = voqs_[l.voq_base + bit];
+        if (stage == 1)
+            __builtin_prefetch(&fifo);
+        else if (!fifo.empty())
+            __builtin_prefetch(&pool_.at(fifo.front()));
         return;
     }
     if (kind != k_arrival)
@@ -77,13 +92,21 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint16_t kind, int stage) con
     const packet& p = pool_.at(a);
     if (stage == 0) {
         __builtin_prefetch(&p);
-        __builtin_prefetch(reinterpret_cast<const char*>(&p) + 64);
         return;
     }
-    __builtin_prefetch(&queues_[queue_of(p.link, p.vl)]);
-    __builtin_prefetch(&queues_[queue_of(p.out_link, p.out_vl)]);
-    fetch_link(p.link);
-    fetch_link(p.out_link);
+    if (stage == 1) {
+        __builtin_prefetch(&queues_[queue_of(p.link, p.vl)]);
+        __builtin_prefetch(&queues_[queue_of(p.out_link, p.out_vl)]);
+        fetch_link(p.link);
+        fetch_link(p.out_link);
+        return;
+    }
+    const link_state& in = links_[p.link];
+    const link_state& out = links_[p.out_link];
+    if (voq_)
+        __builtin_prefetch(&voqs_[out.voq_base + in.to_port * config_.vl_count + p.vl]);
+    if (!in.from_edge)
+        queues_[queue_of(p.link, p.vl)].credits.prefetch(credits_under_way_);
 }
 
 void fabric_engine::fly(packet& p, std::uint64_t head_ps)

@@ -89,8 +89,13 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
     const packet_format format = config.format();
     const std::uint64_t held = config.transport == ub_transport::rtp ? config.rtp_send_buffer : config.transmit_queue;
     const std::uint64_t packet_cells = format.cells_of_one(format.max_payload_bytes);
-    const auto queue_cells =
-        static_cast<std::uint32_t>(packet_cells * std::max<std::uint64_t>(held, 2 * burst_packets));
+    // Single packets for all ports find room; so must bursts, or ports would stand idle that packets keep busy.
+    const auto queue_cells = [&](const ub_router_plan& r) {
+        const std::uint64_t ports = (r.ports + r.local_ports - 1u) / r.local_ports;
+        const std::uint64_t packets =
+            burst_packets == 1 ? held : std::max<std::uint64_t>(held, 2 * ports * burst_packets);
+        return static_cast<std::uint32_t>(packet_cells * packets);
+    };
     endpoint_at_.assign(plan.routers.size(), ub_routing::k_none);
     for (std::uint32_t e = 0; e < plan.endpoint_router.size(); ++e) {
         const std::uint32_t router = plan.endpoint_router[e];
@@ -104,7 +109,7 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
         for (std::uint32_t die = 0; die < r.local_ports; ++die)
             controllers_.push_back(std::make_unique<ub_io_controller>(
                 (module_name(r.name) + "_io" + std::to_string(die)).c_str(), *engine_, *endpoints_.back(),
-                ub_ports{r.ports, r.local_ports, config.voq}, die, config, queue_cells));
+                ub_ports{r.ports, r.local_ports, config.voq}, die, config, queue_cells(r)));
     }
     first_controller_.push_back(static_cast<std::uint32_t>(controllers_.size()));
     if (config.relays_first)

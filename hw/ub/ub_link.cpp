@@ -51,7 +51,10 @@ std::uint32_t ub_depth_cells(const ub_config& config, std::uint32_t lanes, durat
     const packet_format format = config.format();
     const std::uint64_t payload = std::uint64_t{burst_packets} * format.max_payload_bytes;
     const std::uint64_t cells = format.cells(payload);
-    std::uint64_t depth = std::max(config.buffer_per_vl.value() / config.cell_bytes(), 2 * cells);
+    // A buffer is shared by all outputs behind it: a few large bursts for one of them must not shut out the others.
+    constexpr std::uint64_t k_bursts = 8;
+    std::uint64_t depth =
+        std::max(config.buffer_per_vl.value() / config.cell_bytes(), (burst_packets == 1 ? 2 : k_bursts) * cells);
     if (config.buffers_cover_round_trip) {
         const std::uint64_t one = wire_rate(config.link_rate(lanes)).time_ps(format.wire_bytes(payload));
         const std::uint64_t round_trip = ub_round_trip_ps(config, lanes, propagation, into, burst_packets);

@@ -70,7 +70,7 @@ private:
 };
 
 // Of configs/ub_mesh/superpod.yaml.
-constexpr std::uint32_t k_superpod_burst = 256;
+constexpr std::uint32_t k_superpod_burst = 32;
 constexpr std::uint64_t k_superpod_chunk = 1 << 20;
 
 std::string millions(double value) { return fmt::format("{:.2f} M/s", value / 1e6); }
@@ -228,7 +228,7 @@ void measure_ub_mesh(page& out, unsigned repeats)
     ub_case superpod;
     superpod.pods = 8;
     superpod.racks = 4;
-    superpod.burst = 256;
+    superpod.burst = k_superpod_burst;
     const auto e = median_of(1, [&] { return bench_ub_elaboration(superpod); });
     out.line("topology, proof of the lane rule, check of tables, census of paths", fmt::format("{:.1f} s CPU", e.at("proof_s")),
              "<= 60 s", e.at("proof_s") <= k_seconds);
@@ -279,6 +279,7 @@ void measure_ub_bursts(page& out, bool full)
     c.size = "256 MiB";
     c.chunk_bytes = k_superpod_chunk;
     line(c, {k_superpod_burst}, true);
+    line(c, {64, 256}, false);
 }
 
 void measure_superpod(page& out)
