@@ -60,9 +60,10 @@ public:
         if (config_.ranks() != m.ranks())
             text += fmt::format("Job       {} of {} NPUs\n", config_.ranks(), m.ranks());
         text += routes()->topology->ledger().text();
-        text += fmt::format("Lanes     {} each; x4 carries {} net of FEC, of which full packets leave {:.1f} % of the raw rate to "
+        text += fmt::format("Lanes     {:.5g} Gbps each; x4 carries {:.5g} Gbps net of FEC; full packets leave {:.1f} % of the raw rate to "
                             "payload\n",
-                            to_string(ub.lane_rate), to_string(ub.link_rate(4)), 100 * ub.payload_efficiency());
+                            static_cast<double>(ub.lane_rate.value()) / 1e9, static_cast<double>(ub.link_rate(4).value()) / 1e9,
+                            100 * ub.payload_efficiency());
         text += fmt::format("Packets   up to {} of payload in {} flits of {}; {} VLs: {} classes of {}\n", to_string(ub.max_payload),
                             ub.format().wire_bytes_of_one(ub.max_payload.value()) / ub.flit.value(), to_string(ub.flit), k_ub_vls,
                             k_ub_classes, k_ub_lanes_per_class);

@@ -153,7 +153,7 @@ private:
         p->destination = o.destination;
         p->destination_port = o.destination_port;
         p->vl = o.vl;
-        p->payload_bytes = o.payload_bytes;
+        p->payload_bytes = static_cast<std::uint32_t>(o.payload_bytes);
         p->packet_count = format_.packets_for(o.payload_bytes);
         p->wire_bytes = static_cast<std::uint32_t>(format_.wire_bytes(o.payload_bytes));
         p->cells = cells;

@@ -216,6 +216,14 @@ TEST_CASE("bit errors are repaired by the links", "[ub]")
         CHECK(run_in_child(config).digest == v.digest);
         config.ub.error_seed = 2;
         CHECK(run_exact(config).digest != v.digest);
+        // One link alone.
+        config.ub.bit_error_rate = 0;
+        ub_link_fault_config bad = link_fault(k_from, k_to, 0);
+        bad.bit_error_rate = 1e-5;
+        config.faults.links = {bad};
+        const ub_verdict one = run_exact(config);
+        CHECK(one.payload_digest == healthy.payload_digest);
+        CHECK(one.digest != healthy.digest);
     }
 }
 
