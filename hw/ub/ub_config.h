@@ -28,7 +28,7 @@ template <> struct enum_names<ub_spreading> {
                                                                       {ub_spreading::packet, "packet"}};
 };
 
-/// By what a path is chosen: the weights of the set, round robin; or the shortest transmit queue.
+/// By what a path is chosen: the weights of the set, round robin; or the least product of transmit queue and hops.
 enum class ub_choice : std::uint8_t { weighted, adaptive };
 template <> struct enum_names<ub_choice> {
     static constexpr std::pair<ub_choice, const char*> values[] = {{ub_choice::weighted, "weighted"},
@@ -157,7 +157,7 @@ struct ub_config {
         visit("spreading", self.spreading, "What is spread over the paths: flow or packet",
               "both foreseen by UB (Q); packet: A");
         visit("choice", self.choice,
-              "weighted: round robin by weights; adaptive: the path with the shortest transmit queue",
+              "weighted: round robin by weights; adaptive: the least transmit queue times hops",
               "A; both foreseen by UB (Q)");
         visit("transport", self.transport, "ctp: links alone retry; rtp: end-to-end numbers, acknowledgements, resends",
               "ctp is what collective engines use inside a pod (Q)");

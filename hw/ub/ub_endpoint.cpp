@@ -71,7 +71,8 @@ void ub_endpoint::from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay
     if (set.paths.empty())
         return refuse(die, std::move(p), delay_ps);
     sent.add(p->packet_count);
-    launch(die, std::move(p), set.paths[choose(set, p->semaphore)], delay_ps);
+    const std::uint32_t path = choose(set, *p);
+    launch(die, std::move(p), set.paths[path], delay_ps);
 }
 
 void ub_endpoint::launch(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t delay_ps)
@@ -240,7 +241,7 @@ void ub_endpoint::transmit(send_channel& c, packet_ptr original, std::uint64_t d
         const std::uint32_t die = original->destination_port;
         return refuse(die, std::move(original), delay_ps);
     }
-    const std::uint32_t path = choose(set, original->semaphore);
+    const std::uint32_t path = choose(set, *original);
     packet& p = *original.release();
     ++held_;
     sent.add(p.packet_count);

@@ -138,9 +138,13 @@ private:
     void send_ack(receive_channel& c, std::uint32_t group);
     void ack_arrived(packet_ptr p);
     std::uint32_t flow_of(const packet& p);
-    std::uint32_t choose(ub_path_cache::path_set& set, std::uint32_t flow) const
+    std::uint32_t choose(ub_path_cache::path_set& set, const packet& p) const
     {
-        return paths_.choose(set, flow, [this](std::uint32_t port) { return waiting(port); });
+        return paths_.choose(set, p.semaphore, [&](std::uint32_t port) {
+            if (!config_.voq || port >= port_rates_.size())
+                return waiting(port) + p.cells;
+            return waiting(port) + port_rates_[port].time_ps(p.wire_bytes);
+        });
     }
     /// For a UB port: with VOQs in time, relayed packets included; without, the cells of this chip. What was launched and has not
     /// come to its queue yet counts as if it queued.

@@ -65,6 +65,7 @@ void ub_path_cache::fetch(path_set& set)
             c.weight = std::max<std::uint32_t>(1, p.weight);
             c.lane = p.first_lane;
             c.kind = p.kind;
+            c.hops = std::max<std::uint8_t>(1, p.hops);
             if (p.route.here())
                 c.port = abi::ub::decode_instruction(p.route.present_byte()).port;
             else if (!p.links.empty())

@@ -28,6 +28,7 @@ public:
         std::uint32_t weight = 1;
         std::uint16_t port = k_any_port; ///< first UB port
         std::uint8_t lane = 0;
+        std::uint8_t hops = 1;
         ub_path_kind kind = ub_path_kind::shortest;
     };
     struct path_set {
@@ -49,7 +50,9 @@ public:
             return sets_[last_];
         return look_up(destination);
     }
-    /// Index of the path for the next packet of flow `flow` of a set that is not empty. waiting(port): what waits for a UB port.
+    /// Index of the path for the next packet of flow `flow` of a set that is not empty. waiting(port): what waits for a UB port, this
+    /// packet included. Adaptive choice takes the least of that times the hops: a way of two links costs the fabric twice what
+    /// the direct one does (UGAL with local knowledge; Singh, "Load-balanced routing in interconnection networks", 2005).
     template <class Waiting> std::uint32_t choose(path_set& set, std::uint32_t flow, Waiting&& waiting) const
     {
         if (set.paths.size() == 1)
@@ -66,9 +69,9 @@ public:
         if (choice_ == ub_choice::weighted) {
             best = by_weight(set);
         } else {
-            auto least = waiting(set.paths[0].port);
+            auto least = waiting(set.paths[0].port) * set.paths[0].hops;
             for (std::uint32_t i = 1; i < set.paths.size(); ++i) {
-                const auto w = waiting(set.paths[i].port);
+                const auto w = waiting(set.paths[i].port) * set.paths[i].hops;
                 if (w < least)
                     least = w, best = i;
             }
