@@ -67,8 +67,7 @@ void calendar_queue::pull_far()
 /// one. Returns the first bucket that now does.
 std::uint64_t calendar_queue::spread_spans(std::uint64_t bucket)
 {
-    const std::uint64_t last =
-        bucket == k_never_ps ? (cursor_ >> k_span_shift) + k_spans - 1 : bucket >> k_span_shift;
+    const std::uint64_t last = bucket == k_never_ps ? (cursor_ >> k_span_shift) + k_spans - 1 : bucket >> k_span_shift;
     for (std::uint64_t span = (cursor_ >> k_span_shift) + 1; span <= last; ++span) {
         auto& events = spans_[span % k_spans];
         if (events.empty())

@@ -120,7 +120,7 @@ private:
     std::vector<std::vector<timeline_event>> spans_;
     std::uint64_t in_spans_ = 0;      ///< events
     std::vector<timeline_event> far_; ///< heap of what lies beyond these
-    std::uint64_t cursor_ = 0;            ///< number of the bucket in current_
+    std::uint64_t cursor_ = 0;        ///< number of the bucket in current_
     std::uint64_t size_ = 0;
     std::uint32_t width_shift_ = 9; ///< bucket width: 2^9 ps to begin with, tuned to the density of events
     std::uint32_t visited_ = 0;     ///< buckets since the last tuning

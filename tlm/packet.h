@@ -51,8 +51,8 @@ struct alignas(64) packet {
     // Where a fabric may let packets of a message, or messages, overtake each other.
     std::uint32_t message_packets = 0;   ///< packets of the whole message
     std::uint32_t semaphore_message = 0; ///< number of the message among those of its source to this semaphore
-    std::uint32_t fabric = 0; ///< engine it is in (its first actor number); link numbers are that engine's
-    std::uint64_t born_ps = 0; ///< when its source sent it
+    std::uint32_t fabric = 0;            ///< engine it is in (its first actor number); link numbers are that engine's
+    std::uint64_t born_ps = 0;           ///< when its source sent it
     packet_pool* pool = nullptr;
 };
 static_assert(sizeof(packet) == 128, "a packet takes two cache lines");

@@ -84,8 +84,8 @@ std::string fabric_engine::describe(const blocked_head& b) const
     else
         reason = "the output is busy";
     return fmt::format("{}: packet from rank {} to rank {} ({} B) in the buffer of {} VL {} waits for {}: {}",
-                       routers_[b.router].name, p.source, p.destination, p.payload_bytes, port_name(b.router, b.in_port), b.in_vl,
-                       link_name(b.out_link), reason);
+                       routers_[b.router].name, p.source, p.destination, p.payload_bytes,
+                       port_name(b.router, b.in_port), b.in_vl, link_name(b.out_link), reason);
 }
 
 std::string fabric_engine::describe_blocked(std::size_t at_most) const

@@ -156,8 +156,7 @@ struct ub_config {
             "A: all, as all-path routing says (UB-Mesh section 4.1)");
         visit("spreading", self.spreading, "What is spread over the paths: flow or packet",
               "both foreseen by UB (Q); packet: A");
-        visit("choice", self.choice,
-              "weighted: round robin by weights; adaptive: the least transmit queue times hops",
+        visit("choice", self.choice, "weighted: round robin by weights; adaptive: the least transmit queue times hops",
               "A; both foreseen by UB (Q)");
         visit("transport", self.transport, "ctp: links alone retry; rtp: end-to-end numbers, acknowledgements, resends",
               "ctp is what collective engines use inside a pod (Q)");

@@ -17,8 +17,8 @@ public:
     link_target_socket from_controller;
 
     ub_idle_port(const sc_core::sc_module_name& name, std::uint32_t vl_count, std::uint32_t cells_per_vl)
-        : sc_core::sc_module(name), to_controller("to_controller", vl_count), from_controller("from_controller", vl_count),
-          cells_per_vl_(cells_per_vl)
+        : sc_core::sc_module(name), to_controller("to_controller", vl_count),
+          from_controller("from_controller", vl_count), cells_per_vl_(cells_per_vl)
     {
         to_controller.bind(static_cast<link_bw_if&>(*this));
         from_controller.bind(static_cast<link_fw_if&>(*this));

@@ -103,7 +103,8 @@ std::uint32_t ub_path_cache::turns_of(const std::vector<choice>& paths)
         t.weights.push_back(c.weight / common);
         sum += t.weights.back();
     }
-    const auto known = std::find_if(turns_.begin(), turns_.end(), [&](const turns& k) { return k.weights == t.weights; });
+    const auto known =
+        std::find_if(turns_.begin(), turns_.end(), [&](const turns& k) { return k.weights == t.weights; });
     if (known != turns_.end())
         return static_cast<std::uint32_t>(known - turns_.begin());
     std::vector<std::int64_t> due(paths.size(), 0);

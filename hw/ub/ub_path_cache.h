@@ -37,7 +37,7 @@ public:
         bool equal = true;      ///< all weights are the same
         std::uint32_t next = 0; ///< path of equal weights, else turn
         std::vector<choice> paths;
-        std::uint32_t turns = 0; ///< of unequal weights: into turns_
+        std::uint32_t turns = 0;              ///< of unequal weights: into turns_
         std::vector<std::uint16_t> flow_path; ///< per flow % k_flows: path + 1, 0 not yet chosen
     };
 

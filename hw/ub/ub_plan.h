@@ -65,7 +65,7 @@ struct ub_link_plan {
     std::uint16_t from_port = 0, to_port = 0;
     std::uint8_t lanes = 4;
     ub_channel channel = ub_channel::local;
-    duration propagation; ///< of the cable alone
+    duration propagation;       ///< of the cable alone
     double bit_error_rate = -1; ///< of this direction; negative: as the fabric's config says
 };
 

@@ -210,7 +210,8 @@ void measure_ub_mesh(page& out, unsigned repeats)
     constexpr double k_rack_target = 3e6;
     constexpr double k_seconds = 60;
     constexpr double k_MiB = 12 * 1024;
-    out.title("UB-Mesh: packet-hops per CPU second, one rack, all-to-all of 1 MiB per pair, one packet per transaction, data off");
+    out.title(
+        "UB-Mesh: packet-hops per CPU second, one rack, all-to-all of 1 MiB per pair, one packet per transaction, data off");
     ub_case c;
     c.all_to_all = true;
     c.algorithm = "direct";
@@ -222,7 +223,8 @@ void measure_ub_mesh(page& out, unsigned repeats)
         out.line(fmt::format("packets of {} B", payload), millions(r.at("hops_per_s")), counts ? ">= 3 M/s" : "",
                  r.at("hops_per_s") >= k_rack_target);
         if (counts)
-            out.line("timeline events per packet-hop, cores and DMA included", fmt::format("{:.2f}", r.at("events_per_hop")));
+            out.line("timeline events per packet-hop, cores and DMA included",
+                     fmt::format("{:.2f}", r.at("events_per_hop")));
     }
     out.title("UB-Mesh: a SuperPod of 8,192 NPUs");
     ub_case superpod;
@@ -230,11 +232,12 @@ void measure_ub_mesh(page& out, unsigned repeats)
     superpod.racks = 4;
     superpod.burst = k_superpod_burst;
     const auto e = median_of(1, [&] { return bench_ub_elaboration(superpod); });
-    out.line("topology, proof of the lane rule, check of tables, census of paths", fmt::format("{:.1f} s CPU", e.at("proof_s")),
-             "<= 60 s", e.at("proof_s") <= k_seconds);
+    out.line("topology, proof of the lane rule, check of tables, census of paths",
+             fmt::format("{:.1f} s CPU", e.at("proof_s")), "<= 60 s", e.at("proof_s") <= k_seconds);
     out.line("the same and all hardware, until every core waits", fmt::format("{:.1f} s CPU", e.at("s")), "<= 60 s",
              e.at("s") <= k_seconds);
-    out.line("resident memory", fmt::format("{:.0f} MiB", e.at("resident_MiB")), "<= 12 GiB", e.at("resident_MiB") <= k_MiB);
+    out.line("resident memory", fmt::format("{:.0f} MiB", e.at("resident_MiB")), "<= 12 GiB",
+             e.at("resident_MiB") <= k_MiB);
     out.line("resident memory per NPU, of which fabric",
              fmt::format("{:.1f} KiB, {:.1f} KiB", e.at("bytes_per_npu") / 1024, e.at("fabric_bytes_per_npu") / 1024));
 }
@@ -254,13 +257,14 @@ void measure_ub_bursts(page& out, bool full)
             names += fmt::format("{}{}", names.empty() ? "" : ", ", burst);
             worst = std::max(worst, std::abs(error));
         }
-        out.line(fmt::format("{}{} {}, chunks of {} KiB: bursts of {} packets", c.all_to_all ? "all-to-all, " : "", c.algorithm,
-                             c.size, c.chunk_bytes >> 10, names),
+        out.line(fmt::format("{}{} {}, chunks of {} KiB: bursts of {} packets", c.all_to_all ? "all-to-all, " : "",
+                             c.algorithm, c.size, c.chunk_bytes >> 10, names),
                  errors, counts ? "<= 2 %" : "", worst <= k_error_target);
     };
     out.title("UB-Mesh: error of the simulated time of bursts against single packets, one rack, data off");
     ub_case c;
-    const std::vector<const char*> sizes = full ? std::vector<const char*>{"1 MiB", "16 MiB"} : std::vector<const char*>{"1 MiB"};
+    const std::vector<const char*> sizes =
+        full ? std::vector<const char*>{"1 MiB", "16 MiB"} : std::vector<const char*>{"1 MiB"};
     for (const char* size : sizes) {
         c.size = size;
         c.all_to_all = false;
@@ -296,7 +300,8 @@ void measure_superpod(page& out)
     const auto r = in_child([=] { return bench_ub_mesh(c); });
     out.line("simulated time", fmt::format("{:.3f} ms", r.at("time_us") / 1000));
     out.line("CPU time", fmt::format("{:.0f} s", r.at("cpu_s")), "<= 5 min", r.at("cpu_s") <= k_seconds);
-    out.line("resident memory", fmt::format("{:.0f} MiB", r.at("resident_MiB")), "<= 12 GiB", r.at("resident_MiB") <= k_MiB);
+    out.line("resident memory", fmt::format("{:.0f} MiB", r.at("resident_MiB")), "<= 12 GiB",
+             r.at("resident_MiB") <= k_MiB);
 }
 
 void measure_bursts(page& out, bool full)
@@ -355,7 +360,8 @@ void add_bench(CLI::App& app, int& exit_code)
         ->check(CLI::Range(1u, 99u))
         ->capture_default_str();
     command->add_flag("--quick", options->quick, "Only events, packet-hops and size, about half a minute");
-    command->add_flag("--full", options->full, "Also larger burst errors and the all-reduce of 8,192 NPUs, many minutes");
+    command->add_flag("--full", options->full,
+                      "Also larger burst errors and the all-reduce of 8,192 NPUs, many minutes");
     command->add_option("--out", options->out, "Also write the figures as a Markdown page")->type_name("FILE");
     command->callback([options, &exit_code] {
         page out;

@@ -94,9 +94,7 @@ void add_validate(CLI::App& app, int& exit_code)
                      "The Markdown page; default docs/06_validation.md, for others docs/06_validation_PLATFORM.md")
         ->type_name("FILE");
     command->add_option("--json", options->json, "Write the same as JSON to FILE")->type_name("FILE");
-    command
-        ->add_option("--configs", options->configs,
-                     "Folder of the platform files; default configs/PLATFORM")
+    command->add_option("--configs", options->configs, "Folder of the platform files; default configs/PLATFORM")
         ->type_name("DIR");
     command->add_flag("--quick", options->quick, "Only what is judged, not what assumed inputs do");
     command->callback([options, &exit_code] { exit_code = validate(*options); });

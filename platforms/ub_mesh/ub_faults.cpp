@@ -83,12 +83,15 @@ void warn_of_times(const ub_mesh_config& config, std::vector<config_problem>& p)
         if (f.at.value() == 0 || !goes_down(f))
             continue;
         if (config.ub.transport == ub_transport::ctp)
-            warn(at, fmt::format("is {}, and with ub.transport: ctp what is on a link when it fails is lost, and nobody sends it "
-                                 "again: a collective that needs it ends as failed. Write ub.transport: rtp to survive it.",
-                                 to_string(f.at)));
+            warn(at,
+                 fmt::format(
+                     "is {}, and with ub.transport: ctp what is on a link when it fails is lost, and nobody sends it "
+                     "again: a collective that needs it ends as failed. Write ub.transport: rtp to survive it.",
+                     to_string(f.at)));
         else if (faults.notification == ub_notification::none)
-            warn("notification", "is none: sources go on using a link that has failed, and send what is lost there again "
-                                 "after ub.rtp_timeout; write direct or hop_by_hop.");
+            warn("notification",
+                 "is none: sources go on using a link that has failed, and send what is lost there again "
+                 "after ub.rtp_timeout; write direct or hop_by_hop.");
     }
     for (std::size_t i = 0; i < faults.npus.size(); ++i)
         behind_the_end(fmt::format("npus.{}.at", i), faults.npus[i].at, "the NPU will not fail");
@@ -157,14 +160,16 @@ void check_faults(const ub_mesh_config& config, std::vector<config_problem>& p)
                 return at->second;
             if (name.empty()) {
                 p.push_back({severity::error, fmt::format("faults.links.{}.{}", i, key),
-                             fmt::format("is missing; write the name of the device at this end, for example \"{}\".", example)});
+                             fmt::format("is missing; write the name of the device at this end, for example \"{}\".",
+                                         example)});
                 return std::nullopt;
             }
-            p.push_back({severity::error, fmt::format("faults.links.{}.{}", i, key),
-                         fmt::format("is {}, and no device of this machine has that name; {}the first NPU is {}, which has links "
-                                     "to {}.",
-                                     in_quotes(name), meant_among(names, name), example,
-                                     neighbours_of(plan, topology.npu_router(0)))});
+            p.push_back(
+                {severity::error, fmt::format("faults.links.{}.{}", i, key),
+                 fmt::format(
+                     "is {}, and no device of this machine has that name; {}the first NPU is {}, which has links "
+                     "to {}.",
+                     in_quotes(name), meant_among(names, name), example, neighbours_of(plan, topology.npu_router(0)))});
             return std::nullopt;
         };
         const auto from = find("from", f.from);
@@ -179,15 +184,18 @@ void check_faults(const ub_mesh_config& config, std::vector<config_problem>& p)
             continue;
         }
         if (f.lanes && *f.lanes >= plan.links[link].lanes)
-            p.push_back({severity::error, fmt::format("faults.links.{}.lanes", i),
-                         fmt::format("is {}, but the link has {}; write fewer, or leave it out for a link that goes down.",
-                                     *f.lanes, plan.links[link].lanes)});
+            p.push_back(
+                {severity::error, fmt::format("faults.links.{}.lanes", i),
+                 fmt::format("is {}, but the link has {}; write fewer, or leave it out for a link that goes down.",
+                             *f.lanes, plan.links[link].lanes)});
         for (std::size_t k = 0; k < i; ++k)
             if (same_ends(f, faults.links[k]) && overlap(f, faults.links[k]))
-                p.push_back({severity::error, fmt::format("faults.links.{}", i),
-                             fmt::format("is the link of faults.links.{}, which is down at the same time; leave one of the two out, "
-                                         "or write until where the first ends.",
-                                         k)});
+                p.push_back(
+                    {severity::error, fmt::format("faults.links.{}", i),
+                     fmt::format(
+                         "is the link of faults.links.{}, which is down at the same time; leave one of the two out, "
+                         "or write until where the first ends.",
+                         k)});
     }
     warn_of_times(config, p);
     std::vector<std::uint32_t> failed;
@@ -197,8 +205,8 @@ void check_faults(const ub_mesh_config& config, std::vector<config_problem>& p)
         if (!npu) {
             p.push_back({severity::error, key,
                          fmt::format("is {}, and no NPU of this machine has that name; {}the first is {}, the last {}.",
-                                     in_quotes(faults.npus[i].npu), meant_among(names, faults.npus[i].npu, "npu("), example,
-                                     plan.routers[topology.npu_router(config.mesh.ranks() - 1)].name)});
+                                     in_quotes(faults.npus[i].npu), meant_among(names, faults.npus[i].npu, "npu("),
+                                     example, plan.routers[topology.npu_router(config.mesh.ranks() - 1)].name)});
             continue;
         }
         if (std::find(failed.begin(), failed.end(), *npu) != failed.end())
@@ -247,11 +255,13 @@ std::string describe_faults(const ub_mesh_config& config)
 {
     const ub_faults_config& faults = config.faults;
     std::string text;
-    const auto when = [](duration at) { return at.value() == 0 ? std::string("from the start") : "at " + to_string(at); };
+    const auto when = [](duration at) {
+        return at.value() == 0 ? std::string("from the start") : "at " + to_string(at);
+    };
     for (const ub_link_fault_config& f : faults.links) {
         const std::string what = f.bit_error_rate ? fmt::format("has a bit error rate of {}", *f.bit_error_rate)
-                                 : f.lanes        ? fmt::format("goes on with {} lane{}", *f.lanes, *f.lanes == 1 ? "" : "s")
-                                                  : "is down";
+                                 : f.lanes ? fmt::format("goes on with {} lane{}", *f.lanes, *f.lanes == 1 ? "" : "s")
+                                           : "is down";
         text += fmt::format("Fault     {} - {} {} {}{}\n", f.from, f.to, what, when(f.at),
                             f.until ? ", until " + to_string(*f.until) : "");
     }

@@ -39,12 +39,16 @@ struct ub_link_fault_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("from", self.from, "A device, by its name: npu(p0,r0,b1,3), leaf(p0,r0,1.2) of plane 1 and board 2, spine(p0,r0,1.1), hrs(17)", "");
+        visit(
+            "from", self.from,
+            "A device, by its name: npu(p0,r0,b1,3), leaf(p0,r0,1.2) of plane 1 and board 2, spine(p0,r0,1.1), hrs(17)",
+            "");
         visit("to", self.to, "The device at the other end", "");
         visit("at", self.at, "When it happens; 0 ps: from the start, and routing knows", "");
         visit("until", self.until, "When the link works again; left out: never", "");
         visit("lanes", self.lanes, "The link goes on with this many lanes; left out: it goes down", "");
-        visit("bit_error_rate", self.bit_error_rate, "The link has this rate in place of ub.bit_error_rate, from the start", "");
+        visit("bit_error_rate", self.bit_error_rate,
+              "The link has this rate in place of ub.bit_error_rate, from the start", "");
     }
 };
 
@@ -55,10 +59,11 @@ struct ub_npu_fault_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("npu", self.npu, "The NPU that fails: npu(p0,r0,b1,3)", "");
-        visit("at", self.at,
-              "When; 0 ps: from the start. Later: the collective under way is lost, and the job restarts from its last checkpoint "
-              "when the take-over is done: see `take_over`",
-              "");
+        visit(
+            "at", self.at,
+            "When; 0 ps: from the start. Later: the collective under way is lost, and the job restarts from its last checkpoint "
+            "when the take-over is done: see `take_over`",
+            "");
     }
 };
 
@@ -76,17 +81,21 @@ struct ub_faults_config {
     {
         visit("links", self.links, "Links that fail, narrow or have bit errors; both directions", "");
         visit("npus", self.npus, "NPUs that fail", "");
-        visit("recovery", self.recovery,
-              "spare: the rack's spare NPU takes over, its peers' links are re-routed through the LRS; mask: the job runs on the NPUs "
-              "that are left",
-              "64+1: UB-Mesh, section 3.3.2 (Q)");
-        visit("notification", self.notification,
-              "direct: the ends of a failed link tell the sources that use it; hop_by_hop: every device tells its neighbours; none",
-              "UB-Mesh, section 4.2 (Q)");
+        visit(
+            "recovery", self.recovery,
+            "spare: the rack's spare NPU takes over, its peers' links are re-routed through the LRS; mask: the job runs on the NPUs "
+            "that are left",
+            "64+1: UB-Mesh, section 3.3.2 (Q)");
+        visit(
+            "notification", self.notification,
+            "direct: the ends of a failed link tell the sources that use it; hop_by_hop: every device tells its neighbours; none",
+            "UB-Mesh, section 4.2 (Q)");
         visit("notice_software", self.notice_software, "direct: work of the source's software on a notice", "assumed");
         visit("table_write", self.table_write, "Writing the paths or tables that change", "assumed");
-        visit("flood_per_hop", self.flood_per_hop, "hop_by_hop: work of the control plane on every device", "assumed: 1 to 10 ms");
-        visit("take_over", self.take_over, "From the failure of an NPU to the restart of the job", "3 minutes, UB-Mesh, section 6.6 (Q)");
+        visit("flood_per_hop", self.flood_per_hop, "hop_by_hop: work of the control plane on every device",
+              "assumed: 1 to 10 ms");
+        visit("take_over", self.take_over, "From the failure of an NPU to the restart of the job",
+              "3 minutes, UB-Mesh, section 6.6 (Q)");
     }
     std::vector<config_problem> validate() const;
 };

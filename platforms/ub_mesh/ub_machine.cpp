@@ -78,8 +78,8 @@ void ub_machine::build(std::size_t number)
         used[behind] = true;
         if (behind != rank) // a spare NPU stands in, or ranks have closed up
             i.fabric->take_over(rank, behind);
-        i.chips.push_back(std::make_unique<chip>(fmt::format("npu_{}{}", npu, suffix).c_str(), i.time, i.pool, config_.npu.chip(),
-                                                 view, i.config.table(rank)));
+        i.chips.push_back(std::make_unique<chip>(fmt::format("npu_{}{}", npu, suffix).c_str(), i.time, i.pool,
+                                                 config_.npu.chip(), view, i.config.table(rank)));
         chip& c = *i.chips.back();
         for (std::uint32_t die = 0; die < k_dies; ++die) {
             ub_io_controller& controller = i.fabric->controller(behind, die);
@@ -88,8 +88,8 @@ void ub_machine::build(std::size_t number)
                 controller.out.bind(c.dma.from_fabric(die));
                 continue;
             }
-            i.group_ports.push_back(std::make_unique<ub_group_port>(fmt::format("group_{}_{}{}", npu, die, suffix).c_str(),
-                                                                    k_ub_vls, config_.group_of(rank)));
+            i.group_ports.push_back(std::make_unique<ub_group_port>(
+                fmt::format("group_{}_{}{}", npu, die, suffix).c_str(), k_ub_vls, config_.group_of(rank)));
             ub_group_port& group = *i.group_ports.back();
             c.dma.to_fabric(die).bind(group.from_chip);
             group.to_controller.bind(controller.in);
@@ -103,8 +103,8 @@ void ub_machine::build(std::size_t number)
         if (used[e])
             continue;
         for (std::uint32_t die = 0; die < i.fabric->dies(e); ++die) {
-            i.idle_ports.push_back(std::make_unique<ub_idle_port>(fmt::format("idle_{}_{}{}", e, die, suffix).c_str(), k_ub_vls,
-                                                                  std::max(256u, config_.burst_cells())));
+            i.idle_ports.push_back(std::make_unique<ub_idle_port>(fmt::format("idle_{}_{}{}", e, die, suffix).c_str(),
+                                                                  k_ub_vls, std::max(256u, config_.burst_cells())));
             i.idle_ports.back()->to_controller.bind(i.fabric->controller(e, die).in);
             i.fabric->controller(e, die).out.bind(i.idle_ports.back()->from_controller);
         }
@@ -210,7 +210,8 @@ restart_plan ub_machine::restart()
     if (config_.faults.recovery == ub_recovery::mask)
         plan.remedy = fmt::format("the job was set up again on {} NPUs", now().chips.size());
     else
-        plan.remedy = npus.size() == 1 ? "the spare NPU of its rack had taken over" : "the spare NPUs of their racks had taken over";
+        plan.remedy = npus.size() == 1 ? "the spare NPU of its rack had taken over"
+                                       : "the spare NPUs of their racks had taken over";
     return plan;
 }
 
@@ -264,8 +265,8 @@ void ub_machine::link_given_up(incarnation& i, std::uint32_t link, std::uint64_t
 bool ub_machine::at_rest()
 {
     const incarnation& i = now();
-    return i.fabric->idle() && std::all_of(i.chip_list.begin(), i.chip_list.end(),
-                                           [](const chip* c) { return c->dma.idle(); });
+    return i.fabric->idle() &&
+           std::all_of(i.chip_list.begin(), i.chip_list.end(), [](const chip* c) { return c->dma.idle(); });
 }
 
 std::vector<chip*> ub_machine::chips_of_all_restarts() const

@@ -89,10 +89,11 @@ struct ub_mesh_config {
         visit("ub", self.ub, "Unified Bus: links, controllers, switches, routing", "");
         visit("npu", self.npu, "One NPU", "");
         visit("faults", self.faults, "What is broken, or breaks", "");
-        visit("prices", self.prices,
-              "File with prices and failure rates, from the folder of this file: `weft check` then prints the bill of materials, availability "
-              "and cost",
-              "");
+        visit(
+            "prices", self.prices,
+            "File with prices and failure rates, from the folder of this file: `weft check` then prints the bill of materials, availability "
+            "and cost",
+            "");
     }
     std::vector<config_problem> validate() const;
 
@@ -100,7 +101,8 @@ struct ub_mesh_config {
     /// NPU position (rank of the healthy machine) of every rank; where a spare NPU stands in, the position it serves.
     std::vector<std::uint32_t> positions() const;
     abi::platform_table table(std::uint32_t rank) const;
-    const std::vector<std::uint32_t>& group_of(std::uint32_t rank) const; ///< with groups; throws bug for a rank in none
+    const std::vector<std::uint32_t>&
+    group_of(std::uint32_t rank) const; ///< with groups; throws bug for a rank in none
     std::uint64_t burst_payload() const { return run.burst.value() * ub.max_payload.value(); }
     /// Cells that a VL buffer must hold so that bursts can stream: two of them. 0 for single packets.
     std::uint32_t burst_cells() const;
@@ -124,8 +126,8 @@ struct ub_routes {
     std::vector<bool> down; ///< links that are down from the start
     /// Endpoints that have a path over the link or its reverse among those they use.
     std::vector<std::uint32_t> sources_over(std::uint32_t link) const;
-    std::string report;     ///< lines for `weft check`: rule, proof, paths admitted
-    std::string problem;    ///< why it cannot be used; "" when it can
+    std::string report;      ///< lines for `weft check`: rule, proof, paths admitted
+    std::string problem;     ///< why it cannot be used; "" when it can
     std::string problem_key; ///< of the file
 
 private:

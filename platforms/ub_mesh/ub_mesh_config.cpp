@@ -43,18 +43,21 @@ std::vector<config_problem> ub_shape::validate() const
     lanes("x_lanes", x_lanes);
     lanes("y_lanes", y_lanes);
     if (backplane_lanes < 4 || backplane_lanes > 64 || backplane_lanes % 4 != 0)
-        p.push_back({severity::error, "backplane_lanes",
-                     fmt::format("is {}, must be 4 to 64 and a multiple of 4: there are four planes.", backplane_lanes)});
+        p.push_back(
+            {severity::error, "backplane_lanes",
+             fmt::format("is {}, must be 4 to 64 and a multiple of 4: there are four planes.", backplane_lanes)});
     if (!no_errors(p))
         return p;
     if (ranks() < 2)
         p.push_back({severity::error, "", "has one NPU; a machine needs at least two."});
     if (!backplane && racks() > 1)
-        p.push_back({severity::error, "backplane", "is false, but racks are connected by the LRS of their back-planes."});
+        p.push_back(
+            {severity::error, "backplane", "is false, but racks are connected by the LRS of their back-planes."});
     if (!hrs && pods > 1)
         p.push_back({severity::error, "hrs", "is false, but several pods are connected by HRS only; write hrs: true."});
     if (!backplane && hrs)
-        p.push_back({severity::error, "hrs", "is true, but HRS are connected to the LRS of back-planes; write backplane: true."});
+        p.push_back({severity::error, "hrs",
+                     "is true, but HRS are connected to the LRS of back-planes; write backplane: true."});
     if (pod == ub_pod_kind::clos && !hrs)
         p.push_back({severity::error, "hrs", "is false, but pod: clos connects racks by HRS; write hrs: true."});
     return p;
@@ -63,8 +66,8 @@ std::vector<config_problem> ub_shape::validate() const
 std::vector<config_problem> ub_cables::validate() const
 {
     std::vector<config_problem> p;
-    for (const auto& [key, d] : {std::pair{"x", x}, std::pair{"y", y}, std::pair{"backplane", backplane}, std::pair{"z", z},
-                                 std::pair{"alpha", alpha}, std::pair{"hrs", hrs}})
+    for (const auto& [key, d] : {std::pair{"x", x}, std::pair{"y", y}, std::pair{"backplane", backplane},
+                                 std::pair{"z", z}, std::pair{"alpha", alpha}, std::pair{"hrs", hrs}})
         if (d.value() < 1'000 || d.value() > k_longest_cable_ps)
             p.push_back({severity::error, key, fmt::format("is {}, must be 1 ns to 100 us.", to_string(d))});
     return p;
@@ -143,7 +146,8 @@ std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm alg
 {
     const char* reason = "";
     if (!firmware::supports(op, algo, table(0), transposed, &reason)) {
-        const std::string where = ranks() == mesh.ranks() ? "here" : fmt::format("on the {} NPUs that are left", ranks());
+        const std::string where =
+            ranks() == mesh.ranks() ? "here" : fmt::format("on the {} NPUs that are left", ranks());
         return fmt::format("{} by {} cannot run {}: {}.", name_of(op), name_of(algo), where, reason);
     }
     if (ranks() == mesh.ranks() || failed_from_the_start(faults))
@@ -177,7 +181,8 @@ std::vector<config_problem> ub_mesh_config::shape_problems() const
 {
     std::vector<config_problem> p;
     if (mesh.ranks() > k_most_ranks)
-        p.push_back({severity::error, "mesh", fmt::format("has {} NPUs, must be at most {}.", mesh.ranks(), k_most_ranks)});
+        p.push_back(
+            {severity::error, "mesh", fmt::format("has {} NPUs, must be at most {}.", mesh.ranks(), k_most_ranks)});
     for (const std::string& reason : ub_topology::problems(mesh))
         p.push_back({severity::error, "mesh", fmt::format("cannot be built: {}.", reason)});
     if (!no_errors(p))
@@ -193,8 +198,8 @@ void ub_mesh_config::check_workload(std::vector<config_problem>& p) const
     workload_ground ground;
     ground.ranks = ranks();
     ground.room_bytes = chip.buffer_bytes();
-    ground.room_text = fmt::format("npu.hbm.capacity is {}, of which the descriptor rings take {}", to_string(chip.hbm.capacity),
-                                   to_string(data_size(chip.ring_area_bytes())));
+    ground.room_text = fmt::format("npu.hbm.capacity is {}, of which the descriptor rings take {}",
+                                   to_string(chip.hbm.capacity), to_string(data_size(chip.ring_area_bytes())));
     ground.refusal = [this](abi::collective_op op, abi::algorithm algo, bool transposed) {
         return refusal_of(op, algo, transposed);
     };
@@ -215,17 +220,18 @@ void ub_mesh_config::check_workload(std::vector<config_problem>& p) const
 void ub_mesh_config::check_burst(std::vector<config_problem>& p) const
 {
     if (burst_payload() > k_most_burst_bytes) {
-        p.push_back({severity::error, "burst",
-                     fmt::format("is {} of ub.max_payload = {}, {} in one transaction; must be at most 64 MiB.",
-                                 to_string(run.burst), to_string(ub.max_payload), to_string(data_size(burst_payload())))});
+        p.push_back(
+            {severity::error, "burst",
+             fmt::format("is {} of ub.max_payload = {}, {} in one transaction; must be at most 64 MiB.",
+                         to_string(run.burst), to_string(ub.max_payload), to_string(data_size(burst_payload())))});
         return;
     }
     const bandwidth slowest = ub.link_rate(1);
     const std::uint64_t transmission = wire_rate(slowest).time_ps(ub.format().wire_bytes(burst_payload()));
     if (transmission > k_longest_transmission_ps)
         p.push_back({severity::error, "burst",
-                     fmt::format("is {}, which take {} on one lane of {}; must take at most 4 ms.", to_string(run.burst),
-                                 rounded_text(duration(transmission)), to_string(slowest))});
+                     fmt::format("is {}, which take {} on one lane of {}; must take at most 4 ms.",
+                                 to_string(run.burst), rounded_text(duration(transmission)), to_string(slowest))});
 }
 
 } // namespace weft

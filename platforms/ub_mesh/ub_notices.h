@@ -22,8 +22,8 @@
 namespace weft {
 
 struct ub_notice {
-    std::uint32_t source;    ///< endpoint
-    std::uint64_t after_ps;  ///< from the failure until its controller uses other paths
+    std::uint32_t source;   ///< endpoint
+    std::uint64_t after_ps; ///< from the failure until its controller uses other paths
 };
 
 class ub_notices {

@@ -107,11 +107,11 @@ std::string ub_path_census::text() const
 {
     std::string text;
     for (const row& r : rows)
-        text += fmt::format("{}{}, {}: {} of {} paths ({:.1f} %), {} of {} sequences of classes\n",
-                            text.empty() ? "Admitted  " : "          ", r.pairs,
-                            name_of_kind(r.kind), r.admitted, r.all,
-                            r.all == 0 ? 100.0 : 100.0 * static_cast<double>(r.admitted) / static_cast<double>(r.all),
-                            r.sequences_admitted, r.sequences);
+        text +=
+            fmt::format("{}{}, {}: {} of {} paths ({:.1f} %), {} of {} sequences of classes\n",
+                        text.empty() ? "Admitted  " : "          ", r.pairs, name_of_kind(r.kind), r.admitted, r.all,
+                        r.all == 0 ? 100.0 : 100.0 * static_cast<double>(r.admitted) / static_cast<double>(r.all),
+                        r.sequences_admitted, r.sequences);
     return text;
 }
 

@@ -60,13 +60,15 @@ public:
         if (config_.ranks() != m.ranks())
             text += fmt::format("Job       {} of {} NPUs\n", config_.ranks(), m.ranks());
         text += routes()->topology->ledger().text();
-        text += fmt::format("Lanes     {:.5g} Gbps each; x4 carries {:.5g} Gbps net of FEC; full packets leave {:.1f} % of the raw rate to "
-                            "payload\n",
-                            static_cast<double>(ub.lane_rate.value()) / 1e9, static_cast<double>(ub.link_rate(4).value()) / 1e9,
-                            100 * ub.payload_efficiency());
-        text += fmt::format("Packets   up to {} of payload in {} flits of {}; {} VLs: {} classes of {}\n", to_string(ub.max_payload),
-                            ub.format().wire_bytes_of_one(ub.max_payload.value()) / ub.flit.value(), to_string(ub.flit), k_ub_vls,
-                            k_ub_classes, k_ub_lanes_per_class);
+        text += fmt::format(
+            "Lanes     {:.5g} Gbps each; x4 carries {:.5g} Gbps net of FEC; full packets leave {:.1f} % of the raw rate to "
+            "payload\n",
+            static_cast<double>(ub.lane_rate.value()) / 1e9, static_cast<double>(ub.link_rate(4).value()) / 1e9,
+            100 * ub.payload_efficiency());
+        text += fmt::format("Packets   up to {} of payload in {} flits of {}; {} VLs: {} classes of {}\n",
+                            to_string(ub.max_payload),
+                            ub.format().wire_bytes_of_one(ub.max_payload.value()) / ub.flit.value(), to_string(ub.flit),
+                            k_ub_vls, k_ub_classes, k_ub_lanes_per_class);
         if (const std::uint64_t nics = routes()->topology->ledger().nics; nics > 0)
             text += fmt::format("DCN       {} uplinks, one a NIC; what is beyond them is not modelled\n", nics);
         return text + describe_faults(config_) + notices_text();
@@ -90,10 +92,11 @@ private:
                 continue;
             const ub_notices notices(*routes()->topology, config_.ub, config_.faults);
             const std::vector<ub_notice> all = notices.of(f.link, routes()->sources_over(f.link));
-            text += all.empty() ? fmt::format("Notices   none: sources go on to use {} - {}\n", f.fault->from, f.fault->to)
-                                : fmt::format("Notices   {}: {} sources have left {} - {} within {} of its failure\n",
-                                              name_of(config_.faults.notification), all.size(), f.fault->from, f.fault->to,
-                                              rounded_text(duration(ub_notices::last_after_ps(all))));
+            text += all.empty()
+                        ? fmt::format("Notices   none: sources go on to use {} - {}\n", f.fault->from, f.fault->to)
+                        : fmt::format("Notices   {}: {} sources have left {} - {} within {} of its failure\n",
+                                      name_of(config_.faults.notification), all.size(), f.fault->from, f.fault->to,
+                                      rounded_text(duration(ub_notices::last_after_ps(all))));
         }
         return text;
     }
@@ -116,7 +119,15 @@ const platform_info k_ub_mesh_info = {
                 return nullptr;
         std::optional<ub_prices> prices;
         if (!config.prices.empty()) {
-            prices = read_prices(beside(document.file_name(), config.prices), problems);
+            const std::string path = beside(document.file_name(), config.prices);
+            try {
+                prices = read_prices(path, problems);
+            } catch (const user_error& e) {
+                add_problem(document, problems, "prices",
+                            fmt::format("is \"{}\", looked for beside this file, and cannot be read: {}.", config.prices,
+                                        e.what()));
+                return nullptr;
+            }
             for (const problem& p : problems)
                 if (p.level == severity::error)
                     return nullptr;

@@ -86,8 +86,8 @@ std::vector<std::uint32_t> ub_routes::sources_over(std::uint32_t link) const
         const bool inside = a.rack >= 0 && a.rack == b.rack;
         for (std::uint32_t e = 0; e < plan.endpoint_router.size(); ++e) {
             const ub_place& p = topology->place_of(plan.endpoint_router[e]);
-            const bool near = inside ? p.rack == a.rack
-                                     : (a.pod >= 0 && p.pod == a.pod) || (b.pod >= 0 && p.pod == b.pod);
+            const bool near =
+                inside ? p.rack == a.rack : (a.pod >= 0 && p.pod == a.pod) || (b.pod >= 0 && p.pod == b.pod);
             if (near)
                 all.push_back(e);
         }

@@ -37,11 +37,11 @@ struct ub_shape {
     std::uint32_t npus = 8;      ///< of a board: X dimension
     ub_rack_kind rack = ub_rack_kind::full_mesh_2d;
     ub_pod_kind pod = ub_pod_kind::full_mesh_2d;
-    bool backplane = true;            ///< false: boards alone, without LRS, CPUs, spare NPU (a single board or a bare mesh)
-    bool hrs = false;                 ///< racks connect to HRS (needed for more than one pod; lets one pod borrow)
-    std::uint32_t x_lanes = 4;        ///< of each X link
-    std::uint32_t y_lanes = 4;        ///< of each Y link
-    std::uint32_t backplane_lanes = 16; ///< of each NPU to its LRS, over four planes
+    bool backplane = true;     ///< false: boards alone, without LRS, CPUs, spare NPU (a single board or a bare mesh)
+    bool hrs = false;          ///< racks connect to HRS (needed for more than one pod; lets one pod borrow)
+    std::uint32_t x_lanes = 4; ///< of each X link
+    std::uint32_t y_lanes = 4; ///< of each Y link
+    std::uint32_t backplane_lanes = 16;  ///< of each NPU to its LRS, over four planes
     std::uint32_t rack_link_lanes = 128; ///< of each rack-to-rack link, over four planes
 
     std::uint32_t racks_per_pod() const { return rack_rows * rack_cols; }
@@ -51,13 +51,16 @@ struct ub_shape {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("pods", self.pods, "Pods of a SuperPod, joined by HRS", "8 in a SuperPod of 8192 NPUs, UB-Mesh section 3.3.4 (Q)");
-        visit("rack_rows", self.rack_rows, "Racks of a column of a pod (alpha dimension)", "4, UB-Mesh section 3.3.3 (Q)");
+        visit("pods", self.pods, "Pods of a SuperPod, joined by HRS",
+              "8 in a SuperPod of 8192 NPUs, UB-Mesh section 3.3.4 (Q)");
+        visit("rack_rows", self.rack_rows, "Racks of a column of a pod (alpha dimension)",
+              "4, UB-Mesh section 3.3.3 (Q)");
         visit("rack_cols", self.rack_cols, "Racks of a row of a pod (Z dimension)", "4, UB-Mesh section 3.3.3 (Q)");
         visit("boards", self.boards, "NPU boards of a rack (Y dimension)", "8, UB-Mesh section 3.3.1 (Q)");
         visit("npus", self.npus, "NPUs of a board (X dimension)", "8, UB-Mesh section 3.3.1 (Q)");
         visit("rack", self.rack,
-              "Inside a rack: 2d_fm, the full mesh of UB-Mesh, or a baseline: 1d_fm_a, 1d_fm_b, clos", "UB-Mesh, Fig. 16 (Q)");
+              "Inside a rack: 2d_fm, the full mesh of UB-Mesh, or a baseline: 1d_fm_a, 1d_fm_b, clos",
+              "UB-Mesh, Fig. 16 (Q)");
         visit("pod", self.pod, "Between the racks of a pod: 2d_fm, or the baseline clos", "UB-Mesh, Fig. 18 (Q)");
         visit("backplane", self.backplane,
               "LRS back-planes with CPUs, NICs and the spare NPU; false: the NPUs' own links only (one rack)", "");
@@ -74,23 +77,26 @@ struct ub_shape {
 
 /// Length of the cables of a class; with 5 ns/m that is the propagation (table 2 for the lengths; 5 ns/m assumed).
 struct ub_cables {
-    duration x = duration(5'000);          ///< 1 m
-    duration y = duration(5'000);          ///< 1 m
-    duration backplane = duration(5'000);  ///< NPU, leaf, spine: 1 m, assumed
-    duration z = duration(50'000);         ///< 10 m
-    duration alpha = duration(500'000);    ///< 100 m
-    duration hrs = duration(5'000'000);    ///< 1000 m
+    duration x = duration(5'000);         ///< 1 m
+    duration y = duration(5'000);         ///< 1 m
+    duration backplane = duration(5'000); ///< NPU, leaf, spine: 1 m, assumed
+    duration z = duration(50'000);        ///< 10 m
+    duration alpha = duration(500'000);   ///< 100 m
+    duration hrs = duration(5'000'000);   ///< 1000 m
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         const char* const metre = "about 1 m, UB-Mesh table 2 (Q), at 5 ns/m (assumed)";
         visit("x", self.x, "Propagation between NPUs of a board", metre);
         visit("y", self.y, "Propagation between boards of a rack", metre);
-        visit("backplane", self.backplane, "Propagation between NPU, CPU, NIC and LRS, and between LRS", "assumed: 1 m");
-        visit("z", self.z, "Propagation between racks of a row", "about 10 m, UB-Mesh table 2 (Q), at 5 ns/m (assumed)");
+        visit("backplane", self.backplane, "Propagation between NPU, CPU, NIC and LRS, and between LRS",
+              "assumed: 1 m");
+        visit("z", self.z, "Propagation between racks of a row",
+              "about 10 m, UB-Mesh table 2 (Q), at 5 ns/m (assumed)");
         visit("alpha", self.alpha, "Propagation between racks of a column",
               "about 100 m, UB-Mesh table 2 (Q), at 5 ns/m (assumed)");
-        visit("hrs", self.hrs, "Propagation between rack and HRS", "about 1000 m, UB-Mesh table 2 (Q), at 5 ns/m (assumed)");
+        visit("hrs", self.hrs, "Propagation between rack and HRS",
+              "about 1000 m, UB-Mesh table 2 (Q), at 5 ns/m (assumed)");
     }
     std::vector<config_problem> validate() const;
 };

@@ -111,8 +111,9 @@ run_outcome collective_runner::run()
     outcome_.warnings = link_failure_warnings(machine_, end_ps_, outcome_.failure.empty());
     if (outcome_.failure.empty())
         for (const std::string& what : machine_.interruptions_to_come())
-            outcome_.warnings.push_back(fmt::format("faults: {}, after the end of the run at {}: the fault had no effect.",
-                                                    what, rounded_text(duration(end_ps_))));
+            outcome_.warnings.push_back(
+                fmt::format("faults: {}, after the end of the run at {}: the fault had no effect.", what,
+                            rounded_text(duration(end_ps_))));
     digest64 digest;
     add_to_digest(digest);
     outcome_.digest = digest.value();
@@ -192,10 +193,11 @@ void collective_runner::restart(std::uint64_t checkpoint_ps, const std::string& 
     r.resumed_ps = kernel_now_ps();
     restarts_ps_ += r.resumed_ps - begin_ps;
     activity_at_last_look_ = 0;
-    const std::string work = r.lost_ps == 0 ? "nothing was under way"
-                                            : fmt::format("{} was lost with {} of work", lost, rounded_text(duration(r.lost_ps)));
-    r.text = fmt::format("{} at {}; {}; {} by {}, and the job went on with {}.", plan.cause, to_string(duration(r.at_ps)), work,
-                         plan.remedy, rounded_text(duration(r.resumed_ps)), lost);
+    const std::string work = r.lost_ps == 0
+                                 ? "nothing was under way"
+                                 : fmt::format("{} was lost with {} of work", lost, rounded_text(duration(r.lost_ps)));
+    r.text = fmt::format("{} at {}; {}; {} by {}, and the job went on with {}.", plan.cause,
+                         to_string(duration(r.at_ps)), work, plan.remedy, rounded_text(duration(r.resumed_ps)), lost);
     outcome_.restarts.push_back(std::move(r));
 }
 
@@ -373,7 +375,8 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
             return false;
         }
         if (!picture.empty()) { // nothing but a time-out can happen: go there in one step
-            const std::uint64_t rest_ps = machine_.interrupted_at_ps() - std::min(machine_.interrupted_at_ps(), kernel_now_ps());
+            const std::uint64_t rest_ps =
+                machine_.interrupted_at_ps() - std::min(machine_.interrupted_at_ps(), kernel_now_ps());
             sc_core::wait(sc_time_from_ps(std::min(config_.firmware_timeout.value(), rest_ps)), all_answered_);
         }
         if (observer_ != nullptr)

@@ -23,9 +23,9 @@ void check_collectives(const run_config& run, const workload_ground& ground, std
                 problems.push_back({severity::error, place, refusal});
         }
         if (spec.root >= ground.ranks)
-            problems.push_back({severity::error, key + ".root",
-                                fmt::format("is {}, but the ranks of {} are 0 to {}.", spec.root, ground.ranks_of,
-                                            ground.ranks - 1)});
+            problems.push_back(
+                {severity::error, key + ".root",
+                 fmt::format("is {}, but the ranks of {} are 0 to {}.", spec.root, ground.ranks_of, ground.ranks - 1)});
         else if (const std::string refusal = spec.op == abi::collective_op::broadcast && ground.root_refusal
                                                  ? ground.root_refusal(spec.root, spec.transposed)
                                                  : std::string();
@@ -38,10 +38,10 @@ void check_collectives(const run_config& run, const workload_ground& ground, std
             const std::uint64_t need = hbm_bytes_for(output_offset, c, ground.ranks);
             if (need <= ground.room_bytes)
                 continue;
-            problems.push_back({severity::error, spec.sizes.empty() ? key + ".range.to" : key + ".sizes",
-                                fmt::format("{} of {} needs {} of HBM per chip, but {}.", name_of(spec.op),
-                                            to_string(data_size(c.size_bytes)), to_string(data_size(need)),
-                                            ground.room_text)});
+            problems.push_back(
+                {severity::error, spec.sizes.empty() ? key + ".range.to" : key + ".sizes",
+                 fmt::format("{} of {} needs {} of HBM per chip, but {}.", name_of(spec.op),
+                             to_string(data_size(c.size_bytes)), to_string(data_size(need)), ground.room_text)});
             break;
         }
     }

@@ -17,7 +17,7 @@ struct workload_ground {
     std::uint32_t ranks = 0;
     const char* ranks_of = "this machine"; ///< as in "the ranks of this mesh are 0 to 63"
     std::uint64_t room_bytes = 0;          ///< of one memory, for buffers
-    std::string room_text; ///< "chip.hbm.capacity is 32 GiB, of which the descriptor rings take 32 KiB"
+    std::string room_text;                 ///< "chip.hbm.capacity is 32 GiB, of which the descriptor rings take 32 KiB"
     /// Why the firmware cannot run it here, as a sentence; "" when it can.
     std::function<std::string(abi::collective_op, abi::algorithm, bool transposed)> refusal;
     /// The same of a root that exists.

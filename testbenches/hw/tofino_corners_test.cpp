@@ -344,7 +344,7 @@ TEST_CASE("tofino: every bad frame is dropped and counted by its reason")
     op.op = static_cast<sml::opcode>(0x04);
     key.reth.key = 0x10'0000;
     gap.op = sml::opcode::write_middle;
-    const auto cut = [](std::uint64_t carried, std::uint32_t wire) {
+    const auto cut = [](std::uint32_t carried, std::uint32_t wire) {
         return [=](packet& p) {
             p.payload_bytes = carried;
             if (wire != 0)

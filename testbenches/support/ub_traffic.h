@@ -233,7 +233,7 @@ private:
             ports_[a.port]->in->credit(0, a.cells, 0);
         }
         p->vl = static_cast<std::uint8_t>(c * k_ub_lanes_per_class);
-        p->payload_bytes = load_.payload_bytes;
+        p->payload_bytes = static_cast<std::uint32_t>(load_.payload_bytes);
         p->packet_count = format_.packets_for(load_.payload_bytes);
         p->wire_bytes = wire_bytes_;
         p->cells = cells_;
