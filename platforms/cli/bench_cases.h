@@ -59,6 +59,7 @@ struct ub_case {
     std::uint32_t burst = 1;
     std::uint32_t payload_bytes = 1024;
     std::uint64_t chunk_bytes = 128 << 10;
+    bool shortest = false; ///< paths; else all
 };
 /// "hops_per_s", "events_per_hop", "hops", "time_us", "cpu_s", "resident_MiB".
 figures bench_ub_mesh(const ub_case& what);

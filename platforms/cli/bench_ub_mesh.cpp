@@ -19,6 +19,8 @@ ub_mesh_config config_of(const ub_case& what)
     config.run.data = data_mode::off;
     config.run.burst = packet_count(what.burst);
     config.ub.max_payload = data_size(what.payload_bytes);
+    if (what.shortest)
+        config.ub.paths = ub_path_use::shortest;
     config.mesh.pods = what.pods;
     config.mesh.rack_rows = config.mesh.rack_cols = what.racks;
     config.mesh.hrs = what.racks > 1;

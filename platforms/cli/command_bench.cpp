@@ -70,7 +70,7 @@ private:
 };
 
 // Of configs/ub_mesh/superpod.yaml.
-constexpr std::uint32_t k_superpod_burst = 32;
+constexpr std::uint32_t k_superpod_burst = 256;
 constexpr std::uint64_t k_superpod_chunk = 1 << 20;
 
 std::string millions(double value) { return fmt::format("{:.2f} M/s", value / 1e6); }
@@ -257,8 +257,9 @@ void measure_ub_bursts(page& out, bool full)
             names += fmt::format("{}{}", names.empty() ? "" : ", ", burst);
             worst = std::max(worst, std::abs(error));
         }
-        out.line(fmt::format("{}{} {}, chunks of {} KiB: bursts of {} packets", c.all_to_all ? "all-to-all, " : "",
-                             c.algorithm, c.size, c.chunk_bytes >> 10, names),
+        out.line(fmt::format("{}{} {}, {} paths, chunks of {} KiB: bursts of {} packets",
+                             c.all_to_all ? "all-to-all, " : "", c.algorithm, c.size, c.shortest ? "shortest" : "all",
+                             c.chunk_bytes >> 10, names),
                  errors, counts ? "<= 2 %" : "", worst <= k_error_target);
     };
     out.title("UB-Mesh: error of the simulated time of bursts against single packets, one rack, data off");
@@ -276,14 +277,15 @@ void measure_ub_bursts(page& out, bool full)
         c.algorithm = "direct";
         line(c, {16, 64, 256}, false);
     }
-    if (!full)
-        return;
     c.all_to_all = false;
     c.algorithm = "hierarchical";
     c.size = "256 MiB";
     c.chunk_bytes = k_superpod_chunk;
+    c.shortest = true;
     line(c, {k_superpod_burst}, true);
-    line(c, {64, 256}, false);
+    c.shortest = false;
+    if (full)
+        line(c, {32, 64, k_superpod_burst}, false);
 }
 
 void measure_superpod(page& out)
@@ -297,6 +299,7 @@ void measure_superpod(page& out)
     c.size = "256 MiB";
     c.burst = k_superpod_burst;
     c.chunk_bytes = k_superpod_chunk;
+    c.shortest = true;
     const auto r = in_child([=] { return bench_ub_mesh(c); });
     out.line("simulated time", fmt::format("{:.3f} ms", r.at("time_us") / 1000));
     out.line("CPU time", fmt::format("{:.0f} s", r.at("cpu_s")), "<= 5 min", r.at("cpu_s") <= k_seconds);

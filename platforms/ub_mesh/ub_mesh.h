@@ -91,7 +91,7 @@ struct ub_mesh_config {
         visit("faults", self.faults, "What is broken, or breaks", "");
         visit(
             "prices", self.prices,
-            "File with prices and failure rates, from the folder of this file: `weft check` then prints the bill of materials, availability "
+            "File with prices and failure rates, from the folder of this file or the present one: `weft check` then prints the bill of materials, availability "
             "and cost",
             "");
     }

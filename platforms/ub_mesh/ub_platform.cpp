@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <optional>
+#include <unistd.h>
 
 namespace weft {
 
@@ -119,13 +120,16 @@ const platform_info k_ub_mesh_info = {
                 return nullptr;
         std::optional<ub_prices> prices;
         if (!config.prices.empty()) {
-            const std::string path = beside(document.file_name(), config.prices);
+            // From here on as weft finds it, so that the resolved configuration is a file that works.
+            if (const std::string path = beside(document.file_name(), config.prices); access(path.c_str(), F_OK) == 0)
+                config.prices = path;
             try {
-                prices = read_prices(path, problems);
+                prices = read_prices(config.prices, problems);
             } catch (const user_error& e) {
-                add_problem(document, problems, "prices",
-                            fmt::format("is \"{}\", looked for beside this file, and cannot be read: {}.", config.prices,
-                                        e.what()));
+                add_problem(
+                    document, problems, "prices",
+                    fmt::format("cannot be read, neither from the folder of this file nor from the present one: {}.",
+                                e.what()));
                 return nullptr;
             }
             for (const problem& p : problems)

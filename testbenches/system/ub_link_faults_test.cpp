@@ -123,12 +123,13 @@ TEST_CASE("several links fail at once and one after another", "[ub]")
 
 TEST_CASE("a link that comes back is used again", "[ub]")
 {
-    ub_mesh_config config = small_rack(ub_transport::rtp);
+    ub_mesh_config config = ub_board(3); // where two have no other way but by the third
+    config.ub.transport = ub_transport::rtp;
     config.run.workload = {
         ub_spec(collective_op::all_to_all, {algorithm::direct}, std::vector<std::uint64_t>(8, 2 << 20))};
     config.ub.paths = ub_path_use::shortest;
     const ub_verdict healthy = run_exact(config);
-    ub_link_fault_config f = link_fault(k_from, k_to, healthy.end_ps / 4);
+    ub_link_fault_config f = link_fault("npu(p0,r0,b0,0)", "npu(p0,r0,b0,1)", healthy.end_ps / 4);
     config.faults.links = {f};
     const ub_verdict for_ever = run_exact(config);
     f.until = duration(healthy.end_ps / 2);
