@@ -22,6 +22,15 @@ bool failed_from_the_start(const ub_faults_config& faults)
 {
     return std::all_of(faults.npus.begin(), faults.npus.end(), [](const auto& f) { return f.at.value() == 0; });
 }
+
+bool exchanges_directly(const run_config& run)
+{
+    for (const collective_spec& spec : run.workload)
+        for (const abi::algorithm a : spec.all_algorithms())
+            if (a == abi::algorithm::direct)
+                return true;
+    return false;
+}
 } // namespace
 
 std::vector<config_problem> ub_shape::validate() const
@@ -226,6 +235,16 @@ void ub_mesh_config::check_burst(std::vector<config_problem>& p) const
                          to_string(run.burst), to_string(ub.max_payload), to_string(data_size(burst_payload())))});
         return;
     }
+    if (run.burst.value() > 1 && (ub.paths != ub_path_use::shortest || exchanges_directly(run)))
+        p.push_back(
+            {severity::warning, "burst",
+             fmt::format("is {}: a burst takes one path and one turn in every queue, so {} differ from those of single "
+                         "packets by tens of per cent (docs/17_ub_mesh.md, section 7); {}",
+                         to_string(run.burst),
+                         ub.paths == ub_path_use::shortest ? "the times of direct exchanges"
+                                                           : "times over several paths",
+                         ub.paths == ub_path_use::shortest ? "write burst: 1 packet."
+                                                           : "write burst: 1 packet, or ub.paths: shortest.")});
     const bandwidth slowest = ub.link_rate(1);
     const std::uint64_t transmission = wire_rate(slowest).time_ps(ub.format().wire_bytes(burst_payload()));
     if (transmission > k_longest_transmission_ps)

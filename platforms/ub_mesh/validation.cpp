@@ -65,12 +65,11 @@ void ub_validation::notes()
         "| machine | TP | SP in a rack | SP, two racks | EP | PP | DP |\n|---|---:|---:|---:|---:|---:|---:|\n" +
         times_.substr(0, times_.empty() ? 0 : times_.size() - 1));
     report.notes.push_back(
-        "What V3 to V5 say. The order of racks comes out for every model, and the bars of LLAMA-70B and GPT3-175B within 1.6 points. Larger "
-        "models lose less than published: compute grows with hidden^2 and communication with hidden as long as TP stays on one board; the "
-        "paper does not print its degrees, and a TP that leaves the board would lose more. V4 loses too much with shortest paths: here every "
-        "model's SP spans two racks from 64K on, with x2 of an NPU to the other rack; how much traffic leaves a rack is not published. Both kinds "
-        "of ways together fall behind borrow alone, because their weights are made for a permutation and spread an all-gather over links that "
-        "other groups need; the best set for each collective is a row below.");
+        "What V3 to V5 say. The order of racks and the order of paths come out for every model. Bars do not, where the paper's traffic "
+        "is not ours: larger models lose less than published, as compute grows with hidden^2 and communication with hidden as long as TP "
+        "stays on one board; the paper does not print its degrees, and a TP that leaves the board would lose more. V4 loses too much with "
+        "fewer paths than all: here every model's SP spans two racks from 64K on, with x2 of an NPU to the other rack; how much traffic "
+        "leaves a rack is not published.");
     report.notes.push_back(
         "### Bursts against single packets\n\n"
         "`weft bench` measures how much longer or shorter a rack's collectives get when packets are simulated in bursts.");
