@@ -87,6 +87,7 @@ void ub_path_cache::fetch(path_set& set)
     const auto n = static_cast<std::uint32_t>(set.paths.size());
     set.next = n == 0 || !set.equal ? 0 : ub_routing::way_of(set.destination, router_, n);
     set.turns = set.equal ? 0 : turns_of(set.paths);
+    set.due.assign(set.turns == k_no_round ? set.paths.size() : 0, 0);
     set.flow_path.clear();
 }
 
@@ -103,6 +104,8 @@ std::uint32_t ub_path_cache::turns_of(const std::vector<choice>& paths)
         t.weights.push_back(c.weight / common);
         sum += t.weights.back();
     }
+    if (sum > k_longest_round)
+        return k_no_round;
     const auto known =
         std::find_if(turns_.begin(), turns_.end(), [&](const turns& k) { return k.weights == t.weights; });
     if (known != turns_.end())
@@ -121,6 +124,21 @@ std::uint32_t ub_path_cache::turns_of(const std::vector<choice>& paths)
     }
     turns_.push_back(std::move(t));
     return static_cast<std::uint32_t>(turns_.size() - 1);
+}
+
+/// One turn of the same.
+std::uint32_t ub_path_cache::most_due(path_set& set)
+{
+    std::int64_t sum = 0;
+    std::uint32_t best = 0;
+    for (std::uint32_t i = 0; i < set.due.size(); ++i) {
+        set.due[i] += set.paths[i].weight;
+        sum += set.paths[i].weight;
+        if (set.due[i] > set.due[best])
+            best = i;
+    }
+    set.due[best] -= sum;
+    return best;
 }
 
 std::uint32_t ub_path_cache::choose_other(path_set& set, std::uint32_t avoid) const

@@ -37,7 +37,9 @@ public:
         bool equal = true;      ///< all weights are the same
         std::uint32_t next = 0; ///< path of equal weights, else turn
         std::vector<choice> paths;
-        std::uint32_t turns = 0;              ///< of unequal weights: into turns_
+        std::uint32_t turns = 0; ///< of unequal weights: into turns_
+        std::vector<std::int64_t>
+            due; ///< where a round would be too long to keep: how much each path lags behind its share
         std::vector<std::uint16_t> flow_path; ///< per flow % k_flows: path + 1, 0 not yet chosen
     };
 
@@ -95,6 +97,9 @@ private:
     path_set& look_up(std::uint32_t destination);
     void fetch(path_set& set);
     std::uint32_t turns_of(const std::vector<choice>& paths);
+    static std::uint32_t most_due(path_set& set);
+    static constexpr std::uint32_t k_no_round = 0xffff'ffff;
+    static constexpr std::uint64_t k_longest_round = 4096;
     bool wanted(ub_path_kind kind) const;
     std::uint32_t by_weight(path_set& set) const
     {
@@ -103,6 +108,8 @@ private:
             set.next = at + 1 == set.paths.size() ? 0 : at + 1;
             return at;
         }
+        if (!set.due.empty())
+            return most_due(set);
         const std::vector<std::uint16_t>& order = turns_[set.turns].order;
         set.next = at + 1 == order.size() ? 0 : at + 1;
         return order[at];
