@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/routing/channel_dependency.h"
 
+#include "platforms/routing/cycle_search.h"
+
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace weft {
 
@@ -172,51 +175,15 @@ private:
     bool find_cycle()
     {
         const auto n = static_cast<std::uint32_t>(link_of_.size());
-        // Take away, again and again, what nothing depends on; cycles and what hangs behind them remain.
-        std::vector<std::uint32_t> before(n, 0);
-        for (std::uint32_t c = 0; c < n; ++c)
-            each_wanted(c, [&](std::uint32_t next) { ++before[next]; });
-        std::vector<std::uint32_t> free;
-        for (std::uint32_t c = 0; c < n; ++c)
-            if (before[c] == 0)
-                free.push_back(c);
-        for (std::size_t i = 0; i < free.size(); ++i)
-            each_wanted(free[i], [&](std::uint32_t next) {
-                if (--before[next] == 0)
-                    free.push_back(next);
-            });
-        if (free.size() == n)
+        std::vector<std::uint32_t> all(n), before(n, 0);
+        std::iota(all.begin(), all.end(), 0);
+        const auto each_next = [this](std::uint32_t channel, auto&& visit) { each_wanted(channel, visit); };
+        for (const std::uint32_t c : all)
+            each_next(c, [&](std::uint32_t next) { ++before[next]; });
+        if (take_away_free_channels(all, before, each_next, [](std::uint32_t, std::uint32_t) {}) == n)
             return false;
         proof_.verdict = route_verdict::cycle;
-        std::vector<std::uint32_t> best;
-        std::vector<std::uint32_t> stamp(n, k_none), came_from(n), depth(n), queue;
-        for (std::uint32_t start = 0; start < n; ++start) {
-            if (before[start] == 0)
-                continue;
-            queue.assign(1, start);
-            stamp[start] = start;
-            depth[start] = 1;
-            bool closed = false;
-            for (std::size_t i = 0; i < queue.size() && !closed; ++i) {
-                const std::uint32_t at = queue[i];
-                if (!best.empty() && depth[at] >= best.size())
-                    break;
-                each_wanted(at, [&](std::uint32_t next) {
-                    if (next == start && !closed) {
-                        closed = true;
-                        best.assign(1, at);
-                        while (best.back() != start)
-                            best.push_back(came_from[best.back()]);
-                        std::reverse(best.begin(), best.end());
-                    } else if (stamp[next] != start) {
-                        stamp[next] = start;
-                        came_from[next] = at;
-                        depth[next] = depth[at] + 1;
-                        queue.push_back(next);
-                    }
-                });
-            }
-        }
+        const std::vector<std::uint32_t> best = shortest_cycle(all, before, each_next);
         for (const std::uint32_t c : best)
             proof_.cycle.push_back({link_of_[c], vl_of(c), k_none, k_none});
         name_pairs(best);

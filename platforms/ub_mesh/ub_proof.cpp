@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/ub_mesh/ub_proof.h"
 
+#include "platforms/routing/cycle_search.h"
+
 #include <algorithm>
 #include <fmt/format.h>
-#include <set>
 
 namespace weft {
 
@@ -52,46 +53,6 @@ private:
     const std::vector<ub_link_plan>& links_;
 };
 
-std::vector<std::uint32_t> shortest_cycle(const dependency_graph& g, const std::vector<std::uint32_t>& before,
-                                          const std::vector<bool>& used)
-{
-    const std::uint32_t n = g.channels();
-    std::vector<std::uint32_t> best, stamp(n, k_none), came_from(n), depth(n), queue;
-    std::uint32_t starts = 0;
-    for (std::uint32_t start = 0; start < n; ++start) {
-        if (!used[start] || before[start] == 0)
-            continue;
-        if (!best.empty() && (best.size() <= 2 || ++starts > k_most_starts))
-            break;
-        queue.assign(1, start);
-        stamp[start] = start;
-        depth[start] = 1;
-        bool closed = false;
-        for (std::size_t i = 0; i < queue.size() && !closed; ++i) {
-            const std::uint32_t at = queue[i];
-            if (!best.empty() && depth[at] >= best.size())
-                break;
-            g.each_next(at, [&](std::uint32_t next) {
-                if (closed || before[next] == 0)
-                    return;
-                if (next == start) {
-                    closed = true;
-                    best.assign(1, at);
-                    while (best.back() != start)
-                        best.push_back(came_from[best.back()]);
-                    std::reverse(best.begin(), best.end());
-                } else if (stamp[next] != start) {
-                    stamp[next] = start;
-                    came_from[next] = at;
-                    depth[next] = depth[at] + 1;
-                    queue.push_back(next);
-                }
-            });
-        }
-    }
-    return best;
-}
-
 } // namespace
 
 channel_proof prove_lanes(const ub_topology& topology, const ub_lane_rule& rule)
@@ -121,21 +82,16 @@ channel_proof prove_lanes(const ub_topology& topology, const ub_lane_rule& rule)
         });
     proof.used_channels = queue.size();
 
-    // Take away, again and again, what nothing depends on; cycles and what hangs behind them remain.
-    std::vector<std::uint32_t> free;
+    const auto each_next = [&](std::uint32_t channel, auto&& visit) { g.each_next(channel, visit); };
     std::vector<std::uint32_t> height(n, 1);
+    const std::size_t taken =
+        take_away_free_channels(queue, before, each_next, [&](std::uint32_t at, std::uint32_t next) {
+            height[next] = std::max(height[next], height[at] + 1);
+        });
     for (const std::uint32_t c : queue)
         if (before[c] == 0)
-            free.push_back(c);
-    for (std::size_t i = 0; i < free.size(); ++i) {
-        proof.longest_route = std::max(proof.longest_route, height[free[i]]);
-        g.each_next(free[i], [&](std::uint32_t next) {
-            height[next] = std::max(height[next], height[free[i]] + 1);
-            if (--before[next] == 0)
-                free.push_back(next);
-        });
-    }
-    if (free.size() == queue.size()) {
+            proof.longest_route = std::max(proof.longest_route, height[c]);
+    if (taken == queue.size()) {
         proof.text =
             fmt::format("deadlock-free: {} channels of a message class, {} in reach, {} dependencies, acyclic; longest "
                         "chain {}",
@@ -143,7 +99,8 @@ channel_proof prove_lanes(const ub_topology& topology, const ub_lane_rule& rule)
         return proof;
     }
     proof.verdict = route_verdict::cycle;
-    const auto cycle = shortest_cycle(g, before, used);
+    std::sort(queue.begin(), queue.end());
+    const auto cycle = shortest_cycle(queue, before, each_next, 2, k_most_starts);
     proof.text = fmt::format("can deadlock: a cycle of {} channels:", cycle.size());
     const auto& plan = topology.plan();
     for (const std::uint32_t c : cycle) {
