@@ -155,6 +155,18 @@ void fabric_engine::arrival(packet& p)
         enter(qi, p);
 }
 
+/// The head of waiter `bit` asks for an output that cannot take it at once.
+inline void fabric_engine::join_arbitration(std::uint32_t link, std::uint32_t bit)
+{
+    link_state& out = links_[link];
+    waiters_[out.waiter_base + (bit >> 6)] |= std::uint64_t{1} << (bit & 63);
+    ++out.waiters;
+    if (out.busy_until_ps > now_ps_)
+        ensure_wake(link, out.busy_until_ps);
+    else if (out.wake_at_ps != now_ps_)
+        arbitrate(link);
+}
+
 void fabric_engine::arrival_voq(packet& p)
 {
     link_state& out = links_[p.out_link];
@@ -174,12 +186,7 @@ void fabric_engine::arrival_voq(packet& p)
     out.waiting_bytes += p.wire_bytes;
     if (!is_head)
         return;
-    waiters_[out.waiter_base + (bit >> 6)] |= std::uint64_t{1} << (bit & 63);
-    ++out.waiters;
-    if (out.busy_until_ps > now_ps_)
-        ensure_wake(p.out_link, out.busy_until_ps);
-    else if (out.wake_at_ps != now_ps_)
-        arbitrate(p.out_link);
+    join_arbitration(p.out_link, bit);
 }
 
 /// Credits behind the output, and room in the sender's retry buffer where that is bounded.
@@ -202,13 +209,7 @@ void fabric_engine::enter(std::uint32_t qi, packet& p)
         discard(qi, p);
         return;
     }
-    const std::uint32_t bit = waiter_bit(qi);
-    waiters_[out.waiter_base + (bit >> 6)] |= std::uint64_t{1} << (bit & 63);
-    ++out.waiters;
-    if (out.busy_until_ps > now_ps_)
-        ensure_wake(p.out_link, out.busy_until_ps);
-    else if (out.wake_at_ps != now_ps_)
-        arbitrate(p.out_link);
+    join_arbitration(p.out_link, waiter_bit(qi));
 }
 
 void fabric_engine::wake(std::uint32_t link)

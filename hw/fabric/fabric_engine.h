@@ -225,6 +225,7 @@ private:
     void prefetch(std::uint32_t a, std::uint16_t kind, int stage) const override;
     void arrival(packet& p);
     void arrival_voq(packet& p);
+    void join_arbitration(std::uint32_t link, std::uint32_t bit);
     void fly(packet& p, std::uint64_t head_ps);
     bool may_start(const link_state& out, const packet& p);
     void enter(std::uint32_t queue, packet& p);
