@@ -50,8 +50,6 @@ std::string meant_among(const name_map& names, const std::string& word, const ch
     return meant.empty() ? "" : fmt::format("did you mean '{}'? ", meant);
 }
 
-bool goes_down(const ub_link_fault_config& f) { return !f.lanes && !f.bit_error_rate; }
-
 bool same_ends(const ub_link_fault_config& a, const ub_link_fault_config& b)
 {
     return (a.from == b.from && a.to == b.to) || (a.from == b.to && a.to == b.from);
@@ -61,7 +59,7 @@ bool same_ends(const ub_link_fault_config& a, const ub_link_fault_config& b)
 bool overlap(const ub_link_fault_config& a, const ub_link_fault_config& b)
 {
     const auto end = [](const ub_link_fault_config& f) { return f.until ? f.until->value() : k_never_ps; };
-    return goes_down(a) && goes_down(b) && a.at.value() <= end(b) && b.at.value() <= end(a);
+    return a.goes_down() && b.goes_down() && a.at.value() <= end(b) && b.at.value() <= end(a);
 }
 
 /// What will not be as the user may expect.
@@ -80,7 +78,7 @@ void warn_of_times(const ub_mesh_config& config, std::vector<config_problem>& p)
         const ub_link_fault_config& f = faults.links[i];
         const std::string at = fmt::format("links.{}.at", i);
         behind_the_end(at, f.at, "nothing will happen to the link");
-        if (f.at.value() == 0 || !goes_down(f))
+        if (f.at.value() == 0 || !f.goes_down())
             continue;
         if (config.ub.transport == ub_transport::ctp)
             warn(at,

@@ -37,6 +37,9 @@ struct ub_link_fault_config {
     std::optional<std::uint32_t> lanes = {};
     std::optional<double> bit_error_rate = {};
 
+    bool goes_down() const { return !lanes && !bit_error_rate; } ///< for good, or until `until`
+    bool down_from_the_start() const { return goes_down() && at.value() == 0; }
+
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit(

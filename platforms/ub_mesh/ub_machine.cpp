@@ -67,14 +67,15 @@ void ub_machine::build(std::size_t number)
     i.fabric_list.push_back(&i.fabric->engine());
 
     const ub_topology& topology = *routes_->topology;
-    i.endpoints = i.config.positions();
+    i.positions = i.config.positions();
     std::vector<bool> used(i.fabric->endpoints(), false);
     const std::vector<std::uint32_t> replaced = replaced_npus(i.config);
     const dma_fabric_view view = view_of(config_);
-    for (std::uint32_t rank = 0; rank < i.endpoints.size(); ++rank) {
-        const std::uint32_t npu = i.endpoints[rank];
+    for (std::uint32_t rank = 0; rank < i.positions.size(); ++rank) {
+        const std::uint32_t npu = i.positions[rank];
         const bool spare = std::binary_search(replaced.begin(), replaced.end(), npu);
         const std::uint32_t behind = spare ? topology.spare_router(npu / config_.mesh.npus_per_rack()) : npu;
+        i.routers.push_back(behind);
         used[behind] = true;
         if (behind != rank) // a spare NPU stands in, or ranks have closed up
             i.fabric->take_over(rank, behind);
@@ -129,9 +130,8 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
     const ub_notices notices(topology, config_.ub, config_.faults);
     for (const ub_faulty_link& f : faulty_links(config_, topology)) {
         const std::uint64_t at_ps = f.fault->at.value();
-        if (f.fault->bit_error_rate) {
+        if (f.fault->bit_error_rate)
             continue; // the fabric has been told when it was built
-        }
         if (f.fault->lanes) {
             for (const std::uint32_t l : {f.link, f.reverse})
                 i.fabric->narrow_link_at(l, *f.fault->lanes, at_ps);
@@ -154,35 +154,29 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
                 i.fabric->readmit_at(n.source, l, f.fault->until->value() + n.after_ps);
     }
     // An NPU that fails takes its links with it.
-    for (const ub_npu_fault_config& f : i.config.faults.npus) {
-        const std::uint32_t router = topology.npu_router(*npu_by_name(config_.mesh, f.npu));
-        for (std::uint32_t port = 0; port < topology.ports(router); ++port)
-            if (const std::uint32_t l = topology.out_link(router, port); l != ub_topology::k_none) {
-                down_from_the_start(i, l);
-                down_from_the_start(i, topology.reverse_of(l));
-            }
-    }
-    if (number >= interruptions_.size())
-        return;
-    for (const std::string& npu : interruptions_[number].npus) {
+    const auto each_link_of = [&](const std::string& npu, const auto& act) {
         const std::uint32_t router = topology.npu_router(*npu_by_name(config_.mesh, npu));
         for (std::uint32_t port = 0; port < topology.ports(router); ++port)
             if (const std::uint32_t l = topology.out_link(router, port); l != ub_topology::k_none) {
-                i.fabric->fail_link_at(l, interruptions_[number].at_ps);
-                i.fabric->fail_link_at(topology.reverse_of(l), interruptions_[number].at_ps);
+                act(l);
+                act(topology.reverse_of(l));
             }
-    }
+    };
+    for (const ub_npu_fault_config& f : i.config.faults.npus)
+        each_link_of(f.npu, [&](std::uint32_t l) { down_from_the_start(i, l); });
+    if (number >= interruptions_.size())
+        return;
+    for (const std::string& npu : interruptions_[number].npus)
+        each_link_of(npu, [&](std::uint32_t l) { i.fabric->fail_link_at(l, interruptions_[number].at_ps); });
 }
 
 std::string ub_machine::chip_name(std::uint32_t rank) const
 {
-    const std::uint32_t npu = now().endpoints[rank];
-    const std::vector<std::uint32_t> replaced = replaced_npus(now().config);
-    const std::string& name = routes_->plan.routers[npu].name;
-    if (!std::binary_search(replaced.begin(), replaced.end(), npu))
-        return name;
-    const std::uint32_t spare = routes_->topology->spare_router(npu / config_.mesh.npus_per_rack());
-    return fmt::format("{} in place of {}", routes_->plan.routers[spare].name, name);
+    const auto name_of_router = [this](std::uint32_t router) { return routes_->plan.routers[router].name; };
+    const std::uint32_t npu = now().positions[rank];
+    const std::uint32_t behind = now().routers[rank];
+    return behind == npu ? name_of_router(npu)
+                         : fmt::format("{} in place of {}", name_of_router(behind), name_of_router(npu));
 }
 
 std::string ub_machine::network_waits() const
@@ -249,7 +243,7 @@ void ub_machine::link_given_up(incarnation& i, std::uint32_t link, std::uint64_t
     if (l == fabric_engine::k_none || taken_along(i, l))
         return;
     for (const ub_faulty_link& f : faulty_links(config_, topology))
-        if (!f.fault->lanes && !f.fault->bit_error_rate && (f.link == l || f.reverse == l))
+        if (f.fault->goes_down() && (f.link == l || f.reverse == l))
             return; // planned: told when it was built
     if (std::find(i.given_up.begin(), i.given_up.end(), topology.reverse_of(l)) != i.given_up.end())
         return; // with its way back

@@ -126,11 +126,13 @@ struct ub_routes {
     std::vector<bool> down; ///< links that are down from the start
     /// Endpoints that have a path over the link or its reverse among those they use.
     std::vector<std::uint32_t> sources_over(std::uint32_t link) const;
-    std::string report;      ///< lines for `weft check`: rule, proof, paths admitted
+    std::string
+    report() const;          ///< lines for `weft check`: proof, and how many paths the rule admits, counted when asked
     std::string problem;     ///< why it cannot be used; "" when it can
     std::string problem_key; ///< of the file
 
 private:
+    std::string proved; ///< lines of the report
     std::string unreachable_pair(const ub_mesh_config& config) const;
 };
 
@@ -171,7 +173,8 @@ private:
         std::vector<std::unique_ptr<chip>> chips;
         std::vector<chip*> chip_list;
         std::vector<fabric_engine*> fabric_list;
-        std::vector<std::uint32_t> endpoints; ///< of ranks
+        std::vector<std::uint32_t> positions; ///< of ranks, see ub_mesh_config::positions()
+        std::vector<std::uint32_t> routers;   ///< of ranks: that of the position, or of the spare NPU that stands in
         ub_mesh_config config;                ///< faults from the start of this incarnation
         std::vector<std::uint32_t> given_up;  ///< links that bit errors have brought down
         std::size_t number = 0;

@@ -78,9 +78,9 @@ public:
     std::string routing_report() const override
     {
         if (!prices_)
-            return routes()->report;
+            return routes()->report();
         const ub_comparison comparison(*prices_);
-        return routes()->report + "\n" + comparison.text(bill_of(config_.mesh)) + comparison.text() + "\n";
+        return routes()->report() + "\n" + comparison.text(bill_of(config_.mesh)) + comparison.text() + "\n";
     }
 
 private:
@@ -89,7 +89,7 @@ private:
     {
         std::string text;
         for (const ub_faulty_link& f : faulty_links(config_, *routes()->topology)) {
-            if (f.fault->at.value() == 0 || f.fault->lanes || f.fault->bit_error_rate)
+            if (f.fault->at.value() == 0 || !f.fault->goes_down())
                 continue;
             const ub_notices notices(*routes()->topology, config_.ub, config_.faults);
             const std::vector<ub_notice> all = notices.of(f.link, routes()->sources_over(f.link));

@@ -37,15 +37,14 @@ ub_routes::ub_routes(const ub_mesh_config& config)
     for (const ub_faulty_link& f : faulty_links(config, *topology))
         if (f.fault->bit_error_rate)
             plan.links[f.link].bit_error_rate = plan.links[f.reverse].bit_error_rate = *f.fault->bit_error_rate;
-        else if (f.fault->at.value() == 0 && !f.fault->lanes)
+        else if (f.fault->down_from_the_start())
             down[f.link] = down[f.reverse] = true;
 
     const channel_proof proof = prove_lanes(*topology, rule);
     const ub_table_check tables = check_tables(*topology, rule);
-    report = fmt::format("Routing   {} paths, {} by {}; {}\n", name_of(config.ub.paths), name_of(config.ub.choice),
+    proved = fmt::format("Routing   {} paths, {} by {}; {}\n", name_of(config.ub.paths), name_of(config.ub.choice),
                          name_of(config.ub.spreading), tables.text);
-    report += fmt::format("Proof     {}\n", proof.text);
-    report += census_of(*paths).text();
+    proved += fmt::format("Proof     {}\n", proof.text);
     if (!proof)
         problem_key = "mesh", problem = "the rule of lanes " + proof.text;
     else if (!tables)
@@ -53,6 +52,8 @@ ub_routes::ub_routes(const ub_mesh_config& config)
     else if (const std::string pair = unreachable_pair(config); !pair.empty())
         problem_key = "faults.links", problem = fmt::format("leave no path from {}.", pair);
 }
+
+std::string ub_routes::report() const { return proved + census_of(*paths).text(); }
 
 /// Only NPUs next to a link that is down can lose their last path.
 std::string ub_routes::unreachable_pair(const ub_mesh_config& config) const
@@ -71,21 +72,17 @@ std::string ub_routes::unreachable_pair(const ub_mesh_config& config) const
 std::vector<std::uint32_t> ub_routes::sources_over(std::uint32_t link) const
 {
     std::vector<std::uint32_t> all;
-    const auto add = [&](std::uint32_t router) {
-        const auto at = std::find(plan.endpoint_router.begin(), plan.endpoint_router.end(), router);
-        if (at != plan.endpoint_router.end())
-            all.push_back(static_cast<std::uint32_t>(at - plan.endpoint_router.begin()));
-    };
     for (const std::uint32_t l : {link, topology->reverse_of(link)})
         for (const std::uint32_t router : paths->affected_sources(l))
-            add(router);
+            if (router < topology->endpoints()) // endpoint i is router i
+                all.push_back(router);
     if (all_paths) {
         // Detours and borrowed ways begin in the racks, or for a link between racks in the pods, at both ends.
         const ub_place& a = topology->place_of(plan.links[link].from);
         const ub_place& b = topology->place_of(plan.links[link].to);
         const bool inside = a.rack >= 0 && a.rack == b.rack;
-        for (std::uint32_t e = 0; e < plan.endpoint_router.size(); ++e) {
-            const ub_place& p = topology->place_of(plan.endpoint_router[e]);
+        for (std::uint32_t e = 0; e < topology->endpoints(); ++e) {
+            const ub_place& p = topology->place_of(e);
             const bool near =
                 inside ? p.rack == a.rack : (a.pod >= 0 && p.pod == a.pod) || (b.pod >= 0 && p.pod == b.pod);
             if (near)

@@ -89,6 +89,22 @@ constexpr auto k_all_reduce = abi::collective_op::all_reduce;
 constexpr auto k_all_gather = abi::collective_op::all_gather;
 constexpr auto k_all_to_all = abi::collective_op::all_to_all;
 
+/// Sequences over two boards of eight, pipelines of pairs, data over ranks that are `data_stride` apart.
+std::optional<ub_far_times> far_work(const isolated_run& isolated, ub_mesh_config& config, std::uint32_t data_stride)
+{
+    ub_far_times times;
+    group_by(config, [](std::uint32_t r) { return r / 16; });
+    if (!run(isolated, config, {k_all_gather, k_all_to_all}, {&times.sequence, &times.expert}))
+        return std::nullopt;
+    group_by(config, [](std::uint32_t r) { return r / 16 * 8 + r % 8; });
+    if (!run(isolated, config, {k_all_gather}, {&times.pipeline}))
+        return std::nullopt;
+    group_by(config, [data_stride](std::uint32_t r) { return r % data_stride; });
+    if (!run(isolated, config, {k_all_reduce}, {&times.data}))
+        return std::nullopt;
+    return times;
+}
+
 } // namespace
 
 std::optional<ub_rack_times> rack_times(const isolated_run& isolated, ub_rack_kind kind, ub_path_use paths,
@@ -121,17 +137,7 @@ std::optional<ub_far_times> far_times(const isolated_run& isolated, const ub_far
     shape.rack_link_lanes = what.lanes; // x128 of 8 boards for x16 of an NPU
     ub_mesh_config config = machine_of(shape, what.paths, what.choice);
     config.run.name = fmt::format("slice of a pod, x{}", what.lanes);
-    ub_far_times times;
-    group_by(config, [](std::uint32_t r) { return r / 16; });
-    if (!run(isolated, config, {k_all_gather, k_all_to_all}, {&times.sequence, &times.expert}))
-        return std::nullopt;
-    group_by(config, [](std::uint32_t r) { return r / 16 * 8 + r % 8; });
-    if (!run(isolated, config, {k_all_gather}, {&times.pipeline}))
-        return std::nullopt;
-    group_by(config, [](std::uint32_t r) { return r % 32; });
-    if (!run(isolated, config, {k_all_reduce}, {&times.data}))
-        return std::nullopt;
-    return times;
+    return far_work(isolated, config, 32);
 }
 
 std::optional<ub_far_times> far_times_of_clos(const isolated_run& isolated)
@@ -140,17 +146,7 @@ std::optional<ub_far_times> far_times_of_clos(const isolated_run& isolated)
     shape.rack = ub_rack_kind::clos;
     ub_mesh_config config = machine_of(shape, ub_path_use::all, ub_choice::weighted);
     config.run.name = "Clos";
-    ub_far_times times;
-    group_by(config, [](std::uint32_t r) { return r / 16; });
-    if (!run(isolated, config, {k_all_gather, k_all_to_all}, {&times.sequence, &times.expert}))
-        return std::nullopt;
-    group_by(config, [](std::uint32_t r) { return r / 16 * 8 + r % 8; });
-    if (!run(isolated, config, {k_all_gather}, {&times.pipeline}))
-        return std::nullopt;
-    group_by(config, [](std::uint32_t r) { return r % 16; });
-    if (!run(isolated, config, {k_all_reduce}, {&times.data}))
-        return std::nullopt;
-    return times;
+    return far_work(isolated, config, 16);
 }
 
 std::optional<double> tensor_us(const isolated_run& isolated, ub_rack_kind kind, double mib)
