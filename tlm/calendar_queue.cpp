@@ -122,7 +122,8 @@ bool calendar_queue::advance()
     }
     cursor_ = bucket;
     const std::uint64_t slot = bucket & k_mask;
-    std::swap(current_, buckets_[slot]);
+    rooms_.push_back(std::move(current_)); // empty, with its memory
+    current_ = std::move(buckets_[slot]);
     occupied_[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
     ++visited_;
     taken_ += current_.size();

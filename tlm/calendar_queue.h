@@ -101,8 +101,17 @@ private:
     void put(std::uint64_t bucket, const timeline_event& event)
     {
         const std::uint64_t slot = bucket & k_mask;
+        if (buckets_[slot].capacity() == 0)
+            take_room(buckets_[slot]);
         buckets_[slot].push_back(event);
         occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
+    }
+    void take_room(std::vector<timeline_event>& bucket)
+    {
+        if (rooms_.empty())
+            return;
+        bucket = std::move(rooms_.back());
+        rooms_.pop_back();
     }
     void insert_sorted(const timeline_event& event);
     void push_far(std::uint64_t bucket, const timeline_event& event);
@@ -113,6 +122,9 @@ private:
     std::uint64_t next_occupied() const;
 
     std::vector<std::vector<timeline_event>> buckets_;
+    /// Memory of buckets that have been emptied, the last one first: it is still in the cache when the next bucket fills. Left with the
+    /// buckets, it would be touched once a round, and a round of 4096 of them is larger than caches are.
+    std::vector<std::vector<timeline_event>> rooms_;
     std::vector<std::uint64_t> occupied_;
     std::vector<timeline_event> current_; ///< sorted, next event last; every event up to the cursor's bucket
     /// What lies beyond the buckets: spans of k_buckets buckets each, unsorted. Where thousands of chips act in step, buckets are narrow

@@ -46,7 +46,7 @@ protected:
 
 class ub_endpoint final : private timeline_client {
 public:
-    ub_endpoint(timeline& time, packet_pool& pool, fabric_engine& engine, const ub_routing& routing,
+    ub_endpoint(timeline& time, packet_pool& pool, fabric_engine& engine, const ub_routing& routing, ub_turns& turns,
                 const ub_plan& plan, const ub_config& config, std::uint32_t number, std::uint32_t router);
     ~ub_endpoint();
 

@@ -99,6 +99,7 @@ private:
     const ub_plan& plan_;
     const ub_config& config_;
     ub_routing routing_;
+    ub_turns turns_;
     std::unique_ptr<fabric_engine> engine_;
     std::vector<std::uint32_t> links_;
     std::vector<std::unique_ptr<ub_endpoint>> endpoints_;

@@ -5,13 +5,12 @@
 #include "tlm/check.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace weft {
 
-ub_path_cache::ub_path_cache(const ub_plan& plan, const ub_routing& routing, const ub_config& config,
-                             std::uint32_t router)
-    : plan_(plan), routing_(routing), use_(config.paths), spreading_(config.spreading), choice_(config.choice),
+ub_path_cache::ub_path_cache(const ub_plan& plan, const ub_routing& routing, ub_turns& turns,
+                             const ub_config& config, std::uint32_t router)
+    : plan_(plan), routing_(routing), turns_(turns), use_(config.paths), spreading_(config.spreading), choice_(config.choice),
       router_(router)
 {
 }
@@ -40,10 +39,11 @@ void ub_path_cache::fetch(path_set& set)
     set.epoch = epoch_;
     const std::uint32_t to = routing_.router_of(set.destination);
     std::vector<choice> found;
+    std::vector<std::uint32_t> weights;
     if (plan_.paths == nullptr || to == router_) {
         // Tables alone; a packet to an endpoint of the own router turns round there.
         if (to == router_ || routing_.table_port(router_, to, 0) != ub_routing::k_none)
-            found.emplace_back();
+            found.emplace_back(), weights.push_back(1);
         if (to == router_)
             found.front().port = 0;
     } else {
@@ -62,7 +62,6 @@ void ub_path_cache::fetch(path_set& set)
                 continue;
             choice c;
             c.route = p.route.bits;
-            c.weight = std::max<std::uint32_t>(1, p.weight);
             c.lane = p.first_lane;
             c.kind = p.kind;
             c.hops = std::max<std::uint8_t>(1, p.hops);
@@ -71,74 +70,27 @@ void ub_path_cache::fetch(path_set& set)
             else if (!p.links.empty())
                 c.port = plan_.links[p.links.front()].from_port;
             found.push_back(c);
+            weights.push_back(std::max<std::uint32_t>(1, p.weight));
         }
         if (found.size() > k_most_paths)
             throw bug("ub_path_cache", 0, "a path set has more than 4096 paths");
     }
+    const bool equal = std::equal(weights.begin() + (weights.empty() ? 0 : 1), weights.end(), weights.begin());
+    const ub_turns::round* const round = equal ? nullptr : &turns_.round_of(weights);
     const auto same = [](const choice& a, const choice& b) {
-        return a.route == b.route && a.port == b.port && a.lane == b.lane && a.weight == b.weight;
+        return a.route == b.route && a.port == b.port && a.lane == b.lane;
     };
-    if (found.size() == set.paths.size() && std::equal(found.begin(), found.end(), set.paths.begin(), same))
+    if (round == set.round && found.size() == set.paths.size() &&
+        std::equal(found.begin(), found.end(), set.paths.begin(), same))
         return; // flows stay where they are
     set.paths = std::move(found);
-    set.equal = std::all_of(set.paths.begin(), set.paths.end(),
-                            [&](const choice& c) { return c.weight == set.paths.front().weight; });
+    set.round = round;
+    set.place = {};
     // Sources begin with different paths, so that they do not meet in lockstep.
-    const auto n = static_cast<std::uint32_t>(set.paths.size());
-    set.next = n == 0 || !set.equal ? 0 : ub_routing::way_of(set.destination, router_, n);
-    set.turns = set.equal ? 0 : turns_of(set.paths);
-    set.due.assign(set.turns == k_no_round ? set.paths.size() : 0, 0);
+    if (equal && !set.paths.empty())
+        set.place.next =
+            ub_routing::way_of(set.destination, router_, static_cast<std::uint32_t>(set.paths.size()));
     set.flow_path.clear();
-}
-
-/// Smooth weighted round robin: each turn every path gains its weight, and the one that is owed most pays the sum of them. After as
-/// many turns as the sum of the weights, divided by what they have in common, all are where they began.
-std::uint32_t ub_path_cache::turns_of(const std::vector<choice>& paths)
-{
-    turns t;
-    std::uint32_t common = 0;
-    for (const choice& c : paths)
-        common = std::gcd(common, c.weight);
-    std::uint64_t sum = 0;
-    for (const choice& c : paths) {
-        t.weights.push_back(c.weight / common);
-        sum += t.weights.back();
-    }
-    if (sum > k_longest_round)
-        return k_no_round;
-    const auto known =
-        std::find_if(turns_.begin(), turns_.end(), [&](const turns& k) { return k.weights == t.weights; });
-    if (known != turns_.end())
-        return static_cast<std::uint32_t>(known - turns_.begin());
-    std::vector<std::int64_t> due(paths.size(), 0);
-    t.order.reserve(sum);
-    for (std::uint64_t turn = 0; turn < sum; ++turn) {
-        std::uint32_t best = 0;
-        for (std::uint32_t i = 0; i < due.size(); ++i) {
-            due[i] += t.weights[i];
-            if (due[i] > due[best])
-                best = i;
-        }
-        due[best] -= static_cast<std::int64_t>(sum);
-        t.order.push_back(static_cast<std::uint16_t>(best));
-    }
-    turns_.push_back(std::move(t));
-    return static_cast<std::uint32_t>(turns_.size() - 1);
-}
-
-/// One turn of the same.
-std::uint32_t ub_path_cache::most_due(path_set& set)
-{
-    std::int64_t sum = 0;
-    std::uint32_t best = 0;
-    for (std::uint32_t i = 0; i < set.due.size(); ++i) {
-        set.due[i] += set.paths[i].weight;
-        sum += set.paths[i].weight;
-        if (set.due[i] > set.due[best])
-            best = i;
-    }
-    set.due[best] -= sum;
-    return best;
 }
 
 std::uint32_t ub_path_cache::choose_other(path_set& set, std::uint32_t avoid) const

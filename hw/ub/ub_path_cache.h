@@ -4,7 +4,7 @@
 // What a source knows about its ways: a path set per destination, fetched when it is first needed, and the choice among the paths
 // of a set. Plain C++.
 //
-// Choice by weights is smooth weighted round robin: of n paths with weights w each run of sum(w) packets has exactly w of each, as
+// Choice by weights is smooth weighted round robin (ub_turns.h): of n paths with weights w each run of sum(w) packets has exactly w of each, as
 // far apart as they can be. Adaptive choice takes the path whose first port has the fewest cells waiting, the first of equals.
 // A flow keeps its path until its set changes.
 #pragma once
@@ -12,6 +12,7 @@
 #include "hw/ub/ub_config.h"
 #include "hw/ub/ub_plan.h"
 #include "hw/ub/ub_routing.h"
+#include "hw/ub/ub_turns.h"
 #include "tlm/flat_index.h"
 
 #include <cstdint>
@@ -25,7 +26,6 @@ public:
 
     struct choice {
         std::uint64_t route = 0;
-        std::uint32_t weight = 1;
         std::uint16_t port = k_any_port; ///< first UB port
         std::uint8_t lane = 0;
         std::uint8_t hops = 1;
@@ -34,16 +34,15 @@ public:
     struct path_set {
         std::uint32_t destination = 0;
         std::uint32_t epoch = 0;
-        bool equal = true;      ///< all weights are the same
-        std::uint32_t next = 0; ///< path of equal weights, else turn
         std::vector<choice> paths;
-        std::uint32_t turns = 0; ///< of unequal weights: into turns_
-        std::vector<std::int64_t>
-            due; ///< where a round would be too long to keep: how much each path lags behind its share
+        const ub_turns::round* round = nullptr; ///< nullptr: all weights are the same
+        ub_turns::place place;
         std::vector<std::uint16_t> flow_path; ///< per flow % k_flows: path + 1, 0 not yet chosen
     };
 
-    ub_path_cache(const ub_plan& plan, const ub_routing& routing, const ub_config& config, std::uint32_t router);
+    /// `turns` may be shared by all caches, and must outlive them.
+    ub_path_cache(const ub_plan& plan, const ub_routing& routing, ub_turns& turns, const ub_config& config,
+                  std::uint32_t router);
 
     /// Paths to an endpoint; none: unreachable. Valid until the next call.
     path_set& set_for(std::uint32_t destination)
@@ -96,27 +95,19 @@ private:
     static constexpr std::uint32_t k_flows = 64, k_most_paths = 4096;
     path_set& look_up(std::uint32_t destination);
     void fetch(path_set& set);
-    std::uint32_t turns_of(const std::vector<choice>& paths);
-    static std::uint32_t most_due(path_set& set);
-    static constexpr std::uint32_t k_no_round = 0xffff'ffff;
-    static constexpr std::uint64_t k_longest_round = 4096;
     bool wanted(ub_path_kind kind) const;
-    std::uint32_t by_weight(path_set& set) const
+    static std::uint32_t by_weight(path_set& set)
     {
-        const std::uint32_t at = set.next;
-        if (set.equal) {
-            set.next = at + 1 == set.paths.size() ? 0 : at + 1;
-            return at;
-        }
-        if (!set.due.empty())
-            return most_due(set);
-        const std::vector<std::uint16_t>& order = turns_[set.turns].order;
-        set.next = at + 1 == order.size() ? 0 : at + 1;
-        return order[at];
+        if (set.round != nullptr)
+            return ub_turns::take(*set.round, set.place);
+        const std::uint32_t at = set.place.next;
+        set.place.next = at + 1 == set.paths.size() ? 0 : at + 1;
+        return at;
     }
 
     const ub_plan& plan_;
     const ub_routing& routing_;
+    ub_turns& turns_;
     ub_path_use use_;
     ub_spreading spreading_;
     ub_choice choice_;
@@ -126,12 +117,6 @@ private:
     std::uint64_t fetches_ = 0;
     flat_index index_; ///< destination -> sets_
     std::vector<path_set> sets_;
-    /// One round of smooth weighted round robin, path by path; sets with the same weights share it.
-    struct turns {
-        std::vector<std::uint32_t> weights;
-        std::vector<std::uint16_t> order;
-    };
-    std::vector<turns> turns_;
     std::vector<std::uint32_t> excluded_;
 };
 

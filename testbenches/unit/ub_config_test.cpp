@@ -108,7 +108,8 @@ TEST_CASE("UB path choice by weights is exact in every run of the sum of the wei
 {
     const ub_plan plan = two_routers();
     const ub_routing routing(plan, true);
-    ub_path_cache cache(plan, routing, ub_config(), 0);
+    ub_turns turns;
+    ub_path_cache cache(plan, routing, turns, ub_config(), 0);
     for (int run = 0; run < 5; ++run) {
         std::map<std::uint32_t, int> taken;
         std::uint32_t before = 9, in_a_row = 0;
@@ -128,9 +129,10 @@ TEST_CASE("UB path sets: kinds, faults, flows, queues")
 {
     const ub_plan plan = two_routers();
     const ub_routing routing(plan, true);
+    ub_turns turns;
     ub_config c;
     c.paths = ub_path_use::shortest;
-    ub_path_cache shortest(plan, routing, c, 0);
+    ub_path_cache shortest(plan, routing, turns, c, 0);
     CHECK(shortest.set_for(1).paths.size() == 1);
     shortest.exclude(0); // the shortest is broken: what the configuration left out is used
     REQUIRE(shortest.set_for(1).paths.size() == 2);
@@ -141,12 +143,12 @@ TEST_CASE("UB path sets: kinds, faults, flows, queues")
     shortest.readmit(0);
     CHECK(shortest.set_for(1).paths.size() == 1);
     c.paths = ub_path_use::borrow;
-    ub_path_cache borrow(plan, routing, c, 0);
+    ub_path_cache borrow(plan, routing, turns, c, 0);
     REQUIRE(borrow.set_for(1).paths.size() == 2);
     CHECK(borrow.set_for(1).paths[1].kind == ub_path_kind::borrow);
     c.paths = ub_path_use::all;
     c.spreading = ub_spreading::flow;
-    ub_path_cache flows(plan, routing, c, 0);
+    ub_path_cache flows(plan, routing, turns, c, 0);
     std::map<std::uint32_t, int> used;
     for (std::uint32_t flow = 0; flow < 7; ++flow) {
         const std::uint32_t path = flows.choose(flows.set_for(1), flow, no_backlog);
@@ -157,7 +159,7 @@ TEST_CASE("UB path sets: kinds, faults, flows, queues")
     CHECK(used == std::map<std::uint32_t, int>{{0, 4}, {1, 1}, {2, 2}});
     c.spreading = ub_spreading::packet;
     c.choice = ub_choice::adaptive;
-    ub_path_cache adaptive(plan, routing, c, 0);
+    ub_path_cache adaptive(plan, routing, turns, c, 0);
     const std::uint32_t waiting[] = {5, 3, 3};
     CHECK(adaptive.choose(adaptive.set_for(1), 0, [&](std::uint32_t port) { return waiting[port]; }) == 1);
 }
