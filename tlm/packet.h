@@ -78,7 +78,10 @@ public:
 
     packet_ptr make();
     /// Give `p` room for `bytes` of payload (undefined contents).
-    void add_payload(packet& p, std::uint64_t bytes);
+    void add_payload(packet& p, std::uint64_t bytes) { adopt_payload(p, take_payload(bytes), bytes); }
+    /// The same in two steps, for bytes that are read before there is a packet for them.
+    std::uint8_t* take_payload(std::uint64_t bytes);
+    void adopt_payload(packet& p, std::uint8_t* payload, std::uint64_t bytes);
     void release(packet* p);
 
     packet& at(std::uint32_t index) { return chunks_[index >> k_chunk_shift][index & k_chunk_mask]; }

@@ -39,7 +39,7 @@ packet_ptr packet_pool::make()
     return packet_ptr(&p);
 }
 
-void packet_pool::add_payload(packet& p, std::uint64_t bytes)
+std::uint8_t* packet_pool::take_payload(std::uint64_t bytes)
 {
     const unsigned c = class_of(bytes);
     if (c >= k_payload_classes)
@@ -53,11 +53,17 @@ void packet_pool::add_payload(packet& p, std::uint64_t bytes)
         for (std::uint64_t i = n; i-- > 0;)
             list.push_back(payload_blocks_.back().get() + i * each);
     }
-    p.payload = list.back();
+    std::uint8_t* const payload = list.back();
+    list.pop_back();
+    return payload;
+}
+
+void packet_pool::adopt_payload(packet& p, std::uint8_t* payload, std::uint64_t bytes)
+{
+    p.payload = payload;
     if (payload_class_.size() < peak())
         payload_class_.resize(peak());
-    payload_class_[p.index] = static_cast<std::uint8_t>(c);
-    list.pop_back();
+    payload_class_[p.index] = static_cast<std::uint8_t>(class_of(bytes));
 }
 
 void packet_pool::release(packet* p)

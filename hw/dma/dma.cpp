@@ -82,11 +82,15 @@ struct dma::port_side final : link_fw_if, link_bw_if {
     std::uint32_t index_;
     std::vector<credit_counter> credits;
     credit_pool credits_under_way;
-    /// A packet between memory and wire.
+    /// A packet between memory and wire. There are many, and most wait long: they become packets when they are sent.
     struct staged_packet {
-        packet_ptr p;
         std::uint64_t ready_ps;
-        std::uint32_t queue;
+        std::uint64_t offset;  ///< in its message
+        std::uint8_t* payload; ///< nullptr with data off
+        std::uint32_t payload_bytes;
+        std::uint32_t wire_bytes;
+        std::uint32_t cells;
+        std::uint32_t descriptor; ///< into loaded_
     };
     std::vector<staged_packet> staged; ///< a ring of read-ahead slots
     std::uint32_t first_staged = 0;
@@ -295,11 +299,24 @@ void dma::fetched(std::uint32_t index)
     if (!view_.in_order)
         next.semaphore_message = numbers_.next(d.destination_rank, d.remote_semaphore);
     next.packets = view_.format.packets_for(d.bytes);
-    q.ready.push_back(next);
+    next.queue = index;
+    q.ready.push_back(load(next));
     ++q.fetched;
     start_fetch(index);
     ports_[index % view_.ports]->ready_queues |= 1u << index;
     read_ahead(index % view_.ports);
+}
+
+std::uint32_t dma::load(const loaded& l)
+{
+    if (unused_.empty()) {
+        loaded_.push_back(l);
+        return static_cast<std::uint32_t>(loaded_.size() - 1);
+    }
+    const std::uint32_t place = unused_.back();
+    unused_.pop_back();
+    loaded_[place] = l;
+    return place;
 }
 
 void dma::read_ahead(std::uint32_t port)
@@ -319,52 +336,32 @@ void dma::read_packet(std::uint32_t port, std::uint32_t index)
 {
     port_side& side = *ports_[port];
     queue& q = queues_[index];
-    loaded& l = q.ready.front();
+    loaded& l = loaded_[q.ready.front()];
     const std::uint64_t now = time_.now_ps();
-    const std::uint64_t payload = std::min(burst_payload_, l.d.bytes - l.sent_bytes);
-    packet_ptr p = pool_.make();
-    p->source = rank_;
-    p->destination = l.d.destination_rank;
-    p->destination_port = l.d.destination_port;
-    p->payload_bytes = static_cast<std::uint32_t>(payload);
-    if (payload == burst_payload_) {
-        p->packet_count = view_.burst_packets;
-        p->wire_bytes = burst_wire_bytes_;
-        p->cells = burst_cells_;
-    } else {
-        p->packet_count = view_.format.packets_for(payload);
-        p->wire_bytes = static_cast<std::uint32_t>(view_.format.wire_bytes(payload));
-        p->cells = static_cast<std::uint32_t>(view_.format.cells(payload));
+    const std::uint64_t payload = std::min(burst_payload_, l.d.bytes - l.read_bytes);
+    std::size_t place = side.first_staged + side.staged_count;
+    place -= place < side.staged.size() ? 0 : side.staged.size();
+    port_side::staged_packet& slot = side.staged[place];
+    slot = {now,          l.read_bytes,   nullptr, static_cast<std::uint32_t>(payload), burst_wire_bytes_,
+            burst_cells_, q.ready.front()};
+    if (payload != burst_payload_) {
+        slot.wire_bytes = static_cast<std::uint32_t>(view_.format.wire_bytes(payload));
+        slot.cells = static_cast<std::uint32_t>(view_.format.cells(payload));
     }
-    p->destination_offset = l.d.destination_offset + l.sent_bytes;
-    p->write_op = static_cast<std::uint8_t>(l.d.redop);
-    p->element = static_cast<std::uint8_t>(l.d.type);
-    p->semaphore = l.d.remote_semaphore;
-    p->message = l.message;
-    if (!view_.in_order) {
-        p->semaphore_message = l.semaphore_message;
-        p->message_packets = l.packets;
-    }
-    p->born_ps = now;
-    std::uint64_t ready = now;
     if (payload > 0) {
-        ready = memory->charge(now, payload, memory_if::access::read);
+        slot.ready_ps = memory->charge(now, payload, memory_if::access::read);
         if (view_.carry_data)
-            read_payload(*p, l.d.source_offset + l.sent_bytes);
+            slot.payload = read_payload(l.d.source_offset + l.read_bytes, payload);
     }
-    l.sent_bytes += payload;
-    if (l.sent_bytes == l.d.bytes) {
-        p->flags = k_last_of_message;
+    l.read_bytes += payload;
+    if (l.read_bytes == l.d.bytes) {
         q.ready.erase(q.ready.begin());
         if (q.ready.empty())
             side.ready_queues &= ~(1u << index);
         start_fetch(index);
     }
-    std::size_t slot = side.first_staged + side.staged_count;
-    slot -= slot < side.staged.size() ? 0 : side.staged.size();
-    side.staged[slot] = {std::move(p), ready, index};
     if (++side.staged_count == 1)
-        schedule_send(port, std::max(ready, side.wire_busy_until_ps));
+        schedule_send(port, std::max(slot.ready_ps, side.wire_busy_until_ps));
 }
 
 void dma::schedule_send(std::uint32_t port, std::uint64_t at_ps)
@@ -379,7 +376,7 @@ void dma::schedule_send(std::uint32_t port, std::uint64_t at_ps)
 void dma::credit_arrived(std::uint32_t port)
 {
     port_side& side = *ports_[port];
-    const std::uint64_t at = side.credits[0].when(side.credits_under_way, side.staged[side.first_staged].p->cells);
+    const std::uint64_t at = side.credits[0].when(side.credits_under_way, side.staged[side.first_staged].cells);
     if (at == k_never_ps)
         return;
     side.awaiting_credit = false;
@@ -389,23 +386,48 @@ void dma::credit_arrived(std::uint32_t port)
 void dma::send_staged(std::uint32_t port)
 {
     port_side& side = *ports_[port];
-    port_side::staged_packet& head = side.staged[side.first_staged];
+    const port_side::staged_packet head = side.staged[side.first_staged];
     const std::uint64_t now = time_.now_ps();
-    const bool local = head.p->destination == rank_; // does not enter the fabric
-    if (!local && !side.credits[0].has(side.credits_under_way, now, head.p->cells)) {
-        const std::uint64_t at = side.credits[0].when(side.credits_under_way, head.p->cells);
+    const loaded& l = loaded_[head.descriptor];
+    const bool local = l.d.destination_rank == rank_; // does not enter the fabric
+    if (!local && !side.credits[0].has(side.credits_under_way, now, head.cells)) {
+        const std::uint64_t at = side.credits[0].when(side.credits_under_way, head.cells);
         if (at == k_never_ps)
             side.awaiting_credit = true;
         else
             schedule_send(port, at);
         return;
     }
-    const std::uint32_t index = head.queue;
-    packet_ptr p = std::move(head.p);
     side.first_staged = side.first_staged + 1 == side.staged.size() ? 0 : side.first_staged + 1;
     --side.staged_count;
+    packet_ptr p = pool_.make();
+    p->source = rank_;
+    p->destination = l.d.destination_rank;
+    p->destination_port = l.d.destination_port;
+    p->payload_bytes = head.payload_bytes;
+    p->packet_count =
+        head.payload_bytes == burst_payload_ ? view_.burst_packets : view_.format.packets_for(head.payload_bytes);
+    p->wire_bytes = head.wire_bytes;
+    p->cells = head.cells;
+    p->destination_offset = l.d.destination_offset + head.offset;
+    p->write_op = static_cast<std::uint8_t>(l.d.redop);
+    p->element = static_cast<std::uint8_t>(l.d.type);
+    p->semaphore = l.d.remote_semaphore;
+    p->message = l.message;
+    if (!view_.in_order) {
+        p->semaphore_message = l.semaphore_message;
+        p->message_packets = l.packets;
+    }
+    p->born_ps = now;
+    if (head.payload != nullptr)
+        pool_.adopt_payload(*p, head.payload, head.payload_bytes);
+    const std::uint32_t index = l.queue;
+    const bool last = head.offset + head.payload_bytes == l.d.bytes;
+    if (last) {
+        p->flags = k_last_of_message;
+        unused_.push_back(head.descriptor);
+    }
 
-    const bool last = (p->flags & k_last_of_message) != 0;
     bytes_sent.add(p->payload_bytes);
     std::uint64_t end = now;
     if (local) {
@@ -453,18 +475,19 @@ void dma::prefetch(std::uint32_t a, std::uint16_t kind, int stage) const
         return;
     }
     if (kind == k_send && side->staged_count > 0)
-        __builtin_prefetch(side->staged[side->first_staged].p.get());
+        __builtin_prefetch(&side->staged[side->first_staged]);
 }
 
-void dma::read_payload(packet& p, std::uint64_t offset)
+std::uint8_t* dma::read_payload(std::uint64_t offset, std::uint64_t bytes)
 {
-    pool_.add_payload(p, p.payload_bytes);
-    for (std::uint64_t done = 0; done < p.payload_bytes;) {
+    std::uint8_t* const payload = pool_.take_payload(bytes);
+    for (std::uint64_t done = 0; done < bytes;) {
         std::uint64_t got = 0;
-        const std::uint8_t* from = memory->span_for_read(offset + done, p.payload_bytes - done, got);
-        std::memcpy(p.payload + done, from, got);
+        const std::uint8_t* from = memory->span_for_read(offset + done, bytes - done, got);
+        std::memcpy(payload + done, from, got);
         done += got;
     }
+    return payload;
 }
 
 void dma::write_payload(const packet& p)
@@ -549,14 +572,15 @@ std::string dma::blocked_on() const
         if (q.stopped)
             text += " and is stopped by an error";
         const port_side& side = *ports_[i % view_.ports];
-        if (side.awaiting_credit && side.staged[side.first_staged].queue == i) {
-            const packet& p = *side.staged[side.first_staged].p;
-            text += fmt::format(" and waits for {} credits of local port {} VL 0 for a packet to rank {}", p.cells,
-                                i % view_.ports, p.destination);
-        } else if (side.awaiting_credit) {
-            text +=
-                fmt::format(" behind queue {} of local port {}", side.staged[side.first_staged].queue, i % view_.ports);
-        }
+        if (!side.awaiting_credit)
+            continue;
+        const port_side::staged_packet& head = side.staged[side.first_staged];
+        const loaded& l = loaded_[head.descriptor];
+        if (l.queue == i)
+            text += fmt::format(" and waits for {} credits of local port {} VL 0 for a packet to rank {}", head.cells,
+                                i % view_.ports, l.d.destination_rank);
+        else
+            text += fmt::format(" behind queue {} of local port {}", l.queue, i % view_.ports);
     }
     if (order_.open() > 0)
         text += fmt::format("{}{} messages have not arrived whole, or wait for one before them",

@@ -99,12 +99,14 @@ public:
 
 private:
     enum event_kind : std::uint16_t { k_doorbell, k_fetched, k_send, k_receive, k_semaphore };
+    /// A descriptor on chip, from its fetch until its last packet is on the wire.
     struct loaded {
         abi::dma_descriptor d;
+        std::uint64_t read_bytes = 0; ///< of its source
         std::uint32_t message = 0;
-        std::uint64_t sent_bytes = 0;
         std::uint32_t semaphore_message = 0;
         std::uint32_t packets = 0;
+        std::uint32_t queue = 0;
     };
     struct queue {
         std::uint32_t tail = 0;     ///< posted
@@ -114,7 +116,7 @@ private:
         bool fetching = false;
         bool stopped = false;
         std::vector<std::uint32_t> doorbells;       ///< written, on their way across the bus
-        std::vector<loaded> ready;                  ///< at most `prefetch`, oldest first
+        std::vector<std::uint32_t> ready;           ///< into loaded_: not wholly read, at most `prefetch`, oldest first
         std::vector<std::uint64_t> completes_at_ps; ///< of finished descriptors that HEAD does not yet show
     };
     struct port_side;
@@ -135,7 +137,8 @@ private:
     void raise_error(std::uint32_t q, std::uint32_t bits);
     void update_irq();
     void write_payload(const packet& p);
-    void read_payload(packet& p, std::uint64_t offset);
+    std::uint8_t* read_payload(std::uint64_t offset, std::uint64_t bytes);
+    std::uint32_t load(const loaded& l);
     bool armed_and_reached(std::uint32_t semaphore) const;
     void credit_arrived(std::uint32_t port);
     std::uint32_t head_at(queue& q, std::uint64_t at_ps);
@@ -152,6 +155,8 @@ private:
     std::uint32_t burst_wire_bytes_, burst_cells_; ///< of a full burst
     reg_file regs_;
     std::vector<queue> queues_;
+    std::vector<loaded> loaded_;
+    std::vector<std::uint32_t> unused_; ///< places of loaded_
     std::vector<std::unique_ptr<port_side>> ports_;
     std::array<std::uint32_t, 64> sem_count_{};
     std::array<std::uint32_t, 64> sem_threshold_{};

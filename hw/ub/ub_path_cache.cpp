@@ -8,10 +8,10 @@
 
 namespace weft {
 
-ub_path_cache::ub_path_cache(const ub_plan& plan, const ub_routing& routing, ub_turns& turns,
-                             const ub_config& config, std::uint32_t router)
-    : plan_(plan), routing_(routing), turns_(turns), use_(config.paths), spreading_(config.spreading), choice_(config.choice),
-      router_(router)
+ub_path_cache::ub_path_cache(const ub_plan& plan, const ub_routing& routing, ub_turns& turns, const ub_config& config,
+                             std::uint32_t router)
+    : plan_(plan), routing_(routing), turns_(turns), use_(config.paths), spreading_(config.spreading),
+      choice_(config.choice), router_(router)
 {
 }
 
@@ -88,8 +88,7 @@ void ub_path_cache::fetch(path_set& set)
     set.place = {};
     // Sources begin with different paths, so that they do not meet in lockstep.
     if (equal && !set.paths.empty())
-        set.place.next =
-            ub_routing::way_of(set.destination, router_, static_cast<std::uint32_t>(set.paths.size()));
+        set.place.next = ub_routing::way_of(set.destination, router_, static_cast<std::uint32_t>(set.paths.size()));
     set.flow_path.clear();
 }
 
