@@ -13,14 +13,15 @@
 namespace weft {
 
 inline constexpr std::uint32_t k_max_actors = 1u << 28;
+inline constexpr std::uint32_t k_most_clients = 1u << 24;
 
 /// What an event calls. `a` and `kind` are the scheduling component's own.
 class timeline_client {
 public:
-    virtual void on_event(std::uint32_t a, std::uint16_t kind) = 0;
+    virtual void on_event(std::uint32_t a, std::uint8_t kind) = 0;
     /// The event will come soon: bring its state into the cache. `stage` 0 comes well before stage 1, so that stage 1 may
     /// read what stage 0 has asked for. Must change nothing; worth implementing where thousands of devices exist.
-    virtual void prefetch(std::uint32_t a, std::uint16_t kind, int stage) const
+    virtual void prefetch(std::uint32_t a, std::uint8_t kind, int stage) const
     {
         (void)a;
         (void)kind;
@@ -29,15 +30,21 @@ public:
 
 protected:
     ~timeline_client() = default;
+
+private:
+    friend class timeline;
+    std::uint32_t number_ = 0; ///< of the timeline that it last scheduled an event with
 };
 
+/// Small, because many are pending: what a queue of thousands of them takes of the cache, the state of the devices loses.
 struct timeline_event {
     std::uint64_t time_ps;
     std::uint64_t order; ///< make_order(); unique among events of one time
-    timeline_client* client;
     std::uint32_t a;
-    std::uint16_t kind;
+    std::uint32_t client : 24; ///< number with the timeline
+    std::uint32_t kind : 8;
 };
+static_assert(sizeof(timeline_event) == 24);
 
 /// Classes of events of one time, run in this order: what arrives is seen before anyone arbitrates.
 enum class event_class : std::uint8_t { memory = 0, arrival = 1, arbitration = 2, device = 3 };
@@ -76,18 +83,10 @@ public:
         current_.pop_back();
         --size_;
     }
-    /// Announce what comes 2, 4 and 7 events after the next one, if the bucket holds that many: in large systems every event
-    /// touches cold state, and finds more of it through what it touches first.
-    void prefetch_ahead() const
+    /// The event that comes `n` after the next one; nullptr when the bucket does not hold that many.
+    const timeline_event* upcoming(std::size_t n) const
     {
-        const std::size_t n = current_.size();
-        if (n < 8)
-            return;
-        constexpr std::size_t k_ahead[] = {8, 5, 3};
-        for (int stage = 0; stage < 3; ++stage) {
-            const timeline_event& e = current_[n - k_ahead[stage]];
-            e.client->prefetch(e.a, e.kind, stage);
-        }
+        return n < current_.size() ? &current_[current_.size() - 1 - n] : nullptr;
     }
     bool empty() const { return size_ == 0; }
     std::uint64_t size() const { return size_; }

@@ -25,6 +25,27 @@ std::uint32_t timeline::register_actors(std::uint32_t count)
     return first;
 }
 
+void timeline::enrol(timeline_client& client)
+{
+    if (clients_.size() >= k_most_clients)
+        throw bug("timeline", now_ps(), "more clients than an event can number");
+    client.number_ = static_cast<std::uint32_t>(clients_.size());
+    clients_.push_back(&client);
+}
+
+/// Announces what comes 2, 4 and 7 events after the next one, if the bucket holds that many: in large systems every event touches cold
+/// state, and finds more of it through what it touches first.
+inline void timeline::prefetch_ahead() const
+{
+    constexpr std::size_t k_ahead[] = {7, 4, 2};
+    if (queue_.upcoming(k_ahead[0]) == nullptr)
+        return;
+    for (int stage = 0; stage < 3; ++stage) {
+        const timeline_event& e = *queue_.upcoming(k_ahead[stage]);
+        clients_[e.client]->prefetch(e.a, static_cast<std::uint8_t>(e.kind), stage);
+    }
+}
+
 void timeline::notify_at(sc_core::sc_event& event, std::uint64_t time_ps)
 {
     const std::uint64_t kernel_now = kernel_now_ps();
@@ -56,10 +77,10 @@ void timeline::drain()
             break;
         const timeline_event event = *next;
         queue_.pop();
-        queue_.prefetch_ahead();
+        prefetch_ahead();
         now_ps_ = event.time_ps;
         ++events_;
-        event.client->on_event(event.a, event.kind);
+        clients_[event.client]->on_event(event.a, event.kind);
     }
     draining_ = false;
     if (const timeline_event* next = queue_.peek())

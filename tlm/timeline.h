@@ -32,9 +32,11 @@ public:
 
     /// Schedule `client.on_event(a, kind)` at `time_ps`, which must not lie before now_ps().
     void schedule(std::uint64_t time_ps, std::uint64_t order, timeline_client& client, std::uint32_t a,
-                  std::uint16_t kind)
+                  std::uint8_t kind)
     {
-        queue_.push({time_ps, order, &client, a, kind});
+        if (client.number_ >= clients_.size() || clients_[client.number_] != &client)
+            enrol(client);
+        queue_.push({time_ps, order, a, client.number_ & (k_most_clients - 1), kind});
         if (!draining_ && time_ps < armed_for_ps_)
             arm(time_ps);
     }
@@ -52,9 +54,12 @@ public:
 
 private:
     void drain();
+    void enrol(timeline_client& client);
+    void prefetch_ahead() const;
     void arm(std::uint64_t time_ps);
 
     calendar_queue queue_;
+    std::vector<timeline_client*> clients_;
     sc_core::sc_event tick_;
     std::uint64_t now_ps_ = 0;
     std::uint64_t armed_for_ps_ = k_never_ps;

@@ -234,7 +234,7 @@ std::uint32_t dma::head_at(queue& q, std::uint64_t at_ps)
 
 // --- Events -----------------------------------------------------------------------------------------------------------
 
-void dma::on_event(std::uint32_t a, std::uint16_t kind)
+void dma::on_event(std::uint32_t a, std::uint8_t kind)
 {
     switch (kind) {
     case k_doorbell:
@@ -455,7 +455,7 @@ void dma::send_staged(std::uint32_t port)
     read_ahead(port);
 }
 
-void dma::prefetch(std::uint32_t a, std::uint16_t kind, int stage) const
+void dma::prefetch(std::uint32_t a, std::uint8_t kind, int stage) const
 {
     if (kind != k_send && kind != k_receive)
         return;

@@ -98,7 +98,7 @@ public:
     stat_group stats;
 
 private:
-    enum event_kind : std::uint16_t { k_doorbell, k_fetched, k_send, k_receive, k_semaphore };
+    enum event_kind : std::uint8_t { k_doorbell, k_fetched, k_send, k_receive, k_semaphore };
     /// A descriptor on chip, from its fetch until its last packet is on the wire.
     struct loaded {
         abi::dma_descriptor d;
@@ -122,8 +122,8 @@ private:
     struct port_side;
 
     void start_of_simulation() override;
-    void on_event(std::uint32_t a, std::uint16_t kind) override;
-    void prefetch(std::uint32_t a, std::uint16_t kind, int stage) const override;
+    void on_event(std::uint32_t a, std::uint8_t kind) override;
+    void prefetch(std::uint32_t a, std::uint8_t kind, int stage) const override;
     void set_up_registers();
     void start_fetch(std::uint32_t q);
     void fetched(std::uint32_t q);

@@ -224,7 +224,7 @@ void ethernet_nic::on_frame(std::uint32_t, packet_ptr frame, std::uint64_t delay
         *this, index, k_arrival);
 }
 
-void ethernet_nic::on_event(std::uint32_t a, std::uint16_t kind)
+void ethernet_nic::on_event(std::uint32_t a, std::uint8_t kind)
 {
     if (kind == k_arrival) {
         arrived(packet_ptr(&pool_.at(a)));

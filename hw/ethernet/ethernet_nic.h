@@ -101,7 +101,7 @@ public:
     stat_group stats;
 
 private:
-    enum event_kind : std::uint16_t { k_arrival, k_slot, k_doorbell, k_fetched, k_written, k_measured, k_event_kinds };
+    enum event_kind : std::uint8_t { k_arrival, k_slot, k_doorbell, k_fetched, k_written, k_measured, k_event_kinds };
 
     /// The entry being sent and how far it is.
     struct send_job {
@@ -155,7 +155,7 @@ private:
     };
 
     void on_frame(std::uint32_t port, packet_ptr frame, std::uint64_t delay_ps) override;
-    void on_event(std::uint32_t a, std::uint16_t kind) override;
+    void on_event(std::uint32_t a, std::uint8_t kind) override;
     void schedule(std::uint64_t at_ps, event_kind kind, std::uint32_t q);
 
     // Registers (ethernet_nic.cpp)

@@ -45,7 +45,7 @@ bool fabric_engine::down(std::uint32_t link)
     return true;
 }
 
-void fabric_engine::on_event(std::uint32_t a, std::uint16_t kind)
+void fabric_engine::on_event(std::uint32_t a, std::uint8_t kind)
 {
     now_ps_ = time_.now_ps();
     switch (kind) {
@@ -56,7 +56,7 @@ void fabric_engine::on_event(std::uint32_t a, std::uint16_t kind)
     }
 }
 
-void fabric_engine::prefetch(std::uint32_t a, std::uint16_t kind, int stage) const
+void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) const
 {
     const auto fetch_link = [this](std::uint32_t link) {
         const char* state = reinterpret_cast<const char*>(&links_[link]);

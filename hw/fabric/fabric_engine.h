@@ -148,7 +148,7 @@ private:
     static constexpr std::uint32_t k_second_zone = 1u << 30; ///< it lies on the second die
     static constexpr std::uint32_t k_link_bits = k_second_zone - 1;
     static constexpr std::uint32_t k_most_waiter_words = 64; ///< of a router with entry ports
-    enum event_kind : std::uint16_t { k_arrival, k_wake, k_declare, k_restore };
+    enum event_kind : std::uint8_t { k_arrival, k_wake, k_declare, k_restore };
     /// What is not usual about a link; 0 on the hot path.
     enum special_bits : std::uint8_t {
         k_fails = 1, ///< it has an entry in failures_ that is not over
@@ -221,8 +221,8 @@ private:
         bandwidth rate;
     };
 
-    void on_event(std::uint32_t a, std::uint16_t kind) override;
-    void prefetch(std::uint32_t a, std::uint16_t kind, int stage) const override;
+    void on_event(std::uint32_t a, std::uint8_t kind) override;
+    void prefetch(std::uint32_t a, std::uint8_t kind, int stage) const override;
     void arrival(packet& p);
     void arrival_voq(packet& p);
     void join_arbitration(std::uint32_t link, std::uint32_t bit);
@@ -242,7 +242,7 @@ private:
     void lose(std::uint32_t link, packet& p, std::uint64_t end_ps);
     void give_up(std::uint32_t link, packet& p, std::uint64_t at_ps);
     std::uint32_t plan_failure(std::uint32_t link, std::uint64_t at_ps);
-    void announce(std::uint16_t kind, std::uint32_t failure, std::uint64_t at_ps);
+    void announce(std::uint8_t kind, std::uint32_t failure, std::uint64_t at_ps);
     void declare(std::uint32_t failure);
     void restore(std::uint32_t failure);
     void discard(std::uint32_t queue, packet& p);

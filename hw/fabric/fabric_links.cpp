@@ -136,7 +136,7 @@ std::uint32_t fabric_engine::plan_failure(std::uint32_t link, std::uint64_t at_p
     return last;
 }
 
-void fabric_engine::announce(std::uint16_t kind, std::uint32_t failure, std::uint64_t at_ps)
+void fabric_engine::announce(std::uint8_t kind, std::uint32_t failure, std::uint64_t at_ps)
 {
     if (actor_base_ == 0)
         throw bug("fabric_engine", at_ps, "declarations and restorations are planned after finish_build()");

@@ -113,7 +113,7 @@ void tofino_switch::on_frame(std::uint32_t port, packet_ptr frame, std::uint64_t
     time_.schedule(time_.now_ps() + delay_ps, next_order(event_class::arrival, port), *this, index, k_arrive);
 }
 
-void tofino_switch::on_event(std::uint32_t a, std::uint16_t kind)
+void tofino_switch::on_event(std::uint32_t a, std::uint8_t kind)
 {
     switch (kind) {
     case k_arrive: arrive(packet_ptr(&pool_.at(a))); break;

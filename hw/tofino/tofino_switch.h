@@ -120,7 +120,7 @@ public:
     stat_group stats;
 
 private:
-    enum event_kind : std::uint16_t { k_arrive, k_pass_begins, k_pass_ends, k_leave, k_forward };
+    enum event_kind : std::uint8_t { k_arrive, k_pass_begins, k_pass_ends, k_leave, k_forward };
 
     struct front_port {
         front_port(tofino_switch& owner, std::uint32_t number);
@@ -198,7 +198,7 @@ private:
 
     // ethernet_device, timeline_client
     void on_frame(std::uint32_t port, packet_ptr frame, std::uint64_t delay_ps) override;
-    void on_event(std::uint32_t a, std::uint16_t kind) override;
+    void on_event(std::uint32_t a, std::uint8_t kind) override;
 
     // In the order of the hardware (tofino_switch.cpp)
     void arrive(packet_ptr frame);

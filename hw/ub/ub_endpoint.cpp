@@ -351,7 +351,7 @@ void ub_endpoint::send_waiting(send_channel& c)
     }
 }
 
-void ub_endpoint::on_event(std::uint32_t a, std::uint16_t kind)
+void ub_endpoint::on_event(std::uint32_t a, std::uint8_t kind)
 {
     switch (kind) {
     case k_timeout: timeout(a); break;

@@ -93,7 +93,7 @@ public:
     counter not_sent; ///< no path
 
 private:
-    enum event_kind : std::uint16_t { k_timeout, k_ack_due, k_ack_timer, k_ack_arrived };
+    enum event_kind : std::uint8_t { k_timeout, k_ack_due, k_ack_timer, k_ack_arrived };
     static constexpr std::uint32_t k_none = 0xffff'ffff;
     /// To one destination.
     struct send_channel {
@@ -120,7 +120,7 @@ private:
         std::vector<std::uint32_t> due; ///< a number of each group to tell about at the next k_ack_due
     };
 
-    void on_event(std::uint32_t a, std::uint16_t kind) override;
+    void on_event(std::uint32_t a, std::uint8_t kind) override;
     void launch(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t delay_ps);
     void refuse(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
     void note_unreachable(std::uint32_t destination);

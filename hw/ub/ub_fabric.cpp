@@ -240,7 +240,7 @@ void ub_fabric::readmit_at(std::uint32_t source, std::uint32_t plan_link, std::u
     schedule({source, plan_link, false}, at_ps);
 }
 
-void ub_fabric::on_event(std::uint32_t a, std::uint16_t)
+void ub_fabric::on_event(std::uint32_t a, std::uint8_t)
 {
     const change c = changes_[a];
     if (c.exclude)

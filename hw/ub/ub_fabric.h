@@ -85,7 +85,7 @@ private:
         std::uint32_t source, link;
         bool exclude;
     };
-    void on_event(std::uint32_t a, std::uint16_t kind) override;
+    void on_event(std::uint32_t a, std::uint8_t kind) override;
     void unreachable(std::uint32_t source, std::uint32_t destination) override;
     std::string port_name(std::uint32_t router, std::uint32_t port) const override;
     void link_down(std::uint32_t link, std::uint64_t now_ps) override;

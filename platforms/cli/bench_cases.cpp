@@ -41,11 +41,6 @@ private:
     sc_core::sc_time period_;
 };
 
-class no_client final : public timeline_client {
-public:
-    void on_event(std::uint32_t, std::uint16_t) override {}
-};
-
 tpu_pod_config pod_config(unsigned side)
 {
     tpu_pod_config config;
@@ -138,10 +133,9 @@ figures bench_kernel_events(unsigned pending)
 figures bench_calendar_queue(unsigned pending)
 {
     calendar_queue queue;
-    no_client client;
     traffic_random random(1);
     for (unsigned i = 0; i < pending; ++i)
-        queue.push({random.below(100'000), make_order(event_class::arrival, i, 0), &client, i, 0});
+        queue.push({random.below(100'000), make_order(event_class::arrival, i, 0), i, 0, 0});
     constexpr unsigned k_turns = 5'000'000;
     const double start = cpu_seconds();
     for (unsigned i = 0; i < k_turns; ++i) {

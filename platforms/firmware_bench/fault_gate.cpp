@@ -81,7 +81,7 @@ void fault_gate::call_at(std::uint64_t time_ps)
                     0);
 }
 
-void fault_gate::on_event(std::uint32_t, std::uint16_t) { fault_->on_time(*this); }
+void fault_gate::on_event(std::uint32_t, std::uint8_t) { fault_->on_time(*this); }
 
 void fault_gate::set_irq(std::uint32_t lines, bool level)
 {

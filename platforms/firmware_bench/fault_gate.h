@@ -105,7 +105,7 @@ private:
     void b_transport(::tlm::tlm_generic_payload& trans, sc_core::sc_time& delay) override;
     unsigned int transport_dbg(::tlm::tlm_generic_payload& trans) override;
     void set_irq(std::uint32_t lines, bool level) override;
-    void on_event(std::uint32_t, std::uint16_t) override;
+    void on_event(std::uint32_t, std::uint8_t) override;
     void count(const bus_access& access);
 
     ::tlm::tlm_target_socket<> from_core_;

@@ -106,7 +106,7 @@ void traffic::start_of_simulation()
     }
 }
 
-void traffic::on_event(std::uint32_t a, std::uint16_t kind)
+void traffic::on_event(std::uint32_t a, std::uint8_t kind)
 {
     if (kind == k_send)
         try_send(a);

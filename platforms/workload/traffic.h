@@ -74,9 +74,9 @@ public:
 
 private:
     struct endpoint;
-    enum event_kind : std::uint16_t { k_send, k_receive };
+    enum event_kind : std::uint8_t { k_send, k_receive };
     void start_of_simulation() override;
-    void on_event(std::uint32_t a, std::uint16_t kind) override;
+    void on_event(std::uint32_t a, std::uint8_t kind) override;
     void try_send(std::uint32_t e);
     void receive(packet_ptr p);
 

@@ -124,7 +124,7 @@ private:
     {
         time_.schedule(std::max(at_ps, time_.now_ps()), make_order(event_class::device, actor_, wakes_++), *this, 0, 0);
     }
-    void on_event(std::uint32_t a, std::uint16_t kind) override
+    void on_event(std::uint32_t a, std::uint8_t kind) override
     {
         if (kind == 1)
             receive(packet_ptr(&pool_.at(a)));

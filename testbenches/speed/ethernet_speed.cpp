@@ -64,7 +64,7 @@ struct feeder final : timeline_client {
           period_ps(std::uint64_t{n} * frames_each * 92'000)
     {
     }
-    void on_event(std::uint32_t, std::uint16_t) override
+    void on_event(std::uint32_t, std::uint8_t) override
     {
         posted += batch;
         a.write(regs::TX_TAIL(0), posted);

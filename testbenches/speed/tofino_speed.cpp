@@ -71,7 +71,7 @@ private:
         c.ports_per_pipe = n > 16 ? 32 : 16;
         return c;
     }
-    void on_event(std::uint32_t, std::uint16_t) override
+    void on_event(std::uint32_t, std::uint8_t) override
     {
         // One packet of every worker a time step: 100 Gb/s.
         const std::uint32_t bytes = sml::k_udp_headers + 4 * words_;

@@ -111,7 +111,7 @@ public:
     std::uint64_t missing() const { return sent_ - received_; }
 
 private:
-    enum event_kind : std::uint16_t { k_send, k_receive };
+    enum event_kind : std::uint8_t { k_send, k_receive };
     struct record {
         std::uint32_t destination;
         std::uint32_t arrivals;
@@ -181,7 +181,7 @@ private:
         time_.schedule(std::max(at_ps, time_.now_ps()), make_order(event_class::device, actors_ + p.index, p.wakes++),
                        *this, p.index, k_send);
     }
-    void on_event(std::uint32_t a, std::uint16_t kind) override
+    void on_event(std::uint32_t a, std::uint8_t kind) override
     {
         if (kind == k_send)
             try_send(*ports_[a]);

@@ -31,7 +31,7 @@ struct twin {
     void push(std::uint64_t time_ps, std::uint64_t order)
     {
         const auto id = static_cast<std::uint32_t>(sequence++);
-        queue.push({time_ps, order, nullptr, id, 0});
+        queue.push({time_ps, order, id, 0, 0});
         reference.push({time_ps, order, id});
     }
     void push(std::uint64_t time_ps) { push(time_ps, scramble(sequence)); }

@@ -19,8 +19,8 @@ using namespace weft;
 namespace {
 
 struct client final : timeline_client {
-    std::function<void(std::uint32_t, std::uint16_t)> f;
-    void on_event(std::uint32_t a, std::uint16_t kind) override { f(a, kind); }
+    std::function<void(std::uint32_t, std::uint8_t)> f;
+    void on_event(std::uint32_t a, std::uint8_t kind) override { f(a, kind); }
 };
 
 /// A random little world: handlers that schedule each other and wake threads, threads that wait, schedule events, and look
@@ -36,7 +36,7 @@ struct world final : sc_core::sc_module {
     {
         time.set_run_ahead(run_ahead);
         base = time.register_actors(k_actors);
-        handlers.f = [this](std::uint32_t a, std::uint16_t kind) { on_event(a, kind); };
+        handlers.f = [this](std::uint32_t a, std::uint8_t kind) { on_event(a, kind); };
         for (std::uint32_t i = 0; i < k_threads; ++i) {
             events.push_back(std::make_unique<sc_core::sc_event>());
             sc_core::sc_spawn([this, i] { thread(i); }, sc_core::sc_gen_unique_name("thread"));
