@@ -22,24 +22,24 @@ constexpr std::uint64_t k_large = 4096; // events pending; their state no longer
 
 calendar_queue::calendar_queue() : buckets_(k_buckets), occupied_(k_buckets / 64, 0), spans_(k_spans) {}
 
-void calendar_queue::insert_sorted(const timeline_event& event)
+void calendar_queue::insert_sorted(events& into, const timeline_event& event)
 {
-    // Most events that fall into the current bucket are soon: search from the end.
-    auto it = current_.end();
-    while (it != current_.begin() && later(event, *(it - 1)))
+    // Most events that fall into the present bucket are soon: search from the end.
+    auto it = into.end();
+    while (it != into.begin() && later(event, *(it - 1)))
         --it;
-    current_.insert(it, event);
+    into.insert(it, event);
 }
 
 void calendar_queue::push_far(std::uint64_t bucket, const timeline_event& event)
 {
-    ++far_pushes_;
     const std::uint64_t span = bucket >> k_span_shift;
     if (span - (cursor_ >> k_span_shift) < k_spans) {
-        spans_[span % k_spans].push_back(event);
+        add(spans_[span % k_spans], event, span_rooms_);
         ++in_spans_;
         return;
     }
+    ++far_pushes_;
     far_.push_back(event);
     std::push_heap(far_.begin(), far_.end(), later);
 }
@@ -56,7 +56,7 @@ void calendar_queue::pull_far()
         if (bucket - cursor_ < k_buckets) {
             put(bucket, far_.back());
         } else {
-            spans_[span % k_spans].push_back(far_.back());
+            add(spans_[span % k_spans], far_.back(), span_rooms_);
             ++in_spans_;
         }
         far_.pop_back();
@@ -69,16 +69,16 @@ std::uint64_t calendar_queue::spread_spans(std::uint64_t bucket)
 {
     const std::uint64_t last = bucket == k_never_ps ? (cursor_ >> k_span_shift) + k_spans - 1 : bucket >> k_span_shift;
     for (std::uint64_t span = (cursor_ >> k_span_shift) + 1; span <= last; ++span) {
-        auto& events = spans_[span % k_spans];
-        if (events.empty())
+        events& waiting = spans_[span % k_spans];
+        if (waiting.empty())
             continue;
         cursor_ = (span << k_span_shift) - 1; // nothing lies before
-        in_spans_ -= events.size();
-        for (const timeline_event& event : events)
+        in_spans_ -= waiting.size();
+        for (const timeline_event& event : waiting)
             put(event.time_ps >> width_shift_, event);
-        events.clear();
-        if (events.capacity() > k_large)
-            events.shrink_to_fit();
+        waiting.clear();
+        span_rooms_.push_back(std::move(waiting));
+        waiting = {};
         return next_occupied();
     }
     return bucket;
@@ -110,34 +110,48 @@ bool calendar_queue::advance()
         return false;
     if (visited_ >= k_tune_interval)
         retune();
+    if (!current_.empty())
+        return true; // of the first bucket of all, which no cursor can be before
+    if (next_.empty())
+        load_next();
+    rooms_.push_back(std::move(current_)); // empty, with its memory
+    current_ = std::move(next_);
+    next_ = {};
+    if (size_ > current_.size())
+        load_next();
+    return true;
+}
+
+/// Takes the first bucket that holds anything; there is one.
+void calendar_queue::load_next()
+{
     std::uint64_t bucket = next_occupied();
     if (in_spans_ > 0)
         bucket = spread_spans(bucket);
     if (bucket == k_never_ps) {
         cursor_ = far_.front().time_ps >> width_shift_;
-        // The bucket of the cursor itself belongs into current_, not into the ring.
+        // The bucket of the cursor itself is not in the ring.
         --cursor_;
         pull_far();
         bucket = next_occupied();
     }
     cursor_ = bucket;
     const std::uint64_t slot = bucket & k_mask;
-    rooms_.push_back(std::move(current_)); // empty, with its memory
-    current_ = std::move(buckets_[slot]);
+    next_ = std::move(buckets_[slot]);
+    buckets_[slot] = {};
     occupied_[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
     ++visited_;
-    taken_ += current_.size();
-    if (current_.size() > 1)
-        std::sort(current_.begin(), current_.end(), later);
+    taken_ += next_.size();
+    if (next_.size() > 1)
+        std::sort(next_.begin(), next_.end(), later);
     if (!far_.empty())
         pull_far();
-    return true;
 }
 
 void calendar_queue::retune()
 {
-    // Few events beyond the calendar, and buckets that sort quickly; where both cannot be had, buckets of up to 40 events are
-    // cheaper than the heap, and in a large system they leave room to prefetch. The order of events does not depend on the width.
+    // Few events on the heap, and buckets that sort quickly; where both cannot be had, buckets of up to 40 events are cheaper than
+    // the heap, and in a large system they leave room to announce events. The order of events does not depend on the width.
     const bool beyond = far_pushes_ * 16 > taken_;
     const std::uint64_t full = size_ > k_large || beyond ? 40 : 12;
     const bool crowded = taken_ > full * visited_;
@@ -149,33 +163,30 @@ void calendar_queue::retune()
     far_pushes_ = 0;
     if ((crowded && width_shift_ == 0) || (sparse && width_shift_ >= k_max_shift) || crowded == sparse)
         return;
-    std::vector<timeline_event> all;
-    all.reserve(size_);
-    for (auto& bucket : buckets_) {
-        all.insert(all.end(), bucket.begin(), bucket.end());
-        bucket.clear();
-    }
-    for (auto& span : spans_) {
-        all.insert(all.end(), span.begin(), span.end());
-        span.clear();
-    }
+    events all;
+    all.reserve(size_); // current_ is empty here
+    const auto move_all = [&](events& from) {
+        all.insert(all.end(), from.begin(), from.end());
+        from.clear();
+    };
+    move_all(next_);
+    for (events& bucket : buckets_)
+        move_all(bucket);
+    for (events& span : spans_)
+        move_all(span);
+    move_all(far_);
     in_spans_ = 0;
-    all.insert(all.end(), far_.begin(), far_.end());
-    far_.clear();
     std::fill(occupied_.begin(), occupied_.end(), 0);
-    // current_ is empty here; the cursor must stay at or before the earliest event that may still be pushed.
-    const std::uint64_t floor_ps = (cursor_ + 1) << width_shift_;
     width_shift_ = crowded ? width_shift_ - 1 : width_shift_ + 1;
-    cursor_ = floor_ps >> width_shift_;
+    // The cursor stays before the earliest event; what is pushed before that goes to current_.
+    const auto earliest =
+        std::min_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return later(b, a); });
+    cursor_ = earliest->time_ps >> width_shift_;
     if (cursor_ > 0)
         --cursor_;
-    for (const auto& event : all) {
-        const std::uint64_t bucket = event.time_ps >> width_shift_;
-        if (bucket - cursor_ < k_buckets)
-            put(bucket, event);
-        else
-            push_far(bucket, event);
-    }
+    size_ -= all.size();
+    for (const timeline_event& event : all)
+        push(event);
     far_pushes_ = 0;
 }
 

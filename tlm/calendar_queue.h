@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calendar queue: events in buckets of equal time width, the current bucket sorted, the far future in a heap. Push and pop
-// cost O(1) on average; no allocation once the buckets have grown. Plain C++.
+// Calendar queue in two steps: events in spans of time, spread into buckets of equal width when their span comes, sorted when their
+// bucket comes; the far future in a heap. Push and pop cost O(1) on average; no allocation once all have grown. Plain C++.
 #pragma once
 
 #include "tlm/units.h"
@@ -63,7 +63,7 @@ public:
         ++size_;
         const std::uint64_t bucket = event.time_ps >> width_shift_;
         if (bucket <= cursor_)
-            insert_sorted(event);
+            insert_sorted(bucket == cursor_ && !next_.empty() ? next_ : current_, event);
         else if (bucket - cursor_ < k_buckets)
             put(bucket, event);
         else
@@ -83,60 +83,65 @@ public:
         current_.pop_back();
         --size_;
     }
-    /// The event that comes `n` after the next one; nullptr when the bucket does not hold that many.
+    /// The event that comes `n` after the next one; nullptr beyond the bucket after the present one.
     const timeline_event* upcoming(std::size_t n) const
     {
-        return n < current_.size() ? &current_[current_.size() - 1 - n] : nullptr;
+        if (n < current_.size())
+            return &current_[current_.size() - 1 - n];
+        n -= current_.size();
+        return n < next_.size() ? &next_[next_.size() - 1 - n] : nullptr;
     }
     bool empty() const { return size_ == 0; }
     std::uint64_t size() const { return size_; }
 
 private:
-    static constexpr std::uint64_t k_buckets = 4096;
+    using events = std::vector<timeline_event>;
+    static constexpr std::uint32_t k_span_shift = 8; ///< buckets of one span: 2^8 = k_buckets
+    static constexpr std::uint64_t k_buckets = 1u << k_span_shift;
     static constexpr std::uint64_t k_mask = k_buckets - 1;
-    static constexpr std::uint32_t k_span_shift = 12; ///< buckets of one span: 2^12 = k_buckets
     static constexpr std::uint64_t k_spans = 1024;
 
     void put(std::uint64_t bucket, const timeline_event& event)
     {
         const std::uint64_t slot = bucket & k_mask;
-        if (buckets_[slot].capacity() == 0)
-            take_room(buckets_[slot]);
-        buckets_[slot].push_back(event);
+        add(buckets_[slot], event, rooms_);
         occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
     }
-    void take_room(std::vector<timeline_event>& bucket)
+    static void add(events& to, const timeline_event& event, std::vector<events>& rooms)
     {
-        if (rooms_.empty())
-            return;
-        bucket = std::move(rooms_.back());
-        rooms_.pop_back();
+        if (to.capacity() == 0 && !rooms.empty()) {
+            to = std::move(rooms.back());
+            rooms.pop_back();
+        }
+        to.push_back(event);
     }
-    void insert_sorted(const timeline_event& event);
+    static void insert_sorted(events& into, const timeline_event& event);
     void push_far(std::uint64_t bucket, const timeline_event& event);
     bool advance();
+    void load_next();
     void pull_far();
     std::uint64_t spread_spans(std::uint64_t bucket);
     void retune();
     std::uint64_t next_occupied() const;
 
-    std::vector<std::vector<timeline_event>> buckets_;
-    /// Memory of buckets that have been emptied, the last one first: it is still in the cache when the next bucket fills. Left with the
-    /// buckets, it would be touched once a round, and a round of 4096 of them is larger than caches are.
-    std::vector<std::vector<timeline_event>> rooms_;
+    /// Sorted, next event last: every event before the cursor's bucket, and up to it while next_ is empty.
+    events current_;
+    events next_; ///< sorted: the cursor's bucket, loaded early so that its events can be announced
+    std::vector<events> buckets_;
     std::vector<std::uint64_t> occupied_;
-    std::vector<timeline_event> current_; ///< sorted, next event last; every event up to the cursor's bucket
-    /// What lies beyond the buckets: spans of k_buckets buckets each, unsorted. Where thousands of chips act in step, buckets are narrow
-    /// and most events begin here.
-    std::vector<std::vector<timeline_event>> spans_;
-    std::uint64_t in_spans_ = 0;      ///< events
-    std::vector<timeline_event> far_; ///< heap of what lies beyond these
-    std::uint64_t cursor_ = 0;        ///< number of the bucket in current_
+    /// What lies beyond the buckets: spans of k_buckets buckets each, unsorted. Most events begin here: they go into one of a few spans, and
+    /// later, a span at a time, into one of a few buckets; into one of thousands, each would touch cold memory.
+    std::vector<events> spans_;
+    /// Memory of buckets and spans that have been emptied, the last one first: it is still in the cache when the next one fills.
+    std::vector<events> rooms_, span_rooms_;
+    std::uint64_t in_spans_ = 0; ///< events
+    events far_;                 ///< heap of what lies beyond the spans
+    std::uint64_t cursor_ = 0;   ///< number of the last bucket taken out
     std::uint64_t size_ = 0;
     std::uint32_t width_shift_ = 9; ///< bucket width: 2^9 ps to begin with, tuned to the density of events
     std::uint32_t visited_ = 0;     ///< buckets since the last tuning
     std::uint64_t taken_ = 0;       ///< events in them
-    std::uint64_t far_pushes_ = 0;
+    std::uint64_t far_pushes_ = 0;  ///< onto the heap
 };
 
 } // namespace weft

@@ -44,6 +44,7 @@ private:
     std::uint32_t free_ = k_none;
 };
 
+/// The first few credits under way are kept here, beside the count; only more than that go to the pool.
 class credit_counter {
 public:
     /// `cells` more arrive at `at_ps` >= `now_ps`. Credits of one VL arrive in the order in which they were sent; a time before the
@@ -52,19 +53,23 @@ public:
     {
         settle(pool, now_ps); // keeps the list, and with it the pool, as short as the wire: it stays in the cache
         under_way_ += cells;
-        if (tail_ != credit_pool::k_none) {
-            auto& last = pool[tail_];
-            if (at_ps <= last.at_ps) {
-                last.cells += cells;
+        if (near_count_ < k_near) { // then nothing is in the list
+            if (near_count_ > 0 && at_ps <= near_at_ps_[near_count_ - 1]) {
+                near_cells_[near_count_ - 1] += cells;
                 return;
             }
+            near_at_ps_[near_count_] = at_ps;
+            near_cells_[near_count_++] = cells;
+            return;
+        }
+        std::uint32_t& last_cells = tail_ != credit_pool::k_none ? pool[tail_].cells : near_cells_[k_near - 1];
+        if (at_ps <= (tail_ != credit_pool::k_none ? pool[tail_].at_ps : near_at_ps_[k_near - 1])) {
+            last_cells += cells;
+            return;
         }
         const std::uint32_t i = pool.take();
         pool[i] = {at_ps, cells, credit_pool::k_none};
-        if (tail_ == credit_pool::k_none)
-            head_ = i;
-        else
-            pool[tail_].next = i;
+        (tail_ == credit_pool::k_none ? head_ : pool[tail_].next) = i;
         tail_ = i;
     }
 
@@ -84,6 +89,11 @@ public:
     std::uint64_t when(const credit_pool& pool, std::uint32_t cells) const
     {
         std::uint64_t sum = available_;
+        for (std::uint32_t i = 0; i < near_count_; ++i) {
+            sum += near_cells_[i];
+            if (sum >= cells)
+                return near_at_ps_[i];
+        }
         for (std::uint32_t i = head_; i != credit_pool::k_none; i = pool[i].next) {
             sum += pool[i].cells;
             if (sum >= cells)
@@ -92,7 +102,7 @@ public:
         return ~std::uint64_t{0};
     }
 
-    /// Brings what give() and has() read first into the cache.
+    /// Brings what give() reads of a long list into the cache.
     void prefetch(const credit_pool& pool) const
     {
         if (head_ != credit_pool::k_none) {
@@ -107,20 +117,52 @@ public:
 private:
     void settle(credit_pool& pool, std::uint64_t now_ps)
     {
-        while (head_ != credit_pool::k_none && pool[head_].at_ps <= now_ps) {
-            available_ += pool[head_].cells;
-            under_way_ -= pool[head_].cells;
-            const std::uint32_t done = head_;
-            head_ = pool[head_].next;
-            pool.give(done);
+        if (near_count_ > 0 && near_at_ps_[0] <= now_ps)
+            settle_due(pool, now_ps);
+    }
+    void settle_due(credit_pool& pool, std::uint64_t now_ps)
+    {
+        std::uint32_t done = 0;
+        for (; done < near_count_ && near_at_ps_[done] <= now_ps; ++done)
+            arrived(near_cells_[done]);
+        if (done == k_near)
+            while (head_ != credit_pool::k_none && pool[head_].at_ps <= now_ps) {
+                arrived(pool[head_].cells);
+                drop_head(pool);
+            }
+        std::uint32_t left = 0;
+        for (std::uint32_t i = done; i < near_count_; ++i, ++left) {
+            near_at_ps_[left] = near_at_ps_[i];
+            near_cells_[left] = near_cells_[i];
         }
+        for (; left < k_near && head_ != credit_pool::k_none; ++left) {
+            near_at_ps_[left] = pool[head_].at_ps;
+            near_cells_[left] = pool[head_].cells;
+            drop_head(pool);
+        }
+        near_count_ = left;
+    }
+    void arrived(std::uint32_t cells)
+    {
+        available_ += cells;
+        under_way_ -= cells;
+    }
+    void drop_head(credit_pool& pool)
+    {
+        const std::uint32_t done = head_;
+        head_ = pool[head_].next;
+        pool.give(done);
         if (head_ == credit_pool::k_none)
             tail_ = credit_pool::k_none;
     }
 
+    static constexpr std::uint32_t k_near = 3;
     std::uint32_t available_ = 0;
     std::uint32_t under_way_ = 0;
-    std::uint32_t head_ = credit_pool::k_none;
+    std::uint64_t near_at_ps_[k_near] = {}; ///< the oldest ones, in order
+    std::uint32_t near_cells_[k_near] = {};
+    std::uint32_t near_count_ = 0;
+    std::uint32_t head_ = credit_pool::k_none; ///< of the newer ones, where there are more; a list in the pool
     std::uint32_t tail_ = credit_pool::k_none;
 };
 

@@ -33,17 +33,14 @@ void timeline::enrol(timeline_client& client)
     clients_.push_back(&client);
 }
 
-/// Announces what comes 2, 4 and 7 events after the next one, if the bucket holds that many: in large systems every event touches cold
-/// state, and finds more of it through what it touches first.
+/// Announces what comes 2, 4 and 7 events after the next one: in large systems every event touches cold state, and finds more of it
+/// through what it touches first.
 inline void timeline::prefetch_ahead() const
 {
     constexpr std::size_t k_ahead[] = {7, 4, 2};
-    if (queue_.upcoming(k_ahead[0]) == nullptr)
-        return;
-    for (int stage = 0; stage < 3; ++stage) {
-        const timeline_event& e = *queue_.upcoming(k_ahead[stage]);
-        clients_[e.client]->prefetch(e.a, static_cast<std::uint8_t>(e.kind), stage);
-    }
+    for (int stage = 0; stage < 3; ++stage)
+        if (const timeline_event* e = queue_.upcoming(k_ahead[stage]))
+            clients_[e->client]->prefetch(e->a, static_cast<std::uint8_t>(e->kind), stage);
 }
 
 void timeline::notify_at(sc_core::sc_event& event, std::uint64_t time_ps)

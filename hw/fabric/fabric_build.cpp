@@ -48,6 +48,7 @@ std::uint32_t fabric_engine::new_link(std::uint32_t port, const fabric_link_para
     c.rate = params.rate;
     cold_.push_back(c);
     queues_.resize(queues_.size() + config_.vl_count);
+    buffers_.resize(voq_ ? 0 : queues_.size());
     return id;
 }
 

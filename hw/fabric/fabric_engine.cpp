@@ -71,7 +71,7 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) cons
         const link_state& l = links_[a];
         if (!voq_) {
             if (stage == 1)
-                __builtin_prefetch(l.feeding != k_none ? static_cast<const void*>(&queues_[l.feeding])
+                __builtin_prefetch(l.feeding != k_none ? static_cast<const void*>(&buffers_[l.feeding])
                                                        : &waiters_[l.waiter_base]);
             return;
         }
@@ -97,6 +97,8 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) cons
     if (stage == 1) {
         __builtin_prefetch(&queues_[queue_of(p.link, p.vl)]);
         __builtin_prefetch(&queues_[queue_of(p.out_link, p.out_vl)]);
+        if (!voq_)
+            __builtin_prefetch(&buffers_[queue_of(p.link, p.vl)]);
         fetch_link(p.link);
         fetch_link(p.out_link);
         return;
@@ -143,9 +145,9 @@ void fabric_engine::fly(packet& p, std::uint64_t head_ps)
 void fabric_engine::arrival(packet& p)
 {
     const std::uint32_t qi = queue_of(p.link, p.vl);
-    queue_state& q = queues_[qi];
-    const bool is_head = q.buffer.empty();
-    q.buffer.push(pool_, p);
+    buffer_state& q = buffers_[qi];
+    const bool is_head = q.fifo.empty();
+    q.fifo.push(pool_, p);
     if (!is_head)
         return;
     q.asked = false;
@@ -198,7 +200,7 @@ inline bool fabric_engine::may_start(const link_state& out, const packet& p)
 
 void fabric_engine::enter(std::uint32_t qi, packet& p)
 {
-    queues_[qi].asked = true;
+    buffers_[qi].asked = true;
     link_state& out = links_[p.out_link];
     if (out.busy_until_ps <= now_ps_ && out.waiters == 0 && out.wake_at_ps != now_ps_ && !down(p.out_link) &&
         may_start(out, p)) {
@@ -221,10 +223,10 @@ void fabric_engine::wake(std::uint32_t link)
     std::uint64_t head_at_ps = k_never_ps; // when the next head of the buffer that was last read can ask
     if (l.feeding != k_none) {
         const std::uint32_t feeding = l.feeding;
-        queue_state& q = queues_[feeding];
-        if (!q.buffer.empty() && !q.asked) {
+        buffer_state& q = buffers_[feeding];
+        if (!q.fifo.empty() && !q.asked) {
             if (q.read_free_ps <= now_ps_)
-                enter(feeding, pool_.at(q.buffer.front()));
+                enter(feeding, pool_.at(q.fifo.front()));
             else if (q.out_link == link)
                 head_at_ps = q.read_free_ps;
         }
@@ -325,13 +327,13 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     bool more = false;
     std::uint64_t read_free_ps = 0;
     if (!voq_) {
-        queue_state& q = queues_[qi];
-        q.buffer.pop(p);
+        buffer_state& q = buffers_[qi];
+        q.fifo.pop(p);
         q.asked = false;
         // The buffer is read as fast as it was filled: a local port of twice the rate of a link feeds two links at once.
         read_free_ps = q.read_free_ps = now_ps_ + std::min<std::uint64_t>(p.serialisation_ps, serialisation);
         q.out_link = out_id;
-        more = !q.buffer.empty();
+        more = !q.fifo.empty();
     }
     if (in.from_edge)
         in.edge->return_credit(p.vl, p.cells, serialisation + in.return_ps);
@@ -398,7 +400,7 @@ std::uint32_t fabric_engine::waiter_bit(std::uint32_t queue) const
 
 std::uint32_t fabric_engine::head_at(const link_state& out, std::uint32_t bit) const
 {
-    return voq_ ? voqs_[out.voq_base + bit].front() : queues_[queue_of_bit(out.router, bit)].buffer.front();
+    return voq_ ? voqs_[out.voq_base + bit].front() : buffers_[queue_of_bit(out.router, bit)].fifo.front();
 }
 
 std::uint32_t fabric_engine::queue_of_bit(std::uint32_t router, std::uint32_t bit) const

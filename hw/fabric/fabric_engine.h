@@ -190,13 +190,17 @@ private:
         link_fault_if* hook = nullptr;
         fabric_edge_if* edge = nullptr;
     };
-    /// Receiver's buffer of one VL of a link, and the sender's credits for it.
-    struct queue_state {
+    /// The sender's side of one VL of a link: a cache line.
+    struct alignas(64) queue_state {
         credit_counter credits;
+        bool awaited = false; ///< the sender waits for credits that are not yet under way
+    };
+    static_assert(sizeof(queue_state) == 64);
+    /// The receiver's buffer of one VL of a link, read by one port. Not in VOQ mode.
+    struct buffer_state {
         std::uint64_t read_free_ps = 0; ///< the read port is streaming a packet until then
-        vl_buffer buffer;
+        vl_buffer fifo;
         std::uint32_t out_link = k_none; ///< where the read port streams to
-        bool awaited = false;            ///< the sender waits for credits that are not yet under way
         bool asked = false;              ///< the head has asked for its output
     };
     struct link_cold {
@@ -267,6 +271,7 @@ private:
 
     std::vector<link_state> links_;
     std::vector<queue_state> queues_;     ///< link * vl_count + vl
+    std::vector<buffer_state> buffers_;   ///< likewise; empty in VOQ mode
     std::vector<std::uint64_t> waiters_;  ///< per output: one bit per (input port, VL) of its router
     std::vector<std::uint64_t> entries_;  ///< as waiters_: the bits of entry ports; empty when there are none
     std::vector<std::uint32_t> in_links_; ///< per router and port

@@ -186,7 +186,7 @@ void fabric_engine::declare(std::uint32_t failure)
         --l.waiters;
         if (!voq_) {
             const std::uint32_t qi = queue_of_bit(l.router, bit);
-            discard(qi, pool_.at(queues_[qi].buffer.front()));
+            discard(qi, pool_.at(buffers_[qi].fifo.front()));
             continue;
         }
         for (vl_buffer& fifo = voqs_[l.voq_base + bit]; !fifo.empty();) {
@@ -223,19 +223,19 @@ void fabric_engine::restore(std::uint32_t failure)
 /// `p`, the head of a buffer without VOQ, wants a dead link: drop it, and whatever behind it wants a dead link too.
 void fabric_engine::discard(std::uint32_t qi, packet& p)
 {
-    queue_state& q = queues_[qi];
+    buffer_state& q = buffers_[qi];
     packet* head = &p;
     do {
-        q.buffer.pop(*head);
+        q.fifo.pop(*head);
         q.asked = false;
         drop(*head);
-        if (q.buffer.empty())
+        if (q.fifo.empty())
             return;
         if (q.read_free_ps > now_ps_) { // the buffer still streams the packet before
             ensure_wake(q.out_link, q.read_free_ps);
             return;
         }
-        head = &pool_.at(q.buffer.front());
+        head = &pool_.at(q.fifo.front());
     } while ((links_[head->out_link].special & k_dead) != 0);
     enter(qi, *head);
 }

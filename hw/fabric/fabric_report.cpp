@@ -45,7 +45,8 @@ std::string fabric_engine::far_end_name(std::uint32_t link) const
 std::uint64_t fabric_engine::state_bytes() const
 {
     return links_.capacity() * sizeof(link_state) + queues_.capacity() * sizeof(queue_state) +
-           cold_.capacity() * sizeof(link_cold) + routers_.capacity() * sizeof(router_state) +
+           buffers_.capacity() * sizeof(buffer_state) + cold_.capacity() * sizeof(link_cold) +
+           routers_.capacity() * sizeof(router_state) +
            (in_links_.capacity() + out_links_.capacity()) * sizeof(std::uint32_t) +
            waiters_.capacity() * sizeof(std::uint64_t) + voqs_.capacity() * sizeof(vl_buffer) +
            layers_.capacity() * sizeof(link_layer);

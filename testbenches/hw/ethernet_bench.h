@@ -67,7 +67,7 @@ private:
         time_.schedule(time_.now_ps() + delay_ps, make_order(event_class::arrival, actor_, sequence_++), *this, index,
                        0);
     }
-    void on_event(std::uint32_t a, std::uint16_t) override
+    void on_event(std::uint32_t a, std::uint8_t) override
     {
         packet_ptr p(&pool_.at(a));
         log.push_back({time_.now_ps(), p->message, p->wire_bytes, (p->flags & k_corrupted) != 0, {}});

@@ -39,7 +39,7 @@ public:
     }
 
 private:
-    void on_event(std::uint32_t a, std::uint16_t) override { actions_[a](); }
+    void on_event(std::uint32_t a, std::uint8_t) override { actions_[a](); }
     timeline& time_;
     std::uint32_t actor_;
     std::vector<std::function<void()>> actions_;

@@ -90,7 +90,7 @@ struct irq_driver final : timeline_client {
     {
         line.schedule(time_ps, std::uint64_t{actor} << 32 | sequence++, *this, lines, level ? 1 : 0);
     }
-    void on_event(std::uint32_t lines, std::uint16_t level) override { core.set_irq(lines, level != 0); }
+    void on_event(std::uint32_t lines, std::uint8_t level) override { core.set_irq(lines, level != 0); }
     timeline& line;
     native_core& core;
     std::uint32_t actor;

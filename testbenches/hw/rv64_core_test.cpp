@@ -79,7 +79,7 @@ struct bench : sc_core::sc_module, core_log_sink, timeline_client {
     {
         time.schedule(time_ps, std::uint64_t{actor} << 32 | sequence++, *this, mask, level ? 1 : 0);
     }
-    void on_event(std::uint32_t mask, std::uint16_t level) override { core.set_irq(mask, level != 0); }
+    void on_event(std::uint32_t mask, std::uint8_t level) override { core.set_irq(mask, level != 0); }
     std::uint64_t result(unsigned i) const
     {
         std::uint64_t value = 0;

@@ -38,7 +38,7 @@ public:
     }
 
 private:
-    void on_event(std::uint32_t a, std::uint16_t) override
+    void on_event(std::uint32_t a, std::uint8_t) override
     {
         const std::function<void()> action = std::move(actions_[a]); // it may add others
         action();

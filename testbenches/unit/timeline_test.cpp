@@ -55,7 +55,7 @@ struct world final : sc_core::sc_module {
     {
         seen[list].push_back({time.now_ps() - origin, id, list == 0 ? budget_used : 0});
     }
-    void on_event(std::uint32_t a, std::uint16_t)
+    void on_event(std::uint32_t a, std::uint8_t)
     {
         note(0, a);
         // Never past an activity of the kernel: the kernel's clock is at or before, nobody wakes in between.
