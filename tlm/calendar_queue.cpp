@@ -142,10 +142,39 @@ void calendar_queue::load_next()
     occupied_[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
     ++visited_;
     taken_ += next_.size();
-    if (next_.size() > 1)
-        std::sort(next_.begin(), next_.end(), later);
+    sort_next();
     if (!far_.empty())
         pull_far();
+}
+
+/// Most buckets hold a few dozen events. They are sorted by what fits into one word, time within the bucket before class and actor, which
+/// is quicker than to compare and move whole events; a last pass sees to what that leaves equal.
+void calendar_queue::sort_next()
+{
+    const std::size_t n = next_.size();
+    constexpr std::uint32_t k_place_bits = 6, k_order_bits = 32; // class and actor
+    if (n > (1u << k_place_bits) || width_shift_ + k_order_bits + k_place_bits > 64) {
+        std::sort(next_.begin(), next_.end(), later);
+        return;
+    }
+    std::uint64_t keys[1u << k_place_bits];
+    const std::uint64_t begin_ps = cursor_ << width_shift_;
+    for (std::size_t i = 0; i < n; ++i) {
+        const timeline_event& e = next_[i];
+        const std::uint64_t key =
+            ((e.time_ps - begin_ps) << k_order_bits | e.order >> k_order_bits) << k_place_bits | i;
+        std::size_t at = i; // the latest first
+        for (; at > 0 && keys[at - 1] < key; --at)
+            keys[at] = keys[at - 1];
+        keys[at] = key;
+    }
+    sorted_.clear();
+    for (std::size_t i = 0; i < n; ++i) {
+        sorted_.push_back(next_[keys[i] & ((1u << k_place_bits) - 1)]);
+        for (std::size_t at = i; at > 0 && later(sorted_[at], sorted_[at - 1]); --at)
+            std::swap(sorted_[at], sorted_[at - 1]);
+    }
+    std::swap(next_, sorted_);
 }
 
 void calendar_queue::retune()

@@ -83,13 +83,26 @@ public:
         current_.pop_back();
         --size_;
     }
-    /// The event that comes `n` after the next one; nullptr beyond the bucket after the present one.
-    const timeline_event* upcoming(std::size_t n) const
+    /// Calls see(event, 0) for the one that comes 7 events after the next one, see(event, 1) and (event, 2) for those that come 4 and 2
+    /// after it; not beyond the bucket after the present one.
+    template <class See> void look_ahead(See&& see) const
     {
-        if (n < current_.size())
-            return &current_[current_.size() - 1 - n];
-        n -= current_.size();
-        return n < next_.size() ? &next_[next_.size() - 1 - n] : nullptr;
+        const timeline_event* const end = current_.data() + current_.size();
+        if (current_.size() > 7) {
+            see(end[-8], 0);
+            see(end[-5], 1);
+            see(end[-3], 2);
+            return;
+        }
+        const auto look = [&](std::size_t n, int stage) {
+            if (n < current_.size())
+                see(*(end - 1 - n), stage);
+            else if (n - current_.size() < next_.size())
+                see(next_[next_.size() - 1 - (n - current_.size())], stage);
+        };
+        look(7, 0);
+        look(4, 1);
+        look(2, 2);
     }
     bool empty() const { return size_ == 0; }
     std::uint64_t size() const { return size_; }
@@ -119,6 +132,7 @@ private:
     void push_far(std::uint64_t bucket, const timeline_event& event);
     bool advance();
     void load_next();
+    void sort_next();
     void pull_far();
     std::uint64_t spread_spans(std::uint64_t bucket);
     void retune();
@@ -126,7 +140,8 @@ private:
 
     /// Sorted, next event last: every event before the cursor's bucket, and up to it while next_ is empty.
     events current_;
-    events next_; ///< sorted: the cursor's bucket, loaded early so that its events can be announced
+    events next_;   ///< sorted: the cursor's bucket, loaded early so that its events can be announced
+    events sorted_; ///< for sort_next()
     std::vector<events> buckets_;
     std::vector<std::uint64_t> occupied_;
     /// What lies beyond the buckets: spans of k_buckets buckets each, unsorted. Most events begin here: they go into one of a few spans, and

@@ -8,6 +8,10 @@
 
 namespace weft {
 
+namespace {
+constexpr std::uint64_t k_large = 512; // pending events: their state no longer fits the inner caches
+}
+
 timeline::timeline(const sc_core::sc_module_name& name) : sc_core::sc_module(name)
 {
     require_picoseconds("timeline");
@@ -31,16 +35,6 @@ void timeline::enrol(timeline_client& client)
         throw bug("timeline", now_ps(), "more clients than an event can number");
     client.number_ = static_cast<std::uint32_t>(clients_.size());
     clients_.push_back(&client);
-}
-
-/// Announces what comes 2, 4 and 7 events after the next one: in large systems every event touches cold state, and finds more of it
-/// through what it touches first.
-inline void timeline::prefetch_ahead() const
-{
-    constexpr std::size_t k_ahead[] = {7, 4, 2};
-    for (int stage = 0; stage < 3; ++stage)
-        if (const timeline_event* e = queue_.upcoming(k_ahead[stage]))
-            clients_[e->client]->prefetch(e->a, static_cast<std::uint8_t>(e->kind), stage);
 }
 
 void timeline::notify_at(sc_core::sc_event& event, std::uint64_t time_ps)
@@ -74,7 +68,11 @@ void timeline::drain()
             break;
         const timeline_event event = *next;
         queue_.pop();
-        prefetch_ahead();
+        // In large systems every event touches cold state, and finds more of it through what it touches first.
+        if (queue_.size() > k_large)
+            queue_.look_ahead([this](const timeline_event& e, int stage) {
+                clients_[e.client]->prefetch(e.a, static_cast<std::uint8_t>(e.kind), stage);
+            });
         now_ps_ = event.time_ps;
         ++events_;
         clients_[event.client]->on_event(event.a, event.kind);

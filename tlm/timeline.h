@@ -55,7 +55,6 @@ public:
 private:
     void drain();
     void enrol(timeline_client& client);
-    void prefetch_ahead() const;
     void arm(std::uint64_t time_ps);
 
     calendar_queue queue_;

@@ -474,8 +474,11 @@ void dma::prefetch(std::uint32_t a, std::uint8_t kind, int stage) const
         __builtin_prefetch(&side->wire_busy_until_ps);
         return;
     }
-    if (kind == k_send && side->staged_count > 0)
-        __builtin_prefetch(&side->staged[side->first_staged]);
+    if (kind == k_send && side->staged_count > 0) {
+        const port_side::staged_packet* const slot = &side->staged[side->first_staged];
+        __builtin_prefetch(slot);
+        __builtin_prefetch(reinterpret_cast<const char*>(slot + 1) - 1); // it may reach into the next line
+    }
 }
 
 std::uint8_t* dma::read_payload(std::uint64_t offset, std::uint64_t bytes)
