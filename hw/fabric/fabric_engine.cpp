@@ -99,8 +99,8 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) cons
         __builtin_prefetch(&queues_[queue_of(p.out_link, p.out_vl)]);
         if (!voq_)
             __builtin_prefetch(&buffers_[queue_of(p.link, p.vl)]);
-        fetch_link(p.link);
         fetch_link(p.out_link);
+        __builtin_prefetch(&links_[p.link].latency_ps);
         return;
     }
     const link_state& in = links_[p.link];

@@ -159,6 +159,7 @@ private:
         k_retry_buffer = 32
     };
 
+    /// Two cache lines: what the sender needs to start, and what flight and receiver need.
     struct alignas(64) link_state {
         std::uint64_t busy_until_ps = 0;
         std::uint64_t wake_at_ps = k_never_ps; ///< earliest wake scheduled
@@ -166,30 +167,32 @@ private:
         std::uint64_t busy_sum_ps = 0;
         std::uint64_t wire_bytes = 0;
         std::uint64_t packets = 0;
-        std::uint32_t latency_ps = 0; ///< head: start of transmission to arbitration at the next router
-        std::uint32_t return_ps = 0;  ///< credit: from the receiver back to the sender
-        std::uint32_t sequence = 0;
-        std::uint32_t feeding = k_none; ///< queue whose packet was last sent
-        std::uint32_t waiter_base = 0;  ///< first word of the waiter mask
-        std::uint32_t router = k_none;  ///< sending router
-        std::uint32_t to_router = k_none;
-        std::uint32_t to_first_port = 0; ///< of to_router, into out_ports_
-        std::uint16_t to_port = 0;
+        std::uint32_t waiter_base = 0; ///< first word of the waiter mask
+        std::uint32_t voq_base = 0;    ///< VOQ mode: first FIFO of this output, one per (input port, VL) of its router
         std::uint16_t waiter_words = 0;
         std::uint16_t waiters = 0;
         std::uint16_t round_robin = 0;
         std::uint16_t entry_round_robin = 0;
+
+        std::uint32_t latency_ps = 0; ///< head: start of transmission to arbitration at the next router
+        std::uint32_t return_ps = 0;  ///< credit: from the receiver back to the sender
+        std::uint32_t sequence = 0;
+        std::uint32_t feeding = k_none; ///< queue whose packet was last sent
+        std::uint32_t router = k_none;  ///< sending router
+        std::uint32_t to_router = k_none;
+        std::uint32_t to_first_port = 0; ///< of to_router, into out_ports_
+        std::uint32_t waiting_bytes = 0; ///< VOQ mode: in the FIFOs of this output
+        std::uint16_t to_port = 0;
         bool relays_first = false; ///< some inputs of its router are entries
         bool up = true;
-        std::uint8_t special = 0;   ///< special_bits
-        std::uint8_t zone = 0;      ///< of its input port: 0: the router has one zone, else 1 or 2
-        std::uint32_t voq_base = 0; ///< VOQ mode: first FIFO of this output, one per (input port, VL) of its router
-        std::uint32_t waiting_bytes = 0; ///< VOQ mode: in these FIFOs
+        std::uint8_t special = 0; ///< special_bits
+        std::uint8_t zone = 0;    ///< of its input port: 0: the router has one zone, else 1 or 2
         bool to_edge = false;
         bool from_edge = false;
         link_fault_if* hook = nullptr;
         fabric_edge_if* edge = nullptr;
     };
+    static_assert(sizeof(link_state) == 128);
     /// The sender's side of one VL of a link: a cache line.
     struct alignas(64) queue_state {
         credit_counter credits;
