@@ -15,12 +15,14 @@ namespace weft {
 inline constexpr std::uint32_t k_max_actors = 1u << 28;
 inline constexpr std::uint32_t k_most_clients = 1u << 24;
 
+class timeline;
+
 /// What an event calls. `a` and `kind` are the scheduling component's own.
 class timeline_client {
 public:
     virtual void on_event(std::uint32_t a, std::uint8_t kind) = 0;
-    /// The event will come soon: bring its state into the cache. `stage` 0 comes well before stage 1, so that stage 1 may
-    /// read what stage 0 has asked for. Must change nothing; worth implementing where thousands of devices exist.
+    /// The event will come soon: bring its state into the cache. `stage` 0 comes well before stage 1, which may read what stage 0
+    /// has asked for. Must change nothing; worth implementing where thousands of devices exist.
     virtual void prefetch(std::uint32_t a, std::uint8_t kind, int stage) const
     {
         (void)a;
@@ -33,7 +35,8 @@ protected:
 
 private:
     friend class timeline;
-    std::uint32_t number_ = 0; ///< of the timeline that it last scheduled an event with
+    const timeline* home_ = nullptr; ///< the timeline that it last scheduled an event with
+    std::uint32_t number_ = 0;       ///< there
 };
 
 /// Small, because many are pending: what a queue of thousands of them takes of the cache, the state of the devices loses.
@@ -83,15 +86,13 @@ public:
         current_.pop_back();
         --size_;
     }
-    /// Calls see(event, 0) for the one that comes 7 events after the next one, see(event, 1) and (event, 2) for those that come 4 and 2
-    /// after it; not beyond the bucket after the present one.
+    /// Calls see(event, 0) for the one that comes 6 events after the next one, see(event, 1) for the one 3 after it; not beyond the bucket after the present one.
     template <class See> void look_ahead(See&& see) const
     {
         const timeline_event* const end = current_.data() + current_.size();
-        if (current_.size() > 7) {
-            see(end[-8], 0);
-            see(end[-5], 1);
-            see(end[-3], 2);
+        if (current_.size() > 6) {
+            see(end[-7], 0);
+            see(end[-4], 1);
             return;
         }
         const auto look = [&](std::size_t n, int stage) {
@@ -100,9 +101,8 @@ public:
             else if (n - current_.size() < next_.size())
                 see(next_[next_.size() - 1 - (n - current_.size())], stage);
         };
-        look(7, 0);
-        look(4, 1);
-        look(2, 2);
+        look(6, 0);
+        look(3, 1);
     }
     bool empty() const { return size_ == 0; }
     std::uint64_t size() const { return size_; }

@@ -102,15 +102,6 @@ public:
         return ~std::uint64_t{0};
     }
 
-    /// Brings what give() reads of a long list into the cache.
-    void prefetch(const credit_pool& pool) const
-    {
-        if (head_ != credit_pool::k_none) {
-            __builtin_prefetch(&pool[head_]);
-            __builtin_prefetch(&pool[tail_]);
-        }
-    }
-
     std::uint32_t available() const { return available_; }
     std::uint32_t under_way() const { return under_way_; }
 

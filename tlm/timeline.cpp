@@ -33,6 +33,7 @@ void timeline::enrol(timeline_client& client)
 {
     if (clients_.size() >= k_most_clients)
         throw bug("timeline", now_ps(), "more clients than an event can number");
+    client.home_ = this;
     client.number_ = static_cast<std::uint32_t>(clients_.size());
     clients_.push_back(&client);
 }

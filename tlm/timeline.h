@@ -34,7 +34,7 @@ public:
     void schedule(std::uint64_t time_ps, std::uint64_t order, timeline_client& client, std::uint32_t a,
                   std::uint8_t kind)
     {
-        if (client.number_ >= clients_.size() || clients_[client.number_] != &client)
+        if (client.home_ != this)
             enrol(client);
         queue_.push({time_ps, order, a, client.number_ & (k_most_clients - 1), kind});
         if (!draining_ && time_ps < armed_for_ps_)

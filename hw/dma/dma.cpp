@@ -469,11 +469,7 @@ void dma::prefetch(std::uint32_t a, std::uint8_t kind, int stage) const
         return;
     }
     const port_side* side = ports_[kind == k_send ? a : pool_.at(a).destination_port].get();
-    if (stage == 1) {
-        __builtin_prefetch(&side->staged);
-        __builtin_prefetch(&side->wire_busy_until_ps);
-        return;
-    }
+    __builtin_prefetch(&side->wire_busy_until_ps);
     if (kind == k_send && side->staged_count > 0) {
         const port_side::staged_packet* const slot = &side->staged[side->first_staged];
         __builtin_prefetch(slot);

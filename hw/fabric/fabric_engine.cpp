@@ -63,52 +63,43 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) cons
         __builtin_prefetch(state);
         __builtin_prefetch(state + 64);
     };
-    if (kind == k_wake) {
+    if (kind == k_arrival) {
+        const packet& p = pool_.at(a);
         if (stage == 0) {
-            fetch_link(a);
+            __builtin_prefetch(&p);
             return;
         }
-        const link_state& l = links_[a];
-        if (!voq_) {
-            if (stage == 1)
-                __builtin_prefetch(l.feeding != k_none ? static_cast<const void*>(&buffers_[l.feeding])
-                                                       : &waiters_[l.waiter_base]);
-            return;
-        }
-        if (l.waiters == 0)
-            return;
-        const std::uint32_t bit = first_request(&waiters_[l.waiter_base], l.waiter_words, l.round_robin);
-        if (bit == k_no_grant)
-            return;
-        const vl_buffer& fifo = voqs_[l.voq_base + bit];
-        if (stage == 1)
-            __builtin_prefetch(&fifo);
-        else if (!fifo.empty())
-            __builtin_prefetch(&pool_.at(fifo.front()));
-        return;
-    }
-    if (kind != k_arrival)
-        return;
-    const packet& p = pool_.at(a);
-    if (stage == 0) {
-        __builtin_prefetch(&p);
-        return;
-    }
-    if (stage == 1) {
-        __builtin_prefetch(&queues_[queue_of(p.link, p.vl)]);
-        __builtin_prefetch(&queues_[queue_of(p.out_link, p.out_vl)]);
-        if (!voq_)
-            __builtin_prefetch(&buffers_[queue_of(p.link, p.vl)]);
+        const std::uint32_t qi = queue_of(p.link, p.vl);
         fetch_link(p.out_link);
         __builtin_prefetch(&links_[p.link].latency_ps);
+        __builtin_prefetch(&queues_[qi]);
+        __builtin_prefetch(&queues_[queue_of(p.out_link, p.out_vl)]);
+        if (voq_)
+            __builtin_prefetch(&voqs_[links_[p.out_link].voq_base + links_[p.link].to_port * config_.vl_count + p.vl]);
+        else
+            __builtin_prefetch(&buffers_[qi]);
         return;
     }
-    const link_state& in = links_[p.link];
-    const link_state& out = links_[p.out_link];
-    if (voq_)
-        __builtin_prefetch(&voqs_[out.voq_base + in.to_port * config_.vl_count + p.vl]);
-    if (!in.from_edge)
-        queues_[queue_of(p.link, p.vl)].credits.prefetch(credits_under_way_);
+    if (kind != k_wake)
+        return;
+    if (stage == 0) {
+        fetch_link(a);
+        return;
+    }
+    const link_state& l = links_[a];
+    if (!voq_) {
+        __builtin_prefetch(l.feeding != k_none ? static_cast<const void*>(&buffers_[l.feeding])
+                                               : &waiters_[l.waiter_base]);
+        return;
+    }
+    if (l.waiters == 0)
+        return;
+    const std::uint32_t bit = first_request(&waiters_[l.waiter_base], l.waiter_words, l.round_robin);
+    if (bit == k_no_grant)
+        return;
+    const vl_buffer& fifo = voqs_[l.voq_base + bit];
+    if (!fifo.empty())
+        __builtin_prefetch(&pool_.at(fifo.front()));
 }
 
 void fabric_engine::fly(packet& p, std::uint64_t head_ps)

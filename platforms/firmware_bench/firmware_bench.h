@@ -26,7 +26,7 @@ namespace weft {
 struct firmware_under_test {
     std::string name;
     firmware_entry entry = nullptr;
-    std::string elf;
+    std::string elf = {};
 };
 
 struct bench_options {
