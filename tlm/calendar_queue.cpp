@@ -147,33 +147,44 @@ void calendar_queue::load_next()
         pull_far();
 }
 
-/// Most buckets hold a few dozen events. They are sorted by what fits into one word, time within the bucket before class and actor, which
-/// is quicker than to compare and move whole events; a last pass sees to what that leaves equal.
+/// Most buckets hold a few dozen events, few of them at the same time: they are dealt to 256 steps of the bucket's time, in no order, and
+/// taken up again from the last step on. What shares a step is put in order then.
 void calendar_queue::sort_next()
 {
+    constexpr std::uint32_t k_step_bits = 8;
+    constexpr std::uint8_t k_end = 255;
+    constexpr std::size_t k_few = 64; // more may well be at one time
     const std::size_t n = next_.size();
-    constexpr std::uint32_t k_place_bits = 6, k_order_bits = 32; // class and actor
-    if (n > (1u << k_place_bits) || width_shift_ + k_order_bits + k_place_bits > 64) {
+    if (n < 2)
+        return;
+    if (n > k_few) {
         std::sort(next_.begin(), next_.end(), later);
         return;
     }
-    std::uint64_t keys[1u << k_place_bits];
     const std::uint64_t begin_ps = cursor_ << width_shift_;
+    const std::uint32_t step_shift = width_shift_ > k_step_bits ? width_shift_ - k_step_bits : 0;
+    std::uint64_t used[(1u << k_step_bits) / 64] = {};
+    std::uint8_t first[1u << k_step_bits], behind[k_few];
     for (std::size_t i = 0; i < n; ++i) {
-        const timeline_event& e = next_[i];
-        const std::uint64_t key =
-            ((e.time_ps - begin_ps) << k_order_bits | e.order >> k_order_bits) << k_place_bits | i;
-        std::size_t at = i; // the latest first
-        for (; at > 0 && keys[at - 1] < key; --at)
-            keys[at] = keys[at - 1];
-        keys[at] = key;
+        const std::uint64_t step = (next_[i].time_ps - begin_ps) >> step_shift;
+        const std::uint64_t bit = std::uint64_t{1} << (step & 63);
+        behind[i] = (used[step >> 6] & bit) != 0 ? first[step] : k_end;
+        first[step] = static_cast<std::uint8_t>(i);
+        used[step >> 6] |= bit;
     }
     sorted_.clear();
-    for (std::size_t i = 0; i < n; ++i) {
-        sorted_.push_back(next_[keys[i] & ((1u << k_place_bits) - 1)]);
-        for (std::size_t at = i; at > 0 && later(sorted_[at], sorted_[at - 1]); --at)
+    const auto take = [this](const timeline_event& event) {
+        sorted_.push_back(event);
+        for (std::size_t at = sorted_.size() - 1; at > 0 && later(sorted_[at], sorted_[at - 1]); --at)
             std::swap(sorted_[at], sorted_[at - 1]);
-    }
+    };
+    for (std::uint32_t word = sizeof used / sizeof used[0]; word-- > 0;)
+        while (used[word] != 0) {
+            const auto bit = 63u - static_cast<std::uint32_t>(__builtin_clzll(used[word]));
+            used[word] ^= std::uint64_t{1} << bit;
+            for (std::uint8_t i = first[word * 64 + bit]; i != k_end; i = behind[i])
+                take(next_[i]);
+        }
     std::swap(next_, sorted_);
 }
 

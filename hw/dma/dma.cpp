@@ -4,6 +4,7 @@
 
 #include "hw/abi/hal.h"
 #include "hw/dma/reduce.h"
+#include "tlm/check.h"
 
 #include <algorithm>
 #include <cstring>
@@ -73,7 +74,7 @@ struct dma::port_side final : link_fw_if, link_bw_if {
     {
         credits[vl].give(credits_under_way, dma_.time_.now_ps(), dma_.time_.now_ps() + delay_ps, cells);
         if (awaiting_credit)
-            dma_.credit_arrived(index_);
+            dma_.plan_send(index_);
     }
 
     link_target_socket in;
@@ -96,9 +97,8 @@ struct dma::port_side final : link_fw_if, link_bw_if {
     std::uint32_t first_staged = 0;
     std::uint32_t staged_count = 0;
     std::uint64_t wire_busy_until_ps = 0;
-    std::uint64_t send_at_ps = k_never_ps; ///< pending send event
-    std::uint32_t round_robin = 0;         ///< queue after the one last served
-    std::uint32_t ready_queues = 0;        ///< bit q: queue q has a descriptor loaded
+    std::uint32_t round_robin = 0;  ///< queue after the one last served
+    std::uint32_t ready_queues = 0; ///< bit q: queue q has a descriptor loaded
     std::uint32_t sequence = 0;
     bool awaiting_credit = false;
 };
@@ -243,12 +243,7 @@ void dma::on_event(std::uint32_t a, std::uint8_t kind)
         start_fetch(a);
         break;
     case k_fetched: fetched(a); break;
-    case k_send:
-        if (ports_[a]->send_at_ps == time_.now_ps()) {
-            ports_[a]->send_at_ps = k_never_ps;
-            send_staged(a);
-        }
-        break;
+    case k_send: send_staged(a); break;
     case k_receive: receive(packet_ptr(&pool_.at(a))); break;
     default: count_semaphore(a); break;
     }
@@ -361,26 +356,26 @@ void dma::read_packet(std::uint32_t port, std::uint32_t index)
         start_fetch(index);
     }
     if (++side.staged_count == 1)
-        schedule_send(port, std::max(slot.ready_ps, side.wire_busy_until_ps));
+        plan_send(port);
 }
 
-void dma::schedule_send(std::uint32_t port, std::uint64_t at_ps)
+/// The first of the staged packets goes when it has been read, the wire is idle and there are credits. Credits arrive in order, so what is
+/// under way tells the time; if it does not suffice, the next credit to come asks again.
+void dma::plan_send(std::uint32_t port)
 {
     port_side& side = *ports_[port];
-    if (at_ps >= side.send_at_ps)
-        return;
-    side.send_at_ps = at_ps;
-    time_.schedule(at_ps, make_order(event_class::device, actor_base_ + port, 0), *this, port, k_send);
-}
-
-void dma::credit_arrived(std::uint32_t port)
-{
-    port_side& side = *ports_[port];
-    const std::uint64_t at = side.credits[0].when(side.credits_under_way, side.staged[side.first_staged].cells);
-    if (at == k_never_ps)
-        return;
+    const port_side::staged_packet& head = side.staged[side.first_staged];
+    const std::uint64_t now = time_.now_ps();
+    std::uint64_t at_ps = std::max({head.ready_ps, side.wire_busy_until_ps, now});
+    if (!is_local(head.descriptor) && !side.credits[0].has(side.credits_under_way, now, head.cells)) {
+        const std::uint64_t credit_ps = side.credits[0].when(side.credits_under_way, head.cells);
+        side.awaiting_credit = credit_ps == k_never_ps;
+        if (side.awaiting_credit)
+            return;
+        at_ps = std::max(at_ps, credit_ps);
+    }
     side.awaiting_credit = false;
-    schedule_send(port, std::max(at, time_.now_ps()));
+    time_.schedule(at_ps, make_order(event_class::device, actor_base_ + port, 0), *this, port, k_send);
 }
 
 void dma::send_staged(std::uint32_t port)
@@ -389,15 +384,9 @@ void dma::send_staged(std::uint32_t port)
     const port_side::staged_packet head = side.staged[side.first_staged];
     const std::uint64_t now = time_.now_ps();
     const loaded& l = loaded_[head.descriptor];
-    const bool local = l.d.destination_rank == rank_; // does not enter the fabric
-    if (!local && !side.credits[0].has(side.credits_under_way, now, head.cells)) {
-        const std::uint64_t at = side.credits[0].when(side.credits_under_way, head.cells);
-        if (at == k_never_ps)
-            side.awaiting_credit = true;
-        else
-            schedule_send(port, at);
-        return;
-    }
+    const bool local = is_local(head.descriptor); // does not enter the fabric
+    if (!local && !side.credits[0].has(side.credits_under_way, now, head.cells))
+        throw bug(name(), now, fmt::format("local port {} sends before its credits have come", port));
     side.first_staged = side.first_staged + 1 == side.staged.size() ? 0 : side.first_staged + 1;
     --side.staged_count;
     packet_ptr p = pool_.make();
@@ -451,7 +440,7 @@ void dma::send_staged(std::uint32_t port)
         ++descriptors;
     }
     if (side.staged_count > 0)
-        schedule_send(port, std::max(side.staged[side.first_staged].ready_ps, end));
+        plan_send(port);
     read_ahead(port);
 }
 

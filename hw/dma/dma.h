@@ -129,7 +129,7 @@ private:
     void fetched(std::uint32_t q);
     void read_ahead(std::uint32_t port);
     void read_packet(std::uint32_t port, std::uint32_t q);
-    void schedule_send(std::uint32_t port, std::uint64_t at_ps);
+    void plan_send(std::uint32_t port);
     void send_staged(std::uint32_t port);
     void receive(packet_ptr p);
     void count_semaphore(std::uint32_t semaphore);
@@ -140,7 +140,7 @@ private:
     std::uint8_t* read_payload(std::uint64_t offset, std::uint64_t bytes);
     std::uint32_t load(const loaded& l);
     bool armed_and_reached(std::uint32_t semaphore) const;
-    void credit_arrived(std::uint32_t port);
+    bool is_local(std::uint32_t descriptor) const { return loaded_[descriptor].d.destination_rank == rank_; }
     std::uint32_t head_at(queue& q, std::uint64_t at_ps);
 
     timeline& time_;
