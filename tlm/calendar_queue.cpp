@@ -113,17 +113,20 @@ bool calendar_queue::advance()
     if (!current_.empty())
         return true; // of the first bucket of all, which no cursor can be before
     if (next_.empty())
-        load_next();
+        load_next(first_bucket());
     rooms_.push_back(std::move(current_)); // empty, with its memory
     current_ = std::move(next_);
     next_ = {};
-    if (size_ > current_.size())
-        load_next();
+    // The next bucket only where it is near: what is pushed before it must be put into current_, event by event.
+    constexpr std::uint64_t k_near = 4;
+    const std::uint64_t bucket = next_occupied();
+    if (bucket - cursor_ <= k_near && (in_spans_ == 0 || bucket >> k_span_shift == cursor_ >> k_span_shift))
+        load_next(bucket);
     return true;
 }
 
-/// Takes the first bucket that holds anything; there is one.
-void calendar_queue::load_next()
+/// The first bucket that holds anything, when span and heap have given what is theirs; there is one.
+std::uint64_t calendar_queue::first_bucket()
 {
     std::uint64_t bucket = next_occupied();
     if (in_spans_ > 0)
@@ -135,6 +138,11 @@ void calendar_queue::load_next()
         pull_far();
         bucket = next_occupied();
     }
+    return bucket;
+}
+
+void calendar_queue::load_next(std::uint64_t bucket)
+{
     cursor_ = bucket;
     const std::uint64_t slot = bucket & k_mask;
     next_ = std::move(buckets_[slot]);

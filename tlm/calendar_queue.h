@@ -131,7 +131,8 @@ private:
     static void insert_sorted(events& into, const timeline_event& event);
     void push_far(std::uint64_t bucket, const timeline_event& event);
     bool advance();
-    void load_next();
+    std::uint64_t first_bucket();
+    void load_next(std::uint64_t bucket);
     void sort_next();
     void pull_far();
     std::uint64_t spread_spans(std::uint64_t bucket);
@@ -140,7 +141,8 @@ private:
 
     /// Sorted, next event last: every event before the cursor's bucket, and up to it while next_ is empty.
     events current_;
-    events next_;   ///< sorted: the cursor's bucket, loaded early so that its events can be announced
+    events
+        next_; ///< sorted: the cursor's bucket, taken out early where it is near, so that its events can be announced
     events sorted_; ///< for sort_next()
     std::vector<events> buckets_;
     std::vector<std::uint64_t> occupied_;

@@ -130,6 +130,23 @@ TEST_CASE("a calendar queue takes events before its cursor")
     t.drain();
 }
 
+TEST_CASE("a calendar queue bears a crowd between one event and a far one")
+{
+    // Were the far bucket taken out early, everything before it would be put into one sorted range.
+    twin t;
+    traffic_random r(9);
+    t.push(1'000'000'000'000);
+    t.push(1);
+    t.pop();
+    for (int i = 0; i < 20'000; ++i)
+        t.push(t.now_ps + r.below(100'000'000));
+    for (int i = 0; i < 400'000; ++i) {
+        t.pop();
+        t.push(t.now_ps + r.below(100'000'000));
+    }
+    t.drain();
+}
+
 TEST_CASE("a calendar queue runs dry and starts again at any distance")
 {
     twin t;
