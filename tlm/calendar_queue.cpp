@@ -53,13 +53,12 @@ void calendar_queue::pull_far()
         if (span - (cursor_ >> k_span_shift) >= k_spans)
             return;
         std::pop_heap(far_.begin(), far_.end(), later);
-        if (bucket - cursor_ < k_buckets) {
-            put(bucket, far_.back());
-        } else {
-            add(spans_[span % k_spans], far_.back(), span_rooms_);
-            ++in_spans_;
-        }
+        const timeline_event event = far_.back();
         far_.pop_back();
+        if (bucket - cursor_ < k_buckets)
+            put(bucket, event);
+        else
+            push_far(bucket, event);
     }
 }
 

@@ -89,17 +89,12 @@ public:
     /// Calls see(event, 0) for the one that comes 6 events after the next one, see(event, 1) for the one 3 after it; not beyond the bucket after the present one.
     template <class See> void look_ahead(See&& see) const
     {
-        const timeline_event* const end = current_.data() + current_.size();
-        if (current_.size() > 6) {
-            see(end[-7], 0);
-            see(end[-4], 1);
-            return;
-        }
+        const std::size_t here = current_.size();
         const auto look = [&](std::size_t n, int stage) {
-            if (n < current_.size())
-                see(*(end - 1 - n), stage);
-            else if (n - current_.size() < next_.size())
-                see(next_[next_.size() - 1 - (n - current_.size())], stage);
+            if (n < here)
+                see(current_[here - 1 - n], stage);
+            else if (n - here < next_.size())
+                see(next_[next_.size() - 1 - (n - here)], stage);
         };
         look(6, 0);
         look(3, 1);
@@ -141,8 +136,8 @@ private:
 
     /// Sorted, next event last: every event before the cursor's bucket, and up to it while next_ is empty.
     events current_;
-    events
-        next_; ///< sorted: the cursor's bucket, taken out early where it is near, so that its events can be announced
+    /// Sorted: the cursor's bucket, taken out early where it is near, so that its events can be announced.
+    events next_;
     events sorted_; ///< for sort_next()
     std::vector<events> buckets_;
     std::vector<std::uint64_t> occupied_;

@@ -53,18 +53,17 @@ public:
     {
         settle(pool, now_ps); // keeps the list, and with it the pool, as short as the wire: it stays in the cache
         under_way_ += cells;
-        if (near_count_ < k_near) { // then nothing is in the list
-            if (near_count_ > 0 && at_ps <= near_at_ps_[near_count_ - 1]) {
-                near_cells_[near_count_ - 1] += cells;
-                return;
-            }
-            near_at_ps_[near_count_] = at_ps;
-            near_cells_[near_count_++] = cells;
+        if (tail_ != credit_pool::k_none && at_ps <= pool[tail_].at_ps) {
+            pool[tail_].cells += cells;
             return;
         }
-        std::uint32_t& last_cells = tail_ != credit_pool::k_none ? pool[tail_].cells : near_cells_[k_near - 1];
-        if (at_ps <= (tail_ != credit_pool::k_none ? pool[tail_].at_ps : near_at_ps_[k_near - 1])) {
-            last_cells += cells;
+        if (tail_ == credit_pool::k_none && near_count_ > 0 && at_ps <= near_at_ps_[near_count_ - 1]) {
+            near_cells_[near_count_ - 1] += cells;
+            return;
+        }
+        if (near_count_ < k_near) { // then nothing is in the list
+            near_at_ps_[near_count_] = at_ps;
+            near_cells_[near_count_++] = cells;
             return;
         }
         const std::uint32_t i = pool.take();

@@ -9,8 +9,8 @@
 namespace weft {
 
 namespace {
-constexpr std::uint64_t k_large = 512; // pending events: their state no longer fits the inner caches
-}
+constexpr std::uint64_t k_many = 512; // pending events: the state of the devices no longer fits the inner caches
+} // namespace
 
 timeline::timeline(const sc_core::sc_module_name& name) : sc_core::sc_module(name)
 {
@@ -70,7 +70,7 @@ void timeline::drain()
         const timeline_event event = *next;
         queue_.pop();
         // In large systems every event touches cold state, and finds more of it through what it touches first.
-        if (queue_.size() > k_large)
+        if (queue_.size() > k_many)
             queue_.look_ahead([this](const timeline_event& e, int stage) {
                 clients_[e.client]->prefetch(e.a, static_cast<std::uint8_t>(e.kind), stage);
             });

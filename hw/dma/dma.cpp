@@ -337,8 +337,13 @@ void dma::read_packet(std::uint32_t port, std::uint32_t index)
     std::size_t place = side.first_staged + side.staged_count;
     place -= place < side.staged.size() ? 0 : side.staged.size();
     port_side::staged_packet& slot = side.staged[place];
-    slot = {now,          l.read_bytes,   nullptr, static_cast<std::uint32_t>(payload), burst_wire_bytes_,
-            burst_cells_, q.ready.front()};
+    slot.ready_ps = now;
+    slot.offset = l.read_bytes;
+    slot.payload = nullptr;
+    slot.payload_bytes = static_cast<std::uint32_t>(payload);
+    slot.descriptor = q.ready.front();
+    slot.wire_bytes = burst_wire_bytes_;
+    slot.cells = burst_cells_;
     if (payload != burst_payload_) {
         slot.wire_bytes = static_cast<std::uint32_t>(view_.format.wire_bytes(payload));
         slot.cells = static_cast<std::uint32_t>(view_.format.cells(payload));
@@ -384,8 +389,8 @@ void dma::send_staged(std::uint32_t port)
     const port_side::staged_packet head = side.staged[side.first_staged];
     const std::uint64_t now = time_.now_ps();
     const loaded& l = loaded_[head.descriptor];
-    const bool local = is_local(head.descriptor); // does not enter the fabric
-    if (!local && !side.credits[0].has(side.credits_under_way, now, head.cells))
+    const bool local = is_local(head.descriptor);                                // does not enter the fabric
+    if (!local && !side.credits[0].has(side.credits_under_way, now, head.cells)) // also takes in those that have come
         throw bug(name(), now, fmt::format("local port {} sends before its credits have come", port));
     side.first_staged = side.first_staged + 1 == side.staged.size() ? 0 : side.first_staged + 1;
     --side.staged_count;

@@ -75,7 +75,7 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) cons
         __builtin_prefetch(&queues_[qi]);
         __builtin_prefetch(&queues_[queue_of(p.out_link, p.out_vl)]);
         if (voq_)
-            __builtin_prefetch(&voqs_[links_[p.out_link].voq_base + links_[p.link].to_port * config_.vl_count + p.vl]);
+            __builtin_prefetch(&voqs_[links_[p.out_link].voq_base + waiter_bit(p.link, p.vl)]);
         else
             __builtin_prefetch(&buffers_[qi]);
         return;
@@ -172,7 +172,7 @@ void fabric_engine::arrival_voq(packet& p)
         drop(p);
         return;
     }
-    const std::uint32_t bit = links_[p.link].to_port * config_.vl_count + p.vl;
+    const std::uint32_t bit = waiter_bit(p.link, p.vl);
     vl_buffer& fifo = voqs_[out.voq_base + bit];
     const bool is_head = fifo.empty();
     fifo.push(pool_, p);
@@ -202,7 +202,7 @@ void fabric_engine::enter(std::uint32_t qi, packet& p)
         discard(qi, p);
         return;
     }
-    join_arbitration(p.out_link, waiter_bit(qi));
+    join_arbitration(p.out_link, waiter_bit(p.link, p.vl));
 }
 
 void fabric_engine::wake(std::uint32_t link)
@@ -381,12 +381,6 @@ void fabric_engine::ensure_wake(std::uint32_t link, std::uint64_t at_ps)
         return;
     l.wake_at_ps = at_ps;
     time_.schedule(at_ps, make_order(event_class::arbitration, actor_base_ + link, 0), *this, link, k_wake);
-}
-
-std::uint32_t fabric_engine::waiter_bit(std::uint32_t queue) const
-{
-    const std::uint32_t link = queue / config_.vl_count;
-    return links_[link].to_port * config_.vl_count + queue % config_.vl_count;
 }
 
 std::uint32_t fabric_engine::head_at(const link_state& out, std::uint32_t bit) const

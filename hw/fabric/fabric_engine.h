@@ -260,7 +260,10 @@ private:
     bool apply_hook(link_state& l, std::uint32_t link, packet& p, std::uint64_t& head_ps);
     std::uint32_t new_link(std::uint32_t port, const fabric_link_params& params);
     std::uint32_t queue_of(std::uint32_t link, std::uint32_t vl) const { return link * config_.vl_count + vl; }
-    std::uint32_t waiter_bit(std::uint32_t queue) const;
+    std::uint32_t waiter_bit(std::uint32_t link, std::uint32_t vl) const
+    {
+        return links_[link].to_port * config_.vl_count + vl;
+    }
     std::uint32_t queue_of_bit(std::uint32_t router, std::uint32_t bit) const;
     std::string describe(const blocked_head& b) const;
 

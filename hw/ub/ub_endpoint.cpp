@@ -14,10 +14,11 @@ constexpr std::uint8_t response_vl = static_cast<std::uint8_t>(ub_class::respons
 } // namespace
 
 ub_endpoint::ub_endpoint(timeline& time, packet_pool& pool, fabric_engine& engine, const ub_routing& routing,
-                         ub_turns& turns, const ub_plan& plan, const ub_config& config, std::uint32_t number, std::uint32_t router)
+                         ub_turns& turns, const ub_plan& plan, const ub_config& config, std::uint32_t number,
+                         std::uint32_t router)
     : time_(time), pool_(pool), engine_(engine), routing_(routing), config_(config), format_(config.format()),
-      local_rate_(config.local_port_rate), paths_(plan, routing, turns, config, router), number_(number), router_(router),
-      actor_(time.register_actors(1)), backlog_(plan.routers.at(router).ports, 0),
+      local_rate_(config.local_port_rate), paths_(plan, routing, turns, config, router), number_(number),
+      router_(router), actor_(time.register_actors(1)), backlog_(plan.routers.at(router).ports, 0),
       launched_until_ps_(backlog_.size(), 0)
 {
     for (std::uint32_t port = 0; port < backlog_.size(); ++port) {

@@ -103,7 +103,8 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
         if (endpoint_at_[router] != ub_routing::k_none || r.local_ports == 0)
             throw bug(this->name(), 0, fmt::format("endpoint {} stands at {}, which has no place for it", e, r.name));
         endpoint_at_[router] = e;
-        endpoints_.push_back(std::make_unique<ub_endpoint>(time, pool, *engine_, routing_, turns_, plan, config, e, router));
+        endpoints_.push_back(
+            std::make_unique<ub_endpoint>(time, pool, *engine_, routing_, turns_, plan, config, e, router));
         endpoints_.back()->set_listener(this);
         first_controller_.push_back(static_cast<std::uint32_t>(controllers_.size()));
         for (std::uint32_t die = 0; die < r.local_ports; ++die)

@@ -126,8 +126,8 @@ struct ub_routes {
     std::vector<bool> down; ///< links that are down from the start
     /// Endpoints that have a path over the link or its reverse among those they use.
     std::vector<std::uint32_t> sources_over(std::uint32_t link) const;
-    std::string
-    report() const;          ///< lines for `weft check`: proof, and how many paths the rule admits, counted when asked
+    /// Lines for `weft check`: proof, and how many paths the rule admits, counted when asked.
+    std::string report() const;
     std::string problem;     ///< why it cannot be used; "" when it can
     std::string problem_key; ///< of the file
 
