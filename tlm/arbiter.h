@@ -5,34 +5,44 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 namespace weft {
+
+inline constexpr std::uint32_t k_no_grant = 0xffff'ffff;
+
+/// round_robin() over a mask that is made word by word: requests_of(word).
+template <class Requests, class Grant>
+std::uint32_t round_robin_over(Requests&& requests_of, std::uint32_t words, std::uint32_t pointer, Grant&& grant)
+{
+    const std::uint32_t start = pointer >= words * 64 ? 0 : pointer; // the number after the last one is the first
+    const std::uint64_t from_start = ~std::uint64_t{0} << (start % 64);
+    std::uint32_t word = start / 64;
+    std::uint64_t requests = requests_of(word) & from_start;
+    for (std::uint32_t passed = 0;; ++passed) {
+        for (; requests != 0; requests &= requests - 1) {
+            const std::uint32_t number = word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(requests));
+            if (grant(number))
+                return number;
+        }
+        if (passed == words)
+            return k_no_grant;
+        word = word + 1 == words ? 0 : word + 1;
+        requests = requests_of(word);
+        if (passed + 1 == words) // the first word again: what lies before the start
+            requests &= ~from_start;
+    }
+}
 
 /// Offers the requests of `mask` (`words` words of 64) one after the other to `grant`, from number `pointer` upwards and then
 /// from zero, until it returns true. `grant(number)` may refuse, for example because credits are missing; it may clear the bit
 /// it grants. Returns the number granted, or k_no_grant. The next pointer after a grant is that number + 1: whoever was served
 /// comes last.
-inline constexpr std::uint32_t k_no_grant = 0xffff'ffff;
-
 template <class Grant>
 std::uint32_t round_robin(const std::uint64_t* mask, std::uint32_t words, std::uint32_t pointer, Grant&& grant)
 {
-    const std::uint32_t start = pointer >= words * 64 ? 0 : pointer; // the number after the last one is the first
-    for (std::uint32_t i = 0; i <= words; ++i) {
-        const std::uint32_t word = (start / 64 + i) % words;
-        std::uint64_t requests = mask[word];
-        if (i == 0)
-            requests &= ~std::uint64_t{0} << (start % 64);
-        if (i == words)
-            requests &= ~(~std::uint64_t{0} << (start % 64));
-        while (requests != 0) {
-            const std::uint32_t number = word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(requests));
-            if (grant(number))
-                return number;
-            requests &= requests - 1;
-        }
-    }
-    return k_no_grant;
+    return round_robin_over([mask](std::uint32_t word) { return mask[word]; }, words, pointer,
+                            std::forward<Grant>(grant));
 }
 
 /// The request that round_robin() would offer first; k_no_grant when there is none.

@@ -22,25 +22,38 @@ constexpr std::uint64_t k_large = 4096; // events pending; their state no longer
 
 calendar_queue::calendar_queue() : buckets_(k_buckets), occupied_(k_buckets / 64, 0), spans_(k_spans) {}
 
-void calendar_queue::insert_sorted(events& into, const timeline_event& event)
+/// Memory for a bucket or span that has none.
+void calendar_queue::furnish(events& to, std::vector<events>& rooms)
 {
-    // Most events that fall into the present bucket are soon: search from the end.
-    auto it = into.end();
-    while (it != into.begin() && later(event, *(it - 1)))
-        --it;
-    into.insert(it, event);
+    if (rooms.empty())
+        return;
+    to.swap(rooms.back());
+    rooms.pop_back();
 }
 
-void calendar_queue::push_far(std::uint64_t bucket, const timeline_event& event)
+void calendar_queue::insert_sorted(std::uint64_t time_ps, std::uint64_t order, std::uint64_t what)
+{
+    const timeline_event event(time_ps, order, what);
+    // Most events that fall into the present bucket are soon: search from the end.
+    auto it = current_.end();
+    while (it != current_.begin() && later(event, *(it - 1)))
+        --it;
+    current_.insert(it, event);
+}
+
+void calendar_queue::push_far(std::uint64_t bucket, std::uint64_t time_ps, std::uint64_t order, std::uint64_t what)
 {
     const std::uint64_t span = bucket >> k_span_shift;
     if (span - (cursor_ >> k_span_shift) < k_spans) {
-        add(spans_[span % k_spans], event, span_rooms_);
+        events& to = spans_[span % k_spans];
+        if (to.capacity() == 0)
+            furnish(to, span_rooms_);
+        to.emplace_back(time_ps, order, what);
         ++in_spans_;
         return;
     }
     ++far_pushes_;
-    far_.push_back(event);
+    far_.emplace_back(time_ps, order, what);
     std::push_heap(far_.begin(), far_.end(), later);
 }
 
@@ -56,9 +69,9 @@ void calendar_queue::pull_far()
         const timeline_event event = far_.back();
         far_.pop_back();
         if (bucket - cursor_ < k_buckets)
-            put(bucket, event);
+            put(bucket, event.time_ps, event.order, event.what);
         else
-            push_far(bucket, event);
+            push_far(bucket, event.time_ps, event.order, event.what);
     }
 }
 
@@ -74,7 +87,7 @@ std::uint64_t calendar_queue::spread_spans(std::uint64_t bucket)
         cursor_ = (span << k_span_shift) - 1; // nothing lies before
         in_spans_ -= waiting.size();
         for (const timeline_event& event : waiting)
-            put(event.time_ps >> width_shift_, event);
+            put(event.time_ps >> width_shift_, event.time_ps, event.order, event.what);
         waiting.clear();
         span_rooms_.push_back(std::move(waiting));
         waiting = {};
@@ -111,17 +124,60 @@ bool calendar_queue::advance()
         retune();
     if (!current_.empty())
         return true; // of the first bucket of all, which no cursor can be before
-    if (next_.empty())
-        load_next(first_bucket());
+    const std::uint64_t bucket = first_bucket();
+    const std::uint64_t slot = bucket & k_mask;
     rooms_.push_back(std::move(current_)); // empty, with its memory
-    current_ = std::move(next_);
-    next_ = {};
-    // The next bucket only where it is near: what is pushed before it must be put into current_, event by event.
-    constexpr std::uint64_t k_near = 4;
-    const std::uint64_t bucket = next_occupied();
-    if (bucket - cursor_ <= k_near && (in_spans_ == 0 || bucket >> k_span_shift == cursor_ >> k_span_shift))
-        load_next(bucket);
+    current_ = std::move(buckets_[slot]);
+    buckets_[slot] = {};
+    occupied_[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
+    cursor_ = bucket;
+    ++visited_;
+    taken_ += current_.size();
+    sort_current();
+    if (!far_.empty())
+        pull_far();
     return true;
+}
+
+/// Most buckets hold a few dozen events, few of them at the same time: they are dealt to 256 steps of the bucket's time, in no order, and
+/// taken up again from the last step on. What shares a step is put in order then.
+void calendar_queue::sort_current()
+{
+    constexpr std::uint32_t k_step_bits = 8;
+    constexpr std::uint8_t k_end = 255;
+    constexpr std::size_t k_few = 64; // more may well be at one time
+    const std::size_t n = current_.size();
+    if (n < 2)
+        return;
+    if (n > k_few) {
+        std::sort(current_.begin(), current_.end(), later);
+        return;
+    }
+    const std::uint64_t begin_ps = cursor_ << width_shift_;
+    const std::uint32_t step_shift = width_shift_ > k_step_bits ? width_shift_ - k_step_bits : 0;
+    std::uint64_t used[(1u << k_step_bits) / 64] = {};
+    std::uint8_t first[1u << k_step_bits], behind[k_few];
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint64_t step = (current_[i].time_ps - begin_ps) >> step_shift;
+        const std::uint64_t bit = std::uint64_t{1} << (step & 63);
+        behind[i] = (used[step >> 6] & bit) != 0 ? first[step] : k_end;
+        first[step] = static_cast<std::uint8_t>(i);
+        used[step >> 6] |= bit;
+    }
+    sorted_.resize(n);
+    timeline_event* const to = sorted_.data();
+    std::size_t taken = 0;
+    for (std::uint32_t word = sizeof used / sizeof used[0]; word-- > 0;)
+        while (used[word] != 0) {
+            const auto bit = 63u - static_cast<std::uint32_t>(__builtin_clzll(used[word]));
+            used[word] ^= std::uint64_t{1} << bit;
+            for (std::uint8_t i = first[word * 64 + bit]; i != k_end; i = behind[i]) {
+                to[taken] = current_[i];
+                for (std::size_t at = taken++; at > 0 && later(to[at], to[at - 1]); --at)
+                    std::swap(to[at], to[at - 1]);
+            }
+        }
+    current_.swap(sorted_);
 }
 
 /// The first bucket that holds anything, when span and heap have given what is theirs; there is one.
@@ -140,69 +196,14 @@ std::uint64_t calendar_queue::first_bucket()
     return bucket;
 }
 
-void calendar_queue::load_next(std::uint64_t bucket)
-{
-    cursor_ = bucket;
-    const std::uint64_t slot = bucket & k_mask;
-    next_ = std::move(buckets_[slot]);
-    buckets_[slot] = {};
-    occupied_[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
-    ++visited_;
-    taken_ += next_.size();
-    sort_next();
-    if (!far_.empty())
-        pull_far();
-}
-
-/// Most buckets hold a few dozen events, few of them at the same time: they are dealt to 256 steps of the bucket's time, in no order, and
-/// taken up again from the last step on. What shares a step is put in order then.
-void calendar_queue::sort_next()
-{
-    constexpr std::uint32_t k_step_bits = 8;
-    constexpr std::uint8_t k_end = 255;
-    constexpr std::size_t k_few = 64; // more may well be at one time
-    const std::size_t n = next_.size();
-    if (n < 2)
-        return;
-    if (n > k_few) {
-        std::sort(next_.begin(), next_.end(), later);
-        return;
-    }
-    const std::uint64_t begin_ps = cursor_ << width_shift_;
-    const std::uint32_t step_shift = width_shift_ > k_step_bits ? width_shift_ - k_step_bits : 0;
-    std::uint64_t used[(1u << k_step_bits) / 64] = {};
-    std::uint8_t first[1u << k_step_bits], behind[k_few];
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::uint64_t step = (next_[i].time_ps - begin_ps) >> step_shift;
-        const std::uint64_t bit = std::uint64_t{1} << (step & 63);
-        behind[i] = (used[step >> 6] & bit) != 0 ? first[step] : k_end;
-        first[step] = static_cast<std::uint8_t>(i);
-        used[step >> 6] |= bit;
-    }
-    sorted_.clear();
-    const auto take = [this](const timeline_event& event) {
-        sorted_.push_back(event);
-        for (std::size_t at = sorted_.size() - 1; at > 0 && later(sorted_[at], sorted_[at - 1]); --at)
-            std::swap(sorted_[at], sorted_[at - 1]);
-    };
-    for (std::uint32_t word = sizeof used / sizeof used[0]; word-- > 0;)
-        while (used[word] != 0) {
-            const auto bit = 63u - static_cast<std::uint32_t>(__builtin_clzll(used[word]));
-            used[word] ^= std::uint64_t{1} << bit;
-            for (std::uint8_t i = first[word * 64 + bit]; i != k_end; i = behind[i])
-                take(next_[i]);
-        }
-    std::swap(next_, sorted_);
-}
-
 void calendar_queue::retune()
 {
     // Few events on the heap, and buckets that sort quickly; where both cannot be had, buckets of up to 40 events are cheaper than
-    // the heap, and in a large system they leave room to announce events. The order of events does not depend on the width.
+    // the heap, and in a large system more events can be announced together. The order of events does not depend on the width.
     const bool beyond = far_pushes_ * 16 > taken_;
     const std::uint64_t full = size_ > k_large || beyond ? 40 : 12;
     const bool crowded = taken_ > full * visited_;
-    // Buckets of one event or two would make every event touch another one.
+    // Buckets of one event or two would make every event touch another bucket.
     const std::uint64_t few = beyond || size_ > k_large ? full / 3 : 3;
     const bool sparse = taken_ < few * visited_;
     visited_ = 0;
@@ -216,7 +217,6 @@ void calendar_queue::retune()
         all.insert(all.end(), from.begin(), from.end());
         from.clear();
     };
-    move_all(next_);
     for (events& bucket : buckets_)
         move_all(bucket);
     for (events& span : spans_)

@@ -7,6 +7,7 @@
 
 #include "tlm/units.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,12 +18,35 @@ inline constexpr std::uint32_t k_most_clients = 1u << 24;
 
 class timeline;
 
+/// Small, because many are pending: what a queue of thousands of them takes of the cache, the state of the devices loses. Three words that
+/// are written and copied whole: a load that needs two younger stores has to wait for them.
+struct timeline_event {
+    timeline_event() = default;
+    timeline_event(std::uint64_t t, std::uint64_t o, std::uint64_t w) : time_ps(t), order(o), what(w) {}
+    timeline_event(std::uint64_t t, std::uint64_t o, std::uint32_t a, std::uint32_t client, std::uint8_t kind)
+        : timeline_event(t, o, pack(a, client, kind))
+    {
+    }
+    static std::uint64_t pack(std::uint32_t a, std::uint32_t client, std::uint8_t kind)
+    {
+        return std::uint64_t{client} << 40 | std::uint64_t{kind} << 32 | a;
+    }
+    std::uint32_t a() const { return static_cast<std::uint32_t>(what); }
+    std::uint8_t kind() const { return static_cast<std::uint8_t>(what >> 32); }
+    std::uint32_t client() const { return static_cast<std::uint32_t>(what >> 40); } ///< number with the timeline
+
+    std::uint64_t time_ps = 0;
+    std::uint64_t order = 0; ///< make_order(); unique among events of one time
+    std::uint64_t what = 0;
+};
+static_assert(sizeof(timeline_event) == 24);
+
 /// What an event calls. `a` and `kind` are the scheduling component's own.
 class timeline_client {
 public:
     virtual void on_event(std::uint32_t a, std::uint8_t kind) = 0;
-    /// The event will come soon: bring its state into the cache. `stage` 0 comes well before stage 1, which may read what stage 0
-    /// has asked for. Must change nothing; worth implementing where thousands of devices exist.
+    /// The event will come soon: bring its state into the cache (tlm/prefetch.h). `stage` 0 comes well before stage 1, which may read
+    /// what stage 0 has fetched. Must change nothing; worth implementing where thousands of devices exist.
     virtual void prefetch(std::uint32_t a, std::uint8_t kind, int stage) const
     {
         (void)a;
@@ -39,16 +63,6 @@ private:
     std::uint32_t number_ = 0;       ///< there
 };
 
-/// Small, because many are pending: what a queue of thousands of them takes of the cache, the state of the devices loses.
-struct timeline_event {
-    std::uint64_t time_ps;
-    std::uint64_t order; ///< make_order(); unique among events of one time
-    std::uint32_t a;
-    std::uint32_t client : 24; ///< number with the timeline
-    std::uint32_t kind : 8;
-};
-static_assert(sizeof(timeline_event) == 24);
-
 /// Classes of events of one time, run in this order: what arrives is seen before anyone arbitrates.
 enum class event_class : std::uint8_t { memory = 0, arrival = 1, arbitration = 2, device = 3 };
 
@@ -61,16 +75,18 @@ class calendar_queue {
 public:
     calendar_queue();
 
-    void push(const timeline_event& event)
+    void push(const timeline_event& event) { push(event.time_ps, event.order, event.what); }
+    /// The same; in words, so that they stay in registers on their way.
+    void push(std::uint64_t time_ps, std::uint64_t order, std::uint64_t what)
     {
         ++size_;
-        const std::uint64_t bucket = event.time_ps >> width_shift_;
+        const std::uint64_t bucket = time_ps >> width_shift_;
         if (bucket <= cursor_)
-            insert_sorted(bucket == cursor_ && !next_.empty() ? next_ : current_, event);
+            insert_sorted(time_ps, order, what);
         else if (bucket - cursor_ < k_buckets)
-            put(bucket, event);
+            put(bucket, time_ps, order, what);
         else
-            push_far(bucket, event);
+            push_far(bucket, time_ps, order, what);
     }
 
     /// Next event in order, or nullptr. Stays valid until the next push or pop.
@@ -86,18 +102,12 @@ public:
         current_.pop_back();
         --size_;
     }
-    /// Calls see(event, 0) for the one that comes 6 events after the next one, see(event, 1) for the one 3 after it; not beyond the bucket after the present one.
-    template <class See> void look_ahead(See&& see) const
+    /// Number of the bucket that the next event is in, or was when it was pushed.
+    std::uint64_t present() const { return cursor_; }
+    /// Events of a bucket from the present one on, in no order; beyond the present span not all of them.
+    const std::vector<timeline_event>& events_of(std::uint64_t bucket) const
     {
-        const std::size_t here = current_.size();
-        const auto look = [&](std::size_t n, int stage) {
-            if (n < here)
-                see(current_[here - 1 - n], stage);
-            else if (n - here < next_.size())
-                see(next_[next_.size() - 1 - (n - here)], stage);
-        };
-        look(6, 0);
-        look(3, 1);
+        return bucket == cursor_ ? current_ : buckets_[bucket & k_mask];
     }
     bool empty() const { return size_ == 0; }
     std::uint64_t size() const { return size_; }
@@ -109,36 +119,28 @@ private:
     static constexpr std::uint64_t k_mask = k_buckets - 1;
     static constexpr std::uint64_t k_spans = 1024;
 
-    void put(std::uint64_t bucket, const timeline_event& event)
+    void put(std::uint64_t bucket, std::uint64_t time_ps, std::uint64_t order, std::uint64_t what)
     {
         const std::uint64_t slot = bucket & k_mask;
-        add(buckets_[slot], event, rooms_);
+        events& to = buckets_[slot];
+        if (to.capacity() == 0)
+            furnish(to, rooms_);
+        to.emplace_back(time_ps, order, what);
         occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
     }
-    static void add(events& to, const timeline_event& event, std::vector<events>& rooms)
-    {
-        if (to.capacity() == 0 && !rooms.empty()) {
-            to = std::move(rooms.back());
-            rooms.pop_back();
-        }
-        to.push_back(event);
-    }
-    static void insert_sorted(events& into, const timeline_event& event);
-    void push_far(std::uint64_t bucket, const timeline_event& event);
+    static void furnish(events& to, std::vector<events>& rooms);
+    void insert_sorted(std::uint64_t time_ps, std::uint64_t order, std::uint64_t what);
+    void push_far(std::uint64_t bucket, std::uint64_t time_ps, std::uint64_t order, std::uint64_t what);
     bool advance();
     std::uint64_t first_bucket();
-    void load_next(std::uint64_t bucket);
-    void sort_next();
+    void sort_current();
     void pull_far();
     std::uint64_t spread_spans(std::uint64_t bucket);
     void retune();
     std::uint64_t next_occupied() const;
 
-    /// Sorted, next event last: every event before the cursor's bucket, and up to it while next_ is empty.
-    events current_;
-    /// Sorted: the cursor's bucket, taken out early where it is near, so that its events can be announced.
-    events next_;
-    events sorted_; ///< for sort_next()
+    events current_; ///< sorted, next event last: every event up to the cursor's bucket
+    events sorted_;  ///< for sort_current()
     std::vector<events> buckets_;
     std::vector<std::uint64_t> occupied_;
     /// What lies beyond the buckets: spans of k_buckets buckets each, unsorted. Most events begin here: they go into one of a few spans, and

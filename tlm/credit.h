@@ -51,7 +51,8 @@ public:
     /// newest one under way is raised to it.
     void give(credit_pool& pool, std::uint64_t now_ps, std::uint64_t at_ps, std::uint32_t cells)
     {
-        settle(pool, now_ps); // keeps the list, and with it the pool, as short as the wire: it stays in the cache
+        if (near_count_ == k_near) // keeps the list, and with it the pool, as short as the wire: it stays in the cache
+            settle(pool, now_ps);
         under_way_ += cells;
         if (tail_ != credit_pool::k_none && at_ps <= pool[tail_].at_ps) {
             pool[tail_].cells += cells;

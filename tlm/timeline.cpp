@@ -9,7 +9,8 @@
 namespace weft {
 
 namespace {
-constexpr std::uint64_t k_many = 512; // pending events: the state of the devices no longer fits the inner caches
+constexpr std::uint64_t k_many = 512;       // pending events: the state of the devices no longer fits the inner caches
+constexpr std::uint64_t k_ahead[] = {1, 0}; // buckets, of the stages of an announcement
 } // namespace
 
 timeline::timeline(const sc_core::sc_module_name& name) : sc_core::sc_module(name)
@@ -53,6 +54,22 @@ void timeline::arm(std::uint64_t time_ps)
     tick_.notify(sc_time_from_ps(time_ps - kernel_now_ps()));
 }
 
+/// In large systems every event touches cold state, and finds more of it through what it touches first: the events of a bucket are
+/// announced together, so that their misses overlap, and in two stages.
+void timeline::announce()
+{
+    const std::uint64_t present = queue_.present();
+    const auto see = [&](std::uint64_t& done, std::uint64_t upto, int stage) {
+        // `done` may be of another width of buckets: then one bucket too many or too few is seen, which changes no result.
+        for (std::uint64_t bucket = done < present || done > upto ? present : done + 1; bucket <= upto; ++bucket)
+            for (const timeline_event& e : queue_.events_of(bucket))
+                clients_[e.client()]->prefetch(e.a(), e.kind(), stage);
+        done = upto;
+    };
+    for (int stage = 0; stage < 2; ++stage)
+        see(announced_[stage], present + k_ahead[stage], stage);
+}
+
 void timeline::drain()
 {
     ++activations_;
@@ -67,16 +84,17 @@ void timeline::drain()
     while (const timeline_event* next = queue_.peek()) {
         if (next->time_ps > kernel_now && next->time_ps >= horizon_ps_)
             break;
-        const timeline_event event = *next;
+        if (queue_.present() != present_) {
+            present_ = queue_.present();
+            if (queue_.size() > k_many)
+                announce();
+        }
+        const std::uint64_t what = next->what;
+        now_ps_ = next->time_ps;
         queue_.pop();
-        // In large systems every event touches cold state, and finds more of it through what it touches first.
-        if (queue_.size() > k_many)
-            queue_.look_ahead([this](const timeline_event& e, int stage) {
-                clients_[e.client]->prefetch(e.a, static_cast<std::uint8_t>(e.kind), stage);
-            });
-        now_ps_ = event.time_ps;
         ++events_;
-        clients_[event.client]->on_event(event.a, event.kind);
+        const timeline_event event(0, 0, what);
+        clients_[event.client()]->on_event(event.a(), event.kind());
     }
     draining_ = false;
     if (const timeline_event* next = queue_.peek())

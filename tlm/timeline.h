@@ -36,7 +36,7 @@ public:
     {
         if (client.home_ != this)
             enrol(client);
-        queue_.push({time_ps, order, a, client.number_ & (k_most_clients - 1), kind});
+        queue_.push(time_ps, order, timeline_event::pack(a, client.number_, kind));
         if (!draining_ && time_ps < armed_for_ps_)
             arm(time_ps);
     }
@@ -54,6 +54,7 @@ public:
 
 private:
     void drain();
+    void announce();
     void enrol(timeline_client& client);
     void arm(std::uint64_t time_ps);
 
@@ -66,6 +67,8 @@ private:
     std::uint64_t events_ = 0;
     std::uint64_t activations_ = 0;
     std::uint32_t next_actor_ = 1;
+    std::uint64_t present_ = 0;       ///< bucket of the queue
+    std::uint64_t announced_[2] = {}; ///< bucket up to which each stage has been announced
     bool draining_ = false;
     bool run_ahead_ = false;
 };

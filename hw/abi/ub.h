@@ -90,10 +90,10 @@ struct source_route {
     /// Of the present hop; only where here(). Zero where a header has more bits set than instruction fields.
     constexpr std::uint8_t present_byte() const
     {
-        unsigned below = bitmap() & ((1u << ptr()) - 1u);
-        unsigned index = 0;
-        for (; below != 0; below &= below - 1)
-            ++index;
+        unsigned index = bitmap() & ((1u << ptr()) - 1u); // those below are counted, in pairs, fours and all
+        index = (index & 0x555u) + (index >> 1 & 0x555u);
+        index = (index & 0x333u) + (index >> 2 & 0x333u);
+        index = (index & 0xfu) + (index >> 4 & 0xfu) + (index >> 8);
         return index < k_most_instructions ? instruction_byte(index) : std::uint8_t{0};
     }
     /// The header as the next router sees it. The pointer stops at 15.

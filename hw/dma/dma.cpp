@@ -5,6 +5,7 @@
 #include "hw/abi/hal.h"
 #include "hw/dma/reduce.h"
 #include "tlm/check.h"
+#include "tlm/prefetch.h"
 
 #include <algorithm>
 #include <cstring>
@@ -51,12 +52,10 @@ std::vector<config_problem> dma_config::validate() const
     return p;
 }
 
-/// One local port: sender state towards the fabric, and the receiving end.
-struct dma::port_side final : link_fw_if, link_bw_if {
-    port_side(dma& owner, std::uint32_t index)
-        : in(fmt::format("from_fabric{}", index).c_str(), owner.view_.vl_count),
-          out(fmt::format("to_fabric{}", index).c_str(), owner.view_.vl_count), dma_(owner), index_(index),
-          credits(owner.view_.vl_count)
+struct dma::local_port final : link_fw_if, link_bw_if {
+    local_port(dma& o, std::uint32_t i)
+        : in(fmt::format("from_fabric{}", i).c_str(), o.view_.vl_count),
+          out(fmt::format("to_fabric{}", i).c_str(), o.view_.vl_count), owner(o), index(i)
     {
         in.bind(static_cast<link_fw_if&>(*this));
         out.bind(static_cast<link_bw_if&>(*this));
@@ -64,62 +63,42 @@ struct dma::port_side final : link_fw_if, link_bw_if {
 
     void send(packet_ptr p, std::uint64_t delay_ps) override
     {
-        ++dma_.receiving_;
-        const std::uint64_t tail = dma_.time_.now_ps() + delay_ps + p->serialisation_ps;
-        const std::uint32_t index = p.release()->index;
-        dma_.time_.schedule(tail, make_order(event_class::arrival, dma_.actor_base_ + index_, sequence++), dma_, index,
-                            k_receive);
+        ++owner.receiving_;
+        const std::uint64_t tail = owner.time_.now_ps() + delay_ps + p->serialisation_ps;
+        const std::uint32_t packet_index = p.release()->index;
+        owner.time_.schedule(
+            tail, make_order(event_class::arrival, owner.actor_base_ + index, owner.ports_[index].sequence++), owner,
+            packet_index, k_receive);
     }
     void credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
     {
-        credits[vl].give(credits_under_way, dma_.time_.now_ps(), dma_.time_.now_ps() + delay_ps, cells);
-        if (awaiting_credit)
-            dma_.plan_send(index_);
+        if (vl == 0)
+            owner.take_credit(index, cells, delay_ps);
     }
 
     link_target_socket in;
     link_initiator_socket out;
-    dma& dma_;
-    std::uint32_t index_;
-    std::vector<credit_counter> credits;
-    credit_pool credits_under_way;
-    /// A packet between memory and wire. There are many, and most wait long: they become packets when they are sent.
-    struct staged_packet {
-        std::uint64_t ready_ps;
-        std::uint64_t offset;  ///< in its message
-        std::uint8_t* payload; ///< nullptr with data off
-        std::uint32_t payload_bytes;
-        std::uint32_t wire_bytes;
-        std::uint32_t cells;
-        std::uint32_t descriptor; ///< into loaded_
-    };
-    std::vector<staged_packet> staged; ///< a ring of read-ahead slots
-    std::uint32_t first_staged = 0;
-    std::uint32_t staged_count = 0;
-    std::uint64_t wire_busy_until_ps = 0;
-    std::uint32_t round_robin = 0;  ///< queue after the one last served
-    std::uint32_t ready_queues = 0; ///< bit q: queue q has a descriptor loaded
-    std::uint32_t sequence = 0;
-    bool awaiting_credit = false;
+    dma& owner;
+    std::uint32_t index;
 };
 
 dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, irq_if& core, std::uint32_t rank,
          std::uint32_t ranks, const dma_config& config, const dma_fabric_view& view)
     : sc_core::sc_module(name), registers("registers", regs_, config.register_latency), memory("memory"),
-      stats(std::string(this->name())), time_(time), pool_(pool), core_(core), rank_(rank), ranks_(ranks),
-      config_(config), view_(view), port_rate_(view.port_rate),
-      burst_payload_(std::uint64_t{view.burst_packets} * view.format.max_payload_bytes),
+      stats(std::string(this->name())), time_(time), pool_(pool), ports_(view.ports), queues_(config.queues),
+      port_rate_(view.port_rate), burst_payload_(std::uint64_t{view.burst_packets} * view.format.max_payload_bytes),
       burst_wire_bytes_(static_cast<std::uint32_t>(view.format.wire_bytes(burst_payload_))),
-      burst_cells_(static_cast<std::uint32_t>(view.format.cells(burst_payload_))), regs_("DMA", abi::k_dma_rows),
-      queues_(config.queues)
+      burst_cells_(static_cast<std::uint32_t>(view.format.cells(burst_payload_))), rank_(rank),
+      // Actors: one per port for arrivals and issues, one per queue for doorbells and fetches, one for semaphores.
+      actor_base_(time.register_actors(view.ports + config.queues + 1)), view_(view), core_(core), ranks_(ranks),
+      config_(config), regs_("DMA", abi::k_dma_rows)
 {
     for (std::uint32_t p = 0; p < view.ports; ++p) {
-        ports_.push_back(std::make_unique<port_side>(*this, p));
+        sockets_.push_back(std::make_unique<local_port>(*this, p));
         // Two slots at least: while one burst starts, the next one is being read.
-        ports_.back()->staged.resize(std::max<std::uint32_t>(2, config.read_ahead / view.burst_packets));
+        ports_[p].slots = std::max<std::uint32_t>(2, config.read_ahead / view.burst_packets);
+        ports_[p].staged.reset(new staged_packet[ports_[p].slots]());
     }
-    // Actors: one per port for arrivals and issues, one per queue for doorbells and fetches, one for semaphores.
-    actor_base_ = time.register_actors(view.ports + config.queues + 1);
     set_up_registers();
     stats.add("descriptors", "1", "Descriptors completed", descriptors);
     stats.add("messages_received", "1", "Messages wholly received", messages_received);
@@ -130,17 +109,21 @@ dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
 
 dma::~dma() = default;
 
-link_initiator_socket& dma::to_fabric(std::uint32_t port) { return ports_.at(port)->out; }
+link_initiator_socket& dma::to_fabric(std::uint32_t port) { return sockets_.at(port)->out; }
 
-link_target_socket& dma::from_fabric(std::uint32_t port) { return ports_.at(port)->in; }
+link_target_socket& dma::from_fabric(std::uint32_t port) { return sockets_.at(port)->in; }
 
 void dma::start_of_simulation()
 {
     const auto cells = std::max(view_.min_receive_cells,
                                 static_cast<std::uint32_t>(config_.receive_buffer.value() / view_.format.flit_bytes));
-    for (auto& port : ports_)
+    memory_ = memory.operator->();
+    for (std::uint32_t p = 0; p < view_.ports; ++p) {
+        ports_[p].to_fabric = sockets_[p]->out.operator->();
+        ports_[p].to_sender = sockets_[p]->in.operator->();
         for (std::uint32_t vl = 0; vl < view_.vl_count; ++vl)
-            port->in->credit(vl, cells, 0);
+            ports_[p].to_sender->credit(vl, cells, 0);
+    }
 }
 
 // --- Registers --------------------------------------------------------------------------------------------------------
@@ -217,7 +200,8 @@ void dma::raise_error(std::uint32_t q, std::uint32_t bits)
     if (q < queues_.size()) {
         queues_[q].stopped = true;
         queues_[q].ready.clear();
-        ports_[q % view_.ports]->ready_queues &= ~(1u << q);
+        queues_[q].reading = k_none;
+        ports_[q % view_.ports].ready_queues &= ~(1u << q);
     }
     update_irq();
 }
@@ -255,7 +239,7 @@ void dma::start_fetch(std::uint32_t index)
     if (!enabled_ || q.stopped || q.fetching || q.fetched == q.tail || q.ready.size() >= config_.prefetch)
         return;
     q.fetching = true;
-    const std::uint64_t done = memory->charge(time_.now_ps(), abi::k_descriptor_bytes, memory_if::access::read);
+    const std::uint64_t done = memory_->charge(time_.now_ps(), abi::k_descriptor_bytes, memory_if::access::read);
     time_.schedule(done, make_order(event_class::device, actor_base_ + view_.ports + index, 0), *this, index,
                    k_fetched);
 }
@@ -269,16 +253,15 @@ void dma::fetched(std::uint32_t index)
     const auto entries = static_cast<std::uint32_t>(regs_.at(abi::dma::RING_ENTRIES(index)));
     const std::uint64_t offset =
         regs_.at(abi::dma::RING_BASE(index)) + std::uint64_t{q.fetched & (entries - 1)} * abi::k_descriptor_bytes;
-    loaded next;
     std::uint64_t got = 0;
-    const std::uint8_t* bytes = memory->span_for_read(offset, abi::k_descriptor_bytes, got);
+    const std::uint8_t* bytes = memory_->span_for_read(offset, abi::k_descriptor_bytes, got);
     if (bytes == nullptr || got < abi::k_descriptor_bytes) {
         raise_error(index, k_error_memory);
         return;
     }
-    std::memcpy(&next.d, bytes, sizeof next.d);
-    const abi::dma_descriptor& d = next.d;
-    const std::uint64_t capacity = memory->capacity_bytes();
+    abi::dma_descriptor d;
+    std::memcpy(&d, bytes, sizeof d);
+    const std::uint64_t capacity = memory_->capacity_bytes();
     const bool reduces = d.redop != abi::reduce_op::none;
     const bool sound = d.check == check_of(d) && d.destination_rank < ranks_ && d.destination_port < view_.ports &&
                        static_cast<unsigned>(d.redop) <= static_cast<unsigned>(abi::reduce_op::min) &&
@@ -290,15 +273,25 @@ void dma::fetched(std::uint32_t index)
         raise_error(index, sound ? k_error_memory : k_error_descriptor);
         return;
     }
+    loaded next;
+    next.source_offset = d.source_offset;
+    next.destination_offset = d.destination_offset;
+    next.bytes = d.bytes;
+    next.destination_rank = d.destination_rank;
+    next.semaphore = d.remote_semaphore;
     next.message = next_message_++;
     if (!view_.in_order)
         next.semaphore_message = numbers_.next(d.destination_rank, d.remote_semaphore);
     next.packets = view_.format.packets_for(d.bytes);
-    next.queue = index;
+    next.queue = static_cast<std::uint16_t>(index);
+    next.destination_port = d.destination_port;
+    next.redop = static_cast<std::uint8_t>(d.redop);
+    next.type = static_cast<std::uint8_t>(d.type);
     q.ready.push_back(load(next));
+    q.reading = q.ready.front();
     ++q.fetched;
     start_fetch(index);
-    ports_[index % view_.ports]->ready_queues |= 1u << index;
+    ports_[index % view_.ports].ready_queues |= 1u << index;
     read_ahead(index % view_.ports);
 }
 
@@ -316,8 +309,8 @@ std::uint32_t dma::load(const loaded& l)
 
 void dma::read_ahead(std::uint32_t port)
 {
-    port_side& side = *ports_[port];
-    while (side.staged_count < side.staged.size()) {
+    port_state& side = ports_[port];
+    while (side.staged_count < side.slots) {
         const std::uint64_t requests = side.ready_queues;
         const std::uint32_t index = round_robin(&requests, 1, side.round_robin, [](std::uint32_t) { return true; });
         if (index == k_no_grant)
@@ -329,33 +322,29 @@ void dma::read_ahead(std::uint32_t port)
 
 void dma::read_packet(std::uint32_t port, std::uint32_t index)
 {
-    port_side& side = *ports_[port];
+    port_state& side = ports_[port];
     queue& q = queues_[index];
-    loaded& l = loaded_[q.ready.front()];
+    loaded& l = loaded_[q.reading];
     const std::uint64_t now = time_.now_ps();
-    const std::uint64_t payload = std::min(burst_payload_, l.d.bytes - l.read_bytes);
-    std::size_t place = side.first_staged + side.staged_count;
-    place -= place < side.staged.size() ? 0 : side.staged.size();
-    port_side::staged_packet& slot = side.staged[place];
+    const std::uint64_t payload = std::min(burst_payload_, l.bytes - l.read_bytes);
+    std::uint32_t place = side.first_staged + side.staged_count;
+    place -= place < side.slots ? 0 : side.slots;
+    staged_packet& slot = side.staged[place];
     slot.ready_ps = now;
     slot.offset = l.read_bytes;
     slot.payload = nullptr;
     slot.payload_bytes = static_cast<std::uint32_t>(payload);
-    slot.descriptor = q.ready.front();
-    slot.wire_bytes = burst_wire_bytes_;
-    slot.cells = burst_cells_;
-    if (payload != burst_payload_) {
-        slot.wire_bytes = static_cast<std::uint32_t>(view_.format.wire_bytes(payload));
-        slot.cells = static_cast<std::uint32_t>(view_.format.cells(payload));
-    }
+    slot.descriptor = q.reading & 0x7fff'ffffu;
+    slot.local = l.destination_rank == rank_ ? 1 : 0;
     if (payload > 0) {
-        slot.ready_ps = memory->charge(now, payload, memory_if::access::read);
+        slot.ready_ps = memory_->charge(now, payload, memory_if::access::read);
         if (view_.carry_data)
-            slot.payload = read_payload(l.d.source_offset + l.read_bytes, payload);
+            slot.payload = read_payload(l.source_offset + l.read_bytes, payload);
     }
     l.read_bytes += payload;
-    if (l.read_bytes == l.d.bytes) {
+    if (l.read_bytes == l.bytes) {
         q.ready.erase(q.ready.begin());
+        q.reading = q.ready.empty() ? k_none : q.ready.front();
         if (q.ready.empty())
             side.ready_queues &= ~(1u << index);
         start_fetch(index);
@@ -364,16 +353,26 @@ void dma::read_packet(std::uint32_t port, std::uint32_t index)
         plan_send(port);
 }
 
+void dma::take_credit(std::uint32_t port, std::uint32_t cells, std::uint64_t delay_ps)
+{
+    port_state& side = ports_[port];
+    const std::uint64_t now = time_.now_ps();
+    side.credits.give(side.credits_under_way, now, now + delay_ps, cells);
+    if (side.awaiting_credit)
+        plan_send(port);
+}
+
 /// The first of the staged packets goes when it has been read, the wire is idle and there are credits. Credits arrive in order, so what is
 /// under way tells the time; if it does not suffice, the next credit to come asks again.
 void dma::plan_send(std::uint32_t port)
 {
-    port_side& side = *ports_[port];
-    const port_side::staged_packet& head = side.staged[side.first_staged];
+    port_state& side = ports_[port];
+    const staged_packet& head = side.head();
     const std::uint64_t now = time_.now_ps();
     std::uint64_t at_ps = std::max({head.ready_ps, side.wire_busy_until_ps, now});
-    if (!is_local(head.descriptor) && !side.credits[0].has(side.credits_under_way, now, head.cells)) {
-        const std::uint64_t credit_ps = side.credits[0].when(side.credits_under_way, head.cells);
+    if (const std::uint32_t cells = cells_of(head);
+        head.local == 0 && !side.credits.has(side.credits_under_way, now, cells)) {
+        const std::uint64_t credit_ps = side.credits.when(side.credits_under_way, cells);
         side.awaiting_credit = credit_ps == k_never_ps;
         if (side.awaiting_credit)
             return;
@@ -385,28 +384,29 @@ void dma::plan_send(std::uint32_t port)
 
 void dma::send_staged(std::uint32_t port)
 {
-    port_side& side = *ports_[port];
-    const port_side::staged_packet head = side.staged[side.first_staged];
+    port_state& side = ports_[port];
+    const staged_packet head = side.head();
     const std::uint64_t now = time_.now_ps();
     const loaded& l = loaded_[head.descriptor];
-    const bool local = is_local(head.descriptor);                                // does not enter the fabric
-    if (!local && !side.credits[0].has(side.credits_under_way, now, head.cells)) // also takes in those that have come
+    const bool local = head.local != 0;
+    const bool whole = head.payload_bytes == burst_payload_;
+    const std::uint32_t cells = cells_of(head);
+    if (!local && !side.credits.has(side.credits_under_way, now, cells)) // also takes in those that have come
         throw bug(name(), now, fmt::format("local port {} sends before its credits have come", port));
-    side.first_staged = side.first_staged + 1 == side.staged.size() ? 0 : side.first_staged + 1;
+    side.first_staged = side.first_staged + 1 == side.slots ? 0 : side.first_staged + 1;
     --side.staged_count;
     packet_ptr p = pool_.make();
     p->source = rank_;
-    p->destination = l.d.destination_rank;
-    p->destination_port = l.d.destination_port;
+    p->destination = l.destination_rank;
+    p->destination_port = l.destination_port;
     p->payload_bytes = head.payload_bytes;
-    p->packet_count =
-        head.payload_bytes == burst_payload_ ? view_.burst_packets : view_.format.packets_for(head.payload_bytes);
-    p->wire_bytes = head.wire_bytes;
-    p->cells = head.cells;
-    p->destination_offset = l.d.destination_offset + head.offset;
-    p->write_op = static_cast<std::uint8_t>(l.d.redop);
-    p->element = static_cast<std::uint8_t>(l.d.type);
-    p->semaphore = l.d.remote_semaphore;
+    p->packet_count = whole ? view_.burst_packets : view_.format.packets_for(head.payload_bytes);
+    p->wire_bytes = whole ? burst_wire_bytes_ : static_cast<std::uint32_t>(view_.format.wire_bytes(head.payload_bytes));
+    p->cells = cells;
+    p->destination_offset = l.destination_offset + head.offset;
+    p->write_op = l.redop;
+    p->element = l.type;
+    p->semaphore = l.semaphore;
     p->message = l.message;
     if (!view_.in_order) {
         p->semaphore_message = l.semaphore_message;
@@ -416,7 +416,7 @@ void dma::send_staged(std::uint32_t port)
     if (head.payload != nullptr)
         pool_.adopt_payload(*p, head.payload, head.payload_bytes);
     const std::uint32_t index = l.queue;
-    const bool last = head.offset + head.payload_bytes == l.d.bytes;
+    const bool last = head.offset + head.payload_bytes == l.bytes;
     if (last) {
         p->flags = k_last_of_message;
         unused_.push_back(head.descriptor);
@@ -432,10 +432,10 @@ void dma::send_staged(std::uint32_t port)
         end = now + serialisation;
         side.wire_busy_until_ps = end;
         p->serialisation_ps = static_cast<std::uint32_t>(serialisation);
-        side.credits[0].take(p->cells);
+        side.credits.take(p->cells);
         if (sink_ != nullptr)
             sink_->record(make_record(record_kind::message_emitted, now, serialisation, rank_, *p));
-        side.out->send(std::move(p), 0);
+        side.to_fabric->send(std::move(p), 0);
     }
     if (last) {
         queue& q = queues_[index];
@@ -454,21 +454,28 @@ void dma::prefetch(std::uint32_t a, std::uint8_t kind, int stage) const
     if (kind != k_send && kind != k_receive)
         return;
     if (stage == 0) {
-        __builtin_prefetch(this);
-        __builtin_prefetch(&ports_);
-        if (kind == k_receive) {
-            __builtin_prefetch(&pool_.at(a));
-            __builtin_prefetch(reinterpret_cast<const char*>(&pool_.at(a)) + 64);
-        }
+        fetch_lines(&bytes_sent, 256); // and the members behind it
+        if (kind == k_receive)
+            fetch_lines(&pool_.at(a), sizeof(packet));
+    } else if (kind == k_send) {
+        prefetch_send(ports_[a]);
+    } else if (!view_.in_order) {
+        const packet& p = pool_.at(a);
+        order_.prefetch(p.source, p.semaphore);
+    }
+}
+
+void dma::prefetch_send(const port_state& side) const
+{
+    fetch_lines(&side, 128);
+    if (side.staged_count == 0)
         return;
-    }
-    const port_side* side = ports_[kind == k_send ? a : pool_.at(a).destination_port].get();
-    __builtin_prefetch(&side->wire_busy_until_ps);
-    if (kind == k_send && side->staged_count > 0) {
-        const port_side::staged_packet* const slot = &side->staged[side->first_staged];
-        __builtin_prefetch(slot);
-        __builtin_prefetch(reinterpret_cast<const char*>(slot + 1) - 1); // it may reach into the next line
-    }
+    const staged_packet& head = side.head();
+    const loaded& l = loaded_[head.descriptor];
+    fetch_line(&l);
+    if (head.local == 0)
+        side.to_fabric->expect(l.destination_rank);
+    fetch_line(&side.staged[side.first_staged + 1 == side.slots ? 0 : side.first_staged + 1]);
 }
 
 std::uint8_t* dma::read_payload(std::uint64_t offset, std::uint64_t bytes)
@@ -476,7 +483,7 @@ std::uint8_t* dma::read_payload(std::uint64_t offset, std::uint64_t bytes)
     std::uint8_t* const payload = pool_.take_payload(bytes);
     for (std::uint64_t done = 0; done < bytes;) {
         std::uint64_t got = 0;
-        const std::uint8_t* from = memory->span_for_read(offset + done, bytes - done, got);
+        const std::uint8_t* from = memory_->span_for_read(offset + done, bytes - done, got);
         std::memcpy(payload + done, from, got);
         done += got;
     }
@@ -489,7 +496,7 @@ void dma::write_payload(const packet& p)
     const auto type = static_cast<abi::element_type>(p.element);
     for (std::uint64_t done = 0; done < p.payload_bytes;) {
         std::uint64_t got = 0;
-        std::uint8_t* to = memory->span_for_write(p.destination_offset + done, p.payload_bytes - done, got);
+        std::uint8_t* to = memory_->span_for_write(p.destination_offset + done, p.payload_bytes - done, got);
         if (op == abi::reduce_op::none)
             std::memcpy(to, p.payload + done, got);
         else
@@ -502,23 +509,23 @@ void dma::receive(packet_ptr p)
 {
     --receiving_;
     const std::uint64_t now = time_.now_ps();
-    if (!in_capacity(p->destination_offset, p->payload_bytes, memory->capacity_bytes())) {
+    if (!in_capacity(p->destination_offset, p->payload_bytes, memory_->capacity_bytes())) {
         raise_error(config_.queues, k_error_memory);
         if (p->source != rank_)
-            ports_[p->destination_port]->in->credit(p->vl, p->cells, 0);
+            ports_[p->destination_port].to_sender->credit(p->vl, p->cells, 0);
         return;
     }
     const bool plain = p->write_op == static_cast<std::uint8_t>(abi::reduce_op::none);
     // A notification without payload is ordered behind the writes before it: it asks the memory for nothing but its turn.
     const std::uint64_t done =
-        memory->charge(now, p->payload_bytes, plain ? memory_if::access::write : memory_if::access::read_modify_write);
+        memory_->charge(now, p->payload_bytes, plain ? memory_if::access::write : memory_if::access::read_modify_write);
     if (p->payload != nullptr)
         write_payload(*p);
     bytes_received.add(p->payload_bytes);
     if (sink_ != nullptr)
         sink_->record(make_record(record_kind::message_accepted, now, done - now, rank_, *p));
     if (p->source != rank_)
-        ports_[p->destination_port]->in->credit(p->vl, p->cells, done - memory->latency_ps() - now);
+        ports_[p->destination_port].to_sender->credit(p->vl, p->cells, done - memory_->latency_ps() - now);
     if (!view_.in_order)
         order_.arrived(p->source, p->semaphore, p->semaphore_message, p->packet_count, p->message_packets, done,
                        [&](std::uint64_t at_ps) { complete(p->semaphore, at_ps); });
@@ -564,14 +571,14 @@ std::string dma::blocked_on() const
         text += fmt::format("DMA queue {} has {} descriptors left", i, q.tail - q.finished);
         if (q.stopped)
             text += " and is stopped by an error";
-        const port_side& side = *ports_[i % view_.ports];
+        const port_state& side = ports_[i % view_.ports];
         if (!side.awaiting_credit)
             continue;
-        const port_side::staged_packet& head = side.staged[side.first_staged];
+        const staged_packet& head = side.head();
         const loaded& l = loaded_[head.descriptor];
         if (l.queue == i)
-            text += fmt::format(" and waits for {} credits of local port {} VL 0 for a packet to rank {}", head.cells,
-                                i % view_.ports, l.d.destination_rank);
+            text += fmt::format(" and waits for {} credits of local port {} VL 0 for a packet to rank {}",
+                                cells_of(head), i % view_.ports, l.destination_rank);
         else
             text += fmt::format(" behind queue {} of local port {}", l.queue, i % view_.ports);
     }

@@ -90,45 +90,91 @@ public:
     /// For the stall report: queues that have work and what each waits for; "" when idle.
     std::string blocked_on() const;
 
+    stat_group stats;
     counter descriptors;
     counter messages_received;
+    counter bad_descriptors;
     counter bytes_sent;
     counter bytes_received;
-    counter bad_descriptors;
-    stat_group stats;
 
 private:
     enum event_kind : std::uint8_t { k_doorbell, k_fetched, k_send, k_receive, k_semaphore };
-    /// A descriptor on chip, from its fetch until its last packet is on the wire.
-    struct loaded {
-        abi::dma_descriptor d;
+    static constexpr std::uint32_t k_none = 0xffff'ffff;
+    /// A descriptor on chip, from its fetch until its last packet is on the wire: what of it a packet needs, in a cache line.
+    struct alignas(64) loaded {
+        std::uint64_t source_offset = 0;
+        std::uint64_t destination_offset = 0;
+        std::uint64_t bytes = 0;
         std::uint64_t read_bytes = 0; ///< of its source
+        std::uint32_t destination_rank = 0;
+        std::uint32_t semaphore = 0;
         std::uint32_t message = 0;
         std::uint32_t semaphore_message = 0;
         std::uint32_t packets = 0;
-        std::uint32_t queue = 0;
+        std::uint16_t queue = 0;
+        std::uint8_t destination_port = 0;
+        std::uint8_t redop = 0;
+        std::uint8_t type = 0;
     };
+    static_assert(sizeof(loaded) == 64);
     struct queue {
-        std::uint32_t tail = 0;     ///< posted
-        std::uint32_t fetched = 0;  ///< loaded or being loaded
-        std::uint32_t finished = 0; ///< wholly sent, though HEAD counts them only when they have left the wire
-        std::uint32_t head = 0;     ///< completed, as HEAD shows
+        std::uint32_t reading = k_none; ///< first of `ready`, beside it: every packet asks
+        std::uint32_t tail = 0;         ///< posted
+        std::uint32_t fetched = 0;      ///< loaded or being loaded
+        std::uint32_t finished = 0;     ///< wholly sent, though HEAD counts them only when they have left the wire
+        std::uint32_t head = 0;         ///< completed, as HEAD shows
         bool fetching = false;
         bool stopped = false;
         std::vector<std::uint32_t> doorbells;       ///< written, on their way across the bus
         std::vector<std::uint32_t> ready;           ///< into loaded_: not wholly read, at most `prefetch`, oldest first
         std::vector<std::uint64_t> completes_at_ps; ///< of finished descriptors that HEAD does not yet show
     };
-    struct port_side;
+    /// A packet between memory and wire. There are many, and most wait long: they become packets when they are sent.
+    struct alignas(32) staged_packet {
+        std::uint64_t ready_ps;
+        std::uint64_t offset;  ///< in its message
+        std::uint8_t* payload; ///< nullptr with data off
+        std::uint32_t payload_bytes;
+        std::uint32_t descriptor : 31; ///< into loaded_
+        std::uint32_t local : 1;       ///< to the own rank: it does not enter the fabric
+    };
+    static_assert(sizeof(staged_packet) == 32);
+    /// One local port: its sockets.
+    struct local_port;
+    /// And what each of its packets touches.
+    struct alignas(64) port_state {
+        std::unique_ptr<staged_packet[]> staged; ///< a ring of read-ahead slots
+        std::uint32_t slots = 0;
+        std::uint32_t first_staged = 0;
+        std::uint32_t staged_count = 0;
+        std::uint32_t round_robin = 0; ///< queue after the one last served
+        std::uint64_t wire_busy_until_ps = 0;
+        link_fw_if* to_fabric = nullptr; ///< what the sockets are bound to, without their checks
+        link_bw_if* to_sender = nullptr;
+        std::uint32_t ready_queues = 0; ///< bit q: queue q has a descriptor loaded
+        std::uint32_t sequence = 0;
+        bool awaiting_credit = false;
+        credit_counter credits; ///< of VL 0: it sends on no other
+        credit_pool credits_under_way;
+
+        const staged_packet& head() const { return staged[first_staged]; }
+    };
 
     void start_of_simulation() override;
     void on_event(std::uint32_t a, std::uint8_t kind) override;
     void prefetch(std::uint32_t a, std::uint8_t kind, int stage) const override;
+    void prefetch_send(const port_state& side) const;
     void set_up_registers();
     void start_fetch(std::uint32_t q);
     void fetched(std::uint32_t q);
     void read_ahead(std::uint32_t port);
     void read_packet(std::uint32_t port, std::uint32_t q);
+    std::uint32_t cells_of(const staged_packet& s) const
+    {
+        return s.payload_bytes == burst_payload_ ? burst_cells_
+                                                 : static_cast<std::uint32_t>(view_.format.cells(s.payload_bytes));
+    }
+    void take_credit(std::uint32_t port, std::uint32_t cells, std::uint64_t delay_ps);
     void plan_send(std::uint32_t port);
     void send_staged(std::uint32_t port);
     void receive(packet_ptr p);
@@ -140,34 +186,37 @@ private:
     std::uint8_t* read_payload(std::uint64_t offset, std::uint64_t bytes);
     std::uint32_t load(const loaded& l);
     bool armed_and_reached(std::uint32_t semaphore) const;
-    bool is_local(std::uint32_t descriptor) const { return loaded_[descriptor].d.destination_rank == rank_; }
     std::uint32_t head_at(queue& q, std::uint64_t at_ps);
 
+    // What every packet touches, side by side.
     timeline& time_;
     packet_pool& pool_;
-    irq_if& core_;
-    std::uint32_t rank_;
-    std::uint32_t ranks_;
-    dma_config config_;
-    dma_fabric_view view_;
+    memory_if* memory_ = nullptr; ///< what `memory` is bound to, without its checks
+    std::vector<port_state> ports_;
+    std::vector<loaded> loaded_;
+    std::vector<queue> queues_;
     wire_rate port_rate_;
     std::uint64_t burst_payload_;
     std::uint32_t burst_wire_bytes_, burst_cells_; ///< of a full burst
+    std::uint32_t rank_;
+    std::uint32_t actor_base_;
+    std::uint32_t receiving_ = 0;
+    event_sink* sink_ = nullptr;
+    dma_fabric_view view_;
+    message_order order_; ///< these two only where packets overtake each other
+    message_numbers numbers_;
+
+    irq_if& core_;
+    std::uint32_t ranks_;
+    dma_config config_;
     reg_file regs_;
-    std::vector<queue> queues_;
-    std::vector<loaded> loaded_;
+    std::vector<std::unique_ptr<local_port>> sockets_;
     std::vector<std::uint32_t> unused_; ///< places of loaded_
-    std::vector<std::unique_ptr<port_side>> ports_;
     std::array<std::uint32_t, 64> sem_count_{};
     std::array<std::uint32_t, 64> sem_threshold_{};
     std::uint64_t sem_armed_ = 0;
-    std::uint32_t actor_base_;
     std::uint32_t sem_sequence_ = 0;
-    message_numbers numbers_; ///< these two only where packets overtake each other
-    message_order order_;
     std::uint32_t next_message_ = 0;
-    std::uint32_t receiving_ = 0;
-    event_sink* sink_ = nullptr;
     bool irq_level_ = false;
     bool enabled_ = false;
 };

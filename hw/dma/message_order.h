@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tlm/flat_index.h"
+#include "tlm/prefetch.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -43,28 +44,39 @@ public:
             streams_.emplace_back();
         stream& s = streams_[i];
         const std::uint32_t ahead = number - s.next;
-        if (ahead >= s.open.size())
-            s.open.resize(ahead + 1);
-        message& m = s.open[ahead];
+        if (ahead > s.later.size())
+            s.later.resize(ahead);
+        message& m = ahead == 0 ? s.oldest : s.later[ahead - 1];
         m.arrived += packets;
         m.of = of_packets;
         m.done_ps = std::max(m.done_ps, done_ps);
-        std::size_t counted = 0;
-        while (counted < s.open.size() && s.open[counted].of != 0 && s.open[counted].arrived == s.open[counted].of) {
-            s.last_ps = std::max(s.last_ps, s.open[counted].done_ps);
+        while (s.oldest.of != 0 && s.oldest.arrived == s.oldest.of) {
+            s.last_ps = std::max(s.last_ps, s.oldest.done_ps);
             complete(s.last_ps);
-            ++counted;
+            ++s.next;
+            s.oldest = {};
+            if (!s.later.empty()) {
+                s.oldest = s.later.front();
+                s.later.erase(s.later.begin());
+            }
         }
-        s.open.erase(s.open.begin(), s.open.begin() + static_cast<std::ptrdiff_t>(counted));
-        s.next += static_cast<std::uint32_t>(counted);
+    }
+    /// Brings into the cache what arrived() for this source and semaphore will touch.
+    void prefetch(std::uint32_t source, std::uint32_t semaphore) const
+    {
+        const std::uint32_t i = index_.find(std::uint64_t{source} << 32 | semaphore);
+        if (i != flat_index::k_none)
+            fetch_line(&streams_[i]);
     }
     /// Messages of which something has arrived and that do not count yet.
     std::size_t open() const
     {
         std::size_t n = 0;
-        for (const stream& s : streams_)
-            for (const message& m : s.open)
+        for (const stream& s : streams_) {
+            n += s.oldest.of != 0 ? 1 : 0;
+            for (const message& m : s.later)
                 n += m.of != 0 ? 1 : 0;
+        }
         return n;
     }
 
@@ -74,10 +86,11 @@ private:
         std::uint32_t of = 0;      ///< 0: nothing has come
         std::uint64_t done_ps = 0;
     };
-    struct stream {
-        std::uint32_t next = 0;    ///< number of the oldest message that does not count yet
-        std::uint64_t last_ps = 0; ///< when the newest one that does, did
-        std::vector<message> open; ///< from `next` on
+    struct alignas(64) stream {
+        std::uint32_t next = 0;     ///< number of the oldest message that does not count yet
+        message oldest;             ///< that one
+        std::uint64_t last_ps = 0;  ///< when the newest one that does, did
+        std::vector<message> later; ///< from `next` + 1 on
     };
     flat_index index_;
     std::vector<stream> streams_;

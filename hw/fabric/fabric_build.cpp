@@ -40,14 +40,15 @@ std::uint32_t fabric_engine::new_link(std::uint32_t port, const fabric_link_para
     link_state l;
     l.rate = wire_rate(params.rate);
     l.latency_ps = static_cast<std::uint32_t>(params.propagation.value());
-    l.return_ps = static_cast<std::uint32_t>(params.propagation.value());
     links_.push_back(l);
     link_cold c;
     c.depth_cells = params.depth_cells;
     c.from_port = static_cast<std::uint16_t>(port);
     c.rate = params.rate;
     cold_.push_back(c);
-    queues_.resize(queues_.size() + config_.vl_count);
+    queue_state q;
+    q.return_ps = static_cast<std::uint32_t>(params.propagation.value());
+    queues_.resize(queues_.size() + config_.vl_count, q);
     buffers_.resize(voq_ ? 0 : queues_.size());
     return id;
 }
@@ -105,7 +106,7 @@ void fabric_engine::set_link_layer(std::uint32_t link, const link_layer_params& 
     if (params.bit_error_rate == 0 && params.retry_buffer_cells == 0 && script == nullptr)
         return; // it would never do anything
     cold.layer = static_cast<std::uint32_t>(layers_.size());
-    layers_.emplace_back(params, link, duration(l.return_ps));
+    layers_.emplace_back(params, link, duration(queues_[queue_of(link, 0)].return_ps));
     layers_.back().set_script(script);
     l.special = static_cast<std::uint8_t>(l.special | k_layer | (params.retry_buffer_cells != 0 ? k_retry_buffer : 0));
 }
@@ -113,8 +114,8 @@ void fabric_engine::set_link_layer(std::uint32_t link, const link_layer_params& 
 void fabric_engine::set_entry_port(std::uint32_t router, std::uint32_t port)
 {
     const router_state& r = routers_.at(router);
-    if (port >= r.ports || r.ports * config_.vl_count > k_most_waiter_words * 64)
-        throw bug(r.name, 0, "set_entry_port: no such port, or too many");
+    if (port >= r.ports)
+        throw bug(r.name, 0, "set_entry_port: no such port");
     entry_ports_.resize(out_links_.size(), 0);
     entry_ports_[r.first_port + port] = 1;
 }
@@ -124,11 +125,13 @@ void fabric_engine::finish_build()
     entry_ports_.resize(entry_ports_.empty() ? 0 : out_links_.size(), 0);
     actor_base_ = time_.register_actors(link_count());
     out_ports_ = out_links_;
+    out_rates_.resize(out_links_.size());
     for (std::uint32_t id = 0; id < link_count(); ++id) {
         link_state& l = links_[id];
         if (l.router == k_none)
             continue;
         const router_state& r = routers_[l.router];
+        out_rates_[r.first_port + cold_[id].from_port] = l.rate;
         l.waiter_base = static_cast<std::uint32_t>(waiters_.size());
         l.waiter_words = static_cast<std::uint16_t>((r.ports * config_.vl_count + 63) / 64);
         waiters_.resize(waiters_.size() + l.waiter_words, 0);
@@ -154,11 +157,17 @@ void fabric_engine::finish_build()
             out_ports_[r.first_port + cold_[id].from_port] |= k_second_zone;
     }
     bool any_zones = false;
-    for (link_state& l : links_) {
+    for (std::uint32_t id = 0; id < link_count(); ++id) {
+        link_state& l = links_[id];
         if (l.to_router == k_none)
             continue;
         const router_state& r = routers_[l.to_router];
         l.to_first_port = r.first_port;
+        for (std::uint32_t vl = 0; vl < config_.vl_count; ++vl) {
+            queue_state& q = queues_[queue_of(id, vl)];
+            q.waiter_bit = static_cast<std::uint16_t>(l.to_port * config_.vl_count + vl);
+            q.from_edge = l.from_edge;
+        }
         if (r.zoned && config_.zone_crossing.value() > 0)
             l.zone = static_cast<std::uint8_t>(1 + second_zone_[r.first_port + l.to_port]);
         any_zones = any_zones || l.zone != 0;

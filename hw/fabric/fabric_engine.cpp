@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/fabric/fabric_engine.h"
 
+#include "tlm/prefetch.h"
+
 #include <algorithm>
 
 namespace weft {
@@ -58,48 +60,44 @@ void fabric_engine::on_event(std::uint32_t a, std::uint8_t kind)
 
 void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) const
 {
-    const auto fetch_link = [this](std::uint32_t link) {
-        const char* state = reinterpret_cast<const char*>(&links_[link]);
-        __builtin_prefetch(state);
-        __builtin_prefetch(state + 64);
-    };
     if (kind == k_arrival) {
         const packet& p = pool_.at(a);
         if (stage == 0) {
-            __builtin_prefetch(&p);
+            fetch_line(&p);
             return;
         }
         const std::uint32_t qi = queue_of(p.link, p.vl);
-        fetch_link(p.out_link);
-        __builtin_prefetch(&links_[p.link].latency_ps);
-        __builtin_prefetch(&queues_[qi]);
-        __builtin_prefetch(&queues_[queue_of(p.out_link, p.out_vl)]);
-        if (voq_)
-            __builtin_prefetch(&voqs_[links_[p.out_link].voq_base + waiter_bit(p.link, p.vl)]);
-        else
-            __builtin_prefetch(&buffers_[qi]);
-        return;
+        const link_state& out = links_[p.out_link];
+        fetch_lines(&out, sizeof out);
+        fetch_line(&queues_[queue_of(p.out_link, p.out_vl)]);
+        fetch_line(voq_ ? static_cast<const void*>(&voqs_[out.voq_base + queues_[qi].waiter_bit]) : &buffers_[qi]);
+    } else if (kind == k_wake) {
+        const link_state& l = links_[a];
+        if (stage == 0) {
+            fetch_lines(&l, sizeof l);
+        } else if (!voq_) {
+            fetch_line(l.feeding != k_none ? static_cast<const void*>(&buffers_[l.feeding]) : &waiters_[l.waiter_base]);
+        } else if (l.waiters > 0) {
+            fetch_line(&pool_.at(l.expected));
+            fetch_line(&waiters_[l.waiter_base + (l.expected_bit >> 6)]);
+            fetch_line(&voqs_[l.voq_base + l.expected_bit]);
+        }
     }
-    if (kind != k_wake)
-        return;
-    if (stage == 0) {
-        fetch_link(a);
-        return;
-    }
-    const link_state& l = links_[a];
-    if (!voq_) {
-        __builtin_prefetch(l.feeding != k_none ? static_cast<const void*>(&buffers_[l.feeding])
-                                               : &waiters_[l.waiter_base]);
-        return;
-    }
-    if (l.waiters == 0)
-        return;
-    const std::uint32_t bit = first_request(&waiters_[l.waiter_base], l.waiter_words, l.round_robin);
+}
+
+/// VOQ mode: notes the head that arbitration would offer first now.
+inline void fabric_engine::expect_next(link_state& l) const
+{
+    std::uint32_t bit = k_no_grant;
+    if (l.relays_first)
+        bit = round_robin_over(
+            [&](std::uint32_t i) { return waiters_[l.waiter_base + i] & ~entries_[l.waiter_base + i]; }, l.waiter_words,
+            l.round_robin, [](std::uint32_t) { return true; });
     if (bit == k_no_grant)
-        return;
-    const vl_buffer& fifo = voqs_[l.voq_base + bit];
-    if (!fifo.empty())
-        __builtin_prefetch(&pool_.at(fifo.front()));
+        bit = first_request(&waiters_[l.waiter_base], l.waiter_words,
+                            l.relays_first ? l.entry_round_robin : l.round_robin);
+    l.expected = voqs_[l.voq_base + bit].front();
+    l.expected_bit = static_cast<std::uint16_t>(bit);
 }
 
 void fabric_engine::fly(packet& p, std::uint64_t head_ps)
@@ -122,7 +120,8 @@ void fabric_engine::fly(packet& p, std::uint64_t head_ps)
     }
     std::uint64_t at_ps = head_ps;
     if ((out_port & k_slow_start) != 0) {
-        const std::uint64_t serialisation = config_.cut_through ? links_[p.out_link].rate.time_ps(p.wire_bytes) : 0;
+        const std::uint64_t serialisation =
+            config_.cut_through ? out_rates_[l.to_first_port + d.out_port].time_ps(p.wire_bytes) : 0;
         at_ps = std::max(head_ps, p.tail_ps - std::min(p.tail_ps, serialisation));
     }
     if (l.zone != 0 && !voq_) { // one FIFO for both dies: not before a head that has crossed over
@@ -149,11 +148,15 @@ void fabric_engine::arrival(packet& p)
 }
 
 /// The head of waiter `bit` asks for an output that cannot take it at once.
-inline void fabric_engine::join_arbitration(std::uint32_t link, std::uint32_t bit)
+inline void fabric_engine::join_arbitration(const packet& p, std::uint32_t bit)
 {
+    const std::uint32_t link = p.out_link;
     link_state& out = links_[link];
     waiters_[out.waiter_base + (bit >> 6)] |= std::uint64_t{1} << (bit & 63);
-    ++out.waiters;
+    if (++out.waiters == 1) {
+        out.expected = p.index;
+        out.expected_bit = static_cast<std::uint16_t>(bit);
+    }
     if (out.busy_until_ps > now_ps_)
         ensure_wake(link, out.busy_until_ps);
     else if (out.wake_at_ps != now_ps_)
@@ -172,14 +175,14 @@ void fabric_engine::arrival_voq(packet& p)
         drop(p);
         return;
     }
-    const std::uint32_t bit = waiter_bit(p.link, p.vl);
+    const std::uint32_t bit = queues_[queue_of(p.link, p.vl)].waiter_bit;
     vl_buffer& fifo = voqs_[out.voq_base + bit];
     const bool is_head = fifo.empty();
     fifo.push(pool_, p);
     out.waiting_bytes += p.wire_bytes;
     if (!is_head)
         return;
-    join_arbitration(p.out_link, bit);
+    join_arbitration(p, bit);
 }
 
 /// Credits behind the output, and room in the sender's retry buffer where that is bounded.
@@ -202,7 +205,7 @@ void fabric_engine::enter(std::uint32_t qi, packet& p)
         discard(qi, p);
         return;
     }
-    join_arbitration(p.out_link, waiter_bit(p.link, p.vl));
+    join_arbitration(p, queues_[qi].waiter_bit);
 }
 
 void fabric_engine::wake(std::uint32_t link)
@@ -236,21 +239,17 @@ template <class Grant> std::uint32_t fabric_engine::relays_then_entries(link_sta
 {
     const std::uint64_t* mask = &waiters_[l.waiter_base];
     const std::uint64_t* entries = &entries_[l.waiter_base];
-    std::uint64_t some[k_most_waiter_words];
-    for (const bool entering : {false, true}) {
-        std::uint64_t any = 0;
-        for (std::uint32_t i = 0; i < l.waiter_words; ++i)
-            any |= some[i] = mask[i] & (entering ? entries[i] : ~entries[i]);
-        if (any == 0)
-            continue;
-        std::uint16_t& pointer = entering ? l.entry_round_robin : l.round_robin;
-        const std::uint32_t granted = round_robin(some, l.waiter_words, pointer, grant);
-        if (granted == k_no_grant)
-            continue;
-        pointer = static_cast<std::uint16_t>(granted + 1);
+    std::uint32_t granted =
+        round_robin_over([=](std::uint32_t i) { return mask[i] & ~entries[i]; }, l.waiter_words, l.round_robin, grant);
+    if (granted != k_no_grant) {
+        l.round_robin = static_cast<std::uint16_t>(granted + 1);
         return granted;
     }
-    return k_no_grant;
+    granted = round_robin_over([=](std::uint32_t i) { return mask[i] & entries[i]; }, l.waiter_words,
+                               l.entry_round_robin, grant);
+    if (granted != k_no_grant)
+        l.entry_round_robin = static_cast<std::uint16_t>(granted + 1);
+    return granted;
 }
 
 void fabric_engine::arbitrate(std::uint32_t link)
@@ -261,8 +260,10 @@ void fabric_engine::arbitrate(std::uint32_t link)
     std::uint64_t* mask = &waiters_[l.waiter_base];
     std::uint64_t wanted_at = k_never_ps;
     link_layer* const retry = (l.special & k_retry_buffer) != 0 ? &layers_[cold_[link].layer] : nullptr;
+    packet* head = nullptr; // the one that was last offered
     const auto may_go = [&](std::uint32_t bit) {
-        const packet& p = pool_.at(head_at(l, bit));
+        head = &pool_.at(head_at(l, bit));
+        const packet& p = *head;
         queue_state& slot = queues_[queue_of(link, p.out_vl)];
         const bool has_credit = slot.credits.has(credits_under_way_, now_ps_, p.cells);
         const bool has_room = retry == nullptr || retry->has_room(now_ps_, p.cells);
@@ -283,7 +284,7 @@ void fabric_engine::arbitrate(std::uint32_t link)
         l.round_robin = granted != k_no_grant ? static_cast<std::uint16_t>(granted + 1) : l.round_robin;
     }
     if (granted != k_no_grant) {
-        packet& p = pool_.at(head_at(l, granted));
+        packet& p = *head;
         std::uint32_t qi = k_none;
         bool more = false; // another head of this input for this output
         if (voq_) {
@@ -298,6 +299,8 @@ void fabric_engine::arbitrate(std::uint32_t link)
             mask[granted >> 6] &= ~(std::uint64_t{1} << (granted & 63));
             --l.waiters;
         }
+        if (voq_ && l.waiters > 0)
+            expect_next(l);
         transmit(qi, p);
     } else if (wanted_at != k_never_ps) {
         ensure_wake(link, wanted_at);
@@ -308,7 +311,6 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
 {
     const std::uint32_t out_id = p.out_link;
     link_state& out = links_[out_id];
-    const link_state& in = links_[p.link];
     if ((out.special & k_new_rate) != 0)
         take_new_rate(out_id);
     const std::uint64_t serialisation = out.rate.time_ps(p.wire_bytes);
@@ -326,10 +328,7 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
         q.out_link = out_id;
         more = !q.fifo.empty();
     }
-    if (in.from_edge)
-        in.edge->return_credit(p.vl, p.cells, serialisation + in.return_ps);
-    else
-        return_credit(p.link, p.vl, p.cells, end + in.return_ps);
+    free_cells(p, end);
 
     // Occupy the output.
     out.busy_until_ps = end;
@@ -362,6 +361,16 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     ++transport_hops_;
     ++p.hops;
     fly(p, head);
+}
+
+/// The cells of `p` in the buffer that it is in, or leaves, are free at `at_ps`.
+void fabric_engine::free_cells(const packet& p, std::uint64_t at_ps)
+{
+    const queue_state& in = queues_[queue_of(p.link, p.vl)];
+    if (in.from_edge)
+        links_[p.link].edge->return_credit(p.vl, p.cells, at_ps - now_ps_ + in.return_ps);
+    else
+        return_credit(p.link, p.vl, p.cells, at_ps + in.return_ps);
 }
 
 void fabric_engine::return_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t at_ps)

@@ -147,7 +147,6 @@ private:
     static constexpr std::uint32_t k_slow_start = 1u << 31;  ///< the output may run dry: wait until the tail is near
     static constexpr std::uint32_t k_second_zone = 1u << 30; ///< it lies on the second die
     static constexpr std::uint32_t k_link_bits = k_second_zone - 1;
-    static constexpr std::uint32_t k_most_waiter_words = 64; ///< of a router with entry ports
     enum event_kind : std::uint8_t { k_arrival, k_wake, k_declare, k_restore };
     /// What is not usual about a link; 0 on the hot path.
     enum special_bits : std::uint8_t {
@@ -175,7 +174,6 @@ private:
         std::uint16_t entry_round_robin = 0;
 
         std::uint32_t latency_ps = 0; ///< head: start of transmission to arbitration at the next router
-        std::uint32_t return_ps = 0;  ///< credit: from the receiver back to the sender
         std::uint32_t sequence = 0;
         std::uint32_t feeding = k_none; ///< queue whose packet was last sent
         std::uint32_t router = k_none;  ///< sending router
@@ -189,14 +187,19 @@ private:
         std::uint8_t zone = 0;    ///< of its input port: 0: the router has one zone, else 1 or 2
         bool to_edge = false;
         bool from_edge = false;
-        link_fault_if* hook = nullptr;
+        std::uint16_t expected_bit = 0;  ///< of the waiter below
+        std::uint32_t expected = k_none; ///< packet that may well be the next one to start, for prefetch(): a guess
         fabric_edge_if* edge = nullptr;
     };
     static_assert(sizeof(link_state) == 128);
-    /// The sender's side of one VL of a link: a cache line.
+    /// One VL of a link, in a cache line: what its sender counts, and what the router behind it needs to send on from it. The
+    /// latter is the same for all VLs of a link; it stands here so that sending on need not touch the link behind.
     struct alignas(64) queue_state {
         credit_counter credits;
-        bool awaited = false; ///< the sender waits for credits that are not yet under way
+        std::uint32_t return_ps = 0;  ///< credit: from the receiver back to the sender
+        std::uint16_t waiter_bit = 0; ///< in the waiter masks of the router behind
+        bool awaited = false;         ///< the sender waits for credits that are not yet under way
+        bool from_edge = false;
     };
     static_assert(sizeof(queue_state) == 64);
     /// The receiver's buffer of one VL of a link, read by one port. Not in VOQ mode.
@@ -207,6 +210,7 @@ private:
         bool asked = false;              ///< the head has asked for its output
     };
     struct link_cold {
+        link_fault_if* hook = nullptr;
         std::uint32_t depth_cells = 0;
         std::uint16_t from_port = 0;
         std::uint64_t last_tail_ps = 0; ///< of the last packet that a fault hook let through
@@ -232,15 +236,17 @@ private:
     void prefetch(std::uint32_t a, std::uint8_t kind, int stage) const override;
     void arrival(packet& p);
     void arrival_voq(packet& p);
-    void join_arbitration(std::uint32_t link, std::uint32_t bit);
+    void join_arbitration(const packet& p, std::uint32_t bit);
     void fly(packet& p, std::uint64_t head_ps);
     bool may_start(const link_state& out, const packet& p);
     void enter(std::uint32_t queue, packet& p);
     void arbitrate(std::uint32_t link);
     template <class Grant> std::uint32_t relays_then_entries(link_state& l, Grant&& grant) const;
+    void expect_next(link_state& l) const;
     void transmit(std::uint32_t queue, packet& p);
     void wake(std::uint32_t link);
     void ensure_wake(std::uint32_t link, std::uint64_t at_ps);
+    void free_cells(const packet& p, std::uint64_t at_ps);
     void return_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t at_ps);
     bool down(std::uint32_t link);
     std::uint64_t down_at_ps(std::uint32_t link) const;
@@ -257,13 +263,9 @@ private:
     void take_new_rate(std::uint32_t link);
     bandwidth rate_at(std::uint32_t link, std::uint64_t at_ps) const;
     std::uint32_t head_at(const link_state& out, std::uint32_t bit) const;
-    bool apply_hook(link_state& l, std::uint32_t link, packet& p, std::uint64_t& head_ps);
+    bool apply_hook(std::uint32_t link, packet& p, std::uint64_t& head_ps);
     std::uint32_t new_link(std::uint32_t port, const fabric_link_params& params);
     std::uint32_t queue_of(std::uint32_t link, std::uint32_t vl) const { return link * config_.vl_count + vl; }
-    std::uint32_t waiter_bit(std::uint32_t link, std::uint32_t vl) const
-    {
-        return links_[link].to_port * config_.vl_count + vl;
-    }
     std::uint32_t queue_of_bit(std::uint32_t router, std::uint32_t bit) const;
     std::string describe(const blocked_head& b) const;
 
@@ -283,6 +285,7 @@ private:
     std::vector<std::uint32_t> in_links_; ///< per router and port
     std::vector<std::uint32_t> out_links_;
     std::vector<std::uint32_t> out_ports_; ///< out_links_ with k_slow_start, for the hot path
+    std::vector<wire_rate> out_rates_;     ///< of out_links_: asked for a hop before the link's state is near
     std::vector<router_state> routers_;
     std::vector<link_cold> cold_;
     std::vector<link_failure> failures_;

@@ -19,7 +19,7 @@ void fabric_engine::set_link_up(std::uint32_t link, bool up)
 void fabric_engine::set_fault_hook(std::uint32_t link, link_fault_if* hook)
 {
     link_state& l = links_.at(link);
-    l.hook = hook;
+    cold_[link].hook = hook;
     l.special = static_cast<std::uint8_t>(hook != nullptr ? l.special | k_hook : l.special & ~k_hook);
 }
 
@@ -56,12 +56,12 @@ bool fabric_engine::cross_special(std::uint32_t link, packet& p, std::uint64_t& 
         lose(link, p, start_ps + p.serialisation_ps);
         return false;
     }
-    return l.hook == nullptr || apply_hook(l, link, p, head_ps);
+    return (l.special & k_hook) == 0 || apply_hook(link, p, head_ps);
 }
 
-bool fabric_engine::apply_hook(link_state& l, std::uint32_t link, packet& p, std::uint64_t& head_ps)
+bool fabric_engine::apply_hook(std::uint32_t link, packet& p, std::uint64_t& head_ps)
 {
-    const link_verdict verdict = l.hook->on_packet(now_ps_, p);
+    const link_verdict verdict = cold_[link].hook->on_packet(now_ps_, p);
     if (verdict.drop) {
         lose(link, p, now_ps_ + p.serialisation_ps);
         return false;
@@ -80,7 +80,7 @@ void fabric_engine::lose(std::uint32_t link, packet& p, std::uint64_t end_ps)
 {
     dropped_ += p.packet_count;
     --inside_;
-    return_credit(link, p.vl, p.cells, end_ps + 2 * links_[link].return_ps);
+    return_credit(link, p.vl, p.cells, end_ps + 2 * queues_[queue_of(link, p.vl)].return_ps);
     packet_ptr(&p).reset();
 }
 
@@ -248,12 +248,7 @@ void fabric_engine::drop(packet& p)
     f.hindered = true;
     dropped_ += p.packet_count;
     --inside_;
-    const link_state& in = links_[p.link];
-    const std::uint64_t free_ps = std::max(now_ps_, p.tail_ps);
-    if (in.from_edge)
-        in.edge->return_credit(p.vl, p.cells, free_ps - now_ps_ + in.return_ps);
-    else
-        return_credit(p.link, p.vl, p.cells, free_ps + in.return_ps);
+    free_cells(p, std::max(now_ps_, p.tail_ps));
     packet_ptr(&p).reset();
 }
 
@@ -293,13 +288,15 @@ void fabric_engine::take_new_rate(std::uint32_t link)
     link_cold& cold = cold_[link];
     if (now_ps_ < cold.next_rate_ps)
         return;
-    links_[link].rate = wire_rate(rate_at(link, now_ps_));
+    link_state& l = links_[link];
+    l.rate = wire_rate(rate_at(link, now_ps_));
+    out_rates_[routers_[l.router].first_port + cold.from_port] = l.rate;
     cold.next_rate_ps = k_never_ps;
     for (const rate_change& c : rate_changes_)
         if (c.link == link && c.at_ps > now_ps_)
             cold.next_rate_ps = std::min(cold.next_rate_ps, c.at_ps);
     if (cold.next_rate_ps == k_never_ps)
-        links_[link].special = static_cast<std::uint8_t>(links_[link].special & ~k_new_rate);
+        l.special = static_cast<std::uint8_t>(l.special & ~k_new_rate);
 }
 
 bandwidth fabric_engine::link_rate(std::uint32_t link) const { return rate_at(link, time_.now_ps()); }

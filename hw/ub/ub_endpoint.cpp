@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/ub/ub_endpoint.h"
 
+#include "tlm/prefetch.h"
+
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
@@ -28,12 +30,6 @@ ub_endpoint::ub_endpoint(timeline& time, packet_pool& pool, fabric_engine& engin
 }
 
 ub_endpoint::~ub_endpoint() = default;
-
-void ub_endpoint::add_die(die_links links)
-{
-    dies_.push_back(std::move(links));
-    busy_until_ps_.push_back(0);
-}
 
 void ub_endpoint::schedule(std::uint64_t at_ps, std::uint32_t a, event_kind kind)
 {
@@ -76,6 +72,12 @@ void ub_endpoint::from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay
     launch(die, std::move(p), set.paths[path], delay_ps);
 }
 
+void ub_endpoint::expect(std::uint32_t destination) const
+{
+    fetch_line(dies_.data());
+    paths_.prefetch(destination);
+}
+
 void ub_endpoint::launch(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t delay_ps)
 {
     std::uint32_t port = path.port;
@@ -84,8 +86,9 @@ void ub_endpoint::launch(std::uint32_t die, packet_ptr p, const ub_path_cache::c
     p->route = path.route;
     p->vl = static_cast<std::uint8_t>((p->vl & ~1u) | path.lane);
     const std::uint64_t now = time_.now_ps();
-    const std::uint64_t start = std::max(now + delay_ps, busy_until_ps_[die]);
-    busy_until_ps_[die] = start + p->serialisation_ps;
+    die_links& way_in = dies_[die];
+    const std::uint64_t start = std::max(now + delay_ps, way_in.busy_until_ps);
+    way_in.busy_until_ps = start + p->serialisation_ps;
     if (config_.voq) {
         if (config_.choice == ub_choice::adaptive)
             launched_until_ps_[port] =
@@ -94,7 +97,7 @@ void ub_endpoint::launch(std::uint32_t die, packet_ptr p, const ub_path_cache::c
     } else {
         backlog_[port] += p->cells;
     }
-    engine_.inject(dies_[die].transmit[port], std::move(p), start - now);
+    engine_.inject(way_in.first_transmit + port, std::move(p), start - now);
 }
 
 void ub_endpoint::left_transmit_queue(std::uint32_t die, std::uint32_t port, std::uint32_t vl, std::uint32_t cells,

@@ -53,15 +53,18 @@ public:
     /// The engine's edge links of IO die `die`, made by the builder: its ways in (a transmit queue per UB port,
     /// or one for all where these are VOQs), the way out to the chip.
     struct die_links {
-        std::vector<std::uint32_t> transmit;
+        std::uint32_t first_transmit = 0; ///< they have consecutive numbers
         std::uint32_t to_chip = 0;
         ub_chip_if* chip = nullptr;
+        std::uint64_t busy_until_ps = 0; ///< the way from the chip into the router
     };
-    void add_die(die_links links);
+    void add_die(const die_links& links) { dies_.push_back(links); }
     void set_listener(ub_unreachable_if* listener) { listener_ = listener; }
 
     // --- Data path -------------------------------------------------------------------------------------------------------
     void from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
+    /// A packet to `destination` will come from the chip soon.
+    void expect(std::uint32_t destination) const;
     void from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
     void left_transmit_queue(std::uint32_t die, std::uint32_t port, std::uint32_t vl, std::uint32_t cells,
                              std::uint64_t delay_ps);
@@ -174,7 +177,6 @@ private:
     std::uint32_t sequence_ = 0;
     std::uint32_t spread_ = 0;
     std::vector<die_links> dies_;
-    std::vector<std::uint64_t> busy_until_ps_;     ///< way from each die into the router
     std::vector<std::uint32_t> backlog_;           ///< cells in the transmit queues of each UB port; not with VOQs
     std::vector<std::uint64_t> launched_until_ps_; ///< VOQs: when each UB port would be through with what was launched
     std::vector<wire_rate> port_rates_;

@@ -20,8 +20,9 @@ ub_io_controller::ub_io_controller(const sc_core::sc_module_name& name, fabric_e
     queues_.reserve(ports.ways_in());
     for (std::uint32_t p = 0; p < ports.ways_in(); ++p) {
         queues_.emplace_back(*this, p);
-        links.transmit.push_back(
-            engine.add_edge_input(endpoint.router(), ports.from_chip(die, p), local, queues_.back()));
+        const std::uint32_t link =
+            engine.add_edge_input(endpoint.router(), ports.from_chip(die, p), local, queues_.back());
+        links.first_transmit = p == 0 ? link : links.first_transmit;
     }
     to_chip_ = engine.add_edge_output(endpoint.router(), ports.to_chip(die), local, way_out_);
     links.to_chip = to_chip_;

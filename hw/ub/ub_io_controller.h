@@ -56,6 +56,7 @@ private:
 
     // Link protocol.
     void send(packet_ptr p, std::uint64_t delay_ps) override { endpoint_.from_chip(die_, std::move(p), delay_ps); }
+    void expect(std::uint32_t destination) const override { endpoint_.expect(destination); }
     void credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
     {
         engine_.edge_credit(to_chip_, vl, cells, delay_ps);

@@ -14,6 +14,7 @@
 #include "hw/ub/ub_routing.h"
 #include "hw/ub/ub_turns.h"
 #include "tlm/flat_index.h"
+#include "tlm/prefetch.h"
 
 #include <cstdint>
 #include <vector>
@@ -31,7 +32,7 @@ public:
         std::uint8_t hops = 1;
         ub_path_kind kind = ub_path_kind::shortest;
     };
-    struct path_set {
+    struct alignas(64) path_set {
         std::uint32_t destination = 0;
         std::uint32_t epoch = 0;
         std::vector<choice> paths;
@@ -50,6 +51,17 @@ public:
         if (last_ < sets_.size() && sets_[last_].destination == destination && sets_[last_].epoch == epoch_)
             return sets_[last_];
         return look_up(destination);
+    }
+    /// Brings into the cache what the next choice among the paths to `destination` will most likely read.
+    void prefetch(std::uint32_t destination) const
+    {
+        const std::uint32_t i = index_.find(destination);
+        if (i == flat_index::k_none || sets_[i].paths.empty())
+            return;
+        const path_set& set = sets_[i];
+        const std::uint32_t next = set.place.next;
+        const bool kept = set.round != nullptr && !set.round->order.empty();
+        fetch_line(&set.paths[set.round == nullptr ? next : kept ? set.round->order[next] : 0]);
     }
     /// Index of the path for the next packet of flow `flow` of a set that is not empty. waiting(port): what waits for a UB port, this
     /// packet included. Adaptive choice takes the least of that times the hops: a way of two links costs the fabric twice what

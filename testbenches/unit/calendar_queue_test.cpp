@@ -43,7 +43,7 @@ struct twin {
             return;
         }
         const key k = reference.top();
-        wrong += e->time_ps != k.time_ps || e->order != k.order || e->a != k.a;
+        wrong += e->time_ps != k.time_ps || e->order != k.order || e->a() != k.a;
         now_ps = e->time_ps;
         queue.pop();
         reference.pop();
