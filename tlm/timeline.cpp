@@ -89,11 +89,10 @@ void timeline::drain()
             if (queue_.size() > k_many)
                 announce();
         }
-        const std::uint64_t what = next->what;
-        now_ps_ = next->time_ps;
+        const timeline_event event = *next;
         queue_.pop();
+        now_ps_ = event.time_ps;
         ++events_;
-        const timeline_event event(0, 0, what);
         clients_[event.client()]->on_event(event.a(), event.kind());
     }
     draining_ = false;

@@ -69,6 +69,7 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) cons
         const std::uint32_t qi = queue_of(p.link, p.vl);
         const link_state& out = links_[p.out_link];
         fetch_lines(&out, sizeof out);
+        fetch_line(&queues_[qi]);
         fetch_line(&queues_[queue_of(p.out_link, p.out_vl)]);
         fetch_line(voq_ ? static_cast<const void*>(&voqs_[out.voq_base + queues_[qi].waiter_bit]) : &buffers_[qi]);
     } else if (kind == k_wake) {
@@ -85,17 +86,24 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) cons
     }
 }
 
-/// VOQ mode: notes the head that arbitration would offer first now.
+/// Offers the waiters of `l` in the order of arbitration: round robin, or where some are entries, relays before them.
+template <class Grant> std::uint32_t fabric_engine::offer(const link_state& l, Grant&& grant) const
+{
+    const std::uint64_t* mask = &waiters_[l.waiter_base];
+    if (!l.relays_first)
+        return round_robin(mask, l.waiter_words, l.round_robin, grant);
+    const std::uint64_t* entries = &entries_[l.waiter_base];
+    const std::uint32_t relay =
+        round_robin_over([=](std::uint32_t i) { return mask[i] & ~entries[i]; }, l.waiter_words, l.round_robin, grant);
+    return relay != k_no_grant ? relay
+                               : round_robin_over([=](std::uint32_t i) { return mask[i] & entries[i]; }, l.waiter_words,
+                                                  l.entry_round_robin, grant);
+}
+
+/// VOQ mode: notes the head that arbitration would offer first now; there is one.
 inline void fabric_engine::expect_next(link_state& l) const
 {
-    std::uint32_t bit = k_no_grant;
-    if (l.relays_first)
-        bit = round_robin_over(
-            [&](std::uint32_t i) { return waiters_[l.waiter_base + i] & ~entries_[l.waiter_base + i]; }, l.waiter_words,
-            l.round_robin, [](std::uint32_t) { return true; });
-    if (bit == k_no_grant)
-        bit = first_request(&waiters_[l.waiter_base], l.waiter_words,
-                            l.relays_first ? l.entry_round_robin : l.round_robin);
+    const std::uint32_t bit = offer(l, [](std::uint32_t) { return true; });
     l.expected = voqs_[l.voq_base + bit].front();
     l.expected_bit = static_cast<std::uint16_t>(bit);
 }
@@ -235,29 +243,11 @@ void fabric_engine::wake(std::uint32_t link)
         arbitrate(link);
 }
 
-template <class Grant> std::uint32_t fabric_engine::relays_then_entries(link_state& l, Grant&& grant) const
-{
-    const std::uint64_t* mask = &waiters_[l.waiter_base];
-    const std::uint64_t* entries = &entries_[l.waiter_base];
-    std::uint32_t granted =
-        round_robin_over([=](std::uint32_t i) { return mask[i] & ~entries[i]; }, l.waiter_words, l.round_robin, grant);
-    if (granted != k_no_grant) {
-        l.round_robin = static_cast<std::uint16_t>(granted + 1);
-        return granted;
-    }
-    granted = round_robin_over([=](std::uint32_t i) { return mask[i] & entries[i]; }, l.waiter_words,
-                               l.entry_round_robin, grant);
-    if (granted != k_no_grant)
-        l.entry_round_robin = static_cast<std::uint16_t>(granted + 1);
-    return granted;
-}
-
 void fabric_engine::arbitrate(std::uint32_t link)
 {
     link_state& l = links_[link];
     if (down(link))
         return;
-    std::uint64_t* mask = &waiters_[l.waiter_base];
     std::uint64_t wanted_at = k_never_ps;
     link_layer* const retry = (l.special & k_retry_buffer) != 0 ? &layers_[cold_[link].layer] : nullptr;
     packet* head = nullptr; // the one that was last offered
@@ -276,14 +266,11 @@ void fabric_engine::arbitrate(std::uint32_t link)
         wanted_at = std::min(wanted_at, at);
         return false;
     };
-    std::uint32_t granted = k_no_grant;
-    if (l.relays_first) {
-        granted = relays_then_entries(l, may_go);
-    } else {
-        granted = round_robin(mask, l.waiter_words, l.round_robin, may_go);
-        l.round_robin = granted != k_no_grant ? static_cast<std::uint16_t>(granted + 1) : l.round_robin;
-    }
+    const std::uint32_t granted = offer(l, may_go);
     if (granted != k_no_grant) {
+        const bool entry = l.relays_first && (entries_[l.waiter_base + (granted >> 6)] >> (granted & 63) & 1) != 0;
+        (entry ? l.entry_round_robin : l.round_robin) = static_cast<std::uint16_t>(granted + 1);
+        std::uint64_t* const mask = &waiters_[l.waiter_base];
         packet& p = *head;
         std::uint32_t qi = k_none;
         bool more = false; // another head of this input for this output

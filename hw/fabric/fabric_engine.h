@@ -241,7 +241,7 @@ private:
     bool may_start(const link_state& out, const packet& p);
     void enter(std::uint32_t queue, packet& p);
     void arbitrate(std::uint32_t link);
-    template <class Grant> std::uint32_t relays_then_entries(link_state& l, Grant&& grant) const;
+    template <class Grant> std::uint32_t offer(const link_state& l, Grant&& grant) const;
     void expect_next(link_state& l) const;
     void transmit(std::uint32_t queue, packet& p);
     void wake(std::uint32_t link);

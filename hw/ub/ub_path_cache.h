@@ -59,9 +59,7 @@ public:
         if (i == flat_index::k_none || sets_[i].paths.empty())
             return;
         const path_set& set = sets_[i];
-        const std::uint32_t next = set.place.next;
-        const bool kept = set.round != nullptr && !set.round->order.empty();
-        fetch_line(&set.paths[set.round == nullptr ? next : kept ? set.round->order[next] : 0]);
+        fetch_line(&set.paths[set.round != nullptr ? ub_turns::peek(*set.round, set.place) : set.place.next]);
     }
     /// Index of the path for the next packet of flow `flow` of a set that is not empty. waiting(port): what waits for a UB port, this
     /// packet included. Adaptive choice takes the least of that times the hops: a way of two links costs the fabric twice what

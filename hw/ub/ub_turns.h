@@ -28,7 +28,9 @@ public:
 
     /// The round of paths with these weights, at least one; valid as long as this object.
     const round& round_of(const std::vector<std::uint32_t>& weights);
-    /// The path whose turn it is.
+    /// The path whose turn it is; a guess where the round is not kept.
+    static std::uint32_t peek(const round& r, const place& at) { return r.order.empty() ? 0 : r.order[at.next]; }
+    /// The same, for certain, and its turn is over.
     static std::uint32_t take(const round& r, place& at)
     {
         if (r.order.empty())
