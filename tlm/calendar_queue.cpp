@@ -20,10 +20,23 @@ constexpr std::uint32_t k_max_shift = 40;
 constexpr std::uint64_t k_large = 4096; // events pending; their state no longer fits the inner caches
 } // namespace
 
+void event_list::grow(std::size_t capacity)
+{
+    places_.resize(capacity);
+    capacity_ = capacity;
+}
+
+void event_list::insert(timeline_event* before, const timeline_event& event)
+{
+    const auto at = static_cast<std::size_t>(before - begin());
+    push(event.time_ps, event.order, event.what);
+    std::rotate(begin() + at, end() - 1, end());
+}
+
 calendar_queue::calendar_queue() : buckets_(k_buckets), occupied_(k_buckets / 64, 0), spans_(k_spans) {}
 
 /// Memory for a bucket or span that has none.
-void calendar_queue::furnish(events& to, std::vector<events>& rooms)
+void calendar_queue::furnish(event_list& to, std::vector<event_list>& rooms)
 {
     if (rooms.empty())
         return;
@@ -35,7 +48,7 @@ void calendar_queue::insert_sorted(std::uint64_t time_ps, std::uint64_t order, s
 {
     const timeline_event event(time_ps, order, what);
     // Most events that fall into the present bucket are soon: search from the end.
-    auto it = current_.end();
+    timeline_event* it = current_.end();
     while (it != current_.begin() && later(event, *(it - 1)))
         --it;
     current_.insert(it, event);
@@ -45,10 +58,10 @@ void calendar_queue::push_far(std::uint64_t bucket, std::uint64_t time_ps, std::
 {
     const std::uint64_t span = bucket >> k_span_shift;
     if (span - (cursor_ >> k_span_shift) < k_spans) {
-        events& to = spans_[span % k_spans];
-        if (to.capacity() == 0)
+        event_list& to = spans_[span % k_spans];
+        if (!to.has_memory())
             furnish(to, span_rooms_);
-        to.emplace_back(time_ps, order, what);
+        to.push(time_ps, order, what);
         ++in_spans_;
         return;
     }
@@ -81,7 +94,7 @@ std::uint64_t calendar_queue::spread_spans(std::uint64_t bucket)
 {
     const std::uint64_t last = bucket == k_never_ps ? (cursor_ >> k_span_shift) + k_spans - 1 : bucket >> k_span_shift;
     for (std::uint64_t span = (cursor_ >> k_span_shift) + 1; span <= last; ++span) {
-        events& waiting = spans_[span % k_spans];
+        event_list& waiting = spans_[span % k_spans];
         if (waiting.empty())
             continue;
         cursor_ = (span << k_span_shift) - 1; // nothing lies before
@@ -89,8 +102,7 @@ std::uint64_t calendar_queue::spread_spans(std::uint64_t bucket)
         for (const timeline_event& event : waiting)
             put(event.time_ps >> width_shift_, event.time_ps, event.order, event.what);
         waiting.clear();
-        span_rooms_.push_back(std::move(waiting));
-        waiting = {};
+        span_rooms_.emplace_back().swap(waiting);
         return next_occupied();
     }
     return bucket;
@@ -126,9 +138,8 @@ bool calendar_queue::advance()
         return true; // of the first bucket of all, which no cursor can be before
     const std::uint64_t bucket = first_bucket();
     const std::uint64_t slot = bucket & k_mask;
-    rooms_.push_back(std::move(current_)); // empty, with its memory
-    current_ = std::move(buckets_[slot]);
-    buckets_[slot] = {};
+    rooms_.emplace_back().swap(current_); // empty, with its memory
+    current_.swap(buckets_[slot]);
     occupied_[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
     cursor_ = bucket;
     ++visited_;
@@ -155,26 +166,30 @@ void calendar_queue::sort_current()
     }
     const std::uint64_t begin_ps = cursor_ << width_shift_;
     const std::uint32_t step_shift = width_shift_ > k_step_bits ? width_shift_ - k_step_bits : 0;
+    const timeline_event* const from = current_.begin();
     std::uint64_t used[(1u << k_step_bits) / 64] = {};
     std::uint8_t first[1u << k_step_bits], behind[k_few];
     for (std::size_t i = 0; i < n; ++i) {
-        const std::uint64_t step = (current_[i].time_ps - begin_ps) >> step_shift;
+        const std::uint64_t step = (from[i].time_ps - begin_ps) >> step_shift;
         const std::uint64_t bit = std::uint64_t{1} << (step & 63);
         behind[i] = (used[step >> 6] & bit) != 0 ? first[step] : k_end;
         first[step] = static_cast<std::uint8_t>(i);
         used[step >> 6] |= bit;
     }
-    sorted_.resize(n);
-    timeline_event* const to = sorted_.data();
-    std::size_t taken = 0;
+    timeline_event* const to = sorted_.rewrite(n);
+    timeline_event* end = to;
     for (std::uint32_t word = sizeof used / sizeof used[0]; word-- > 0;)
         while (used[word] != 0) {
             const auto bit = 63u - static_cast<std::uint32_t>(__builtin_clzll(used[word]));
             used[word] ^= std::uint64_t{1} << bit;
-            for (std::uint8_t i = first[word * 64 + bit]; i != k_end; i = behind[i]) {
-                to[taken] = current_[i];
-                for (std::size_t at = taken++; at > 0 && later(to[at], to[at - 1]); --at)
-                    std::swap(to[at], to[at - 1]);
+            std::uint8_t i = first[word * 64 + bit];
+            timeline_event* const begin = end; // of this step
+            *end++ = from[i];
+            while ((i = behind[i]) != k_end) {
+                timeline_event* at = end++;
+                for (; at > begin && later(from[i], at[-1]); --at)
+                    *at = at[-1];
+                *at = from[i];
             }
         }
     current_.swap(sorted_);
@@ -211,15 +226,15 @@ void calendar_queue::retune()
     far_pushes_ = 0;
     if ((crowded && width_shift_ == 0) || (sparse && width_shift_ >= k_max_shift) || crowded == sparse)
         return;
-    events all;
+    std::vector<timeline_event> all;
     all.reserve(size_); // current_ is empty here
-    const auto move_all = [&](events& from) {
+    const auto move_all = [&](auto& from) {
         all.insert(all.end(), from.begin(), from.end());
         from.clear();
     };
-    for (events& bucket : buckets_)
+    for (event_list& bucket : buckets_)
         move_all(bucket);
-    for (events& span : spans_)
+    for (event_list& span : spans_)
         move_all(span);
     move_all(far_);
     in_spans_ = 0;

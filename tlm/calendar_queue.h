@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -71,6 +72,56 @@ constexpr std::uint64_t make_order(event_class c, std::uint32_t actor, std::uint
     return (static_cast<std::uint64_t>(c) << 60) | (static_cast<std::uint64_t>(actor) << 32) | sequence;
 }
 
+/// Events one behind the other, in a vector that is as long as its memory: so a push is a few stores, and growing is out of its way.
+class event_list {
+public:
+    event_list() = default;
+    event_list(event_list&& other) noexcept { swap(other); }
+    event_list& operator=(event_list&& other) noexcept
+    {
+        swap(other);
+        return *this;
+    }
+    void push(std::uint64_t time_ps, std::uint64_t order, std::uint64_t what)
+    {
+        if (size_ == capacity_)
+            grow(size_ == 0 ? 16 : 2 * size_);
+        places_[size_++] = timeline_event(time_ps, order, what);
+    }
+    void insert(timeline_event* before, const timeline_event& event);
+    void pop() { --size_; }
+    void clear() { size_ = 0; }
+    /// `n` events, to be written.
+    timeline_event* rewrite(std::size_t n)
+    {
+        if (n > capacity_)
+            grow(n);
+        size_ = n;
+        return places_.data();
+    }
+
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    bool has_memory() const { return capacity_ != 0; }
+    const timeline_event& back() const { return places_[size_ - 1]; }
+    timeline_event* begin() { return places_.data(); }
+    timeline_event* end() { return places_.data() + size_; }
+    const timeline_event* begin() const { return places_.data(); }
+    const timeline_event* end() const { return places_.data() + size_; }
+    void swap(event_list& other) noexcept
+    {
+        places_.swap(other.places_);
+        std::swap(size_, other.size_);
+        std::swap(capacity_, other.capacity_);
+    }
+
+private:
+    void grow(std::size_t capacity);
+
+    std::vector<timeline_event> places_;
+    std::size_t size_ = 0, capacity_ = 0; ///< the latter of places_, which would have to divide for it
+};
+
 class calendar_queue {
 public:
     calendar_queue();
@@ -99,13 +150,13 @@ public:
     /// Remove what peek() returned.
     void pop()
     {
-        current_.pop_back();
+        current_.pop();
         --size_;
     }
     /// Number of the bucket that the next event is in, or was when it was pushed.
     std::uint64_t present() const { return cursor_; }
     /// Events of a bucket from the present one on, in no order; beyond the present span not all of them.
-    const std::vector<timeline_event>& events_of(std::uint64_t bucket) const
+    const event_list& events_of(std::uint64_t bucket) const
     {
         return bucket == cursor_ ? current_ : buckets_[bucket & k_mask];
     }
@@ -113,7 +164,6 @@ public:
     std::uint64_t size() const { return size_; }
 
 private:
-    using events = std::vector<timeline_event>;
     static constexpr std::uint32_t k_span_shift = 8; ///< buckets of one span: 2^8 = k_buckets
     static constexpr std::uint64_t k_buckets = 1u << k_span_shift;
     static constexpr std::uint64_t k_mask = k_buckets - 1;
@@ -122,13 +172,13 @@ private:
     void put(std::uint64_t bucket, std::uint64_t time_ps, std::uint64_t order, std::uint64_t what)
     {
         const std::uint64_t slot = bucket & k_mask;
-        events& to = buckets_[slot];
-        if (to.capacity() == 0)
+        event_list& to = buckets_[slot];
+        if (!to.has_memory())
             furnish(to, rooms_);
-        to.emplace_back(time_ps, order, what);
+        to.push(time_ps, order, what);
         occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
     }
-    static void furnish(events& to, std::vector<events>& rooms);
+    static void furnish(event_list& to, std::vector<event_list>& rooms);
     void insert_sorted(std::uint64_t time_ps, std::uint64_t order, std::uint64_t what);
     void push_far(std::uint64_t bucket, std::uint64_t time_ps, std::uint64_t order, std::uint64_t what);
     bool advance();
@@ -139,18 +189,18 @@ private:
     void retune();
     std::uint64_t next_occupied() const;
 
-    events current_; ///< sorted, next event last: every event up to the cursor's bucket
-    events sorted_;  ///< for sort_current()
-    std::vector<events> buckets_;
+    event_list current_; ///< sorted, next event last: every event up to the cursor's bucket
+    event_list sorted_;  ///< for sort_current()
+    std::vector<event_list> buckets_;
     std::vector<std::uint64_t> occupied_;
     /// What lies beyond the buckets: spans of k_buckets buckets each, unsorted. Most events begin here: they go into one of a few spans, and
     /// later, a span at a time, into one of a few buckets; into one of thousands, each would touch cold memory.
-    std::vector<events> spans_;
+    std::vector<event_list> spans_;
     /// Memory of buckets and spans that have been emptied, the last one first: it is still in the cache when the next one fills.
-    std::vector<events> rooms_, span_rooms_;
-    std::uint64_t in_spans_ = 0; ///< events
-    events far_;                 ///< heap of what lies beyond the spans
-    std::uint64_t cursor_ = 0;   ///< number of the last bucket taken out
+    std::vector<event_list> rooms_, span_rooms_;
+    std::uint64_t in_spans_ = 0;      ///< events
+    std::vector<timeline_event> far_; ///< heap of what lies beyond the spans
+    std::uint64_t cursor_ = 0;        ///< number of the last bucket taken out
     std::uint64_t size_ = 0;
     std::uint32_t width_shift_ = 9; ///< bucket width: 2^9 ps to begin with, tuned to the density of events
     std::uint32_t visited_ = 0;     ///< buckets since the last tuning

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers 0, 1, 2 ... for keys, in the order in which they are first seen: open addressing, nothing depends on addresses. Plain C++.
+// Numbers 0, 1, 2 ... for keys, in the order in which they are first seen: open addressing, nothing depends on addresses. Keys that follow
+// each other, such as the ranks that one talks to, share a cache line. Plain C++.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,10 @@ public:
     std::uint32_t size() const { return size_; }
     std::uint32_t find(std::uint64_t key) const
     {
-        if (slots_.empty())
+        if (groups_.empty())
             return k_none;
-        for (std::size_t i = place(key);; i = (i + 1) & (slots_.size() - 1))
-            if (slots_[i].number == k_none || slots_[i].key == key)
-                return slots_[i].number;
+        const std::size_t i = place(key >> k_group_shift);
+        return tags_[i] == k_no_tag ? k_none : groups_[i].numbers[key & k_group_mask];
     }
     /// The number of `key`; size() before the call when it is new.
     std::uint32_t insert(std::uint64_t key)
@@ -28,39 +28,59 @@ public:
         const std::uint32_t known = find(key);
         if (known != k_none)
             return known;
-        if (2 * (size_ + 1) > slots_.size())
+        if (2 * (used_ + 1) > groups_.size())
             grow();
-        put(key, size_);
+        const std::uint64_t tag = key >> k_group_shift;
+        const std::size_t i = place(tag);
+        if (tags_[i] == k_no_tag) {
+            tags_[i] = tag;
+            ++used_;
+        }
+        groups_[i].numbers[key & k_group_mask] = size_;
         return size_++;
     }
 
 private:
-    struct slot {
-        std::uint64_t key = 0;
-        std::uint32_t number = k_none;
+    static constexpr std::uint32_t k_group_shift = 4;
+    static constexpr std::uint64_t k_group_mask = (1u << k_group_shift) - 1;
+    static constexpr std::uint64_t k_no_tag = ~std::uint64_t{0};
+    /// Keys with the same tag, which is all but their last bits.
+    struct alignas(64) group {
+        group()
+        {
+            for (std::uint32_t& n : numbers)
+                n = k_none;
+        }
+        std::uint32_t numbers[1u << k_group_shift];
     };
-    std::size_t place(std::uint64_t key) const
+
+    /// Where the group with this tag is, or would be.
+    std::size_t place(std::uint64_t tag) const
     {
-        return static_cast<std::size_t>((key * 0x9e37'79b9'7f4a'7c15ull) >> 32) & (slots_.size() - 1);
-    }
-    void put(std::uint64_t key, std::uint32_t number)
-    {
-        std::size_t i = place(key);
-        while (slots_[i].number != k_none)
-            i = (i + 1) & (slots_.size() - 1);
-        slots_[i] = {key, number};
+        const std::size_t mask = tags_.size() - 1;
+        std::size_t i = static_cast<std::size_t>((tag * 0x9e37'79b9'7f4a'7c15ull) >> 32) & mask;
+        while (tags_[i] != tag && tags_[i] != k_no_tag)
+            i = (i + 1) & mask;
+        return i;
     }
     void grow()
     {
-        std::vector<slot> old(slots_.empty() ? 16 : slots_.size() * 2);
-        old.swap(slots_);
-        for (const slot& s : old)
-            if (s.number != k_none)
-                put(s.key, s.number);
+        std::vector<std::uint64_t> old_tags(tags_.empty() ? 4 : tags_.size() * 2, k_no_tag);
+        std::vector<group> old(old_tags.size());
+        old_tags.swap(tags_);
+        old.swap(groups_);
+        for (std::size_t from = 0; from < old.size(); ++from)
+            if (old_tags[from] != k_no_tag) {
+                const std::size_t i = place(old_tags[from]);
+                tags_[i] = old_tags[from];
+                groups_[i] = old[from];
+            }
     }
 
-    std::vector<slot> slots_;
-    std::uint32_t size_ = 0;
+    std::vector<std::uint64_t> tags_; ///< of groups_
+    std::vector<group> groups_;
+    std::uint32_t used_ = 0; ///< groups
+    std::uint32_t size_ = 0; ///< keys
 };
 
 } // namespace weft

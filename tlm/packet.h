@@ -21,16 +21,16 @@ class packet_pool;
 /// element_type); the transport layer only carries them. Two cache lines: what every hop reads, and what the ends of the way read.
 struct alignas(64) packet {
     // Read on every hop.
-    std::uint32_t index = 0;            ///< in the pool, set once
-    std::uint32_t next = 0;             ///< intrusive list of a VL buffer or of the free list
-    std::uint32_t link = 0;             ///< link it travels on or is buffered behind (the fabric's number)
-    std::uint32_t out_link = 0;         ///< where routing sends it from there
-    std::uint32_t destination = 0;      ///< endpoint (rank) it goes to
-    std::uint32_t flow = 0;             ///< packets of one flow take the same way where tables leave a choice
-    std::uint32_t wire_bytes = 0;       ///< bytes charged on a wire, all packets of the burst
-    std::uint32_t cells = 0;            ///< credits it needs, all packets of the burst
-    std::uint64_t tail_ps = 0;          ///< when its last byte is in the present buffer
-    std::uint64_t route = 0;            ///< source-route header of fabrics that have one (hw/abi/ub.h); 0: none
+    std::uint32_t index = 0;       ///< in the pool, set once
+    std::uint32_t fifo = 0;        ///< where it waits for its output, with virtual output queues (the fabric's number)
+    std::uint32_t link = 0;        ///< link it travels on or is buffered behind (the fabric's number)
+    std::uint32_t out_link = 0;    ///< where routing sends it from there
+    std::uint32_t destination = 0; ///< endpoint (rank) it goes to
+    std::uint32_t flow = 0;        ///< packets of one flow take the same way where tables leave a choice
+    std::uint32_t wire_bytes = 0;  ///< bytes charged on a wire, all packets of the burst
+    std::uint32_t cells = 0;       ///< credits it needs, all packets of the burst
+    std::uint64_t tail_ps = 0;     ///< when its last byte is in the present buffer
+    std::uint64_t route = 0;       ///< source-route header of fabrics that have one (hw/abi/ub.h); 0: none
     std::uint32_t serialisation_ps = 0; ///< time it takes on the present wire
     std::uint32_t packet_count = 1;     ///< packets of the burst
     std::uint16_t hops = 0;             ///< router-to-router links crossed
@@ -84,6 +84,9 @@ public:
     void adopt_payload(packet& p, std::uint8_t* payload, std::uint64_t bytes);
     void release(packet* p);
 
+    /// Who stands behind a packet in the one list that it may be in (vl_buffer.h). Beside the packets: what is appended need not touch the one
+    /// before, which may have waited for long.
+    std::uint32_t& next(std::uint32_t index) { return next_[index]; }
     packet& at(std::uint32_t index) { return chunks_[index >> k_chunk_shift][index & k_chunk_mask]; }
     std::uint64_t live() const { return live_; }
     std::uint64_t peak() const { return static_cast<std::uint64_t>(chunks_.size()) << k_chunk_shift; }
@@ -97,6 +100,7 @@ private:
     static constexpr unsigned k_payload_classes = 33; // 2^n bytes
 
     std::vector<std::unique_ptr<packet[]>> chunks_;
+    std::vector<std::uint32_t> next_;
     std::uint32_t free_head_ = k_none;
     std::uint64_t live_ = 0;
     std::vector<std::uint8_t> payload_class_; ///< of each packet that has a payload, by index

@@ -25,15 +25,15 @@ packet_ptr packet_pool::make()
     if (free_head_ == k_none) {
         const auto first = static_cast<std::uint32_t>(chunks_.size() << k_chunk_shift);
         chunks_.push_back(std::make_unique<packet[]>(std::size_t{1} << k_chunk_shift));
+        next_.resize(peak());
         for (std::uint32_t i = k_chunk_mask + 1; i-- > 0;) {
-            packet& p = chunks_.back()[i];
-            p.index = first + i;
-            p.next = free_head_;
-            free_head_ = p.index;
+            chunks_.back()[i].index = first + i;
+            next_[first + i] = free_head_;
+            free_head_ = first + i;
         }
     }
     packet& p = at(free_head_);
-    free_head_ = p.next;
+    free_head_ = next_[free_head_];
     p.pool = this;
     ++live_;
     return packet_ptr(&p);
@@ -73,7 +73,7 @@ void packet_pool::release(packet* p)
     const std::uint32_t index = p->index;
     *p = packet{};
     p->index = index;
-    p->next = free_head_;
+    next_[index] = free_head_;
     free_head_ = index;
     --live_;
 }

@@ -14,12 +14,18 @@
 
 namespace weft {
 
+/// Index of messages: those of neighbouring ranks to one semaphore lie side by side.
+constexpr std::uint64_t message_key(std::uint32_t rank, std::uint32_t semaphore)
+{
+    return std::uint64_t{semaphore} << 32 | rank;
+}
+
 /// Sender: numbers of the messages to each (destination, semaphore).
 class message_numbers {
 public:
     std::uint32_t next(std::uint32_t destination, std::uint32_t semaphore)
     {
-        const std::uint32_t i = index_.insert(std::uint64_t{destination} << 32 | semaphore);
+        const std::uint32_t i = index_.insert(message_key(destination, semaphore));
         if (i == next_.size())
             next_.push_back(0);
         return next_[i]++;
@@ -39,7 +45,7 @@ public:
     void arrived(std::uint32_t source, std::uint32_t semaphore, std::uint32_t number, std::uint32_t packets,
                  std::uint32_t of_packets, std::uint64_t done_ps, Complete&& complete)
     {
-        const std::uint32_t i = index_.insert(std::uint64_t{source} << 32 | semaphore);
+        const std::uint32_t i = index_.insert(message_key(source, semaphore));
         if (i == streams_.size())
             streams_.emplace_back();
         stream& s = streams_[i];
@@ -64,7 +70,7 @@ public:
     /// Brings into the cache what arrived() for this source and semaphore will touch.
     void prefetch(std::uint32_t source, std::uint32_t semaphore) const
     {
-        const std::uint32_t i = index_.find(std::uint64_t{source} << 32 | semaphore);
+        const std::uint32_t i = index_.find(message_key(source, semaphore));
         if (i != flat_index::k_none)
             fetch_line(&streams_[i]);
     }

@@ -25,7 +25,6 @@ packet_ptr copy_frame(packet_pool& pool, const packet& frame)
     const std::uint32_t index = p->index;
     *p = frame;
     p->index = index;
-    p->next = 0;
     p->payload = nullptr;
     p->pool = &pool;
     if (frame.payload != nullptr) {

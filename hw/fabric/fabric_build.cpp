@@ -8,16 +8,22 @@ namespace weft {
 
 fabric_engine::fabric_engine(timeline& time, packet_pool& pool, const routing_policy& policy,
                              const fabric_config& config)
-    : time_(time), pool_(pool), policy_(policy), config_(config), voq_(config.voq)
+    : time_(time), pool_(pool), policy_(policy), config_(config), voq_(config.voq), vl_shift_(0)
 {
     if (config.vl_count == 0 || config.vl_count > 64)
         throw bug("fabric_engine", 0, "vl_count must be 1..64");
+    while (1u << vl_shift_ < config.vl_count)
+        ++vl_shift_;
 }
 
 std::uint32_t fabric_engine::add_router(std::uint32_t ports, std::string name, std::optional<duration> pipeline)
 {
-    routers_.push_back({static_cast<std::uint32_t>(in_links_.size()), ports, std::move(name),
-                        pipeline.value_or(config_.pipeline).value(), false});
+    router_state r;
+    r.first_port = static_cast<std::uint32_t>(in_links_.size());
+    r.ports = ports;
+    r.name = std::move(name);
+    r.pipeline_ps = pipeline.value_or(config_.pipeline).value();
+    routers_.push_back(std::move(r));
     in_links_.resize(in_links_.size() + ports, k_none);
     out_links_.resize(out_links_.size() + ports, k_none);
     second_zone_.resize(second_zone_.size() + ports, 0);
@@ -126,6 +132,12 @@ void fabric_engine::finish_build()
     actor_base_ = time_.register_actors(link_count());
     out_ports_ = out_links_;
     out_rates_.resize(out_links_.size());
+    std::uint32_t voqs = 0;
+    for (router_state& r : routers_) {
+        r.first_voq = voqs;
+        voqs += voq_ ? r.ports * r.ports << vl_shift_ : 0;
+    }
+    voqs_.resize(voqs);
     for (std::uint32_t id = 0; id < link_count(); ++id) {
         link_state& l = links_[id];
         if (l.router == k_none)
@@ -133,15 +145,14 @@ void fabric_engine::finish_build()
         const router_state& r = routers_[l.router];
         out_rates_[r.first_port + cold_[id].from_port] = l.rate;
         l.waiter_base = static_cast<std::uint32_t>(waiters_.size());
-        l.waiter_words = static_cast<std::uint16_t>((r.ports * config_.vl_count + 63) / 64);
+        const std::uint32_t bits = r.ports << vl_shift_;
+        l.waiter_words = static_cast<std::uint16_t>((bits + 63) / 64);
         waiters_.resize(waiters_.size() + l.waiter_words, 0);
-        if (voq_) {
-            l.voq_base = static_cast<std::uint32_t>(voqs_.size());
-            voqs_.resize(voqs_.size() + std::size_t{r.ports} * config_.vl_count);
-        }
-        for (std::uint32_t bit = 0; !entry_ports_.empty() && bit < r.ports * config_.vl_count; ++bit) {
+        l.voq_base = r.first_voq + cold_[id].from_port * bits;
+        l.ports = static_cast<std::uint16_t>(r.ports);
+        for (std::uint32_t bit = 0; !entry_ports_.empty() && bit < bits; ++bit) {
             entries_.resize(waiters_.size(), 0);
-            if (entry_ports_[r.first_port + bit / config_.vl_count] == 0)
+            if (entry_ports_[r.first_port + port_of_bit(bit)] == 0)
                 continue;
             entries_[l.waiter_base + (bit >> 6)] |= std::uint64_t{1} << (bit & 63);
             l.relays_first = true;
@@ -163,9 +174,11 @@ void fabric_engine::finish_build()
             continue;
         const router_state& r = routers_[l.to_router];
         l.to_first_port = r.first_port;
+        l.to_first_voq = r.first_voq;
+        l.to_ports = static_cast<std::uint16_t>(r.ports);
         for (std::uint32_t vl = 0; vl < config_.vl_count; ++vl) {
             queue_state& q = queues_[queue_of(id, vl)];
-            q.waiter_bit = static_cast<std::uint16_t>(l.to_port * config_.vl_count + vl);
+            q.waiter_bit = static_cast<std::uint16_t>(l.to_port << vl_shift_ | vl);
             q.from_edge = l.from_edge;
         }
         if (r.zoned && config_.zone_crossing.value() > 0)

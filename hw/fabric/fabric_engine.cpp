@@ -67,11 +67,10 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) cons
             return;
         }
         const std::uint32_t qi = queue_of(p.link, p.vl);
-        const link_state& out = links_[p.out_link];
-        fetch_lines(&out, sizeof out);
+        fetch_lines(&links_[p.out_link], sizeof(link_state));
         fetch_line(&queues_[qi]);
         fetch_line(&queues_[queue_of(p.out_link, p.out_vl)]);
-        fetch_line(voq_ ? static_cast<const void*>(&voqs_[out.voq_base + queues_[qi].waiter_bit]) : &buffers_[qi]);
+        fetch_line(voq_ ? static_cast<const void*>(&voqs_[p.fifo]) : &buffers_[qi]);
     } else if (kind == k_wake) {
         const link_state& l = links_[a];
         if (stage == 0) {
@@ -81,7 +80,8 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) cons
         } else if (l.waiters > 0) {
             fetch_line(&pool_.at(l.expected));
             fetch_line(&waiters_[l.waiter_base + (l.expected_bit >> 6)]);
-            fetch_line(&voqs_[l.voq_base + l.expected_bit]);
+            fetch_line(&voqs_[voq_of(l, l.expected_bit)]);
+            fetch_line(&queues_[queue_of_bit(l.router, l.expected_bit)]);
         }
     }
 }
@@ -104,7 +104,7 @@ template <class Grant> std::uint32_t fabric_engine::offer(const link_state& l, G
 inline void fabric_engine::expect_next(link_state& l) const
 {
     const std::uint32_t bit = offer(l, [](std::uint32_t) { return true; });
-    l.expected = voqs_[l.voq_base + bit].front();
+    l.expected = voqs_[voq_of(l, bit)].front();
     l.expected_bit = static_cast<std::uint16_t>(bit);
 }
 
@@ -119,6 +119,7 @@ void fabric_engine::fly(packet& p, std::uint64_t head_ps)
     const std::uint32_t out_port = out_ports_[l.to_first_port + d.out_port];
     p.out_link = out_port & k_link_bits;
     p.out_vl = d.vl;
+    p.fifo = l.to_first_voq + ((std::uint32_t{d.out_port} << vl_shift_) + p.vl) * l.to_ports + l.to_port;
     if (out_port == k_none)
         throw bug(routers_[l.to_router].name, now_ps_,
                   "routing chose port " + port_name(l.to_router, d.out_port) + ", where nothing is wired");
@@ -183,14 +184,12 @@ void fabric_engine::arrival_voq(packet& p)
         drop(p);
         return;
     }
-    const std::uint32_t bit = queues_[queue_of(p.link, p.vl)].waiter_bit;
-    vl_buffer& fifo = voqs_[out.voq_base + bit];
+    vl_buffer& fifo = voqs_[p.fifo];
     const bool is_head = fifo.empty();
     fifo.push(pool_, p);
     out.waiting_bytes += p.wire_bytes;
-    if (!is_head)
-        return;
-    join_arbitration(p, bit);
+    if (is_head)
+        join_arbitration(p, queues_[queue_of(p.link, p.vl)].waiter_bit);
 }
 
 /// Credits behind the output, and room in the sender's retry buffer where that is bounded.
@@ -275,8 +274,8 @@ void fabric_engine::arbitrate(std::uint32_t link)
         std::uint32_t qi = k_none;
         bool more = false; // another head of this input for this output
         if (voq_) {
-            vl_buffer& fifo = voqs_[l.voq_base + granted];
-            fifo.pop(p);
+            vl_buffer& fifo = voqs_[p.fifo];
+            fifo.pop(pool_, p);
             l.waiting_bytes -= p.wire_bytes;
             more = !fifo.empty();
         } else {
@@ -308,7 +307,7 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     std::uint64_t read_free_ps = 0;
     if (!voq_) {
         buffer_state& q = buffers_[qi];
-        q.fifo.pop(p);
+        q.fifo.pop(pool_, p);
         q.asked = false;
         // The buffer is read as fast as it was filled: a local port of twice the rate of a link feeds two links at once.
         read_free_ps = q.read_free_ps = now_ps_ + std::min<std::uint64_t>(p.serialisation_ps, serialisation);
@@ -381,13 +380,12 @@ void fabric_engine::ensure_wake(std::uint32_t link, std::uint64_t at_ps)
 
 std::uint32_t fabric_engine::head_at(const link_state& out, std::uint32_t bit) const
 {
-    return voq_ ? voqs_[out.voq_base + bit].front() : buffers_[queue_of_bit(out.router, bit)].fifo.front();
+    return voq_ ? voqs_[voq_of(out, bit)].front() : buffers_[queue_of_bit(out.router, bit)].fifo.front();
 }
 
 std::uint32_t fabric_engine::queue_of_bit(std::uint32_t router, std::uint32_t bit) const
 {
-    const std::uint32_t port = bit / config_.vl_count;
-    return queue_of(in_links_[routers_[router].first_port + port], bit % config_.vl_count);
+    return queue_of(in_links_[routers_[router].first_port + port_of_bit(bit)], vl_of_bit(bit));
 }
 
 } // namespace weft

@@ -167,7 +167,7 @@ private:
         std::uint64_t wire_bytes = 0;
         std::uint64_t packets = 0;
         std::uint32_t waiter_base = 0; ///< first word of the waiter mask
-        std::uint32_t voq_base = 0;    ///< VOQ mode: first FIFO of this output, one per (input port, VL) of its router
+        std::uint32_t voq_base = 0;    ///< VOQ mode: first FIFO of this output, one per (VL, input port) of its router
         std::uint16_t waiter_words = 0;
         std::uint16_t waiters = 0;
         std::uint16_t round_robin = 0;
@@ -189,6 +189,9 @@ private:
         bool from_edge = false;
         std::uint16_t expected_bit = 0;  ///< of the waiter below
         std::uint32_t expected = k_none; ///< packet that may well be the next one to start, for prefetch(): a guess
+        std::uint32_t to_first_voq = 0;  ///< VOQ mode: first FIFO of to_router
+        std::uint16_t ports = 0;         ///< of the sending router
+        std::uint16_t to_ports = 0;      ///< of to_router
         fabric_edge_if* edge = nullptr;
     };
     static_assert(sizeof(link_state) == 128);
@@ -222,6 +225,7 @@ private:
     struct router_state {
         std::uint32_t first_port = 0; ///< into in_links_/out_links_
         std::uint32_t ports = 0;
+        std::uint32_t first_voq = 0; ///< into voqs_
         std::string name;
         std::uint64_t pipeline_ps = 0;
         bool zoned = false;
@@ -266,7 +270,15 @@ private:
     bool apply_hook(std::uint32_t link, packet& p, std::uint64_t& head_ps);
     std::uint32_t new_link(std::uint32_t port, const fabric_link_params& params);
     std::uint32_t queue_of(std::uint32_t link, std::uint32_t vl) const { return link * config_.vl_count + vl; }
+    // Waiters of an output, and entries of its masks, are numbered by input port, then VL.
+    std::uint32_t port_of_bit(std::uint32_t bit) const { return bit >> vl_shift_; }
+    std::uint32_t vl_of_bit(std::uint32_t bit) const { return bit & ((1u << vl_shift_) - 1); }
     std::uint32_t queue_of_bit(std::uint32_t router, std::uint32_t bit) const;
+    /// Its FIFO. By VL, then input port: many fabrics use few VLs most of the time, and then few cache lines.
+    std::uint32_t voq_of(const link_state& out, std::uint32_t bit) const
+    {
+        return out.voq_base + vl_of_bit(bit) * out.ports + port_of_bit(bit);
+    }
     std::string describe(const blocked_head& b) const;
 
     timeline& time_;
@@ -274,6 +286,7 @@ private:
     const routing_policy& policy_;
     fabric_config config_;
     bool voq_;
+    std::uint32_t vl_shift_; ///< 2^vl_shift_ >= vl_count
     std::uint32_t actor_base_ = 0;
     std::uint64_t now_ps_ = 0;
 

@@ -189,9 +189,9 @@ void fabric_engine::declare(std::uint32_t failure)
             discard(qi, pool_.at(buffers_[qi].fifo.front()));
             continue;
         }
-        for (vl_buffer& fifo = voqs_[l.voq_base + bit]; !fifo.empty();) {
+        for (vl_buffer& fifo = voqs_[voq_of(l, bit)]; !fifo.empty();) {
             packet& p = pool_.at(fifo.front());
-            fifo.pop(p);
+            fifo.pop(pool_, p);
             drop(p);
         }
     }
@@ -226,7 +226,7 @@ void fabric_engine::discard(std::uint32_t qi, packet& p)
     buffer_state& q = buffers_[qi];
     packet* head = &p;
     do {
-        q.fifo.pop(*head);
+        q.fifo.pop(pool_, *head);
         q.asked = false;
         drop(*head);
         if (q.fifo.empty())

@@ -56,8 +56,8 @@ void ub_endpoint::from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay
             return refuse(die, std::move(p), delay_ps);
         if (c.window.full() || c.first != k_none) {
             const std::uint32_t index = p.release()->index;
-            pool_.at(index).next = k_none;
-            (c.first == k_none ? c.first : pool_.at(c.last).next) = index;
+            pool_.next(index) = k_none;
+            (c.first == k_none ? c.first : pool_.next(c.last)) = index;
             c.last = index;
             ++held_;
             return;
@@ -327,7 +327,7 @@ void ub_endpoint::give_up(send_channel& c)
     });
     while (c.first != k_none) {
         const std::uint32_t index = c.first;
-        c.first = pool_.at(index).next;
+        c.first = pool_.next(index);
         not_sent.add(pool_.at(index).packet_count);
         release(index);
     }
@@ -349,7 +349,7 @@ void ub_endpoint::send_waiting(send_channel& c)
 {
     while (c.first != k_none && !c.window.full()) {
         const std::uint32_t index = c.first;
-        c.first = pool_.at(index).next;
+        c.first = pool_.next(index);
         --held_;
         transmit(c, packet_ptr(&pool_.at(index)), 0);
     }

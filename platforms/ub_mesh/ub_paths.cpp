@@ -15,7 +15,6 @@ using m = ub_move;
 
 constexpr std::uint32_t k_none = ub_topology::k_none;
 constexpr std::uint32_t k_weight_unit = 27720; // divides by every number up to 12
-constexpr std::size_t k_moves = static_cast<std::size_t>(ub_move::side_down) + 1;
 
 bool is_side(role r) { return r == role::spare || r == role::cpu || r == role::nic; }
 
@@ -84,6 +83,17 @@ ub_paths::ub_paths(std::shared_ptr<const ub_topology> topology, const ub_lane_ru
     moves_.reserve(topology_->plan().links.size());
     for (const ub_link_plan& l : topology_->plan().links)
         moves_.push_back(move_of(l.channel));
+    const std::uint32_t routers = topology_->routers();
+    ways_out_.assign(routers * k_ub_moves + 1, 0);
+    for (std::uint32_t l = 0; l < moves_.size(); ++l)
+        ++ways_out_[way_out(topology_->plan().links[l].from, moves_[l]) + 1];
+    std::partial_sum(ways_out_.begin(), ways_out_.end(), ways_out_.begin());
+    links_out_.resize(moves_.size());
+    std::vector<std::uint32_t> next(ways_out_.begin(), ways_out_.end() - 1);
+    for (std::uint32_t r = 0; r < routers; ++r)
+        for (std::uint32_t port = 0; port < topology_->ports(r); ++port)
+            if (const std::uint32_t l = topology_->out_link(r, port); l != k_none)
+                links_out_[next[way_out(r, moves_[l])]++] = l;
 }
 
 std::int32_t ub_paths::spine_index(std::uint32_t router) const
@@ -301,24 +311,32 @@ std::vector<ub_path> ub_paths::paths(std::uint32_t from, std::uint32_t to, const
 
 void ub_paths::set_weights(std::vector<ub_path>& set) const
 {
-    std::vector<std::uint32_t> all;
-    for (const ub_path& p : set)
-        all.insert(all.end(), p.links.begin(), p.links.end());
-    std::sort(all.begin(), all.end());
+    std::vector<std::uint64_t> uses; // (link, path), so that the paths of a link lie side by side
+    for (std::uint32_t i = 0; i < set.size(); ++i) {
+        set[i].weight = ~0u;
+        for (const std::uint32_t l : set[i].links)
+            uses.push_back(std::uint64_t{l} << 32 | i);
+    }
+    std::sort(uses.begin(), uses.end());
+    for (std::size_t first = 0, end = 0; first < uses.size(); first = end) {
+        const auto link = static_cast<std::uint32_t>(uses[first] >> 32);
+        while (end < uses.size() && uses[end] >> 32 == link)
+            ++end;
+        const bool shared = moves_[link] >= m::z && moves_[link] <= m::spine_down;
+        const std::uint32_t lanes = topology_->plan().links[link].lanes * (shared ? 1 : topology_->shape().npus);
+        const std::uint32_t share = lanes * k_weight_unit / static_cast<std::uint32_t>(end - first);
+        for (std::size_t use = first; use < end; ++use) {
+            std::uint32_t& weight = set[static_cast<std::uint32_t>(uses[use])].weight;
+            weight = std::min(weight, share);
+        }
+    }
     std::uint32_t common = 0;
     for (ub_path& p : set) {
-        p.weight = ~0u;
-        std::uint32_t most_uses = 0;
-        std::uint32_t uses[k_moves] = {};
-        for (const std::uint32_t l : p.links) {
-            const ub_move move = moves_[l];
-            const bool shared = move >= m::z && move <= m::spine_down;
-            const std::uint32_t lanes = topology_->plan().links[l].lanes * (shared ? 1 : topology_->shape().npus);
-            const auto [first, last] = std::equal_range(all.begin(), all.end(), l);
-            p.weight = std::min(p.weight, lanes * k_weight_unit / static_cast<std::uint32_t>(last - first));
-            most_uses = std::max(most_uses, ++uses[static_cast<unsigned>(move)]);
-        }
-        p.weight = std::max(1u, p.weight / most_uses);
+        std::uint32_t most = 0;
+        std::uint32_t moves[k_ub_moves] = {};
+        for (const std::uint32_t l : p.links)
+            most = std::max(most, ++moves[static_cast<std::size_t>(moves_[l])]);
+        p.weight = std::max(1u, p.weight / most);
         common = std::gcd(common, p.weight);
     }
     for (ub_path& p : set)

@@ -46,6 +46,7 @@ enum class ub_move : std::uint8_t {
     side_up,
     side_down
 };
+inline constexpr std::size_t k_ub_moves = static_cast<std::size_t>(ub_move::side_down) + 1;
 ub_move move_of(ub_channel c);
 
 struct ub_pattern {
@@ -95,22 +96,32 @@ private:
                 visit(*w.pattern, static_cast<const std::uint32_t*>(w.links), depth);
             return;
         }
-        std::uint32_t port = 0, end = topology_->ports(at);
-        if (w.pattern->moves[depth] == ub_move::hrs_down && topology_->shape().pod != ub_pod_kind::clos) {
-            port = static_cast<std::uint32_t>(topology_->place_of(w.to).rack); // an HRS has one port a rack
-            end = port + 1;
-        }
-        for (; port < end; ++port) {
-            const std::uint32_t l = topology_->out_link(at, port);
-            if (l == ub_topology::k_none || moves_[l] != w.pattern->moves[depth] || !leads_on(w, depth, l))
-                continue;
+        const ub_move move = w.pattern->moves[depth];
+        const auto over = [&](std::uint32_t l) {
+            if (!leads_on(w, depth, l))
+                return;
             w.links[depth] = l;
             const std::int32_t before = w.spine;
-            if (w.pattern->moves[depth] == ub_move::side_up)
+            if (move == ub_move::side_up)
                 w.spine = spine_index(topology_->plan().links[l].to);
             step(w, depth + 1, topology_->plan().links[l].to, visit);
             w.spine = before;
+        };
+        if (move == ub_move::hrs_down && topology_->shape().pod != ub_pod_kind::clos) { // an HRS has one port a rack
+            const auto port = static_cast<std::uint32_t>(topology_->place_of(w.to).rack);
+            const std::uint32_t l = topology_->out_link(at, port);
+            if (l != ub_topology::k_none && moves_[l] == move)
+                over(l);
+            return;
         }
+        const std::size_t way = way_out(at, move);
+        for (std::uint32_t i = ways_out_[way]; i < ways_out_[way + 1]; ++i)
+            over(links_out_[i]);
+    }
+    /// Into ways_out_.
+    static std::size_t way_out(std::uint32_t router, ub_move move)
+    {
+        return std::size_t{router} * k_ub_moves + static_cast<std::size_t>(move);
     }
     void note_later(walk& w) const;
     bool leads_on(const walk& w, std::uint32_t depth, std::uint32_t link) const;
@@ -127,7 +138,9 @@ private:
     std::shared_ptr<const ub_topology> topology_;
     ub_lane_rule rule_;
     ub_path_options options_;
-    std::vector<ub_move> moves_; ///< of every link
+    std::vector<ub_move> moves_;           ///< of every link
+    std::vector<std::uint32_t> ways_out_;  ///< per router and move: where its links begin in links_out_
+    std::vector<std::uint32_t> links_out_; ///< of every router, by moves, in the order of ports
 };
 
 /// How many paths of each set a rule admits, over all pairs of a machine (by symmetry: pairs that differ in coordinates which

@@ -180,7 +180,7 @@ TEST_CASE("random traffic through virtual output queues arrives once and in orde
     b.audit_every = 211;
     std::vector<std::unique_ptr<star>> stars;
     for (const std::uint32_t depth : {9u, 20u, 200u})
-        for (const std::uint32_t vls : {1u, 4u})
+        for (const std::uint32_t vls : {1u, 3u, 4u})
             for (std::uint64_t seed = 1; seed <= 3; ++seed) {
                 stars.push_back(std::make_unique<star>(b, 5, depth, with_voq(vls)));
                 star& s = *stars.back();
