@@ -242,6 +242,8 @@ public:
         write,
         read_modify_write ///< reads and writes every byte: charged twice
     };
+    /// A memory keeps what charge() touches near its interface: who brings so much from it on into the cache has most of it.
+    static constexpr std::size_t k_hot_bytes = 128;
     /// Charge `bytes` of traffic that is requested at `at_ps`; returns the time at which the last byte is read or
     /// written. Requests are served in the order of the calls, so call in the order of `at_ps`.
     virtual std::uint64_t charge(std::uint64_t at_ps, std::uint64_t bytes, access kind) = 0;

@@ -118,6 +118,7 @@ void dma::start_of_simulation()
     const auto cells = std::max(view_.min_receive_cells,
                                 static_cast<std::uint32_t>(config_.receive_buffer.value() / view_.format.flit_bytes));
     memory_ = memory.operator->();
+    memory_bytes_ = memory_->capacity_bytes();
     for (std::uint32_t p = 0; p < view_.ports; ++p) {
         ports_[p].to_fabric = sockets_[p]->out.operator->();
         ports_[p].to_sender = sockets_[p]->in.operator->();
@@ -261,7 +262,7 @@ void dma::fetched(std::uint32_t index)
     }
     abi::dma_descriptor d;
     std::memcpy(&d, bytes, sizeof d);
-    const std::uint64_t capacity = memory_->capacity_bytes();
+    const std::uint64_t capacity = memory_bytes_;
     const bool reduces = d.redop != abi::reduce_op::none;
     const bool sound = d.check == check_of(d) && d.destination_rank < ranks_ && d.destination_port < view_.ports &&
                        static_cast<unsigned>(d.redop) <= static_cast<unsigned>(abi::reduce_op::min) &&
@@ -457,7 +458,10 @@ void dma::prefetch(std::uint32_t a, std::uint8_t kind, int stage) const
         fetch_lines(&bytes_sent, 256); // and the members behind it
         if (kind == k_receive)
             fetch_lines(&pool_.at(a), sizeof(packet));
-    } else if (kind == k_send) {
+        return;
+    }
+    fetch_lines(memory_, memory_if::k_hot_bytes);
+    if (kind == k_send) {
         prefetch_send(ports_[a]);
     } else if (!view_.in_order) {
         const packet& p = pool_.at(a);
@@ -509,7 +513,7 @@ void dma::receive(packet_ptr p)
 {
     --receiving_;
     const std::uint64_t now = time_.now_ps();
-    if (!in_capacity(p->destination_offset, p->payload_bytes, memory_->capacity_bytes())) {
+    if (!in_capacity(p->destination_offset, p->payload_bytes, memory_bytes_)) {
         raise_error(config_.queues, k_error_memory);
         if (p->source != rank_)
             ports_[p->destination_port].to_sender->credit(p->vl, p->cells, 0);

@@ -191,7 +191,8 @@ private:
     // What every packet touches, side by side.
     timeline& time_;
     packet_pool& pool_;
-    memory_if* memory_ = nullptr; ///< what `memory` is bound to, without its checks
+    memory_if* memory_ = nullptr;    ///< what `memory` is bound to, without its checks
+    std::uint64_t memory_bytes_ = 0; ///< its capacity
     std::vector<port_state> ports_;
     std::vector<loaded> loaded_;
     std::vector<queue> queues_;

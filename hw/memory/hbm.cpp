@@ -37,8 +37,8 @@ std::vector<config_problem> hbm_config::validate() const
 }
 
 hbm::hbm(const sc_core::sc_module_name& name, const hbm_config& config)
-    : sc_core::sc_module(name), socket("socket"), port("port"), stats(this->name()), config_(config),
-      latency_ps_(config.latency.value()), store_(config.capacity.value())
+    : sc_core::sc_module(name), latency_ps_(config.latency.value()), socket("socket"), port("port"),
+      stats(this->name()), config_(config), store_(config.capacity.value())
 {
     require_picoseconds(this->name());
     // ps per byte = 8e12 / (bits per second), rounded up.

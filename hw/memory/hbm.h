@@ -44,7 +44,17 @@ struct hbm_config {
 };
 
 class hbm : public sc_core::sc_module, public memory_if, private blocking_target {
+    // What every access touches, behind what it is called by: memory_if::k_hot_bytes.
+    std::uint64_t ps_per_byte_ = 0; // 32 fraction bits
+    std::uint64_t latency_ps_;
+    std::uint64_t busy_until_ps_ = 0; // start of the picosecond in which the last byte moves
+    std::uint32_t busy_fraction_ = 0; // and how far into it, in 2^-32 ps
+
 public:
+    counter bytes_read;
+    counter bytes_written;
+    accumulated_time busy_time;
+
     shared_target_socket socket;        ///< the core's window: b_transport, transport_dbg, DMI
     sc_core::sc_export<memory_if> port; ///< the DMA's way in
 
@@ -76,9 +86,6 @@ public:
     bool idle(std::uint64_t now_ps) const { return busy_until_ps_ + (busy_fraction_ != 0 ? 1 : 0) <= now_ps; }
     std::uint64_t resident_bytes() const { return store_.resident_bytes(); } ///< of the host, in whole pages
 
-    counter bytes_read;
-    counter bytes_written;
-    accumulated_time busy_time;
     stat_group stats;
 
 private:
@@ -88,10 +95,6 @@ private:
     bool move_bytes(::tlm::tlm_generic_payload& trans);
 
     hbm_config config_;
-    std::uint64_t ps_per_byte_ = 0; // 32 fraction bits
-    std::uint64_t latency_ps_;
-    std::uint64_t busy_until_ps_ = 0; // start of the picosecond in which the last byte moves
-    std::uint32_t busy_fraction_ = 0; // and how far into it, in 2^-32 ps
     sparse_store store_;
     bool dmi_given_ = false;
 };

@@ -41,8 +41,10 @@ ub_io_controller::ub_io_controller(const sc_core::sc_module_name& name, fabric_e
 
 void ub_io_controller::start_of_simulation()
 {
+    chip_in_ = out.operator->();
+    chip_out_ = in.operator->();
     for (std::uint32_t c = 0; c < k_ub_classes; ++c)
-        in->credit(c * k_ub_lanes_per_class, queue_cells_, 0);
+        chip_out_->credit(c * k_ub_lanes_per_class, queue_cells_, 0);
 }
 
 void ub_io_controller::transmit_queue::deliver(packet_ptr, std::uint64_t)

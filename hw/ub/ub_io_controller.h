@@ -62,15 +62,17 @@ private:
         engine_.edge_credit(to_chip_, vl, cells, delay_ps);
     }
     // Endpoint.
-    void deliver_to_chip(packet_ptr p, std::uint64_t delay_ps) override { out->send(std::move(p), delay_ps); }
+    void deliver_to_chip(packet_ptr p, std::uint64_t delay_ps) override { chip_in_->send(std::move(p), delay_ps); }
     void credit_to_chip(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
     {
-        in->credit(vl, cells, delay_ps);
+        chip_out_->credit(vl, cells, delay_ps);
     }
     void start_of_simulation() override;
 
     fabric_engine& engine_;
     ub_endpoint& endpoint_;
+    link_fw_if* chip_in_ = nullptr; ///< what the sockets are bound to, without their checks
+    link_bw_if* chip_out_ = nullptr;
     std::uint32_t die_;
     std::uint32_t queue_cells_;
     std::uint32_t to_chip_ = 0;

@@ -3,12 +3,11 @@
 //
 // Same configuration and seed, same digest; data on or off, same times. Each run needs a process of its own, so the runs are
 // children of the test and report through a pipe.
+#include "testbenches/support/child.h"
 #include "testbenches/system/pod_bench.h"
 
 #include <cstdio>
 #include <functional>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace weft;
 using namespace weft::test;
@@ -22,34 +21,27 @@ struct fingerprint {
     bool operator==(const fingerprint& o) const { return digest == o.digest && times == o.times && events == o.events; }
 };
 
+fingerprint fingerprint_of(const tpu_pod_config& config)
+{
+    tpu_pod machine(config);
+    collective_runner runner("host", machine, config.run, nullptr);
+    const run_outcome outcome = runner.run();
+    if (!outcome.failure.empty())
+        throw std::runtime_error(outcome.failure);
+    fingerprint f;
+    f.digest = outcome.digest;
+    for (const case_result& r : outcome.cases)
+        f.times = f.times * 1'000'003 + r.time_ps;
+    for (const training_step_result& s : outcome.training_steps)
+        for (const step_part& p : s.parts)
+            f.times = (f.times * 1'000'003 + p.start_ps) * 1'000'003 + p.time_ps;
+    f.events = machine.time().events();
+    return f;
+}
+
 fingerprint run_in_child(const tpu_pod_config& config)
 {
-    int ends[2];
-    REQUIRE(pipe(ends) == 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        tpu_pod machine(config);
-        collective_runner runner("host", machine, config.run, nullptr);
-        const run_outcome outcome = runner.run();
-        fingerprint f;
-        f.digest = outcome.digest;
-        for (const case_result& r : outcome.cases)
-            f.times = f.times * 1'000'003 + r.time_ps;
-        for (const training_step_result& s : outcome.training_steps)
-            for (const step_part& p : s.parts)
-                f.times = (f.times * 1'000'003 + p.start_ps) * 1'000'003 + p.time_ps;
-        f.events = machine.time().events();
-        const bool fine = outcome.failure.empty() && write(ends[1], &f, sizeof f) == sizeof f;
-        _exit(fine ? 0 : 1);
-    }
-    fingerprint f;
-    close(ends[1]);
-    CHECK(read(ends[0], &f, sizeof f) == sizeof f);
-    close(ends[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    CHECK(status == 0);
-    return f;
+    return testing::value_from_child([&] { return fingerprint_of(config); });
 }
 
 tpu_pod_config workload()

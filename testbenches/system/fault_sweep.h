@@ -6,14 +6,13 @@
 
 #include "firmware/collectives/mesh.h"
 #include "firmware/collectives/supports.h"
+#include "testbenches/support/child.h"
 #include "testbenches/system/pod_bench.h"
 
 #include <array>
 #include <cstring>
 #include <exception>
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace weft::test {
 
@@ -26,50 +25,35 @@ struct sweep_answer {
     std::array<char, 1024> failure{}; ///< "" when everything completed and every credit and packet came back
 };
 
+inline sweep_answer sweep_here(const tpu_pod_config& config)
+{
+    sweep_answer a;
+    std::string failure;
+    try {
+        const tpu_pod_routing routing(config);
+        a.proved = routing.proof.verdict == route_verdict::deadlock_free;
+        tpu_pod machine(config, routing);
+        collective_runner runner("host", machine, config.run, nullptr);
+        const run_outcome outcome = runner.run();
+        a.cases = outcome.cases.size();
+        for (const case_result& r : outcome.cases) {
+            a.wrong += r.check.wrong;
+            a.checked += r.checked ? 1 : 0;
+            if (r.check.wrong != 0)
+                failure += fmt::format("{} {} wrong; ", name_of(r.what.op), name_of(r.what.algo));
+        }
+        failure += outcome.failure + machine.ici().engine().audit() + machine.pool().leak_report();
+        if (machine.ici().engine().packets_inside() != 0)
+            failure += "packets left inside";
+    } catch (const std::exception& e) {
+        failure = e.what();
+    }
+    std::strncpy(a.failure.data(), failure.c_str(), a.failure.size() - 1);
+    return a;
+}
 inline sweep_answer run_in_child(const tpu_pod_config& config)
 {
-    int ends[2];
-    REQUIRE(pipe(ends) == 0);
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-        sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING); // "stopped by user"
-        sweep_answer a;
-        std::string failure;
-        try {
-            const tpu_pod_routing routing(config);
-            a.proved = routing.proof.verdict == route_verdict::deadlock_free;
-            tpu_pod machine(config, routing);
-            collective_runner runner("host", machine, config.run, nullptr);
-            const run_outcome outcome = runner.run();
-            a.cases = outcome.cases.size();
-            for (const case_result& r : outcome.cases) {
-                a.wrong += r.check.wrong;
-                a.checked += r.checked ? 1 : 0;
-                if (r.check.wrong != 0)
-                    failure += fmt::format("{} {} wrong; ", name_of(r.what.op), name_of(r.what.algo));
-            }
-            failure += outcome.failure + machine.ici().engine().audit() + machine.pool().leak_report();
-            if (machine.ici().engine().packets_inside() != 0)
-                failure += "packets left inside";
-        } catch (const std::exception& e) {
-            failure = e.what();
-        }
-        std::strncpy(a.failure.data(), failure.c_str(), a.failure.size() - 1);
-        const bool written = write(ends[1], &a, sizeof a) == static_cast<ssize_t>(sizeof a);
-        _exit(written ? 0 : 1);
-    }
-    close(ends[1]);
-    sweep_answer a;
-    std::size_t got = 0;
-    for (ssize_t n = 1; n > 0 && got < sizeof a; got += static_cast<std::size_t>(n))
-        n = std::max<ssize_t>(0, read(ends[0], reinterpret_cast<char*>(&a) + got, sizeof a - got));
-    close(ends[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    REQUIRE(status == 0);
-    REQUIRE(got == sizeof a);
-    return a;
+    return testing::value_from_child([&] { return sweep_here(config); });
 }
 
 /// How often each of them ran, so that no sweep passes by refusing.

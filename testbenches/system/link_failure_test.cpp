@@ -3,13 +3,12 @@
 //
 // A link that goes down during a run: the run ends with the link, the ranks and their neighbours; a second run with the link
 // declared from time zero is exact. Every run is a child, since a process has one SystemC kernel.
+#include "testbenches/support/child.h"
 #include "testbenches/system/pod_bench.h"
 
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace weft;
 using namespace weft::test;
@@ -31,48 +30,36 @@ struct verdict {
     bool warns(const char* what) const { return std::strstr(warnings.data(), what) != nullptr; }
 };
 
+verdict run_here(const tpu_pod_config& config, bool run_ahead)
+{
+    tpu_pod machine(config);
+    machine.time().set_run_ahead(run_ahead);
+    collective_runner runner("host", machine, config.run, nullptr);
+    const run_outcome outcome = runner.run();
+    verdict v;
+    v.digest = outcome.digest;
+    v.end_ps = outcome.simulated_time_ps;
+    v.cases = outcome.cases.size();
+    for (const case_result& r : outcome.cases)
+        v.wrong += r.check.wrong;
+    v.hops = machine.ici().engine().packet_hops();
+    v.leaks = machine.ici().engine().packets_inside() + (machine.ici().engine().audit().empty() ? 0 : 1'000'000);
+    v.failed = !outcome.failure.empty();
+    if (outcome.failed_case)
+        v.failed_algorithm = outcome.failed_case->algo;
+    std::strncpy(v.failure.data(), outcome.failure.c_str(), v.failure.size() - 1);
+    std::string warnings;
+    for (const std::string& w : outcome.warnings)
+        warnings += w + "\n";
+    std::strncpy(v.warnings.data(), warnings.c_str(), v.warnings.size() - 1);
+    return v;
+}
+
 verdict run_in_child(const tpu_pod_config& config, bool run_ahead = true)
 {
     for (const config_problem& p : config.validate())
         REQUIRE(p.level == severity::warning);
-    int ends[2];
-    REQUIRE(pipe(ends) == 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        tpu_pod machine(config);
-        machine.time().set_run_ahead(run_ahead);
-        collective_runner runner("host", machine, config.run, nullptr);
-        const run_outcome outcome = runner.run();
-        verdict v;
-        v.digest = outcome.digest;
-        v.end_ps = outcome.simulated_time_ps;
-        v.cases = outcome.cases.size();
-        for (const case_result& r : outcome.cases)
-            v.wrong += r.check.wrong;
-        v.hops = machine.ici().engine().packet_hops();
-        v.leaks = machine.ici().engine().packets_inside() + (machine.ici().engine().audit().empty() ? 0 : 1'000'000);
-        v.failed = !outcome.failure.empty();
-        if (outcome.failed_case)
-            v.failed_algorithm = outcome.failed_case->algo;
-        std::strncpy(v.failure.data(), outcome.failure.c_str(), v.failure.size() - 1);
-        std::string warnings;
-        for (const std::string& w : outcome.warnings)
-            warnings += w + "\n";
-        std::strncpy(v.warnings.data(), warnings.c_str(), v.warnings.size() - 1);
-        const bool written = write(ends[1], &v, sizeof v) == static_cast<ssize_t>(sizeof v);
-        _exit(written ? 0 : 1);
-    }
-    verdict v;
-    close(ends[1]);
-    std::size_t got = 0;
-    for (ssize_t n = 1; n > 0 && got < sizeof v; got += static_cast<std::size_t>(n))
-        n = std::max<ssize_t>(0, read(ends[0], reinterpret_cast<char*>(&v) + got, sizeof v - got));
-    close(ends[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    REQUIRE(status == 0);
-    REQUIRE(got == sizeof v);
-    return v;
+    return testing::value_from_child([&] { return run_here(config, run_ahead); });
 }
 
 /// Two all-reduces, a short and a long one.

@@ -3,13 +3,12 @@
 //
 // The collectives as RISC-V binaries: the same answers as on native cores, for a stated price in time.
 #include "hw/core/iss.h"
+#include "testbenches/support/child.h"
 #include "testbenches/system/pod_bench.h"
 
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace weft;
 using namespace weft::test;
@@ -43,30 +42,9 @@ std::vector<case_record> records_of(const tpu_pod_config& config)
     return all;
 }
 
-/// Runs it in a process of its own: a process has one kernel.
 std::vector<case_record> records_in_a_child(const tpu_pod_config& config)
 {
-    int ends[2];
-    REQUIRE(pipe(ends) == 0);
-    std::fflush(nullptr);
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-        close(ends[0]);
-        const std::vector<case_record> all = records_of(config);
-        const std::size_t bytes = all.size() * sizeof(case_record);
-        std::_Exit(write(ends[1], all.data(), bytes) == static_cast<ssize_t>(bytes) ? 0 : 1);
-    }
-    close(ends[1]);
-    std::vector<case_record> all;
-    case_record one;
-    while (read(ends[0], &one, sizeof one) == static_cast<ssize_t>(sizeof one))
-        all.push_back(one);
-    close(ends[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    CHECK(status == 0);
-    return all;
+    return testing::values_from_child<case_record>([&] { return records_of(config); });
 }
 
 /// How far the times of the two kinds of cores may lie apart. Instructions agree within 2 %, and most times within 1 %. Where

@@ -9,6 +9,7 @@
 #include "platforms/switchml/aggregators.h"
 #include "platforms/switchml/switchml.h"
 #include "platforms/workload/collective_runner.h"
+#include "testbenches/support/child.h"
 
 #include <catch2/catch.hpp>
 #include <exception>
@@ -16,8 +17,6 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
 
 namespace weft::test {
@@ -125,43 +124,13 @@ using rack_probe = std::function<void(switchml_machine&, json&)>;
 /// Runs `child`, which fills in what it has to tell, in a process of its own.
 inline json in_child(const std::function<void(json&)>& child)
 {
-    int ends[2];
-    REQUIRE(pipe(ends) == 0);
-    const pid_t pid = fork();
-    REQUIRE(pid >= 0);
-    if (pid == 0) {
-        close(ends[0]);
-        sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING); // "stopped by user"
+    const testing::child_output out = testing::run_child([&] {
         json j = json::object();
-        try {
-            child(j);
-        } catch (const std::exception& e) {
-            j["thrown"] = e.what();
-        }
-        const std::string text = j.dump();
-        std::size_t done = 0;
-        while (done < text.size()) {
-            const ssize_t n = write(ends[1], text.data() + done, text.size() - done);
-            if (n <= 0)
-                _exit(1);
-            done += static_cast<std::size_t>(n);
-        }
-        _exit(0);
-    }
-    close(ends[1]);
-    std::string text;
-    char buffer[4096];
-    for (ssize_t n = 1; n > 0;) {
-        n = read(ends[0], buffer, sizeof buffer);
-        if (n > 0)
-            text.append(buffer, static_cast<std::size_t>(n));
-    }
-    close(ends[0]);
-    int status = 0;
-    waitpid(pid, &status, 0);
-    INFO(text);
-    REQUIRE(status == 0);
-    return json::parse(text);
+        child(j);
+        return j.dump();
+    });
+    REQUIRE(out.ended);
+    return out.thrown.empty() ? json::parse(out.bytes) : json{{"thrown", out.thrown}};
 }
 
 /// One run, whatever comes of it. `prepare` sees the machine before time starts, `probe` after it has ended.

@@ -6,14 +6,13 @@
 #include "hw/core/iss.h"
 #include "platforms/switchml/switchml.h"
 #include "platforms/workload/collective_runner.h"
+#include "testbenches/support/child.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace weft;
 
@@ -68,27 +67,9 @@ run_record record_of(const switchml_config& config)
     return record;
 }
 
-/// In a process of its own: a process has one kernel.
 run_record record_in_a_child(const switchml_config& config)
 {
-    int ends[2];
-    REQUIRE(pipe(ends) == 0);
-    std::fflush(nullptr);
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-        close(ends[0]);
-        const run_record record = record_of(config);
-        std::_Exit(write(ends[1], &record, sizeof record) == static_cast<ssize_t>(sizeof record) ? 0 : 1);
-    }
-    close(ends[1]);
-    run_record record;
-    CHECK(read(ends[0], &record, sizeof record) == static_cast<ssize_t>(sizeof record));
-    close(ends[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    CHECK(status == 0);
-    return record;
+    return testing::value_from_child([&] { return record_of(config); });
 }
 
 /// Instructions of one command on all cores: those of three runs less those of one, so that booting does not count.

@@ -7,6 +7,7 @@
 #include "firmware/collectives/supports.h"
 #include "platforms/ub_mesh/ub_mesh.h"
 #include "platforms/workload/collective_runner.h"
+#include "testbenches/support/child.h"
 
 #include <catch2/catch.hpp>
 
@@ -14,8 +15,6 @@
 #include <cstring>
 #include <exception>
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace weft::test {
 
@@ -187,12 +186,7 @@ inline ub_verdict run_in_child(const ub_mesh_config& config)
         INFO(p.key << ": " << p.message);
         REQUIRE(p.level == severity::warning);
     }
-    int ends[2];
-    REQUIRE(pipe(ends) == 0);
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-        sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING); // "stopped by user"
+    return testing::value_from_child([&] {
         ub_verdict v;
         try {
             v = run_here(config);
@@ -200,23 +194,8 @@ inline ub_verdict run_in_child(const ub_mesh_config& config)
             v.failed = true;
             put_text(v.failure, std::string("exception: ") + e.what());
         }
-        const auto* bytes = reinterpret_cast<const char*>(&v);
-        std::size_t put = 0;
-        for (ssize_t n = 1; n > 0 && put < sizeof v; put += static_cast<std::size_t>(n))
-            n = std::max<ssize_t>(0, write(ends[1], bytes + put, sizeof v - put));
-        _exit(put == sizeof v ? 0 : 1);
-    }
-    close(ends[1]);
-    ub_verdict v;
-    std::size_t got = 0;
-    for (ssize_t n = 1; n > 0 && got < sizeof v; got += static_cast<std::size_t>(n))
-        n = std::max<ssize_t>(0, read(ends[0], reinterpret_cast<char*>(&v) + got, sizeof v - got));
-    close(ends[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    REQUIRE(status == 0);
-    REQUIRE(got == sizeof v);
-    return v;
+        return v;
+    });
 }
 
 /// Runs and checks what must hold after every run that completes: all answers right, every packet delivered once, all credits and
