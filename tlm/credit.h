@@ -53,7 +53,6 @@ public:
     {
         if (near_count_ == k_near) // keeps the list, and with it the pool, as short as the wire: it stays in the cache
             settle(pool, now_ps);
-        under_way_ += cells;
         if (tail_ != credit_pool::k_none && at_ps <= pool[tail_].at_ps) {
             pool[tail_].cells += cells;
             return;
@@ -103,7 +102,15 @@ public:
     }
 
     std::uint32_t available() const { return available_; }
-    std::uint32_t under_way() const { return under_way_; }
+    std::uint32_t under_way(const credit_pool& pool) const
+    {
+        std::uint32_t sum = 0;
+        for (std::uint32_t i = 0; i < near_count_; ++i)
+            sum += near_cells_[i];
+        for (std::uint32_t i = head_; i != credit_pool::k_none; i = pool[i].next)
+            sum += pool[i].cells;
+        return sum;
+    }
 
 private:
     void settle(credit_pool& pool, std::uint64_t now_ps)
@@ -115,10 +122,10 @@ private:
     {
         std::uint32_t done = 0;
         for (; done < near_count_ && near_at_ps_[done] <= now_ps; ++done)
-            arrived(near_cells_[done]);
+            available_ += near_cells_[done];
         if (done == k_near)
             while (head_ != credit_pool::k_none && pool[head_].at_ps <= now_ps) {
-                arrived(pool[head_].cells);
+                available_ += pool[head_].cells;
                 drop_head(pool);
             }
         std::uint32_t left = 0;
@@ -133,11 +140,6 @@ private:
         }
         near_count_ = left;
     }
-    void arrived(std::uint32_t cells)
-    {
-        available_ += cells;
-        under_way_ -= cells;
-    }
     void drop_head(credit_pool& pool)
     {
         const std::uint32_t done = head_;
@@ -149,7 +151,6 @@ private:
 
     static constexpr std::uint32_t k_near = 3;
     std::uint32_t available_ = 0;
-    std::uint32_t under_way_ = 0;
     std::uint64_t near_at_ps_[k_near] = {}; ///< the oldest ones, in order
     std::uint32_t near_cells_[k_near] = {};
     std::uint32_t near_count_ = 0;

@@ -90,7 +90,11 @@ struct source_route {
     /// Of the present hop; only where here(). Zero where a header has more bits set than instruction fields.
     constexpr std::uint8_t present_byte() const
     {
-        const auto index = static_cast<unsigned>(__builtin_popcount(bitmap() & ((1u << ptr()) - 1u)));
+        // Set bits below the pointer, in pairs, fours and all: the built-in function is a call where the host may be any, and every hop asks.
+        unsigned index = bitmap() & ((1u << ptr()) - 1u);
+        index = (index & 0x555u) + (index >> 1 & 0x555u);
+        index = (index & 0x333u) + (index >> 2 & 0x333u);
+        index = (index & 0xfu) + (index >> 4 & 0xfu) + (index >> 8);
         return index < k_most_instructions ? instruction_byte(index) : std::uint8_t{0};
     }
     /// The header as the next router sees it. The pointer stops at 15.

@@ -36,10 +36,8 @@ std::uint64_t fabric_engine::down_at_ps(std::uint32_t link) const
 
 /// Asked when something wants to start on the link. That a link fails is no event: its time is compared where it matters, so
 /// that the failure is exact whatever runs ahead, and a time that is never reached changes nothing.
-bool fabric_engine::down(std::uint32_t link)
+bool fabric_engine::may_be_down(std::uint32_t link)
 {
-    if ((links_[link].special & k_fails) == 0)
-        return !links_[link].up;
     link_failure& f = failures_[cold_[link].failure];
     if (now_ps_ < f.at_ps)
         return !links_[link].up;

@@ -252,7 +252,11 @@ private:
     void ensure_wake(std::uint32_t link, std::uint64_t at_ps);
     void free_cells(const packet& p, std::uint64_t at_ps);
     void return_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t at_ps);
-    bool down(std::uint32_t link);
+    bool down(std::uint32_t link)
+    {
+        return (links_[link].special & k_fails) != 0 ? may_be_down(link) : !links_[link].up;
+    }
+    bool may_be_down(std::uint32_t link);
     std::uint64_t down_at_ps(std::uint32_t link) const;
     bool cross_special(std::uint32_t link, packet& p, std::uint64_t& head_ps);
     bool cut_short(std::uint32_t link, const packet& p, std::uint64_t start_ps);

@@ -44,12 +44,9 @@ std::string fabric_engine::far_end_name(std::uint32_t link) const
 
 std::uint64_t fabric_engine::state_bytes() const
 {
-    return links_.capacity() * sizeof(link_state) + queues_.capacity() * sizeof(queue_state) +
-           buffers_.capacity() * sizeof(buffer_state) + cold_.capacity() * sizeof(link_cold) +
-           routers_.capacity() * sizeof(router_state) +
-           (in_links_.capacity() + out_links_.capacity()) * sizeof(std::uint32_t) +
-           waiters_.capacity() * sizeof(std::uint64_t) + voqs_.capacity() * sizeof(vl_buffer) +
-           layers_.capacity() * sizeof(link_layer);
+    const auto bytes = [](const auto&... all) { return (std::uint64_t{0} + ... + (all.capacity() * sizeof(all[0]))); };
+    return bytes(links_, queues_, buffers_, waiters_, entries_, in_links_, out_links_, out_ports_, out_rates_, routers_,
+                 cold_, layers_, second_zone_, entry_ports_, last_head_ps_, voqs_);
 }
 
 std::vector<blocked_head> fabric_engine::blocked() const
@@ -162,11 +159,11 @@ std::string fabric_engine::audit() const
             continue;
         for (std::uint32_t vl = 0; vl < config_.vl_count; ++vl) {
             const std::uint32_t qi = queue_of(id, vl);
-            const std::uint64_t sum = queues_[qi].credits.available() + queues_[qi].credits.under_way() + held[qi];
-            if (sum != cold_[id].depth_cells)
+            const std::uint32_t available = queues_[qi].credits.available();
+            const std::uint32_t returning = queues_[qi].credits.under_way(credits_under_way_);
+            if (available + returning + held[qi] != cold_[id].depth_cells)
                 return fmt::format("{} VL {}: {} available + {} returning + {} in flight or buffered != depth {}",
-                                   link_name(id), vl, queues_[qi].credits.available(), queues_[qi].credits.under_way(),
-                                   held[qi], cold_[id].depth_cells);
+                                   link_name(id), vl, available, returning, held[qi], cold_[id].depth_cells);
         }
     }
     return "";
