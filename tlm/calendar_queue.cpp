@@ -35,7 +35,6 @@ void event_list::insert(timeline_event* before, const timeline_event& event)
 
 calendar_queue::calendar_queue() : buckets_(k_buckets), occupied_(k_buckets / 64, 0), spans_(k_spans) {}
 
-/// Memory for a bucket or span that has none.
 void calendar_queue::furnish(event_list& to, std::vector<event_list>& rooms)
 {
     if (rooms.empty())
@@ -58,10 +57,7 @@ void calendar_queue::push_far(std::uint64_t bucket, std::uint64_t time_ps, std::
 {
     const std::uint64_t span = bucket >> k_span_shift;
     if (span - (cursor_ >> k_span_shift) < k_spans) {
-        event_list& to = spans_[span % k_spans];
-        if (!to.has_memory())
-            furnish(to, span_rooms_);
-        to.push(time_ps, order, what);
+        add(spans_[span % k_spans], span_rooms_, time_ps, order, what);
         ++in_spans_;
         return;
     }

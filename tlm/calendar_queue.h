@@ -77,11 +77,6 @@ class event_list {
 public:
     event_list() = default;
     event_list(event_list&& other) noexcept { swap(other); }
-    event_list& operator=(event_list&& other) noexcept
-    {
-        swap(other);
-        return *this;
-    }
     void push(std::uint64_t time_ps, std::uint64_t order, std::uint64_t what)
     {
         if (size_ == capacity_)
@@ -172,11 +167,16 @@ private:
     void put(std::uint64_t bucket, std::uint64_t time_ps, std::uint64_t order, std::uint64_t what)
     {
         const std::uint64_t slot = bucket & k_mask;
-        event_list& to = buckets_[slot];
-        if (!to.has_memory())
-            furnish(to, rooms_);
-        to.push(time_ps, order, what);
+        add(buckets_[slot], rooms_, time_ps, order, what);
         occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
+    }
+    /// To a bucket or span, which takes its memory from `rooms` where it has none.
+    static void add(event_list& to, std::vector<event_list>& rooms, std::uint64_t time_ps, std::uint64_t order,
+                    std::uint64_t what)
+    {
+        if (!to.has_memory())
+            furnish(to, rooms);
+        to.push(time_ps, order, what);
     }
     static void furnish(event_list& to, std::vector<event_list>& rooms);
     void insert_sorted(std::uint64_t time_ps, std::uint64_t order, std::uint64_t what);

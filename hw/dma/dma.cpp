@@ -313,7 +313,7 @@ void dma::read_ahead(std::uint32_t port)
     port_state& side = ports_[port];
     while (side.staged_count < side.slots) {
         const std::uint64_t requests = side.ready_queues;
-        const std::uint32_t index = round_robin(&requests, 1, side.round_robin, [](std::uint32_t) { return true; });
+        const std::uint32_t index = first_request(&requests, 1, side.round_robin);
         if (index == k_no_grant)
             return;
         side.round_robin = index + 1;

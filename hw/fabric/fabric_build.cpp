@@ -8,7 +8,7 @@ namespace weft {
 
 fabric_engine::fabric_engine(timeline& time, packet_pool& pool, const routing_policy& policy,
                              const fabric_config& config)
-    : time_(time), pool_(pool), policy_(policy), config_(config), voq_(config.voq), vl_shift_(0)
+    : time_(time), pool_(pool), policy_(policy), config_(config), voq_(config.voq)
 {
     if (config.vl_count == 0 || config.vl_count > 64)
         throw bug("fabric_engine", 0, "vl_count must be 1..64");

@@ -290,7 +290,7 @@ private:
     const routing_policy& policy_;
     fabric_config config_;
     bool voq_;
-    std::uint32_t vl_shift_; ///< 2^vl_shift_ >= vl_count
+    std::uint32_t vl_shift_ = 0; ///< 2^vl_shift_ >= vl_count
     std::uint32_t actor_base_ = 0;
     std::uint64_t now_ps_ = 0;
 

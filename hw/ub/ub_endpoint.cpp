@@ -54,11 +54,8 @@ void ub_endpoint::from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay
         p->destination_port = static_cast<std::uint8_t>(die); // where it came from, while it is kept
         if (c.dead)
             return refuse(die, std::move(p), delay_ps);
-        if (c.window.full() || c.first != k_none) {
-            const std::uint32_t index = p.release()->index;
-            pool_.next(index) = k_none;
-            (c.first == k_none ? c.first : pool_.next(c.last)) = index;
-            c.last = index;
+        if (c.window.full() || !c.waiting.empty()) {
+            c.waiting.push(pool_, *p.release());
             ++held_;
             return;
         }
@@ -325,11 +322,11 @@ void ub_endpoint::give_up(send_channel& c)
         given_up.add(pool_.at(s.packet).packet_count);
         release(s.packet);
     });
-    while (c.first != k_none) {
-        const std::uint32_t index = c.first;
-        c.first = pool_.next(index);
-        not_sent.add(pool_.at(index).packet_count);
-        release(index);
+    while (!c.waiting.empty()) {
+        const packet& p = pool_.at(c.waiting.front());
+        c.waiting.pop(pool_, p);
+        not_sent.add(p.packet_count);
+        release(p.index);
     }
     note_unreachable(c.peer);
 }
@@ -347,11 +344,11 @@ void ub_endpoint::ack_arrived(packet_ptr p)
 
 void ub_endpoint::send_waiting(send_channel& c)
 {
-    while (c.first != k_none && !c.window.full()) {
-        const std::uint32_t index = c.first;
-        c.first = pool_.next(index);
+    while (!c.waiting.empty() && !c.window.full()) {
+        packet& p = pool_.at(c.waiting.front());
+        c.waiting.pop(pool_, p);
         --held_;
-        transmit(c, packet_ptr(&pool_.at(index)), 0);
+        transmit(c, packet_ptr(&p), 0);
     }
 }
 

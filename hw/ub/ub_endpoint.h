@@ -18,6 +18,7 @@
 #include "hw/ub/ub_path_cache.h"
 #include "hw/ub/ub_transport.h"
 #include "tlm/stats.h"
+#include "tlm/vl_buffer.h"
 
 #include <algorithm>
 #include <memory>
@@ -104,7 +105,7 @@ private:
         rtp_sender window;
         std::uint32_t peer;
         std::uint64_t timer_at_ps = k_never_ps;
-        std::uint32_t first = k_none, last = k_none; ///< packets that wait for the window, a list through packet::next
+        vl_buffer waiting; ///< packets, for the window
         bool dead = false;
     };
     /// From one source.
