@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace weft {
 
@@ -29,9 +30,14 @@ public:
         plan_.table.destinations = routers_;
         plan_.table.vl_count = rule.kind == detour_rule::tree_only ? 1 : 2;
         link_at_.assign(std::size_t{routers_} * k_ports, fabric_graph::k_none);
-        for (std::size_t l = 0; l < graph_.links.size(); ++l)
-            if (!m.is_wrap_link(graph_.links[l]))
-                link_at_[graph_.links[l].from * k_ports + graph_.links[l].from_port] = static_cast<std::uint32_t>(l);
+        link_into_ = link_at_;
+        for (std::size_t l = 0; l < graph_.links.size(); ++l) {
+            const graph_link& link = graph_.links[l];
+            if (m.is_wrap_link(link))
+                continue;
+            link_at_[link.from * k_ports + link.from_port] = static_cast<std::uint32_t>(l);
+            link_into_[link.to * k_ports + link.to_port] = static_cast<std::uint32_t>(l);
+        }
         if (rule.kind != detour_rule::two_sets)
             order_tree();
         mark_late();
@@ -80,36 +86,80 @@ public:
     }
 
 private:
-    /// Distances in links from a router near the middle. Up is toward it; ties go by number.
+    /// An order by which every router has a way up to the root and a way down from it, from the first root for which there is
+    /// one; the middle is tried first. Where no root has one, that of the middle.
     void order_tree()
     {
-        level_.assign(routers_, k_far);
-        std::vector<std::uint32_t> queue{middle()};
-        level_[queue[0]] = 0;
-        for (std::size_t i = 0; i < queue.size(); ++i)
-            for (std::uint32_t port = 0; port < k_ports; ++port) {
-                const std::uint32_t l = link_at_[queue[i] * k_ports + port];
-                if (l == fabric_graph::k_none || level_[graph_.links[l].to] != k_far)
-                    continue;
-                level_[graph_.links[l].to] = static_cast<std::uint16_t>(level_[queue[i]] + 1);
-                queue.push_back(graph_.links[l].to);
-            }
+        std::vector<std::uint32_t> roots(routers_);
+        std::iota(roots.begin(), roots.end(), 0);
+        std::stable_sort(roots.begin(), roots.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return off_middle(a) < off_middle(b); });
+        std::vector<bool> tried(routers_, false);
+        for (const std::uint32_t root : roots) {
+            if (tried[root])
+                continue;
+            if (order_from(root))
+                return;
+            mark_two_way(root, tried);
+        }
+        order_from(roots[0]);
     }
-    std::uint32_t middle() const
+    std::uint32_t off_middle(std::uint32_t router) const
     {
         const mesh_description& d = mesh_.description();
-        std::uint32_t best = 0;
-        std::uint32_t best_far = ~0u;
-        for (std::uint32_t r = 0; r < routers_; ++r) {
-            const mesh::place at = mesh_.place_of(r);
-            const auto apart = [](std::uint32_t a, std::uint32_t b) { return a > b ? a - b : b - a; };
-            const std::uint32_t far = apart(2 * at.row, d.rows) + apart(2 * at.col, d.cols);
-            if (far < best_far) {
-                best = r;
-                best_far = far;
-            }
+        const mesh::place at = mesh_.place_of(router);
+        const auto apart = [](std::uint32_t a, std::uint32_t b) { return a > b ? a - b : b - a; };
+        return apart(2 * at.row, d.rows) + apart(2 * at.col, d.cols);
+    }
+
+    /// Levels in rounds: a router joins when a link leads from it to routers of earlier rounds and a link leads to it from them.
+    /// Over links that work in both directions these are distances from the root. Up is toward lower levels; ties go by
+    /// number. False when some routers cannot join: then no order with this root serves every pair, because the root is reached by ups
+    /// alone and left by downs alone.
+    bool order_from(std::uint32_t root)
+    {
+        constexpr std::uint8_t k_sends = 1, k_receives = 2;
+        level_.assign(routers_, k_far);
+        level_[root] = 0;
+        std::vector<std::uint8_t> joined(routers_, 0);
+        std::vector<std::uint32_t> round{root}, next;
+        std::size_t members = 1;
+        for (std::uint16_t level = 1; !round.empty(); ++level) {
+            next.clear();
+            const auto note = [&](std::uint32_t router, std::uint8_t what) {
+                const bool before = joined[router] == (k_sends | k_receives);
+                joined[router] |= what;
+                if (!before && joined[router] == (k_sends | k_receives) && level_[router] == k_far) {
+                    level_[router] = level;
+                    next.push_back(router);
+                }
+            };
+            for (const std::uint32_t router : round)
+                for (std::uint32_t port = 0; port < k_ports; ++port) {
+                    if (const std::uint32_t l = link_at_[router * k_ports + port]; l != fabric_graph::k_none)
+                        note(graph_.links[l].to, k_receives);
+                    if (const std::uint32_t l = link_into_[router * k_ports + port]; l != fabric_graph::k_none)
+                        note(graph_.links[l].from, k_sends);
+                }
+            members += next.size();
+            round.swap(next);
         }
-        return best;
+        return members == routers_;
+    }
+    /// Whoever is reached over links that work in both directions has the same members in its order.
+    void mark_two_way(std::uint32_t root, std::vector<bool>& tried) const
+    {
+        std::vector<std::uint32_t> queue{root};
+        tried[root] = true;
+        for (std::size_t i = 0; i < queue.size(); ++i)
+            for (std::uint32_t port = 0; port < k_ports; ++port) {
+                const std::uint32_t out = link_at_[queue[i] * k_ports + port];
+                if (out == fabric_graph::k_none || link_into_[queue[i] * k_ports + port] == fabric_graph::k_none ||
+                    tried[graph_.links[out].to])
+                    continue;
+                tried[graph_.links[out].to] = true;
+                queue.push_back(graph_.links[out].to);
+            }
     }
     bool is_up(const graph_link& l) const { return std::pair(level_[l.to], l.to) < std::pair(level_[l.from], l.from); }
     bool is_tree(std::uint32_t vl) const
@@ -230,7 +280,8 @@ private:
     const fabric_graph& graph_;
     std::uint32_t routers_;
     detour_plan plan_;
-    std::vector<std::uint32_t> link_at_; ///< router * k_ports + port; no wrap links
+    std::vector<std::uint32_t> link_at_;   ///< that leaves through router * k_ports + port; no wrap links
+    std::vector<std::uint32_t> link_into_; ///< that comes in there
     std::vector<std::uint16_t> level_;
     std::vector<std::uint32_t> after_, first_before_, before_, queue_;
     std::vector<std::uint16_t> distance_;
@@ -277,6 +328,37 @@ detour_plan plan_detours(const mesh& m, std::uint32_t vls)
             break;
     }
     return plan_detours_by(m, best);
+}
+
+std::string pair_without_path(const mesh& m)
+{
+    const fabric_graph& graph = m.graph();
+    const auto others_of_first = [&](bool forward) { // reached from the first router, or able to reach it
+        std::vector<std::vector<std::uint32_t>> next(m.ranks());
+        for (const graph_link& l : graph.links)
+            if (!m.is_wrap_link(l))
+                next[forward ? l.from : l.to].push_back(forward ? l.to : l.from);
+        std::vector<bool> seen(m.ranks(), false);
+        std::vector<std::uint32_t> queue{0};
+        seen[0] = true;
+        for (std::size_t i = 0; i < queue.size(); ++i)
+            for (const std::uint32_t to : next[queue[i]])
+                if (!seen[to]) {
+                    seen[to] = true;
+                    queue.push_back(to);
+                }
+        return static_cast<std::uint32_t>(std::find(seen.begin(), seen.end(), false) - seen.begin());
+    };
+    const auto text = [&](std::uint32_t from, std::uint32_t to) {
+        return fmt::format("{} cannot reach {}", graph.routers[from].name, graph.routers[to].name);
+    };
+    if (m.ranks() == 0)
+        return {};
+    if (const std::uint32_t cut = others_of_first(true); cut != m.ranks())
+        return text(0, cut);
+    if (const std::uint32_t cut = others_of_first(false); cut != m.ranks())
+        return text(cut, 0);
+    return {};
 }
 
 route_function routes_of(const routing_policy& policy)

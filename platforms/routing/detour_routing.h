@@ -16,8 +16,9 @@ namespace weft {
 
 /// What a packet may do. VL 0 is dimension order, X then Y. A packet that has to turn from Y back to X goes on on VL 1, where
 /// two_sets lets it take the ports of `first` in any order and then, for good, the others; tree lets it go up and then down a
-/// spanning order, which reaches all that is connected. With one VL only there is the tree alone, and pairs that no fault
-/// touches leave their dimension-order path.
+/// spanning order, which reaches all that is connected by links that work in both directions, and more where links that work in
+/// one direction only allow an order. With one VL only there is the tree alone, and pairs that no fault touches leave their
+/// dimension-order path.
 struct detour_rule {
     enum kind_of { two_sets, tree, tree_only } kind = two_sets;
     std::uint8_t first = 1u << k_plus_x | 1u << k_minus_x; ///< 1 to 3 ports; this one: once more X then Y
@@ -28,7 +29,7 @@ struct detour_plan {
     ici_route_table table;
     detour_rule rule;
     bool complete = false;   ///< every pair has a route
-    std::string unreachable; ///< "chip(0,0) cannot reach chip(1,1)" when not
+    std::string unreachable; ///< "chip(0,0) cannot reach chip(1,1)" by the rule, when not
     std::uint64_t links = 0; ///< of all routes together
 };
 
@@ -37,6 +38,10 @@ struct detour_plan {
 detour_plan plan_detours(const mesh& m, std::uint32_t vls);
 /// By this rule and no other.
 detour_plan plan_detours_by(const mesh& m, const detour_rule& rule);
+
+/// Two routers between which there is no path at all over links that work, wrap links left out: "chip(0,0) cannot reach
+/// chip(1,1)"; "" when every router reaches every other.
+std::string pair_without_path(const mesh& m);
 
 /// The routing function of a policy that takes packets, for the proof.
 route_function routes_of(const routing_policy& policy);

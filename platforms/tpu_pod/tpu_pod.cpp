@@ -22,6 +22,32 @@ dma_fabric_view view_of(const tpu_pod_config& config)
     view.min_receive_cells = config.burst_cells();
     return view;
 }
+
+/// What makes a mesh routable whose chips are connected; each remedy is tried before it is named.
+std::string routing_remedy(const mesh& topology)
+{
+    mesh_description wider = topology.description();
+    wider.vls = 2;
+    const bool by_lanes = topology.description().vls < 2 && plan_detours(mesh(wider), wider.vls).complete;
+    mesh_description both = topology.description();
+    std::string reversed;
+    for (const mesh_link& l : topology.description().links_down) {
+        const std::uint32_t rank = topology.rank_at(l.row, l.col);
+        for (const graph_link& back : topology.graph().links)
+            if (back.to == rank && back.to_port == l.port) { // works, against the one that is down
+                const mesh::place at = topology.place_of(back.from);
+                both.links_down.push_back({at.row, at.col, back.from_port});
+                reversed += fmt::format("{}{{row: {}, col: {}, direction: {}}}", reversed.empty() ? "" : ", ", at.row,
+                                        at.col, name_of(static_cast<mesh_direction>(back.from_port)));
+            }
+    }
+    const bool by_both = !reversed.empty() && plan_detours(mesh(both), both.vls).complete;
+    if (!by_lanes && !by_both)
+        return {};
+    return fmt::format(
+        "; {}{}{}", by_lanes ? "with ici.virtual_lanes: 2 there is one" : "", by_lanes && by_both ? "; " : "",
+        by_both ? fmt::format("with both directions down there is one: add {} to faults.links_down", reversed) : "");
+}
 } // namespace
 
 tpu_pod_routing::tpu_pod_routing(const tpu_pod_config& config) : topology(config.description())
@@ -39,12 +65,17 @@ tpu_pod_routing::tpu_pod_routing(const tpu_pod_config& config) : topology(config
 
 std::string tpu_pod_routing::problem() const
 {
-    if (detours && !detours->complete)
-        return fmt::format("leave chips that no route connects: {} over the links that work{}.", detours->unreachable,
-                           topology.description().wrap_rows || topology.description().wrap_cols
-                               ? " (detours do not use wrap links)"
-                               : "");
-    return proof ? "" : "the routing " + proof.text;
+    if (!detours || detours->complete)
+        return proof ? "" : "the routing " + proof.text;
+    const bool wraps = topology.description().wrap_rows || topology.description().wrap_cols;
+    const char* const no_wraps = wraps ? " (detours do not use wrap links)" : "";
+    if (const std::string pair = pair_without_path(topology); !pair.empty())
+        return fmt::format("leave chips that no route connects: {} over the links that work{}.", pair, no_wraps);
+    const std::uint32_t vls = topology.description().vls;
+    return fmt::format(
+        "leave every chip connected, but no routing free of deadlock was found on {} virtual lane{}: {} by the "
+        "last rule tried ({}){}{}.",
+        vls, vls == 1 ? "" : "s", detours->unreachable, detours->rule.text(), no_wraps, routing_remedy(topology));
 }
 
 tpu_pod::tpu_pod(const tpu_pod_config& config) : tpu_pod(config, tpu_pod_routing(config)) {}
