@@ -23,11 +23,23 @@ const std::vector<const platform_info*>& platforms();
 
 /// A platform file and what the command line says about it.
 struct platform_source {
-    std::string file;
+    std::string file;                   ///< "-": standard input
     std::vector<std::string> overrides; ///< --set key.path=value
     std::optional<std::uint64_t> seed;
 };
 void add_platform_options(CLI::App& app, platform_source& source);
+
+/// The number that `text` is in plain decimal digits, without a sign or leading zeros.
+std::optional<std::uint64_t> whole_number(const std::string& text);
+/// Refuses all other texts, and numbers that are not from `least` to `most`. `what` it is: "seed".
+CLI::Validator is_whole_number(const char* what, std::uint64_t least, std::uint64_t most);
+/// An option for such a number.
+template <class Number>
+CLI::Option* add_number(CLI::App& command, const std::string& name, Number& number, const std::string& help,
+                        const char* what, std::uint64_t least, std::uint64_t most)
+{
+    return command.add_option(name, number, help)->type_name("N")->check(is_whole_number(what, least, most));
+}
 
 /// What became of a platform file.
 struct loaded_platform {
@@ -36,7 +48,7 @@ struct loaded_platform {
     std::optional<yaml_document> document;    ///< with overrides applied; none when there was no tree to read
     /// What a user sees on stderr: every problem with its line, and whether the file can be used. "" when all is well.
     std::string message() const;
-    std::string file;
+    std::string file;        ///< as in messages: "<stdin>" for "-"
     std::string source_text; ///< of the file as it stands on disk
 };
 /// Reads, applies overrides, checks. Prints nothing; throws nothing that is the user's fault.

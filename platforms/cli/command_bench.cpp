@@ -359,14 +359,20 @@ void add_bench(CLI::App& app, int& exit_code)
     auto options = std::make_shared<bench_options>();
     CLI::App* command = app.add_subcommand(
         "bench", "Measure the simulator on this host: events, packet-hops, memory, elaboration, burst error");
-    command->add_option("--repeats", options->repeats, "Runs of each measurement; the median is shown")
-        ->check(CLI::Range(1u, 99u))
+    add_number(*command, "--repeats", options->repeats, "Runs of each measurement; the median is shown",
+               "number of repeats", 1, 99)
         ->capture_default_str();
     command->add_flag("--quick", options->quick, "Only events, packet-hops and size, about half a minute");
     command->add_flag("--full", options->full,
                       "Also larger burst errors and the all-reduce of 8,192 NPUs, many minutes");
     command->add_option("--out", options->out, "Also write the figures as a Markdown page")->type_name("FILE");
     command->callback([options, &exit_code] {
+        if (!options->out.empty()) {
+            output_targets targets;
+            targets.add_output(options->out, "--out");
+            targets.check();
+            prepare_output_file(options->out);
+        }
         page out;
         fmt::print("weft {} on {}: medians of {}, CPU time\n", version(), host_name(), options->repeats);
         measure_queues(out, options->repeats);

@@ -31,7 +31,7 @@ void add_check(CLI::App& app, int& exit_code)
         const auto plural = [](std::size_t n, const char* what) {
             return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
         };
-        fmt::print("{}: no errors{}\n\n{}{}", source->file,
+        fmt::print("{}: no errors{}\n\n{}{}", loaded.file,
                    loaded.problems.empty() ? "" : ", " + plural(loaded.problems.size(), "warning"),
                    loaded.platform->description(), loaded.platform->routing_report());
         const std::uint64_t host = host_data_bytes_for(run, loaded.platform->ranks());

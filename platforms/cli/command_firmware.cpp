@@ -11,13 +11,13 @@
 #include "platforms/report/progress.h"
 #include "platforms/report/run_report.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <dlfcn.h>
 #include <elf.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <map>
 
 namespace weft::cli {
 
@@ -30,7 +30,7 @@ struct firmware_options {
     std::string mesh = "2x2";
     std::string out;
     bench_options bench;
-    core_model core = core_model::native;
+    std::string core = "native";
     bool list = false;
     bool quiet = false;
 };
@@ -94,6 +94,22 @@ firmware_under_test find_firmware(const std::string& name, core_model core)
     }
 }
 
+/// "2x3" as rows and columns.
+void read_mesh(firmware_options& options)
+{
+    constexpr std::uint64_t k_most = 256; // of a TPU pod
+    const std::size_t x = options.mesh.find('x');
+    const auto side = [&](const std::string& text) -> std::uint32_t {
+        const std::optional<std::uint64_t> n = whole_number(text);
+        if (x == std::string::npos || !n || *n < 1 || *n > k_most)
+            throw user_error(fmt::format("--mesh: {} is no mesh; write rows x columns, each 1 to {}, for example 2x2.",
+                                         in_quotes(options.mesh), k_most));
+        return static_cast<std::uint32_t>(*n);
+    };
+    options.bench.rows = side(options.mesh.substr(0, x));
+    options.bench.cols = side(options.mesh.substr(std::min(x, options.mesh.size() - 1) + 1));
+}
+
 int test(firmware_options& options)
 {
     if (options.list) {
@@ -104,13 +120,15 @@ int test(firmware_options& options)
         throw user_error(
             "weft firmware test: say which firmware, for example `weft firmware test collective`; --list shows "
             "the hostile devices.");
-    char rest = 0;
-    if (std::sscanf(options.mesh.c_str(), "%ux%u%c", &options.bench.rows, &options.bench.cols, &rest) != 2)
-        throw user_error(
-            fmt::format("--mesh: {} is no mesh; write rows x columns, for example 2x2.", in_quotes(options.mesh)));
-    const firmware_under_test firmware = find_firmware(options.firmware, options.core);
-    if (!options.out.empty())
+    read_mesh(options);
+    const firmware_under_test firmware = find_firmware(options.firmware, options.core == "rv64" ? core_model::rv64 : core_model::native);
+    if (!options.out.empty()) {
+        output_targets targets;
+        targets.add_input(options.firmware, "the firmware");
+        targets.add_output(options.out, "--out");
+        targets.check();
         prepare_output_file(options.out);
+    }
 
     const auto begin = std::chrono::steady_clock::now();
     progress bar = progress::on_stderr(static_cast<std::uint32_t>(hostile_devices().size() + 1), options.quiet);
@@ -173,16 +191,15 @@ void add_firmware(CLI::App& app, int& exit_code)
     command->add_option("--device", options->bench.only, "Only these hostile devices")
         ->type_name("NAME")
         ->delimiter(',');
-    command->add_option("--core", options->core, "Cores that run shipped firmware: native or rv64")
+    command->add_option("--core", options->core, "Cores that run shipped firmware")
         ->type_name("MODEL")
-        ->transform(CLI::CheckedTransformer(
-            std::map<std::string, core_model>{{"native", core_model::native}, {"rv64", core_model::rv64}}));
-    command->add_option("--mesh", options->mesh, "Rows x columns of chips")->type_name("RxC")->capture_default_str();
-    command->add_option("--rank", options->bench.rank, "Whose devices are hostile")
-        ->type_name("N")
+        ->check(CLI::IsMember({"native", "rv64"}))
         ->capture_default_str();
-    command->add_option("--runs", options->bench.most_runs, "Runs of one device at most, an even sample; 0: all")
-        ->type_name("N")
+    command->add_option("--mesh", options->mesh, "Rows x columns of chips")->type_name("RxC")->capture_default_str();
+    add_number(*command, "--rank", options->bench.rank, "Whose devices are hostile", "rank", 0, 65'535)
+        ->capture_default_str();
+    add_number(*command, "--runs", options->bench.most_runs, "Runs of one device at most, an even sample; 0: all",
+               "number of runs", 0, 1'000'000'000)
         ->capture_default_str();
     command->add_option("--out", options->out, "Write the report as JSON to FILE too")->type_name("FILE");
     command->add_flag("--quiet", options->quiet, "No table and no progress, only failures");

@@ -3,7 +3,9 @@
 #include "firmware/main.h"
 #include "platforms/cli/cli.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <string_view>
 
 namespace weft::cli {
 
@@ -12,26 +14,37 @@ void add_list(CLI::App& app, int& exit_code)
     (void)exit_code;
     CLI::App* command = app.add_subcommand("list", "List platforms, collectives, algorithms, firmware and workloads");
     command->callback([] {
-        const auto line = [](const char* name, const char* summary) { fmt::print("  {:<16}{}\n", name, summary); };
-        fmt::print("platforms (key `platform`)\n");
+        struct entry {
+            const char* name;
+            const char* summary;
+        };
+        const auto group = [](const char* title, const std::vector<entry>& entries) {
+            std::size_t widest = 0;
+            for (const entry& e : entries)
+                widest = std::max(widest, std::string_view(e.name).size());
+            fmt::print("{}\n", title);
+            for (const entry& e : entries)
+                fmt::print("  {:<{}}  {}\n", e.name, widest, e.summary);
+        };
+        const auto entries_of = [](const auto& catalog) {
+            std::vector<entry> entries;
+            for (const auto& e : catalog)
+                entries.push_back({e.name, e.summary});
+            return entries;
+        };
+        std::vector<entry> all;
         for (const platform_info* info : platforms())
-            line(info->name, info->summary);
-        fmt::print("\ncollectives (key `workload.N.op`)\n");
-        for (const auto& entry : firmware::k_collective_catalog)
-            line(entry.name, entry.summary);
-        fmt::print("\nalgorithms (key `workload.N.algorithms`)\n");
-        for (const auto& entry : firmware::k_algorithm_catalog)
-            line(entry.name, entry.summary);
-        fmt::print("\nfirmware\n");
-        for (const auto& entry : firmware::k_firmware)
-            line(entry.name, entry.summary);
-        fmt::print("\nworkloads\n");
-        line(
-            "collectives",
-            "a list of collectives with sizes, types and algorithms, run one after the other and checked (key `workload`)");
-        line(
-            "training step",
-            "compute, gradient groups, overlap and small exchanges: step time and communication share (key `training_step`)");
+            all.push_back({info->name, info->summary});
+        group("platforms (key `platform`)", all);
+        group("\ncollectives (key `workload.N.op`)", entries_of(firmware::k_collective_catalog));
+        group("\nalgorithms (key `workload.N.algorithms`)", entries_of(firmware::k_algorithm_catalog));
+        group("\nfirmware", entries_of(firmware::k_firmware));
+        group(
+            "\nworkloads",
+            {{"collectives",
+              "a list of collectives with sizes, types and algorithms, run one after the other and checked (key `workload`)"},
+             {"training step",
+              "compute, gradient groups, overlap and small exchanges: step time and communication share (key `training_step`)"}});
     });
 }
 

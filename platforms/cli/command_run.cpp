@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <iostream>
@@ -62,7 +63,8 @@ class firmware_log final : public core_log_sink {
 public:
     firmware_log(machine& m, std::string path) : machine_(m), path_(std::move(path))
     {
-        std::remove(path_.c_str()); // of an earlier run
+        if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path_)))
+            std::remove(path_.c_str()); // of an earlier run
         for (chip* c : m.chips_of_all_restarts())
             for (core_base* core : c->cores())
                 core->connect_log(*this);
@@ -80,10 +82,14 @@ public:
         file_ << fmt::format("{:>16.6f} us  {}: {}\n", static_cast<double>(time_ps) / 1e6, core, line);
         ++lines_;
     }
-    /// Closes it; "" when there is nothing to say about it.
+    /// Closes it; "" when there is nothing to say about it. Throws output_lost.
     std::string close()
     {
-        file_.close();
+        if (lines_ != 0) {
+            file_.close();
+            if (file_.fail())
+                throw output_lost(path_ + " could not be written completely; is the disk full?");
+        }
         return lines_ == 0 ? "" : fmt::format("firmware: {} ({} line{})\n", path_, lines_, lines_ == 1 ? "" : "s");
     }
 
@@ -336,6 +342,45 @@ void begin_debugging(instruments& i, const std::string& dir)
     i.debugger()->begin();
 }
 
+/// Refuses outputs that would destroy what is read, or each other.
+void check_targets(const run_options& options, const weft::platform& p, const std::string& dir)
+{
+    output_targets targets;
+    if (options.source.file == "-")
+        targets.add_input(STDIN_FILENO, "the platform file on standard input");
+    else
+        targets.add_input(options.source.file, "the platform file");
+    for (const std::string& file : p.input_files())
+        targets.add_input(file, "named in the platform file");
+    for (const char* name : {"/results.json", "/firmware.log"})
+        targets.add_output(dir + name, "the run's own");
+    if (options.gdb_port)
+        targets.add_output(dir + "/firmware.elf", "the run's own");
+    if (options.json != "-")
+        targets.add_output(options.json, "--json");
+    targets.add_output(options.trace, "--trace");
+    targets.add_output(options.coverage_firmware, "--coverage-firmware");
+    targets.check();
+}
+
+/// Writes the files of a run. One that cannot be written does not cost the others.
+class final_outputs {
+public:
+    template <class Write> void write(Write&& write_one)
+    {
+        try {
+            write_one();
+        } catch (const user_error& e) {
+            fmt::print(stderr, "{}\n", e.what());
+            lost_ = true;
+        }
+    }
+    bool lost() const { return lost_; }
+
+private:
+    bool lost_ = false;
+};
+
 int run(const run_options& options)
 {
     const loaded_platform loaded = load(options.source);
@@ -344,6 +389,7 @@ int run(const run_options& options)
     const weft::platform& p = *loaded.platform;
     refuse_beyond_host_memory(p);
     const std::string dir = options.out.empty() ? "out/" + p.run().name : options.out;
+    check_targets(options, p, dir);
     for (const std::string* file : {&options.json, &options.coverage_firmware})
         if (!file->empty() && (file != &options.json || *file != "-"))
             prepare_output_file(*file);
@@ -372,31 +418,32 @@ int run(const run_options& options)
     shown_progress observer(bar, debugger);
     run_outcome outcome;
     std::string log_line;
+    final_outputs outputs;
     {
         collective_runner runner("host", *m, p.run(), &observer);
         outcome = runner.run();
         bar.finish();
         if (debugger != nullptr && debugger->killed())
             outcome.failure = "the debugger ended it.";
-        log_line = log.close();
+        outputs.write([&] { log_line = log.close(); });
         if (trace) { // also of a run that failed: that is when one wants to look
             instrumented.end_trace(m->time().now_ps());
-            trace->close();
+            outputs.write([&] { trace->close(); });
         }
         if (!options.coverage_firmware.empty())
-            write_file_atomically(options.coverage_firmware, instrumented.lcov());
+            outputs.write([&] { write_file_atomically(options.coverage_firmware, instrumented.lcov()); });
         if (outcome.failure.empty())
             check_invariants(*m);
         const run_report report = make_report(p, *m, outcome, loaded.problems);
-        write_results(dir, report);
+        outputs.write([&] { write_results(dir, report); });
+        if (!options.json.empty() && options.json != "-")
+            outputs.write([&] { write_file_atomically(options.json, to_json(report).dump(2) + "\n"); });
         if (options.json == "-")
             std::cout << to_json(report).dump(2) << "\n";
         else if (!options.quiet)
             print_table(std::cout, report, style_of_stdout());
-        if (!options.json.empty() && options.json != "-")
-            write_file_atomically(options.json, to_json(report).dump(2) + "\n");
     }
-    if (!options.quiet && options.json != "-") {
+    if (!options.quiet && options.json != "-" && !outputs.lost()) {
         fmt::print("results: {}/results.json\n{}", dir, log_line);
         if (trace)
             fmt::print("trace:   {} ({} records{}; open it at https://ui.perfetto.dev)\n", options.trace,
@@ -426,6 +473,8 @@ int run(const run_options& options)
         fmt::print(stderr, "the run failed: {}\n", outcome.failure);
         code = 1;
     }
+    if (outputs.lost())
+        code = 1;
     if (debugger != nullptr)
         debugger->end(code);
     return code;
@@ -453,9 +502,10 @@ void add_run(CLI::App& app, int& exit_code)
         ->check(not_empty);
     CLI::Option* trace =
         command->add_option("--trace", options->trace, "Write a trace of every message and link for Perfetto")
-            ->type_name("FILE");
-    command->add_option("--trace-limit", options->trace_limit, "Records in the trace at most")
-        ->type_name("N")
+            ->type_name("FILE")
+            ->check(not_empty);
+    add_number(*command, "--trace-limit", options->trace_limit, "Records in the trace at most", "number of records", 1,
+               1'000'000'000) // of about 150 B each
         ->capture_default_str();
     command
         ->add_flag("--trace-firmware", options->trace_firmware,
@@ -467,17 +517,17 @@ void add_run(CLI::App& app, int& exit_code)
         ->type_name("FILE")
         ->check(not_empty);
     CLI::Option* gdb =
-        command
-            ->add_option("--gdb", options->gdb_port,
-                         "Serve gdb on this port of 127.0.0.1, 0 for a free one: rv64 cores, one thread each")
+        add_number(*command, "--gdb", options->gdb_port,
+                   "Serve gdb on this port of 127.0.0.1, 0 for a free one: rv64 cores, one thread each", "port", 0,
+                   65'535)
             ->type_name("PORT");
-    command->add_option("--gdb-core", options->gdb_core, "Core (rank) that gdb finds selected, at its entry")
-        ->type_name("N")
+    add_number(*command, "--gdb-core", options->gdb_core, "Core (rank) that gdb finds selected, at its entry", "rank", 0,
+               65'535)
         ->needs(gdb)
         ->capture_default_str();
-    command->add_option("--gdb-wait", options->gdb_wait_s, "How long to wait for gdb, in seconds")
+    add_number(*command, "--gdb-wait", options->gdb_wait_s, "How long to wait for gdb, in seconds", "number of seconds",
+               1, 86'400)
         ->type_name("S")
-        ->check(CLI::Range(1u, 86'400u))
         ->needs(gdb)
         ->capture_default_str();
     command->add_flag("--quiet", options->quiet, "No table and no progress bar, only problems");

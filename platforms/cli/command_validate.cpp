@@ -10,6 +10,7 @@
 #include "platforms/ub_mesh/validation.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace weft::cli {
@@ -54,6 +55,13 @@ int validate(validate_options options)
             options.out = options.out.empty() ? t.out : options.out;
             options.configs = options.configs.empty() ? t.configs : options.configs;
         }
+    output_targets targets;
+    std::error_code unreadable;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(options.configs, unreadable))
+        targets.add_input(entry.path().string(), "a platform file of --configs");
+    targets.add_output(options.out, "--out");
+    targets.add_output(options.json, "--json");
+    targets.check();
     prepare_output_file(options.out);
     if (!options.json.empty())
         prepare_output_file(options.json);

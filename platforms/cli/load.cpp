@@ -20,7 +20,7 @@ const std::vector<const platform_info*>& platforms()
 
 void add_platform_options(CLI::App& app, platform_source& source)
 {
-    app.add_option("FILE", source.file, "Platform file (YAML), for example configs/tpu_v3/mesh_4x4.yaml")
+    app.add_option("FILE", source.file, "Platform file (YAML), for example configs/tpu_v3/mesh_4x4.yaml; '-': standard input")
         ->required()
         ->type_name(" ");
     app.add_option("--set", source.overrides,
@@ -30,20 +30,32 @@ void add_platform_options(CLI::App& app, platform_source& source)
                    "  --set workload.0.op=broadcast --set \"workload.0.sizes=[4 B, 1 MiB]\"")
         ->type_name("KEY.PATH=VALUE")
         ->allow_extra_args(false);
-    const CLI::Validator is_seed(
-        [](const std::string& text) {
-            std::uint64_t value = 0;
-            const auto end = text.data() + text.size();
-            const auto result = std::from_chars(text.data(), end, value);
-            return result.ec == std::errc() && result.ptr == end
+    add_number(app, "--seed", source.seed, "Seed of the generated inputs, in place of the file's", "seed", 0,
+               ~std::uint64_t{0});
+}
+
+std::optional<std::uint64_t> whole_number(const std::string& text)
+{
+    std::uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto result = std::from_chars(text.data(), end, value);
+    const bool leading_zero = text.size() > 1 && text[0] == '0'; // octal to some readers
+    if (result.ec != std::errc() || result.ptr != end || leading_zero)
+        return std::nullopt;
+    return value;
+}
+
+CLI::Validator is_whole_number(const char* what, std::uint64_t least, std::uint64_t most)
+{
+    return CLI::Validator(
+        [=](const std::string& text) {
+            const std::optional<std::uint64_t> value = whole_number(text);
+            return value && *value >= least && *value <= most
                        ? std::string()
-                       : fmt::format("{} is no seed; write a whole number from 0 to {}", in_quotes(text),
-                                     ~std::uint64_t{0});
+                       : fmt::format("{} is no {}; write a whole number from {} to {}", in_quotes(text), what, least,
+                                     most);
         },
-        "", "seed");
-    app.add_option("--seed", source.seed, "Seed of the generated inputs, in place of the file's")
-        ->type_name("N")
-        ->check(is_seed);
+        "", what);
 }
 
 namespace {
@@ -150,6 +162,9 @@ std::string loaded_platform::message() const
 
 loaded_platform read_platform(const platform_source& source)
 {
+    if (source.file == "-")
+        return read_from([] { return yaml_document::parse(yaml_document::read_stdin(), "<stdin>"); }, "<stdin>",
+                         source);
     return read_from([&] { return yaml_document::load(source.file); }, source.file, source);
 }
 

@@ -3,12 +3,20 @@
 #include "cmake/version.h"
 #include "platforms/cli/cli.h"
 #include "platforms/config/suggest.h"
+#include "platforms/report/output_file.h"
 #include "tlm/check.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <iostream>
 #include <systemc>
+#include <unistd.h>
 
 namespace {
 
@@ -42,20 +50,48 @@ std::string first_word(int argc, char* argv[]) { return argc > 1 && argv[1][0] !
 /// What a wrong command line is told, instead of the library's words.
 std::string explain(const CLI::App* app, const CLI::Error& e)
 {
-    const CLI::App* command = app->get_subcommands().empty() ? app : app->get_subcommands().front();
-    const std::string name = command == app ? "weft" : "weft " + command->get_name();
+    std::string name = "weft";
+    for (const CLI::App* command = app; !command->get_subcommands().empty();) {
+        command = command->get_subcommands().front();
+        name += " " + command->get_name();
+    }
     std::string what = e.what();
     if (what == "FILE is required")
         what = "a platform file is missing, for example " + name + " configs/tpu_v3/mesh_4x4.yaml";
     return fmt::format("{}: {}\n`{} --help` explains.\n", name, what, name);
 }
 
+/// A standard stream that the caller has closed would be the next file that is opened, and output would go into that one.
+void occupy_closed_streams()
+{
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF)
+            static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY)); // its use fails
+}
+
+/// The exit code when everything printed on stdout has to have arrived. A reader that left early (`weft ... | head`) is told
+/// nothing: the signal SIGPIPE ends weft, or where that is ignored the exit code that a shell shows for it.
+int with_stdout_checked(int exit_code)
+{
+    constexpr int k_ended_by_sigpipe = 128 + SIGPIPE;
+    int error = std::fflush(stdout) == 0 ? 0 : errno; // first: to flush std::cout flushes stdout, and loses why it failed
+    std::cout.flush();
+    // Network file systems report a full disk when a descriptor is closed.
+    if (const int copy = ::dup(STDOUT_FILENO); error == 0 && copy >= 0 && ::close(copy) != 0)
+        error = errno;
+    if (error == EPIPE)
+        return k_ended_by_sigpipe;
+    if (error == 0 && std::ferror(stdout) == 0 && std::cout.good())
+        return exit_code;
+    fmt::print(stderr, "weft: standard output could not be written{}; what was printed is not complete.\n",
+               error == 0 ? "" : fmt::format(": {}", std::strerror(error)));
+    return exit_code == 0 ? 1 : exit_code;
+}
+
 /// The kernel prints a banner before sc_main() unless it finds this; a user who sets it is not overruled.
 [[maybe_unused]] const int k_no_banner = setenv("SC_COPYRIGHT_MESSAGE", "DISABLE", 0);
 
-} // namespace
-
-int sc_main(int argc, char* argv[])
+int run_command(int argc, char* argv[])
 {
     // The kernel announces on stdout that a simulation was stopped; results are what belongs there.
     sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
@@ -89,10 +125,15 @@ int sc_main(int argc, char* argv[])
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? 0 : 2;
+    } catch (const weft::output_lost& e) {
+        fmt::print(stderr, "{}\n", e.what());
+        return 1;
     } catch (const weft::user_error& e) {
         fmt::print(stderr, "{}\n", e.what());
         return 2;
     } catch (const std::exception& e) {
+        if (std::ferror(stdout) != 0 || std::ferror(stderr) != 0)
+            return 1;                      // what was to be printed did not arrive
         const std::string what = e.what(); // of the kernel, which hands on the text of other exceptions only
         if (what.find("bad_alloc") != std::string::npos ||
             what.find("failed to allocate stack memory") != std::string::npos) {
@@ -107,4 +148,12 @@ int sc_main(int argc, char* argv[])
         return 3;
     }
     return exit_code;
+}
+
+} // namespace
+
+int sc_main(int argc, char* argv[])
+{
+    occupy_closed_streams();
+    return with_stdout_checked(run_command(argc, argv));
 }

@@ -35,7 +35,7 @@ bool is_scalar(const config_field& field)
 /// Text that every YAML reader, old or new, takes as text without quotes.
 bool is_plain_word(const std::string& text)
 {
-    static const char* const k_reserved[] = {"true", "false", "yes", "no", "on", "off", "y", "n", "null"};
+    static const char* const k_reserved[] = {"y", "n", "null"};
     if (text.empty() || text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") !=
                             std::string::npos)
         return false;
@@ -45,7 +45,8 @@ bool is_plain_word(const std::string& text)
     for (char& c : lower)
         if (c >= 'A' && c <= 'Z')
             c = static_cast<char>(c - 'A' + 'a');
-    return std::none_of(std::begin(k_reserved), std::end(k_reserved), [&](const char* word) { return lower == word; });
+    return !yaml_1_1_boolean(lower) &&
+           std::none_of(std::begin(k_reserved), std::end(k_reserved), [&](const char* word) { return lower == word; });
 }
 
 std::string yaml_scalar(const config_field& field)
@@ -234,6 +235,11 @@ json schema_of(const config_field& field)
     case field_type::choice:
         schema["type"] = "string";
         schema["enum"] = field.choices;
+        for (const bool value : {false, true})
+            if (choice_of_boolean(field.choices, value)) { // what a YAML 1.1 editor takes the word for
+                schema["type"] = {"string", "boolean"};
+                schema["enum"].push_back(value);
+            }
         break;
     }
     std::string text = field.doc;

@@ -56,6 +56,19 @@ std::string lower(std::string text)
 
 } // namespace
 
+std::optional<std::size_t> choice_of_boolean(const std::vector<std::string>& names, bool value)
+{
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (yaml_1_1_boolean(names[i]) != std::optional(value))
+            continue;
+        if (found)
+            return std::nullopt;
+        found = i;
+    }
+    return found;
+}
+
 void config_reading::add_problem(const std::string& key_path, std::string message)
 {
     failed_.insert(key_path);
@@ -225,6 +238,19 @@ bool config_reading::read_choice(const yaml_node& node, const std::string& path,
     if (node.kind != yaml_kind::scalar || node.flagged)
         return refuse(node, path, "one of: " + list);
     const auto found = std::find(names.begin(), names.end(), node.text);
+    const std::optional<bool> boolean = node.quoted ? std::nullopt : yaml_1_1_boolean(node.text);
+    if (found == names.end() && boolean) {
+        // A script that has read `off` with YAML 1.1 writes `false`.
+        if (const std::optional<std::size_t> only = choice_of_boolean(names, *boolean)) {
+            out = *only;
+            return true;
+        }
+        if (const std::optional<std::size_t> other = choice_of_boolean(names, !*boolean)) {
+            add_problem(path, fmt::format("{} does not say which value is meant ({} is read as {}); write one of: {}",
+                                          in_quotes(node.text), *boolean ? "false" : "true", names[*other], list));
+            return false;
+        }
+    }
     if (found == names.end()) {
         const std::string meant = closest(node.text, names);
         add_problem(path, fmt::format("{} is not known here; {}legal values: {}", in_quotes(node.text),

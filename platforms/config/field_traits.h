@@ -7,6 +7,7 @@
 #include "tlm/config_fields.h"
 #include "tlm/units.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -39,5 +40,8 @@ template <class E> std::vector<std::string> names_of_enum()
         names.emplace_back(value.second);
     return names;
 }
+
+/// The one of `names` that YAML 1.1 reads as this boolean: "off" for false. None where there is no such name, or several.
+std::optional<std::size_t> choice_of_boolean(const std::vector<std::string>& names, bool value);
 
 } // namespace weft

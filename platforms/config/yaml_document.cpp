@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -27,6 +28,7 @@ namespace {
 constexpr std::size_t k_max_bytes = 4u << 20;
 constexpr std::size_t k_max_depth = 64;
 constexpr std::size_t k_max_values = 200000;
+constexpr const char* k_too_large = "the file is larger than 4 MiB; a configuration is smaller";
 constexpr const char* k_override_file = "--set";
 
 [[noreturn]] void refuse(source_position where, std::string message, std::string key_path = {})
@@ -463,6 +465,18 @@ const yaml_entry* yaml_node::find(std::string_view key) const
     return found == entries.end() ? nullptr : &*found;
 }
 
+std::string yaml_document::read_stdin()
+{
+    const source_position where{"<stdin>", 0, 0};
+    std::string text(k_max_bytes + 1, '\0');
+    text.resize(std::fread(text.data(), 1, text.size(), stdin)); // std::cin takes a folder for an empty file
+    if (std::ferror(stdin) != 0)
+        refuse(where, std::string("the file cannot be read: ") + std::strerror(errno));
+    if (text.size() > k_max_bytes)
+        refuse(where, k_too_large);
+    return text;
+}
+
 std::string yaml_document::read_file(const std::string& path)
 {
     const source_position where{path, 0, 0};
@@ -483,7 +497,7 @@ std::string yaml_document::read_file(const std::string& path)
         refuse(where, std::string("the file cannot be read: ") + std::strerror(errno));
     text.resize(static_cast<std::size_t>(file.gcount()));
     if (text.size() > k_max_bytes)
-        refuse(where, "the file is larger than 4 MiB; a configuration is smaller");
+        refuse(where, k_too_large);
     return text;
 }
 
@@ -493,7 +507,7 @@ yaml_document yaml_document::parse(std::string text, std::string file_name)
 {
     yaml_document document;
     if (text.size() > k_max_bytes)
-        refuse({file_name, 0, 0}, "the file is larger than 4 MiB; a configuration is smaller");
+        refuse({file_name, 0, 0}, k_too_large);
     if (text.compare(0, 3, "\xef\xbb\xbf") == 0)
         text.erase(0, 3); // byte-order mark
     document.source_ = std::move(text);
@@ -657,6 +671,17 @@ std::optional<yaml_document::located_text> yaml_document::peek_string(const std:
         return std::nullopt;
     }
     return located_text{entry->value.text, position_of(key)};
+}
+
+std::optional<bool> yaml_1_1_boolean(std::string_view word)
+{
+    for (const char* yes : {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"})
+        if (word == yes)
+            return true;
+    for (const char* no : {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"})
+        if (word == no)
+            return false;
+    return std::nullopt;
 }
 
 std::string join_path(const std::string& path, const std::string& key)

@@ -46,6 +46,8 @@ class yaml_document {
 public:
     /// Text of a file, for load() and for render(). Throws user_error: missing, unreadable, a directory, too big.
     static std::string read_file(const std::string& path);
+    /// The same from standard input, which messages name "<stdin>".
+    static std::string read_stdin();
 
     /// Reads and parses `path`. Throws user_error when there is no tree to work on: not readable, not text, not YAML,
     /// empty, not a map at the top, beyond a limit. Everything milder is in problems().
@@ -90,6 +92,10 @@ private:
     yaml_node root_;
     std::vector<problem> problems_;
 };
+
+/// What YAML 1.1 takes this plain word for: true (true, yes, on), false (false, no, off) in three spellings each, or none.
+/// Many tools still read `off` so and write it back as `false`; YAML 1.2 knows true and false only.
+std::optional<bool> yaml_1_1_boolean(std::string_view word);
 
 /// "ici" + "link_rate" -> "ici.link_rate"; either may be empty.
 std::string join_path(const std::string& path, const std::string& key);

@@ -8,16 +8,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
 #include <ostream>
 #include <string_view>
-#include <system_error>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace weft {
 namespace {
@@ -322,73 +315,6 @@ nlohmann::ordered_json stat_json(const report_stat& stat)
     return j;
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what, int error)
-{
-    std::string remedy = "Give another place for the results.";
-    if (error == ENOSPC || error == EDQUOT)
-        remedy = "Free some space, or give a place on another disk.";
-    else if (error == EACCES || error == EPERM || error == EROFS)
-        remedy = "Give a place that you may write to, or change its permissions.";
-    else if (error == ENOTDIR || error == EEXIST)
-        remedy = "A file stands where a folder is needed: remove it, or give another place.";
-    else if (error == EISDIR)
-        remedy = "A folder stands where a file is needed: remove it, or give another name.";
-    throw user_error(fmt::format("{} {}: {}. {}", path, what, std::generic_category().message(error), remedy));
-}
-
-/// A file that disappears unless it is committed under its final name.
-class temporary_file {
-public:
-    explicit temporary_file(std::string final_path)
-        : final_path_(std::move(final_path)), path_(final_path_ + fmt::format(".{}.tmp", ::getpid()))
-    {
-        file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-        if (file_ < 0)
-            refuse(final_path_, "cannot be created", errno);
-    }
-    temporary_file(const temporary_file&) = delete;
-    temporary_file& operator=(const temporary_file&) = delete;
-    ~temporary_file()
-    {
-        if (file_ >= 0)
-            ::close(file_);
-        if (!committed_)
-            ::unlink(path_.c_str());
-    }
-
-    void write(std::string_view content)
-    {
-        while (!content.empty()) {
-            const ssize_t written = ::write(file_, content.data(), content.size());
-            if (written < 0 && errno == EINTR)
-                continue;
-            if (written <= 0)
-                refuse(final_path_, "cannot be written", written < 0 ? errno : ENOSPC);
-            content.remove_prefix(static_cast<std::size_t>(written));
-        }
-    }
-    void commit()
-    {
-        // The content must be on the disk before its name is, or a power cut leaves an empty file of the right name.
-        // Some file systems cannot sync and say EINVAL.
-        if (::fsync(file_) != 0 && errno != EINVAL)
-            refuse(final_path_, "cannot be written", errno);
-        const int file = file_;
-        file_ = -1;
-        if (::close(file) != 0)
-            refuse(final_path_, "cannot be written", errno);
-        if (::rename(path_.c_str(), final_path_.c_str()) != 0)
-            refuse(final_path_, "cannot be replaced", errno);
-        committed_ = true;
-    }
-
-private:
-    std::string final_path_;
-    std::string path_;
-    int file_ = -1;
-    bool committed_ = false;
-};
-
 } // namespace
 
 std::string exact_us(std::uint64_t ps)
@@ -470,34 +396,6 @@ nlohmann::ordered_json to_json(const run_report& r)
     for (const auto& stat : r.stats)
         add(stat);
     return j;
-}
-
-void prepare_output_dir(const std::string& dir)
-{
-    std::error_code error;
-    std::filesystem::create_directories(dir, error);
-    if (error)
-        refuse(dir, "cannot be made", error.value());
-    if (!std::filesystem::is_directory(dir, error))
-        refuse(dir, "is no folder", ENOTDIR);
-    // Permission bits do not tell of read-only file systems, quotas or a full disk: write something and take it away.
-    prepare_output_file(dir + "/results.json");
-}
-
-void prepare_output_file(const std::string& path)
-{
-    std::error_code error;
-    if (std::filesystem::is_directory(path, error))
-        refuse(path, "cannot be replaced", EISDIR);
-    temporary_file probe(path);
-    probe.write("{}\n");
-}
-
-void write_file_atomically(const std::string& path, const std::string& content)
-{
-    temporary_file file(path);
-    file.write(content);
-    file.commit();
 }
 
 void write_results(const std::string& dir, const run_report& report)

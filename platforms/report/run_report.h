@@ -5,6 +5,8 @@
 // filled by whoever ran; nothing here knows about platforms or SystemC.
 #pragma once
 
+#include "platforms/report/output_file.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -138,17 +140,8 @@ nlohmann::ordered_json to_json(const run_report& report);
 /// `ps` picoseconds in microseconds, exactly, without trailing zeros: 1234500 -> "1.2345".
 std::string exact_us(std::uint64_t ps);
 
-/// Before a run: make the folder and prove that files can be written there. Throws user_error with a remedy.
-void prepare_output_dir(const std::string& dir);
-
-/// The same for a single file in a folder that is there.
-void prepare_output_file(const std::string& path);
-
-/// Write `dir`/results.json under another name and rename it when it is complete, so that nobody ever sees half a file.
+/// Writes `dir`/results.json, an output_file: nobody ever sees half of it.
 /// Throws user_error with a remedy (full disk, no permission, ...); an older results.json then stays as it was.
 void write_results(const std::string& dir, const run_report& report);
-
-/// The same for any file of the folder (report, trace).
-void write_file_atomically(const std::string& path, const std::string& content);
 
 } // namespace weft

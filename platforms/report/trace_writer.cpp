@@ -3,10 +3,7 @@
 #include "platforms/report/trace_writer.h"
 
 #include "platforms/report/run_report.h"
-#include "tlm/check.h"
 
-#include <cerrno>
-#include <cstring>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -18,13 +15,6 @@ constexpr int k_sends = 1;
 constexpr int k_receives = 2;
 constexpr int k_core = 3;
 
-[[noreturn]] void refuse(const std::string& path)
-{
-    throw user_error(
-        fmt::format("the trace {} cannot be written: {}. Give --trace a file in a folder that exists and has room.",
-                    path, std::strerror(errno)));
-}
-
 std::string name_event(const char* what, std::uint32_t process, std::uint32_t thread, const std::string& name)
 {
     return fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", what, process, thread,
@@ -32,27 +22,16 @@ std::string name_event(const char* what, std::uint32_t process, std::uint32_t th
 }
 } // namespace
 
-trace_writer::trace_writer(std::string path, std::uint64_t at_most) : path_(std::move(path)), at_most_(at_most)
+trace_writer::trace_writer(const std::string& path, std::uint64_t at_most) : file_(path), at_most_(at_most)
 {
-    file_ = std::fopen((path_ + ".part").c_str(), "w");
-    if (file_ == nullptr)
-        refuse(path_);
-    std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file_);
-}
-
-trace_writer::~trace_writer()
-{
-    if (file_ != nullptr) { // never completed: a run that threw
-        std::fclose(file_);
-        std::remove((path_ + ".part").c_str());
-    }
+    file_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 }
 
 void trace_writer::line(const std::string& json)
 {
-    std::fputs(first_ ? "\n" : ",\n", file_);
+    file_.write(first_ ? "\n" : ",\n");
     first_ = false;
-    std::fwrite(json.data(), 1, json.size(), file_);
+    file_.write(json);
 }
 
 void trace_writer::name_ranks(const std::vector<std::string>& names)
@@ -115,14 +94,8 @@ void trace_writer::end_call(std::uint32_t rank, std::uint64_t time_ps)
 
 void trace_writer::close()
 {
-    std::fputs("\n]}\n", file_);
-    const bool fine = std::fflush(file_) == 0 && std::ferror(file_) == 0;
-    const bool closed = std::fclose(file_) == 0;
-    file_ = nullptr;
-    if (!fine || !closed || std::rename((path_ + ".part").c_str(), path_.c_str()) != 0) {
-        std::remove((path_ + ".part").c_str());
-        refuse(path_);
-    }
+    file_.write("\n]}\n");
+    file_.commit();
 }
 
 } // namespace weft

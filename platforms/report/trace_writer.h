@@ -6,10 +6,10 @@
 // a track per rank for the functions that its core executes.
 #pragma once
 
+#include "platforms/report/output_file.h"
 #include "tlm/event_record.h"
 
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -17,12 +17,11 @@ namespace weft {
 
 class trace_writer final : public event_sink {
 public:
-    /// Opens `path` + ".part"; close() gives it its name. Throws user_error when that is not possible. After `at_most` records
+    /// Begins an output_file that close() completes. Throws user_error when that is not possible. After `at_most` records
     /// nothing more is written and dropped() counts: traces of long runs would fill the disk.
-    trace_writer(std::string path, std::uint64_t at_most);
+    trace_writer(const std::string& path, std::uint64_t at_most);
     trace_writer(const trace_writer&) = delete;
     trace_writer& operator=(const trace_writer&) = delete;
-    ~trace_writer();
 
     /// Names of the tracks, by rank and by link number.
     void name_ranks(const std::vector<std::string>& names);
@@ -35,7 +34,7 @@ public:
     void end_call(std::uint32_t rank, std::uint64_t time_ps);
     /// Names the tracks of the cores of ranks 0 to `ranks` - 1.
     void name_cores(std::uint32_t ranks);
-    /// Completes the file. Throws user_error when the disk is full.
+    /// Completes the file. Throws output_lost when the disk is full.
     void close();
 
     std::uint64_t written() const { return written_; }
@@ -44,8 +43,7 @@ public:
 private:
     void line(const std::string& json);
 
-    std::string path_;
-    std::FILE* file_ = nullptr;
+    output_file file_;
     std::uint64_t at_most_;
     std::uint64_t written_ = 0;
     std::uint64_t dropped_ = 0;

@@ -535,6 +535,7 @@ public:
     const run_config& run() const override { return config_.run; }
     config_field resolved() const override { return with_platform_key(describe(config_), k_switchml_info); }
     std::uint32_t ranks() const override { return config_.ranks(); }
+    std::vector<std::string> input_files() const override { return {config_.worker.core.elf}; }
     std::unique_ptr<machine> build() const override
     {
         if (const channel_proof proof = proof_of_star(config_.machines()); !proof)

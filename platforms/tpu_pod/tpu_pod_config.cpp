@@ -391,6 +391,7 @@ public:
     const run_config& run() const override { return config_.run; }
     config_field resolved() const override { return with_platform_key(describe(config_), k_tpu_pod_info); }
     std::uint32_t ranks() const override { return config_.ranks(); }
+    std::vector<std::string> input_files() const override { return {config_.chip.core.elf}; }
     std::unique_ptr<machine> build() const override { return std::make_unique<tpu_pod>(config_, routing()); }
 
     std::string description() const override

@@ -86,6 +86,8 @@ public:
     virtual const run_config& run() const = 0;
     virtual config_field resolved() const = 0;
     virtual std::uint32_t ranks() const = 0;
+    /// Files that the configuration names and that are read; entries may be empty. No output may overwrite them.
+    virtual std::vector<std::string> input_files() const = 0;
     /// What `weft check` prints: shape, rates, buffers against round trips.
     virtual std::string description() const = 0;
     /// How packets are routed, and the proof that no route can deadlock; `weft check` prints it below the description. Seconds

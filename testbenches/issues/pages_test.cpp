@@ -1,0 +1,219 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pages that people write: links lead to files, say where they lead, and tables list what exists.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path k_root = WEFT_SOURCE_DIR;
+
+std::string text_of(const fs::path& path)
+{
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+std::string lower(std::string text)
+{
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+struct page_link {
+    fs::path page;
+    std::string text;
+    std::string target; ///< without the part behind '#'
+};
+
+std::vector<fs::path> pages()
+{
+    std::vector<fs::path> all{k_root / "README.md", k_root / "CONTRIBUTING.md", k_root / "rtl/README.md"};
+    for (const char* folder : {"docs", "docs/adr"})
+        for (const auto& entry : fs::directory_iterator(k_root / folder))
+            if (entry.path().extension() == ".md")
+                all.push_back(entry.path());
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+/// Links to files of the repository; code is left out.
+std::vector<page_link> links_of(const fs::path& page)
+{
+    std::vector<page_link> all;
+    static const std::regex link(R"(\[([^\]]*)\]\(([^)#]*)(#[^)]*)?\))");
+    static const std::regex code("`[^`]*`");
+    std::istringstream lines(text_of(page));
+    for (std::string line; std::getline(lines, line);) {
+        if (line.rfind("    ", 0) == 0)
+            continue;
+        line = std::regex_replace(line, code, "code");
+        for (std::sregex_iterator at(line.begin(), line.end(), link), end; at != end; ++at)
+            if (!has((*at)[2], "://") && !(*at)[2].str().empty())
+                all.push_back({page, (*at)[1], (*at)[2]});
+    }
+    return all;
+}
+
+/// "13" of docs/13_rv64_cores.md, "0004" of a decision.
+std::string number_of(const fs::path& target)
+{
+    static const std::regex numbered(R"((\d+)[_-].*\.md)");
+    const std::string name = target.filename().string();
+    std::smatch found;
+    return std::regex_match(name, found, numbered) ? found[1].str() : "";
+}
+
+/// The first cell of every line of the tables of a page.
+std::vector<std::string> rows_of(const fs::path& page)
+{
+    std::vector<std::string> rows;
+    std::istringstream lines(text_of(page));
+    for (std::string line; std::getline(lines, line);)
+        if (line.rfind("| ", 0) == 0)
+            rows.push_back(line);
+    return rows;
+}
+
+std::vector<std::string> folders_in(const fs::path& folder)
+{
+    static const std::set<std::string> made = {"build", "out"};
+    std::vector<std::string> all;
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.is_directory() && entry.path().filename().string()[0] != '.' &&
+            made.count(entry.path().filename().string()) == 0)
+            all.push_back(entry.path().filename().string());
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("relative links of the pages lead to files that exist")
+{
+    std::size_t count = 0;
+    for (const fs::path& page : pages())
+        for (const page_link& l : links_of(page)) {
+            INFO(page << ": [" << l.text << "](" << l.target << ")");
+            CHECK(fs::exists(page.parent_path() / l.target));
+            ++count;
+        }
+    CHECK(count > 150);
+}
+
+TEST_CASE("the text of a link says where it leads")
+{
+    static const std::regex with_number(R"(^(?:page |ADR )?(\d\d+)(?: .*)?$)");
+    for (const fs::path& page : pages())
+        for (const page_link& l : links_of(page)) {
+            INFO(page << ": [" << l.text << "](" << l.target << ")");
+            const fs::path target = page.parent_path() / l.target;
+            const bool is_path = !has(l.text, " ") && (has(l.text, "/") || has(l.text, "."));
+            if (is_path) {
+                CHECK(has("/" + l.target + "/", "/" + l.text));
+                continue;
+            }
+            std::smatch found;
+            if (std::regex_match(l.text, found, with_number))
+                CHECK(found[1] == number_of(target));
+            if (number_of(target).empty())
+                continue;
+            // Longer words of the text stand in the title of the page or in its name.
+            std::istringstream content(text_of(target));
+            std::string title;
+            std::getline(content, title);
+            std::string known = lower(title + " " + target.filename().string());
+            std::replace(known.begin(), known.end(), '_', '-');
+            std::istringstream words(lower(l.text));
+            for (std::string word; words >> word;) {
+                word.erase(std::remove_if(word.begin(), word.end(),
+                                          [](unsigned char c) { return std::isalnum(c) == 0 && c != '-'; }),
+                           word.end());
+                constexpr std::size_t k_long = 6;
+                if (word.size() >= k_long) {
+                    INFO(word);
+                    CHECK((has(known, word) || has(known, word.substr(0, word.size() - 1))));
+                }
+            }
+        }
+}
+
+TEST_CASE("the index of the documentation lists every page and every schema")
+{
+    for (const char* index : {"README.md", "docs/README.md"}) {
+        std::set<fs::path> listed;
+        for (const page_link& l : links_of(k_root / index))
+            listed.insert(fs::weakly_canonical(l.page.parent_path() / l.target));
+        for (const auto& entry : fs::directory_iterator(k_root / "docs")) {
+            const fs::path path = fs::weakly_canonical(entry.path());
+            if (entry.is_regular_file() && path.filename() != "README.md") {
+                INFO(index << " does not list " << path);
+                CHECK(listed.count(path) == 1);
+            }
+        }
+        if (std::string(index) == "docs/README.md")
+            for (const auto& entry : fs::directory_iterator(k_root / "docs/adr")) {
+                INFO(entry.path());
+                CHECK(listed.count(fs::weakly_canonical(entry.path())) == 1);
+            }
+    }
+}
+
+TEST_CASE("the table of folders lists every folder and what is in it")
+{
+    const std::vector<std::string> rows = rows_of(k_root / "README.md");
+    const auto row_of = [&](const std::string& folder) {
+        for (const std::string& row : rows)
+            if (row.rfind("| [" + folder + "/](", 0) == 0)
+                return row;
+        FAIL("no row for " << folder);
+        return std::string();
+    };
+    for (const std::string& folder : folders_in(k_root)) {
+        const std::string row = row_of(folder);
+        if (folder == "docs")
+            continue; // its pages have an index of their own
+        for (const std::string& inner : folders_in(k_root / folder)) {
+            INFO(row << "\ndoes not name " << inner);
+            CHECK(std::regex_search(row, std::regex("\\b" + inner + "\\b")));
+        }
+    }
+}
+
+TEST_CASE("the page for new platforms names every function of the interfaces and every platform")
+{
+    const std::string page = text_of(k_root / "docs/08_add_a_platform.md");
+    const std::string header = text_of(k_root / "platforms/workload/machine.h");
+    static const std::regex virtual_function(R"(virtual [^;{(]*[ &*](\w+)\()");
+    std::size_t functions = 0;
+    for (std::sregex_iterator at(header.begin(), header.end(), virtual_function), end; at != end; ++at) {
+        const std::string name = (*at)[1];
+        if (name == "machine" || name == "platform")
+            continue; // destructors
+        INFO(name);
+        CHECK(has(page, "`" + name + "("));
+        ++functions;
+    }
+    CHECK(functions > 20);
+    // The line that registers platforms, as it stands in the source.
+    const std::string source = text_of(k_root / "platforms/cli/load.cpp");
+    const std::string begin = "static const std::vector<const platform_info*> all{";
+    const std::size_t at = source.find(begin);
+    REQUIRE(at != std::string::npos);
+    CHECK(has(page, source.substr(at, source.find(';', at) - at)));
+}
