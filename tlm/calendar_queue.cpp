@@ -17,6 +17,8 @@ struct later_first {
 constexpr later_first later;
 constexpr std::uint32_t k_tune_interval = 2048; // buckets
 constexpr std::uint32_t k_max_shift = 40;
+constexpr std::size_t k_near = 32;      // places from the end of the present bucket
+constexpr std::uint64_t k_full = 12;    // events of a bucket that sorts quickly
 constexpr std::uint64_t k_large = 4096; // events pending; their state no longer fits the inner caches
 } // namespace
 
@@ -33,7 +35,7 @@ void event_list::insert(timeline_event* before, const timeline_event& event)
     std::rotate(begin() + at, end() - 1, end());
 }
 
-calendar_queue::calendar_queue() : buckets_(k_buckets), occupied_(k_buckets / 64, 0), spans_(k_spans) {}
+calendar_queue::calendar_queue() : buckets_(k_buckets), spans_(k_spans), moves_to_narrow_(k_tune_interval) {}
 
 void calendar_queue::furnish(event_list& to, std::vector<event_list>& rooms)
 {
@@ -43,14 +45,75 @@ void calendar_queue::furnish(event_list& to, std::vector<event_list>& rooms)
     rooms.pop_back();
 }
 
+/// Most events that fall into the present bucket are soon: a few places from the end. Those that are not must not move what is.
 void calendar_queue::insert_sorted(std::uint64_t time_ps, std::uint64_t order, std::uint64_t what)
 {
     const timeline_event event(time_ps, order, what);
-    // Most events that fall into the present bucket are soon: search from the end.
+    timeline_event* const nearest = current_.size() > k_near ? current_.end() - k_near : current_.begin();
     timeline_event* it = current_.end();
-    while (it != current_.begin() && later(event, *(it - 1)))
+    while (it != nearest && later(event, *(it - 1)))
         --it;
-    current_.insert(it, event);
+    if (it == current_.begin() || !later(event, *(it - 1))) {
+        extra_moves_ += static_cast<std::uint64_t>(current_.end() - it);
+        current_.insert(it, event);
+        return;
+    }
+    aside_.push_back(event);
+    std::push_heap(aside_.begin(), aside_.end(), later);
+    extra_moves_ += 64u - static_cast<unsigned>(__builtin_clzll(aside_.size())); // on its way in and out
+    if (extra_moves_ >= moves_to_narrow_)
+        narrow();
+}
+
+/// The present bucket is crowded: buckets as wide as a dozen of its events. Tuning, which waits for many buckets, may come late.
+void calendar_queue::narrow()
+{
+    std::uint64_t first_ps = k_never_ps, last_ps = 0;
+    const auto see = [&](const timeline_event& e) {
+        first_ps = std::min(first_ps, e.time_ps);
+        last_ps = std::max(last_ps, e.time_ps);
+    };
+    std::for_each(current_.begin(), current_.end(), see);
+    std::for_each(aside_.begin(), aside_.end(), see);
+    const std::uint64_t width_ps = (last_ps - first_ps) / (current_.size() + aside_.size()) * k_full;
+    std::uint32_t shift = 0;
+    while (width_ps >> shift > 1)
+        ++shift;
+    // Events of one time stay together in any bucket.
+    if (width_ps > 0 && shift < width_shift_)
+        rebuild(shift);
+    moves_to_narrow_ = extra_moves_ + 4 * size_ + k_tune_interval; // all of this, a few times for every event at most
+}
+
+const timeline_event* calendar_queue::first_of_two() const
+{
+    return current_.empty() || later(current_.back(), aside_.front()) ? &aside_.front() : &current_.back();
+}
+
+void calendar_queue::pop_of_two()
+{
+    if (first_of_two() == &aside_.front()) {
+        std::pop_heap(aside_.begin(), aside_.end(), later);
+        aside_.pop_back();
+    } else {
+        current_.pop();
+    }
+}
+
+std::uint64_t calendar_queue::next_ps() const
+{
+    if (!aside_.empty())
+        return first_of_two()->time_ps;
+    if (!current_.empty())
+        return current_.back().time_ps;
+    std::uint64_t next = k_never_ps;
+    if (const std::uint64_t bucket = next_bucket(); bucket != k_never_ps)
+        next = buckets_[bucket & k_mask].earliest_ps();
+    if (in_spans_ > 0) // a span may begin before the bucket
+        next = std::min(next, spans_[next_span() % k_spans].earliest_ps());
+    if (!far_.empty())
+        next = std::min(next, far_.front().time_ps);
+    return next;
 }
 
 void calendar_queue::push_far(std::uint64_t bucket, std::uint64_t time_ps, std::uint64_t order, std::uint64_t what)
@@ -58,6 +121,7 @@ void calendar_queue::push_far(std::uint64_t bucket, std::uint64_t time_ps, std::
     const std::uint64_t span = bucket >> k_span_shift;
     if (span - (cursor_ >> k_span_shift) < k_spans) {
         add(spans_[span % k_spans], span_rooms_, time_ps, order, what);
+        occupied_spans_.set(span);
         ++in_spans_;
         return;
     }
@@ -88,55 +152,37 @@ void calendar_queue::pull_far()
 /// one. Returns the first bucket that now does.
 std::uint64_t calendar_queue::spread_spans(std::uint64_t bucket)
 {
-    const std::uint64_t last = bucket == k_never_ps ? (cursor_ >> k_span_shift) + k_spans - 1 : bucket >> k_span_shift;
-    for (std::uint64_t span = (cursor_ >> k_span_shift) + 1; span <= last; ++span) {
-        event_list& waiting = spans_[span % k_spans];
-        if (waiting.empty())
-            continue;
-        cursor_ = (span << k_span_shift) - 1; // nothing lies before
-        in_spans_ -= waiting.size();
-        for (const timeline_event& event : waiting)
-            put(event.time_ps >> width_shift_, event.time_ps, event.order, event.what);
-        waiting.clear();
-        span_rooms_.emplace_back().swap(waiting);
-        return next_occupied();
-    }
-    return bucket;
+    const std::uint64_t span = next_span();
+    if (bucket != k_never_ps && span > bucket >> k_span_shift)
+        return bucket;
+    event_list& waiting = spans_[span % k_spans];
+    cursor_ = (span << k_span_shift) - 1; // nothing lies before
+    in_spans_ -= waiting.size();
+    for (const timeline_event& event : waiting)
+        put(event.time_ps >> width_shift_, event.time_ps, event.order, event.what);
+    waiting.clear();
+    span_rooms_.emplace_back().swap(waiting);
+    occupied_spans_.clear(span);
+    return next_bucket();
 }
 
-std::uint64_t calendar_queue::next_occupied() const
-{
-    // Slots are a window of k_buckets bucket numbers that starts at cursor_ + 1 (slot of cursor_ itself is empty).
-    const std::uint64_t start = (cursor_ + 1) & k_mask;
-    constexpr std::uint64_t words = k_buckets / 64;
-    for (std::uint64_t i = 0; i <= words; ++i) {
-        const std::uint64_t word_index = ((start >> 6) + i) % words;
-        std::uint64_t word = occupied_[word_index];
-        if (i == 0)
-            word &= ~std::uint64_t{0} << (start & 63);
-        if (i == words)
-            word &= ~(~std::uint64_t{0} << (start & 63));
-        if (word != 0) {
-            const std::uint64_t slot = word_index * 64 + static_cast<std::uint64_t>(__builtin_ctzll(word));
-            return cursor_ + 1 + ((slot - start) & k_mask);
-        }
-    }
-    return k_never_ps;
-}
-
-bool calendar_queue::advance()
+/// Takes the next bucket out, unless nothing in it comes before `before_ps`: the cursor stays where events may still be pushed.
+bool calendar_queue::advance(std::uint64_t before_ps)
 {
     if (size_ == 0)
         return false;
     if (visited_ >= k_tune_interval)
-        retune();
-    if (!current_.empty())
+        tune();
+    if (!current_.empty() || !aside_.empty())
         return true; // of the first bucket of all, which no cursor can be before
+    if (next_ps() >= before_ps)
+        return false;
     const std::uint64_t bucket = first_bucket();
     const std::uint64_t slot = bucket & k_mask;
+    current_.clear();
     rooms_.emplace_back().swap(current_); // empty, with its memory
     current_.swap(buckets_[slot]);
-    occupied_[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
+    occupied_.clear(slot);
     cursor_ = bucket;
     ++visited_;
     taken_ += current_.size();
@@ -194,7 +240,7 @@ void calendar_queue::sort_current()
 /// The first bucket that holds anything, when span and heap have given what is theirs; there is one.
 std::uint64_t calendar_queue::first_bucket()
 {
-    std::uint64_t bucket = next_occupied();
+    std::uint64_t bucket = next_bucket();
     if (in_spans_ > 0)
         bucket = spread_spans(bucket);
     if (bucket == k_never_ps) {
@@ -202,17 +248,17 @@ std::uint64_t calendar_queue::first_bucket()
         // The bucket of the cursor itself is not in the ring.
         --cursor_;
         pull_far();
-        bucket = next_occupied();
+        bucket = next_bucket();
     }
     return bucket;
 }
 
-void calendar_queue::retune()
+void calendar_queue::tune()
 {
     // Few events on the heap, and buckets that sort quickly; where both cannot be had, buckets of up to 40 events are cheaper than
     // the heap, and in a large system more events can be announced together. The order of events does not depend on the width.
     const bool beyond = far_pushes_ * 16 > taken_;
-    const std::uint64_t full = size_ > k_large || beyond ? 40 : 12;
+    const std::uint64_t full = size_ > k_large || beyond ? 40 : k_full;
     const bool crowded = taken_ > full * visited_;
     // Buckets of one event or two would make every event touch another bucket.
     const std::uint64_t few = beyond || size_ > k_large ? full / 3 : 3;
@@ -222,29 +268,39 @@ void calendar_queue::retune()
     far_pushes_ = 0;
     if ((crowded && width_shift_ == 0) || (sparse && width_shift_ >= k_max_shift) || crowded == sparse)
         return;
+    rebuild(crowded ? width_shift_ - 1 : width_shift_ + 1);
+}
+
+void calendar_queue::rebuild(std::uint32_t width_shift)
+{
     std::vector<timeline_event> all;
-    all.reserve(size_); // current_ is empty here
+    all.reserve(size_);
     const auto move_all = [&](auto& from) {
         all.insert(all.end(), from.begin(), from.end());
         from.clear();
     };
+    move_all(current_);
+    move_all(aside_);
     for (event_list& bucket : buckets_)
         move_all(bucket);
     for (event_list& span : spans_)
         move_all(span);
     move_all(far_);
     in_spans_ = 0;
-    std::fill(occupied_.begin(), occupied_.end(), 0);
-    width_shift_ = crowded ? width_shift_ - 1 : width_shift_ + 1;
-    // The cursor stays before the earliest event; what is pushed before that goes to current_.
-    const auto earliest =
-        std::min_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return later(b, a); });
-    cursor_ = earliest->time_ps >> width_shift_;
+    occupied_.clear_all();
+    occupied_spans_.clear_all();
+    // Nothing is pushed before the present bucket; it goes into the ring, too.
+    const std::uint64_t begin_ps = cursor_ << width_shift_;
+    width_shift_ = width_shift;
+    cursor_ = begin_ps >> width_shift_;
     if (cursor_ > 0)
         --cursor_;
     size_ -= all.size();
+    extra_moves_ += all.size();
+    moves_to_narrow_ = k_never_ps; // all go to the lists again, none to the present bucket but at time 0
     for (const timeline_event& event : all)
         push(event);
+    moves_to_narrow_ = extra_moves_ + 4 * size_ + k_tune_interval;
     far_pushes_ = 0;
 }
 

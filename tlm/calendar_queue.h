@@ -3,12 +3,18 @@
 //
 // Calendar queue in two steps: events in spans of time, spread into buckets of equal width when their span comes, sorted when their
 // bucket comes; the far future in a heap. Push and pop cost O(1) on average; no allocation once all have grown. Plain C++.
+//
+// Worst cases. A look at a far event moves nothing: next_ps() reads the earliest time of a bucket or span, and peek(before_ps) takes
+// out no bucket of a later time. What falls among the events of the present bucket goes a few places into them, or else onto a heap:
+// so no push costs more than O(log n), whatever the times. Wide buckets that fill are made narrower at once.
 #pragma once
 
 #include "tlm/units.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -82,10 +88,15 @@ public:
         if (size_ == capacity_)
             grow(size_ == 0 ? 16 : 2 * size_);
         places_[size_++] = timeline_event(time_ps, order, what);
+        earliest_ps_ = std::min(earliest_ps_, time_ps);
     }
     void insert(timeline_event* before, const timeline_event& event);
     void pop() { --size_; }
-    void clear() { size_ = 0; }
+    void clear()
+    {
+        size_ = 0;
+        earliest_ps_ = k_never_ps;
+    }
     /// `n` events, to be written.
     timeline_event* rewrite(std::size_t n)
     {
@@ -97,6 +108,7 @@ public:
 
     std::size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
+    std::uint64_t earliest_ps() const { return earliest_ps_; } ///< of what was pushed since it was cleared
     bool has_memory() const { return capacity_ != 0; }
     const timeline_event& back() const { return places_[size_ - 1]; }
     timeline_event* begin() { return places_.data(); }
@@ -108,6 +120,7 @@ public:
         places_.swap(other.places_);
         std::swap(size_, other.size_);
         std::swap(capacity_, other.capacity_);
+        std::swap(earliest_ps_, other.earliest_ps_);
     }
 
 private:
@@ -115,6 +128,38 @@ private:
 
     std::vector<timeline_event> places_;
     std::size_t size_ = 0, capacity_ = 0; ///< the latter of places_, which would have to divide for it
+    std::uint64_t earliest_ps_ = k_never_ps;
+};
+
+/// Which places of a ring hold anything.
+template <std::uint64_t places> class ring_occupancy {
+public:
+    void set(std::uint64_t i) { words_[(i % places) >> 6] |= std::uint64_t{1} << (i & 63); }
+    void clear(std::uint64_t i) { words_[(i % places) >> 6] &= ~(std::uint64_t{1} << (i & 63)); }
+    void clear_all() { std::fill(std::begin(words_), std::end(words_), 0); }
+    /// The first number from `from` on, once round the ring, whose place is occupied; k_never_ps if none is.
+    std::uint64_t next(std::uint64_t from) const
+    {
+        const std::uint64_t start = from % places;
+        for (std::uint64_t i = 0; i <= k_words; ++i) {
+            const std::uint64_t word_index = ((start >> 6) + i) % k_words;
+            std::uint64_t word = words_[word_index];
+            if (i == 0)
+                word &= ~std::uint64_t{0} << (start & 63);
+            if (i == k_words)
+                word &= ~(~std::uint64_t{0} << (start & 63));
+            if (word != 0) {
+                const std::uint64_t place = word_index * 64 + static_cast<std::uint64_t>(__builtin_ctzll(word));
+                return from + ((place - start) % places);
+            }
+        }
+        return k_never_ps;
+    }
+
+private:
+    static_assert(places % 64 == 0 && (places & (places - 1)) == 0);
+    static constexpr std::uint64_t k_words = places / 64;
+    std::uint64_t words_[k_words] = {};
 };
 
 class calendar_queue {
@@ -135,28 +180,36 @@ public:
             push_far(bucket, time_ps, order, what);
     }
 
-    /// Next event in order, or nullptr. Stays valid until the next push or pop.
-    const timeline_event* peek()
+    /// Next event in order, or nullptr where none comes before `before_ps`. Stays valid until the next push or pop.
+    const timeline_event* peek(std::uint64_t before_ps = k_never_ps)
     {
-        if (current_.empty() && !advance())
+        if (current_.empty() && aside_.empty() && !advance(before_ps))
             return nullptr;
-        return &current_.back();
+        const timeline_event* const next = aside_.empty() ? &current_.back() : first_of_two();
+        return next->time_ps < before_ps ? next : nullptr;
     }
     /// Remove what peek() returned.
     void pop()
     {
-        current_.pop();
         --size_;
+        if (aside_.empty())
+            current_.pop();
+        else
+            pop_of_two();
     }
+    /// Time of the next event, k_never_ps without one. Moves nothing: what is pushed next may well come before.
+    std::uint64_t next_ps() const;
     /// Number of the bucket that the next event is in, or was when it was pushed.
     std::uint64_t present() const { return cursor_; }
-    /// Events of a bucket from the present one on, in no order; beyond the present span not all of them.
+    /// Events of a bucket from the present one on, in no order; beyond the present span, and of a crowded bucket, not all of them.
     const event_list& events_of(std::uint64_t bucket) const
     {
         return bucket == cursor_ ? current_ : buckets_[bucket & k_mask];
     }
     bool empty() const { return size_ == 0; }
     std::uint64_t size() const { return size_; }
+    /// Events moved so far besides once into a bucket and once out of it: the work that a bad calendar makes.
+    std::uint64_t extra_moves() const { return extra_moves_; }
 
 private:
     static constexpr std::uint32_t k_span_shift = 8; ///< buckets of one span: 2^8 = k_buckets
@@ -168,7 +221,7 @@ private:
     {
         const std::uint64_t slot = bucket & k_mask;
         add(buckets_[slot], rooms_, time_ps, order, what);
-        occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
+        occupied_.set(slot);
     }
     /// To a bucket or span, which takes its memory from `rooms` where it has none.
     static void add(event_list& to, std::vector<event_list>& rooms, std::uint64_t time_ps, std::uint64_t order,
@@ -181,21 +234,29 @@ private:
     static void furnish(event_list& to, std::vector<event_list>& rooms);
     void insert_sorted(std::uint64_t time_ps, std::uint64_t order, std::uint64_t what);
     void push_far(std::uint64_t bucket, std::uint64_t time_ps, std::uint64_t order, std::uint64_t what);
-    bool advance();
+    const timeline_event* first_of_two() const;
+    void pop_of_two();
+    bool advance(std::uint64_t before_ps);
     std::uint64_t first_bucket();
     void sort_current();
     void pull_far();
     std::uint64_t spread_spans(std::uint64_t bucket);
-    void retune();
-    std::uint64_t next_occupied() const;
+    void tune();
+    void narrow();
+    void rebuild(std::uint32_t width_shift);
+    std::uint64_t next_bucket() const { return occupied_.next(cursor_ + 1); }
+    std::uint64_t next_span() const { return occupied_spans_.next((cursor_ >> k_span_shift) + 1); }
 
-    event_list current_; ///< sorted, next event last: every event up to the cursor's bucket
-    event_list sorted_;  ///< for sort_current()
+    event_list current_; ///< sorted, next event last: with aside_, every event up to the cursor's bucket
+    /// Heap of events up to the cursor's bucket that came when current_ held many that are earlier.
+    std::vector<timeline_event> aside_;
+    event_list sorted_; ///< for sort_current()
     std::vector<event_list> buckets_;
-    std::vector<std::uint64_t> occupied_;
+    ring_occupancy<k_buckets> occupied_;
     /// What lies beyond the buckets: spans of k_buckets buckets each, unsorted. Most events begin here: they go into one of a few spans, and
     /// later, a span at a time, into one of a few buckets; into one of thousands, each would touch cold memory.
     std::vector<event_list> spans_;
+    ring_occupancy<k_spans> occupied_spans_;
     /// Memory of buckets and spans that have been emptied, the last one first: it is still in the cache when the next one fills.
     std::vector<event_list> rooms_, span_rooms_;
     std::uint64_t in_spans_ = 0;      ///< events
@@ -206,6 +267,8 @@ private:
     std::uint32_t visited_ = 0;     ///< buckets since the last tuning
     std::uint64_t taken_ = 0;       ///< events in them
     std::uint64_t far_pushes_ = 0;  ///< onto the heap
+    std::uint64_t extra_moves_ = 0;
+    std::uint64_t moves_to_narrow_; ///< extra_moves_ at which a crowded bucket is looked at again
 };
 
 } // namespace weft

@@ -81,9 +81,8 @@ void timeline::drain()
         horizon_ps_ = idle > k_never_ps - kernel_now ? k_never_ps : kernel_now + idle;
     }
     draining_ = true;
-    while (const timeline_event* next = queue_.peek()) {
-        if (next->time_ps > kernel_now && next->time_ps >= horizon_ps_)
-            break;
+    // A look beyond the horizon would take out a bucket before which processes still schedule.
+    while (const timeline_event* next = queue_.peek(std::max(kernel_now + 1, horizon_ps_))) {
         if (queue_.present() != present_) {
             present_ = queue_.present();
             if (queue_.size() > k_many)
@@ -96,8 +95,8 @@ void timeline::drain()
         clients_[event.client()]->on_event(event.a(), event.kind());
     }
     draining_ = false;
-    if (const timeline_event* next = queue_.peek())
-        arm(next->time_ps);
+    if (const std::uint64_t next_ps = queue_.next_ps(); next_ps != k_never_ps)
+        arm(next_ps);
 }
 
 } // namespace weft

@@ -50,6 +50,7 @@ public:
 
     bool empty() const { return queue_.empty(); }
     std::uint64_t events() const { return events_; }           ///< handled so far
+    std::uint64_t extra_moves() const { return queue_.extra_moves(); } ///< see calendar_queue
     std::uint64_t activations() const { return activations_; } ///< kernel activations of the drain method
 
 private:

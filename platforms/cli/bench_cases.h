@@ -60,6 +60,9 @@ struct ub_case {
     std::uint32_t payload_bytes = 1024;
     std::uint64_t chunk_bytes = 128 << 10;
     bool shortest = false; ///< paths; else all
+    bool rtp = false;      ///< transport; else ctp
+    /// A link of the first board fails at this time.
+    std::uint64_t link_fails_at_ps = 0; ///< 0: none does
 };
 /// "hops_per_s", "events_per_hop", "hops", "time_us", "cpu_s", "resident_MiB".
 figures bench_ub_mesh(const ub_case& what);

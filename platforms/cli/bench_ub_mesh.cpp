@@ -21,6 +21,15 @@ ub_mesh_config config_of(const ub_case& what)
     config.ub.max_payload = data_size(what.payload_bytes);
     if (what.shortest)
         config.ub.paths = ub_path_use::shortest;
+    if (what.rtp)
+        config.ub.transport = ub_transport::rtp;
+    if (what.link_fails_at_ps != 0) {
+        ub_link_fault_config fault;
+        fault.from = "npu(p0,r0,b0,0)";
+        fault.to = "npu(p0,r0,b0,1)";
+        fault.at = duration(what.link_fails_at_ps);
+        config.faults.links = {fault};
+    }
     config.mesh.pods = what.pods;
     config.mesh.rack_rows = config.mesh.rack_cols = what.racks;
     config.mesh.hrs = what.racks > 1;

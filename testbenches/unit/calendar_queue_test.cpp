@@ -163,6 +163,80 @@ TEST_CASE("a calendar queue runs dry and starts again at any distance")
     t.drain();
 }
 
+/// Of the work besides one way in and one way out, what an event may cost on average: the way through a heap of 20,000, and the few
+/// places that an event may be moved by the next ones.
+constexpr double k_most_moves = 24;
+
+TEST_CASE("a calendar queue keeps its cost when one event is far away")
+{
+    // As the timeline does: it looks for the next event, the far one, and processes then schedule what comes before it.
+    constexpr std::uint64_t k_far_ps = 25'600'000;
+    constexpr std::uint64_t k_events = 20'000;
+    for (const bool looks_beyond : {false, true}) { // the timeline does not
+        twin t;
+        traffic_random r(11);
+        t.push(k_far_ps);
+        CHECK(t.queue.next_ps() == k_far_ps);
+        CHECK((t.queue.peek(looks_beyond ? k_never_ps : 1'000) != nullptr) == looks_beyond);
+        for (std::uint64_t i = 0; i < k_events; ++i)
+            t.push(r.below(static_cast<std::uint32_t>(k_far_ps)));
+        for (std::uint64_t i = 0; i < k_events; ++i) { // hold: one out and one in
+            t.pop();
+            t.push(std::min(t.now_ps + r.below(1'000'000), k_far_ps - 1));
+        }
+        t.drain();
+        INFO("moves per event " << static_cast<double>(t.queue.extra_moves()) / (2 * k_events));
+        CHECK(static_cast<double>(t.queue.extra_moves()) < k_most_moves * 2 * k_events);
+    }
+}
+
+TEST_CASE("a calendar queue keeps its cost when thousands of time-outs wait far away")
+{
+    twin t;
+    traffic_random r(12);
+    constexpr std::uint64_t k_events = 20'000;
+    for (std::uint64_t i = 0; i < 10'000; ++i)
+        t.push(25'600'000 + r.below(1'000));
+    for (std::uint64_t i = 0; i < k_events; ++i) { // one process after the other
+        t.push(t.now_ps + 1'000);
+        CHECK(t.queue.next_ps() == t.now_ps + 1'000);
+        t.pop();
+        CHECK(t.queue.peek(t.now_ps + 1) == nullptr);
+        CHECK(t.queue.next_ps() >= 25'600'000);
+    }
+    t.drain();
+    INFO("moves per event " << static_cast<double>(t.queue.extra_moves()) / (k_events + 10'000));
+    CHECK(static_cast<double>(t.queue.extra_moves()) < k_most_moves * (k_events + 10'000));
+}
+
+TEST_CASE("a calendar queue keeps its cost in a crowded bucket")
+{
+    constexpr std::uint64_t k_crowd = 20'000;
+    for (const std::uint64_t spread_ps : {0ull, 100ull, 400'000ull, 1'000'000'000ull}) {
+        twin t;
+        traffic_random r(13);
+        const auto at = [&] { return spread_ps == 0 ? 0 : r.next() % spread_ps; };
+        // Sparse events make the buckets wide; the crowd is within one of them, or two.
+        std::uint64_t sparse = 0;
+        for (; spread_ps > 1'000'000 && sparse < 200'000; ++sparse) {
+            t.push(t.now_ps + 100'000'000);
+            t.pop();
+        }
+        const std::uint64_t before = t.queue.extra_moves();
+        const std::uint64_t begin_ps = t.now_ps + 1'000;
+        for (std::uint64_t i = 0; i < k_crowd; ++i)
+            t.push(begin_ps + at());
+        for (std::uint64_t i = 0; i < 2 * k_crowd; ++i) {
+            t.pop();
+            t.push(t.now_ps + at());
+        }
+        t.drain();
+        const double per_event = static_cast<double>(t.queue.extra_moves() - before) / (3 * k_crowd);
+        INFO("spread " << spread_ps << " ps: moves per event " << per_event);
+        CHECK(per_event < k_most_moves);
+    }
+}
+
 TEST_CASE("equal times go by class then actor then sequence")
 {
     CHECK(make_order(event_class::memory, k_max_actors - 1, ~0u) < make_order(event_class::arrival, 0, 0));
