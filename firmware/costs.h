@@ -8,6 +8,8 @@
 // testbenches/system/rv64_test.cpp compares the sums with those counters and fails when firmware and table drift apart.
 #pragma once
 
+#include "hw/abi/hal.h"
+
 #include <cstdint>
 
 namespace weft::firmware::costs {
@@ -79,8 +81,6 @@ inline constexpr std::uint32_t k_switchml_sleep = 165; ///< arm the queue, go to
 inline constexpr std::uint32_t k_switchml_udp_start = 1172;  ///< set up a worker, and its end
 inline constexpr std::uint32_t k_switchml_send = 265;        ///< make and post a frame
 inline constexpr std::uint32_t k_switchml_receive = 239;     ///< take a frame, check it and find its slot
-inline constexpr std::uint32_t k_switchml_swap_block = 105;  ///< convert a block of int32, besides its elements
-inline constexpr std::uint32_t k_switchml_float_block = 133; ///< the same of float32, or look for its exponent
 inline constexpr std::uint32_t k_switchml_fill = 8;          ///< a word of zeros behind the last element
 // RDMA.
 inline constexpr std::uint32_t k_switchml_rdma_start = 2202; ///< set up a worker, and its end
@@ -91,12 +91,41 @@ inline constexpr std::uint32_t k_switchml_completion = 90;   ///< take an answer
 inline constexpr std::uint32_t k_switchml_piece = 83;        ///< copy up to 1 KiB from one place in HBM to another
 inline constexpr std::uint32_t k_switchml_clear = 184;       ///< clear such a piece first
 
-// Conversion of elements, by four: what an RV64 core without instructions for vectors or for swapping bytes executes. A server
-// core has both; how much faster that makes it is for worker.core.cpi to say.
-inline constexpr std::uint32_t k_switchml_elements = 4;
-inline constexpr std::uint32_t k_switchml_swap = 29;       ///< int32 from or to the network
-inline constexpr std::uint32_t k_switchml_exponent = 48;   ///< look for the largest magnitude
-inline constexpr std::uint32_t k_switchml_quantise = 93;   ///< float32 to the network
-inline constexpr std::uint32_t k_switchml_dequantise = 52; ///< and back
+// Loops over the elements of a packet, by eight of them: one column for each instruction set (core.instruction_set). Everything
+// above is scalar code, whose x86 instructions nobody has counted: the columns of x86 take its RV64 counts (assumed).
+//
+// rv64gc: counted, of an RV64 core without instructions for vectors or for swapping bytes; `add` counted in the listing of the
+// same loop with an addition (riscv64 gcc 12 -O2).
+// x86_sse, x86_avx2: what the published client does with vectors of floats (p4app-switchML, its build with VCL): PSHUFB swaps
+// bytes, CVTPS2DQ and CVTDQ2PS convert, DIVPS divides. Derived: the larger of
+//   the instructions of each loop, gcc 12 -O2 without unrolling; testbenches/issues/switchml_hosts_test.cpp executes and counts them;
+//   twice the cycles of an iteration on Broadwell, the testbed's Xeon E5-2630v4, by LLVM's model of it (llvm-mca 14), since cpi
+//   is 0.5 there. It is larger where a loop waits for one unit: DIVPS takes 10 cycles for eight floats either way (20.4 and 20.8
+//   instructions), MAXPS three from one to the next (6.2 instructions).
+// A block by itself, likewise: 2 to 8 instructions of an int32 and 4 to 20 of a float32 one, with its scale or exponent; and 22 for the
+// call, its place and its length (assumed).
+// Bytes come from and go to memory at core.copy_per_8_bytes besides.
+inline constexpr std::uint32_t k_switchml_elements = 8;
+struct element_costs {
+    std::uint32_t swap;        ///< int32 from or to the network
+    std::uint32_t exponent;    ///< look for the largest magnitude
+    std::uint32_t quantise;    ///< float32 to the network
+    std::uint32_t dequantise;  ///< and back
+    std::uint32_t add;         ///< int32 of the network to a sum
+    std::uint32_t swap_block;  ///< a packet of int32, besides its elements
+    std::uint32_t float_block; ///< the same of float32, or look for its exponent
+};
+inline constexpr element_costs k_rv64gc = {58, 96, 186, 104, 96, 105, 133};
+inline constexpr element_costs k_x86_sse = {14, 14, 18, 21, 18, 30, 42};
+inline constexpr element_costs k_x86_avx2 = {7, 7, 8, 21, 9, 30, 42};
+
+constexpr const element_costs& column_of(abi::instruction_set set)
+{
+    switch (set) {
+    case abi::instruction_set::x86_sse: return k_x86_sse;
+    case abi::instruction_set::x86_avx2: return k_x86_avx2;
+    default: return k_rv64gc;
+    }
+}
 
 } // namespace weft::firmware::costs

@@ -13,6 +13,9 @@
 // the last S = command.root ranks are servers, the others work. Every worker sends every server its shard, added on arrival;
 // every server sends every worker the sum. It goes chunk by chunk, as the packets of SwitchML do: chunk t of all shards counts on
 // semaphores t mod W, and a worker sends chunk t + W when it has all sums of chunk t, so a count belongs to one chunk. Colocated 2|U|(n-1)/n sent and received by each; else 2|U| in all by a worker.
+//   Where table.packet_cores says so, cores make, take and sum the packets, as the program over DPDK does that SwitchML was compared
+// with (Sapio et al., NSDI 2021, section 6.1: 256 elements a packet, servers of eight cores): the DMA engine still moves the data,
+// this core is charged what one of those cores does meanwhile. A rank's own shard costs its cores the same; it does not cross the network.
 //   What is in the buffer of a server of its own is added too: the host clears it. It keeps its shard of the result.
 //   Additions may arrive as soon as all have entered: the barrier of all_to_all.
 #include "firmware/collectives/collectives.h"
@@ -70,6 +73,66 @@ abi::status halve_and_double(exchange& x)
     return {};
 }
 
+constexpr std::uint32_t k_packet_elements = 256; ///< section 6.1
+constexpr std::uint32_t k_packet_bytes = k_packet_elements * 4;
+constexpr std::uint32_t k_packets_at_a_time = 32; ///< appendix B
+
+/// What cores do for packets: the steps of SwitchML's worker over UDP, and additions.
+class packet_work {
+public:
+    /// `cores` share the packets, none the state: every packet is one core's.
+    packet_work(exchange& x, std::uint32_t cores)
+        : x_(x), cores_(cores), column_(costs::column_of(x.hal.charged_as())),
+          float_(x.command.type == abi::element_type::float32)
+    {
+    }
+
+    /// A worker: from the tensor to frames. float32 is read once more, for its exponent.
+    void send(abi::element_range piece)
+    {
+        const std::uint32_t work = float_ ? 2 * column_.float_block + loop(column_.exponent + column_.quantise)
+                                          : column_.swap_block + loop(column_.swap);
+        charge(piece, 1, costs::k_switchml_send + work, float_ ? 3 : 2);
+    }
+    /// And from the frames of sums to the tensor.
+    void take_sums(abi::element_range piece)
+    {
+        const std::uint32_t work = float_ ? column_.float_block + loop(column_.dequantise)
+                                          : column_.swap_block + loop(column_.swap);
+        charge(piece, 1, costs::k_switchml_receive + work, 2);
+    }
+    /// A server: frames of `workers` to sums, which are read and written.
+    void add(abi::element_range piece, std::uint32_t workers)
+    {
+        charge(piece, workers, costs::k_switchml_receive + column_.swap_block + loop(column_.add), 3);
+    }
+    /// And sums to the frames for `workers`.
+    void answer(abi::element_range piece, std::uint32_t workers)
+    {
+        charge(piece, workers, costs::k_switchml_send + column_.swap_block + loop(column_.swap), 2);
+    }
+
+private:
+    static constexpr std::uint32_t loop(std::uint32_t of_eight)
+    {
+        return k_packet_elements / costs::k_switchml_elements * of_eight;
+    }
+    void charge(abi::element_range piece, std::uint32_t times, std::uint32_t work, std::uint32_t copies)
+    {
+        if (cores_ == 0 || piece.count == 0)
+            return;
+        const std::uint64_t packets = (piece.count + k_packet_elements - 1) / k_packet_elements * times;
+        const auto own = static_cast<std::uint32_t>((packets + cores_ - 1) / cores_);
+        x_.hal.compute(own * (work + costs::k_switchml_turn / k_packets_at_a_time));
+        x_.hal.charge_copies(x_.context.table.hbm_base + x_.command.buffer_offset, k_packet_bytes, own * copies);
+    }
+
+    exchange& x_;
+    const std::uint32_t cores_;
+    const costs::element_costs& column_;
+    const bool float_;
+};
+
 /// One collective of parameter_server, as worker, server or both.
 struct server_job {
     explicit server_job(exchange& e)
@@ -78,7 +141,9 @@ struct server_job {
           workers(dedicated != 0 ? e.context.table.ranks - dedicated : e.context.table.ranks),
           first_server(dedicated != 0 ? workers : 0),
           // The first shard is the longest.
-          rounds(out.chunks(shard(first_server)))
+          rounds(out.chunks(shard(first_server))),
+          // A server on a worker's machine has as many cores again; this core stands for one of either in turn.
+          cores(e, e.context.table.packet_cores * (dedicated != 0 ? 1 : 2))
     {
     }
 
@@ -109,17 +174,28 @@ struct server_job {
     abi::status contribute(std::uint32_t round)
     {
         if (round >= k_server_window)
-            if (abi::status s = x.wait_expected(k_sem_from_server + round % k_server_window); !s.ok())
+            if (abi::status s = collect(round - k_server_window); !s.ok())
                 return s;
         x.context.expected[k_sem_from_server + round % k_server_window] += busy_servers(round);
         for (std::uint32_t i = 1; i <= servers; ++i) {
             const std::uint32_t server = first_server + (rank + i) % servers;
+            cores.send(piece(server, round));
             if (server == rank)
                 continue;
             const std::uint32_t semaphore = k_sem_to_server + round % k_server_window;
             if (abi::status s = out.send(piece(server, round), server, semaphore, true); !s.ok())
                 return s;
         }
+        return {};
+    }
+
+    /// All sums of a round.
+    abi::status collect(std::uint32_t round)
+    {
+        if (abi::status s = x.wait_expected(k_sem_from_server + round % k_server_window); !s.ok())
+            return s;
+        for (std::uint32_t server = first_server; server < first_server + servers; ++server)
+            cores.take_sums(piece(server, round));
         return {};
     }
 
@@ -133,6 +209,8 @@ struct server_job {
         x.peer = x.context.table.ranks; // whoever is late is not known by one counter
         if (abi::status s = x.wait_expected(k_sem_to_server + round % k_server_window); !s.ok())
             return s;
+        cores.add(mine, workers);
+        cores.answer(mine, workers);
         for (std::uint32_t i = 1; i <= workers; ++i) {
             const std::uint32_t worker = (rank + i) % workers;
             const std::uint32_t semaphore = k_sem_from_server + round % k_server_window;
@@ -161,8 +239,8 @@ struct server_job {
                     return s;
         }
         x.peer = x.context.table.ranks;
-        for (std::uint32_t i = 0; works && i < k_server_window; ++i)
-            if (abi::status s = x.wait_expected(k_sem_from_server + i); !s.ok())
+        for (std::uint32_t round = rounds > k_server_window ? rounds - k_server_window : 0; works && round < rounds; ++round)
+            if (abi::status s = collect(round); !s.ok())
                 return s;
         return {};
     }
@@ -175,6 +253,7 @@ struct server_job {
     std::uint32_t workers;
     std::uint32_t first_server;
     std::uint32_t rounds;
+    packet_work cores;
 };
 
 } // namespace

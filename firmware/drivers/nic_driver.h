@@ -34,6 +34,8 @@ public:
     /// Completes the check word of `e` and copies it into the send ring, waiting for a free entry if there is none. The device
     /// does not see it before doorbell().
     abi::status post(abi::nic_send_entry& e, std::uint64_t timeout_ns);
+    /// Entries that were posted and not yet announced.
+    std::uint32_t held() const { return posted_ - told_; }
     /// Tells the device about everything posted; no access when there is nothing new.
     abi::status doorbell();
 

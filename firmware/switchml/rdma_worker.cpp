@@ -133,7 +133,7 @@ private:
 
     abi::status turn()
     {
-        for (std::uint32_t i = 0; i < k_batch && begun_ < first_uses_; ++i, ++begun_) {
+        for (std::uint32_t i = 0; i < k_message_batch && begun_ < first_uses_; ++i, ++begun_) {
             const std::uint32_t position = (context_.shift + begun_) % (2 * window_);
             const bool second = position >= window_;
             const std::uint32_t group = position - (second ? window_ : 0);
@@ -144,7 +144,7 @@ private:
             if (abi::status s = begin(group, begun_); !s.ok())
                 return s;
         }
-        return serve(*this, timers_);
+        return serve(*this, timers_, true);
     }
 
     // Asks for the exponent of the block whose integers use `block` + window will carry.

@@ -53,6 +53,8 @@ abi::status check_job(const abi::platform_table& table, const abi::switchml::tab
         return corrupted("switchml.nic_queues", job.nic_queues);
     if (!power_of_two(job.nic_ring_entries) || job.nic_ring_entries > 1u << 20)
         return corrupted("switchml.nic_ring_entries", job.nic_ring_entries);
+    if (job.packet_batch == 0)
+        return corrupted("switchml.packet_batch", job.packet_batch);
     if (job.timeout_ns == 0)
         return corrupted("switchml.timeout_ns", job.timeout_ns);
     const std::uint64_t bytes = nic_area_bytes(job);

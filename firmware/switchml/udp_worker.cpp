@@ -74,13 +74,14 @@ private:
 
     abi::status turn()
     {
-        for (std::uint32_t i = 0; i < k_batch && begun_ < first_uses_; ++i, ++begun_) {
+        const bool first = begun_ < first_uses_; // the client sends the first packets without its buffer
+        for (std::uint32_t i = 0; i < batch_ && begun_ < first_uses_; ++i, ++begun_) {
             const std::uint32_t position = (context_.shift + begun_) % (2 * window_);
             const bool second = position >= window_;
             if (abi::status s = start(position - (second ? window_ : 0), begun_, second && !lossless_); !s.ok())
                 return s;
         }
-        return serve(*this, timers_);
+        return serve(*this, timers_, first);
     }
 
     // Begins a use of a slot: fills its buffer and sends it.
@@ -97,26 +98,26 @@ private:
                 quantise_block(words(), payload_ / 4, s.agreed_exponent, job_.workers);
             else
                 swap_block(words(), payload_ / 4);
-            charge_conversion(costs::k_switchml_quantise);
+            charge_conversion(column().quantise);
             hal_.copy_out(buffer_of(slot), words(), payload_);
         }
         if (float_) {
             s.sent_exponent = abi::k_min_exponent;
             if (use < share_.blocks) {
                 load(use);
-                charge_conversion(costs::k_switchml_exponent);
+                charge_conversion(column().exponent);
                 s.sent_exponent = exponent_of_block(words(), payload_ / 4);
             }
         }
         return send(slot);
     }
 
-    // A block: of int32 its bytes are swapped, of float32 it takes `float_cost` for four elements.
+    // A block: of int32 its bytes are swapped, of float32 it takes `float_cost` for eight elements.
     void charge_conversion(std::uint32_t float_cost)
     {
-        const std::uint32_t fours = payload_ / 4 / costs::k_switchml_elements;
-        charge(float_ ? costs::k_switchml_float_block + fours * float_cost
-                      : costs::k_switchml_swap_block + fours * costs::k_switchml_swap);
+        const std::uint32_t eights = payload_ / 4 / costs::k_switchml_elements;
+        charge(float_ ? column().float_block + eights * float_cost
+                      : column().swap_block + eights * column().swap);
     }
 
     // A block into `words`; the last packet is a whole one too.
@@ -171,7 +172,7 @@ private:
                 dequantise_block(words(), payload_ / 4, s.agreed_exponent, job_.workers);
             else
                 swap_block(words(), payload_ / 4);
-            charge_conversion(costs::k_switchml_dequantise);
+            charge_conversion(column().dequantise);
             const std::uint32_t block = block_of(s.use);
             hal_.copy_out(address_of(share_.first + std::uint64_t{block} * job_.elements_per_packet), words(),
                           elements_of(block, job_.elements_per_packet) * 4);
@@ -218,12 +219,14 @@ private:
             timeout_.on_timeout();
             if (abi::status s = send(slot); !s.ok())
                 return s;
-            if (++batch % k_batch != 0)
+            if (++batch % batch_ != 0)
                 continue;
             pay();
             if (abi::status s = nic_.doorbell(); !s.ok())
                 return s;
         }
+        if (batch == 0)
+            return {};
         pay();
         return nic_.doorbell();
     }

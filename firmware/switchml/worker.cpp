@@ -11,6 +11,8 @@ switchml_worker::switchml_worker(abi::hal& hal, nic_driver& nic, firmware_contex
     : hal_(hal), nic_(nic), context_(context), command_(command), job_(context.job),
       share_(share_of(context.job, command.count)), window_(window), float_(command.type == abi::element_type::float32),
       lossless_(command.algo == abi::algorithm::switchml_lossless),
+      batch_(context.job.protocol == abi::switchml::transport::rdma ? k_message_batch : context.job.packet_batch),
+      hold_ns_(context.job.protocol == abi::switchml::transport::rdma ? 0 : context.job.transmit_hold_ns),
       timeout_(context.job.timeout_ns, context.job.backoff_after)
 {
     first_uses_ = share_.blocks < window_ ? share_.blocks : window_;
@@ -21,12 +23,12 @@ switchml_worker::switchml_worker(abi::hal& hal, nic_driver& nic, firmware_contex
                                                                                : costs::k_switchml_udp_start));
 }
 
-std::uint64_t switchml_worker::sleep_ns(std::uint64_t timer_ns) const
+std::uint64_t switchml_worker::sleep_ns(std::uint64_t wake_ns) const
 {
     const std::uint64_t waited = now_ns_ - progress_ns_;
     const std::uint64_t left = waited < command_.timeout_ns ? command_.timeout_ns - waited : 0;
-    const std::uint64_t until_timer = timer_ns > now_ns_ ? timer_ns - now_ns_ : 1;
-    return left < until_timer ? left : until_timer;
+    const std::uint64_t until = wake_ns > now_ns_ ? wake_ns - now_ns_ : 1;
+    return left < until ? left : until;
 }
 
 abi::status switchml_worker::give_up()

@@ -28,9 +28,8 @@ namespace weft::firmware {
 /// What both transports share: uses, positions, progress and the answer.
 class switchml_worker {
 protected:
-    /// Packets (UDP) or messages (RDMA) between two looks at the ring, and between two doorbells: a burst must not keep the
-    /// switch waiting.
-    static constexpr std::uint32_t k_batch = 4;
+    /// RDMA: messages between two looks at the ring, and between two doorbells: a burst must not keep the switch waiting.
+    static constexpr std::uint32_t k_message_batch = 4;
 
     switchml_worker(abi::hal& hal, nic_driver& nic, firmware_context& context, const abi::command& command,
                     std::uint32_t window);
@@ -59,35 +58,43 @@ protected:
         ++answered_;
         progress_ns_ = now_ns_;
     }
-    /// How long to sleep at most, 0: the time is up. `timer_ns` is when a timer ends.
-    std::uint64_t sleep_ns(std::uint64_t timer_ns) const;
+    /// How long to sleep at most, 0: the time is up. `wake_ns` is when something is to be done.
+    std::uint64_t sleep_ns(std::uint64_t wake_ns) const;
     abi::status give_up();
     void finish(collective_result& result, const abi::status& status);
 
     /// The part of a turn that does not depend on the transport: takes what has come, tells the NIC what is new, sends again
-    /// what is late and, where nothing is left to do, sleeps. `worker` receives one entry and sends late ones again.
-    template <class Worker, class Timers> abi::status serve(Worker& worker, const Timers& timers)
+    /// what is late and, where nothing is left to do, sleeps. `worker` receives one entry and sends late ones again. The NIC is
+    /// told of a whole batch, `at_once` of any, and of a part of one when nothing has come and the hold is over: what the
+    /// transmit buffer of the published client does.
+    template <class Worker, class Timers> abi::status serve(Worker& worker, const Timers& timers, bool at_once)
     {
         std::uint32_t news = 0;
         charge(costs::k_switchml_turn);
         if (abi::status s = nic_.look(news); !s.ok())
             return s;
-        for (std::uint32_t i = 0; i < k_batch && i < news; ++i)
+        for (std::uint32_t i = 0; i < batch_ && i < news; ++i)
             if (abi::status s = worker.receive(); !s.ok())
                 return s;
         pay(); // the work comes before the doorbell
-        if (abi::status s = nic_.doorbell(); !s.ok())
-            return s;
+        now_ns_ = hal_.now_ns();
+        const bool drains = news == 0 && now_ns_ - drained_ns_ >= hold_ns_;
+        if (drains)
+            drained_ns_ = now_ns_;
+        if (drains || at_once || hold_ns_ == 0 || nic_.held() >= batch_)
+            if (abi::status s = nic_.doorbell(); !s.ok())
+                return s;
         if (abi::status s = nic_.release(); !s.ok())
             return s;
-        now_ns_ = hal_.now_ns();
         bool resent = false;
         if (abi::status s = worker.send_late_ones_again(resent); !s.ok())
             return s;
         if (news != 0 || resent || begun_ < first_uses_ || finished())
             return {};
-        const std::uint64_t sleep =
-            sleep_ns(timers.none() ? ~std::uint64_t{0} : timers.started_ns(timers.oldest()) + timeout_.ns());
+        std::uint64_t wake_ns = timers.none() ? ~std::uint64_t{0} : timers.started_ns(timers.oldest()) + timeout_.ns();
+        if (nic_.held() != 0 && drained_ns_ + hold_ns_ < wake_ns)
+            wake_ns = drained_ns_ + hold_ns_;
+        const std::uint64_t sleep = sleep_ns(wake_ns);
         if (sleep == 0)
             return give_up();
         charge(costs::k_switchml_sleep);
@@ -106,6 +113,13 @@ protected:
         work_ = 0;
     }
 
+    /// Costs of loops over elements. An RV64 core executes them, so that none is looked up.
+#ifdef __riscv
+    static constexpr const costs::element_costs& column() { return costs::k_rv64gc; }
+#else
+    const costs::element_costs& column() const { return costs::column_of(hal_.charged_as()); }
+#endif
+
     abi::hal& hal_;
     nic_driver& nic_;
     firmware_context& context_;
@@ -115,6 +129,8 @@ protected:
     const std::uint32_t window_; ///< slots, or groups of them
     const bool float_;
     const bool lossless_;
+    const std::uint32_t batch_;   ///< packets or messages at a time
+    const std::uint64_t hold_ns_; ///< for a part of a batch
     std::uint32_t uses_ = 0;     ///< to be answered
     std::uint32_t last_use_ = 0; ///< one above the highest
     std::uint32_t first_uses_ = 0;
@@ -123,6 +139,7 @@ protected:
     std::uint32_t sent_ = 0; ///< blocks, with those sent again
     std::uint64_t now_ns_ = 0;
     std::uint64_t progress_ns_ = 0;
+    std::uint64_t drained_ns_ = 0; ///< when parts of a batch were last let go
     retransmission_timeout timeout_;
     std::uint32_t work_ = 0; ///< not yet charged
 };

@@ -30,6 +30,9 @@ struct bus_fault {
     std::uint64_t address = 0;
 };
 
+/// Whose instructions a core is charged: the columns of firmware/costs.h.
+enum class instruction_set : std::uint8_t { rv64gc, x86_sse, x86_avx2 };
+
 class hal {
 public:
     virtual std::uint32_t read32(std::uint64_t address) = 0;
@@ -49,6 +52,16 @@ public:
                             std::uint64_t timeout_ns) = 0;
 
     virtual void compute(std::uint32_t work) = 0; ///< charge this many instructions
+    /// What those instructions are. A core that executes its firmware instead of being charged leaves it alone.
+    virtual instruction_set charged_as() const { return instruction_set::rv64gc; }
+    /// Charge `times` copies of `bytes` from `address`, each as long as one takes now; another engine moves the data. At most
+    /// k_hal_most_charged_bytes. An RV64 core is not charged.
+    virtual void charge_copies(std::uint64_t address, std::uint32_t bytes, std::uint32_t times)
+    {
+        static_cast<void>(address);
+        static_cast<void>(bytes);
+        static_cast<void>(times);
+    }
     virtual std::uint64_t now_ns() = 0;           ///< simulated time
     virtual void log(const char* text, std::uint64_t value) = 0;
     virtual bus_fault fault() const = 0;
@@ -59,6 +72,8 @@ public:
 protected:
     ~hal() = default;
 };
+
+inline constexpr std::uint32_t k_hal_most_charged_bytes = 1024;
 
 /// Instructions between two reads of poll_until() besides the interval, on an RV64 core (firmware/boot/boot.cpp).
 inline constexpr std::uint32_t k_hal_poll_instructions = 15;

@@ -61,7 +61,8 @@ struct platform_table {
     std::uint32_t dma_ports = 0;        ///< local ports between the DMA and the fabric; queue q uses port q % dma_ports
     std::uint32_t dma_ring_entries = 0; ///< descriptors per ring, a power of two
     std::uint32_t failed_regions = 0;   ///< entries of `failed`; disjoint
-    std::uint32_t reserved = 0;         ///< no hidden padding: the check word covers every byte
+    /// Cores of a machine that make and take the packets of parameter servers; 0: the DMA engine alone moves and sums them.
+    std::uint32_t packet_cores = 0;
     failed_region failed[k_max_failed_regions] = {};
     std::uint64_t dma_base = k_dma_base;
     std::uint64_t mailbox_base = k_mailbox_base;

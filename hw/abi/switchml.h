@@ -257,7 +257,7 @@ constexpr std::uint32_t switch_queue_pair(std::uint32_t worker, std::uint32_t qu
 /// other machines.
 inline constexpr std::uint64_t k_table_address = 0x0000'1400;
 inline constexpr std::uint32_t k_table_magic = 0x4c'4d'57'53; ///< "SWML"
-inline constexpr std::uint32_t k_table_version = 1;
+inline constexpr std::uint32_t k_table_version = 2;
 
 enum class transport : std::uint32_t { udp = 0, rdma = 1 };
 
@@ -286,9 +286,13 @@ struct table {
     /// The retransmission timeout doubles after this many timeouts of a core in one collective, again after twice as many more,
     /// and so on; 0: it never does. The P4 client: 100 (quoted).
     std::uint32_t backoff_after = 0;
+    /// UDP: packets that a core takes, and announces to the NIC, at a time.
+    std::uint32_t packet_batch = 32;
+    /// UDP: fewer are announced when nothing has come and this time has passed since the last time that was so; 0: at once.
+    std::uint32_t transmit_hold_ns = 0;
     std::uint32_t reserved = 0;
     std::uint64_t check = 0; ///< check_word of everything before it
 };
-static_assert(sizeof(table) == 120, "table layout is part of the ABI");
+static_assert(sizeof(table) == 128, "table layout is part of the ABI");
 
 } // namespace weft::abi::switchml

@@ -45,8 +45,17 @@ template <> struct enum_names<core_model> {
                                                                     {core_model::rv64, "rv64"}};
 };
 
+template <> struct enum_names<abi::instruction_set> {
+    static constexpr std::pair<abi::instruction_set, const char*> values[] = {
+        {abi::instruction_set::rv64gc, "rv64gc"},
+        {abi::instruction_set::x86_sse, "x86_sse"},
+        {abi::instruction_set::x86_avx2, "x86_avx2"}};
+};
+
 struct core_config {
     core_model model = core_model::native;
+    /// A key of platforms whose firmware has loops that differ (SwitchML); elsewhere it stays as it is.
+    abi::instruction_set instruction_set = abi::instruction_set::rv64gc;
     std::string elf;
     frequency clock{940'000'000};
     double cpi = 0.2;

@@ -46,6 +46,21 @@ void native_core::compute(std::uint32_t work)
     charge(ps_of_instructions(work)); // by itself: the same work takes the same time whatever was before
 }
 
+void native_core::charge_copy(std::uint32_t bytes)
+{
+    charge_cycles(cycle_count((std::uint64_t{bytes} + 7) / 8 * config_.copy_per_8_bytes.value()));
+}
+
+void native_core::charge_copies(std::uint64_t address, std::uint32_t bytes, std::uint32_t times)
+{
+    if (times == 0)
+        return;
+    unsigned char nowhere[abi::k_hal_most_charged_bytes];
+    const std::uint64_t start_ps = local_now_ps();
+    copy_in(nowhere, address, std::min(bytes, abi::k_hal_most_charged_bytes));
+    charge((local_now_ps() - start_ps) * (times - 1));
+}
+
 std::uint64_t native_core::now_ns()
 {
     const std::uint64_t now = local_now_ps() / 1000;
@@ -117,7 +132,7 @@ void native_core::copy_in(void* to, std::uint64_t from_address, std::uint32_t by
         return;
     bytes_copied.add(bytes);
     read(from_address, to, bytes);
-    charge_cycles(cycle_count((std::uint64_t{bytes} + 7) / 8 * config_.copy_per_8_bytes.value()));
+    charge_copy(bytes);
 }
 
 void native_core::copy_out(std::uint64_t to_address, const void* from, std::uint32_t bytes)
@@ -126,7 +141,7 @@ void native_core::copy_out(std::uint64_t to_address, const void* from, std::uint
         return;
     bytes_copied.add(bytes);
     write(to_address, from, bytes);
-    charge_cycles(cycle_count((std::uint64_t{bytes} + 7) / 8 * config_.copy_per_8_bytes.value()));
+    charge_copy(bytes);
 }
 
 // ---- interrupts

@@ -37,6 +37,8 @@ public:
     bool poll_until(std::uint64_t address, std::uint32_t mask, std::uint32_t expected,
                     std::uint64_t timeout_ns) override;
     void compute(std::uint32_t work) override;
+    abi::instruction_set charged_as() const override { return config_.instruction_set; }
+    void charge_copies(std::uint64_t address, std::uint32_t bytes, std::uint32_t times) override;
     std::uint64_t now_ns() override;
     void log(const char* text, std::uint64_t value) override;
     abi::bus_fault fault() const override { return fault_; }
@@ -44,6 +46,7 @@ public:
 
 private:
     void run();
+    void charge_copy(std::uint32_t bytes);
     bool read(std::uint64_t address, void* to, std::uint32_t bytes);
     void write(std::uint64_t address, const void* from, std::uint32_t bytes);
     void record_fault(std::uint64_t address, bool was_write);

@@ -153,16 +153,22 @@ struct switchml_job_config {
 // A server, as its NIC and cores see it. No public figures: clock, instructions and memory are assumed.
 struct server_core_config : core_config {
     server_core_config();
+    std::vector<config_problem> validate() const;
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         static constexpr std::pair<const char*, const char*> k_sources[] = {
             {"clock", "assumed: a server core"},
             {"cpi", "assumed: two instructions a cycle"},
             {"mmio_overhead", "assumed"},
+            {"copy_per_8_bytes", "assumed: 17.6 GB/s of one core from or to the last-level cache and memory"},
             {"irq_wake", "assumed: a poll loop rather than an interrupt"},
         };
         with_sources sourced(visit, k_sources);
         core_config::fields(self, sourced);
+        visit("instruction_set", self.instruction_set,
+              "Whose instructions the loops over elements are charged in: rv64gc, scalar; x86_sse and x86_avx2, as the "
+              "published client converts; native only",
+              "columns of firmware/costs.h. The paper: x86 SSE and AVX, Sapio et al., section 6.3 and appendix B (Q)");
     }
 };
 struct server_bus_config : bus_config {
@@ -184,6 +190,8 @@ struct server_memory_config : hbm_config {
 
 struct switchml_worker_config {
     std::uint32_t cores = 4;
+    packet_count packet_batch{32};
+    duration transmit_hold{10'000'000};
     server_core_config core;
     server_bus_config bus;
     local_memory_config local_memory;
@@ -196,6 +204,12 @@ struct switchml_worker_config {
     {
         visit("cores", self.cores, "Cores that run the worker's firmware and share every tensor",
               "4 threads, P4 client (Q); 8 at 100 Gb/s, Sapio et al. section 6 (Q)");
+        visit("packet_batch", self.packet_batch, "Packets that a core takes, and announces to the NIC, at a time; udp only",
+              "32, Sapio et al., appendix B (Q); P4 client: 64 (Q)");
+        visit("transmit_hold", self.transmit_hold,
+              "A part of a batch is announced when nothing has come and this time has passed since that was last so; 0: at "
+              "once; udp only",
+              "10 us, P4 client, bulk_drain_tx_us (Q)");
         visit("core", self.core, "One core", "");
         visit("bus", self.bus, "Bus between core and devices", "");
         visit("local_memory", self.local_memory, "Core-local memory", "");

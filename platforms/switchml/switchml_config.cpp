@@ -110,6 +110,17 @@ server_core_config::server_core_config()
     irq_wake = cycle_count(200);
 }
 
+std::vector<config_problem> server_core_config::validate() const
+{
+    std::vector<config_problem> p = core_config::validate();
+    if (model == core_model::rv64 && instruction_set != abi::instruction_set::rv64gc)
+        p.push_back({severity::error, "instruction_set",
+                     fmt::format("is {}, but an rv64 core executes RISC-V instructions and is charged those; write "
+                                 "instruction_set: rv64gc, or model: native.",
+                                 name_of(instruction_set))});
+    return p;
+}
+
 server_memory_config::server_memory_config()
 {
     capacity = data_size(8ull << 30);
@@ -125,6 +136,13 @@ std::vector<config_problem> switchml_worker_config::validate() const
     if (cores < 1 || cores > firmware::k_switchml_cores)
         p.push_back(
             {severity::error, "cores", fmt::format("is {}, must be 1 to {}.", cores, firmware::k_switchml_cores)});
+    if (packet_batch.value() < 1 || packet_batch.value() > firmware::k_max_window)
+        p.push_back({severity::error, "packet_batch",
+                     fmt::format("is {}, must be 1 to {}: a core has no more packets under way.", packet_batch.value(),
+                                 firmware::k_max_window)});
+    if (transmit_hold.value() > 1'000'000'000'000)
+        p.push_back({severity::error, "transmit_hold",
+                     fmt::format("is {}, must be at most 1 s.", to_string(transmit_hold))});
     if (nic.queues < cores)
         p.push_back({severity::error, "nic.queues",
                      fmt::format("is {}, but each of {} cores needs a queue of its own.", nic.queues, cores)});
@@ -166,6 +184,7 @@ abi::platform_table switchml_config::ranks_table(std::uint32_t rank) const
     t.dim_count = 1;
     t.dims[0] = machines();
     t.coord[0] = rank;
+    t.packet_cores = worker.cores;
     t.wrap[0] = 1; // the switch brings everybody one hop from everybody
     return t;
 }
@@ -190,6 +209,8 @@ abi::switchml::table switchml_config::table(std::uint32_t rank, std::uint32_t co
     t.nic_ring_entries = std::max(64u, next_power_of_two(2 * std::min(job.slots / worker.cores, 512u)));
     t.timeout_ns = job.timeout.value() / 1000;
     t.backoff_after = job.backoff_after;
+    t.packet_batch = static_cast<std::uint32_t>(worker.packet_batch.value());
+    t.transmit_hold_ns = static_cast<std::uint32_t>(worker.transmit_hold.value() / 1000);
     t.nic_base = abi::k_nic_base;
     t.own_mac = worker_mac(rank);
     t.own_ip = worker_ip(rank);
@@ -502,6 +523,10 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
         p.push_back({severity::error, "job.timeout",
                      fmt::format("is {}, not below firmware_timeout = {}, after which a worker gives up.",
                                  to_string(job.timeout), to_string(run.firmware_timeout))});
+    if (job.transport == abi::switchml::transport::udp && worker.transmit_hold.value() >= job.timeout.value())
+        p.push_back({severity::error, "worker.transmit_hold",
+                     fmt::format("is {}, not below job.timeout = {}: packets would be late before they are sent.",
+                                 to_string(worker.transmit_hold), to_string(job.timeout))});
     const std::uint64_t room = nic_area_offset();
     if (largest > room)
         p.push_back({severity::error, run.workload.empty() ? "training_step" : "workload",

@@ -40,7 +40,6 @@ std::optional<double> scaled(const std::optional<double>& value, double by)
 struct network {
     const char* file_udp;
     const char* file_rdma;
-    const char* file_knee; ///< of the two the one that reaches the line rate
     double rate_gbps;
     std::uint32_t slots;
     double low_us; ///< end-to-end delays for which appendix C gives this pool
@@ -48,10 +47,33 @@ struct network {
     std::uint64_t knee_bytes; ///< tensor for the search of the smallest pool
 };
 constexpr network k_networks[] = {
-    {"rack_8x10g", "rack_8x10g_rdma", "rack_8x10g", 10, 128, 56.32, 112.64, 10 * k_megabyte},
-    {"rack_16x100g", "rack_8x100g_rdma", "rack_8x100g_rdma", 100, 512, 22.528, 45.056, 40 * k_megabyte}};
+    {"rack_8x10g", "rack_8x10g_rdma", 10, 128, 56.32, 112.64, 10 * k_megabyte},
+    {"rack_16x100g", "rack_8x100g_rdma", 100, 512, 22.528, 45.056, 40 * k_megabyte}};
 
 std::string at(const network& net) { return fmt::format("{:g} Gb/s", net.rate_gbps); }
+
+constexpr std::uint64_t k_seeds = 5;
+struct seeded_times {
+    std::optional<double> mean; ///< none: a run did not complete
+    double least = 0;
+    double most = 0;
+    std::string spread() const { return fmt::format("{} seeds ({:.1f} to {:.1f} ms)", k_seeds, least, most); }
+};
+template <class Run> seeded_times over_seeds(Run&& run)
+{
+    seeded_times t;
+    double sum = 0;
+    for (std::uint64_t seed = 1; seed <= k_seeds; ++seed) {
+        const std::optional<double> ms = run(seed);
+        if (!ms)
+            return {};
+        t.least = seed == 1 ? *ms : std::min(t.least, *ms);
+        t.most = std::max(t.most, *ms);
+        sum += *ms;
+    }
+    t.mean = sum / static_cast<double>(k_seeds);
+    return t;
+}
 
 } // namespace
 
@@ -122,14 +144,14 @@ void switchml_checks::pool_sizes()
             fmt::format("{}: end-to-end delay, {:.1f} to {:.1f} us for a pool of {}", at(net), net.low_us, net.high_us,
                         net.slots),
             middle, scaled(us, static_cast<double>(one.job.slots) / k_packets), "us",
-            "Sapio et al., appendix C (D): delay x rate / 1100 B between half the pool and the pool; worker.nic.host_latency is calibrated for it (C)",
+            "Sapio et al., appendix C (D): delay x rate / 1100 B between half the pool and the pool",
             tolerance::points(middle - net.low_us)));
         std::uint32_t knee = 0;
         std::vector<std::pair<std::uint32_t, double>> times;
         const double limit_us =
             static_cast<double>(net.knee_bytes) / 4 / limit_elements_per_s(net.rate_gbps * 1e9, 256) * 1e6;
         for (std::uint32_t slots = net.slots / 4; slots <= net.slots * 2; slots *= 2) {
-            switchml_config config = one_sum(net.file_knee, net.knee_bytes);
+            switchml_config config = one_sum(net.file_udp, net.knee_bytes);
             config.workers = k_workers;
             config.job.slots = slots;
             const auto time = figure(run(config), "time_us_0");
@@ -141,10 +163,10 @@ void switchml_checks::pool_sizes()
         for (const auto& [slots, time] : times)
             list += fmt::format("{}{}: {:.3f}", list.empty() ? "" : ", ", slots, time / limit_us);
         add(row_of("M5",
-                   fmt::format("{}, {}: smallest power of two of slots within 5 % of the line rate (time / limit: {})",
-                               at(net), net.file_knee == net.file_rdma ? "RDMA" : "UDP", list),
+                   fmt::format("{}, UDP, {} core{}: smallest power of two of slots within 5 % of the line rate (time / limit: {})",
+                               at(net), one.worker.cores, one.worker.cores == 1 ? "" : "s", list),
                    net.slots, knee != 0 ? std::optional<double>(knee) : std::nullopt, "slots",
-                   "Sapio et al., appendix C (Q); with the delay above, itself chosen for this pool (C)"));
+                   "Sapio et al., appendix C (Q)"));
     }
     for (const network& net : k_networks) {
         switchml_config config = one_sum(net.file_udp, std::uint64_t{net.slots} * 1024 * 4);
@@ -179,19 +201,34 @@ void switchml_checks::volumes()
 /// M9: time of 100 MB with loss.
 void switchml_checks::loss()
 {
-    const auto tat_ms = [&](double loss) {
+    const auto tat_ms = [&](double loss, std::uint64_t seed = 1) {
         switchml_config config = one_sum("loss_8x10g", k_tensor_bytes);
         config.network.cable.impairments.loss = loss;
+        config.run.seed = seed;
         return scaled(figure(run(config), "time_us_0"), 1e-3);
     };
-    const auto none = tat_ms(0), little = tat_ms(0.0001), much = tat_ms(0.01);
-    add(row_of("M9", "10 Gb/s, 8 workers, 100 MB: time with 0.01 % loss on every link / time without", 1,
-               none && little ? std::optional<double>(*little / *none) : std::nullopt, "",
+    const auto none = tat_ms(0);
+    const seeded_times little = over_seeds([&](std::uint64_t seed) { return tat_ms(0.0001, seed); });
+    const seeded_times much = over_seeds([&](std::uint64_t seed) { return tat_ms(0.01, seed); });
+    add(row_of("M9",
+               fmt::format("10 Gb/s, 8 workers, 100 MB, 0.01 % loss on every link: mean time of {} / time without", little.spread()),
+               1, none && little.mean ? std::optional<double>(*little.mean / *none) : std::nullopt, "",
                "Sapio et al., section 6.3: minimally affected (Q); tolerance: ours", tolerance::percent(5)));
+    validation_row past = row_of(
+        "M9", fmt::format("10 Gb/s, 8 workers, 100 MB, 1 % loss on every link: mean time of {}", much.spread()), std::nullopt,
+        std::nullopt, "", "Sapio et al., Fig. 7: with 1 % it slows down past 150 ms, so that it ends later (Q)", tolerance::order());
+    past.published_order = {"1 % loss", "150 ms", "0.01 % loss"};
+    if (much.mean && little.mean) {
+        std::vector<std::pair<double, std::string>> times = {
+            {*much.mean, "1 % loss"}, {150, "150 ms"}, {*little.mean, "0.01 % loss"}};
+        std::sort(times.rbegin(), times.rend());
+        for (const auto& t : times)
+            past.simulated_order.push_back(t.second);
+    }
+    add(std::move(past));
     add(row_of(
-        "M9", "10 Gb/s, 8 workers, 100 MB: time with 1 % loss on every link, 160 to 195 ms", 177.5, much, "ms",
-        "Sapio et al., Fig. 7: slows down past 150 ms (Q); the window is a queueing model of ours for delays of 20 to 60 us (D)",
-        tolerance::points(17.5)));
+        "M9", fmt::format("10 Gb/s, 8 workers, 100 MB, 1 % loss on every link: mean of {}, 160 to 195 ms", much.spread()), 177.5,
+        much.mean, "ms", "not published: a queueing model of ours for delays of 20 to 60 us (D)", tolerance::points(17.5)));
     if (how_.sensitivities)
         for (const double loss : {0.001, 0.05}) {
             const auto ms = tat_ms(loss);
@@ -202,9 +239,9 @@ void switchml_checks::loss()
         }
     if (how_.sensitivities) {
         switchml_config config = one_sum("loss_8x10g", k_tensor_bytes);
-        config.worker.nic.host_latency = duration(0);
+        config.worker.transmit_hold = duration(0);
         const auto ms = scaled(figure(run(config), "time_us_0"), 1e-3);
-        report.sensitivities.push_back({"10 Gb/s, 8 workers, 100 MB, 1 % loss on every link, worker.nic.host_latency 0",
+        report.sensitivities.push_back({"10 Gb/s, 8 workers, 100 MB, 1 % loss on every link, worker.transmit_hold 0",
                                         ms ? fmt::format("{:.1f} ms", *ms) : "did not complete"});
     }
     // The same protocol with every byte carried.
@@ -248,7 +285,7 @@ void switchml_checks::passes()
     }
 }
 
-/// What cores cost: Fig. 3 tells only that UDP does not reach the line rate at 100 Gb/s.
+/// What cores cost, and what instruction sets and batches change.
 void switchml_checks::rate_sensitivities()
 {
     for (const network& net : k_networks)
@@ -279,10 +316,12 @@ void switchml_checks::inputs()
         {"timeout", "1 ms", "section 6.3 (Q)"},
         {"further pass", "520 ns", "section 4.8 (Q)"},
         {"first pass", "600 ns", "not published (A)"},
-        {"worker.nic.host_latency", "55 us at 10 Gb/s, 20 us at 100 Gb/s",
-         "C: end-to-end delays that the pools imply; no one value can serve both, because the two windows (56 to 112 and 22.5 to 45 us) do not meet. "
-         "A batch of packets takes longer to fill on a slower line, which may be why"},
-        {"cores", "4 at 10 Gb/s, 8 at 100 Gb/s; 1 with RDMA", "p4app-switchML (Q), section 6.1 (Q), appendix B (Q)"},
+        {"worker.packet_batch, worker.transmit_hold", "32 packets, 10 us, at both rates", "appendix B (Q); p4app-switchML, bulk_drain_tx_us (Q)"},
+        {"worker.core.instruction_set", "x86_avx2",
+         "section 6.3, appendix B (Q); instructions of a loop counted, cycles of a division by llvm-mca for Broadwell (D), scalar steps as "
+         "counted on RV64 (A): firmware/costs.h"},
+        {"worker.core", "2.2 GHz, 0.5 cycles an instruction, 8 B of a copy a cycle", "section 6 (Q); A; A"},
+        {"cores", "1 at 10 Gb/s, 8 at 100 Gb/s; 1 with RDMA; 8 of a parameter server", "appendix B (Q), section 6.1 (Q), appendix B (Q), section 6.1 (Q)"},
         {"ring_1d", "lossless Ethernet of the same rate, 1024 B of payload in 1122 B",
          "RoCE v2 with a maximum transfer unit of 1024 (A); nothing lost, no acknowledgements (A)"},
         {"batch time, communication share, overlap", "Table 1", "Q"},
@@ -303,8 +342,10 @@ void switchml_checks::notes()
         "Bytes are carried where their value is judged (M6, wrong elements of M9, M13); all other runs have `data: off`, which changes no event and no "
         "time. M8: a speed-up is the time of a step with ring_1d by that with switchml, both simulated; \"theory\" is 1 + 0.75 c of the paper's own "
         "model without slack. Tolerance of M8: 5 % where less than half of the communication overlaps, else 10 % (ours).",
-        "M5 at 100 Gb/s: cores that make the packets themselves do not reach the line rate, in the paper as here, so that they show no knee at it; RDMA does.",
-        "M9 at 1 % depends on the calibrated host latency: the delay decides how many slots have to stand still before the line does.",
+        "M5: no delay is calibrated. What the hosts add is a batch of 32 packets and a hold of 10 us, the same at both rates; that this does not explain "
+        "the pool of 128 at 10 Gb/s is shown, not fitted.",
+        "M9 at 1 % depends on the delay of the hosts: it decides how many slots have to stand still before the line does.",
+        "M14, M15: parameter servers move their data over a lossless network, while one core is charged the packets of one of the cores (docs/16_switchml.md).",
     };
 }
 
@@ -321,7 +362,11 @@ validation_report validate_switchml(const switchml_validation& how)
     v.speed_ups();
     v.loss();
     v.passes();
+    v.training_order();
+    v.traces();
     v.registers();
+    v.hosts();
+    v.order_of_systems();
     if (how.sensitivities) {
         v.rate_sensitivities();
         v.speed_up_sensitivities();

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What Sapio et al., "Scaling Distributed Machine Learning with In-Network Aggregation", NSDI 2021, publish, compared with the
-// simulation. Inputs are the platform files of the folder and its dnn/, whose comments give the sources. Two things are
-// calibrated and named: worker.nic.host_latency, and when gradients are ready.
+// simulation. Inputs are the platform files of the folder and its dnn/, whose comments give the sources. One thing is
+// calibrated and named: when gradients are ready.
 #pragma once
 
 #include "platforms/report/isolated_run.h"

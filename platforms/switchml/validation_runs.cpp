@@ -39,14 +39,16 @@ void add_counters(run_figures& figures, switchml_machine& machine)
     double nic_frames = 0, nic_bytes = 0, nic_wire = 0, received = 0, received_bytes = 0, dma_sent = 0,
            dma_received = 0;
     for (chip* c : machine.chips()) {
+        dma_sent += static_cast<double>(c->dma.bytes_sent.value());
+        dma_received += static_cast<double>(c->dma.bytes_received.value());
+        if (c->nic() == nullptr)
+            continue; // a server
         const ethernet_nic& nic = *c->nic();
         nic_frames += static_cast<double>(nic.transmitter().frames.value());
         nic_bytes += static_cast<double>(nic.transmitter().bytes.value());
         nic_wire += static_cast<double>(nic.transmitter().wire_bytes.value());
         received += static_cast<double>(nic.frames_received.value());
         received_bytes += static_cast<double>(nic.bytes_received.value());
-        dma_sent += static_cast<double>(c->dma.bytes_sent.value());
-        dma_received += static_cast<double>(c->dma.bytes_received.value());
     }
     figures["frames_sent"] = nic_frames;
     figures["frames_received"] = received;

@@ -29,6 +29,12 @@ public:
     void check_files() const; ///< one that cannot be used is found before minutes of simulation
     void speed_ups();         ///< M8
     void speed_up_sensitivities();
+    // validation_hosts.cpp
+    void hosts();            ///< M14
+    void order_of_systems(); ///< M15
+    void training_order();   ///< M11
+    // validation_traces.cpp
+    void traces(); ///< M12
     // validation_registers.cpp
     void registers(); ///< M13
     // validation.cpp
