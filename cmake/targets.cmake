@@ -52,13 +52,14 @@ function(weft_link target scope)
     endforeach()
 endfunction()
 
-# weft_add_test(name SOURCES a_test.cpp ... [LINKS ...] LABELS fast [TIMEOUT seconds])
+# weft_add_test(name SOURCES a_test.cpp ... [LINKS ...] LABELS fast [TIMEOUT seconds] [SLOW])
 #
+# SLOW: cases with the tag [slow] get that label in place of LABELS, and hours.
 # Catch2 executable bin/<name>. Every TEST_CASE is a ctest test "<name>/<test case>" and runs in a process of its own, with
 # a fresh SystemC kernel. The shared runner (testbenches/support/catch_main.cpp) provides sc_main and turns kernel warnings
 # into failures. Test case names must not contain commas: Catch2 reads a comma as "or".
 function(weft_add_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINKS;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "SLOW" "TIMEOUT" "SOURCES;LINKS;LABELS")
     if(NOT arg_LABELS)
         message(FATAL_ERROR "weft_add_test(${name}) needs LABELS")
     endif()
@@ -79,7 +80,16 @@ function(weft_add_test name)
     weft_link(${name} PRIVATE ${arg_LINKS})
     string(REPLACE ";" "\\;" labels "${arg_LABELS}")
     include(Catch)
+    if(arg_SLOW)
+        set(spec TEST_SPEC "~[slow]")
+        catch_discover_tests(${name}
+            TEST_SPEC "[slow]"
+            TEST_PREFIX "${name}/"
+            WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+            PROPERTIES LABELS slow TIMEOUT 36000 ENVIRONMENT "SC_COPYRIGHT_MESSAGE=DISABLE")
+    endif()
     catch_discover_tests(${name}
+        ${spec}
         TEST_PREFIX "${name}/"
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
         PROPERTIES LABELS "${labels}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "SC_COPYRIGHT_MESSAGE=DISABLE")

@@ -30,6 +30,14 @@ std::uint64_t core_base::deadline_of(std::uint64_t start_ps, std::uint64_t timeo
     return start_ps + timeout_ns * 1000;
 }
 
+std::vector<key_rule<core_config>> core_config::key_rules()
+{
+    std::vector<key_rule<core_config>> rules;
+    for (const char* key : {"wait_entry", "poll_interval", "poll_interval_max", "clock_read"})
+        rules.push_back({key, "with model: native", [](const core_config& c) { return c.model == core_model::native; }});
+    return rules;
+}
+
 std::vector<config_problem> core_config::validate() const
 {
     std::vector<config_problem> problems;
@@ -43,7 +51,7 @@ std::vector<config_problem> core_config::validate() const
         {"mmio_overhead", mmio_overhead}, {"copy_per_8_bytes", copy_per_8_bytes},
         {"irq_wake", irq_wake},           {"wait_entry", wait_entry},
         {"poll_interval", poll_interval}, {"poll_interval_max", poll_interval_max},
-        {"clock_read", clock_read},       {"log_line", log_line}};
+        {"clock_read", clock_read}};
     for (const auto& [key, cost] : costs)
         need(cost.value() <= 1'000'000, key, fmt::format("is {}, must be at most 1000000 cycles.", to_string(cost)));
     // Loops that wait, poll or look at the clock must get on in simulated time.

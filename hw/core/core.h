@@ -16,6 +16,7 @@
 #include "hw/abi/hal.h"
 #include "tlm/config_fields.h"
 #include "tlm/irq_if.h"
+#include "tlm/key_rules.h"
 #include "tlm/mem_socket.h"
 #include "tlm/notifier.h"
 #include "tlm/stats.h"
@@ -66,7 +67,6 @@ struct core_config {
     cycle_count poll_interval{47};
     cycle_count poll_interval_max{3200};
     cycle_count clock_read{10};
-    cycle_count log_line{20};
     duration max_ahead{1'000'000};
     data_size stack{64 << 10};
 
@@ -93,21 +93,20 @@ struct core_config {
         visit("irq_wake", self.irq_wake, "Cycles from an interrupt to the first instruction of a sleeping core",
               "assumed");
         visit("wait_entry", self.wait_entry,
-              "Cycles to enter a wait for an interrupt or a register, besides the instructions that firmware charges; "
-              "native only",
+              "Cycles to enter a wait for an interrupt or a register, besides the instructions that firmware charges",
               "the wfi itself");
         visit("poll_interval", self.poll_interval,
-              "Cycles between the first two reads of a polled register; doubles; native only",
+              "Cycles between the first two reads of a polled register; doubles",
               "50 ns, as firmware/boot");
         visit("poll_interval_max", self.poll_interval_max,
-              "Longest interval between two reads of a polled register; native only", "assumed");
-        visit("clock_read", self.clock_read, "Cycles to read the clock; native only", "assumed");
-        visit("log_line", self.log_line, "Cycles of one log line; native only", "assumed");
+              "Longest interval between two reads of a polled register", "assumed");
+        visit("clock_read", self.clock_read, "Cycles to read the clock", "assumed");
         visit("max_ahead", self.max_ahead, "Longest time by which a core runs ahead of the rest while it only computes",
               "");
         visit("stack", self.stack, "Host stack of the core's thread; an rv64 core takes 256 KiB at least", "");
     }
     std::vector<config_problem> validate() const;
+    static std::vector<key_rule<core_config>> key_rules();
     std::uint64_t host_stack_bytes() const;
 };
 

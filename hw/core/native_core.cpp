@@ -72,7 +72,6 @@ void native_core::log(const char* text, std::uint64_t value)
 {
     if (log_)
         log_->on_log(name(), local_now_ps(), text, value);
-    charge_cycles(config_.log_line);
 }
 
 // ---- bus

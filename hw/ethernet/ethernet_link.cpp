@@ -105,6 +105,13 @@ void ethernet_link::on_frame(std::uint32_t end, packet_ptr frame, std::uint64_t 
         ends_[1 - end].out->receive(std::move(frame), delay_ps + config_.propagation.value());
 }
 
+void ethernet_link::lose(end_side& from, const packet& frame, std::uint64_t enters_ps)
+{
+    ++from.seen.lost;
+    if (from.losses)
+        from.losses.record(frame, enters_ps, enters_ps, 0, true);
+}
+
 void ethernet_link::impair(end_side& from, std::uint32_t end, std::uint64_t number, packet_ptr frame,
                            std::uint64_t delay_ps)
 {
@@ -114,14 +121,11 @@ void ethernet_link::impair(end_side& from, std::uint32_t end, std::uint64_t numb
     for (const ethernet_outage& o : config_.outages)
         if (enters_ps >= o.from.value() && enters_ps < o.until.value()) {
             ++from.seen.lost_in_outage;
-            ++from.seen.lost;
-            return;
+            return lose(from, *frame, enters_ps);
         }
     const ethernet_impairments& odds = from.impairments;
-    if (verdict.drop || happens(odds.loss, draw(from.key, number, k_loss))) {
-        ++from.seen.lost;
-        return;
-    }
+    if (verdict.drop || happens(odds.loss, draw(from.key, number, k_loss)))
+        return lose(from, *frame, enters_ps);
     if (verdict.corrupt || happens(odds.corruption, draw(from.key, number, k_corruption))) {
         ++from.seen.corrupted;
         corrupt_frame(*frame, draw(from.key, number, k_which_bit));

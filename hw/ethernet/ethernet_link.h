@@ -15,7 +15,9 @@
 #pragma once
 
 #include "hw/ethernet/ethernet_socket.h"
+#include "hw/ethernet/frame_record.h"
 #include "tlm/config_fields.h"
+#include "tlm/key_rules.h"
 #include "tlm/notifier.h"
 #include "tlm/stats.h"
 #include "tlm/units.h"
@@ -44,6 +46,10 @@ struct ethernet_impairments {
         visit("reorder_delay", self.reorder_delay, "Delay of such a frame", "assumed");
     }
     std::vector<config_problem> validate() const;
+    static std::vector<key_rule<ethernet_impairments>> key_rules()
+    {
+        return {{"reorder_delay", "with reordering", [](const ethernet_impairments& i) { return i.reordering > 0; }}};
+    }
     bool any() const { return loss > 0 || corruption > 0 || duplication > 0 || reordering > 0; }
 };
 
@@ -103,6 +109,11 @@ public:
 
     /// Another chance in the direction from end `from`.
     void set_impairments(std::uint32_t from, const ethernet_impairments& impairments);
+    /// Records the frames that enter at end `from` and are lost, at the time at which they enter.
+    void watch_losses(std::uint32_t from, frame_sink* sink, std::uint32_t number)
+    {
+        ends_[from].losses.set(sink, number);
+    }
     void set_fault_hook(ethernet_fault_if* hook) { hook_ = hook; }
 
     /// What frames entering at one end have met.
@@ -127,9 +138,11 @@ private:
         bool chance = false;
         direction_stats seen;
         stat_group stats;
+        frame_watch losses;
     };
 
     void on_frame(std::uint32_t end, packet_ptr frame, std::uint64_t delay_ps) override;
+    static void lose(end_side& from, const packet& frame, std::uint64_t enters_ps);
     void impair(end_side& from, std::uint32_t end, std::uint64_t number, packet_ptr frame, std::uint64_t delay_ps);
 
     const notifier& time_;

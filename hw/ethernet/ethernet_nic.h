@@ -83,6 +83,10 @@ public:
     std::string blocked_on() const;
 
     const ethernet_transmitter& transmitter() const { return wire_; }
+    ethernet_transmitter& transmitter() { return wire_; }
+    /// Records frames from the read of their payload to their last byte on the wire under `number`, and from their arrival until
+    /// they are in memory under `number` + 1.
+    void watch(frame_sink* sink, std::uint32_t number) { watch_.set(sink, number); }
     /// Backdoor of tests: the PSN of the next packet that a queue pair sends.
     void set_send_psn(std::uint32_t pair, std::uint32_t psn) { pairs_.at(pair).send_psn = psn; }
 
@@ -195,6 +199,11 @@ private:
     bool has_room(const queue& q) const;
     std::uint64_t charge_write(std::uint32_t bytes);
     void write_memory(std::uint64_t offset, const void* from, std::uint64_t bytes);
+    void note_received(const packet& frame, std::uint64_t done_ps) const
+    {
+        if (watch_)
+            watch_.record(frame, time_.now_ps(), done_ps, 1);
+    }
     /// Put a completion into the next receive entry, filled at `done_ps`.
     bool complete(std::uint32_t q, const abi::nic_completion& c, const packet* frame, std::uint64_t done_ps);
 
@@ -223,6 +232,7 @@ private:
     std::uint32_t writing_ = 0;    ///< completions under way to memory
     bool slot_event_ = false;
     bool enabled_ = false;
+    frame_watch watch_;
 };
 
 } // namespace weft

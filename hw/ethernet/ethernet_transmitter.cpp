@@ -62,6 +62,8 @@ bool ethernet_transmitter::send(packet_ptr frame, std::uint64_t now_ps, std::uin
     const std::uint64_t departure_ps = busy_until_ps();
     frame->serialisation_ps = static_cast<std::uint32_t>(departure_ps - last_start_ps_);
     frame->tail_ps = departure_ps;
+    if (watch_)
+        watch_.record(*frame, last_start_ps_, departure_ps);
     socket_->receive(std::move(frame), departure_ps - now_ps);
     return true;
 }

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "hw/ethernet/ethernet_socket.h"
+#include "hw/ethernet/frame_record.h"
 #include "tlm/stats.h"
 #include "tlm/units.h"
 
@@ -40,6 +41,9 @@ public:
     /// List the statistics below in the group of the device.
     void list_in(stat_group& group) const;
 
+    /// Records every frame while it is on the wire.
+    void watch(frame_sink* sink, std::uint32_t number) { watch_.set(sink, number); }
+
     counter frames;
     counter bytes;      ///< without frame check sequence, preamble and gap
     counter wire_bytes; ///< all
@@ -59,6 +63,7 @@ private:
     std::uint64_t last_start_ps_ = 0;
     std::uint64_t max_backlog_ps_ = 0;
     std::uint64_t max_backlog_rest_ = 0;
+    frame_watch watch_;
 };
 
 } // namespace weft

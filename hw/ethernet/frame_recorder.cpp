@@ -19,7 +19,7 @@ frame_recorder::frame_recorder(const sc_core::sc_module_name& name, const notifi
 
 void frame_recorder::on_frame(std::uint32_t, packet_ptr frame, std::uint64_t delay_ps)
 {
-    sink_.record({time_.now_ps() + delay_ps, direction_, decode_frame(*frame)});
+    sink_.record({time_.now_ps() + delay_ps, direction_, decode_frame(*frame), 0, false});
     out->receive(std::move(frame), delay_ps);
 }
 

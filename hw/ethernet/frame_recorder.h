@@ -6,36 +6,11 @@
 // handed over, which is the order of `time_ps` only behind one transmitter.
 #pragma once
 
-#include "hw/ethernet/ethernet_frame.h"
+#include "hw/ethernet/frame_record.h"
 #include "hw/ethernet/ethernet_socket.h"
 #include "tlm/notifier.h"
 
-#include <string>
-#include <vector>
-
 namespace weft {
-
-struct frame_record {
-    std::uint64_t time_ps = 0;   ///< last byte at the tap
-    std::uint32_t direction = 0; ///< as the recorder was told
-    frame_summary frame;
-};
-/// "12.345 us direction 0: SwitchML job ..."
-std::string to_string(const frame_record& record);
-
-/// Takes records; a vector_frame_sink keeps them.
-class frame_sink {
-public:
-    virtual void record(const frame_record& r) = 0;
-
-protected:
-    ~frame_sink() = default;
-};
-class vector_frame_sink final : public frame_sink {
-public:
-    void record(const frame_record& r) override { records.push_back(r); }
-    std::vector<frame_record> records;
-};
 
 class frame_recorder final : public sc_core::sc_module, private ethernet_device {
 public:

@@ -111,7 +111,9 @@ void ethernet_nic::receive_frame(std::uint32_t index, const packet& frame)
         ++no_room;
         return;
     }
-    complete(index, {abi::nic_event::frame, bytes, 0, 0}, &frame, charge_write(k_completion_bytes + bytes));
+    const std::uint64_t done_ps = charge_write(k_completion_bytes + bytes);
+    note_received(frame, done_ps);
+    complete(index, {abi::nic_event::frame, bytes, 0, 0}, &frame, done_ps);
 }
 
 void ethernet_nic::give_up(queue_pair& pair)
@@ -195,6 +197,7 @@ void ethernet_nic::receive_write(const packet& frame)
         return;
     }
     const std::uint64_t done_ps = charge_write(bytes);
+    note_received(frame, done_ps);
     if (held >= headers + payload)
         for (std::uint64_t done = 0, got = 0; done < payload; done += got) {
             std::uint8_t* to = memory->span_for_write(pair.address + done, payload - done, got);

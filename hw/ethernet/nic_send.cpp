@@ -184,6 +184,11 @@ std::uint64_t ethernet_nic::transmit(packet_ptr frame, std::uint32_t header_byte
         }
     }
     frame->born_ps = now;
+    if (watch_) {
+        const std::uint64_t last_byte_ps =
+            std::max(read_ps, wire_.busy_until_ps()) + wire_.wire_time_ps(frame->wire_bytes);
+        watch_.record(*frame, now, last_byte_ps);
+    }
     wire_.send(std::move(frame), now, read_ps);
     slots_.push(wire_.last_start_ps());
     return read_ps;

@@ -34,9 +34,9 @@ struct hbm_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("capacity", self.capacity, "Bytes of HBM on one chip, a multiple of 64 KiB",
+        visit("capacity", self.capacity, "Bytes of one chip's memory, a multiple of 64 KiB",
               "Google Cloud TPU v3 page (quoted)");
-        visit("rate", self.rate, "Peak rate of the HBM, reads and writes together",
+        visit("rate", self.rate, "Peak rate of the memory, reads and writes together",
               "Google Cloud TPU v3 page (quoted)");
         visit("latency", self.latency, "From the request to its first byte, unloaded", "assumed");
     }

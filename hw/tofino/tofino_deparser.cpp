@@ -33,6 +33,7 @@ void tofino_switch::leave(std::uint32_t index)
 {
     in_flight& p = in_flight_[index];
     job_state& j = jobs_[p.job];
+    note_end(p, p.generation != j.generation || p.egress_drop); // its frame may go on as a copy
     if (p.generation != j.generation) {
         drop(drop_reason::job_removed);
     } else if (p.egress_drop) {

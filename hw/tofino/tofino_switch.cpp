@@ -143,6 +143,7 @@ void tofino_switch::arrive(packet_ptr frame)
     const std::uint32_t index = allocate();
     in_flight& p = in_flight_[index];
     p.frame = std::move(frame);
+    p.arrived_ps = time_.now_ps();
     p.ingress_port = static_cast<std::uint16_t>(p.frame->link);
     p.end = fate::none;
     p.egress_drop = false;
@@ -173,6 +174,7 @@ void tofino_switch::arrive(packet_ptr frame)
         verdict = drop_reason::ingress_simulated;
     if (verdict != drop_reason::none) {
         drop(verdict);
+        note_end(p, true);
         release(index);
         return;
     }
@@ -326,6 +328,7 @@ void tofino_switch::begin_pass(std::uint32_t index)
     const job_state& j = jobs_[p.job];
     if (p.generation != j.generation) {
         drop(drop_reason::job_removed);
+        note_end(p, true);
         release(index);
         return;
     }
@@ -368,6 +371,7 @@ void tofino_switch::end_pass(std::uint32_t index)
         result = units_[p.pipe]->take(p.ticket, time_.now_ps());
     if (p.generation != j.generation) {
         drop(drop_reason::job_removed);
+        note_end(p, true);
         release(index);
         return;
     }
@@ -409,6 +413,7 @@ void tofino_switch::end_pass(std::uint32_t index)
         break;
     case next_step::finish_consume: break;
     }
+    note_end(p, false);
     release(index);
 }
 
@@ -484,6 +489,7 @@ void tofino_switch::recirculate(std::uint32_t index, std::uint32_t port, std::ui
     recirculation_wait_max_.record(sent.backlog_ps);
     if (!sent.ok) { // the registers of earlier pipes keep what they took
         drop(drop_reason::recirculation_queue);
+        note_end(p, true);
         release(index);
         return;
     }

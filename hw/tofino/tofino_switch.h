@@ -85,6 +85,10 @@ public:
     /// that cannot clear a part of their registers keep them closed until the last job is gone. Nodes inside go before
     /// their parent.
     void remove_job(std::uint32_t id);
+    /// Records frames of a job from their arrival until they leave for the ports or end in a register, under `number` + the port
+    /// of their arrival; lost: neither.
+    void watch(frame_sink* sink, std::uint32_t number) { watch_.set(sink, number); }
+    std::uint32_t ports() const { return static_cast<std::uint32_t>(ports_.size()); }
     void set_observer(tofino_observer* observer) { observer_ = observer; }
 
     // State
@@ -137,6 +141,7 @@ private:
         std::uint8_t* words = nullptr; ///< in the frame, network order; nullptr with data off
         switchml_packet fields;
         std::uint64_t ticket = 0;
+        std::uint64_t arrived_ps = 0;
         std::uint32_t job = 0;
         std::uint32_t generation = 0;
         std::uint32_t map_result = 0;
@@ -236,6 +241,11 @@ private:
     std::string parent_problem(const tofino_job& job) const;
     void list_stats();
 
+    void note_end(const in_flight& p, bool lost) const
+    {
+        if (watch_)
+            watch_.record(*p.frame, p.arrived_ps, time_.now_ps(), p.ingress_port, lost);
+    }
     void drop(drop_reason reason) { ++drops_[static_cast<std::size_t>(reason)]; }
     std::uint32_t allocate();
     void release(std::uint32_t index);
@@ -266,6 +276,7 @@ private:
     std::uint32_t actor_base_;
     std::vector<std::uint32_t> sequences_; ///< by actor: ports, recirculation ports, pipes
     tofino_observer* observer_ = nullptr;
+    frame_watch watch_;
     maximum recirculation_wait_max_;
     wire_rate loop_rate_;
     std::uint64_t loop_room_ps_;

@@ -12,6 +12,14 @@ constexpr std::uint64_t k_longest_ps = 1'000'000'000;         ///< of one delay:
 constexpr std::uint32_t k_link_header_bytes = 4;
 } // namespace
 
+std::vector<key_rule<ub_config>> ub_config::key_rules()
+{
+    std::vector<key_rule<ub_config>> rules;
+    for (const char* key : {"rtp_window", "rtp_send_buffer", "rtp_timeout", "rtp_tries", "rtp_packets_per_ack", "rtp_ack_delay"})
+        rules.push_back({key, "with transport: rtp", [](const ub_config& c) { return c.transport == ub_transport::rtp; }});
+    return rules;
+}
+
 packet_format ub_config::format() const
 {
     packet_format f;
@@ -82,8 +90,6 @@ std::vector<config_problem> ub_config::validate() const
     delay(npu_latency, "npu_latency", 1);
     delay(lrs_latency, "lrs_latency", 1);
     delay(hrs_latency, "hrs_latency", 1);
-    delay(cpu_latency, "cpu_latency", 1);
-    delay(nic_latency, "nic_latency", 1);
     delay(die_crossing, "die_crossing", 0);
     delay(reinitialisation_time, "reinitialisation_time", 0);
     delay(rtp_ack_delay, "rtp_ack_delay", 0);

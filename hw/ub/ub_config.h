@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tlm/config_fields.h"
+#include "tlm/key_rules.h"
 #include "tlm/packet.h"
 #include "tlm/units.h"
 
@@ -74,8 +75,6 @@ struct ub_config {
     duration npu_latency = duration(175'000);
     duration lrs_latency = duration(150'000);
     duration hrs_latency = duration(200'000);
-    duration cpu_latency = duration(175'000);
-    duration nic_latency = duration(175'000);
     duration die_crossing = duration(50'000);
     bandwidth local_port_rate = bandwidth(4'032'000'000'000);
     std::uint32_t transmit_queue = 64;
@@ -131,13 +130,11 @@ struct ub_config {
         visit("error_seed", self.error_seed, "Seed of the bit errors", "");
         visit("detection", self.detection, "From the failure of a link until both ends know it", "10 us (A)");
         visit("npu_latency", self.npu_latency,
-              "Head of a packet through an NPU's UB controllers, also at both ends of a way",
+              "Head of a packet through the UB controllers of an NPU, a CPU or a NIC, also at both ends of a way",
               "150 to 200 ns (A); with it a 512 B read from a neighbour takes about 1.2 us");
         visit("lrs_latency", self.lrs_latency, "Head of a packet through a low-radix switch",
               "150 ns, the published goal of one hop (Q)");
         visit("hrs_latency", self.hrs_latency, "Head of a packet through a high-radix switch", "200 ns (A)");
-        visit("cpu_latency", self.cpu_latency, "Head of a packet through a CPU's UB controller", "as an NPU (A)");
-        visit("nic_latency", self.nic_latency, "Head of a packet through a NIC's UB controller", "as an NPU (A)");
         visit("die_crossing", self.die_crossing,
               "Added where a packet turns from the ports of one IO die of an NPU to those of the other", "50 ns (A)");
         visit("local_port_rate", self.local_port_rate, "Rate between one UB controller and its chip, per direction",
@@ -172,6 +169,7 @@ struct ub_config {
     }
 
     std::vector<config_problem> validate() const;
+    static std::vector<key_rule<ub_config>> key_rules();
 
     packet_format format() const;
     /// Rate of a link net of FEC: what its flits are serialised at.

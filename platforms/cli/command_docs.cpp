@@ -23,7 +23,8 @@ std::string config_page()
     text +=
         "\nEvery key of a platform file, its default, and where the default comes from. Confidence: Q quoted from a public "
         "document, D derived from quoted figures, R recalled and not verified, A assumed. A file begins with `platform:` "
-        "and one of the names below; `weft check FILE --resolved` prints a file with all defaults filled in.\n";
+        "and one of the names below; `weft check FILE --resolved` prints a file with all defaults filled in. "
+        "\"Only ...\" in a meaning: otherwise nothing uses the key, and a file that sets it is warned.\n";
     for (const platform_info* info : platforms())
         text +=
             fmt::format("\n## platform: {}\n\n{}.\n\n{}", info->name, info->summary, markdown_table(info->defaults()));

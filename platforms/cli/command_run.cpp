@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmake/version.h"
 #include "platforms/cli/cli.h"
+#include "platforms/cli/run_trace.h"
 #include "platforms/debug/instruments.h"
 #include "platforms/report/progress.h"
 #include "platforms/report/run_report.h"
@@ -111,13 +112,16 @@ private:
 std::vector<link_load> busiest_links(machine& m, std::uint64_t simulated_ps)
 {
     std::vector<link_load> all;
+    const auto percent = [&](std::uint64_t busy_ps) {
+        return simulated_ps == 0 ? 0.0 : 100.0 * static_cast<double>(busy_ps) / static_cast<double>(simulated_ps);
+    };
+    for (const cable_load& cable : m.cables())
+        if (cable.wire_bytes > 0)
+            all.push_back({cable.name, cable.wire_bytes, percent(cable.busy_ps)});
     for (const fabric_engine* f : m.fabrics())
         for (std::uint32_t l = 0; l < f->link_count(); ++l)
             if (f->is_router_link(l) && f->link_wire_bytes(l) > 0)
-                all.push_back({f->link_name(l), f->link_wire_bytes(l),
-                               simulated_ps == 0 ? 0.0
-                                                 : 100.0 * static_cast<double>(f->link_busy_ps(l)) /
-                                                       static_cast<double>(simulated_ps)});
+                all.push_back({f->link_name(l), f->link_wire_bytes(l), percent(f->link_busy_ps(l))});
     std::stable_sort(all.begin(), all.end(), [](const link_load& a, const link_load& b) { return a.bytes > b.bytes; });
     constexpr std::size_t k_show = 5;
     if (all.size() > k_show)
@@ -125,19 +129,28 @@ std::vector<link_load> busiest_links(machine& m, std::uint64_t simulated_ps)
     return all;
 }
 
-hbm_traffic traffic_of(const machine& m)
+memory_traffic traffic_of(const machine& m)
 {
-    hbm_traffic t;
+    memory_traffic t;
+    t.memory = m.memory_name();
     for (const chip* c : m.chips()) {
         const std::uint64_t bytes = c->hbm.bytes_read.value() + c->hbm.bytes_written.value();
-        t.read_bytes += c->hbm.bytes_read.value();
-        t.written_bytes += c->hbm.bytes_written.value();
+        t.bytes_read += c->hbm.bytes_read.value();
+        t.bytes_written += c->hbm.bytes_written.value();
         if (t.busiest_chip.empty() || bytes > t.busiest_bytes) {
             t.busiest_chip = fmt::format("rank {}", c->rank());
             t.busiest_bytes = bytes;
         }
     }
     return t;
+}
+
+/// "hbm", the name of a chip's memory among statistics.
+std::string memory_key(const machine& m)
+{
+    std::string key = m.memory_name();
+    std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return std::tolower(c); });
+    return key;
 }
 
 /// Sums over all chips of every statistic that chips have, and the fabric's own.
@@ -155,12 +168,13 @@ std::vector<report_stat> statistics_of(machine& m)
                 all.push_back({name, row.value(), row.unit, fmt::format("{}, sum over all chips", row.description)});
         }
     };
+    const std::string memory = memory_key(m);
     for (const chip* c : m.chips()) {
         for (const core_base* core : c->cores())
             add_group("core", core->stats);
         add_group("bus", c->bus.stats);
         add_group("local_memory", c->local.stats);
-        add_group("hbm", c->hbm.stats);
+        add_group(memory.c_str(), c->hbm.stats);
         add_group("dma", c->dma.stats);
         add_group("mailbox", c->mailbox.stats);
         if (c->nic() != nullptr)
@@ -175,6 +189,15 @@ std::vector<report_stat> statistics_of(machine& m)
         for (std::uint32_t l = 0; l < f->link_count(); ++l)
             if (f->is_router_link(l))
                 wire_bytes += f->link_wire_bytes(l);
+    }
+    const std::vector<cable_load> cables = m.cables();
+    if (!cables.empty()) {
+        std::uint64_t frames = 0;
+        std::uint64_t bytes = 0;
+        for (const cable_load& cable : cables)
+            frames += cable.frames, bytes += cable.wire_bytes;
+        all.push_back({"cables.frames", frames, "1", "Frames that entered a cable, either direction"});
+        all.push_back({"cables.wire_bytes", bytes, "B", "Bytes that they took on the wire"});
     }
     all.push_back({"fabric.wire_bytes", wire_bytes, "B", "Bytes serialised on router-to-router links"});
     all.push_back({"fabric.transport_hops", transport_hops, "1",
@@ -240,11 +263,13 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
     // A restart finds new hardware.
     const std::uint64_t begin_ps = outcome.restarts.empty() ? 0 : outcome.restarts.back().resumed_ps;
     r.busiest_links = busiest_links(m, outcome.simulated_time_ps - std::min(begin_ps, outcome.simulated_time_ps));
-    r.hbm = traffic_of(m);
+    r.memory = traffic_of(m);
     r.host_seconds = outcome.host_seconds;
     r.host_cpu_seconds = outcome.cpu_seconds;
     for (const fabric_engine* f : m.fabrics())
         r.packet_hops += f->packet_hops();
+    for (const cable_load& cable : m.cables())
+        r.packet_hops += cable.frames;
     r.packet_hops_per_cpu_s = outcome.cpu_seconds > 0 ? static_cast<double>(r.packet_hops) / outcome.cpu_seconds : 0;
     r.timeline_events = m.time().events();
     r.kernel_activations = m.time().activations();
@@ -275,24 +300,6 @@ void check_invariants(machine& m)
         if (!audit.empty())
             throw bug("fabric", m.time().now_ps(), audit);
     }
-}
-
-/// Lets every component record into `trace` and names its tracks.
-void connect_trace(machine& m, trace_writer& trace)
-{
-    std::vector<std::string> names;
-    for (chip* c : m.chips_of_all_restarts()) {
-        c->dma.set_event_sink(&trace);
-        names.push_back(fmt::format("rank {} {}", c->rank(), c->basename()));
-    }
-    trace.name_ranks(names);
-    names.clear();
-    for (fabric_engine* f : m.fabrics()) {
-        f->set_event_sink(&trace);
-        for (std::uint32_t l = 0; l < f->link_count(); ++l)
-            names.push_back(f->link_name(l));
-    }
-    trace.name_links(names);
 }
 
 table_style style_of_stdout()
@@ -403,8 +410,9 @@ int run(const run_options& options)
     if (p.ranks() >= k_many_ranks)
         bar.begin_case(0, fmt::format("building {} ranks", p.ranks()));
     const std::unique_ptr<machine> m = p.build();
+    std::optional<run_trace> traced;
     if (trace)
-        connect_trace(*m, *trace);
+        traced.emplace(*m, *trace);
     if (options.trace_firmware)
         trace->name_cores(p.ranks());
     firmware_log log(*m, dir + "/firmware.log");
@@ -446,9 +454,7 @@ int run(const run_options& options)
     if (!options.quiet && options.json != "-" && !outputs.lost()) {
         fmt::print("results: {}/results.json\n{}", dir, log_line);
         if (trace)
-            fmt::print("trace:   {} ({} records{}; open it at https://ui.perfetto.dev)\n", options.trace,
-                       trace->written(),
-                       trace->dropped() > 0 ? fmt::format(", {} more beyond --trace-limit", trace->dropped()) : "");
+            fmt::print("trace:   {} ({}; open it at https://ui.perfetto.dev)\n", options.trace, traced->summary());
     }
 
     for (const job_restart& restart : outcome.restarts)
@@ -501,7 +507,7 @@ void add_run(CLI::App& app, int& exit_code)
         ->type_name("FILE")
         ->check(not_empty);
     CLI::Option* trace =
-        command->add_option("--trace", options->trace, "Write a trace of every message and link for Perfetto")
+        command->add_option("--trace", options->trace, "Write a trace of all messages, frames and links for Perfetto")
             ->type_name("FILE")
             ->check(not_empty);
     add_number(*command, "--trace-limit", options->trace_limit, "Records in the trace at most", "number of records", 1,

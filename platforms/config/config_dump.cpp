@@ -9,9 +9,40 @@
 
 namespace weft {
 
+void config_detail::note_rule(config_field& field, std::string_view key, const std::string& only, bool unused)
+{
+    if (key.empty()) {
+        field.only += (field.only.empty() ? "" : " and ") + only;
+        field.unused = field.unused || unused;
+        return;
+    }
+    const std::size_t dot = key.find('.');
+    const std::string_view part = key.substr(0, dot);
+    const std::string_view rest = dot == std::string_view::npos ? std::string_view{} : key.substr(dot + 1);
+    if (part == "N") {
+        for (config_field& entry : field.children)
+            note_rule(entry, rest, only, unused);
+        for (config_field& type : field.element)
+            note_rule(type, rest, only, false);
+        return;
+    }
+    for (config_field& member : field.children)
+        if (member.name == part)
+            return note_rule(member, rest, only, unused);
+    throw bug("config", 0, "a rule is about the key " + std::string(key) + ", which is not there");
+}
+
 namespace {
 
 using nlohmann::json;
+
+/// Meaning and when the key applies.
+std::string meaning(const config_field& field)
+{
+    if (field.only.empty())
+        return field.doc;
+    return field.doc + (field.doc.empty() ? "only " : "; only ") + field.only;
+}
 
 std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
@@ -121,6 +152,10 @@ private:
             lines.push_back("# " + key + " not set" + (note.empty() ? "" : "  # " + note));
             return;
         }
+        if (field.unused) {
+            lines.push_back("# " + key + " not used" + (note.empty() ? "" : "  # " + note));
+            return;
+        }
         const std::string tail = note.empty() ? "" : "  # " + note;
         if (is_one_line(field)) {
             lines.push_back(key + " " + one_line(field) + tail);
@@ -166,7 +201,8 @@ private:
         } else if (is_one_line(field) && field.present) {
             origin = field.source.empty() ? "default" : "default, source: " + field.source;
         }
-        return field.doc + (field.doc.empty() || origin.empty() ? "" : "; ") + origin;
+        const std::string text = meaning(field);
+        return text + (text.empty() || origin.empty() ? "" : "; ") + origin;
     }
 
     const yaml_document* origin_;
@@ -191,7 +227,7 @@ json value_json(const config_field& field)
     if (field.type == field_type::section) {
         json object = json::object();
         for (const auto& child : field.children)
-            if (child.present)
+            if (child.present && !child.unused)
                 object[child.name] = value_json(child);
         return object;
     }
@@ -242,7 +278,7 @@ json schema_of(const config_field& field)
             }
         break;
     }
-    std::string text = field.doc;
+    std::string text = meaning(field);
     if (!field.source.empty())
         text += (text.empty() ? "Default: " : ". Default: ") + field.source;
     if (!text.empty())
@@ -303,7 +339,7 @@ void add_rows(const config_field& field, const std::string& path, std::string& o
             shown = "`" + one_line(child) + "`";
         else if (child.type == field_type::list)
             shown = child.children.empty() ? "empty" : fmt::format("{} entries", child.children.size());
-        out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key, cell(type_name(child)), cell(shown), cell(child.doc),
+        out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key, cell(type_name(child)), cell(shown), cell(meaning(child)),
                            cell(child.source));
         const config_field* inner = &child;
         std::string inner_path = key;

@@ -7,12 +7,14 @@
 
 #include "platforms/config/field_traits.h"
 #include "platforms/config/yaml_document.h"
+#include "tlm/key_rules.h"
 
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -27,6 +29,8 @@ struct config_field {
     std::string source; ///< of the default, "" if it needs none
     field_type type = field_type::section;
     bool optional = false;
+    std::string only;     ///< when it applies (key_rule::only); "": always
+    bool unused = false;  ///< and with the present values it does not
     bool present = true; ///< false: an optional without value; `value` and `children` then show a default one
     quantity_kind kind = quantity_kind::data_size; ///< of a quantity
     std::uint64_t largest = 0;                     ///< of an integer
@@ -40,6 +44,9 @@ struct config_field {
 namespace config_detail {
 
 template <class T> config_field describe_value(const T& value);
+
+/// Notes `only` at the members that `key` (key_rule::key) names, in entries of lists and in the type of an entry, too.
+void note_rule(config_field& field, std::string_view key, const std::string& only, bool unused);
 
 struct describing_visitor {
     std::vector<config_field>& fields;
@@ -97,6 +104,9 @@ template <class T> config_field describe_value(const T& value)
     } else if constexpr (has_fields<T>::value) {
         describing_visitor visit{field.children};
         T::fields(value, visit);
+        if constexpr (has_key_rules<T>::value)
+            for (const auto& rule : T::key_rules())
+                note_rule(field, rule.key, rule.only, !rule.applies(value));
     } else {
         static_assert(always_false<T>, "a config member of this type cannot be shown; see tlm/config_fields.h");
     }
@@ -109,10 +119,10 @@ template <class T> config_field describe_value(const T& value)
 template <class C> config_field describe(const C& config) { return config_detail::describe_value(config); }
 
 /// YAML text that reads back to the same values, one line and one comment per key: its meaning, and where the value
-/// comes from: the line of `origin` that sets it, or the source of the default.
+/// comes from: the line of `origin` that sets it, or the source of the default. Keys that nothing uses are comments.
 std::string to_yaml(const config_field& config, const yaml_document* origin = nullptr);
 
-/// Values only; quantities as text with their unit, optionals without value are left out.
+/// Values in force only; quantities as text with their unit; optionals without value and keys that nothing uses are left out.
 nlohmann::json to_json(const config_field& config);
 
 /// JSON Schema (draft 2020-12) of the file: types, units, enums, defaults, no unknown keys. `other_keys` are

@@ -82,6 +82,32 @@ void config_reading::add_finding(const std::string& path, const config_problem& 
         weft::add_problem(document_, problems_, key_path, finding.message, finding.level);
 }
 
+void config_reading::add_unused(const std::string& path, const std::string& key, const std::string& only)
+{
+    if (failed(path))
+        return;
+    std::vector<std::string> found{path};
+    for (std::size_t at = 0; at != std::string::npos;) {
+        const std::size_t dot = key.find('.', at);
+        const std::string part = key.substr(at, dot == std::string::npos ? dot : dot - at);
+        at = dot == std::string::npos ? dot : dot + 1;
+        std::vector<std::string> next;
+        for (const std::string& outer : found) {
+            const yaml_node* const node = document_.find(outer);
+            if (node != nullptr && part == "N")
+                for (std::size_t i = 0; i < node->items.size(); ++i)
+                    next.push_back(join_path(outer, std::to_string(i)));
+            else if (node != nullptr && node->find(part) != nullptr)
+                next.push_back(join_path(outer, part));
+        }
+        found = std::move(next);
+    }
+    for (const std::string& key_path : found)
+        weft::add_problem(document_, problems_, key_path,
+                          fmt::format("is set, but nothing uses it: it applies only {}. Leave it out.", only),
+                          severity::warning);
+}
+
 bool config_reading::failed(const std::string& key_path) const
 {
     if (key_path.empty())

@@ -9,6 +9,8 @@
 //   const auto config = read_config<tpu_pod_config>(document, problems, {"platform"});
 //   throw_if_errors(problems);
 //
+// A key that nothing uses beside the values of others (tlm/key_rules.h) is a warning where the file sets it.
+//
 // Types: a list replaces the default list as a whole; a section overlays the defaults of the struct; an absent key
 // leaves an optional empty. Only true and false are switches, only plain decimal digits are whole numbers.
 #pragma once
@@ -16,6 +18,7 @@
 #include "platforms/config/field_traits.h"
 #include "platforms/config/suggest.h"
 #include "platforms/config/yaml_document.h"
+#include "tlm/key_rules.h"
 
 #include <cmath>
 #include <cstdint>
@@ -40,6 +43,10 @@ public:
     /// A finding of validate() of the struct at `path`. Dropped when it judges a key that could not be read: its
     /// value in the struct is a default that the user never wrote.
     void add_finding(const std::string& path, const config_problem& finding);
+
+    /// Warns about every key of the document that matches `key` (key_rule::key, in the struct at `path`), which nothing uses.
+    /// Silent when the struct has keys that could not be read: they may be what decides.
+    void add_unused(const std::string& path, const std::string& key, const std::string& only);
 
     /// True if `key_path`, a section around it, or a key inside it could not be read.
     bool failed(const std::string& key_path) const;
@@ -185,6 +192,10 @@ template <class T> void validate_value(config_reading& in, const std::string& pa
         if constexpr (has_validate<T>::value)
             for (const config_problem& finding : value.validate())
                 in.add_finding(path, finding);
+        if constexpr (has_key_rules<T>::value)
+            for (const auto& rule : T::key_rules())
+                if (!rule.applies(value))
+                    in.add_unused(path, rule.key, rule.only);
     }
 }
 

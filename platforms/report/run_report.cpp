@@ -211,22 +211,33 @@ void print_links(std::ostream& out, const run_report& report, const table_style&
     }
 }
 
+/// Whether any result was compared with the right one.
+bool carried_data(const run_report& r)
+{
+    const auto step_did = [](const training_step_row& step) {
+        return std::any_of(step.parts.begin(), step.parts.end(),
+                           [](const training_part_row& part) { return part.wrong.has_value(); });
+    };
+    return std::any_of(r.rows.begin(), r.rows.end(), [](const result_row& row) { return row.wrong.has_value(); }) ||
+           (r.training && std::any_of(r.training->steps.begin(), r.training->steps.end(), step_did));
+}
+
 void print_summary(std::ostream& out, const run_report& r, const table_style& style)
 {
     const auto line = [&](const char* label, const std::string& text) {
         out << fmt::format("{:<17}{}\n", label, text);
     };
 
-    std::string hbm =
-        fmt::format("{} read, {} written", short_bytes(r.hbm.read_bytes), short_bytes(r.hbm.written_bytes));
-    if (!r.hbm.busiest_chip.empty())
-        hbm += fmt::format("; busiest {} with {}", r.hbm.busiest_chip, short_bytes(r.hbm.busiest_bytes));
-    line("HBM traffic", hbm);
+    const memory_traffic& m = r.memory;
+    std::string traffic = fmt::format("{} read, {} written", short_bytes(m.bytes_read), short_bytes(m.bytes_written));
+    if (!m.busiest_chip.empty())
+        traffic += fmt::format("; busiest {} with {}", m.busiest_chip, short_bytes(m.busiest_bytes));
+    line((m.memory + " traffic").c_str(), traffic);
     if (!r.failure.empty())
         line("Stopped", r.failure.substr(0, r.failure.find('\n')));
     line("Simulated time", exact_us(r.simulated_time_ps) + " us");
-    line("Host time", fmt::format("{:.2f} s, of which {:.2f} s of CPU for the simulation, the rest for data and checks",
-                                  r.host_seconds, r.host_cpu_seconds));
+    line("Host time", fmt::format("{:.2f} s, of which {:.2f} s of CPU for the simulation{}", r.host_seconds,
+                                  r.host_cpu_seconds, carried_data(r) ? ", the rest for data and checks" : ""));
     line("Packet hops",
          fmt::format("{}, {:.2f} million per CPU second; {} timeline events, {} kernel activations", r.packet_hops,
                      r.packet_hops_per_cpu_s / 1e6, r.timeline_events, r.kernel_activations));
@@ -386,8 +397,6 @@ nlohmann::ordered_json to_json(const run_report& r)
     add({"run.host_cpu_seconds", r.host_cpu_seconds, "s",
          "CPU time of the simulation on the host, without making and checking data"});
     add({"run.kernel_activations", r.kernel_activations, "1", "times the SystemC kernel called the timeline"});
-    add({"hbm.read_bytes", r.hbm.read_bytes, "B", "read from HBM, all chips together"});
-    add({"hbm.written_bytes", r.hbm.written_bytes, "B", "written to HBM, all chips together"});
     for (const auto& link : r.busiest_links) {
         add({"busiest_link." + link.name + ".bytes", link.bytes, "B", "sent over this link"});
         add({"busiest_link." + link.name + ".utilisation", link.utilisation_percent, "%",

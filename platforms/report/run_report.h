@@ -81,9 +81,10 @@ struct link_load {
     double utilisation_percent = 0; ///< busy time / simulated time
 };
 
-struct hbm_traffic {
-    std::uint64_t read_bytes = 0; ///< all chips together
-    std::uint64_t written_bytes = 0;
+struct memory_traffic {
+    std::string memory = "HBM";   ///< what it is
+    std::uint64_t bytes_read = 0; ///< all chips together
+    std::uint64_t bytes_written = 0;
     std::string busiest_chip; ///< empty: unknown
     std::uint64_t busiest_bytes = 0;
 };
@@ -101,7 +102,7 @@ struct run_report {
     std::vector<result_row> rows;
     std::optional<training_report> training; ///< none: the run has no training step
     std::vector<link_load> busiest_links;    ///< in the order to print
-    hbm_traffic hbm;
+    memory_traffic memory;
     std::uint64_t simulated_time_ps = 0;
     double host_seconds = 0;
     double host_cpu_seconds = 0;
@@ -133,7 +134,7 @@ void print_table(std::ostream& out, const run_report& report, const table_style&
 /// wrong}], exchanges: [the same]}]} if the run has one, digest, simulated_time_ps, host_seconds, packet_hops,
 /// packet_hops_per_cpu_s, timeline_events, config, stats: [{name, value, unit, description}]}. `wrong` is null for a run
 /// without data, `ranks_per_group` where all ranks sum together; `digest` is a string of 16 hex digits. CPU time, kernel
-/// activations, HBM traffic and the busiest links come first among the stats. Throws bug for a number that is not
+/// activations and the busiest links come first among the stats. Throws bug for a number that is not
 /// finite.
 nlohmann::ordered_json to_json(const run_report& report);
 

@@ -10,10 +10,8 @@
 namespace weft {
 
 namespace {
-constexpr std::uint32_t k_links_process = 1'000'000; // ranks are below
-constexpr int k_sends = 1;
-constexpr int k_receives = 2;
-constexpr int k_core = 3;
+constexpr std::uint32_t k_core = 1; ///< tid of a rank's core, above all tracks
+constexpr std::uint32_t k_first_lane = 2;
 
 std::string name_event(const char* what, std::uint32_t process, std::uint32_t thread, const std::string& name)
 {
@@ -34,39 +32,67 @@ void trace_writer::line(const std::string& json)
     file_.write(json);
 }
 
-void trace_writer::name_ranks(const std::vector<std::string>& names)
-{
-    for (std::uint32_t rank = 0; rank < names.size(); ++rank) {
-        line(name_event("process_name", rank, 0, names[rank]));
-        line(name_event("thread_name", rank, k_sends, "DMA sends"));
-        line(name_event("thread_name", rank, k_receives, "DMA receives"));
-    }
-}
-
-void trace_writer::name_links(const std::vector<std::string>& names)
-{
-    line(name_event("process_name", k_links_process, 0, "links"));
-    for (std::uint32_t link = 0; link < names.size(); ++link)
-        line(name_event("thread_name", k_links_process, link, names[link]));
-}
-
-void trace_writer::record(const event_record& r)
+bool trace_writer::take()
 {
     if (written_ == at_most_) {
         ++dropped_;
-        return;
+        return false;
     }
     ++written_;
-    const bool on_link = r.kind == record_kind::link_emitted;
-    const bool received = r.kind == record_kind::message_accepted;
-    line(fmt::format(
-        R"({{"ph":"X","name":"{} {}","ts":{},"dur":{},"pid":{},"tid":{},"args":{{"from":{},"to":{},"message":{},"bytes":{},"last":{}}}}})",
-        received ? "from" : "to", received ? r.source : r.destination, exact_us(r.time_ps), exact_us(r.span_ps),
-        on_link ? k_links_process : r.where,
-        on_link    ? static_cast<int>(r.where)
-        : received ? k_receives
-                   : k_sends,
-        r.source, r.destination, r.message, r.payload_bytes, r.last_of_message));
+    return true;
+}
+
+void trace_writer::name_process(std::uint32_t process, const std::string& name)
+{
+    line(name_event("process_name", process, 0, name));
+}
+
+std::uint32_t trace_writer::add_track(std::uint32_t process, const std::string& name)
+{
+    const std::uint32_t before = tracks_of_process_[process]++;
+    tracks_.push_back({process, k_first_lane + before * k_most_lanes, name, {}});
+    return static_cast<std::uint32_t>(tracks_.size() - 1);
+}
+
+void trace_writer::open_lane(track& t)
+{
+    const auto lane = static_cast<std::uint32_t>(t.busy_until_ps.size());
+    t.busy_until_ps.push_back(0);
+    line(name_event("thread_name", t.process, t.first_lane + lane,
+                    lane == 0 ? t.name : fmt::format("{}, lane {}", t.name, lane + 1)));
+}
+
+void trace_writer::slice(std::uint32_t number, std::uint64_t start_ps, std::uint64_t span_ps, const std::string& name,
+                         const std::string& arguments)
+{
+    track& t = tracks_.at(number);
+    std::uint32_t lane = 0;
+    while (lane < t.busy_until_ps.size() && t.busy_until_ps[lane] > start_ps)
+        ++lane;
+    if (lane == k_most_lanes) {
+        crowded_ += written_ == at_most_ ? 0 : 1;
+        return mark(number, start_ps, name, fmt::format("{},\"dur_us\":{}", arguments, exact_us(span_ps)));
+    }
+    if (!take())
+        return;
+    if (lane == t.busy_until_ps.size())
+        open_lane(t);
+    t.busy_until_ps[lane] = start_ps + span_ps;
+    line(fmt::format(R"({{"ph":"X","name":{},"ts":{},"dur":{},"pid":{},"tid":{},"args":{{{}}}}})",
+                     nlohmann::json(name).dump(), exact_us(start_ps), exact_us(span_ps), t.process, t.first_lane + lane,
+                     arguments));
+}
+
+void trace_writer::mark(std::uint32_t number, std::uint64_t time_ps, const std::string& name,
+                        const std::string& arguments)
+{
+    if (!take())
+        return;
+    track& t = tracks_.at(number);
+    if (t.busy_until_ps.empty())
+        open_lane(t);
+    line(fmt::format(R"({{"ph":"i","s":"t","name":{},"ts":{},"pid":{},"tid":{},"args":{{{}}}}})",
+                     nlohmann::json(name).dump(), exact_us(time_ps), t.process, t.first_lane, arguments));
 }
 
 void trace_writer::name_cores(std::uint32_t ranks)
@@ -77,11 +103,8 @@ void trace_writer::name_cores(std::uint32_t ranks)
 
 bool trace_writer::begin_call(std::uint32_t rank, std::uint64_t time_ps, const std::string& function)
 {
-    if (written_ == at_most_) {
-        ++dropped_;
+    if (!take())
         return false;
-    }
-    ++written_;
     line(fmt::format(R"({{"ph":"B","name":{},"ts":{},"pid":{},"tid":{}}})", nlohmann::json(function).dump(),
                      exact_us(time_ps), rank, k_core));
     return true;

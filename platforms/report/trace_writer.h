@@ -1,33 +1,42 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Event records as a trace file for Perfetto (https://ui.perfetto.dev) or chrome://tracing: one process per rank with
-// a track for what its DMA sends and one for what it receives, and one process with a track per link. On demand also
-// a track per rank for the functions that its core executes.
+// A trace file for Perfetto (https://ui.perfetto.dev) or chrome://tracing: processes with tracks, tracks with slices. On demand
+// also a track per rank for the functions that its core executes.
+//
+// The slices of one track of such a file must nest; ours may overlap in any way: packets in a memory, frames in a switch. So a
+// slice goes into the first lane of its track that is free at its start, and lanes are what the file has as tracks. A track has
+// k_most_lanes of them; a slice that finds none free becomes a mark at its start, with its length among its arguments.
 #pragma once
 
 #include "platforms/report/output_file.h"
-#include "tlm/event_record.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace weft {
 
-class trace_writer final : public event_sink {
+class trace_writer final {
 public:
+    static constexpr std::uint32_t k_most_lanes = 64;
+
     /// Begins an output_file that close() completes. Throws user_error when that is not possible. After `at_most` records
     /// nothing more is written and dropped() counts: traces of long runs would fill the disk.
     trace_writer(const std::string& path, std::uint64_t at_most);
     trace_writer(const trace_writer&) = delete;
     trace_writer& operator=(const trace_writer&) = delete;
 
-    /// Names of the tracks, by rank and by link number.
-    void name_ranks(const std::vector<std::string>& names);
-    void name_links(const std::vector<std::string>& names);
+    void name_process(std::uint32_t process, const std::string& name);
+    /// A track of the process, below those it has; it appears with its first slice. Returns its number.
+    std::uint32_t add_track(std::uint32_t process, const std::string& name);
+    /// A record of `track`. `arguments`: members of a JSON object, without its braces.
+    void slice(std::uint32_t track, std::uint64_t start_ps, std::uint64_t span_ps, const std::string& name,
+               const std::string& arguments);
+    /// A record without length, such as a loss.
+    void mark(std::uint32_t track, std::uint64_t time_ps, const std::string& name, const std::string& arguments);
 
-    void record(const event_record& r) override;
     /// The core of a rank enters a function; on one rank entries and exits nest. An entry counts as a record; false
     /// when it was dropped: then its exit must be left out, too.
     bool begin_call(std::uint32_t rank, std::uint64_t time_ps, const std::string& function);
@@ -39,15 +48,27 @@ public:
 
     std::uint64_t written() const { return written_; }
     std::uint64_t dropped() const { return dropped_; }
+    std::uint64_t crowded() const { return crowded_; } ///< of those written: slices that found no free lane
 
 private:
+    struct track {
+        std::uint32_t process;
+        std::uint32_t first_lane; ///< tid of the first lane
+        std::string name;
+        std::vector<std::uint64_t> busy_until_ps; ///< of the lanes in use
+    };
+    bool take();
+    void open_lane(track& t);
     void line(const std::string& json);
 
     output_file file_;
     std::uint64_t at_most_;
     std::uint64_t written_ = 0;
     std::uint64_t dropped_ = 0;
+    std::uint64_t crowded_ = 0;
     bool first_ = true;
+    std::vector<track> tracks_;
+    std::map<std::uint32_t, std::uint32_t> tracks_of_process_;
 };
 
 } // namespace weft

@@ -129,6 +129,7 @@ void switchml_machine::add_workers()
                 if (f.direction != cable_end::up)
                     cables_.back()->set_impairments(1, f.impairments);
             }
+        wires_.push_back({*cables_.back(), 0, c.nic()->transmitter()});
         c.nic()->to_network.bind(cables_.back()->in(0));
         cables_.back()->out(0).bind(c.nic()->from_network);
     }
@@ -151,6 +152,7 @@ chip& switchml_machine::add_machine(std::uint32_t rank, const dma_fabric_view& v
 
 void switchml_machine::connect(std::uint32_t sw, std::uint32_t port, ethernet_link& link, std::uint32_t end)
 {
+    wires_.push_back({link, end, switches_[sw]->transmitter(port)});
     switches_[sw]->to_network(port).bind(link.in(end));
     link.out(end).bind(switches_[sw]->from_network(port));
 }
@@ -294,6 +296,45 @@ std::vector<const stat_group*> switchml_machine::device_stats() const
     std::vector<const stat_group*> all;
     for (const auto& sw : switches_)
         all.push_back(&sw->stats);
+    return all;
+}
+
+std::string switchml_machine::wire::name() const
+{
+    return fmt::format("{} {}", link.basename(), from_end == 0 ? "up" : "down");
+}
+
+std::vector<cable_load> switchml_machine::cables() const
+{
+    std::vector<cable_load> all;
+    for (const wire& w : wires_)
+        all.push_back({w.name(), w.link.from(w.from_end).frames.value(), w.transmitter.wire_bytes.value(),
+                       w.transmitter.busy_time.value()});
+    return all;
+}
+
+std::vector<frame_place> switchml_machine::frame_places()
+{
+    std::vector<frame_place> all;
+    for (chip* c : chip_list_)
+        if (ethernet_nic* const nic = c->nic(); nic != nullptr)
+            all.push_back({c->rank(),
+                           "",
+                           {"NIC sends", "NIC receives"},
+                           [nic](frame_sink& sink, std::uint32_t first) { nic->watch(&sink, first); }});
+    for (wire& w : wires_)
+        all.push_back({std::nullopt, "", {w.name()}, [&w](frame_sink& sink, std::uint32_t first) {
+                           w.transmitter.watch(&sink, first);
+                           w.link.watch_losses(w.from_end, &sink, first);
+                       }});
+    for (const auto& sw : switches_) {
+        std::vector<std::string> ports;
+        for (std::uint32_t port = 0; port < sw->ports(); ++port)
+            ports.push_back(fmt::format("from port {}", port));
+        all.push_back({std::nullopt, sw->basename(), std::move(ports), [&sw](frame_sink& sink, std::uint32_t first) {
+                           sw->watch(&sink, first);
+                       }});
+    }
     return all;
 }
 

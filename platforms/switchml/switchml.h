@@ -13,6 +13,7 @@
 #include "hw/ethernet/lossless_star.h"
 #include "hw/tofino/tofino_config.h"
 #include "hw/tofino/tofino_job.h"
+#include "hw/ethernet/ethernet_transmitter.h"
 #include "platforms/workload/machine.h"
 
 #include <memory>
@@ -213,7 +214,7 @@ struct switchml_worker_config {
         visit("core", self.core, "One core", "");
         visit("bus", self.bus, "Bus between core and devices", "");
         visit("local_memory", self.local_memory, "Core-local memory", "");
-        visit("hbm", self.hbm, "Memory of the worker, where tensors and rings are", "");
+        visit("memory", self.hbm, "Memory of the worker, where tensors and rings are", "");
         visit("dma", self.dma, "DMA engine toward the lossless network", "");
         visit("mailbox", self.mailbox, "Mailbox between host and core", "");
         visit("nic", self.nic, "Ethernet NIC; its rate is network.rate", "");
@@ -252,6 +253,9 @@ struct switchml_config {
         visit("faults", self.faults, "What is worse than the rest", "");
     }
     std::vector<config_problem> validate() const;
+    static std::vector<key_rule<switchml_config>> key_rules();
+    /// With what follows from other keys in its place: the values in force.
+    switchml_config in_force() const;
 
     std::uint32_t ranks() const { return workers; }
     std::uint32_t machines() const { return workers + servers; }
@@ -305,6 +309,9 @@ public:
     group_layout groups_of(std::uint32_t ranks_per_group) const override;
     std::string network_waits() const override;
     std::vector<const stat_group*> device_stats() const override;
+    std::string memory_name() const override { return "Memory"; }
+    std::vector<cable_load> cables() const override;
+    std::vector<frame_place> frame_places() override;
 
     const std::vector<std::unique_ptr<tofino_switch>>& switches() const { return switches_; } ///< root first
     ethernet_link& cable(std::uint32_t rank) { return *cables_.at(rank); }
@@ -319,6 +326,13 @@ private:
     };
     std::uint32_t add_subtree(std::uint32_t level, std::uint32_t first_worker, const place_above* above);
     void connect(std::uint32_t sw, std::uint32_t port, ethernet_link& link, std::uint32_t end);
+    /// A direction of a cable, and who transmits into it.
+    struct wire {
+        ethernet_link& link;
+        std::uint32_t from_end; ///< end 1 is nearer to the root
+        ethernet_transmitter& transmitter;
+        std::string name() const; ///< "cable_3 up"
+    };
     void admit_jobs();
 
     switchml_config config_;
@@ -328,6 +342,7 @@ private:
     std::vector<std::unique_ptr<tofino_switch>> switches_;
     std::vector<std::unique_ptr<ethernet_link>> cables_; ///< of the workers
     std::vector<std::unique_ptr<ethernet_link>> trunks_; ///< between switches
+    std::vector<wire> wires_;
     std::vector<std::unique_ptr<empty_port>> empty_ports_;
     std::vector<std::unique_ptr<chip>> chips_;
     std::vector<chip*> chip_list_;

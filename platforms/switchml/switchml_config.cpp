@@ -269,6 +269,60 @@ std::uint32_t switchml_config::ports_of(const std::vector<node>& nodes)
     return nodes.back().first_port + nodes.back().workers;
 }
 
+switchml_config switchml_config::in_force() const
+{
+    switchml_config c = *this;
+    c.worker.nic.rate = c.tofino.chip.port_rate = network.rate;
+    return c;
+}
+
+std::vector<key_rule<switchml_config>> switchml_config::key_rules()
+{
+    using config = switchml_config;
+    static const auto by_switch = [](const config& c) { return runs_any(c.run, abi::by_switch); };
+    static const auto recovering = [](const config& c) {
+        return runs_any(c.run, [](abi::algorithm a) { return a == abi::algorithm::switchml; });
+    };
+    static const auto over_star = [](const config& c) {
+        return runs_any(c.run, [](abi::algorithm a) { return !abi::by_switch(a); });
+    };
+    static const auto by_chance = [](const config& c) {
+        const auto& cables = c.faults.cables;
+        return c.network.cable.impairments.any() ||
+               std::any_of(cables.begin(), cables.end(), [](const auto& f) { return f.impairments.any(); });
+    };
+    std::vector<key_rule<config>> rules;
+    add_run_rules(rules);
+    add_no_mesh_rules(rules);
+    const auto rule = [&](const char* key, const char* only, bool (*applies)(const config&)) {
+        rules.push_back({key, only, applies});
+    };
+    for (const char* key : {"burst", "network.lossless_buffer", "network.nic_latency", "worker.dma"})
+        rule(key, "for algorithms over the lossless network", [](const config& c) { return over_star(c); });
+    for (const char* key :
+         {"network.cable.impairments", "network.cable.outages", "switch.aggregator", "switch.waves", "switch.egress_queue",
+          "switch.ingress_latency", "switch.pass_latency", "switch.recirculation_rate", "switch.recirculation_queue",
+          "switch.register_depth", "switch.stale_filter", "switch.ingress_drop", "switch.egress_drop", "switch.ports",
+          "switch.ports_per_pipe", "job", "worker.nic", "worker.cores", "tree", "faults"})
+        rule(key, "for algorithms by the switch", [](const config& c) { return by_switch(c); });
+    rule("network.cable.seed", "with impairments", [](const config& c) { return by_switch(c) && by_chance(c); });
+    rule("switch.drop_seed", "with ingress_drop or egress_drop", [](const config& c) {
+        return by_switch(c) && (c.tofino.chip.ingress_drop > 0 || c.tofino.chip.egress_drop > 0);
+    });
+    rule("job.packets_per_message", "with transport: rdma",
+         [](const config& c) { return c.job.transport == abi::switchml::transport::rdma; });
+    rule("worker.nic.queue_pairs", "with job.transport: rdma",
+         [](const config& c) { return c.job.transport == abi::switchml::transport::rdma; });
+    for (const char* key : {"job.timeout", "job.backoff_after"})
+        rule(key, "with the algorithm switchml, which sends again what is lost", [](const config& c) { return recovering(c); });
+    rule("worker.core.clock_read", "with the algorithm switchml", [](const config& c) { return recovering(c); });
+    rule("worker.nic.rate", "as network.rate, the rate of every port",
+         [](const config& c) { return c.worker.nic.rate == c.network.rate; });
+    rule("switch.port_rate", "as network.rate, the rate of every port",
+         [](const config& c) { return c.tofino.chip.port_rate == c.network.rate; });
+    return rules;
+}
+
 std::vector<config_problem> switchml_config::validate() const
 {
     std::vector<config_problem> p;
@@ -400,7 +454,7 @@ void switchml_config::check_job(std::vector<config_problem>& p) const
                      fmt::format("is {}, but {} messages under way need {}.", worker.nic.queue_pairs,
                                  firmware::queue_pairs_needed(t) / 2, firmware::queue_pairs_needed(t))});
     if (firmware::nic_area_bytes(t) + 8192 > worker.chip().buffer_bytes())
-        p.push_back({severity::error, "worker.hbm.capacity",
+        p.push_back({severity::error, "worker.memory.capacity",
                      fmt::format("is {}, but the rings and buffers of the NIC need {}.", to_string(worker.hbm.capacity),
                                  rounded_text(data_size(firmware::nic_area_bytes(t))))});
     // Appendix C: in flight from one worker must cover rate x delay.
@@ -530,7 +584,7 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
     const std::uint64_t room = nic_area_offset();
     if (largest > room)
         p.push_back({severity::error, run.workload.empty() ? "training_step" : "workload",
-                     fmt::format("needs {} of memory per worker, but worker.hbm.capacity is {}, of which rings and "
+                     fmt::format("needs {} of memory per worker, but worker.memory.capacity is {}, of which rings and "
                                  "buffers take {}.",
                                  rounded_text(data_size(largest)), to_string(worker.hbm.capacity),
                                  rounded_text(data_size(worker.hbm.capacity.value() - room)))});
@@ -558,7 +612,7 @@ class configured_switchml final : public platform {
 public:
     explicit configured_switchml(switchml_config config) : config_(std::move(config)) {}
     const run_config& run() const override { return config_.run; }
-    config_field resolved() const override { return with_platform_key(describe(config_), k_switchml_info); }
+    config_field resolved() const override { return with_platform_key(describe(config_.in_force()), k_switchml_info); }
     std::uint32_t ranks() const override { return config_.ranks(); }
     std::vector<std::string> input_files() const override { return {config_.worker.core.elf}; }
     std::unique_ptr<machine> build() const override

@@ -120,6 +120,7 @@ struct tpu_pod_config {
         visit("faults", self.faults, "What is broken", "");
     }
     std::vector<config_problem> validate() const;
+    static std::vector<key_rule<tpu_pod_config>> key_rules();
 
     std::uint32_t ranks() const;          ///< chips that work
     mesh_description description() const; ///< what routing knows: without links whose failure is not announced

@@ -77,6 +77,18 @@ std::vector<config_problem> mesh_config::validate() const
     return p;
 }
 
+std::vector<key_rule<tpu_pod_config>> tpu_pod_config::key_rules()
+{
+    using config = tpu_pod_config;
+    std::vector<key_rule<config>> rules;
+    add_run_rules(rules);
+    rules.push_back(
+        {"chip.core.clock_read", "where firmware reads the clock (switchml)", [](const config&) { return false; }});
+    rules.push_back({"ici.cable_propagation", "for meshes of more than one board of 2x2 chips, and for wrap links",
+                     [](const config& c) { return c.mesh.rows > 2 || c.mesh.cols > 2; }});
+    return rules;
+}
+
 abi::platform_table tpu_pod_config::table(std::uint32_t rank, std::uint32_t row, std::uint32_t col) const
 {
     abi::platform_table t;

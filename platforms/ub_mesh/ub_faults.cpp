@@ -142,6 +142,38 @@ std::vector<config_problem> ub_faults_config::validate() const
     return p;
 }
 
+bool ub_faults_config::links_fail_later() const
+{
+    return std::any_of(links.begin(), links.end(), [](const ub_link_fault_config& f) {
+        return (f.goes_down() && (f.at.value() != 0 || f.until)) || f.bit_error_rate.value_or(0) > 0;
+    });
+}
+
+std::vector<key_rule<ub_faults_config>> ub_faults_config::key_rules()
+{
+    using faults = ub_faults_config;
+    return {
+        {"notice_software", "with notification: direct",
+         [](const faults& f) { return f.notification == ub_notification::direct; }},
+        {"flood_per_hop", "with notification: hop_by_hop",
+         [](const faults& f) { return f.notification == ub_notification::hop_by_hop; }},
+        {"table_write", "where sources are told",
+         [](const faults& f) { return f.notification != ub_notification::none; }},
+        {"notification", "for links that fail while the machine runs", [](const faults& f) { return f.links_fail_later(); }},
+        {"notice_software", "for links that fail while the machine runs",
+         [](const faults& f) { return f.links_fail_later(); }},
+        {"flood_per_hop", "for links that fail while the machine runs",
+         [](const faults& f) { return f.links_fail_later(); }},
+        {"table_write", "for links that fail while the machine runs",
+         [](const faults& f) { return f.links_fail_later(); }},
+        {"recovery", "for NPUs that fail", [](const faults& f) { return !f.npus.empty(); }},
+        {"take_over", "for NPUs that fail while the machine runs",
+         [](const faults& f) {
+             return std::any_of(f.npus.begin(), f.npus.end(), [](const auto& n) { return n.at.value() != 0; });
+         }},
+    };
+}
+
 void check_faults(const ub_mesh_config& config, std::vector<config_problem>& p)
 {
     const ub_faults_config& faults = config.faults;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tlm/config_fields.h"
+#include "tlm/key_rules.h"
 #include "tlm/units.h"
 
 #include <cstdint>
@@ -80,6 +81,9 @@ struct ub_faults_config {
     duration flood_per_hop = duration(1'000'000'000);
     duration take_over = duration(180'000'000'000'000);
 
+    /// A link goes down or may be given up for its bit errors, so that sources must be told.
+    bool links_fail_later() const;
+
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("links", self.links, "Links that fail, narrow or have bit errors; both directions", "");
@@ -93,14 +97,15 @@ struct ub_faults_config {
             "notification", self.notification,
             "direct: the ends of a failed link tell the sources that use it; hop_by_hop: every device tells its neighbours; none",
             "UB-Mesh, section 4.2 (Q)");
-        visit("notice_software", self.notice_software, "direct: work of the source's software on a notice", "assumed");
+        visit("notice_software", self.notice_software, "Work of the source's software on a notice", "assumed");
         visit("table_write", self.table_write, "Writing the paths or tables that change", "assumed");
-        visit("flood_per_hop", self.flood_per_hop, "hop_by_hop: work of the control plane on every device",
+        visit("flood_per_hop", self.flood_per_hop, "Work of the control plane on every device",
               "assumed: 1 to 10 ms");
         visit("take_over", self.take_over, "From the failure of an NPU to the restart of the job",
               "3 minutes, UB-Mesh, section 6.6 (Q)");
     }
     std::vector<config_problem> validate() const;
+    static std::vector<key_rule<ub_faults_config>> key_rules();
 };
 
 } // namespace weft

@@ -271,4 +271,12 @@ std::vector<chip*> ub_machine::chips_of_all_restarts() const
     return all;
 }
 
+std::vector<fabric_engine*> ub_machine::fabrics_of_all_restarts()
+{
+    std::vector<fabric_engine*> all;
+    for (const auto& i : incarnations_)
+        all.insert(all.end(), i->fabric_list.begin(), i->fabric_list.end());
+    return all;
+}
+
 } // namespace weft

@@ -96,6 +96,7 @@ struct ub_mesh_config {
             "");
     }
     std::vector<config_problem> validate() const;
+    static std::vector<key_rule<ub_mesh_config>> key_rules();
 
     std::uint32_t ranks() const; ///< NPUs that run the job
     /// NPU position (rank of the healthy machine) of every rank; where a spare NPU stands in, the position it serves.
@@ -154,6 +155,7 @@ public:
     bool tells_failure(const fabric_engine& fabric, const link_failure& failure) const override;
     bool resends() const override { return config_.ub.transport == ub_transport::rtp; }
     std::vector<chip*> chips_of_all_restarts() const override;
+    std::vector<fabric_engine*> fabrics_of_all_restarts() override;
 
     ub_fabric& ub() { return *now().fabric; }
     const ub_fabric& ub() const { return *now().fabric; }

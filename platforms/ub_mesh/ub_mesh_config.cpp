@@ -166,6 +166,42 @@ std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm alg
     return before.refusal_of(op, algo, transposed);
 }
 
+std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
+{
+    using config = ub_mesh_config;
+    static const auto has_bit_errors = [](const config& c) {
+        const auto& links = c.faults.links;
+        return c.ub.bit_error_rate > 0 || std::any_of(links.begin(), links.end(), [](const ub_link_fault_config& f) {
+                   return f.bit_error_rate.value_or(0) > 0;
+               });
+    };
+    std::vector<key_rule<config>> rules;
+    add_run_rules(rules);
+    add_no_mesh_rules(rules);
+    for (const char* key : {"ub.retries", "ub.reinitialisations", "ub.reinitialisation_time", "ub.error_seed"})
+        rules.push_back({key, "with bit errors", [](const config& c) { return has_bit_errors(c); }});
+    rules.push_back({"ub.detection", "for links that fail while the machine runs",
+                     [](const config& c) { return c.faults.links_fail_later() || has_bit_errors(c); }});
+    rules.push_back({"npu.core.clock_read", "where firmware reads the clock (switchml)", [](const config&) { return false; }});
+    const auto side = [&](const char* key, const char* only, bool (*applies)(const config&)) {
+        rules.push_back({key, only, applies});
+    };
+    side("cables.x", "for boards of several NPUs", [](const config& c) { return c.mesh.npus > 1; });
+    side("cables.y", "for racks of several boards", [](const config& c) { return c.mesh.boards > 1; });
+    side("mesh.x_lanes", "for boards of several NPUs", [](const config& c) { return c.mesh.npus > 1; });
+    side("mesh.y_lanes", "for racks of several boards", [](const config& c) { return c.mesh.boards > 1; });
+    side("cables.backplane", "with mesh.backplane: true", [](const config& c) { return c.mesh.backplane; });
+    side("mesh.backplane_lanes", "with mesh.backplane: true", [](const config& c) { return c.mesh.backplane; });
+    side("mesh.rack_link_lanes", "for pods of several racks", [](const config& c) { return c.mesh.racks_per_pod() > 1; });
+    side("mesh.pod", "for pods of several racks", [](const config& c) { return c.mesh.racks_per_pod() > 1; });
+    side("cables.z", "with mesh.rack_cols above 1", [](const config& c) { return c.mesh.rack_cols > 1; });
+    side("cables.alpha", "with mesh.rack_rows above 1", [](const config& c) { return c.mesh.rack_rows > 1; });
+    side("cables.hrs", "with mesh.hrs: true", [](const config& c) { return c.mesh.hrs; });
+    side("ub.hrs_latency", "with mesh.hrs: true", [](const config& c) { return c.mesh.hrs; });
+    side("ub.lrs_latency", "with mesh.backplane: true", [](const config& c) { return c.mesh.backplane; });
+    return rules;
+}
+
 std::vector<config_problem> ub_mesh_config::validate() const
 {
     std::vector<config_problem> p = run.validate();

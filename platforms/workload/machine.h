@@ -7,13 +7,16 @@
 
 #include "hw/abi/platform_table.h"
 #include "hw/chip/chip.h"
+#include "hw/ethernet/frame_record.h"
 #include "hw/fabric/fabric_engine.h"
 #include "platforms/config/config_dump.h"
 #include "platforms/workload/rank_groups.h"
 #include "platforms/workload/run_config.h"
 #include "tlm/check.h"
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +27,23 @@ struct restart_plan {
     std::uint64_t takes_ps = 0; ///< from the interruption until the host may post commands again
     std::string cause;          ///< "npu(p0,r0,b1,3) failed"
     std::string remedy;         ///< "the spare NPU of rack p0,r0 has taken over"
+};
+
+/// Where Ethernet frames can be watched, for a trace.
+struct frame_place {
+    std::optional<std::uint32_t> rank; ///< of the chip it belongs to
+    std::string device;                ///< if no chip: the device; "" for a cable
+    std::vector<std::string> tracks;   ///< what it tells apart
+    /// Records of track i come under `first` + i.
+    std::function<void(frame_sink& sink, std::uint32_t first)> watch;
+};
+
+/// One direction of a cable outside the fabrics.
+struct cable_load {
+    std::string name;
+    std::uint64_t frames = 0;
+    std::uint64_t wire_bytes = 0;
+    std::uint64_t busy_ps = 0;
 };
 
 /// All modules of one simulation. Ranks are indices into `chips`.
@@ -69,6 +89,14 @@ public:
     virtual std::vector<chip*> chips_of_all_restarts() const { return chips(); }
     /// What network devices outside the chips hold that somebody waits for: "slot 3 waits for worker 2"; "" for nothing.
     virtual std::string network_waits() const { return {}; }
+    /// Fabrics of every restart, those of now included.
+    virtual std::vector<fabric_engine*> fabrics_of_all_restarts() { return fabrics(); }
+    /// What a chip's memory is called: "HBM".
+    virtual std::string memory_name() const { return "HBM"; }
+    /// Cables outside the fabrics, each direction by itself.
+    virtual std::vector<cable_load> cables() const { return {}; }
+    /// Where frames can be watched. Valid as long as the machine.
+    virtual std::vector<frame_place> frame_places() { return {}; }
     /// Statistics of devices outside the chips.
     virtual std::vector<const stat_group*> device_stats() const { return {}; }
     /// Which ranks stand together when groups of `ranks_per_group` exchange, and how their firmware is told. Asked only

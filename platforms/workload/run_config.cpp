@@ -13,6 +13,17 @@ void need(std::vector<config_problem>& p, bool ok, std::string key, std::string 
     if (!ok)
         p.push_back({severity::error, std::move(key), std::move(text)});
 }
+/// Rows and columns have different roles in it.
+bool follows_rows(abi::algorithm a)
+{
+    return a == abi::algorithm::ring_1d || a == abi::algorithm::row_pair || a == abi::algorithm::row_pair_forward ||
+           a == abi::algorithm::mesh_tree;
+}
+bool has_any(const collective_spec& spec, bool (*is)(abi::algorithm))
+{
+    const std::vector<abi::algorithm> all = spec.all_algorithms();
+    return std::any_of(all.begin(), all.end(), is);
+}
 constexpr std::uint64_t k_largest_size = 1ull << 40;
 constexpr std::uint64_t k_longest_ps = 1'000'000'000'000'000'000; ///< a million seconds; twice that still fits 64 bits
 } // namespace
@@ -65,6 +76,30 @@ std::vector<config_problem> collective_spec::validate() const
     if (range)
         too_small(range->from, "range.from");
     return p;
+}
+
+std::vector<key_rule<collective_spec>> collective_spec::key_rules()
+{
+    using spec = collective_spec;
+    return {
+        {"root", "for broadcast", [](const spec& s) { return s.op == abi::collective_op::broadcast; }},
+        {"redops", "where something is reduced", [](const spec& s) { return reduces(s.op); }},
+        {"chunk", "for algorithms in chunks: not all_to_all, which sends each block whole, and not switchml",
+         [](const spec& s) {
+             return s.op != abi::collective_op::all_to_all &&
+                    has_any(s, [](abi::algorithm a) { return !abi::by_switch(a); });
+         }},
+        {"transposed", "with ring_1d, row_pair, row_pair_forward and mesh_tree",
+         [](const spec& s) { return has_any(s, follows_rows); }},
+    };
+}
+
+bool runs_any(const run_config& run, bool (*is)(abi::algorithm))
+{
+    for (const collective_spec& spec : run.workload)
+        if (has_any(spec, is))
+            return true;
+    return run.training_step && is(run.training_step->algorithm);
 }
 
 bool is_sound(const collective_spec& spec)

@@ -6,6 +6,7 @@
 
 #include "platforms/workload/collective_case.h"
 #include "platforms/workload/training_step.h"
+#include "tlm/key_rules.h"
 #include "tlm/units.h"
 
 #include <cstdint>
@@ -54,7 +55,7 @@ struct collective_spec {
         visit("op", self.op, "The collective", "");
         visit("algorithms", self.algorithms, "How; empty: ring_1d, for broadcast mesh_tree, for all_to_all direct", "");
         visit("types", self.types, "Element types", "");
-        visit("redops", self.redops, "Reductions; ignored where nothing is reduced", "");
+        visit("redops", self.redops, "Reductions", "");
         visit(
             "sizes", self.sizes,
             "Sizes as in nccl-tests: the buffer, or for all_gather, reduce_scatter and all_to_all all shards together",
@@ -62,13 +63,14 @@ struct collective_spec {
         visit("range", self.range, "A geometric row of sizes instead of, or besides, `sizes`", "");
         visit("root", self.root, "Root rank of a broadcast", "");
         visit("transposed", self.transposed,
-              "Swap the roles of rows and columns in ring_1d and row_pair; nothing changes for the others", "");
+              "Swap the roles of rows and columns", "");
         visit("inputs", self.inputs,
               "exact: every sum is exact and bits are compared; random: compared within the rounding bound", "");
-        visit("chunk", self.chunk, "Pipelining grain of the firmware; all_to_all sends each block whole",
+        visit("chunk", self.chunk, "Pipelining grain of the firmware",
               "assumed; Kumar and Jouppi give none");
     }
     std::vector<config_problem> validate() const;
+    static std::vector<key_rule<collective_spec>> key_rules();
 
     std::vector<std::uint64_t> all_sizes() const; ///< bytes, in the order to run
     std::vector<abi::algorithm> all_algorithms() const;
@@ -109,5 +111,21 @@ struct run_config {
 
 /// Whether the entry is sound by itself, so that its cases can be made.
 bool is_sound(const collective_spec& spec);
+
+/// Whether the workload or the training step runs an algorithm of this kind.
+bool runs_any(const run_config& run, bool (*is)(abi::algorithm));
+
+/// Rules about the keys of run_config, for the configuration of a platform that shows them as its own.
+template <class C> void add_run_rules(std::vector<key_rule<C>>& rules)
+{
+    for (const char* key : {"workload.N.inputs", "training_step.inputs"})
+        rules.push_back({key, "with data: checked", [](const C& c) { return c.run.data == data_mode::checked; }});
+}
+/// The same where ranks are no mesh of rows and columns.
+template <class C> void add_no_mesh_rules(std::vector<key_rule<C>>& rules)
+{
+    for (const char* key : {"workload.N.transposed", "training_step.transposed"})
+        rules.push_back({key, "on a mesh of rows and columns (tpu_pod)", [](const C&) { return false; }});
+}
 
 } // namespace weft

@@ -116,6 +116,30 @@ std::vector<config_problem> training_step_config::validate() const
     return p.all;
 }
 
+std::vector<key_rule<training_step_config>> training_step_config::key_rules()
+{
+    using step = training_step_config;
+    static const auto everywhere = [](const step& s) { // something is summed over all ranks
+        return !s.groups.empty() || std::any_of(s.exchanges.begin(), s.exchanges.end(),
+                                                [](const step_exchange& e) { return !e.ranks_per_group; });
+    };
+    return {
+        {"algorithm", "for groups and for exchanges over all ranks", [](const step& s) { return everywhere(s); }},
+        {"transposed", "for groups and for exchanges over all ranks", [](const step& s) { return everywhere(s); }},
+        {"transposed", "with ring_1d, row_pair and row_pair_forward",
+         [](const step& s) {
+             return s.algorithm == abi::algorithm::ring_1d || s.algorithm == abi::algorithm::row_pair ||
+                    s.algorithm == abi::algorithm::row_pair_forward;
+         }},
+        {"chunk", "for algorithms in chunks, not switchml",
+         [](const step& s) { return !abi::by_switch(s.algorithm); }},
+        {"overlap", "with groups", [](const step& s) { return !s.groups.empty(); }},
+        {"groups.N.ready", "with overlap: when_ready", [](const step& s) { return s.overlap == overlap_rule::when_ready; }},
+        {"groups.N.ready_at", "with overlap: when_ready",
+         [](const step& s) { return s.overlap == overlap_rule::when_ready; }},
+    };
+}
+
 bool is_sound(const training_step_config& config)
 {
     bool sound = no_errors(config.validate());

@@ -22,6 +22,7 @@
 
 #include "platforms/workload/collective_data.h"
 #include "tlm/config_fields.h"
+#include "tlm/key_rules.h"
 #include "tlm/units.h"
 
 #include <cstdint>
@@ -117,6 +118,7 @@ struct training_step_config {
         visit("exchanges", self.exchanges, "Small all-reduces that compute waits for", "");
     }
     std::vector<config_problem> validate() const;
+    static std::vector<key_rule<training_step_config>> key_rules();
 
     /// Everything below needs a sound config.
     std::uint64_t ready_ps(const gradient_group& g) const;

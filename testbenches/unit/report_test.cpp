@@ -31,7 +31,7 @@ run_report small_report()
         {"all_reduce", "two_d", "bfloat16", "sum", 67'108'864, 33'554'432, 1'234'567'890'500, 54.358, 81.537, 3, 8},
     };
     r.busiest_links = {{"chip[0,0] x+ to chip[0,1]", 123'456'789, 97.125}, {"chip[1,1] y-", 999, 0.5}};
-    r.hbm = {5'000'000'000, 2'500'000, "chip[0,0]", 1'250'000'000};
+    r.memory = {"HBM", 5'000'000'000, 2'500'000, "chip[0,0]", 1'250'000'000};
     r.simulated_time_ps = 1'234'582'236'178;
     r.host_seconds = 1.5;
     r.host_cpu_seconds = 1.25;

@@ -1,0 +1,94 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// No key of any platform does nothing in silence, in any mode. WEFT_KEY_MODE chooses modes by a part of their name; all that is
+// found is printed.
+#include "platforms/switchml/aggregators.h"
+#include "testbenches/support/key_exceptions.h"
+#include "testbenches/support/key_modes.h"
+#include "testbenches/support/key_sweep.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+
+using namespace weft;
+using namespace weft::testing;
+
+namespace {
+
+const key_exception* exception_for(const std::string& doc_path)
+{
+    for (const key_exception& e : key_exceptions())
+        if (e.covers(doc_path))
+            return &e;
+    return nullptr;
+}
+
+bool can_run(const key_mode& mode)
+{
+    if (mode.rtl)
+        return aggregator_refusal(aggregator_kind::rtl, {}).empty();
+    return !mode.rv64 || cli::read_platform_text(mode.text, "mode.yaml").platform != nullptr;
+}
+
+/// Every key of a documented configuration: "workload.N.op".
+void add_documented(const config_field& section, const std::string& path, std::set<std::string>& all)
+{
+    for (const config_field& f : section.children) {
+        std::string here = join_path(path, f.name);
+        const config_field* inner = &f;
+        while (inner->type == field_type::list) {
+            inner = &inner->element.at(0);
+            here = join_path(here, "N");
+        }
+        if (inner->type == field_type::section)
+            add_documented(*inner, here, all);
+        else
+            all.insert(here);
+    }
+}
+
+void sweep(const platform_info& info)
+{
+    const char* only = std::getenv("WEFT_KEY_MODE");
+    std::map<std::string, bool> tried; ///< by documented key: whether it ever mattered or was warned about or refused
+    for (const key_mode& mode : key_modes()) {
+        if (mode.name.rfind(std::string(info.name) + ",", 0) != 0 || !can_run(mode) ||
+            (only != nullptr && mode.name.find(only) == std::string::npos))
+            continue;
+        INFO(mode.name);
+        const key_sweep keys(mode.text);
+        CHECK(keys.complaint().empty());
+        CHECK(keys.base().compare(0, 7, "code 0\n") == 0);
+        for (const swept_key& key : keys.keys()) {
+            const key_effect effect = keys.effect_of(key);
+            const key_exception* const e = exception_for(key.doc_path);
+            tried[key.doc_path] = tried[key.doc_path] || effect != key_effect::none;
+            if (effect != key_effect::none) {
+                if (effect == key_effect::changed && e != nullptr && e->kind == exception_kind::never)
+                    FAIL_CHECK(key.path << " changes the run, but key_exceptions.h says that it never does");
+                continue;
+            }
+            if (e == nullptr)
+                FAIL_CHECK(key.path << " does nothing in silence");
+        }
+    }
+    if (only != nullptr)
+        return;
+    std::set<std::string> documented;
+    add_documented(info.defaults(), "", documented);
+    for (const std::string& key : documented) {
+        INFO(key);
+        const key_exception* const e = exception_for(key);
+        if (e != nullptr && e->kind == exception_kind::never)
+            continue;
+        CHECK(tried.count(key) == 1);
+        CHECK(tried[key]);
+    }
+}
+
+} // namespace
+
+TEST_CASE("no key of tpu_pod does nothing in silence", "[fuzz][slow]") { sweep(*cli::platforms().at(0)); }
+TEST_CASE("no key of switchml does nothing in silence", "[fuzz][slow]") { sweep(*cli::platforms().at(1)); }
+TEST_CASE("no key of ub_mesh does nothing in silence", "[fuzz][slow]") { sweep(*cli::platforms().at(2)); }

@@ -1,0 +1,102 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A key that nothing uses is a warning with its place. testbenches/fuzz/keys_test.cpp tries every key of every mode; here is a
+// sample, and what users met.
+#include "testbenches/support/key_exceptions.h"
+#include "testbenches/support/key_modes.h"
+#include "testbenches/support/key_sweep.h"
+
+#include <catch2/catch.hpp>
+
+using namespace weft;
+using namespace weft::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string message_of(const std::string& text) { return cli::read_platform_text(text, "a.yaml").message(); }
+
+const std::string k_tpu = "platform: tpu_pod\nmesh: {rows: 2, cols: 2}\n";
+const std::string k_ub = "platform: ub_mesh\nmesh: {boards: 1, npus: 4, backplane: false}\n";
+const std::string k_switchml = "platform: switchml\nworkers: 4\njob: {slots: 64}\n";
+const std::string k_ring = "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB]}]\n";
+const std::string k_by_switch = "workload: [{op: all_reduce, algorithms: [switchml], types: [int32], sizes: [4 KiB]}]\n";
+
+} // namespace
+
+TEST_CASE("a key that nothing uses is a warning with file and line and column")
+{
+    CHECK(message_of(k_ub + k_ring + "ub: {rtp_window: 8}\n") ==
+          "a.yaml:4:18: warning: ub.rtp_window: is set, but nothing uses it: it applies only with transport: rtp. Leave it out.\n"
+          "    ub: {rtp_window: 8}\n"
+          "                     ^\n");
+    struct entry {
+        std::string text;
+        std::string key;
+        std::string only;
+    };
+    const entry cases[] = {
+        {k_ub + k_ring + "ub: {rtp_timeout: 1 ms}\n", "ub.rtp_timeout", "with transport: rtp"},
+        {"platform: ub_mesh\nmesh: {boards: 2, npus: 4}\nub: {transport: rtp}\n" + k_ring +
+             "faults: {flood_per_hop: 1 ms, links: [{from: \"npu(p0,r0,b0,0)\", to: \"npu(p0,r0,b0,1)\", at: 20 us}]}\n",
+         "faults.flood_per_hop", "with notification: hop_by_hop"},
+        {k_ub + "workload: [{op: all_gather, sizes: [4 KiB], transposed: true}]\n", "workload.0.transposed",
+         "on a mesh of rows and columns"},
+        {k_switchml + "workload: [{op: all_reduce, algorithms: [switchml], types: [int32], sizes: [4 KiB], transposed: true}]\n",
+         "workload.0.transposed", "on a mesh of rows and columns"},
+        {k_tpu + "workload: [{op: all_to_all, sizes: [4 KiB], chunk: 1 KiB}]\n", "workload.0.chunk", "not all_to_all"},
+        {k_tpu + "workload: [{op: all_gather, sizes: [4 KiB], redops: [max], root: 1}]\n", "workload.0.root", "for broadcast"},
+        {k_tpu + k_ring + "chip: {core: {clock_read: 5 cycles}}\n", "chip.core.clock_read", "where firmware reads the clock"},
+        {k_switchml + k_ring + "switch: {recirculation_queue: 4 KiB}\n", "switch.recirculation_queue",
+         "for algorithms by the switch"},
+        {k_switchml + k_by_switch + "worker: {dma: {queues: 4}}\n", "worker.dma", "for algorithms over the lossless network"},
+    };
+    for (const entry& c : cases) {
+        const std::string message = message_of(c.text);
+        INFO(c.text << message);
+        CHECK_THAT(message, Contains("warning: " + c.key + ": is set, but nothing uses it: it applies only ") && Contains(c.only));
+        CHECK(message.find("a.yaml:") == 0);
+    }
+    // Keys that never did anything are gone.
+    CHECK_THAT(message_of(k_ub + k_ring + "ub: {cpu_latency: 1 us}\n"), Contains("ub.cpu_latency: unknown key"));
+    CHECK_THAT(message_of(k_ub + k_ring + "ub: {nic_latency: 1 us}\n"), Contains("ub.nic_latency: unknown key"));
+    CHECK_THAT(message_of(k_tpu + k_ring + "chip: {core: {log_line: 5 cycles}}\n"), Contains("chip.core.log_line: unknown key"));
+    // The same keys where they are used.
+    CHECK(message_of(k_ub + k_ring + "ub: {transport: rtp, rtp_window: 8}\n").empty());
+    CHECK(message_of(k_switchml + k_by_switch + "worker: {core: {clock_read: 5 cycles}}\n").empty());
+}
+
+TEST_CASE("polled registers and rv64 cores: what only native cores use is a warning")
+{
+    const std::string text = k_tpu + k_ring + "chip: {core: {model: rv64, poll_interval: 9 cycles}}\n";
+    if (cli::read_platform_text(k_tpu + k_ring + "chip: {core: {model: rv64}}\n", "a.yaml").platform == nullptr)
+        return; // no engine
+    CHECK_THAT(message_of(text), Contains("chip.core.poll_interval: is set, but nothing uses it: it applies only with model: native"));
+}
+
+TEST_CASE("keys do something or are warned about: a sample of all modes")
+{
+    std::size_t at = 0;
+    std::size_t tried = 0;
+    for (const key_mode& mode : key_modes()) {
+        if (mode.rv64 || mode.rtl)
+            continue;
+        INFO(mode.name);
+        const key_sweep sweep(mode.text);
+        CHECK(sweep.complaint().empty());
+        for (const swept_key& key : sweep.keys()) {
+            constexpr std::size_t k_every = 40;
+            if (++at % k_every != 0)
+                continue;
+            const bool excepted = std::any_of(key_exceptions().begin(), key_exceptions().end(),
+                                              [&](const key_exception& e) { return e.covers(key.doc_path); });
+            if (excepted)
+                continue;
+            INFO(key.path);
+            ++tried;
+            CHECK(sweep.effect_of(key) != key_effect::none);
+        }
+    }
+    CHECK(tried > 20);
+}

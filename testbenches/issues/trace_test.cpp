@@ -1,0 +1,182 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Traces: Perfetto draws slices of one track only where they nest, and everything that moves is in them.
+#include "testbenches/issues/program.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+using namespace weft::testing;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+struct slice {
+    double start = 0, end = 0;
+};
+
+struct trace {
+    std::map<std::string, std::vector<slice>> tracks; ///< by "process / track"
+    std::map<std::string, std::size_t> marks;
+    std::size_t slices = 0;
+    std::size_t crossings = 0;
+    std::string example;
+};
+
+/// Microseconds of the file as Perfetto takes them: whole nanoseconds, cut.
+double nanoseconds(const json& us) { return std::floor(us.get<double>() * 1000 + 1e-6); }
+
+trace trace_of(const std::string& text)
+{
+    trace t;
+    std::map<int, std::string> processes;
+    std::map<std::pair<int, int>, std::string> names;
+    std::map<std::pair<int, int>, std::vector<slice>> slices;
+    const json events = json::parse(text).at("traceEvents");
+    for (const json& e : events) {
+        const std::pair<int, int> track{e.at("pid"), e.at("tid")};
+        if (e.at("ph") == "M" && e.at("name") == "process_name")
+            processes[track.first] = e.at("args").at("name");
+        if (e.at("ph") == "M" && e.at("name") == "thread_name")
+            names[track] = e.at("args").at("name");
+        if (e.at("ph") == "X")
+            slices[track].push_back(
+                {nanoseconds(e.at("ts")), nanoseconds(e.at("ts")) + nanoseconds(e.at("dur"))});
+    }
+    for (const json& e : events)
+        if (e.at("ph") == "i")
+            ++t.marks[names[{e.at("pid"), e.at("tid")}]];
+    for (auto& [track, all] : slices) {
+        const std::string name = processes[track.first] + " / " + names[track];
+        CHECK(!names[track].empty());
+        std::stable_sort(all.begin(), all.end(),
+                         [](const slice& a, const slice& b) { return a.start < b.start || (a.start == b.start && a.end > b.end); });
+        std::vector<double> open; // ends of the slices around
+        for (const slice& s : all) {
+            while (!open.empty() && open.back() <= s.start)
+                open.pop_back();
+            if (!open.empty() && open.back() < s.end) {
+                ++t.crossings;
+                t.example = fmt::format("{}: {} to {} crosses one until {}", name, s.start, s.end, open.back());
+            }
+            open.push_back(s.end);
+        }
+        t.slices += all.size();
+        t.tracks[name] = all;
+    }
+    return t;
+}
+
+trace traced(const program_folder& folder, const std::string& yaml)
+{
+    folder.write("a.yaml", yaml);
+    REQUIRE(folder.weft("run a.yaml --quiet --trace t.json") == 0);
+    trace t = trace_of(folder.read("t.json"));
+    INFO(t.example);
+    CHECK(t.crossings == 0);
+    CHECK(t.slices > 100);
+    return t;
+}
+
+std::size_t slices_in(const trace& t, const std::string& part)
+{
+    std::size_t n = 0;
+    for (const auto& [name, all] : t.tracks)
+        n += name.find(part) != std::string::npos ? all.size() : 0;
+    return n;
+}
+
+} // namespace
+
+TEST_CASE("trace of a TPU pod: slices of one track do not cross")
+{
+    const program_folder folder;
+    const trace t = traced(folder, R"(platform: tpu_pod
+name: a
+mesh: {rows: 4, cols: 4}
+workload:
+  - {op: all_reduce, algorithms: [two_d, row_pair], sizes: [64 KiB]}
+  - {op: all_to_all, sizes: [64 KiB]}
+)");
+    CHECK(slices_in(t, "DMA sends") > 0);
+    CHECK(slices_in(t, "DMA sends") <= slices_in(t, "DMA receives")); // a copy on one chip is not sent
+    CHECK(slices_in(t, "links / ") > 0);
+}
+
+TEST_CASE("trace of a UB mesh: slices of one track do not cross and links are traced after a restart")
+{
+    const program_folder folder;
+    const trace plain = traced(folder, R"(platform: ub_mesh
+name: a
+mesh: {boards: 2, npus: 4}
+workload:
+  - {op: all_to_all, sizes: [1 MiB]}
+  - {op: all_reduce, algorithms: [direct], sizes: [256 KiB]}
+)");
+    CHECK(slices_in(plain, "links / ") > 0);
+    const trace restarted = traced(folder, R"(platform: ub_mesh
+name: a
+mesh: {boards: 2, npus: 4}
+faults:
+  npus: [{npu: "npu(p0,r0,b0,3)", at: 30 us}]
+  take_over: 1 ms
+workload:
+  - {op: all_to_all, sizes: [256 KiB]}
+  - {op: all_reduce, algorithms: [direct], sizes: [256 KiB]}
+)");
+    std::size_t links_after = 0;
+    for (const auto& [name, all] : restarted.tracks)
+        if (name.rfind("links / ", 0) == 0)
+            links_after += static_cast<std::size_t>(
+                std::count_if(all.begin(), all.end(), [](const slice& s) { return s.start > 1'000'000; }));
+    CHECK(links_after > 0);
+}
+
+TEST_CASE("trace of SwitchML: NIC and cables and switch record and no slices cross")
+{
+    const program_folder folder;
+    const auto check = [&](const std::string& keys, bool lossy) {
+        INFO(keys);
+        const trace t = traced(folder, "platform: switchml\nname: a\nworkers: 4\n" + keys + R"(
+workload:
+  - {op: all_reduce, algorithms: [switchml], types: [int32], sizes: [64 KiB]}
+)");
+        const json results = json::parse(folder.read("out/a/results.json"));
+        std::size_t frames = 0;
+        for (const json& s : results.at("stats"))
+            if (s.at("name") == "cables.frames")
+                frames = s.at("value");
+        CHECK(frames > 0);
+        std::size_t on_cables = 0;
+        for (const std::string direction : {"up", "down"})
+            on_cables += slices_in(t, " " + direction);
+        CHECK(on_cables == frames);
+        CHECK(slices_in(t, "NIC sends") > 0);
+        CHECK(slices_in(t, "NIC receives") > 0);
+        CHECK(slices_in(t, "switch_0 / from port 0") > 0);
+        std::size_t lost = 0;
+        for (const auto& [track, n] : t.marks)
+            lost += n;
+        CHECK((lost > 0) == lossy);
+    };
+    check("job: {slots: 64}\n", false);
+    check("job: {slots: 64, timeout: 200 us}\nnetwork: {cable: {impairments: {loss: 0.05, duplication: 0.05, reordering: 0.05}}}\n",
+          true);
+    check("job: {transport: rdma, slots: 64, packets_per_message: 4}\nworker: {cores: 1}\n", false);
+    check("tree: [2, 2]\njob: {slots: 64}\n", false);
+}
+
+TEST_CASE("a trace without records says so")
+{
+    const program_folder folder;
+    folder.write("a.yaml", "platform: tpu_pod\nname: a\nmesh: {rows: 2, cols: 2}\ntime_limit: 1 ns\n"
+                           "workload: [{op: all_gather, sizes: [4 KiB]}]\n");
+    CHECK(folder.weft("run a.yaml --trace t.json") == 1);
+    CHECK_THAT(folder.read("out"), Contains("(no records: nothing moved"));
+    CHECK(json::parse(folder.read("t.json")).at("traceEvents").size() < 20);
+}
