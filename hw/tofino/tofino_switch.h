@@ -61,7 +61,10 @@ namespace weft {
 /// Makes the registers of pipe 0 to 3; called in the constructor only.
 using aggregation_factory = std::function<std::unique_ptr<aggregation_unit>(std::uint32_t pipe)>;
 
-class tofino_switch final : public sc_core::sc_module, private timeline_client, private ethernet_device {
+class tofino_switch final : public sc_core::sc_module,
+                            public resettable,
+                            private timeline_client,
+                            private ethernet_device {
 public:
     /// `verilog`: the units are or contain the RTL, which knows Algorithm 3 alone.
     tofino_switch(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const tofino_config& config,
@@ -86,6 +89,9 @@ public:
     /// their parent.
     void remove_job(std::uint32_t id);
     void set_observer(tofino_observer* observer) { observer_ = observer; }
+    bool settled(std::uint64_t now_ps) override;
+    /// All jobs begin anew, with clean registers and slots; the forwarding table stays.
+    void reset(std::uint32_t draw) override;
 
     // State
     // ------------------------------------------------------------------------------------------------------------
@@ -235,6 +241,7 @@ private:
     std::string pool_problem(const tofino_job& job) const;
     std::string parent_problem(const tofino_job& job) const;
     void list_stats();
+    void begin_job(job_state& j) const;
 
     void drop(drop_reason reason) { ++drops_[static_cast<std::size_t>(reason)]; }
     std::uint32_t allocate();
