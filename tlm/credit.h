@@ -101,6 +101,12 @@ public:
         return ~std::uint64_t{0};
     }
 
+    /// All credits that were on their way have come.
+    bool settled(credit_pool& pool, std::uint64_t now_ps)
+    {
+        settle(pool, now_ps);
+        return near_count_ == 0;
+    }
     std::uint32_t available() const { return available_; }
     std::uint32_t under_way(const credit_pool& pool) const
     {

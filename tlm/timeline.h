@@ -16,6 +16,7 @@
 
 #include "tlm/calendar_queue.h"
 #include "tlm/notifier.h"
+#include "tlm/reset.h"
 
 #include <cstdint>
 #include <systemc>
@@ -48,6 +49,9 @@ public:
     /// after t.
     void set_run_ahead(bool on) { run_ahead_ = on; }
 
+    /// All components of this partition that a reset takes back to time zero.
+    reset_list& resets() { return resets_; }
+
     bool empty() const { return queue_.empty(); }
     std::uint64_t events() const { return events_; }           ///< handled so far
     std::uint64_t extra_moves() const { return queue_.extra_moves(); } ///< see calendar_queue
@@ -61,6 +65,7 @@ private:
 
     calendar_queue queue_;
     std::vector<timeline_client*> clients_;
+    reset_list resets_;
     sc_core::sc_event tick_;
     std::uint64_t now_ps_ = 0;
     std::uint64_t armed_for_ps_ = k_never_ps;

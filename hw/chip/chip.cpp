@@ -51,6 +51,8 @@ chip::chip(const sc_core::sc_module_name& name, timeline& time, packet_pool& poo
     std::vector<weft::bus*> buses{&bus};
     for (std::uint32_t i = 1; i < options.cores; ++i) {
         further_.push_back(std::make_unique<core_complex>(fmt::format("core_{}", i).c_str(), config, time, rank_));
+        for (const core_base* lower : cores_)
+            further_.back()->core.goes_after(*lower);
         cores_.push_back(&further_.back()->core);
         buses.push_back(&further_.back()->bus);
     }
@@ -68,6 +70,7 @@ chip::chip(const sc_core::sc_module_name& name, timeline& time, packet_pool& poo
             b->connect(nic_->registers, {abi::k_nic_base, k_device_window_bytes, "NIC"});
     }
     write_tables(table, config, options, view.ports);
+    time.resets().add(*this);
 }
 
 void chip::write_tables(abi::platform_table table, const chip_config& config, const chip_options& options,
@@ -83,15 +86,20 @@ void chip::write_tables(abi::platform_table table, const chip_config& config, co
         std::memcpy(words, &t, sizeof t);
         t.check = abi::check_word(words, offsetof(std::remove_reference_t<decltype(t)>, check) / 4);
     };
+    const auto put = [this](local_memory& memory, std::uint64_t address, const auto& t) {
+        const auto* bytes = reinterpret_cast<const std::uint8_t*>(&t);
+        tables_.push_back({&memory, address, {bytes, bytes + sizeof t}});
+        memory.write_bytes(address, bytes, sizeof t);
+    };
     sign(table);
     for (std::size_t i = 0; i < cores_.size(); ++i) {
         local_memory& memory = i == 0 ? local : further_[i - 1]->local;
-        memory.write_bytes(abi::k_platform_table_address, &table, sizeof table);
+        put(memory, abi::k_platform_table_address, table);
         if (i >= options.jobs.size())
             continue;
         abi::switchml::table job = options.jobs[i];
         sign(job);
-        memory.write_bytes(abi::switchml::k_table_address, &job, sizeof job);
+        put(memory, abi::switchml::k_table_address, job);
     }
 }
 
@@ -108,7 +116,24 @@ void chip::on_done(std::uint32_t rank, std::uint32_t sequence)
     if (++answers_ < asked_)
         return;
     answers_ = 0;
-    host_->on_done(rank, sequence);
+    if (host_ != nullptr)
+        host_->on_done(rank, sequence);
+}
+
+void chip::reset(std::uint32_t)
+{
+    for (core_base* c : cores_)
+        c->reset();
+    mailbox.reset();
+    local.clear();
+    for (const auto& c : further_) {
+        c->mailbox.reset();
+        c->local.clear();
+    }
+    for (const boot_table& t : tables_)
+        t.memory->write_bytes(t.address, t.bytes.data(), t.bytes.size());
+    asked_ = 1;
+    answers_ = 0;
 }
 
 void chip::post(const abi::command& command)

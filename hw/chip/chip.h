@@ -59,7 +59,7 @@ struct chip_options {
     std::vector<abi::switchml::table> jobs = {}; ///< one a core, or none
 };
 
-class chip final : public sc_core::sc_module, private mailbox_listener {
+class chip final : public sc_core::sc_module, public resettable, private mailbox_listener {
 private:
     std::unique_ptr<core_base> core_; // before the reference to it
 
@@ -83,6 +83,12 @@ public:
 
     /// Who hears that the chip has answered; once, before the simulation starts.
     void connect_host(mailbox_listener& host);
+    /// The chip is not part of the job any more: nobody hears what it still answers.
+    void disconnect_host() { host_ = nullptr; }
+
+    bool settled(std::uint64_t now_ps) override { return hbm.idle(now_ps); }
+    /// Cores, local memories and mailboxes; DMA and NIC reset themselves. HBM keeps its contents.
+    void reset(std::uint32_t draw) override;
 
     /// Host side: command into core-local memory and interrupt, on every core; any time after construction.
     void post(const abi::command& command);
@@ -98,7 +104,15 @@ private:
                       std::uint32_t ports);
     void on_done(std::uint32_t rank, std::uint32_t sequence) override;
 
+    /// What the platform has put into a local memory.
+    struct boot_table {
+        local_memory* memory;
+        std::uint64_t address;
+        std::vector<std::uint8_t> bytes;
+    };
+
     std::uint32_t rank_;
+    std::vector<boot_table> tables_;
     std::vector<std::unique_ptr<core_complex>> further_;
     std::vector<core_base*> cores_;
     std::unique_ptr<ethernet_nic> nic_;

@@ -53,6 +53,13 @@ void mailbox::post(std::uint32_t sequence)
     update_irq();
 }
 
+void mailbox::reset()
+{
+    posted_ = done_ = 0;
+    regs.reset();
+    update_irq();
+}
+
 void mailbox::update_irq()
 {
     if (irq_)

@@ -57,6 +57,9 @@ public:
     /// when the previous command has not been answered or `sequence` is not a new number.
     void post(std::uint32_t sequence);
 
+    /// As at time zero: no command, sequence numbers begin anew.
+    void reset();
+
     /// True when the last command posted has been answered.
     bool idle() const { return done_ == posted_; }
     std::uint32_t posted_sequence() const { return posted_; }

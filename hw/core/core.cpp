@@ -120,9 +120,68 @@ void core_base::sync()
     if (ahead_ps_ == 0)
         return;
     const auto span = sc_time_from_ps(ahead_ps_);
+    due_ps_ = kernel_now_ps() + ahead_ps_;
     ahead_ps_ = 0;
     ++thread_switches;
     sc_core::wait(span);
+    take_turn();
+}
+
+/// When the wait of this core ends, as far as that is known.
+std::uint64_t core_base::goes_on_at_ps() const
+{
+    if (activity_ != activity::sleeping)
+        return due_ps_;
+    return wake_at_ps_ != k_never_ps ? wake_at_ps_ : deadline_ps_;
+}
+
+/// After a wait: lower cores that are due now go first.
+void core_base::take_turn()
+{
+    due_ps_ = kernel_now_ps();
+    while (!reset_asked_ && std::any_of(lower_.begin(), lower_.end(),
+                                        [](const core_base* c) { return c->goes_on_at_ps() == kernel_now_ps(); }))
+        sc_core::wait(sc_core::SC_ZERO_TIME);
+    due_ps_ = k_never_ps;
+    if (reset_asked_)
+        throw core_reset{};
+}
+
+void core_base::begin_firmware()
+{
+    activity_ = activity::running;
+    take_turn();
+}
+
+void core_base::reset()
+{
+    if (activity_ == activity::not_started)
+        return;
+    reset_asked_ = true;
+    if (idle() || activity_ == activity::sleeping)
+        due_ps_ = kernel_now_ps();
+    activity_ = activity::running; // from now on the core is not parked
+    lines_ = 0;
+    irq_event_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void core_base::wait_for_reset()
+{
+    while (!reset_asked_)
+        sc_core::wait(irq_event_);
+}
+
+void core_base::come_out_of_reset()
+{
+    reset_asked_ = false;
+    ahead_ps_ = 0;
+    sleep_mask_ = 0;
+    wake_at_ps_ = k_never_ps;
+    irq_event_.cancel();
+    timeout_event_.cancel();
+    armed_for_ps_ = k_never_ps;
+    failure_.clear();
+    due_ps_ = kernel_now_ps();
 }
 
 bool core_base::read_bus(std::uint64_t address, void* to, std::uint32_t bytes)
@@ -190,6 +249,8 @@ bool core_base::sleep_until_woken(std::uint32_t mask)
         }
         ++thread_switches;
         sc_core::wait(wake_list_);
+        if (reset_asked_)
+            throw core_reset{};
         if (kernel_now_ps() < wake_at_ps_)
             continue; // the timeout event: for nothing, or too late against a wake-up that is under way
         woken = (lines_ & mask) != 0;
@@ -200,6 +261,8 @@ bool core_base::sleep_until_woken(std::uint32_t mask)
             break; // else the device took the line down meanwhile: sleep on
     }
     sleep_mask_ = 0;
+    activity_ = activity::running;
+    take_turn();
     return woken;
 }
 

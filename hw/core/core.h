@@ -11,6 +11,7 @@
 //     meanwhile. A timeout at D ends the sleep at D; a line that the timeline raises exactly at D still wins (the
 //     kernel runs its method before any thread).
 //   * A core runs ahead of the kernel by its local costs only, never by more than max_ahead.
+//   * Cores of one chip whose waits end at one time go on in the order of their numbers.
 #pragma once
 
 #include "hw/abi/hal.h"
@@ -135,10 +136,16 @@ public:
     virtual void load(const firmware_image& firmware, std::uint64_t argument) = 0;
     void load(firmware_entry entry, std::uint64_t argument) { load(firmware_image{entry, nullptr, 0, ""}, argument); }
     void connect_log(core_log_sink& sink) { log_ = &sink; }
+    /// `core` has a lower number in the same chip; before the simulation starts.
+    void goes_after(const core_base& core) { lower_.push_back(&core); }
 
     /// irq_if
     void set_irq(std::uint32_t lines, bool level) override;
     std::uint32_t irq_lines() const { return lines_; }
+
+    /// Reset: the firmware begins anew, at once where the core waits for an interrupt or has returned, else when the time that
+    /// it has charged is over. The lines are down; devices raise theirs again.
+    void reset();
 
     bool finished() const { return activity_ == activity::finished; } ///< the firmware has returned
     bool idle() const
@@ -188,6 +195,13 @@ protected:
     /// `wake` outlives the core.
     core_base(const sc_core::sc_module_name& name, const core_config& config, notifier& wake);
 
+    /// Comes out of whatever the firmware was doing when the core was reset. Nothing may wait while it is caught.
+    struct core_reset {};
+    void begin_firmware();
+    void has_no_firmware() { due_ps_ = k_never_ps; }
+    void wait_for_reset(); ///< the firmware has ended
+    void come_out_of_reset();
+
     void charge(std::uint64_t span_ps);
     void charge_cycles(cycle_count cycles) { charge(cycles.value() * ps_per_1024_cycles_ >> 10); }
     /// Of all instructions of a run at once no rounding error adds up.
@@ -222,6 +236,8 @@ protected:
     std::uint64_t polled_at_ps_ = 0; // last completed read of the polled register that did not end the wait
 
 private:
+    std::uint64_t goes_on_at_ps() const;
+    void take_turn();
     void arm_timeout(std::uint64_t deadline_ps);
     bool sleep_until_woken(std::uint32_t mask);
 
@@ -235,6 +251,11 @@ private:
     std::uint64_t asleep_from_ps_ = 0;        // when the core's local time reaches its sleep
     std::uint64_t wake_at_ps_ = k_never_ps;   // of the wake-up under way
     std::uint64_t armed_for_ps_ = k_never_ps; // pending notification of timeout_event_
+    bool reset_asked_ = false;
+
+    // Turns of cores that share devices: the kernel's order at one time depends on all that it has ever queued.
+    std::uint64_t due_ps_ = 0; // end of the present wait, if it is no sleep; k_never_ps while the core runs
+    std::vector<const core_base*> lower_;
     sc_core::sc_event irq_event_;
     sc_core::sc_event timeout_event_;
     sc_core::sc_event_or_list wake_list_;

@@ -41,6 +41,8 @@ public:
     virtual void on_instruction(std::uint64_t pc) = 0;
     /// A burst of the control block has read or written `bytes` of program memory.
     virtual void on_burst(std::uint64_t address, std::uint64_t bytes, bool is_write) = 0;
+    /// The hart has been reset: all functions have ended, the next instruction is the entry.
+    virtual void on_reset() {}
 
 protected:
     ~iss_observer() = default;

@@ -29,12 +29,20 @@ void native_core::load(const firmware_image& firmware, std::uint64_t argument)
 void native_core::run()
 {
     if (!entry_)
-        return;
-    activity_ = activity::running;
-    entry_(*this, argument_);
-    sync();
-    activity_ = activity::finished;
-    since_ps_ = kernel_now_ps();
+        return has_no_firmware();
+    for (;;) {
+        try {
+            begin_firmware();
+            entry_(*this, argument_);
+            sync();
+            activity_ = activity::finished;
+            since_ps_ = kernel_now_ps();
+            wait_for_reset();
+        } catch (const core_reset&) { // unwinds the firmware
+        }
+        come_out_of_reset();
+        fault_ = {};
+    }
 }
 
 // ---- time

@@ -21,6 +21,9 @@ namespace {
 constexpr std::uint64_t k_memory = abi::k_program_memory_base;
 constexpr std::uint64_t k_memory_bytes = abi::k_program_memory_bytes;
 constexpr unsigned k_sp = 2;
+/// fcsr before mstatus, which may take the floating-point unit away.
+constexpr iss_csr k_csrs[] = {iss_csr::fcsr, iss_csr::mstatus, iss_csr::mie,  iss_csr::mtvec,
+                              iss_csr::mepc, iss_csr::mcause,  iss_csr::mtval};
 constexpr unsigned k_a0 = 10;
 constexpr std::size_t k_longest_line = 4096;
 constexpr std::uint32_t k_burst_to_bus = 1u << 31;
@@ -92,11 +95,40 @@ void rv64_core::load(const elf_program& program, std::uint64_t argument)
     for (const elf_segment& s : program.segments)
         std::copy(s.bytes.begin(), s.bytes.end(), memory_.get() + (s.address - k_memory));
     iss_->program_loaded();
-    iss_->set_pc(program.entry);
+    program_ = program;
+    argument_ = argument;
+    for (const iss_csr c : k_csrs)
+        reset_csrs_[static_cast<std::size_t>(c)] = iss_->csr(c);
+    begin();
+    has_firmware_ = true;
+}
+
+/// Registers as at the entry.
+void rv64_core::begin()
+{
+    iss_->set_pc(program_.entry);
     iss_->set_reg(k_a0, hart_);
     iss_->set_reg(k_a0 + 1, abi::k_platform_table_address);
-    iss_->set_reg(k_a0 + 2, argument);
-    has_firmware_ = true;
+    iss_->set_reg(k_a0 + 2, argument_);
+}
+
+/// Program memory as it was loaded. Pages that have not changed are not touched: their translation stays.
+void rv64_core::restore_memory()
+{
+    constexpr std::uint64_t k_page_bytes = 4096;
+    std::uint8_t page[k_page_bytes];
+    for (std::uint64_t at = 0; at < k_memory_bytes; at += k_page_bytes) {
+        std::memset(page, 0, sizeof page);
+        for (const elf_segment& s : program_.segments) {
+            const std::uint64_t first = s.address - k_memory;
+            const std::uint64_t from = std::max(at, first);
+            const std::uint64_t to = std::min(at + k_page_bytes, first + s.bytes.size());
+            if (from < to)
+                std::memcpy(page + (from - at), s.bytes.data() + (from - first), to - from);
+        }
+        if (std::memcmp(page, memory_.get() + at, sizeof page) != 0)
+            iss_->patch_memory(k_memory + at, page, sizeof page);
+    }
 }
 
 std::uint64_t rv64_core::return_address() const
@@ -108,16 +140,55 @@ std::uint64_t rv64_core::return_address() const
 void rv64_core::run()
 {
     if (!has_firmware_)
-        return;
-    activity_ = activity::running;
+        return has_no_firmware();
+    for (;;) {
+        if (execute_until_halted())
+            wait_for_reset();
+        come_out_of_reset();
+        restore_memory();
+        for (unsigned i = 1; i < 32; ++i)
+            iss_->set_reg(i, 0);
+        for (unsigned i = 0; i < 32; ++i)
+            iss_->set_float_reg(i, 0);
+        for (const iss_csr c : k_csrs)
+            iss_->set_csr(c, reset_csrs_[static_cast<std::size_t>(c)]);
+        begin();
+        if (observer_ != nullptr)
+            observer_->on_reset();
+        retired_before_ = iss_->retired();
+        charged_ps_ = 0;
+        irq_enable_ = 0;
+        timer_ns_ = ~std::uint64_t{0};
+        timer_ps_ = k_never_ps;
+        burst_bus_ = burst_memory_ = 0;
+        burst_failed_ = false;
+        line_.clear();
+        last_line_.clear();
+    }
+}
+
+/// False: the core was reset before that.
+bool rv64_core::execute_until_halted()
+{
+    bool is_reset = false;
     try {
+        begin_firmware();
         execute();
     } catch (const halted&) {
+    } catch (const core_reset&) {
+        is_reset = true;
+    }
+    if (is_reset)
+        return false;
+    try {
         settle();
         sync();
-        activity_ = failure_.empty() ? activity::finished : activity::failed;
-        since_ps_ = kernel_now_ps();
+    } catch (const core_reset&) {
+        return false;
     }
+    activity_ = failure_.empty() ? activity::finished : activity::failed;
+    since_ps_ = kernel_now_ps();
+    return true;
 }
 
 void rv64_core::execute()
@@ -138,10 +209,9 @@ void rv64_core::execute()
 /// Charge the instructions executed since the last time.
 void rv64_core::settle()
 {
-    const std::uint64_t all = iss_->retired();
     instructions.reset();
-    instructions.add(all);
-    const std::uint64_t all_ps = ps_of_instructions(all);
+    instructions.add(iss_->retired());
+    const std::uint64_t all_ps = ps_of_instructions(retired());
     if (all_ps <= charged_ps_)
         return; // a block that was charged and then left early
     const std::uint64_t span_ps = all_ps - charged_ps_;
@@ -286,7 +356,7 @@ std::uint64_t rv64_core::iss_read_counter(iss_counter which)
     case iss_counter::cycle: // without overflow for some days of simulated time
         return local_now_ps() / 1'000'000 * config_.clock.value() / 1'000'000 +
                local_now_ps() % 1'000'000 * (config_.clock.value() / 1'000'000) / 1'000'000;
-    case iss_counter::instret: return iss_->retired();
+    case iss_counter::instret: return retired();
     case iss_counter::hart: return hart_;
     }
     return 0;

@@ -53,7 +53,7 @@ public:
     void observe(iss_observer& observer);
     iss& engine() { return *iss_; }
     /// In iss_observer::on_instruction(): simulated time at which the instruction begins.
-    std::uint64_t observed_now_ps() const { return local_now_ps() + ps_of_instructions(iss_->retired()) - charged_ps_; }
+    std::uint64_t observed_now_ps() const { return local_now_ps() + ps_of_instructions(retired()) - charged_ps_; }
     /// Bytes moved, from the first on: less than asked for at the end of a memory; registers only one by one, as a
     /// whole, and as they are stored. 0: nothing there, or the control block.
     std::uint32_t read_debug(std::uint64_t address, void* to, std::uint32_t bytes);
@@ -70,7 +70,11 @@ private:
 
     void run();
     void execute();
+    bool execute_until_halted();
+    void begin();
+    void restore_memory();
     void settle();
+    std::uint64_t retired() const { return iss_->retired() - retired_before_; } ///< since the last reset
     bool interrupt_due() const;
     void take_interrupt();
     void take_trap(iss_trap trap);
@@ -94,7 +98,11 @@ private:
     std::unique_ptr<iss> iss_;
     iss_observer* observer_ = nullptr;
     firmware_image image_;         // of the program; elf is nullptr when it is the file of the configuration
-    std::uint64_t charged_ps_ = 0; // of all instructions so far
+    elf_program program_;          // as it was loaded
+    std::uint64_t argument_ = 0;
+    std::uint64_t reset_csrs_[7] = {};
+    std::uint64_t charged_ps_ = 0;     // of all instructions since the last reset
+    std::uint64_t retired_before_ = 0; // that
 
     std::uint32_t irq_enable_ = 0;
     std::uint64_t timer_ns_ = ~std::uint64_t{0};

@@ -100,6 +100,7 @@ dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
         ports_[p].staged.reset(new staged_packet[ports_[p].slots]());
     }
     set_up_registers();
+    time.resets().add(*this);
     stats.add("descriptors", "1", "Descriptors completed", descriptors);
     stats.add("messages_received", "1", "Messages wholly received", messages_received);
     stats.add("bytes_sent", "B", "Payload sent, local copies included", bytes_sent);
@@ -554,6 +555,36 @@ void dma::count_semaphore(std::uint32_t s)
         regs_.at(abi::dma::SEM_PENDING) |= std::uint64_t{1} << s;
         update_irq();
     }
+}
+
+bool dma::settled(std::uint64_t now_ps)
+{
+    return std::all_of(ports_.begin(), ports_.end(), [=](port_state& p) {
+        return p.staged_count == 0 && p.wire_busy_until_ps <= now_ps && p.credits.settled(p.credits_under_way, now_ps);
+    });
+}
+
+void dma::reset(std::uint32_t)
+{
+    regs_.reset();
+    regs_.at(abi::dma::QUEUES) = config_.queues;
+    update_irq();
+    enabled_ = false;
+    std::fill(queues_.begin(), queues_.end(), queue{});
+    loaded_.clear();
+    unused_.clear();
+    for (port_state& p : ports_) {
+        p.first_staged = 0;
+        p.round_robin = 0;
+        p.ready_queues = 0;
+        p.sequence = 0;
+    }
+    sem_count_.fill(0);
+    sem_threshold_.fill(0);
+    sem_armed_ = 0;
+    sem_sequence_ = 0;
+    order_ = {};
+    numbers_ = {};
 }
 
 bool dma::idle() const

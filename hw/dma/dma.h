@@ -73,7 +73,7 @@ struct dma_fabric_view {
     bool in_order = true; ///< false: packets may overtake each other
 };
 
-class dma final : public sc_core::sc_module, private timeline_client {
+class dma final : public sc_core::sc_module, public resettable, private timeline_client {
 public:
     mmio_target_socket registers;
     sc_core::sc_port<memory_if> memory;
@@ -87,6 +87,9 @@ public:
 
     bool idle() const;                                      ///< no descriptor loaded or waiting, nothing being received
     void set_event_sink(event_sink* sink) { sink_ = sink; } ///< nullptr: no records
+    bool settled(std::uint64_t now_ps) override;
+    /// Registers, rings, semaphores and turns; credits and numbers of messages, which only a trace sees, stay.
+    void reset(std::uint32_t draw) override;
     /// For the stall report: queues that have work and what each waits for; "" when idle.
     std::string blocked_on() const;
 

@@ -78,13 +78,23 @@ ethernet_link::end_side::end_side(ethernet_link& link, std::uint32_t end)
     stats.add("lost_in_outage", "1", "Frames lost while the cable was down", seen.lost_in_outage);
 }
 
-ethernet_link::ethernet_link(const sc_core::sc_module_name& name, const notifier& time, packet_pool& pool,
+ethernet_link::ethernet_link(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
                              const ethernet_link_config& config, std::uint32_t stream)
     : sc_core::sc_module(name), time_(time), pool_(pool), config_(config), ends_{{{*this, 0}, {*this, 1}}}
 {
     for (std::uint32_t end = 0; end < 2; ++end) {
-        ends_[end].key = mixed(mixed(config.seed + 0x9e3779b97f4a7c15ull) + (std::uint64_t{stream} << 1 | end));
+        ends_[end].key = ends_[end].seed_key =
+            mixed(mixed(config.seed + 0x9e3779b97f4a7c15ull) + (std::uint64_t{stream} << 1 | end));
         set_impairments(end, config.impairments);
+    }
+    time.resets().add(*this);
+}
+
+void ethernet_link::reset(std::uint32_t draw)
+{
+    for (end_side& side : ends_) {
+        side.key = key_of_draw(side.seed_key, draw);
+        side.frames_before = side.seen.frames.value();
     }
 }
 
@@ -97,7 +107,7 @@ void ethernet_link::set_impairments(std::uint32_t from, const ethernet_impairmen
 void ethernet_link::on_frame(std::uint32_t end, packet_ptr frame, std::uint64_t delay_ps)
 {
     end_side& from = ends_[end];
-    const std::uint64_t number = from.seen.frames.value();
+    const std::uint64_t number = from.seen.frames.value() - from.frames_before;
     ++from.seen.frames;
     if (from.chance || hook_ != nullptr || !config_.outages.empty())
         impair(from, end, number, std::move(frame), delay_ps);

@@ -18,8 +18,8 @@
 #include "hw/ethernet/frame_record.h"
 #include "tlm/config_fields.h"
 #include "tlm/key_rules.h"
-#include "tlm/notifier.h"
 #include "tlm/stats.h"
+#include "tlm/timeline.h"
 #include "tlm/units.h"
 
 #include <array>
@@ -98,10 +98,10 @@ protected:
     ~ethernet_fault_if() = default;
 };
 
-class ethernet_link final : public sc_core::sc_module, private ethernet_device {
+class ethernet_link final : public sc_core::sc_module, public resettable, private ethernet_device {
 public:
     /// `stream` numbers the link among all that share a seed.
-    ethernet_link(const sc_core::sc_module_name& name, const notifier& time, packet_pool& pool,
+    ethernet_link(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
                   const ethernet_link_config& config, std::uint32_t stream);
 
     ethernet_receive_socket& in(std::uint32_t end) { return ends_[end].in; }    ///< the device at `end` transmits here
@@ -115,6 +115,9 @@ public:
         ends_[from].losses.set(sink, number);
     }
     void set_fault_hook(ethernet_fault_if* hook) { hook_ = hook; }
+    bool settled(std::uint64_t) override { return true; }
+    /// Frames count from 0 again, in the sequence of chance of `draw`; outages stay at their times.
+    void reset(std::uint32_t draw) override;
 
     /// What frames entering at one end have met.
     struct direction_stats {
@@ -134,7 +137,9 @@ private:
         ethernet_receive_socket in;
         ethernet_transmit_socket out;
         ethernet_impairments impairments;
+        std::uint64_t seed_key = 0; ///< of draw 0
         std::uint64_t key = 0;
+        std::uint64_t frames_before = 0; ///< the present draw
         bool chance = false;
         direction_stats seen;
         stat_group stats;
@@ -145,7 +150,7 @@ private:
     static void lose(end_side& from, const packet& frame, std::uint64_t enters_ps);
     void impair(end_side& from, std::uint32_t end, std::uint64_t number, packet_ptr frame, std::uint64_t delay_ps);
 
-    const notifier& time_;
+    const timeline& time_;
     packet_pool& pool_;
     ethernet_link_config config_;
     std::array<end_side, 2> ends_;

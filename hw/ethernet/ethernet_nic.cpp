@@ -56,6 +56,7 @@ ethernet_nic::ethernet_nic(const sc_core::sc_module_name& name, timeline& time, 
         throw bug(this->name(), 0, "a NIC needs a core to interrupt and at most 16 queues");
     actor_base_ = time.register_actors(k_event_kinds * abi::k_max_nic_queues);
     set_up_registers();
+    time.resets().add(*this);
     wire_.list_in(stats);
     stats.add("entries_sent", "1", "Send entries completed", entries_sent);
     stats.add("frames_received", "1", "Frames that arrived, dropped ones included", frames_received);
@@ -73,11 +74,16 @@ ethernet_nic::ethernet_nic(const sc_core::sc_module_name& name, timeline& time, 
 
 // --- Registers --------------------------------------------------------------------------------------------------------
 
-void ethernet_nic::set_up_registers()
+void ethernet_nic::set_constants()
 {
     regs_.at(regs::QUEUES) = config_.queues;
     regs_.at(regs::QUEUE_PAIRS) = config_.queue_pairs;
     regs_.at(regs::MAC) = own_mac_;
+}
+
+void ethernet_nic::set_up_registers()
+{
+    set_constants();
     for (std::uint32_t i = 0; i < config_.queues; ++i) {
         queue& q = queues_[i];
         q.tx_base = &regs_.at(regs::TX_BASE(i));
@@ -267,6 +273,24 @@ void ethernet_nic::on_event(std::uint32_t a, std::uint8_t kind)
         break;
     }
     }
+}
+
+bool ethernet_nic::settled(std::uint64_t now_ps) { return !slot_event_ && wire_.busy_until_ps() <= now_ps; }
+
+void ethernet_nic::reset(std::uint32_t)
+{
+    enabled_ = true;
+    control(false);
+    regs_.reset();
+    set_constants();
+    update_lines();
+    slots_.clear();
+    buffer_.clear();
+    buffered_bytes_ = 0;
+    round_robin_ = 0;
+    active_queues_ = 1;
+    for (auto& of_kind : sequence_)
+        std::fill(std::begin(of_kind), std::end(of_kind), 0);
 }
 
 bool ethernet_nic::idle() const

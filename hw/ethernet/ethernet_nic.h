@@ -66,7 +66,10 @@ struct nic_config {
     std::vector<config_problem> validate() const;
 };
 
-class ethernet_nic final : public sc_core::sc_module, private timeline_client, private ethernet_device {
+class ethernet_nic final : public sc_core::sc_module,
+                           public resettable,
+                           private timeline_client,
+                           private ethernet_device {
 public:
     mmio_target_socket registers;
     sc_core::sc_port<memory_if> memory;
@@ -81,6 +84,9 @@ public:
     bool idle() const;
     /// For the stall report: queues that have work and what each waits for; "" when there is nothing to say.
     std::string blocked_on() const;
+
+    bool settled(std::uint64_t now_ps) override;
+    void reset(std::uint32_t draw) override;
 
     const ethernet_transmitter& transmitter() const { return wire_; }
     ethernet_transmitter& transmitter() { return wire_; }
@@ -164,6 +170,7 @@ private:
 
     // Registers (ethernet_nic.cpp)
     void set_up_registers();
+    void set_constants();
     void control(bool enable);
     void doorbell(std::uint32_t q, std::uint32_t tail);
     std::uint32_t tx_head_at(queue& q, std::uint64_t at_ps);

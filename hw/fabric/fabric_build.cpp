@@ -12,6 +12,7 @@ fabric_engine::fabric_engine(timeline& time, packet_pool& pool, const routing_po
 {
     if (config.vl_count == 0 || config.vl_count > 64)
         throw bug("fabric_engine", 0, "vl_count must be 1..64");
+    time.resets().add(*this);
     while (1u << vl_shift_ < config.vl_count)
         ++vl_shift_;
 }

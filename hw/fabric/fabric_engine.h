@@ -47,7 +47,7 @@
 
 namespace weft {
 
-class fabric_engine final : private timeline_client {
+class fabric_engine final : public resettable, private timeline_client {
 public:
     static constexpr std::uint32_t k_none = 0xffff'ffff;
 
@@ -94,6 +94,10 @@ public:
     void set_link_listener(link_listener_if* listener) { listener_ = listener; }
     void set_fault_hook(std::uint32_t link, link_fault_if* hook);
     void set_event_sink(event_sink* sink) { sink_ = sink; } ///< nullptr: no records
+    /// Credits are back, nothing is going to wake. Packets may stand before a link that is down: that is history.
+    bool settled(std::uint64_t now_ps) override;
+    /// Arbitration, sequences and bit errors begin anew. Failures and rates of links stay.
+    void reset(std::uint32_t draw) override;
 
     // --- Look --------------------------------------------------------------------------------------------------------
     std::uint32_t vl_count() const { return config_.vl_count; }

@@ -22,7 +22,8 @@ std::uint64_t mixed(std::uint64_t z)
 
 link_layer::link_layer(const link_layer_params& params, std::uint32_t link, duration propagation)
     : params_(params), link_(link), propagation_ps_(propagation.value()),
-      log_good_bit_(std::log1p(-params.bit_error_rate)), key_(mixed(mixed(params.seed + 0x9e3779b97f4a7c15ull) + link))
+      log_good_bit_(std::log1p(-params.bit_error_rate)),
+      seed_key_(mixed(mixed(params.seed + 0x9e3779b97f4a7c15ull) + link)), key_(seed_key_)
 {
     if (!(params.bit_error_rate >= 0 && params.bit_error_rate < 1) || params.flit_bytes == 0 || params.block_flits == 0)
         throw bug("link_layer", 0, "bit_error_rate must be in [0, 1), flit_bytes and block_flits above 0");
@@ -46,7 +47,7 @@ std::uint64_t link_layer::damaged_bit(std::uint64_t number, std::uint64_t bits) 
 
 std::uint64_t link_layer::damaged_flit(std::uint64_t flits)
 {
-    const std::uint64_t number = transmissions_++;
+    const std::uint64_t number = transmissions_++ - first_of_draw_;
     if (script_ != nullptr)
         return script_->damaged_flit(link_, number, flits);
     const std::uint64_t bits_of_flit = params_.flit_bytes * 8u;

@@ -24,6 +24,7 @@
 #pragma once
 
 #include "tlm/credit.h"
+#include "tlm/reset.h"
 #include "tlm/units.h"
 
 #include <cstdint>
@@ -92,6 +93,15 @@ public:
                      in_window(cells));
     }
 
+    /// The retry buffer is empty.
+    bool settled(std::uint64_t now_ps) { return !bounded() || window_.settled(under_way_, now_ps); }
+    /// Bit errors from now on are those of draw `draw`, counted from its first transmission.
+    void reset(std::uint32_t draw)
+    {
+        first_of_draw_ = transmissions_;
+        key_ = key_of_draw(seed_key_, draw);
+    }
+
     std::uint64_t transmissions() const { return transmissions_; }
     std::uint64_t retries() const { return retries_; }
     std::uint64_t reinits() const { return reinits_; }
@@ -109,11 +119,13 @@ private:
     std::uint32_t link_;
     std::uint64_t propagation_ps_;
     double log_good_bit_;
+    std::uint64_t seed_key_; ///< of draw 0
     std::uint64_t key_;
     link_error_script* script_ = nullptr;
     credit_pool under_way_;
     credit_counter window_;
     std::uint64_t transmissions_ = 0;
+    std::uint64_t first_of_draw_ = 0; ///< transmissions before
     std::uint64_t retries_ = 0;
     std::uint64_t reinits_ = 0;
     std::uint64_t wasted_ps_ = 0;

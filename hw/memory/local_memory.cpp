@@ -83,6 +83,13 @@ void local_memory::write_bytes(std::uint64_t offset, const void* from, std::uint
     copy_in(offset, static_cast<const std::uint8_t*>(from), bytes);
 }
 
+void local_memory::clear()
+{
+    for (auto& page : pages_)
+        if (page)
+            std::memset(page.get(), 0, k_page_bytes);
+}
+
 bool local_memory::move_bytes(::tlm::tlm_generic_payload& trans)
 {
     if (!in_capacity(trans.get_address(), trans.get_data_length(), capacity_bytes_))

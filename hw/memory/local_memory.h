@@ -42,6 +42,8 @@ public:
     void read_bytes(std::uint64_t offset, void* to, std::uint64_t bytes) const;
     void write_bytes(std::uint64_t offset, const void* from, std::uint64_t bytes);
 
+    void clear(); ///< all bytes to zero; no time, no statistics
+
     std::uint64_t capacity_bytes() const { return capacity_bytes_; }
     std::uint64_t resident_bytes() const { return resident_pages_ * k_page_bytes; }
 

@@ -5,6 +5,8 @@
 // with saturation; the packet is dropped when the sum is 0xffff. With p = 0 it is not installed and draws no number.
 #pragma once
 
+#include "tlm/reset.h"
+
 #include <cstdint>
 
 namespace weft {
@@ -12,9 +14,11 @@ namespace weft {
 class drop_simulator {
 public:
     drop_simulator(double share, std::uint64_t seed)
-        : added_(static_cast<std::uint32_t>(65535.0 * share)), installed_(share > 0), state_(seed)
+        : added_(static_cast<std::uint32_t>(65535.0 * share)), installed_(share > 0), seed_(seed), state_(seed)
     {
     }
+    /// Begins the sequence of draw `draw`.
+    void reset(std::uint32_t draw) { state_ = key_of_draw(seed_, draw); }
     bool drops()
     {
         if (!installed_)
@@ -34,6 +38,7 @@ private:
     }
     std::uint32_t added_;
     bool installed_;
+    std::uint64_t seed_;
     std::uint64_t state_;
 };
 

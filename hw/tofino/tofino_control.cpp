@@ -268,23 +268,47 @@ std::uint32_t tofino_switch::add_job(const tofino_job& job)
         j.lanes.push_back(static_cast<std::uint8_t>(worker.inside ? w : worker.port % config_.ports_per_pipe));
     }
     j.inside.assign(job.workers.size(), k_none);
-    j.watch.assign(std::size_t{job.slots} * 2, {});
-    j.last_ids.assign(config_.stale_filter ? std::size_t{job.slots} * job.workers.size() : 0, {});
-    j.simple.reset();
-    if (!job.loss_recovery)
-        j.simple = std::make_unique<algorithm1_pool>(job.slots * 2);
-    j.receive_queues.clear();
-    j.send_queues.clear();
-    if (job.protocol == sml::transport::rdma) {
-        j.receive_queues.resize(job.workers.size() * job.queues);
-        j.send_queues.resize(job.workers.size() * job.queues);
+    begin_job(j);
+    if (job.protocol == sml::transport::rdma)
         std::fill_n(by_queue_.begin() + job.first_queue, job.queues, id);
-    }
     j.next_same_number = by_number_[job.number];
     by_number_[job.number] = id;
     if (job.parent.kind == parent_kind::inside)
         jobs_[job.parent.job].inside[job.parent.worker] = id;
     return id;
+}
+
+/// What the packets of a job change, as it is before the first of them.
+void tofino_switch::begin_job(job_state& j) const
+{
+    const std::size_t workers = j.job.workers.size();
+    j.watch.assign(std::size_t{j.job.slots} * 2, {});
+    j.last_ids.assign(config_.stale_filter ? std::size_t{j.job.slots} * workers : 0, {});
+    j.simple.reset();
+    if (!j.job.loss_recovery)
+        j.simple = std::make_unique<algorithm1_pool>(j.job.slots * 2);
+    const std::size_t queues = j.job.protocol == sml::transport::rdma ? workers * j.job.queues : 0;
+    j.receive_queues.assign(queues, {});
+    j.send_queues.assign(queues, {});
+}
+
+bool tofino_switch::settled(std::uint64_t now_ps)
+{
+    return idle() && std::all_of(ports_.begin(), ports_.end(),
+                                 [=](const auto& p) { return p->transmitter.busy_until_ps() <= now_ps; });
+}
+
+void tofino_switch::reset(std::uint32_t draw)
+{
+    for (job_state& j : jobs_)
+        if (j.active)
+            begin_job(j);
+    for (auto& unit : units_)
+        unit->clear();
+    closed_.clear(); // with clean registers
+    ingress_drops_.reset(draw);
+    egress_drops_.reset(draw);
+    std::fill(sequences_.begin(), sequences_.end(), 0);
 }
 
 void tofino_switch::remove_job(std::uint32_t id)

@@ -61,7 +61,10 @@ namespace weft {
 /// Makes the registers of pipe 0 to 3; called in the constructor only.
 using aggregation_factory = std::function<std::unique_ptr<aggregation_unit>(std::uint32_t pipe)>;
 
-class tofino_switch final : public sc_core::sc_module, private timeline_client, private ethernet_device {
+class tofino_switch final : public sc_core::sc_module,
+                            public resettable,
+                            private timeline_client,
+                            private ethernet_device {
 public:
     /// `verilog`: the units are or contain the RTL, which knows Algorithm 3 alone.
     tofino_switch(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const tofino_config& config,
@@ -90,6 +93,9 @@ public:
     void watch(frame_sink* sink, std::uint32_t number) { watch_.set(sink, number); }
     std::uint32_t ports() const { return static_cast<std::uint32_t>(ports_.size()); }
     void set_observer(tofino_observer* observer) { observer_ = observer; }
+    bool settled(std::uint64_t now_ps) override;
+    /// All jobs begin anew, with clean registers and slots; the forwarding table stays.
+    void reset(std::uint32_t draw) override;
 
     // State
     // ------------------------------------------------------------------------------------------------------------
@@ -240,6 +246,7 @@ private:
     std::string pool_problem(const tofino_job& job) const;
     std::string parent_problem(const tofino_job& job) const;
     void list_stats();
+    void begin_job(job_state& j) const;
 
     void note_end(const in_flight& p, bool lost) const
     {

@@ -27,6 +27,7 @@ ub_endpoint::ub_endpoint(timeline& time, packet_pool& pool, fabric_engine& engin
         const std::uint32_t link = engine.out_link(router, port);
         port_rates_.emplace_back(link == fabric_engine::k_none ? config.local_port_rate : engine.link_rate(link));
     }
+    time.resets().add(*this);
 }
 
 ub_endpoint::~ub_endpoint() = default;
@@ -413,6 +414,31 @@ void ub_endpoint::expect_number(std::uint32_t peer, std::uint32_t psn)
     for (receive_channel::untold& g : c.groups)
         g.count = 0;
     c.due.clear();
+}
+
+/// Time-outs may still come: those of channels that have nothing under way do nothing.
+bool ub_endpoint::settled(std::uint64_t now_ps)
+{
+    return std::all_of(dies_.begin(), dies_.end(), [=](const die_links& d) { return d.busy_until_ps <= now_ps; }) &&
+           std::none_of(receivers_.begin(), receivers_.end(),
+                        [](const auto& c) { return c->timer || !c->due.empty(); });
+}
+
+void ub_endpoint::reset(std::uint32_t)
+{
+    paths_.reset();
+    sequence_ = 0;
+    spread_ = 0;
+    std::fill(launched_until_ps_.begin(), launched_until_ps_.end(), 0);
+    for (const auto& c : senders_) {
+        c->window = rtp_sender(config_.rtp_window, config_.rtp_timeout.value(), config_.rtp_tries);
+        c->timer_at_ps = k_never_ps;
+    }
+    for (const auto& c : receivers_) {
+        c->window.restart(0);
+        for (receive_channel::untold& g : c->groups)
+            g = {};
+    }
 }
 
 std::string ub_endpoint::blocked_on() const

@@ -45,7 +45,7 @@ protected:
     ~ub_unreachable_if() = default;
 };
 
-class ub_endpoint final : private timeline_client {
+class ub_endpoint final : public resettable, private timeline_client {
 public:
     ub_endpoint(timeline& time, packet_pool& pool, fabric_engine& engine, const ub_routing& routing, ub_turns& turns,
                 const ub_plan& plan, const ub_config& config, std::uint32_t number, std::uint32_t router);
@@ -83,6 +83,10 @@ public:
     std::uint32_t next_number(std::uint32_t peer) const;
     void expect_number(std::uint32_t peer, std::uint32_t psn);
     std::vector<std::uint32_t> unreachable() const { return unreachable_; }
+    bool settled(std::uint64_t now_ps) override;
+    /// Turns among paths, and the numbers of all channels that still work. Links that are excluded and endpoints that are
+    /// unreachable stay so.
+    void reset(std::uint32_t draw) override;
     bool idle() const { return held_ == 0; } ///< no packet waits for its acknowledgement or its window
     std::string blocked_on() const;          ///< "" when idle
     std::uint64_t state_bytes() const;

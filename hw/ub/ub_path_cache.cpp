@@ -85,11 +85,22 @@ void ub_path_cache::fetch(path_set& set)
         return; // flows stay where they are
     set.paths = std::move(found);
     set.round = round;
+    begin(set);
+}
+
+void ub_path_cache::begin(path_set& set) const
+{
     set.place = {};
     // Sources begin with different paths, so that they do not meet in lockstep.
-    if (equal && !set.paths.empty())
+    if (set.round == nullptr && !set.paths.empty())
         set.place.next = ub_routing::way_of(set.destination, router_, static_cast<std::uint32_t>(set.paths.size()));
     set.flow_path.clear();
+}
+
+void ub_path_cache::reset()
+{
+    for (path_set& set : sets_)
+        begin(set);
 }
 
 std::uint32_t ub_path_cache::choose_other(path_set& set, std::uint32_t avoid) const

@@ -99,12 +99,15 @@ public:
     const std::vector<std::uint32_t>& excluded() const { return excluded_; } ///< links, sorted
     /// All sets are fetched anew: an endpoint has moved.
     void forget() { ++epoch_; }
+    /// Every set begins with its first path, and flows choose anew.
+    void reset();
     std::uint64_t fetches() const { return fetches_; }
 
 private:
     static constexpr std::uint32_t k_flows = 64, k_most_paths = 4096;
     path_set& look_up(std::uint32_t destination);
     void fetch(path_set& set);
+    void begin(path_set& set) const;
     bool wanted(ub_path_kind kind) const;
     static std::uint32_t by_weight(path_set& set)
     {

@@ -253,6 +253,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         row.algbw_GBps = algorithm_bandwidth_GBps(c.what.size_bytes, c.time_ps);
         row.busbw_GBps = row.algbw_GBps * bus_bandwidth_factor(c.what.op, p.ranks());
         row.steps = c.steps;
+        row.repeats_ps = c.repeats_ps;
         if (c.checked)
             row.wrong = c.check.wrong;
         r.rows.push_back(row);

@@ -26,6 +26,11 @@ public:
 
     void on_instruction(std::uint64_t pc) override;
     void on_burst(std::uint64_t, std::uint64_t, bool) override {}
+    void on_reset() override
+    {
+        end(core_.observed_now_ps());
+        flow_ = rv64::flow::next;
+    }
     /// The run is over: what has not returned ends here.
     void end(std::uint64_t time_ps);
 

@@ -55,6 +55,11 @@ private:
             for (iss_observer* o : all)
                 o->on_burst(address, bytes, is_write);
         }
+        void on_reset() override
+        {
+            for (iss_observer* o : all)
+                o->on_reset();
+        }
         const iss& engine;
         std::vector<iss_observer*> all;
     };

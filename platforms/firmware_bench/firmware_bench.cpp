@@ -34,6 +34,8 @@ tpu_pod_config bench_platform(const bench_options& options)
     config.chip.dma.ring_entries = 4;
     config.run.firmware_timeout = duration(k_timeout_ps);
     config.run.time_limit = duration(k_time_limit_ps);
+    // Firmware must also get along with what it has left behind itself, and the devices of the bench know no reset.
+    config.run.cases = case_start::continuous;
     const auto add = [&](abi::collective_op op, std::vector<abi::algorithm> algorithms, std::vector<data_size> sizes,
                          std::uint64_t chunk) {
         collective_spec spec;

@@ -69,8 +69,7 @@ std::string padded(const std::string& text, std::size_t width)
     return text + std::string(width > used ? width - used : 0, ' ');
 }
 
-constexpr std::size_t k_columns = 9;
-using cells = std::array<std::string, k_columns>;
+using cells = std::vector<std::string>;
 
 /// Small messages have small bandwidths: at least three significant digits.
 std::string bandwidth_text(double GBps)
@@ -78,38 +77,48 @@ std::string bandwidth_text(double GBps)
     return GBps >= 0.1 || GBps <= 0 ? fmt::format("{:.3f}", GBps) : fmt::format("{:.3g}", GBps);
 }
 
-cells cells_of(const result_row& row)
+/// `spread`: with the columns of repeated cases.
+cells cells_of(const result_row& row, bool spread)
 {
-    return {std::to_string(row.size_bytes),
-            std::to_string(row.count),
-            row.type,
-            row.redop,
-            row.algorithm,
-            rounded_us(row.time_ps),
-            bandwidth_text(row.algbw_GBps),
-            bandwidth_text(row.busbw_GBps),
-            row.wrong ? std::to_string(*row.wrong) : "n/a"};
+    cells line{std::to_string(row.size_bytes), std::to_string(row.count), row.type, row.redop, row.algorithm,
+               rounded_us(row.time_ps)};
+    if (spread) {
+        const time_spread s = spread_of(row.repeats_ps);
+        for (const std::uint64_t ps : {s.deviation_ps, s.least_ps, s.most_ps})
+            line.push_back(row.repeats_ps.empty() ? "-" : rounded_us(ps));
+    }
+    for (std::string& text : std::array<std::string, 3>{bandwidth_text(row.algbw_GBps), bandwidth_text(row.busbw_GBps),
+                                                        row.wrong ? std::to_string(*row.wrong) : "n/a"})
+        line.push_back(std::move(text));
+    return line;
 }
 
 /// Column widths, at least those of nccl-tests' usual output, wider where a number needs it: lines stay aligned.
-using widths = std::array<std::size_t, k_columns>;
+using widths = std::vector<std::size_t>;
 
 std::string line_of(const cells& line, const widths& width)
 {
     std::string text;
-    for (std::size_t i = 0; i < k_columns; ++i)
+    for (std::size_t i = 0; i < line.size(); ++i)
         text += fmt::format("{}{:>{}}", i == 0 ? "" : "  ", line[i], width[i]);
     return text;
 }
 
 void print_rows(std::ostream& out, const run_report& report, const table_style& style)
 {
-    const cells heading = {"size(B)",  "count",       "type",        "redop", "algorithm",
-                           "time(us)", "algbw(GB/s)", "busbw(GB/s)", "#wrong"};
+    const bool spread = std::any_of(report.rows.begin(), report.rows.end(),
+                                    [](const result_row& row) { return !row.repeats_ps.empty(); });
+    cells heading = {"size(B)",  "count",       "type",        "redop", "algorithm",
+                     "time(us)", "algbw(GB/s)", "busbw(GB/s)", "#wrong"};
     widths width = {12, 12, 8, 5, 9, 12, 11, 11, 6};
+    if (spread) {
+        const char* const columns[] = {"+-", "min(us)", "max(us)"};
+        heading.insert(heading.begin() + 6, std::begin(columns), std::end(columns));
+        width.insert(width.begin() + 6, std::size(columns), 8);
+    }
     for (const auto& row : report.rows) {
-        const cells line = cells_of(row);
-        for (std::size_t i = 0; i < k_columns; ++i)
+        const cells line = cells_of(row, spread);
+        for (std::size_t i = 0; i < line.size(); ++i)
             width[i] = std::max(width[i], line[i].size());
     }
     std::vector<std::string> ops; // in order of appearance
@@ -123,7 +132,7 @@ void print_rows(std::ostream& out, const run_report& report, const table_style& 
             if (row.op != op)
                 continue;
             const bool bad = style.color && row.wrong.value_or(0) > 0;
-            out << "  " << (bad ? k_red : "") << line_of(cells_of(row), width) << (bad ? k_plain : "") << '\n';
+            out << "  " << (bad ? k_red : "") << line_of(cells_of(row, spread), width) << (bad ? k_plain : "") << '\n';
         }
         out << '\n';
     }
@@ -277,6 +286,20 @@ double finite(double value, const std::string& what)
 /// The nearest double prints back as the exact decimal up to 15 digits: 16 minutes of simulated time.
 double json_us(std::uint64_t ps) { return static_cast<double>(ps) / 1e6; }
 
+nlohmann::ordered_json repeats_json(const std::vector<std::uint64_t>& times_ps)
+{
+    const time_spread spread = spread_of(times_ps);
+    nlohmann::ordered_json j;
+    j["count"] = times_ps.size();
+    j["min_us"] = json_us(spread.least_ps);
+    j["max_us"] = json_us(spread.most_ps);
+    j["standard_deviation_us"] = json_us(spread.deviation_ps);
+    j["times_us"] = nlohmann::ordered_json::array();
+    for (const std::uint64_t ps : times_ps)
+        j["times_us"].push_back(json_us(ps));
+    return j;
+}
+
 nlohmann::ordered_json training_json(const training_report& t)
 {
     using json = nlohmann::ordered_json;
@@ -337,6 +360,21 @@ std::string exact_us(std::uint64_t ps)
     return text;
 }
 
+time_spread spread_of(const std::vector<std::uint64_t>& times_ps)
+{
+    if (times_ps.empty())
+        return {};
+    const auto [least, most] = std::minmax_element(times_ps.begin(), times_ps.end());
+    double mean = 0; // of the distances from the least: small numbers lose nothing
+    for (const std::uint64_t t : times_ps)
+        mean += static_cast<double>(t - *least) / static_cast<double>(times_ps.size());
+    double squares = 0;
+    for (const std::uint64_t t : times_ps)
+        squares += (static_cast<double>(t - *least) - mean) * (static_cast<double>(t - *least) - mean);
+    const double variance = times_ps.size() < 2 ? 0 : squares / static_cast<double>(times_ps.size() - 1);
+    return {*least, *most, static_cast<std::uint64_t>(std::llround(std::sqrt(variance)))};
+}
+
 void print_table(std::ostream& out, const run_report& report, const table_style& style)
 {
     out << "# weft" << (report.version.empty() ? "" : " ") << report.version << (report.title.empty() ? "" : ", ")
@@ -370,6 +408,8 @@ nlohmann::ordered_json to_json(const run_report& r)
         line["busbw_GBps"] = finite(row.busbw_GBps, "busbw" + where);
         line["wrong"] = row.wrong ? json(*row.wrong) : json();
         line["steps"] = row.steps;
+        if (!row.repeats_ps.empty())
+            line["repeats"] = repeats_json(row.repeats_ps);
         j["results"].push_back(std::move(line));
     }
     if (r.training)

@@ -31,7 +31,17 @@ struct result_row {
     double busbw_GBps = 0;
     std::optional<std::uint64_t> wrong; ///< elements, over all ranks; none: the run carried no data
     std::uint32_t steps = 0;            ///< longest chain of ring or tree steps
+    /// Of a case that was repeated: the time of every run; time_ps is their mean. Empty: it ran once.
+    std::vector<std::uint64_t> repeats_ps = {};
 };
+
+/// How far the times of a repeated case lie apart.
+struct time_spread {
+    std::uint64_t least_ps = 0;
+    std::uint64_t most_ps = 0;
+    std::uint64_t deviation_ps = 0; ///< standard deviation of the sample, rounded
+};
+time_spread spread_of(const std::vector<std::uint64_t>& times_ps);
 
 /// The collective that did not complete.
 struct failed_row {
@@ -129,7 +139,7 @@ struct table_style {
 void print_table(std::ostream& out, const run_report& report, const table_style& style = {});
 
 /// results.json: {version, results: [{op, algorithm, type, redop, size_bytes, count, time_us, algbw_GBps, busbw_GBps,
-/// wrong, steps}], training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
+/// wrong, steps, and for a repeated case repeats: {count, min_us, max_us, standard_deviation_us, times_us}}], training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
 /// exposed_us, share, groups: [{name, type, size_bytes, count, ranks_per_group, calls, ready_us, start_us, time_us,
 /// wrong}], exchanges: [the same]}]} if the run has one, digest, simulated_time_ps, host_seconds, packet_hops,
 /// packet_hops_per_cpu_s, timeline_events, config, stats: [{name, value, unit, description}]}. `wrong` is null for a run

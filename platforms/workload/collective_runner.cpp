@@ -22,8 +22,32 @@ constexpr std::uint64_t k_look_ps = 50'000'000;
 /// Booting takes microseconds; firmware that has not parked after this long gets its command all the same, and its time-out.
 constexpr std::uint64_t k_boot_look_ps = 1'000'000;
 constexpr unsigned k_boot_looks = 10'000;
+/// Cases begin on multiples of this: whole cycles of whatever counts nanoseconds, and the step of boot().
+constexpr std::uint64_t k_reset_grid_ps = k_boot_look_ps;
 
 constexpr const char* k_timed_out = "a wait timed out on";
+
+/// One more run of a case that is repeated.
+void add_repeat(case_result& all, const case_result& r)
+{
+    if (all.repeats_ps.empty()) {
+        all = r;
+        all.repeats_ps.push_back(r.time_ps);
+        return;
+    }
+    all.repeats_ps.push_back(r.time_ps);
+    std::uint64_t sum = 0;
+    for (const std::uint64_t ps : all.repeats_ps)
+        sum += ps;
+    all.time_ps = (sum + all.repeats_ps.size() / 2) / all.repeats_ps.size();
+    all.steps = std::max(all.steps, r.steps);
+    all.messages += r.messages;
+    if (all.check.wrong == 0)
+        all.check.first = r.check.first;
+    all.check.checked += r.check.checked;
+    all.check.wrong += r.check.wrong;
+    all.check.digest = mix64(all.check.digest ^ r.check.digest);
+}
 
 /// "1, 4 to 7, 9"; of many ranges the first ones.
 std::string ranges_text(std::vector<std::uint32_t> numbers)
@@ -132,6 +156,8 @@ void collective_runner::add_to_digest(digest64& digest) const
         digest.update_u64(r.messages);
         digest.update_u64(r.checked ? r.check.digest : 0);
         digest.update_u64(r.check.wrong);
+        for (const std::uint64_t ps : r.repeats_ps)
+            digest.update_u64(ps);
     }
     for (const training_step_result& s : outcome_.training_steps) {
         digest.update_u64(s.time_ps);
@@ -179,6 +205,30 @@ void collective_runner::boot()
         sc_core::wait(sc_time_from_ps(k_boot_look_ps));
 }
 
+void collective_runner::begin_case(std::uint32_t draw)
+{
+    draw_ = draw;
+    if (config_.cases == case_start::independent && !(fresh_ && draw == 0))
+        reset_machine();
+}
+
+/// Links that have failed and what is known of them stay: tlm/reset.h.
+void collective_runner::reset_machine()
+{
+    std::uint64_t wait_ps = (k_reset_grid_ps - kernel_now_ps() % k_reset_grid_ps) % k_reset_grid_ps;
+    for (unsigned looks = 0;; ++looks) {
+        if (wait_ps != 0)
+            sc_core::wait(sc_time_from_ps(wait_ps));
+        if (machine_.settled() && (all_parked() || looks > k_boot_looks)) // firmware that polls never parks
+            break;
+        wait_ps = k_reset_grid_ps;
+    }
+    machine_.reset(draw_);
+    sequence_ = 0;
+    fresh_ = true;
+    boot();
+}
+
 /// Goes on from the checkpoint, on the chips that are there now.
 void collective_runner::restart(std::uint64_t checkpoint_ps, const std::string& lost)
 {
@@ -187,9 +237,15 @@ void collective_runner::restart(std::uint64_t checkpoint_ps, const std::string& 
     job_restart r;
     r.at_ps = machine_.interrupted_at_ps();
     r.lost_ps = r.at_ps - std::min(checkpoint_ps, r.at_ps);
+    for (chip* c : machine_.chips())
+        c->disconnect_host(); // sequence numbers begin anew
     const restart_plan plan = machine_.restart();
     sc_core::wait(sc_time_from_ps(plan.takes_ps));
     boot();
+    fresh_ = true;
+    sequence_ = 0;
+    if (draw_ != 0)
+        reset_machine();
     r.resumed_ps = kernel_now_ps();
     restarts_ps_ += r.resumed_ps - begin_ps;
     activity_at_last_look_ = 0;
@@ -231,13 +287,23 @@ bool collective_runner::run_workload()
 {
     for (const collective_spec& spec : config_.workload)
         for (const collective_case& c : spec.cases()) {
-            case_result result;
-            if (!run_spec(c, spec.chunk.value(), result))
-                return false;
-            outcome_.cases.push_back(result);
-            // Credits and completions that are still on their way belong to this case, not to the next one.
-            let_it_drain();
+            case_result all;
+            for (std::uint32_t draw = 0; draw < spec.repeats; ++draw) {
+                begin_case(draw);
+                start_skew_ps_ = draw == 0 ? 0 : spec.start_skew.value();
+                case_result result;
+                if (!run_spec(c, spec.chunk.value(), result))
+                    return false;
+                if (spec.repeats == 1)
+                    all = std::move(result);
+                else
+                    add_repeat(all, result);
+                // Credits and completions that are still on their way belong to this case, not to the next one.
+                let_it_drain();
+            }
+            outcome_.cases.push_back(std::move(all));
         }
+    start_skew_ps_ = 0;
     return true;
 }
 
@@ -245,6 +311,7 @@ bool collective_runner::run_training_steps()
 {
     if (!config_.training_step)
         return true;
+    begin_case(0); // all steps together are one case
     const training_step_config& step = *config_.training_step;
     const std::uint64_t each = step.collectives() / step.steps;
     for (std::uint32_t i = 0; i < step.steps; ++i) {
@@ -329,9 +396,11 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     const std::uint64_t start_ps = kernel_now_ps();
     const std::uint64_t traffic_before = traffic_so_far();
     const double traffic_expected = expected_traffic(c);
-    for (chip* target : machine_.chips())
-        target->post(command);
-
+    post(command);
+    if (interrupted()) {
+        interrupted_ = true;
+        return false;
+    }
     const auto ranks = static_cast<std::uint32_t>(machine_.chips().size());
     const bool recovers = machine_.recovers(c);
     std::string picture;
@@ -396,7 +465,7 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     end_ps_ = last_answer_ps_;
     result = case_result{};
     result.what = c;
-    result.time_ps = last_answer_ps_ - start_ps;
+    result.time_ps = last_answer_ps_ - last_start_ps_;
     for (const chip* source : machine_.chips()) {
         const abi::response r = source->response();
         result.steps = std::max(result.steps, r.steps);
@@ -409,6 +478,26 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     }
     data_cpu_seconds_ += cpu_seconds() - cpu_check;
     return true;
+}
+
+/// To all ranks, at once or each at its time within the start skew.
+void collective_runner::post(const abi::command& command)
+{
+    fresh_ = false;
+    const std::uint64_t first_ps = kernel_now_ps();
+    std::vector<std::pair<std::uint64_t, chip*>> starts;
+    for (chip* c : machine_.chips()) {
+        // Uniform in [0, skew]: the upper 32 bits of 64 random ones, as a fraction.
+        const std::uint64_t random = mix64(key_of_draw(config_.seed, draw_) + c->rank() * 0x9e37'79b9'7f4a'7c15ull);
+        starts.emplace_back((random >> 32) * (start_skew_ps_ + 1) >> 32, c);
+    }
+    std::stable_sort(starts.begin(), starts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [after_ps, c] : starts) {
+        if (const std::uint64_t now_ps = kernel_now_ps(); first_ps + after_ps > now_ps)
+            sc_core::wait(sc_time_from_ps(first_ps + after_ps - now_ps));
+        c->post(command);
+    }
+    last_start_ps_ = kernel_now_ps();
 }
 
 void collective_runner::explain_failure(const collective_case& c, const std::string& picture, const std::string& failed,

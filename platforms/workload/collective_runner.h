@@ -5,6 +5,10 @@
 // to the next case. Time of a case: from the post, the same moment on every rank, to the last DONE. After the collectives of
 // `workload` it runs those of `training_step` in the same way; compute is time that it lets pass.
 //
+// Cases are independent unless the configuration says `continuous`: between two of them the host waits until the machine has
+// settled, resets it on a whole microsecond and lets it boot, as before the first one. With `repeats` the ranks start at
+// random times; then the time counts from the last start.
+//
 // Nothing hangs: when nothing can move any more (no timeline event, every core asleep), the picture of who waits for what is
 // taken at once; the firmware's own time-outs then tell which neighbour and step. The run ends there, as failed.
 #pragma once
@@ -72,6 +76,9 @@ private:
     /// Restarts take minutes where collectives take microseconds: time_limit bounds the work alone.
     std::uint64_t limit_ps() const;
     void boot();
+    void begin_case(std::uint32_t draw);
+    void reset_machine();
+    void post(const abi::command& command);
     bool run_collective(const collective_case& c, std::uint64_t chunk_bytes, std::uint64_t buffer_offset,
                         std::uint64_t input_seed, case_result& result) override;
     bool compute(std::uint64_t time_ps) override;
@@ -102,6 +109,10 @@ private:
     std::uint32_t sequence_ = 0;
     std::uint32_t answers_ = 0;
     std::uint64_t last_answer_ps_ = 0;
+    std::uint64_t last_start_ps_ = 0; ///< of a rank, of the present collective
+    std::uint32_t draw_ = 0;          ///< number of the present repeat
+    std::uint64_t start_skew_ps_ = 0; ///< of the present repeat
+    bool fresh_ = true;               ///< nothing has run on this machine
     std::uint64_t end_ps_ = 0; ///< of what has been run so far
     std::size_t index_ = 0;    ///< collectives begun
     std::size_t cases_ = 0;    ///< of the whole run

@@ -70,6 +70,10 @@ public:
     }
     /// Nothing of what has been run is under way any more. A timeline may hold what is yet to come, a link that is going to fail.
     virtual bool at_rest() { return time().empty(); }
+    /// And no credit, timer or wire is left over from it: the machine may be reset.
+    bool settled() { return at_rest() && time().resets().settled(time().now_ps()); }
+    /// All components as at time zero, while simulated time goes on (tlm/reset.h); cores boot. Only when settled().
+    void reset(std::uint32_t draw) { time().resets().reset(draw); }
     /// Kernel time in ps when the job is next interrupted because a chip fails for good; k_never_ps: never.
     virtual std::uint64_t interrupted_at_ps() const { return k_never_ps; }
     /// The host restarts the job: chips(), fabrics(), time() and pool() are new ones from now on, whose firmware has booted or

@@ -25,6 +25,8 @@ bool has_any(const collective_spec& spec, bool (*is)(abi::algorithm))
     return std::any_of(all.begin(), all.end(), is);
 }
 constexpr std::uint64_t k_largest_size = 1ull << 40;
+constexpr std::uint32_t k_most_repeats = 10'000;
+constexpr std::uint64_t k_longest_skew_ps = 1'000'000'000;
 constexpr std::uint64_t k_longest_ps = 1'000'000'000'000'000'000; ///< a million seconds; twice that still fits 64 bits
 } // namespace
 
@@ -57,6 +59,10 @@ std::vector<config_problem> collective_spec::validate() const
         need(p, redops[i] != abi::reduce_op::none, fmt::format("redops.{}", i),
              "is none, which reduces nothing; write sum, max or min.");
     need(p, chunk.value() <= 1ull << 32, "chunk", fmt::format("is {}, must be at most 4 GiB.", to_string(chunk)));
+    need(p, repeats >= 1 && repeats <= k_most_repeats, "repeats",
+         fmt::format("is {}, must be 1 to {}; 1 runs the plain case once.", repeats, k_most_repeats));
+    need(p, start_skew.value() <= k_longest_skew_ps, "start_skew",
+         fmt::format("is {}, must be at most 1 ms; 1 us is the default.", to_string(start_skew)));
     const auto largest_type =
         std::max_element(types.begin(), types.end(), [](abi::element_type a, abi::element_type b) {
             return abi::element_bytes(a) < abi::element_bytes(b);
@@ -157,7 +163,7 @@ std::vector<collective_case> collective_spec::cases() const
 std::uint64_t collective_spec::case_count() const
 {
     const std::size_t reductions = reduces(op) ? redops.size() : 1;
-    return std::uint64_t{all_algorithms().size()} * types.size() * reductions * all_sizes().size();
+    return std::uint64_t{all_algorithms().size()} * types.size() * reductions * all_sizes().size() * repeats;
 }
 
 std::uint64_t run_config::case_count() const

@@ -22,6 +22,13 @@ template <> struct enum_names<data_mode> {
                                                                    {data_mode::off, "off"}};
 };
 
+/// What a case finds when it begins.
+enum class case_start : std::uint8_t { independent, continuous };
+template <> struct enum_names<case_start> {
+    static constexpr std::pair<case_start, const char*> values[] = {{case_start::independent, "independent"},
+                                                                    {case_start::continuous, "continuous"}};
+};
+
 /// A geometric row of sizes, both ends included.
 struct size_range {
     data_size from = data_size(4);
@@ -49,6 +56,8 @@ struct collective_spec {
     bool transposed = false;
     data_style inputs = data_style::exact;
     data_size chunk = data_size(128 << 10);
+    std::uint32_t repeats = 1;
+    duration start_skew = duration(1'000'000);
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
@@ -68,6 +77,16 @@ struct collective_spec {
               "exact: every sum is exact and bits are compared; random: compared within the rounding bound", "");
         visit("chunk", self.chunk, "Pipelining grain of the firmware",
               "assumed; Kumar and Jouppi give none");
+        visit(
+            "repeats", self.repeats,
+            "Run every case so often and report mean, spread and extremes. The first run is the plain case; in each other one "
+            "the ranks start at random within start_skew, and everything random is drawn anew",
+            "");
+        visit(
+            "start_skew", self.start_skew,
+            "With repeats: each rank starts this much later than the first moment at most, uniformly drawn from the seed; the "
+            "time counts from the last start",
+            "assumed: hosts that have met in a barrier post within about a microsecond");
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<collective_spec>> key_rules();
@@ -75,7 +94,7 @@ struct collective_spec {
     std::vector<std::uint64_t> all_sizes() const; ///< bytes, in the order to run
     std::vector<abi::algorithm> all_algorithms() const;
     std::vector<collective_case> cases() const;
-    std::uint64_t case_count() const; ///< of cases(), without making them
+    std::uint64_t case_count() const; ///< of cases(), without making them, each as often as it is repeated
 };
 
 struct run_config {
@@ -88,6 +107,7 @@ struct run_config {
     packet_count burst = packet_count(1);
     duration firmware_timeout = duration(100'000'000'000);
     duration time_limit = duration(100'000'000'000'000);
+    case_start cases = case_start::independent;
     std::vector<collective_spec> workload;
     std::optional<training_step_config> training_step;
 
@@ -102,6 +122,12 @@ struct run_config {
         visit("firmware_timeout", self.firmware_timeout,
               "Bound of every single wait of the firmware, in simulated time", "assumed");
         visit("time_limit", self.time_limit, "The run ends after this much simulated time", "");
+        visit(
+            "cases", self.cases,
+            "independent: every case begins on a machine that has just been reset, so that its time is the same whatever ran "
+            "before it; continuous: cases run back to back, and what one leaves in arbiters, rings and path turns the next one "
+            "finds. The steps of training_step always follow each other without a reset",
+            "");
         visit("workload", self.workload, "Collectives to run, in order", "");
         visit("training_step", self.training_step, "Training steps to run, after the collectives", "");
     }

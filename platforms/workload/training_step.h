@@ -140,6 +140,9 @@ struct case_result {
     std::uint64_t messages = 0; ///< all ranks together
     bool checked = false;
     check_outcome check; ///< when checked
+    /// With `repeats` above 1: the time of every run, the plain one first. Then time_ps is their mean, steps the most of
+    /// one run, messages and wrong elements the sum.
+    std::vector<std::uint64_t> repeats_ps = {};
 };
 
 /// A group, or all exchanges of one entry, of one step.

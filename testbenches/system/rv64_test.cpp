@@ -91,6 +91,7 @@ void compare(tpu_pod_config config, tolerance allowed)
 double instructions_of(tpu_pod_config config, core_model model, std::size_t times)
 {
     config.chip.core.model = model;
+    config.run.cases = case_start::continuous; // cores boot once
     const std::vector<collective_spec> once = config.run.workload;
     const std::vector<case_record> first = records_in_a_child(config);
     for (std::size_t i = 0; i < times; ++i)

@@ -49,6 +49,7 @@ switchml_config config_of(const worker_case& c, core_model model, std::size_t ti
     spec.types = {c.type};
     spec.sizes.assign(times, data_size(c.bytes));
     config.run.workload = {spec};
+    config.run.cases = case_start::continuous; // cores boot once
     return config;
 }
 
