@@ -3,6 +3,7 @@
 #include "tlm/timeline.h"
 
 #include "tlm/check.h"
+#include "tlm/stop_request.h"
 
 #include <algorithm>
 
@@ -83,6 +84,8 @@ void timeline::drain()
     draining_ = true;
     // A look beyond the horizon would take out a bucket before which processes still schedule.
     while (const timeline_event* next = queue_.peek(std::max(kernel_now + 1, horizon_ps_))) {
+        if (stop_if_requested())
+            break;
         if (queue_.present() != present_) {
             present_ = queue_.present();
             if (queue_.size() > k_many)

@@ -46,6 +46,7 @@ public:
     void load(const elf_program& program, std::uint64_t argument);
 
     std::uint64_t return_address() const override;
+    std::uint64_t code_address() const override { return iss_->pc(); }
 
     // For debuggers, traces and coverage: no time passes, and nothing has a side effect on devices.
 
@@ -73,6 +74,8 @@ private:
     bool execute_until_halted();
     void begin();
     void restore_memory();
+    iss_stop run_quantum(std::uint64_t most);
+    std::uint64_t progress() const override { return calls_out_; }
     void settle();
     std::uint64_t retired() const { return iss_->retired() - retired_before_; } ///< since the last reset
     bool interrupt_due() const;
@@ -103,6 +106,7 @@ private:
     std::uint64_t reset_csrs_[7] = {};
     std::uint64_t charged_ps_ = 0;     // of all instructions since the last reset
     std::uint64_t retired_before_ = 0; // that
+    std::uint64_t calls_out_ = 0;      // accesses outside of program memory, reads of counters, sleeps
 
     std::uint32_t irq_enable_ = 0;
     std::uint64_t timer_ns_ = ~std::uint64_t{0};

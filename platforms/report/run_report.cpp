@@ -80,7 +80,8 @@ std::string bandwidth_text(double GBps)
 /// `spread`: with the columns of repeated cases.
 cells cells_of(const result_row& row, bool spread)
 {
-    cells line{std::to_string(row.size_bytes), std::to_string(row.count), row.type, row.redop, row.algorithm,
+    cells line{std::to_string(row.size_bytes), std::to_string(row.count), row.type, row.redop,
+               row.group.empty() ? row.algorithm : row.algorithm + ", " + row.group,
                rounded_us(row.time_ps)};
     if (spread) {
         const time_spread s = spread_of(row.repeats_ps);
@@ -399,6 +400,8 @@ nlohmann::ordered_json to_json(const run_report& r)
         json line;
         line["op"] = row.op;
         line["algorithm"] = row.algorithm;
+        if (!row.group.empty())
+            line["group"] = row.group;
         line["type"] = row.type;
         line["redop"] = row.redop;
         line["size_bytes"] = row.size_bytes;

@@ -22,6 +22,7 @@ namespace weft {
 struct result_row {
     std::string op;
     std::string algorithm;
+    std::string group; ///< "job 0": of these ranks alone, the others did not complete it; "": of all
     std::string type;
     std::string redop;
     std::uint64_t size_bytes = 0;
@@ -138,8 +139,9 @@ struct table_style {
 /// picoseconds without floating point; results.json has them in full.
 void print_table(std::ostream& out, const run_report& report, const table_style& style = {});
 
-/// results.json: {version, results: [{op, algorithm, type, redop, size_bytes, count, time_us, algbw_GBps, busbw_GBps,
-/// wrong, steps, and for a repeated case repeats: {count, min_us, max_us, standard_deviation_us, times_us}}], training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
+/// results.json: {version, results: [{op, algorithm, group (where not all ranks completed it), type, redop, size_bytes, count, time_us,
+/// algbw_GBps, busbw_GBps, wrong, steps, and for a repeated case repeats: {count, min_us, max_us, standard_deviation_us, times_us}}],
+/// training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
 /// exposed_us, share, groups: [{name, type, size_bytes, count, ranks_per_group, calls, ready_us, start_us, time_us,
 /// wrong}], exchanges: [the same]}]} if the run has one, digest, simulated_time_ps, host_seconds, packet_hops,
 /// packet_hops_per_cpu_s, timeline_events, config, stats: [{name, value, unit, description}]}. `wrong` is null for a run

@@ -307,6 +307,7 @@ public:
     collective_case as_run(const collective_case& c) const override;
     bool recovers(const collective_case& c) const override { return c.algo == abi::algorithm::switchml; }
     group_layout groups_of(std::uint32_t ranks_per_group) const override;
+    std::string group_name(std::uint32_t group) const override { return "job " + std::to_string(group); }
     std::string network_waits() const override;
     std::vector<const stat_group*> device_stats() const override;
     std::string memory_name() const override { return "Memory"; }
@@ -334,6 +335,7 @@ private:
         std::string name() const; ///< "cable_3 up"
     };
     void admit_jobs();
+    std::string silent_worker(const awaited_sender& sender) const;
 
     switchml_config config_;
     timeline time_;

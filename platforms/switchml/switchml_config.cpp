@@ -615,6 +615,12 @@ public:
     config_field resolved() const override { return with_platform_key(describe(config_.in_force()), k_switchml_info); }
     std::uint32_t ranks() const override { return config_.ranks(); }
     std::vector<std::string> input_files() const override { return {config_.worker.core.elf}; }
+    std::uint64_t rv64_cores() const override
+    {
+        if (config_.worker.core.model != core_model::rv64)
+            return 0;
+        return std::uint64_t{config_.workers} * config_.worker.cores + config_.servers;
+    }
     std::unique_ptr<machine> build() const override
     {
         if (const channel_proof proof = proof_of_star(config_.machines()); !proof)

@@ -404,6 +404,10 @@ public:
     config_field resolved() const override { return with_platform_key(describe(config_), k_tpu_pod_info); }
     std::uint32_t ranks() const override { return config_.ranks(); }
     std::vector<std::string> input_files() const override { return {config_.chip.core.elf}; }
+    std::uint64_t rv64_cores() const override
+    {
+        return config_.chip.core.model == core_model::rv64 ? config_.ranks() : 0;
+    }
     std::unique_ptr<machine> build() const override { return std::make_unique<tpu_pod>(config_, routing()); }
 
     std::string description() const override

@@ -143,6 +143,7 @@ struct case_result {
     /// With `repeats` above 1: the time of every run, the plain one first. Then time_ps is their mean, steps the most of
     /// one run, messages and wrong elements the sum.
     std::vector<std::uint64_t> repeats_ps = {};
+    std::string group;   ///< "job 0" where the collective of one group completed and that of another did not; else ""
 };
 
 /// A group, or all exchanges of one entry, of one step.
