@@ -143,7 +143,10 @@ void collective_main(abi::hal& hal, std::uint64_t max_commands)
         collective_result result;
         result.status = started;
         result.failed_peer = context.table.ranks;
-        const abi::response r = response_of(mailbox.next_sequence(), result);
+        std::uint32_t sequence = mailbox.next_sequence();
+        if (mailbox_usable && !mailbox.await_stored(sequence).ok())
+            return; // nothing can be reached any more
+        const abi::response r = response_of(sequence, result);
         if (mailbox_usable)
             static_cast<void>(mailbox.answer(r));
         else
@@ -167,10 +170,10 @@ void collective_main(abi::hal& hal, std::uint64_t max_commands)
         hal.compute(costs::k_response);
         if (!result.status.ok())
             hal.log(result.status.where, result.status.detail);
-        const bool no_command = taken.code == abi::status_code::device_error || command.sequence == 0;
-        const std::uint32_t sequence = no_command ? mailbox.next_sequence() : command.sequence;
-        const abi::status answered = mailbox.answer(response_of(sequence, result));
-        if (!answered.ok() || no_command)
+        if (command.sequence == 0)
+            return; // nobody can be answered
+        const abi::status answered = mailbox.answer(response_of(command.sequence, result));
+        if (!answered.ok() || taken.code == abi::status_code::device_error)
             return;
     }
 }

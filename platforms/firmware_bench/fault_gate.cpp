@@ -159,6 +159,8 @@ void fault_gate::b_transport(::tlm::tlm_generic_payload& trans, sc_core::sc_time
         abi::response response;
         to_bus_.read_debug(abi::k_response_address, &response, sizeof response);
         counts_.done_without_response += response.sequence != access.value() ? 1 : 0;
+        counts_.done_without_command +=
+            peek(abi::k_mailbox_base + abi::mailbox::COMMAND_SEQUENCE, 4) != access.value() ? 1 : 0;
     }
     unsigned char* const data = trans.get_data_ptr();
     trans.set_data_ptr(access.data);

@@ -66,6 +66,7 @@ struct gate_counts {
     // The answers.
     std::uint64_t last_done = 0;             ///< sequence number last written to DONE
     std::uint64_t done_without_response = 0; ///< DONE rung for an answer that is not in memory
+    std::uint64_t done_without_command = 0;  ///< DONE rung for a command that the host has not posted
     // Of the fault.
     std::uint64_t strikes = 0;
     std::uint64_t struck_address = 0; ///< of the first strike at an access

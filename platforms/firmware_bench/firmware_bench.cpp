@@ -59,7 +59,8 @@ template <class Archive, class Counts> void each_count(Archive&& archive, Counts
 {
     archive(c.accesses), archive(c.descriptors), archive(c.doorbells), archive(c.head_reads), archive(c.arms);
     archive(c.commands), archive(c.dma_writes), archive(c.mailbox_writes), archive(c.dma_interrupts);
-    archive(c.last_done), archive(c.done_without_response), archive(c.strikes), archive(c.struck_address);
+    archive(c.last_done), archive(c.done_without_response), archive(c.done_without_command);
+    archive(c.strikes), archive(c.struck_address);
 }
 
 std::string written(const run_facts& f)
@@ -283,6 +284,8 @@ judgement judge(const hostile_device* device, const strike& s, const run_facts& 
         return failed("the run " + f.host_failure);
     if (f.counts.done_without_response != 0)
         return failed("rings DONE before its answer is in memory", s.rank);
+    if (f.counts.done_without_command != 0)
+        return failed("rings DONE for a command that the host has not posted", s.rank);
     if (f.wrong != 0)
         return failed(fmt::format("a wrong answer that nobody noticed: {} wrong elements, the first in {}", f.wrong,
                                   f.first_wrong));

@@ -395,13 +395,53 @@ TEST_CASE("taking a command")
         check_status(mailbox.take(got), status_code::corrupted, "command.sequence", 1);
         CHECK(got.sequence == 2);
     }
-    SECTION("that never comes although the interrupt does")
-    {
-        for (unsigned i = 0; i < 64; ++i) {
+    const auto expect_storm = [&](unsigned looks) {
+        for (unsigned i = 0; i < looks; ++i) {
             hal.expect_wait_irq(abi::k_irq_mailbox, abi::k_irq_mailbox);
             hal.expect_read32(k_mbox + abi::mailbox::COMMAND_SEQUENCE, 0);
         }
+    };
+    SECTION("that comes late, while the interrupt line stays up")
+    {
+        expect_storm(64);
+        for (unsigned i = 0; i < 100; ++i) { // nothing to answer: it looks again, once a microsecond
+            hal.expect_copy_in(abi::k_command_address, std::uint32_t{0});
+            hal.expect_wait_irq(0, 0);
+            expect_storm(1);
+        }
+        hal.expect_copy_in(abi::k_command_address, std::uint32_t{1}); // stored, not announced yet
+        hal.expect_wait_irq(0, 0);
+        hal.expect_wait_irq(abi::k_irq_mailbox, abi::k_irq_mailbox);
+        hal.expect_read32(k_mbox + abi::mailbox::COMMAND_SEQUENCE, 1);
+        hal.expect_copy_in(abi::k_command_address, stored);
+        hal.expect_write32(k_mbox + abi::mailbox::COMMAND_ACK, 1);
+        CHECK(mailbox.take(got).ok());
+        CHECK(got.count == 99);
+    }
+    SECTION("that the register never announces although the interrupt does")
+    {
+        expect_storm(64);
+        hal.expect_copy_in(abi::k_command_address, std::uint32_t{1});
+        hal.expect_wait_irq(0, 0);
+        expect_storm(1);
+        hal.expect_copy_in(abi::k_command_address, std::uint32_t{1});
         check_status(mailbox.take(got), status_code::device_error, "MAILBOX.COMMAND_SEQUENCE", 0);
+        CHECK(got.sequence == 1);
+    }
+    SECTION("whose number cannot be read from the register")
+    {
+        hal.expect_wait_irq(abi::k_irq_mailbox, abi::k_irq_mailbox);
+        hal.expect_read32(k_mbox + abi::mailbox::COMMAND_SEQUENCE, 0);
+        hal.but_fails();
+        for (int looks = 0; looks < 2; ++looks) {
+            hal.expect_wait_irq(abi::k_irq_mailbox, abi::k_irq_mailbox);
+            hal.expect_copy_in(abi::k_command_address, std::uint32_t{1});
+            if (looks == 0)
+                hal.expect_wait_irq(0, 0);
+        }
+        check_status(mailbox.take(got), status_code::bus_error, "MAILBOX.COMMAND_SEQUENCE",
+                     k_mbox + abi::mailbox::COMMAND_SEQUENCE);
+        CHECK(got.sequence == 1);
     }
     CHECK(hal.problems() == "");
 }
@@ -435,7 +475,14 @@ TEST_CASE("start up failures reach the host as the answer to command 1")
         hal.expect_read32(k_mbox + abi::mailbox::TYPE, abi::mailbox::TYPE_reset);
         hal.expect_read32(k_mbox + abi::mailbox::VERSION, 1);
     };
-    const auto expect_answer = [&] {
+    const auto expect_answer = [&] { // not before there is something to answer
+        const std::uint32_t stored[] = {0, 1, 1};
+        for (int look = 0; look < 3; ++look) {
+            hal.expect_wait_irq(abi::k_irq_mailbox, abi::k_irq_mailbox);
+            hal.expect_copy_in(abi::k_command_address, stored[look]);
+            if (look != 2)
+                hal.expect_wait_irq(0, 0);
+        }
         hal.expect_copy_out(abi::k_response_address, sizeof seen);
         hal.expect_write32(k_mbox + abi::mailbox::DONE, 1);
     };
