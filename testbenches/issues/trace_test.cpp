@@ -96,13 +96,13 @@ std::size_t slices_in(const trace& t, const std::string& part)
 TEST_CASE("trace of a TPU pod: slices of one track do not cross")
 {
     const program_folder folder;
-    const trace t = traced(folder, R"(platform: tpu_pod
+    const trace t = traced(folder, R"yaml(platform: tpu_pod
 name: a
 mesh: {rows: 4, cols: 4}
 workload:
   - {op: all_reduce, algorithms: [two_d, row_pair], sizes: [64 KiB]}
   - {op: all_to_all, sizes: [64 KiB]}
-)");
+)yaml");
     CHECK(slices_in(t, "DMA sends") > 0);
     CHECK(slices_in(t, "DMA sends") <= slices_in(t, "DMA receives")); // a copy on one chip is not sent
     CHECK(slices_in(t, "links / ") > 0);
@@ -111,15 +111,15 @@ workload:
 TEST_CASE("trace of a UB mesh: slices of one track do not cross and links are traced after a restart")
 {
     const program_folder folder;
-    const trace plain = traced(folder, R"(platform: ub_mesh
+    const trace plain = traced(folder, R"yaml(platform: ub_mesh
 name: a
 mesh: {boards: 2, npus: 4}
 workload:
   - {op: all_to_all, sizes: [1 MiB]}
   - {op: all_reduce, algorithms: [direct], sizes: [256 KiB]}
-)");
+)yaml");
     CHECK(slices_in(plain, "links / ") > 0);
-    const trace restarted = traced(folder, R"(platform: ub_mesh
+    const trace restarted = traced(folder, R"yaml(platform: ub_mesh
 name: a
 mesh: {boards: 2, npus: 4}
 faults:
@@ -128,7 +128,7 @@ faults:
 workload:
   - {op: all_to_all, sizes: [256 KiB]}
   - {op: all_reduce, algorithms: [direct], sizes: [256 KiB]}
-)");
+)yaml");
     std::size_t links_after = 0;
     for (const auto& [name, all] : restarted.tracks)
         if (name.rfind("links / ", 0) == 0)
@@ -142,10 +142,10 @@ TEST_CASE("trace of SwitchML: NIC and cables and switch record and no slices cro
     const program_folder folder;
     const auto check = [&](const std::string& keys, bool lossy) {
         INFO(keys);
-        const trace t = traced(folder, "platform: switchml\nname: a\nworkers: 4\n" + keys + R"(
+        const trace t = traced(folder, "platform: switchml\nname: a\nworkers: 4\n" + keys + R"yaml(
 workload:
   - {op: all_reduce, algorithms: [switchml], types: [int32], sizes: [64 KiB]}
-)");
+)yaml");
         const json results = json::parse(folder.read("out/a/results.json"));
         std::size_t frames = 0;
         for (const json& s : results.at("stats"))

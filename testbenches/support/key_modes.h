@@ -19,15 +19,15 @@ struct key_mode {
 inline const std::vector<key_mode>& key_modes()
 {
     static const std::vector<key_mode> all{
-        {"tpu_pod, healthy mesh", R"(platform: tpu_pod
+        {"tpu_pod, healthy mesh", R"yaml(platform: tpu_pod
 mesh: {rows: 2, cols: 2}
 workload:
   - {op: all_reduce, algorithms: [ring_1d, two_d], types: [int32], sizes: [64 KiB], inputs: random}
   - {op: all_reduce, algorithms: [row_pair], types: [float32], redops: [max], range: {from: 4 B, to: 4 KiB, factor: 16}}
   - {op: broadcast, sizes: [256 KiB]}
   - {op: all_to_all, sizes: [16 KiB]}
-)"},
-        {"tpu_pod, torus in bursts without data", R"(platform: tpu_pod
+)yaml"},
+        {"tpu_pod, torus in bursts without data", R"yaml(platform: tpu_pod
 mesh: {rows: 4, cols: 4, wrap: both}
 data: off
 burst: 4 packets
@@ -36,15 +36,15 @@ workload:
   - {op: all_gather, sizes: [256 KiB]}
   - {op: reduce_scatter, sizes: [256 KiB]}
   - {op: all_to_all, sizes: [64 KiB]}
-)"},
-        {"tpu_pod, failed region", R"(platform: tpu_pod
+)yaml"},
+        {"tpu_pod, failed region", R"yaml(platform: tpu_pod
 mesh: {rows: 4, cols: 6}
 faults: {regions: [{row: 0, col: 0, rows: 2, cols: 2}]}
 workload:
   - {op: all_reduce, algorithms: [row_pair], sizes: [16 KiB]}
   - {op: all_to_all, sizes: [16 KiB]}
-)"},
-        {"tpu_pod, links down", R"(platform: tpu_pod
+)yaml"},
+        {"tpu_pod, links down", R"yaml(platform: tpu_pod
 mesh: {rows: 4, cols: 4}
 firmware_timeout: 200 us
 faults:
@@ -54,8 +54,8 @@ faults:
 workload:
   - {op: all_reduce, algorithms: [two_d], sizes: [64 KiB]}
   - {op: all_to_all, sizes: [16 KiB]}
-)"},
-        {"tpu_pod, training step", R"(platform: tpu_pod
+)yaml"},
+        {"tpu_pod, training step", R"yaml(platform: tpu_pod
 mesh: {rows: 4, cols: 4}
 training_step:
   steps: 2
@@ -68,22 +68,22 @@ training_step:
   exchanges:
     - {name: norm, count: 2, bytes: 1 KiB, from: 0.1, to: 0.4}
     - {name: local, count: 1, bytes: 1 KiB, ranks_per_group: 4}
-)"},
-        {"tpu_pod, rv64 cores", R"(platform: tpu_pod
+)yaml"},
+        {"tpu_pod, rv64 cores", R"yaml(platform: tpu_pod
 mesh: {rows: 2, cols: 2}
 chip: {core: {model: rv64}}
 workload:
   - {op: all_reduce, algorithms: [ring_1d], sizes: [16 KiB]}
-)",
+)yaml",
          true},
-        {"ub_mesh, board", R"(platform: ub_mesh
+        {"ub_mesh, board", R"yaml(platform: ub_mesh
 mesh: {boards: 1, npus: 4, backplane: false}
 workload:
   - {op: all_reduce, algorithms: [ring_1d, direct], sizes: [256 KiB]}
   - {op: broadcast, algorithms: [direct], sizes: [64 KiB]}
   - {op: all_to_all, sizes: [256 KiB]}
-)"},
-        {"ub_mesh, boards with bursts and shortest paths", R"(platform: ub_mesh
+)yaml"},
+        {"ub_mesh, boards with bursts and shortest paths", R"yaml(platform: ub_mesh
 mesh: {boards: 2, npus: 4}
 burst: 2 packets
 data: off
@@ -91,8 +91,8 @@ ub: {paths: shortest, spreading: flow}
 workload:
   - {op: all_gather, algorithms: [ring_1d], sizes: [256 KiB]}
   - {op: reduce_scatter, algorithms: [ring_1d], sizes: [256 KiB]}
-)"},
-        {"ub_mesh, rtp with a link that fails", R"(platform: ub_mesh
+)yaml"},
+        {"ub_mesh, rtp with a link that fails", R"yaml(platform: ub_mesh
 mesh: {boards: 2, npus: 4}
 firmware_timeout: 10 ms
 ub: {transport: rtp}
@@ -103,8 +103,8 @@ faults:
 workload:
   - {op: all_to_all, sizes: [1 MiB]}
   - {op: all_reduce, algorithms: [direct], sizes: [256 KiB]}
-)"},
-        {"ub_mesh, notices from hop to hop", R"(platform: ub_mesh
+)yaml"},
+        {"ub_mesh, notices from hop to hop", R"yaml(platform: ub_mesh
 mesh: {boards: 2, npus: 4}
 firmware_timeout: 10 ms
 ub: {transport: rtp}
@@ -115,8 +115,8 @@ faults:
     - {from: "npu(p0,r0,b0,0)", to: "npu(p0,r0,b0,1)", at: 20 us}
 workload:
   - {op: all_to_all, sizes: [1 MiB]}
-)"},
-        {"ub_mesh, bit errors", R"(platform: ub_mesh
+)yaml"},
+        {"ub_mesh, bit errors", R"yaml(platform: ub_mesh
 mesh: {boards: 1, npus: 4}
 firmware_timeout: 10 ms
 ub: {bit_error_rate: 1e-5, choice: adaptive}
@@ -125,8 +125,8 @@ faults:
     - {from: "npu(p0,r0,b0,0)", to: "npu(p0,r0,b0,1)", bit_error_rate: 1e-4}
 workload:
   - {op: all_to_all, sizes: [256 KiB]}
-)"},
-        {"ub_mesh, an NPU fails", R"(platform: ub_mesh
+)yaml"},
+        {"ub_mesh, an NPU fails", R"yaml(platform: ub_mesh
 mesh: {boards: 2, npus: 4}
 faults:
   npus: [{npu: "npu(p0,r0,b0,3)", at: 30 us}]
@@ -134,33 +134,33 @@ faults:
 workload:
   - {op: all_reduce, algorithms: [direct], sizes: [256 KiB]}
   - {op: all_to_all, sizes: [256 KiB]}
-)"},
-        {"ub_mesh, two racks", R"(platform: ub_mesh
+)yaml"},
+        {"ub_mesh, two racks", R"yaml(platform: ub_mesh
 mesh: {rack_cols: 2, boards: 2, npus: 2}
 workload:
   - {op: all_to_all, sizes: [256 KiB]}
-)"},
-        {"ub_mesh, two pods", R"(platform: ub_mesh
+)yaml"},
+        {"ub_mesh, two pods", R"yaml(platform: ub_mesh
 mesh: {pods: 2, rack_cols: 1, boards: 2, npus: 2, hrs: true}
 workload:
   - {op: all_to_all, sizes: [256 KiB]}
-)"},
-        {"ub_mesh, training step", R"(platform: ub_mesh
+)yaml"},
+        {"ub_mesh, training step", R"yaml(platform: ub_mesh
 mesh: {boards: 1, npus: 4, backplane: false}
 training_step:
   compute: 50 us
   algorithm: direct
   groups: [{bytes: 64 KiB}]
-)"},
-        {"switchml, udp", R"(platform: switchml
+)yaml"},
+        {"switchml, udp", R"yaml(platform: switchml
 workers: 4
 data: checked
 network: {rate: 10 Gbps}
 job: {slots: 32}
 workload:
   - {op: all_reduce, algorithms: [switchml], types: [int32, float32], sizes: [64 KiB], inputs: random}
-)"},
-        {"switchml, lossy cables", R"(platform: switchml
+)yaml"},
+        {"switchml, lossy cables", R"yaml(platform: switchml
 workers: 4
 network:
   rate: 10 Gbps
@@ -173,71 +173,71 @@ faults:
   outages: [{worker: 2, from: 50 us, until: 300 us}]
 workload:
   - {op: all_reduce, algorithms: [switchml], types: [int32], sizes: [64 KiB]}
-)"},
-        {"switchml, small packets and two jobs", R"(platform: switchml
+)yaml"},
+        {"switchml, small packets and two jobs", R"yaml(platform: switchml
 workers: 4
 data: off
 job: {elements_per_packet: 64, jobs: 2, slots: 32}
 workload:
   - {op: all_reduce, algorithms: [switchml], types: [int32], sizes: [64 KiB]}
-)"},
-        {"switchml, slow recirculation", R"(platform: switchml
+)yaml"},
+        {"switchml, slow recirculation", R"yaml(platform: switchml
 workers: 4
 network: {rate: 100 Gbps}
 switch: {recirculation_rate: 20 Gbps}
 job: {slots: 64}
 workload:
   - {op: all_reduce, algorithms: [switchml], types: [int32], sizes: [64 KiB]}
-)"},
-        {"switchml, without recovery", R"(platform: switchml
+)yaml"},
+        {"switchml, without recovery", R"yaml(platform: switchml
 workers: 4
 job: {slots: 32}
 workload:
   - {op: all_reduce, algorithms: [switchml_lossless], types: [int32], sizes: [64 KiB]}
-)"},
-        {"switchml, rdma", R"(platform: switchml
+)yaml"},
+        {"switchml, rdma", R"yaml(platform: switchml
 workers: 4
 job: {transport: rdma, packets_per_message: 4, slots: 64, timeout: 300 us}
 network: {cable: {impairments: {loss: 0.005}}}
 worker: {cores: 1}
 workload:
   - {op: all_reduce, algorithms: [switchml], types: [int32, float32], sizes: [64 KiB]}
-)"},
-        {"switchml, a tree of switches", R"(platform: switchml
+)yaml"},
+        {"switchml, a tree of switches", R"yaml(platform: switchml
 workers: 4
 tree: [2, 2]
 job: {slots: 32}
 workload:
   - {op: all_reduce, algorithms: [switchml], types: [int32], sizes: [64 KiB]}
-)"},
-        {"switchml, lossless network", R"(platform: switchml
+)yaml"},
+        {"switchml, lossless network", R"yaml(platform: switchml
 workers: 4
 worker: {cores: 1}
 workload:
   - {op: all_reduce, algorithms: [ring_1d, halving_doubling], sizes: [256 KiB]}
-)"},
-        {"switchml, parameter servers", R"(platform: switchml
+)yaml"},
+        {"switchml, parameter servers", R"yaml(platform: switchml
 workers: 2
 servers: 2
 worker: {cores: 1}
 workload:
   - {op: all_reduce, algorithms: [parameter_server], sizes: [256 KiB]}
-)"},
-        {"switchml, training step", R"(platform: switchml
+)yaml"},
+        {"switchml, training step", R"yaml(platform: switchml
 workers: 2
 job: {slots: 32}
 training_step:
   compute: 50 us
   algorithm: switchml
   groups: [{bytes: 64 KiB}]
-)"},
-        {"switchml, Verilog", R"(platform: switchml
+)yaml"},
+        {"switchml, Verilog", R"yaml(platform: switchml
 workers: 2
 job: {slots: 32}
 switch: {aggregator: rtl}
 workload:
   - {op: all_reduce, algorithms: [switchml], types: [int32], sizes: [4 KiB]}
-)",
+)yaml",
          false, true},
     };
     return all;

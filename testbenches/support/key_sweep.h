@@ -79,7 +79,7 @@ public:
                 continue;
             accepted = true;
             for (const problem& p : loaded.problems)
-                if (known_.count(p.message) == 0 && (p.key == key.path || key.path.compare(0, p.key.size() + 1, p.key + ".") == 0))
+                if (known_.count(p.message) == 0 && (p.key_path == key.path || key.path.compare(0, p.key_path.size() + 1, p.key_path + ".") == 0))
                     return key_effect::warned;
             if (run(set) != base_)
                 return key_effect::changed;
