@@ -335,14 +335,18 @@ void refuse_beyond_host_memory(const weft::platform& p)
     rlimit address_space{};
     getrlimit(RLIMIT_AS, &address_space);
     const std::uint64_t reserved = p.rv64_cores() * iss_address_space_bytes();
-    if (address_space.rlim_cur != RLIM_INFINITY && needed + reserved > address_space.rlim_cur)
-        throw user_error(fmt::format(
-            "{}: this run takes at least {} of address space ({} for the contents of all HBMs, {} for {} RV64 cores, of which "
-            "each reserves {} for translated code), and the limit of this process is {}. Raise it (ulimit -v), use fewer "
-            "ranks or smaller sizes{}.",
-            p.run().name, rounded_text(data_size(needed + reserved)), rounded_text(data_size(needed)),
-            rounded_text(data_size(reserved)), p.rv64_cores(), rounded_text(data_size(iss_address_space_bytes())),
-            rounded_text(data_size(address_space.rlim_cur)), reserved == 0 ? "" : ", or native cores"));
+    if (address_space.rlim_cur != RLIM_INFINITY && needed + reserved > address_space.rlim_cur) {
+        std::string parts = fmt::format("{} for the contents of all HBMs", rounded_text(data_size(needed)));
+        if (reserved != 0)
+            parts += fmt::format(", {} for {} RV64 cores, of which each reserves {} for translated code",
+                                 rounded_text(data_size(reserved)), p.rv64_cores(),
+                                 rounded_text(data_size(iss_address_space_bytes())));
+        throw user_error(fmt::format("{}: this run takes at least {} of address space ({}), and the limit of this process is {}. "
+                                     "Raise it (ulimit -v), use fewer ranks{}.",
+                                     p.run().name, rounded_text(data_size(needed + reserved)), parts,
+                                     rounded_text(data_size(address_space.rlim_cur)),
+                                     reserved == 0 ? ", smaller sizes or --set data=off" : " or native cores"));
+    }
     const auto present =
         static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     if (needed > present)

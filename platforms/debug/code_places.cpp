@@ -17,7 +17,11 @@ std::string own_program()
 {
     char path[4096];
     const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-    return n > 0 ? std::string(path, static_cast<std::size_t>(n)) : "";
+    std::string program = n > 0 ? std::string(path, static_cast<std::size_t>(n)) : "";
+    constexpr const char* k_replaced = " (deleted)"; // by a newer one, while this one runs
+    if (const std::size_t at = program.rfind(k_replaced); at != std::string::npos)
+        program.erase(at);
+    return program;
 }
 
 std::string short_source_path(std::string path)
@@ -25,6 +29,8 @@ std::string short_source_path(std::string path)
     path = std::filesystem::path(path).lexically_normal().string();
     if (const std::size_t tree = path.rfind("/firmware/"); tree != std::string::npos)
         path.erase(0, tree + 1);
+    while (path.rfind("../", 0) == 0) // relative to a build folder
+        path.erase(0, 3);
     return path;
 }
 

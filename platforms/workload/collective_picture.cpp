@@ -14,10 +14,11 @@
 namespace weft {
 
 namespace {
-/// "1, 4 to 7, 9"; of many ranges the first ones.
-std::string ranges_text(std::vector<std::uint32_t> numbers)
+constexpr const char* k_parked_text = "waits for a command"; ///< of core_base::doing()
+
+/// "1, 4 to 7, 9"; of many ranges the first `at_most`.
+std::string ranges_text(std::vector<std::uint32_t> numbers, std::size_t at_most)
 {
-    constexpr std::size_t k_show = 12;
     std::sort(numbers.begin(), numbers.end());
     std::string text;
     std::size_t shown = 0;
@@ -25,7 +26,7 @@ std::string ranges_text(std::vector<std::uint32_t> numbers)
         std::size_t last = i;
         while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
             ++last;
-        if (shown++ == k_show)
+        if (shown++ == at_most)
             return text + " ...";
         text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
         if (last > i)
@@ -109,8 +110,8 @@ std::string collective_runner::what_cores_do() const
         for (std::size_t i = 0; i < c->cores().size(); ++i) {
             core_base& core = *c->cores()[i];
             const bool has_answered = now_ && now_->answer_ps[c->rank()] != k_never_ps;
-            const bool works = core.blocked() || !core.idle();
             std::string doing = core.doing();
+            const bool works = doing != k_parked_text && !core.finished() && core.failure().empty();
             if (const std::string place = places_ == nullptr || !works ? "" : places_->place_of(core); !place.empty())
                 doing += fmt::format(" [{}]", place);
             else if (!works && now_)
@@ -134,6 +135,7 @@ std::string collective_runner::what_cores_do() const
         return a->ranks.size() + a->some.size() < b->ranks.size() + b->some.size();
     });
     constexpr std::size_t k_show = 24;
+    constexpr std::size_t k_most_ranges = 128; // every rank of a machine that somebody reads about rank by rank
     std::string text;
     for (std::size_t n = 0; n < sorted.size(); ++n) {
         const alike& a = *sorted[n];
@@ -141,7 +143,7 @@ std::string collective_runner::what_cores_do() const
             text += fmt::format("\n... and {} more kinds of places", sorted.size() - k_show);
             break;
         }
-        std::string names = ranges_text(a.ranks);
+        std::string names = ranges_text(a.ranks, k_most_ranges);
         for (std::size_t i = 0; i < a.some.size() && i < k_show; ++i)
             names += (names.empty() ? "" : ", ") + a.some[i];
         if (a.some.size() > k_show)
@@ -246,7 +248,7 @@ std::string collective_runner::answers_of_failed_ranks(std::uint32_t sequence, c
         std::vector<std::uint32_t> rest;
         for (std::size_t i = k_show; i < failed.size(); ++i)
             rest.push_back(failed[i].rank);
-        text += fmt::format("\n... and {} more ranks failed: {}", rest.size(), ranges_text(rest));
+        text += fmt::format("\n... and {} more ranks failed: {}", rest.size(), ranges_text(rest, k_show));
     }
     return text;
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Firmware that never answers. Rank 1 loops, in a 2x2 mesh without looking at anything, else polling a register; the others
+// Firmware that never answers. Rank 1 loops: among four ranks without looking at anything, else polling a register; the others
 // sleep.
 #include "hw/abi/hal.h"
 #include "hw/abi/platform_table.h"
