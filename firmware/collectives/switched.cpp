@@ -20,6 +20,8 @@
 //   Additions may arrive as soon as all have entered: the barrier of all_to_all.
 #include "firmware/collectives/collectives.h"
 #include "firmware/collectives/exchange.h"
+#include "hw/abi/nic.h"
+#include "hw/abi/switchml.h"
 
 namespace weft::firmware {
 
@@ -92,24 +94,24 @@ public:
     {
         const std::uint32_t work = float_ ? 2 * column_.float_block + loop(column_.exponent + column_.quantise)
                                           : column_.swap_block + loop(column_.swap);
-        charge(piece, 1, costs::k_switchml_send + work, float_ ? 3 : 2);
+        charge(piece, 1, costs::k_switchml_send + work, float_ ? 3 : 2, true);
     }
     /// And from the frames of sums to the tensor.
     void take_sums(abi::element_range piece)
     {
         const std::uint32_t work = float_ ? column_.float_block + loop(column_.dequantise)
                                           : column_.swap_block + loop(column_.swap);
-        charge(piece, 1, costs::k_switchml_receive + work, 2);
+        charge(piece, 1, costs::k_switchml_receive + work, 2, false);
     }
     /// A server: frames of `workers` to sums, which are read and written.
     void add(abi::element_range piece, std::uint32_t workers)
     {
-        charge(piece, workers, costs::k_switchml_receive + column_.swap_block + loop(column_.add), 3);
+        charge(piece, workers, costs::k_switchml_receive + column_.swap_block + loop(column_.add), 3, false);
     }
     /// And sums to the frames for `workers`.
     void answer(abi::element_range piece, std::uint32_t workers)
     {
-        charge(piece, workers, costs::k_switchml_send + column_.swap_block + loop(column_.swap), 2);
+        charge(piece, workers, costs::k_switchml_send + column_.swap_block + loop(column_.swap), 2, true);
     }
 
 private:
@@ -117,14 +119,19 @@ private:
     {
         return k_packet_elements / costs::k_switchml_elements * of_eight;
     }
-    void charge(abi::element_range piece, std::uint32_t times, std::uint32_t work, std::uint32_t copies)
+    /// `work` instructions and `copies` of its elements for each packet, `times` over; one that is sent needs an entry of the NIC, one
+    /// that is received has headers.
+    void charge(abi::element_range piece, std::uint32_t times, std::uint32_t work, std::uint32_t copies, bool sends)
     {
         if (cores_ == 0 || piece.count == 0)
             return;
         const std::uint64_t packets = (piece.count + k_packet_elements - 1) / k_packet_elements * times;
         const auto own = static_cast<std::uint32_t>((packets + cores_ - 1) / cores_);
         x_.hal.compute(own * (work + costs::k_switchml_turn / k_packets_at_a_time));
-        x_.hal.charge_copies(x_.context.table.hbm_base + x_.command.buffer_offset, k_packet_bytes, own * copies);
+        const std::uint64_t somewhere = x_.context.table.hbm_base + x_.command.buffer_offset;
+        x_.hal.charge_copies(somewhere, k_packet_bytes, own * (copies - (sends ? 0 : 1)));
+        constexpr std::uint32_t k_received_bytes = sizeof(abi::nic_completion) + abi::switchml::k_udp_headers + k_packet_bytes;
+        x_.hal.charge_copies(somewhere, sends ? abi::k_nic_send_entry_bytes : k_received_bytes, own);
     }
 
     exchange& x_;
