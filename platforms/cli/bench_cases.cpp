@@ -14,6 +14,7 @@
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <string_view>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -61,6 +62,8 @@ double resident_bytes()
     return resident * 4096;
 }
 
+constexpr const char* k_end_of_figures = "end\n";
+
 figures in_child(const std::function<figures()>& measure)
 {
     int ends[2];
@@ -80,6 +83,7 @@ figures in_child(const std::function<figures()>& measure)
             fmt::print(stderr, "{}\n", e.what());
             code = 1;
         }
+        text += k_end_of_figures;
         const char* at = text.data();
         std::size_t left = text.size();
         while (left > 0) {
@@ -94,8 +98,13 @@ figures in_child(const std::function<figures()>& measure)
     close(ends[1]);
     std::string text;
     char buffer[4096];
-    for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;)
+    // A child that was started meanwhile by another thread holds this pipe open too: the end is written, not waited for.
+    const std::string_view end = k_end_of_figures;
+    const auto complete = [&] { return text.size() >= end.size() && text.substr(text.size() - end.size()) == end; };
+    for (ssize_t n; !complete() && (n = read(ends[0], buffer, sizeof buffer)) > 0;)
         text.append(buffer, static_cast<std::size_t>(n));
+    if (complete())
+        text.resize(text.size() - end.size());
     close(ends[0]);
     int status = 0;
     waitpid(child, &status, 0);

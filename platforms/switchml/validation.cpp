@@ -59,7 +59,7 @@ std::string at(const network& net) { return fmt::format("{:g} Gb/s", net.rate_gb
 void switchml_checks::goodput_limit()
 {
     const auto row = [&](std::uint32_t k, std::optional<double> simulated) {
-        return row_of("M1", fmt::format("goodput of packets of {} elements over UDP", k),
+        return row_of(row_kind::conformity(), "M1", fmt::format("goodput of packets of {} elements over UDP", k),
                       100 * 4.0 * k / (4.0 * k + k_framing_bytes), simulated, "% of the line",
                       "Sapio et al., Fig. 3 and section 4.3: 63, 77 and 93 % (Q); k * 4 B / (k * 4 B + 76 B) (D)",
                       tolerance::percent(1e-9));
@@ -78,6 +78,8 @@ void switchml_checks::goodput_limit()
 /// M2: rate of RDMA against the limit. M3: the same for every number of workers. M4: time of 100 MB.
 void switchml_checks::aggregation_rates()
 {
+    add_null("M2", "line rate x goodput of M1, no constant");
+    add_null("M3", "the same for every number of workers");
     for (const network& net : k_networks) {
         double lowest = 1e300, highest = 0;
         for (const std::uint32_t n : {2u, 4u, 8u, 16u}) {
@@ -88,21 +90,27 @@ void switchml_checks::aggregation_rates()
             lowest = std::min(lowest, rate.value_or(0));
             highest = std::max(highest, rate.value_or(0));
             if (n > 2)
-                add(row_of("M2",
+                add(with_null(
+                    row_of(row_kind::emergent(), "M2",
                            fmt::format("RDMA, 256 elements, {}, {} workers, 100 MB: elements aggregated", at(net), n),
                            limit_elements_per_s(net.rate_gbps * 1e9, 256) * 1e-6, scaled(rate, 1e-6), "M/s",
                            "Sapio et al., section 6.1: within 2 % of the maximum (Q), the maximum by M1 (D)",
-                           tolerance::percent(2)));
+                           tolerance::percent(2)),
+                    limit_elements_per_s(net.rate_gbps * 1e9, 256) * 1e-6));
             if (n == 8)
-                add(row_of("M4", fmt::format("RDMA, 256 elements, {}, 8 workers: aggregation time of 100 MB", at(net)),
+                add(row_of(row_kind::identity(), "M4",
+                           fmt::format("RDMA, 256 elements, {}, 8 workers: aggregation time of 100 MB", at(net)),
                            859.375 / net.rate_gbps, scaled(figure(figures, "time_us_0"), 1e-3), "ms",
                            "25 M elements at the maximum of Fig. 3 (D); tolerance: ours", tolerance::percent(2)));
         }
-        add(row_of(
-            "M3", fmt::format("RDMA, 256 elements, {}: rate with 2, 4, 8, 16 workers, largest / smallest - 1", at(net)),
-            0, lowest > 0 ? std::optional<double>(100 * (highest / lowest - 1)) : std::nullopt, "%",
-            "Sapio et al., section 6.1: predictable regardless of the number of workers (Q); tolerance: ours",
-            tolerance::points(1)));
+        add(with_null(
+            row_of(
+                row_kind::emergent(), "M3",
+                fmt::format("RDMA, 256 elements, {}: rate with 2, 4, 8, 16 workers, largest / smallest - 1", at(net)),
+                0, lowest > 0 ? std::optional<double>(100 * (highest / lowest - 1)) : std::nullopt, "%",
+                "Sapio et al., section 6.1: predictable regardless of the number of workers (Q); tolerance: ours",
+                tolerance::points(1)),
+            0));
     }
 }
 
@@ -118,7 +126,7 @@ void switchml_checks::pool_sizes()
         const auto us = figure(run(one), "time_us_0");
         const double middle = (net.low_us + net.high_us) / 2;
         add(row_of(
-            "M5",
+            row_kind::calibrated("worker.nic.host_latency"), "M5",
             fmt::format("{}: end-to-end delay, {:.1f} to {:.1f} us for a pool of {}", at(net), net.low_us, net.high_us,
                         net.slots),
             middle, scaled(us, static_cast<double>(one.job.slots) / k_packets), "us",
@@ -140,7 +148,7 @@ void switchml_checks::pool_sizes()
         std::string list;
         for (const auto& [slots, time] : times)
             list += fmt::format("{}{}: {:.3f}", list.empty() ? "" : ", ", slots, time / limit_us);
-        add(row_of("M5",
+        add(row_of(row_kind::calibrated("worker.nic.host_latency"), "M5",
                    fmt::format("{}, {}: smallest power of two of slots within 5 % of the line rate (time / limit: {})",
                                at(net), net.file_knee == net.file_rdma ? "RDMA" : "UDP", list),
                    net.slots, knee != 0 ? std::optional<double>(knee) : std::nullopt, "slots",
@@ -151,7 +159,8 @@ void switchml_checks::pool_sizes()
         config.workers = 2;
         config.run.data = data_mode::checked;
         const auto bytes = figure(run(config), "register_bytes");
-        add(row_of("M6", fmt::format("{} slots: registers of the switch that hold sums", net.slots),
+        add(row_of(row_kind::conformity(), "M6",
+                   fmt::format("{} slots: registers of the switch that hold sums", net.slots),
                    net.slots * 1024 * 2 / 1024.0, scaled(bytes, 1 / 1024.0), "KiB",
                    "Sapio et al., appendix C: 256 KB and 1 MB (Q)"));
     }
@@ -170,9 +179,11 @@ void switchml_checks::volumes()
     const auto in_network = both(ina, "udp_payload_sent", "udp_payload_received");
     const auto of_ring = both(ring, "dma_bytes_sent", "dma_bytes_received");
     const char* source = "Sapio et al., section 3: 2 |U| and 4 |U| (n - 1) / n (Q)";
-    add(row_of("M7", "switchml, 8 workers: bytes a worker sends and receives / |U|", 2, in_network, "", source));
-    add(row_of("M7", "ring_1d, 8 workers: bytes a worker sends and receives / |U|", 3.5, of_ring, "", source));
-    add(row_of("M7", "ring_1d / switchml, 8 workers: bytes", 1.75,
+    add(row_of(row_kind::conformity(), "M7", "switchml, 8 workers: bytes a worker sends and receives / |U|", 2,
+               in_network, "", source));
+    add(row_of(row_kind::conformity(), "M7", "ring_1d, 8 workers: bytes a worker sends and receives / |U|", 3.5,
+               of_ring, "", source));
+    add(row_of(row_kind::conformity(), "M7", "ring_1d / switchml, 8 workers: bytes", 1.75,
                in_network && of_ring ? std::optional<double>(*of_ring / *in_network) : std::nullopt, "", source));
 }
 
@@ -185,13 +196,21 @@ void switchml_checks::loss()
         return scaled(figure(run(config), "time_us_0"), 1e-3);
     };
     const auto none = tat_ms(0), little = tat_ms(0.0001), much = tat_ms(0.01);
-    add(row_of("M9", "10 Gb/s, 8 workers, 100 MB: time with 0.01 % loss on every link / time without", 1,
-               none && little ? std::optional<double>(*little / *none) : std::nullopt, "",
-               "Sapio et al., section 6.3: minimally affected (Q); tolerance: ours", tolerance::percent(5)));
-    add(row_of(
-        "M9", "10 Gb/s, 8 workers, 100 MB: time with 1 % loss on every link, 160 to 195 ms", 177.5, much, "ms",
-        "Sapio et al., Fig. 7: slows down past 150 ms (Q); the window is a queueing model of ours for delays of 20 to 60 us (D)",
-        tolerance::points(17.5)));
+    add_null("M9", "loss costs nothing: the time without it");
+    add(with_null(row_of(row_kind::emergent(), "M9",
+                         "10 Gb/s, 8 workers, 100 MB: time with 0.01 % loss on every link / time without", 1,
+                         none && little ? std::optional<double>(*little / *none) : std::nullopt, "",
+                         "Sapio et al., section 6.3: minimally affected (Q); tolerance: ours", tolerance::percent(5)),
+                  1));
+    validation_row slowed = with_null(
+        row_of(
+            row_kind::emergent(), "M9", "10 Gb/s, 8 workers, 100 MB: time with 1 % loss on every link, 160 to 195 ms",
+            177.5, much, "ms",
+            "Sapio et al., Fig. 7: slows down past 150 ms (Q); the window is a queueing model of ours for delays of 20 to 60 us (D)",
+            tolerance::points(17.5)),
+        none);
+    slowed.why_miss = "worker.nic.host_latency decides how many slots stand still before the line does, see the notes";
+    add(std::move(slowed));
     if (how_.sensitivities)
         for (const double loss : {0.001, 0.05}) {
             const auto ms = tat_ms(loss);
@@ -213,7 +232,7 @@ void switchml_checks::loss()
         config.run.data = data_mode::checked;
         config.network.cable.impairments.loss = rate;
         add(row_of(
-            "M9",
+            row_kind::conformity(), "M9",
             fmt::format("10 Gb/s, 8 workers, 4 MiB of int32, {:g} % loss: wrong elements in all workers", 100 * rate),
             0, figure(run(config), "wrong"), "", "Sapio et al., section 4.4: aggregated once and only once (Q)"));
     }
@@ -238,10 +257,11 @@ void switchml_checks::passes()
         std::optional<double> cost_ns; // of further passes, scaled to the published latency
         if (us && slower_us)
             cost_ns = std::round((*slower_us - *us) * 1e6) * 1e-3 * k_published_ns / (k_slower_ns - k_published_ns);
-        add(row_of("M10", fmt::format("{} elements: {:.2f} us for the passes after the first", k, further * 0.52),
+        add(row_of(row_kind::conformity(), "M10",
+                   fmt::format("{} elements: {:.2f} us for the passes after the first", k, further * 0.52),
                    further * static_cast<double>(k_published_ns), cost_ns, "ns", source));
         const int consume = k == 64 ? 1 : 4;
-        add(row_of("M10",
+        add(row_of(row_kind::conformity(), "M10",
                    fmt::format("{} elements, 8 workers, one slot: passes ({} a packet, {} more for the completing one)",
                                k, consume, further + 1 - consume),
                    k_workers * consume + further + 1 - consume, figure(published, "passes"), "passes", source));
