@@ -17,7 +17,7 @@ namespace weft::cli {
 using figures = std::map<std::string, double>;
 
 /// Runs `measure` in a child process and returns its figures. Throws bug when it fails, user_error when the host has no process
-/// left. The caller must not have elaborated anything itself.
+/// left. The caller must not have elaborated anything itself. May be called by several threads at once.
 figures in_child(const std::function<figures()>& measure);
 
 /// Bare SC_METHOD that re-notifies itself, with `pending` such methods: "events_per_s".

@@ -80,9 +80,7 @@ int validate(validate_options options)
     fmt::print("\nInputs\n");
     for (const input_row& i : report.inputs)
         fmt::print("  {}: {}: {}\n", i.what, i.value, i.source);
-    fmt::print("\n{} met, {} missed, {} not run, {} not judged; {}\n", report.count(verdict::met),
-               report.count(verdict::miss), report.count(verdict::not_run), report.count(verdict::not_judged),
-               options.out);
+    fmt::print("\n{}{}\n", head_of(report), options.out);
     write_file_atomically(options.out, to_markdown(report));
     if (!options.json.empty())
         write_file_atomically(options.json, to_json(report).dump(2) + "\n");

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <fmt/format.h>
+#include <mutex>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +39,9 @@ void write_all(int to, const std::string& text)
 
 isolated_result run_isolated(const std::function<std::string()>& work, unsigned seconds)
 {
+    // One start at a time: a child that another thread forked here would keep the end that this child writes to open.
+    static std::mutex starts;
+    std::unique_lock<std::mutex> start(starts);
     int ends[2];
     if (pipe(ends) != 0)
         throw user_error("cannot start a run: no more pipes or processes on this host.");
@@ -62,6 +66,7 @@ isolated_result run_isolated(const std::function<std::string()>& work, unsigned 
         _exit(code); // the kernel of this process is not torn down: nothing of it is needed any more
     }
     close(ends[1]);
+    start.unlock();
     isolated_result result;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
     bool in_time = true;

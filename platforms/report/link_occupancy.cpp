@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
 #include <set>
 
 namespace weft {
@@ -70,9 +69,22 @@ void link_occupancy::record(const event_record& r)
         const auto found = std::find_if(log.uses.begin(), log.uses.end(), same);
         log.latest = static_cast<std::uint32_t>(found - log.uses.begin());
         if (found == log.uses.end())
-            log.uses.push_back({r.where, r.source, r.destination, r.semaphore, 0});
+            log.uses.push_back({r.where, r.source, r.destination, r.semaphore, 0, 0});
     }
     log.uses[log.latest].bytes += r.payload_bytes;
+    log.uses[log.latest].messages += r.last_of_message ? 1 : 0;
+}
+
+std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint64_t>
+link_occupancy::messages_between() const
+{
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint64_t> found;
+    for (const link_log& log : links_)
+        for (const link_use& u : log.uses) {
+            std::uint64_t& most = found[{u.source, u.destination, u.semaphore}];
+            most = std::max(most, u.messages);
+        }
+    return found;
 }
 
 std::vector<link_use> link_occupancy::uses(std::uint32_t semaphore) const

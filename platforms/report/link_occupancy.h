@@ -8,7 +8,9 @@
 
 #include "tlm/event_record.h"
 
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace weft {
@@ -20,6 +22,7 @@ struct link_use {
     std::uint32_t destination = 0;
     std::uint32_t semaphore = 0;
     std::uint64_t bytes = 0;
+    std::uint64_t messages = 0; ///< whose last packet passed
 };
 
 /// A sink for the records of one fabric.
@@ -28,6 +31,8 @@ public:
     /// Of links with `watched[link]`; other links and other records are ignored.
     explicit link_occupancy(const std::vector<bool>& watched);
     void record(const event_record& r) override;
+    /// Messages with payload that one endpoint sent to another, counting on one semaphore: on the link of their way that saw most.
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint64_t> messages_between() const;
     /// Of one semaphore, in the order of links.
     std::vector<link_use> uses(std::uint32_t semaphore) const;
 

@@ -38,8 +38,41 @@ struct tolerance {
 };
 const char* name_of(tolerance::kind k);
 
+/// What a verdict can say. Every row states it: there is no default.
+class row_kind {
+public:
+    enum class name : std::uint8_t {
+        emergent,   ///< the model could have said something else
+        conformity, ///< counted, or exact by construction, and still checked
+        identity,   ///< arithmetic on inputs or on published figures: it cannot come out otherwise
+        calibrated  ///< an input was fitted to this very value
+    };
+    static row_kind emergent() { return {name::emergent, {}}; }
+    static row_kind conformity() { return {name::conformity, {}}; }
+    static row_kind identity() { return {name::identity, {}}; }
+    /// `input` is what was fitted. Throws std::invalid_argument when it is empty.
+    static row_kind calibrated(std::string input);
+
+    name which() const { return which_; }
+    const std::string& fitted_input() const { return fitted_input_; } ///< "" of all others
+    bool is(name n) const { return which_ == n; }
+
+private:
+    row_kind(name which, std::string input) : which_(which), fitted_input_(std::move(input)) {}
+    name which_;
+    std::string fitted_input_;
+};
+/// In the order of the head of a page: what says most comes first.
+inline constexpr row_kind::name k_row_kinds[] = {row_kind::name::emergent, row_kind::name::conformity,
+                                                 row_kind::name::identity, row_kind::name::calibrated};
+const char* name_of(row_kind::name n);
+const char* meaning_of(row_kind::name n); ///< a sentence for the head of a page
+
 /// One published value and what the simulation says.
 struct validation_row {
+    explicit validation_row(row_kind what_it_says) : kind(std::move(what_it_says)) {}
+
+    row_kind kind;
     std::string target; ///< "T1"
     std::string what;   ///< "ResNet-50, 512 chips: share of the all-reduce"
     std::string unit;   ///< "%", "steps"
@@ -51,10 +84,32 @@ struct validation_row {
     weft::tolerance tolerance;
     std::string why_not_run;    ///< "" for a row that is run
     std::string why_not_judged; ///< "" for a row whose verdict counts
+    std::string why_miss;       ///< shown with a miss: the reason, or where it stands
     std::string source;         ///< of the published value and of the tolerance
+    // What the null model of the target says of the same row; see null_model.
+    std::optional<double> null_value = {};
+    std::vector<std::string> null_order = {};
 
     verdict result() const;
-    double error_percent() const; ///< of the published value; 0 when there is nothing to compare
+    bool judged() const { return result() == verdict::met || result() == verdict::miss; }
+    bool has_null_model() const { return null_value || !null_order.empty(); }
+    bool null_model_meets() const; ///< by the same tolerance
+    double error_percent() const;  ///< of the published value; 0 when there is nothing to compare
+
+private:
+    bool meets(const std::optional<double>& value, const std::vector<std::string>& order) const;
+};
+
+/// The least that could explain a target: bytes over rate plus one constant, without a network. A model that meets no more rows than it
+/// has shown nothing by them.
+struct null_model {
+    std::string target;
+    std::string what; ///< "bytes / 82 GB/s + 0.71 ms, the constant fitted to T1"
+};
+struct null_score {
+    std::size_t rows = 0; ///< judged ones for which the null model has a value
+    std::size_t simulation_met = 0;
+    std::size_t null_met = 0;
 };
 
 /// A run that nothing is judged by: what an assumed or calibrated input does to the result.
@@ -76,19 +131,26 @@ struct validation_report {
     std::string version;
     std::string command; ///< that makes the page
     std::vector<validation_row> rows;
+    std::vector<null_model> null_models; ///< one for each target that has emergent rows
     std::vector<sensitivity_row> sensitivities;
     std::vector<input_row> inputs;
     std::vector<std::string> notes; ///< paragraphs of Markdown
 
     std::size_t count(verdict v) const;
+    std::size_t count(row_kind::name kind, verdict v) const;
+    null_score score_of(const std::string& target) const;
 };
 
 /// A line for the terminal.
 std::string line_of(const validation_row& row);
+/// What counts, for the terminal: emergent rows first, then each other kind, then the null models.
+std::string head_of(const validation_report& report);
 std::string to_markdown(const validation_report& report);
-/// {name, version, targets: [{target, what, unit, published, simulated, error_percent, tolerance: {kind, amount}, verdict,
-/// why_not_run, why_not_judged, source}], sensitivities: [{what, result}], inputs: [{what, value, source}], met, missed, not_run,
-/// not_judged}. published and simulated are numbers, or names in their order; error_percent is null for these.
+/// {name, version, kinds: {emergent: {met, missed, not_run, not_judged}, ...}, null_models: [{target, what, rows, simulation_met,
+/// null_met}], targets: [{target, kind, fitted_input, what, unit, published, simulated, error_percent, tolerance: {kind, amount},
+/// verdict, null_model, null_model_meets, why_not_run, why_not_judged, why_miss, source}], sensitivities: [{what, result}], inputs:
+/// [{what, value, source}], met, missed, not_run, not_judged}. published, simulated and null_model are numbers, or names in their
+/// order; error_percent is null for these.
 nlohmann::ordered_json to_json(const validation_report& report);
 
 } // namespace weft

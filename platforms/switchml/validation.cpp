@@ -46,9 +46,8 @@ struct network {
     double high_us;
     std::uint64_t knee_bytes; ///< tensor for the search of the smallest pool
 };
-constexpr network k_networks[] = {
-    {"rack_8x10g", "rack_8x10g_rdma", 10, 128, 56.32, 112.64, 10 * k_megabyte},
-    {"rack_16x100g", "rack_8x100g_rdma", 100, 512, 22.528, 45.056, 40 * k_megabyte}};
+constexpr network k_networks[] = {{"rack_8x10g", "rack_8x10g_rdma", 10, 128, 56.32, 112.64, 10 * k_megabyte},
+                                  {"rack_16x100g", "rack_8x100g_rdma", 100, 512, 22.528, 45.056, 40 * k_megabyte}};
 
 std::string at(const network& net) { return fmt::format("{:g} Gb/s", net.rate_gbps); }
 
@@ -81,7 +80,7 @@ template <class Run> seeded_times over_seeds(Run&& run)
 void switchml_checks::goodput_limit()
 {
     const auto row = [&](std::uint32_t k, std::optional<double> simulated) {
-        return row_of("M1", fmt::format("goodput of packets of {} elements over UDP", k),
+        return row_of(row_kind::conformity(), "M1", fmt::format("goodput of packets of {} elements over UDP", k),
                       100 * 4.0 * k / (4.0 * k + k_framing_bytes), simulated, "% of the line",
                       "Sapio et al., Fig. 3 and section 4.3: 63, 77 and 93 % (Q); k * 4 B / (k * 4 B + 76 B) (D)",
                       tolerance::percent(1e-9));
@@ -100,6 +99,8 @@ void switchml_checks::goodput_limit()
 /// M2: rate of RDMA against the limit. M3: the same for every number of workers. M4: time of 100 MB.
 void switchml_checks::aggregation_rates()
 {
+    add_null("M2", "line rate x goodput of M1, no constant");
+    add_null("M3", "the same for every number of workers");
     for (const network& net : k_networks) {
         double lowest = 1e300, highest = 0;
         for (const std::uint32_t n : {2u, 4u, 8u, 16u}) {
@@ -110,27 +111,35 @@ void switchml_checks::aggregation_rates()
             lowest = std::min(lowest, rate.value_or(0));
             highest = std::max(highest, rate.value_or(0));
             if (n > 2)
-                add(row_of("M2",
+                add(with_null(
+                    row_of(row_kind::emergent(), "M2",
                            fmt::format("RDMA, 256 elements, {}, {} workers, 100 MB: elements aggregated", at(net), n),
                            limit_elements_per_s(net.rate_gbps * 1e9, 256) * 1e-6, scaled(rate, 1e-6), "M/s",
                            "Sapio et al., section 6.1: within 2 % of the maximum (Q), the maximum by M1 (D)",
-                           tolerance::percent(2)));
+                           tolerance::percent(2)),
+                    limit_elements_per_s(net.rate_gbps * 1e9, 256) * 1e-6));
             if (n == 8)
-                add(row_of("M4", fmt::format("RDMA, 256 elements, {}, 8 workers: aggregation time of 100 MB", at(net)),
+                add(row_of(row_kind::identity(), "M4",
+                           fmt::format("RDMA, 256 elements, {}, 8 workers: aggregation time of 100 MB", at(net)),
                            859.375 / net.rate_gbps, scaled(figure(figures, "time_us_0"), 1e-3), "ms",
                            "25 M elements at the maximum of Fig. 3 (D); tolerance: ours", tolerance::percent(2)));
         }
-        add(row_of(
-            "M3", fmt::format("RDMA, 256 elements, {}: rate with 2, 4, 8, 16 workers, largest / smallest - 1", at(net)),
-            0, lowest > 0 ? std::optional<double>(100 * (highest / lowest - 1)) : std::nullopt, "%",
-            "Sapio et al., section 6.1: predictable regardless of the number of workers (Q); tolerance: ours",
-            tolerance::points(1)));
+        add(with_null(
+            row_of(
+                row_kind::emergent(), "M3",
+                fmt::format("RDMA, 256 elements, {}: rate with 2, 4, 8, 16 workers, largest / smallest - 1", at(net)),
+                0, lowest > 0 ? std::optional<double>(100 * (highest / lowest - 1)) : std::nullopt, "%",
+                "Sapio et al., section 6.1: predictable regardless of the number of workers (Q); tolerance: ours",
+                tolerance::points(1)),
+            0));
     }
 }
 
 /// M5: end-to-end delay and the smallest pool that reaches the line rate. M6: register space of the pool.
 void switchml_checks::pool_sizes()
 {
+    constexpr double k_frame_bytes = 256 * 4 + k_framing_bytes;
+    add_null("M5", "the delay is worker.transmit_hold and nothing else");
     for (const network& net : k_networks) {
         // One slot a core: every packet waits for the one before.
         constexpr std::uint64_t k_packets = 2000;
@@ -139,13 +148,13 @@ void switchml_checks::pool_sizes()
         one.job.slots = one.worker.cores;
         const auto us = figure(run(one), "time_us_0");
         const double middle = (net.low_us + net.high_us) / 2;
-        add(row_of(
-            "M5",
-            fmt::format("{}: end-to-end delay, {:.1f} to {:.1f} us for a pool of {}", at(net), net.low_us, net.high_us,
-                        net.slots),
-            middle, scaled(us, static_cast<double>(one.job.slots) / k_packets), "us",
-            "Sapio et al., appendix C (D): delay x rate / 1100 B between half the pool and the pool",
-            tolerance::points(middle - net.low_us)));
+        add(with_null(row_of(row_kind::emergent(), "M5",
+                             fmt::format("{}: end-to-end delay, {:.1f} to {:.1f} us for a pool of {}", at(net),
+                                         net.low_us, net.high_us, net.slots),
+                             middle, scaled(us, static_cast<double>(one.job.slots) / k_packets), "us",
+                             "Sapio et al., appendix C (D): delay x rate / 1100 B between half the pool and the pool",
+                             tolerance::points(middle - net.low_us)),
+                      static_cast<double>(one.worker.transmit_hold.value()) * 1e-6));
         std::uint32_t knee = 0;
         std::vector<std::pair<std::uint32_t, double>> times;
         const double limit_us =
@@ -162,18 +171,26 @@ void switchml_checks::pool_sizes()
         std::string list;
         for (const auto& [slots, time] : times)
             list += fmt::format("{}{}: {:.3f}", list.empty() ? "" : ", ", slots, time / limit_us);
-        add(row_of("M5",
-                   fmt::format("{}, UDP, {} core{}: smallest power of two of slots within 5 % of the line rate (time / limit: {})",
-                               at(net), one.worker.cores, one.worker.cores == 1 ? "" : "s", list),
-                   net.slots, knee != 0 ? std::optional<double>(knee) : std::nullopt, "slots",
-                   "Sapio et al., appendix C (Q)"));
+        double null_slots = 1; // the pool that a delay of the hold alone asks for
+        while (null_slots * k_frame_bytes * 8e3 < net.rate_gbps * static_cast<double>(one.worker.transmit_hold.value()))
+            null_slots *= 2;
+        add(with_null(
+            row_of(
+                row_kind::emergent(), "M5",
+                fmt::format(
+                    "{}, UDP, {} core{}: smallest power of two of slots within 5 % of the line rate (time / limit: {})",
+                    at(net), one.worker.cores, one.worker.cores == 1 ? "" : "s", list),
+                net.slots, knee != 0 ? std::optional<double>(knee) : std::nullopt, "slots",
+                "Sapio et al., appendix C (Q)"),
+            null_slots));
     }
     for (const network& net : k_networks) {
         switchml_config config = one_sum(net.file_udp, std::uint64_t{net.slots} * 1024 * 4);
         config.workers = 2;
         config.run.data = data_mode::checked;
         const auto bytes = figure(run(config), "register_bytes");
-        add(row_of("M6", fmt::format("{} slots: registers of the switch that hold sums", net.slots),
+        add(row_of(row_kind::conformity(), "M6",
+                   fmt::format("{} slots: registers of the switch that hold sums", net.slots),
                    net.slots * 1024 * 2 / 1024.0, scaled(bytes, 1 / 1024.0), "KiB",
                    "Sapio et al., appendix C: 256 KB and 1 MB (Q)"));
     }
@@ -192,9 +209,11 @@ void switchml_checks::volumes()
     const auto in_network = both(ina, "udp_payload_sent", "udp_payload_received");
     const auto of_ring = both(ring, "dma_bytes_sent", "dma_bytes_received");
     const char* source = "Sapio et al., section 3: 2 |U| and 4 |U| (n - 1) / n (Q)";
-    add(row_of("M7", "switchml, 8 workers: bytes a worker sends and receives / |U|", 2, in_network, "", source));
-    add(row_of("M7", "ring_1d, 8 workers: bytes a worker sends and receives / |U|", 3.5, of_ring, "", source));
-    add(row_of("M7", "ring_1d / switchml, 8 workers: bytes", 1.75,
+    add(row_of(row_kind::conformity(), "M7", "switchml, 8 workers: bytes a worker sends and receives / |U|", 2,
+               in_network, "", source));
+    add(row_of(row_kind::conformity(), "M7", "ring_1d, 8 workers: bytes a worker sends and receives / |U|", 3.5,
+               of_ring, "", source));
+    add(row_of(row_kind::conformity(), "M7", "ring_1d / switchml, 8 workers: bytes", 1.75,
                in_network && of_ring ? std::optional<double>(*of_ring / *in_network) : std::nullopt, "", source));
 }
 
@@ -210,14 +229,21 @@ void switchml_checks::loss()
     const auto none = tat_ms(0);
     const seeded_times little = over_seeds([&](std::uint64_t seed) { return tat_ms(0.0001, seed); });
     const seeded_times much = over_seeds([&](std::uint64_t seed) { return tat_ms(0.01, seed); });
-    add(row_of("M9",
-               fmt::format("10 Gb/s, 8 workers, 100 MB, 0.01 % loss on every link: mean time of {} / time without", little.spread()),
+    add_null("M9", "loss costs nothing: the time without it");
+    add(with_null(
+        row_of(row_kind::emergent(), "M9",
+               fmt::format("10 Gb/s, 8 workers, 100 MB, 0.01 % loss on every link: mean time of {} / time without",
+                           little.spread()),
                1, none && little.mean ? std::optional<double>(*little.mean / *none) : std::nullopt, "",
-               "Sapio et al., section 6.3: minimally affected (Q); tolerance: ours", tolerance::percent(5)));
+               "Sapio et al., section 6.3: minimally affected (Q); tolerance: ours", tolerance::percent(5)),
+        1));
     validation_row past = row_of(
-        "M9", fmt::format("10 Gb/s, 8 workers, 100 MB, 1 % loss on every link: mean time of {}", much.spread()), std::nullopt,
-        std::nullopt, "", "Sapio et al., Fig. 7: with 1 % it slows down past 150 ms, so that it ends later (Q)", tolerance::order());
+        row_kind::emergent(), "M9",
+        fmt::format("10 Gb/s, 8 workers, 100 MB, 1 % loss on every link: mean time of {}", much.spread()), std::nullopt,
+        std::nullopt, "", "Sapio et al., Fig. 7: with 1 % it slows down past 150 ms, so that it ends later (Q)",
+        tolerance::order());
     past.published_order = {"1 % loss", "150 ms", "0.01 % loss"};
+    past.null_order = {"150 ms", "1 % loss", "0.01 % loss"};
     if (much.mean && little.mean) {
         std::vector<std::pair<double, std::string>> times = {
             {*much.mean, "1 % loss"}, {150, "150 ms"}, {*little.mean, "0.01 % loss"}};
@@ -226,9 +252,12 @@ void switchml_checks::loss()
             past.simulated_order.push_back(t.second);
     }
     add(std::move(past));
-    add(row_of(
-        "M9", fmt::format("10 Gb/s, 8 workers, 100 MB, 1 % loss on every link: mean of {}, 160 to 195 ms", much.spread()), 177.5,
-        much.mean, "ms", "not published: a queueing model of ours for delays of 20 to 60 us (D)", tolerance::points(17.5)));
+    validation_row window = row_of(
+        row_kind::conformity(), "M9",
+        fmt::format("10 Gb/s, 8 workers, 100 MB, 1 % loss on every link: mean of {}, 160 to 195 ms", much.spread()),
+        177.5, much.mean, "ms", "not published: a queueing model of ours for delays of 20 to 60 us (D)",
+        tolerance::points(17.5));
+    add(std::move(window));
     if (how_.sensitivities)
         for (const double loss : {0.001, 0.05}) {
             const auto ms = tat_ms(loss);
@@ -250,7 +279,7 @@ void switchml_checks::loss()
         config.run.data = data_mode::checked;
         config.network.cable.impairments.loss = rate;
         add(row_of(
-            "M9",
+            row_kind::conformity(), "M9",
             fmt::format("10 Gb/s, 8 workers, 4 MiB of int32, {:g} % loss: wrong elements in all workers", 100 * rate),
             0, figure(run(config), "wrong"), "", "Sapio et al., section 4.4: aggregated once and only once (Q)"));
     }
@@ -275,10 +304,11 @@ void switchml_checks::passes()
         std::optional<double> cost_ns; // of further passes, scaled to the published latency
         if (us && slower_us)
             cost_ns = std::round((*slower_us - *us) * 1e6) * 1e-3 * k_published_ns / (k_slower_ns - k_published_ns);
-        add(row_of("M10", fmt::format("{} elements: {:.2f} us for the passes after the first", k, further * 0.52),
+        add(row_of(row_kind::conformity(), "M10",
+                   fmt::format("{} elements: {:.2f} us for the passes after the first", k, further * 0.52),
                    further * static_cast<double>(k_published_ns), cost_ns, "ns", source));
         const int consume = k == 64 ? 1 : 4;
-        add(row_of("M10",
+        add(row_of(row_kind::conformity(), "M10",
                    fmt::format("{} elements, 8 workers, one slot: passes ({} a packet, {} more for the completing one)",
                                k, consume, further + 1 - consume),
                    k_workers * consume + further + 1 - consume, figure(published, "passes"), "passes", source));
@@ -316,12 +346,14 @@ void switchml_checks::inputs()
         {"timeout", "1 ms", "section 6.3 (Q)"},
         {"further pass", "520 ns", "section 4.8 (Q)"},
         {"first pass", "600 ns", "not published (A)"},
-        {"worker.packet_batch, worker.transmit_hold", "32 packets, 10 us, at both rates", "appendix B (Q); p4app-switchML, bulk_drain_tx_us (Q)"},
+        {"worker.packet_batch, worker.transmit_hold", "32 packets, 10 us, at both rates",
+         "appendix B (Q); p4app-switchML, bulk_drain_tx_us (Q)"},
         {"worker.core.instruction_set", "x86_avx2",
          "section 6.3, appendix B (Q); instructions of a loop counted, cycles of a division by llvm-mca for Broadwell (D), scalar steps as "
          "counted on RV64 (A): firmware/costs.h"},
         {"worker.core", "2.2 GHz, 0.5 cycles an instruction, 8 B of a copy a cycle", "section 6 (Q); A; A"},
-        {"cores", "1 at 10 Gb/s, 8 at 100 Gb/s; 1 with RDMA; 8 of a parameter server", "appendix B (Q), section 6.1 (Q), appendix B (Q), section 6.1 (Q)"},
+        {"cores", "1 at 10 Gb/s, 8 at 100 Gb/s; 1 with RDMA; 8 of a parameter server",
+         "appendix B (Q), section 6.1 (Q), appendix B (Q), section 6.1 (Q)"},
         {"ring_1d", "lossless Ethernet of the same rate, 1024 B of payload in 1122 B",
          "RoCE v2 with a maximum transfer unit of 1024 (A); nothing lost, no acknowledgements (A)"},
         {"batch time, communication share, overlap", "Table 1", "Q"},

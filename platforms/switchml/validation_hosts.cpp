@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t k_short_tensor = 20 * k_megabyte; ///< rates hardly depend on the size (section 6.1)
 constexpr std::uint32_t k_workers = 8;
 constexpr std::uint32_t k_cores = 8;
-constexpr data_size k_server_chunk(32 << 10); ///< of a server; eight of them are under way (A)
+constexpr data_size k_server_chunk(32 << 10);        ///< of a server; eight of them are under way (A)
 constexpr double k_share_of_packets = 1024.0 / 1100; ///< of the line, 256 elements over UDP
 
 std::string type_name(abi::element_type t) { return t == abi::element_type::int32 ? "int32" : "float32"; }
@@ -35,7 +35,8 @@ struct named_rate {
 /// Names, the largest rate first; empty when one is missing.
 std::vector<std::string> in_order(std::vector<named_rate> rates)
 {
-    std::stable_sort(rates.begin(), rates.end(), [](const named_rate& a, const named_rate& b) { return a.rate > b.rate; });
+    std::stable_sort(rates.begin(), rates.end(),
+                     [](const named_rate& a, const named_rate& b) { return a.rate > b.rate; });
     std::vector<std::string> names;
     for (const named_rate& r : rates) {
         if (!r.rate)
@@ -49,6 +50,7 @@ std::vector<std::string> in_order(std::vector<named_rate> rates)
 
 void switchml_checks::hosts()
 {
+    add_null("M14", "hosts cost nothing: 100 % of the line");
     for (const double gbps : {10.0, 100.0})
         for (const abi::element_type type : {abi::element_type::int32, abi::element_type::float32}) {
             switchml_config config = one_sum(gbps == 10 ? "rack_8x10g" : "rack_16x100g", k_short_tensor);
@@ -58,7 +60,8 @@ void switchml_checks::hosts()
             const double limit = gbps * 1e3 / 32 * k_share_of_packets;
             const auto share = rate ? std::optional<double>(100 * *rate / limit) : std::nullopt;
             if (gbps == 10)
-                add(row_of("M14",
+                add(with_null(
+                    row_of(row_kind::emergent(), "M14",
                            fmt::format("UDP, {} core, 10 Gb/s, 8 workers, 20 MB of {}: share of the most that such packets bring",
                                        config.worker.cores, type_name(type)),
                            100, share, "%",
@@ -81,6 +84,7 @@ void switchml_checks::hosts()
 /// that the order is harder to meet than in print.
 void switchml_checks::order_of_systems()
 {
+    add_null("M15", "bytes / line rate, hosts cost nothing; equal rates in the published order");
     for (const double gbps : {10.0, 100.0}) {
         const auto rate = [&](const char* file, abi::algorithm algorithm, std::uint32_t servers) {
             switchml_config config = one_sum(file, k_short_tensor, algorithm);
@@ -103,10 +107,13 @@ void switchml_checks::order_of_systems()
             std::string rates;
             for (const named_rate& r : published)
                 rates += fmt::format("{}{} {:.4g}", rates.empty() ? "" : ", ", r.name, r.rate.value_or(0));
-            validation_row v = row_of("M15", fmt::format("{:g} Gb/s, 8 workers, 20 MB of float32, {} (M elements/s: {})", gbps, what, rates),
-                                      std::nullopt, std::nullopt, "", source, tolerance::order());
+            validation_row v =
+                row_of(row_kind::emergent(), "M15",
+                       fmt::format("{:g} Gb/s, 8 workers, 20 MB of float32, {} (M elements/s: {})", gbps, what, rates),
+                       std::nullopt, std::nullopt, "", source, tolerance::order());
             for (const named_rate& r : published)
                 v.published_order.emplace_back(r.name);
+            v.null_order = v.published_order;
             v.simulated_order = in_order(published);
             add(std::move(v));
         };
@@ -122,7 +129,8 @@ void switchml_checks::order_of_systems()
                    dedicated && colocated ? std::optional<double>(*colocated / *dedicated) : std::nullopt, "",
                    "Sapio et al., section 6.1: only half (Q); tolerance: ours. The own shard of a worker stays on its machine "
                    "here: a bound by the line gives n / 2(n - 1) = 0.571 (D)",
-                   tolerance::percent(20)));
+                   tolerance::percent(20)),
+            k_workers / (2.0 * (k_workers - 1))));
     }
 }
 
@@ -143,6 +151,7 @@ void shorten(training_step_config& step)
 /// The models that the network slows down at 100 Gb/s. There the paper converts on the GPU (section 6.3): int32.
 void switchml_checks::training_order()
 {
+    add_null("M11", "compute + bytes / line rate, hosts cost nothing");
     for (const char* file : {"deeplight_100g", "lstm_100g", "ncf_100g", "bert_100g"}) {
         const auto step_ms = [&](abi::algorithm algorithm) {
             switchml_config config = config_of(fmt::format("dnn/{}", file));
@@ -157,12 +166,15 @@ void switchml_checks::training_order()
         const auto in_network = step_ms(abi::algorithm::switchml);
         const auto ring = step_ms(abi::algorithm::ring_1d);
         validation_row v = row_of(
-            "M11",
-            fmt::format("{}, an eighth of a step, 16 workers, UDP of 8 cores: steps a second (speed-up {:.2f}; published over NCCL 1.13 to 2.27)", file,
-                        in_network && ring ? *ring / *in_network : 0),
-            std::nullopt, std::nullopt, "", "Sapio et al., section 6.2 and Fig. 5 (Q); how far NCCL is from an ideal ring is not published",
+            row_kind::emergent(), "M11",
+            fmt::format(
+                "{}, an eighth of a step, 16 workers, UDP of 8 cores: steps a second (speed-up {:.2f}; published over NCCL 1.13 to 2.27)",
+                file, in_network && ring ? *ring / *in_network : 0),
+            std::nullopt, std::nullopt, "",
+            "Sapio et al., section 6.2 and Fig. 5 (Q); how far NCCL is from an ideal ring is not published",
             tolerance::order());
         v.published_order = {"switchml", "ring_1d"};
+        v.null_order = v.published_order;
         const auto per_second = [](const std::optional<double>& ms) {
             return ms ? std::optional<double>(1e3 / *ms) : std::nullopt;
         };

@@ -210,12 +210,12 @@ void switchml_checks::registers()
     if (!first.empty())
         fmt::print(stderr, "M13: first difference\n{}\n", first);
     add(row_of(
-        "M13",
+        row_kind::conformity(), "M13",
         fmt::format("{} random passes, jobs of 1 to 32 workers: C++ model differs from the published table", k_passes),
         0, different, "passes", "p4app-switchML (Q)"));
-    validation_row row =
-        row_of("M13", fmt::format("{} random passes: Verilog differs from the C++ model", k_lockstep_passes), 0,
-               std::nullopt, "passes", "the same contract");
+    validation_row row = row_of(row_kind::conformity(), "M13",
+                                fmt::format("{} random passes: Verilog differs from the C++ model", k_lockstep_passes),
+                                0, std::nullopt, "passes", "the same contract");
     const tofino_config chip;
     row.why_not_run = aggregator_refusal(aggregator_kind::lockstep, chip);
     if (row.why_not_run.empty()) {

@@ -119,11 +119,11 @@ switchml_config switchml_checks::one_sum(const char* name, std::uint64_t bytes, 
     return config;
 }
 
-validation_row switchml_checks::row_of(const char* target, std::string what, std::optional<double> published,
-                                       std::optional<double> simulated, const char* unit, std::string source,
-                                       weft::tolerance how_far)
+validation_row switchml_checks::row_of(row_kind kind, const char* target, std::string what,
+                                       std::optional<double> published, std::optional<double> simulated,
+                                       const char* unit, std::string source, weft::tolerance how_far)
 {
-    validation_row row;
+    validation_row row(std::move(kind));
     row.target = target;
     row.what = std::move(what);
     row.unit = unit;

@@ -48,9 +48,16 @@ public:
 private:
     void add(validation_row row);
     /// A row of a published value that must be met exactly; set `tolerance` for others.
-    static validation_row row_of(const char* target, std::string what, std::optional<double> published,
+    static validation_row row_of(row_kind kind, const char* target, std::string what, std::optional<double> published,
                                  std::optional<double> simulated, const char* unit, std::string source,
                                  weft::tolerance how_far = weft::tolerance::exact());
+    /// The row with what the null model of its target says.
+    static validation_row with_null(validation_row row, std::optional<double> value)
+    {
+        row.null_value = value;
+        return row;
+    }
+    void add_null(const char* target, std::string what) { report.null_models.push_back({target, std::move(what)}); }
     run_figures run(const switchml_config& config);
     /// A file of the folder with one all-reduce in place of what it runs.
     switchml_config one_sum(const char* name, std::uint64_t bytes,

@@ -124,7 +124,7 @@ void switchml_checks::traces()
                 fmt::print(stderr, "M12: {}\n", text);
             }
         const bool example = s.workers == 3;
-        add(row_of("M12", fmt::format("{}, {} workers, {} packets: those answered otherwise", s.name, s.workers, s.events.size()),
+        add(row_of(row_kind::conformity(), "M12", fmt::format("{}, {} workers, {} packets: those answered otherwise", s.name, s.workers, s.events.size()),
                    0, different, "packets",
                    example ? "Sapio et al., appendix A and Fig. 8 (Q)" : "microsoft/SwitchML, packet tests (Q)"));
     }

@@ -7,8 +7,12 @@
 #include "platforms/report/link_occupancy.h"
 #include "platforms/workload/collective_runner.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <fmt/format.h>
+#include <mutex>
+#include <thread>
 
 namespace weft {
 
@@ -50,6 +54,20 @@ void add_occupancy(run_figures& figures, const link_occupancy& seen)
     figures["forward_on_ring_links"] = forwards.open_on_ring_links;
 }
 
+/// Ring steps that a run of one collective made, from its packets: the messages with payload that a chip sent by one lane. Each step of
+/// a lane is one message, as long as shards are smaller than the chunk of the firmware.
+double steps_sent(const link_occupancy& seen)
+{
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> of_lane; // (source, lane)
+    for (const auto& [edge, messages] : seen.messages_between())
+        if (const auto& [source, destination, semaphore] = edge; semaphore < firmware::k_sem_ready)
+            of_lane[{source, (semaphore - firmware::k_sem_data) / firmware::k_data_kinds}] += messages;
+    std::uint64_t most = 0;
+    for (const auto& [lane, messages] : of_lane)
+        most = std::max(most, messages);
+    return static_cast<double>(most);
+}
+
 /// Lets a sink see the collectives of the fault-tolerant scheme, and not what else a step exchanges.
 class scheme_watch final : public run_observer {
 public:
@@ -75,6 +93,9 @@ run_figures simulate(const tpu_pod_config& config)
     link_occupancy seen(wires_of(fabric));
     const bool broken = !config.faults.regions.empty();
     scheme_watch watch(fabric, &seen);
+    const bool count_steps = !config.run.training_step;
+    if (count_steps)
+        fabric.set_event_sink(&seen);
     collective_runner runner("host", pod, config.run, broken ? &watch : nullptr);
     const run_outcome outcome = runner.run();
     if (!outcome.failure.empty()) {
@@ -82,10 +103,10 @@ run_figures simulate(const tpu_pod_config& config)
         return {};
     }
     run_figures figures;
-    for (std::size_t i = 0; i < outcome.cases.size(); ++i) {
-        figures[fmt::format("steps_{}", i)] = outcome.cases[i].steps;
+    for (std::size_t i = 0; i < outcome.cases.size(); ++i)
         figures[fmt::format("time_us_{}", i)] = static_cast<double>(outcome.cases[i].time_ps) * 1e-6;
-    }
+    if (count_steps)
+        figures["steps_sent"] = steps_sent(seen);
     if (!outcome.training_steps.empty()) {
         const training_step_result& s = outcome.training_steps.back();
         figures["share_percent"] = 100 * s.share();
@@ -97,8 +118,16 @@ run_figures simulate(const tpu_pod_config& config)
     figures["deadlock_free"] = routing.proof ? 1 : 0;
     figures["channels"] = static_cast<double>(routing.proof.used_channels);
     figures["dependencies"] = static_cast<double>(routing.proof.dependencies);
-    figures["longest_route"] = routing.proof.longest_route;
     return figures;
+}
+
+/// ResNet-50's step on other meshes than those of the files.
+tpu_pod_config reshaped(tpu_pod_config config, const char* name, std::uint32_t rows, std::uint32_t cols)
+{
+    config.run.name = name;
+    config.mesh.rows = rows;
+    config.mesh.cols = cols;
+    return config;
 }
 
 } // namespace
@@ -118,8 +147,23 @@ tpu_pod_config all_reduces(std::uint32_t rows, std::uint32_t cols, std::vector<a
     return config;
 }
 
-tpu_pod_config validation::config_of(const char* name) const
+tpu_pod_config validation::config_of(const std::string& name) const
 {
+    if (name == k_resnet50_256)
+        return reshaped(config_of("resnet50_512"), k_resnet50_256, 16, 16);
+    if (name == k_mesh_128x32) {
+        // One gradient group of ResNet-50, and half of it: what else is needed there follows by bytes.
+        tpu_pod_config config = reshaped(config_of("resnet50_1024"), k_mesh_128x32, 128, 32);
+        const training_step_config step = *config.run.training_step;
+        config.run.training_step.reset();
+        collective_spec spec;
+        spec.algorithms = {step.algorithm};
+        spec.types = {step.groups.front().type};
+        spec.chunk = step.chunk;
+        spec.sizes = {data_size(step.groups.front().size_bytes() / 2), data_size(step.groups.front().size_bytes())};
+        config.run.workload = {spec};
+        return config;
+    }
     return read_config_or_throw<tpu_pod_config>(yaml_document::load(fmt::format("{}/{}.yaml", how_.config_dir, name)),
                                                 {"platform"});
 }
@@ -131,24 +175,98 @@ void validation::add(validation_row row)
     report.rows.push_back(std::move(row));
 }
 
-run_figures validation::run(const tpu_pod_config& config)
+std::size_t alike_groups(const tpu_pod_config& config)
 {
-    return how_.isolated([&config] { return simulate(config); });
+    if (!config.run.training_step || !config.run.training_step->exchanges.empty() ||
+        config.run.training_step->overlap != overlap_rule::none)
+        return 1;
+    const std::vector<gradient_group>& groups = config.run.training_step->groups;
+    const auto as_first = [&](const gradient_group& g) {
+        return g.size_bytes() == groups.front().size_bytes() && g.type == groups.front().type;
+    };
+    return std::all_of(groups.begin(), groups.end(), as_first) ? groups.size() : 1;
 }
 
-const run_figures& validation::run_of(const char* name)
+run_figures validation::run(const tpu_pod_config& config)
+{
+    const std::size_t alike = alike_groups(config);
+    tpu_pod_config one = config;
+    if (alike > 1) {
+        one.run.training_step->groups.resize(1);
+        one.run.training_step->compute = duration(config.run.training_step->compute.value() / alike);
+    }
+    run_figures figures = how_.isolated([&one] { return simulate(one); });
+    for (const char* name : {"exposed_ms", "step_ms"})
+        if (const auto found = figures.find(name); found != figures.end())
+            found->second *= static_cast<double>(alike);
+    return figures;
+}
+
+const run_figures& validation::run_of(const std::string& name)
 {
     const auto found = done_.find(name);
     return found != done_.end() ? found->second : done_.emplace(name, run(config_of(name))).first->second;
 }
 
-void validation::try_variant(const std::string& what, const tpu_pod_config& config)
+void validation::run_all(const std::vector<std::pair<std::string, tpu_pod_config>>& named)
 {
-    const run_figures figures = run(config);
-    const auto share = figure(figures, "share_percent");
-    report.sensitivities.push_back(
-        {what,
-         share ? fmt::format("{:.2f} %, {:.3f} ms exposed", *share, figures.at("exposed_ms")) : "did not complete"});
+    std::mutex guard;
+    std::size_t next = 0;
+    std::exception_ptr failure;
+    const auto work = [&] {
+        for (;;) {
+            const std::pair<std::string, tpu_pod_config>* job = nullptr;
+            {
+                const std::lock_guard<std::mutex> lock(guard);
+                while (next < named.size() && done_.count(named[next].first) != 0)
+                    ++next;
+                if (next == named.size() || failure)
+                    return;
+                job = &named[next++];
+            }
+            try {
+                run_figures figures = run(job->second);
+                const std::lock_guard<std::mutex> lock(guard);
+                done_.emplace(job->first, std::move(figures));
+            } catch (...) {
+                const std::lock_guard<std::mutex> lock(guard);
+                failure = std::current_exception();
+            }
+        }
+    };
+    std::vector<std::thread> workers;
+    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+        workers.emplace_back(work);
+    for (std::thread& w : workers)
+        w.join();
+    if (failure)
+        std::rethrow_exception(failure);
+}
+
+void validation::run_ahead()
+{
+    std::vector<std::pair<std::string, tpu_pod_config>> named;
+    const auto need = [&](const char* name) { named.emplace_back(name, config_of(name)); };
+    for (const table_2_row& t : {k_table_2[3], k_table_2[2], k_table_2[1], k_table_2[0]}) { // the longest first
+        need(t.broken);
+        need(t.full);
+    }
+    need(k_mesh_128x32);
+    need(k_resnet50_256);
+    run_all(named);
+}
+
+void validation::show_variants()
+{
+    run_all(variants_);
+    for (const auto& [what, config] : variants_) {
+        const run_figures& figures = done_.at(what);
+        const auto share = figure(figures, "share_percent");
+        report.sensitivities.push_back(
+            {what, share ? fmt::format("{:.2f} %, {:.3f} ms exposed", *share, figures.at("exposed_ms"))
+                         : "did not complete"});
+    }
+    variants_.clear();
 }
 
 } // namespace weft

@@ -67,6 +67,23 @@ double mean_performance_percent(const ub_step_inputs& inputs, const std::vector<
     return std::exp(logarithms / 5);
 }
 
+ub_architecture_times null_times(const ub_null_lanes& lanes)
+{
+    constexpr double k_lane_bytes_per_us = 112e3 / 8 * 0.85;
+    const auto of = [](double share, double width) { // of the size, that an NPU gets
+        const auto us = [&](double mib) { return share * mib * 1048576 / (width * k_lane_bytes_per_us); };
+        return ub_time_of_size{us(ub_time_of_size::k_small_mib), us(ub_time_of_size::k_large_mib)};
+    };
+    ub_architecture_times t;
+    t.rack.tensor = of(2 * 7.0 / 8, lanes.board);
+    t.rack.sequence = of(7.0 / 8, lanes.column);
+    t.far.sequence = of(8.0 / 16, lanes.far); // half of the sixteen are in the other rack
+    t.far.expert = of(8.0 / 16, lanes.far);
+    t.far.pipeline = of(1.0 / 2, lanes.far); // the size is what both send
+    t.far.data = of(2 * 3.0 / 4, lanes.far);
+    return t;
+}
+
 void fit_exposed(ub_step_inputs& inputs, const ub_model& m, double percent, const ub_architecture_times& a,
                  const ub_architecture_times& b)
 {

@@ -66,6 +66,16 @@ double performance_percent(const ub_step_inputs& inputs, const ub_model& m, cons
 /// The same, over all models as well.
 double mean_performance_percent(const ub_step_inputs& inputs, const std::vector<double>& sequences,
                                 const ub_architecture_times& a, const ub_architecture_times& b);
+/// The null model: bytes that an NPU has to get / rate of its lanes that lead to who has them, at 85 % of 112 Gb/s. No paths, no
+/// latency, nothing in the way.
+struct ub_null_lanes {
+    double board;  ///< towards the NPUs of its board
+    double column; ///< towards the same NPU of the other boards
+    double far;    ///< towards other racks
+};
+inline constexpr ub_null_lanes k_null_2d_fm{28, 28, 16}, k_null_1d_fm_a{28, 32, 16}, k_null_1d_fm_b{28, 32, 32},
+    k_null_clos{64, 64, 64};
+ub_architecture_times null_times(const ub_null_lanes& lanes);
 /// Sets `exposed` (0 to 1) so that this performance comes out, or comes closest.
 void fit_exposed(ub_step_inputs& inputs, const ub_model& m, double percent, const ub_architecture_times& a,
                  const ub_architecture_times& b);

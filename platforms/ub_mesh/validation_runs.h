@@ -38,9 +38,12 @@ public:
 
 private:
     void add(validation_row row);
-    void exact(const char* target, const std::string& what, double published, double simulated, const char* source);
-    void remark(const char* target, const std::string& what, const char* unit, double published, double simulated,
-                const char* why, const char* source);
+    void add_null(const char* target, std::string what) { report.null_models.push_back({target, std::move(what)}); }
+    void exact(row_kind kind, const char* target, const std::string& what, double published, double simulated,
+               const char* source);
+    /// A row that is not judged.
+    void remark(row_kind kind, const char* target, const std::string& what, const char* unit, double published,
+                double simulated, const char* why, const char* source);
 
     std::optional<ub_rack_times> rack_of(ub_rack_kind kind);
     const std::optional<ub_far_times>& far_by(const ub_far_machine& machine); ///< run once
@@ -56,6 +59,7 @@ private:
     const ub_prices& prices_;
     ub_comparison costs_;
     ub_step_inputs step_;
+    ub_step_inputs null_step_; ///< of the null model; its exposed share is fitted to the same bar
     std::map<std::string, std::optional<ub_far_times>> far_;
     std::string times_; ///< lines of the table of simulated times
 };

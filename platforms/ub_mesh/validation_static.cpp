@@ -14,6 +14,7 @@ constexpr const char* k_table_3 = "Table 3 (Q)";
 constexpr const char* k_fig_7 = "Fig. 7 (Q)";
 constexpr const char* k_fig_16 = "Fig. 16 (Q)";
 constexpr const char* k_fig_21 = "Fig. 21, read off (Dg); tolerance: ours";
+constexpr const char* k_switch_rate = "failures of a switch a year, 9/1024 from these entries";
 constexpr const char* k_columns[k_ub_architectures] = {"4D-FM + x4 Clos", "2D-FM + x16 Clos", "1D-FM + x16 Clos",
                                                        "1D-FM + x32 Clos", "x64 Clos"};
 constexpr double k_printed_ratios[k_ub_architectures] = {1, 1.18, 1.26, 1.65, 2.46};
@@ -29,10 +30,10 @@ ub_shape pods_of_16_racks(std::uint32_t pods)
 
 } // namespace
 
-void ub_validation::exact(const char* target, const std::string& what, double published, double simulated,
-                          const char* source)
+void ub_validation::exact(row_kind kind, const char* target, const std::string& what, double published,
+                          double simulated, const char* source)
 {
-    validation_row row;
+    validation_row row(std::move(kind));
     row.target = target;
     row.what = what;
     row.published = published;
@@ -41,10 +42,10 @@ void ub_validation::exact(const char* target, const std::string& what, double pu
     add(std::move(row));
 }
 
-void ub_validation::remark(const char* target, const std::string& what, const char* unit, double published,
-                           double simulated, const char* why, const char* source)
+void ub_validation::remark(row_kind kind, const char* target, const std::string& what, const char* unit,
+                           double published, double simulated, const char* why, const char* source)
 {
-    validation_row row;
+    validation_row row(std::move(kind));
     row.target = target;
     row.what = what;
     row.unit = unit;
@@ -62,28 +63,33 @@ void ub_validation::ledger()
     board.boards = 1;
     board.backplane = false;
     const ub_ledger one_board = ub_topology(board).ledger();
-    exact("V1", "board: NPUs", 8, static_cast<double>(one_board.npus), "section 3.3.1 (Q)");
-    exact("V1", "board: lanes of an NPU in the X mesh", 28, one_board.lanes_x, "7 x4, half of x56 of Fig. 7 (D)");
+    exact(row_kind::conformity(), "V1", "board: NPUs", 8, static_cast<double>(one_board.npus), "section 3.3.1 (Q)");
+    exact(row_kind::conformity(), "V1", "board: lanes of an NPU in the X mesh", 28, one_board.lanes_x,
+          "7 x4, half of x56 of Fig. 7 (D)");
 
     const ub_ledger rack = ub_topology(ub_shape{}).ledger();
-    exact("V1", "rack: lanes of an NPU, x", 72, rack.lanes_per_npu, k_table_3);
-    exact("V1", "rack: ports of an NPU", 18, rack.ports_per_npu, "18 ports x4 on two IO dies (D)");
-    exact("V1", "rack: lanes of a CPU, x", 32, rack.lanes_per_cpu, k_table_3);
-    exact("V1", "rack: LRS", 48, static_cast<double>(rack.lrs), "4 back-planes of 8 + 4, Fig. 16 (Q)");
+    exact(row_kind::conformity(), "V1", "rack: lanes of an NPU, x", 72, rack.lanes_per_npu, k_table_3);
+    exact(row_kind::conformity(), "V1", "rack: ports of an NPU", 18, rack.ports_per_npu,
+          "18 ports x4 on two IO dies (D)");
+    exact(row_kind::conformity(), "V1", "rack: lanes of a CPU, x", 32, rack.lanes_per_cpu, k_table_3);
+    exact(row_kind::conformity(), "V1", "rack: LRS", 48, static_cast<double>(rack.lrs),
+          "4 back-planes of 8 + 4, Fig. 16 (Q)");
 
     const ub_ledger pod = ub_topology(pods_of_16_racks(1)).ledger();
-    exact("V1", "pod: lanes of the fullest LRS, x", 72, pod.most_lanes_lrs, k_table_3);
-    exact("V1", "pod: lanes out of a back-plane, x", 256, pod.export_per_plane, "Fig. 8 (Q)");
-    exact("V1", "pod: lanes out of a rack, x", 1024, pod.export_per_rack, "4 x256 (D)");
-    exact("V1", "pod: lanes from rack to rack, x", 128, pod.lanes_per_rack_link, "section 3.3.3 (Q)");
+    exact(row_kind::conformity(), "V1", "pod: lanes of the fullest LRS, x", 72, pod.most_lanes_lrs, k_table_3);
+    exact(row_kind::conformity(), "V1", "pod: lanes out of a back-plane, x", 256, pod.export_per_plane, "Fig. 8 (Q)");
+    exact(row_kind::conformity(), "V1", "pod: lanes out of a rack, x", 1024, pod.export_per_rack, "4 x256 (D)");
+    exact(row_kind::conformity(), "V1", "pod: lanes from rack to rack, x", 128, pod.lanes_per_rack_link,
+          "section 3.3.3 (Q)");
 
     const ub_ledger all = ub_topology(pods_of_16_racks(8)).ledger();
-    exact("V1", "SuperPod: NPUs", 8192, static_cast<double>(all.npus), "section 3.3.4 (Q)");
-    exact("V1", "SuperPod: share of an NPU inside the rack, x", 56, all.share_rack, k_fig_7);
-    exact("V1", "SuperPod: share of an NPU from rack to rack, x", 12, all.share_inter_rack, k_fig_7);
-    exact("V1", "SuperPod: share of an NPU to HRS, x", 4, all.share_hrs, k_fig_7);
-    exact("V1", "SuperPod: HRS", 64, static_cast<double>(all.hrs), "8192 x4 / x512 (D), V7");
-    exact("V1", "SuperPod: lanes of the fullest HRS, x", 512, all.most_lanes_hrs, k_table_3);
+    exact(row_kind::conformity(), "V1", "SuperPod: NPUs", 8192, static_cast<double>(all.npus), "section 3.3.4 (Q)");
+    exact(row_kind::conformity(), "V1", "SuperPod: share of an NPU inside the rack, x", 56, all.share_rack, k_fig_7);
+    exact(row_kind::conformity(), "V1", "SuperPod: share of an NPU from rack to rack, x", 12, all.share_inter_rack,
+          k_fig_7);
+    exact(row_kind::conformity(), "V1", "SuperPod: share of an NPU to HRS, x", 4, all.share_hrs, k_fig_7);
+    exact(row_kind::conformity(), "V1", "SuperPod: HRS", 64, static_cast<double>(all.hrs), "8192 x4 / x512 (D), V7");
+    exact(row_kind::conformity(), "V1", "SuperPod: lanes of the fullest HRS, x", 512, all.most_lanes_hrs, k_table_3);
 
     struct baseline {
         const char* name;
@@ -99,12 +105,13 @@ void ub_validation::ledger()
         s.rack = b.kind;
         const ub_ledger g = ub_topology(s).ledger();
         violations += g.violations.size();
-        exact("V1", fmt::format("rack of {}: LRS", b.name), static_cast<double>(b.lrs), static_cast<double>(g.lrs),
-              k_fig_16);
-        exact("V1", fmt::format("rack of {}: HRS", b.name), static_cast<double>(b.hrs), static_cast<double>(g.hrs),
-              k_fig_16);
+        exact(row_kind::conformity(), "V1", fmt::format("rack of {}: LRS", b.name), static_cast<double>(b.lrs),
+              static_cast<double>(g.lrs), k_fig_16);
+        exact(row_kind::conformity(), "V1", fmt::format("rack of {}: HRS", b.name), static_cast<double>(b.hrs),
+              static_cast<double>(g.hrs), k_fig_16);
     }
-    exact("V1", "all of these: violations of the ledger", 0, static_cast<double>(violations), "Table 3 (Q)");
+    exact(row_kind::conformity(), "V1", "all of these: violations of the ledger", 0, static_cast<double>(violations),
+          "Table 3 (Q)");
 }
 
 /// V2: Table 2 is a ratio whose unit the paper does not name.
@@ -118,7 +125,7 @@ void ub_validation::link_classes()
     constexpr const char* k_names[] = {"X and Y", "Z", "alpha", "beta and gamma"};
     constexpr double k_printed[] = {86.7, 7.2, 4.8, 1.2}, k_parts[] = {72, 6, 4, 1};
     for (unsigned i = 0; i < 4; ++i) {
-        validation_row row;
+        validation_row row(row_kind::identity());
         row.target = "V2";
         row.what = fmt::format("{}: {} of 72 + 6 + 4 + 1", k_names[i], k_parts[i]);
         row.unit = "%";
@@ -130,8 +137,8 @@ void ub_validation::link_classes()
     }
     for (unsigned i = 0; i < 4; ++i)
         remark(
-            "V2", fmt::format("{}: share of the lanes that the SuperPod has", k_names[i]), "%", k_printed[i],
-            100 * counted[i] / sum,
+            row_kind::conformity(), "V2", fmt::format("{}: share of the lanes that the SuperPod has", k_names[i]), "%",
+            k_printed[i], 100 * counted[i] / sum,
             "the unit of Table 2 is not named; by lanes Z equals alpha on 4x4 racks, and x4 of x72 an NPU to HRS is more than 1 of 83",
             "Table 2 (Q)");
 }
@@ -141,7 +148,7 @@ void ub_validation::costs()
 {
     const ub_costs& mesh = costs_.column(ub_architecture::fm_4d_x4);
     for (unsigned i = 0; i < k_ub_architectures; ++i) {
-        validation_row row;
+        validation_row row(row_kind::calibrated("prices of an HRS lane and of an optical end"));
         row.target = "V6";
         row.what =
             fmt::format("{}: network CapEx, of all CapEx of the x64 Clos (two prices fitted to five)", k_columns[i]);
@@ -152,7 +159,7 @@ void ub_validation::costs()
         add(std::move(row));
     }
     for (unsigned i = 1; i < k_ub_architectures; ++i) {
-        validation_row row;
+        validation_row row(row_kind::calibrated("prices of an HRS lane and of an optical end"));
         row.target = "V6";
         row.what = fmt::format("{}: CapEx to that of UB-Mesh", k_columns[i]);
         row.published = k_printed_ratios[i];
@@ -161,10 +168,10 @@ void ub_validation::costs()
         row.source = "section 6.4 (Q); tolerance: ours";
         add(std::move(row));
     }
-    exact("V7", "UB-Mesh: HRS", 64, static_cast<double>(mesh.bill.hrs), "8192 x4 / x512 (D)");
-    exact("V7", "x64 Clos: HRS, 2048 leaves and 1024 spines", 3072,
+    exact(row_kind::conformity(), "V7", "UB-Mesh: HRS", 64, static_cast<double>(mesh.bill.hrs), "8192 x4 / x512 (D)");
+    exact(row_kind::conformity(), "V7", "x64 Clos: HRS, 2048 leaves and 1024 spines", 3072,
           static_cast<double>(costs_.column(ub_architecture::clos_x64).bill.hrs), "27 / (9/1024) of Table 6 (D)");
-    validation_row row;
+    validation_row row(row_kind::identity());
     row.target = "V7";
     row.what = "HRS saved";
     row.unit = "%";
@@ -173,17 +180,18 @@ void ub_validation::costs()
     row.tolerance = tolerance::points(0.5);
     row.source = "section 6.4 (Q); tolerance: the printed digit";
     add(row);
-    exact("V8", "optics to HRS saved, % (the paper prints 93)", 93.75, 100 * costs_.optical_saving(),
-          "1 - x4 / x64 (D)");
-    remark("V8", "the same with the alpha cables", "%", 93, 100 * costs_.optical_saving_with_alpha(),
+    exact(row_kind::identity(), "V8", "optics to HRS saved, % (the paper prints 93)", 93.75,
+          100 * costs_.optical_saving(), "1 - x4 / x64 (D)");
+    remark(row_kind::identity(), "V8", "the same with the alpha cables", "%", 93,
+           100 * costs_.optical_saving_with_alpha(),
            "Table 2 calls alpha optical; the printed 93 % then does not follow", "section 6.4 (Q)");
-    remark("V9", "OpEx saved", "%", 35, 100 * (1 - mesh.opex), "an input: no power of any part is published",
-           "section 6.4 (Q)");
-    remark("V9", "OpEx of the TCO of the x64 Clos", "%", 30, 100 * prices_.opex_share.value, "an input",
-           "section 6.4 (Q)");
+    remark(row_kind::identity(), "V9", "OpEx saved", "%", 35, 100 * (1 - mesh.opex),
+           "an input: no power of any part is published", "section 6.4 (Q)");
+    remark(row_kind::identity(), "V9", "OpEx of the TCO of the x64 Clos", "%", 30, 100 * prices_.opex_share.value,
+           "an input", "section 6.4 (Q)");
 
     const double performance = prices_.performance_of(ub_architecture::fm_4d_x4);
-    row = {};
+    row = validation_row(row_kind::identity());
     row.target = "V10";
     row.what = fmt::format("cost efficiency to the Clos, performance {} (Fig. 17b)", performance);
     row.published = 2.04;
@@ -191,9 +199,11 @@ void ub_validation::costs()
     row.tolerance = tolerance::percent(5);
     row.source = "section 6.4 (Q), by equation 1 from printed 2.46, 35 % and 30 %; tolerance: ours";
     add(std::move(row));
-    remark("V10", "the same with the performance of the Clos", "", 2.04, costs_.published_efficiency(1),
-           "no performance reproduces 2.04 that the paper prints: it needs 0.978", "section 6.4 (Q)");
-    remark("V10", "the same with our CapEx and performance 0.95", "", 2.04, mesh.efficiency,
+    remark(row_kind::identity(), "V10", "the same with the performance of the Clos", "", 2.04,
+           costs_.published_efficiency(1), "no performance reproduces 2.04 that the paper prints: it needs 0.978",
+           "section 6.4 (Q)");
+    remark(row_kind::calibrated("prices of an HRS lane and of an optical end"), "V10",
+           "the same with our CapEx and performance 0.95", "", 2.04, mesh.efficiency,
            "CapEx read off a chart in place of 2.46", "section 6.4 (Q)");
 }
 
@@ -202,9 +212,9 @@ void ub_validation::reliability()
 {
     const ub_failures& mesh = costs_.table_6_mesh();
     const ub_failures& clos = costs_.table_6_clos();
-    const auto printed = [&](const char* target, const std::string& what, const char* unit, double published,
-                             double simulated, double digit, const char* source) {
-        validation_row row;
+    const auto printed = [&](row_kind kind, const char* target, const std::string& what, const char* unit,
+                             double published, double simulated, double digit, const char* source) {
+        validation_row row(std::move(kind));
         row.target = target;
         row.what = what;
         row.unit = unit;
@@ -216,20 +226,24 @@ void ub_validation::reliability()
     };
     constexpr const char* k_table_6 =
         "Table 6 (Q); 9/1024 failures a switch and year (D); tolerance: the printed digit";
-    exact("V11", "UB-Mesh, 72 LRS a rack: LRS failures a year", 81, mesh.lrs, k_table_6);
-    printed("V11", "UB-Mesh: HRS failures a year", "", 0.56, mesh.hrs, 0.0051, k_table_6);
-    exact("V11", "x64 Clos: LRS failures a year", 18, clos.lrs, k_table_6);
-    exact("V11", "x64 Clos: HRS failures a year", 27, clos.hrs, k_table_6);
-    printed("V11", "UB-Mesh: failures a year", "", 88.9, mesh.total(), 0.051, k_table_6);
-    printed("V11", "x64 Clos: failures a year", "", 632.8, clos.total(), 0.051, k_table_6);
-    printed("V11", "UB-Mesh: MTBF", "h", 98.5, mesh.mtbf_h(), 0.051, k_table_6);
-    printed("V11", "x64 Clos: MTBF", "h", 13.8, clos.mtbf_h(), 0.051, k_table_6);
+    exact(row_kind::calibrated(k_switch_rate), "V11", "UB-Mesh, 72 LRS a rack: LRS failures a year", 81, mesh.lrs,
+          k_table_6);
+    printed(row_kind::calibrated(k_switch_rate), "V11", "UB-Mesh: HRS failures a year", "", 0.56, mesh.hrs, 0.0051,
+            k_table_6);
+    exact(row_kind::calibrated(k_switch_rate), "V11", "x64 Clos: LRS failures a year", 18, clos.lrs, k_table_6);
+    exact(row_kind::calibrated(k_switch_rate), "V11", "x64 Clos: HRS failures a year", 27, clos.hrs, k_table_6);
+    printed(row_kind::identity(), "V11", "UB-Mesh: failures a year", "", 88.9, mesh.total(), 0.051, k_table_6);
+    printed(row_kind::identity(), "V11", "x64 Clos: failures a year", "", 632.8, clos.total(), 0.051, k_table_6);
+    printed(row_kind::identity(), "V11", "UB-Mesh: MTBF", "h", 98.5, mesh.mtbf_h(), 0.051, k_table_6);
+    printed(row_kind::identity(), "V11", "x64 Clos: MTBF", "h", 13.8, clos.mtbf_h(), 0.051, k_table_6);
     const double repair = prices_.mttr_minutes.value, monitored = prices_.mttr_monitored_minutes.value;
     constexpr const char* k_6_6 = "section 6.6 (Q); tolerance: ours, the paper prints 98.75 as 98.8 and 91.7 as 91.6";
-    printed("V12", "UB-Mesh: availability", "%", 98.8, 100 * mesh.availability(repair), 0.15, k_6_6);
-    printed("V12", "x64 Clos: availability", "%", 91.6, 100 * clos.availability(repair), 0.15, k_6_6);
-    printed("V12", "UB-Mesh: availability with monitoring", "%", 99.78, 100 * mesh.availability(monitored), 0.0051,
-            "section 6.6 (Q); tolerance: the printed digit");
+    printed(row_kind::identity(), "V12", "UB-Mesh: availability", "%", 98.8, 100 * mesh.availability(repair), 0.15,
+            k_6_6);
+    printed(row_kind::identity(), "V12", "x64 Clos: availability", "%", 91.6, 100 * clos.availability(repair), 0.15,
+            k_6_6);
+    printed(row_kind::identity(), "V12", "UB-Mesh: availability with monitoring", "%", 99.78,
+            100 * mesh.availability(monitored), 0.0051, "section 6.6 (Q); tolerance: the printed digit");
 }
 
 /// Where the paper does not agree with itself.
@@ -238,13 +252,14 @@ void ub_validation::contradictions()
     const ub_failures& mesh = costs_.table_6_mesh();
     const ub_failures& built = costs_.table_6_mesh_built();
     const ub_failures& clos = costs_.table_6_clos();
-    remark("V11", "UB-Mesh, 48 LRS a rack as built: LRS failures a year", "", 81, built.lrs,
-           "Table 6 counts 72 LRS a rack; Fig. 16 and the lanes have 48", "Table 6 (Q)");
-    remark("V11", "UB-Mesh, 48 LRS a rack as built: MTBF", "h", 98.5, built.mtbf_h(), "the same", "Table 6 (Q)");
-    remark("V11", "UB-Mesh: optical failures, of those of the Clos", "%", 100 * mesh.optical / clos.optical,
-           100 * (1 - costs_.optical_saving()),
+    remark(row_kind::calibrated(k_switch_rate), "V11", "UB-Mesh, 48 LRS a rack as built: LRS failures a year", "", 81,
+           built.lrs, "Table 6 counts 72 LRS a rack; Fig. 16 and the lanes have 48", "Table 6 (Q)");
+    remark(row_kind::calibrated(k_switch_rate), "V11", "UB-Mesh, 48 LRS a rack as built: MTBF", "h", 98.5,
+           built.mtbf_h(), "the same", "Table 6 (Q)");
+    remark(row_kind::identity(), "V11", "UB-Mesh: optical failures, of those of the Clos", "%",
+           100 * mesh.optical / clos.optical, 100 * (1 - costs_.optical_saving()),
            "Table 6 has 0.27 %, the optics that section 6.4 leaves are 7 % (here 6.25 %)", "Table 6 (D)");
-    remark("V3", "Table 1: total of TP, 4992 x 360 MB", "GB", 1775, 4992 * 360 / 1024.0,
+    remark(row_kind::identity(), "V3", "Table 1: total of TP, 4992 x 360 MB", "GB", 1775, 4992 * 360 / 1024.0,
            "a misprint: the printed shares add up with 1755 only", "Table 1 (Q)");
 }
 

@@ -6,13 +6,15 @@
 #include <catch2/catch.hpp>
 
 #include <sstream>
+#include <stdexcept>
+#include <type_traits>
 
 using namespace weft;
 
 namespace {
 validation_row row(double published, std::optional<double> simulated, double tolerance_percent)
 {
-    validation_row r;
+    validation_row r(row_kind::emergent());
     r.target = "T1";
     r.what = "something";
     r.unit = "%";
@@ -72,7 +74,7 @@ TEST_CASE("points are differences, a factor goes both ways")
 
 TEST_CASE("an order is met when all names stand in the same places, and both orders are shown")
 {
-    validation_row r;
+    validation_row r(row_kind::emergent());
     r.target = "T3";
     r.what = "order";
     r.tolerance = tolerance::order();
@@ -88,7 +90,8 @@ TEST_CASE("an order is met when all names stand in the same places, and both ord
 
     validation_report report;
     report.rows = {r};
-    CHECK(to_markdown(report).find("| T3 | order | a > b > c | a > b | - | same order | MISS |") != std::string::npos);
+    CHECK(to_markdown(report).find("| T3 | emergent | order | a > b > c | a > b | - | same order | MISS |") !=
+          std::string::npos);
     const auto j = to_json(report)["targets"][0];
     CHECK(j["published"] == std::vector<std::string>{"a", "b", "c"});
     CHECK(j["simulated"].size() == 2);
@@ -124,8 +127,10 @@ TEST_CASE("the page and the JSON of a validation show misses, numbers and source
     r.rows.back().why_not_run = "not yet";
     r.inputs = {{"rate", "82 GB/s", "a page (Q)"}};
     const std::string page = to_markdown(r);
-    CHECK(page.find("1 met, 2 missed, 1 not run") != std::string::npos);
-    CHECK(page.find("| T1 | something | 4 % | 5 % | +25.0 % | 10 % | MISS | somebody (Q) |") != std::string::npos);
+    CHECK(page.find("**1 of 3 emergent targets met**") != std::string::npos);
+    CHECK(page.find("| emergent | 1 | 2 | 1 | 0 |") != std::string::npos);
+    CHECK(page.find("| T1 | emergent | something | 4 % | 5 % | +25.0 % | 10 % | MISS | - | somebody (Q) |") !=
+          std::string::npos);
     CHECK(page.find("| rate | 82 GB/s | a page (Q) |") != std::string::npos);
     CHECK(line_of(r.rows[1]).find("MISS") != std::string::npos);
     const auto j = to_json(r);
@@ -136,6 +141,93 @@ TEST_CASE("the page and the JSON of a validation show misses, numbers and source
     CHECK(j["targets"][1]["tolerance"]["amount"] == 10);
     CHECK(j["targets"][2]["simulated"].is_null());
     CHECK(j["targets"][3]["why_not_run"] == "not yet");
+}
+
+TEST_CASE("a row states its kind and a calibrated one what was fitted")
+{
+    static_assert(!std::is_default_constructible_v<validation_row>, "a row without a kind must not compile");
+    static_assert(!std::is_default_constructible_v<row_kind>);
+    CHECK_THROWS_AS(row_kind::calibrated(""), std::invalid_argument);
+    CHECK(row_kind::calibrated("a delay").fitted_input() == "a delay");
+    CHECK(row_kind::emergent().fitted_input().empty());
+    for (const row_kind& k :
+         {row_kind::emergent(), row_kind::conformity(), row_kind::identity(), row_kind::calibrated("x")})
+        CHECK(k.is(k.which()));
+}
+
+TEST_CASE("the head counts each kind apart with emergent rows first")
+{
+    const auto of_kind = [](row_kind kind, double simulated) {
+        validation_row r(std::move(kind));
+        r.target = "T9";
+        r.published = 4;
+        r.simulated = simulated;
+        r.tolerance = tolerance::percent(10);
+        return r;
+    };
+    validation_report r;
+    r.rows = {of_kind(row_kind::identity(), 4), of_kind(row_kind::conformity(), 4), of_kind(row_kind::conformity(), 9),
+              of_kind(row_kind::calibrated("a delay"), 4), of_kind(row_kind::emergent(), 9)};
+    CHECK(r.count(row_kind::name::emergent, verdict::met) == 0); // met rows of other kinds do not count
+    CHECK(r.count(row_kind::name::emergent, verdict::miss) == 1);
+    CHECK(r.count(row_kind::name::conformity, verdict::met) == 1);
+    CHECK(r.count(row_kind::name::conformity, verdict::miss) == 1);
+    const std::string page = to_markdown(r);
+    CHECK(page.find("**0 of 1 emergent targets met**") != std::string::npos);
+    CHECK(page.find("| calibrated: a delay |") != std::string::npos);
+    std::size_t last = 0;
+    for (const char* line :
+         {"| emergent | 0 | 1 |", "| conformity | 1 | 1 |", "| identity | 1 | 0 |", "| calibrated | 1 | 0 |"}) {
+        const std::size_t at = page.find(line);
+        REQUIRE(at != std::string::npos);
+        CHECK(at > last);
+        last = at;
+    }
+    CHECK(head_of(r).find("emergent") == 0);
+    const auto j = to_json(r);
+    CHECK(j["kinds"]["emergent"]["missed"] == 1);
+    CHECK(j["kinds"]["identity"]["met"] == 1);
+    CHECK(j["targets"][3]["fitted_input"] == "a delay");
+    CHECK(j["missed"] == 2); // the exit code goes by all kinds
+}
+
+TEST_CASE("a null model is judged by the tolerance of its row and counted beside the simulation")
+{
+    validation_report r;
+    r.rows = {row(4.0, 4.2, 10), row(4.0, 5.0, 10), row(4.0, 4.1, 10), row(4.0, 4.0, 10)};
+    r.rows[0].null_value = 4.3;
+    r.rows[1].null_value = 4.39;
+    r.rows[1].why_miss = "a reason";
+    r.rows[2].null_value = 4.41;
+    r.rows[3].null_value = 4.0;
+    r.rows[3].why_not_judged = "luck";
+    r.null_models = {{"T1", "bytes / rate"}};
+    const null_score s = r.score_of("T1");
+    CHECK(s.rows == 3); // not the row that is not judged
+    CHECK(s.simulation_met == 2);
+    CHECK(s.null_met == 2);
+    const std::string page = to_markdown(r);
+    CHECK(page.find("| T1 | bytes / rate | 3 | 2 | 2 |") != std::string::npos);
+    CHECK(page.find("| MISS: a reason | 4.39 %, met |") != std::string::npos);
+    CHECK(page.find("| 4.41 %, MISS |") != std::string::npos);
+    CHECK(head_of(r).find("simulation meets 2 of 3, the null model 2: bytes / rate") != std::string::npos);
+    CHECK(to_json(r)["null_models"][0]["null_met"] == 2);
+    CHECK(to_json(r)["targets"][1]["why_miss"] == "a reason");
+
+    validation_row order(row_kind::emergent());
+    order.tolerance = tolerance::order();
+    order.published_order = {"a", "b"};
+    CHECK_FALSE(order.has_null_model());
+    order.null_order = {"all alike"};
+    CHECK_FALSE(order.null_model_meets());
+    order.null_order = {"a", "b"};
+    CHECK(order.null_model_meets());
+}
+
+TEST_CASE("a published zero is met by zero only when the tolerance is a percentage")
+{
+    CHECK(row(0, 0, 10).result() == verdict::met);
+    CHECK(row(0, 7, 10).result() == verdict::miss);
 }
 
 TEST_CASE("table and JSON show the steps of a training run")
