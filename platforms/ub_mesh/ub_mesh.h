@@ -111,6 +111,9 @@ private:
     std::vector<config_problem> shape_problems() const;
     void check_workload(std::vector<config_problem>& problems) const;
     void check_burst(std::vector<config_problem>& problems) const;
+    void check_transport(std::vector<config_problem>& problems) const;
+    /// Of the last of all packets that an NPU's controllers keep, without anybody else's traffic.
+    std::uint64_t loaded_round_trip_ps() const;
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
 };
 
