@@ -156,7 +156,7 @@ void fabric_engine::finish_build()
             if (entry_ports_[r.first_port + port_of_bit(bit)] == 0)
                 continue;
             entries_[l.waiter_base + (bit >> 6)] |= std::uint64_t{1} << (bit & 63);
-            l.relays_first = true;
+            l.has_entries = true;
         }
         bool may_run_dry = !config_.cut_through;
         for (std::uint32_t port = 0; port < r.ports; ++port) {

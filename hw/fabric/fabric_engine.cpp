@@ -8,6 +8,13 @@
 
 namespace weft {
 
+namespace {
+/// A packet that enters goes before a relayed one when it is older by as many transmissions of that one. An NPU of UB whose two transmit
+/// queues of 64 packets drain at a quarter of a link's rate or faster is never older by that much, so relays keep their
+/// precedence where nobody starves; one that gets less is served.
+constexpr std::uint64_t k_patience_packets = 4 * 2 * 64;
+} // namespace
+
 // --- Run --------------------------------------------------------------------------------------------------------------
 
 void fabric_engine::inject(std::uint32_t link, packet_ptr p, std::uint64_t delay_ps)
@@ -84,24 +91,29 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) cons
     }
 }
 
-/// Offers the waiters of `l` in the order of arbitration: round robin, or where some are entries, relays before them.
-template <class Grant> std::uint32_t fabric_engine::offer(const link_state& l, Grant&& grant) const
+/// The waiter of `l` that goes next among those that may: round robin. Where some are entries, one round of relays and one of
+/// entries; the relay goes, unless the entry is older by the patience.
+template <class Grant> std::uint32_t fabric_engine::choose_waiter(const link_state& l, Grant&& may_go) const
 {
     const std::uint64_t* mask = &waiters_[l.waiter_base];
-    if (!l.relays_first)
-        return round_robin(mask, l.waiter_words, l.round_robin, grant);
+    if (!l.has_entries)
+        return round_robin(mask, l.waiter_words, l.round_robin, may_go);
     const std::uint64_t* entries = &entries_[l.waiter_base];
     const std::uint32_t relay =
-        round_robin_over([=](std::uint32_t i) { return mask[i] & ~entries[i]; }, l.waiter_words, l.round_robin, grant);
-    return relay != k_no_grant ? relay
-                               : round_robin_over([=](std::uint32_t i) { return mask[i] & entries[i]; }, l.waiter_words,
-                                                  l.entry_round_robin, grant);
+        round_robin_over([=](std::uint32_t i) { return mask[i] & ~entries[i]; }, l.waiter_words, l.round_robin, may_go);
+    const std::uint32_t entry = round_robin_over([=](std::uint32_t i) { return mask[i] & entries[i]; }, l.waiter_words,
+                                                 l.entry_round_robin, may_go);
+    if (relay == k_no_grant || entry == k_no_grant)
+        return relay == k_no_grant ? entry : relay;
+    const packet& relayed = pool_.at(head_at(l, relay));
+    const std::uint64_t patience_ps = k_patience_packets * l.rate.time_ps(relayed.wire_bytes);
+    return pool_.at(head_at(l, entry)).born_ps + patience_ps < relayed.born_ps ? entry : relay;
 }
 
-/// VOQ mode: notes the head that arbitration would offer first now; there is one.
+/// VOQ mode: notes a head that arbitration may well choose next, without a look at ages; there is one.
 inline void fabric_engine::expect_next(link_state& l) const
 {
-    const std::uint32_t bit = offer(l, [](std::uint32_t) { return true; });
+    const std::uint32_t bit = first_request(&waiters_[l.waiter_base], l.waiter_words, l.round_robin);
     l.expected = voqs_[voq_of(l, bit)].front();
     l.expected_bit = static_cast<std::uint16_t>(bit);
 }
@@ -247,10 +259,8 @@ void fabric_engine::arbitrate(std::uint32_t link)
         return;
     std::uint64_t wanted_at = k_never_ps;
     link_layer* const retry = (l.special & k_retry_buffer) != 0 ? &layers_[cold_[link].layer] : nullptr;
-    packet* head = nullptr; // the one that was last offered
     const auto may_go = [&](std::uint32_t bit) {
-        head = &pool_.at(head_at(l, bit));
-        const packet& p = *head;
+        const packet& p = pool_.at(head_at(l, bit));
         queue_state& slot = queues_[queue_of(link, p.out_vl)];
         const bool has_credit = slot.credits.has(credits_under_way_, now_ps_, p.cells);
         const bool has_room = retry == nullptr || retry->has_room(now_ps_, p.cells);
@@ -263,12 +273,12 @@ void fabric_engine::arbitrate(std::uint32_t link)
         wanted_at = std::min(wanted_at, at);
         return false;
     };
-    const std::uint32_t granted = offer(l, may_go);
+    const std::uint32_t granted = choose_waiter(l, may_go);
     if (granted != k_no_grant) {
-        const bool entry = l.relays_first && (entries_[l.waiter_base + (granted >> 6)] >> (granted & 63) & 1) != 0;
+        const bool entry = l.has_entries && (entries_[l.waiter_base + (granted >> 6)] >> (granted & 63) & 1) != 0;
         (entry ? l.entry_round_robin : l.round_robin) = static_cast<std::uint16_t>(granted + 1);
         std::uint64_t* const mask = &waiters_[l.waiter_base];
-        packet& p = *head;
+        packet& p = pool_.at(head_at(l, granted));
         std::uint32_t qi = k_none;
         bool more = false; // another head of this input for this output
         if (voq_) {

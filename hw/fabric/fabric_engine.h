@@ -13,7 +13,7 @@
 // VOQ mode (fabric_config.voq): the buffer of a (link, VL) is one pool of cells with a FIFO per output, so that a packet waits for
 // nothing but its own output, and reading is not limited: a crossbar with as much speed-up as it takes. A full pool still stops its
 // link, whatever output filled it. Round robin is over (input, VL) as before, one waiting head each. Where some inputs are entries
-// (set_entry_port), there are two such rounds: relayed packets first.
+// (set_entry_port), there are two such rounds, of relays and of entries: relays first, unless the entry is older by a bound.
 //
 // Timing contract, all in docs/03_timing_model.md. A packet whose head reaches an output that is idle and has credit starts at
 // once: start = max(head, tail - serialisation_out) (cut-through: it must not run dry), or tail (store-and-forward).
@@ -59,9 +59,10 @@ public:
     /// Ports first..last of the router, in both directions, lie on its second die; all others on the first. May be called for
     /// several ranges of a router.
     void set_second_zone(std::uint32_t router, std::uint32_t first_port, std::uint32_t last_port);
-    /// What comes in through the port enters the fabric there: it goes when nothing that is already on its way can. Without this,
-    /// round robin over the inputs of a router that relays lets its own traffic take more than its share, until what is to be relayed
-    /// fills the buffers and stops the links.
+    /// What comes in through the port enters the fabric there: it goes when nothing that is already on its way can, or when it is older
+    /// than that by 512 transmissions. With one round robin over all inputs, a router's own traffic takes more than its share, until what
+    /// is to be relayed fills the buffers and stops the links; with relays first for ever, it may never go. (By age: Abts and Weisser,
+    /// "Age-based packet arbitration in large-radix k-ary n-cubes", SC 2007.)
     void set_entry_port(std::uint32_t router, std::uint32_t port);
     /// A directed link between two routers of this engine; returns its number.
     std::uint32_t add_link(std::uint32_t from_router, std::uint32_t from_port, std::uint32_t to_router,
@@ -185,7 +186,7 @@ private:
         std::uint32_t to_first_port = 0; ///< of to_router, into out_ports_
         std::uint32_t waiting_bytes = 0; ///< VOQ mode: in the FIFOs of this output
         std::uint16_t to_port = 0;
-        bool relays_first = false; ///< some inputs of its router are entries
+        bool has_entries = false; ///< some inputs of its router are entries
         bool up = true;
         std::uint8_t special = 0; ///< special_bits
         std::uint8_t zone = 0;    ///< of its input port: 0: the router has one zone, else 1 or 2
@@ -249,7 +250,7 @@ private:
     bool may_start(const link_state& out, const packet& p);
     void enter(std::uint32_t queue, packet& p);
     void arbitrate(std::uint32_t link);
-    template <class Grant> std::uint32_t offer(const link_state& l, Grant&& grant) const;
+    template <class Grant> std::uint32_t choose_waiter(const link_state& l, Grant&& may_go) const;
     void expect_next(link_state& l) const;
     void transmit(std::uint32_t queue, packet& p);
     void wake(std::uint32_t link);

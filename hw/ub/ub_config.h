@@ -144,9 +144,11 @@ struct ub_config {
         visit("voq", self.voq,
               "A FIFO per output in every input buffer: nobody waits behind a packet for another output",
               "so at switch and NPU of a public full-mesh study (Q)");
-        visit("relays_first", self.relays_first,
-              "Packets that are relayed go before those that a chip sends into its controller or into a switch",
-              "A; else what is relayed gets less than its share, fills the buffers and stops the links");
+        visit(
+            "relays_first", self.relays_first,
+            "Packets that are relayed go before those that a chip sends into its controller or into a switch, unless these "
+            "have waited much longer",
+            "A; else what is relayed gets less than its share, fills the buffers and stops the links");
         visit(
             "paths", self.paths,
             "Paths in use: shortest; detour or borrow: these beside the shortest; all. Others only when these are broken",
@@ -159,8 +161,11 @@ struct ub_config {
               "ctp is what collective engines use inside a pod (Q)");
         visit("rtp_window", self.rtp_window, "Packets (bursts) of one source under way to one destination", "A");
         visit("rtp_send_buffer", self.rtp_send_buffer, "Packets that one controller keeps until acknowledged", "A");
-        visit("rtp_timeout", self.rtp_timeout, "First wait for an acknowledgement; doubles with every try",
-              "25.6 us, default of a public UB simulator (Q)");
+        visit(
+            "rtp_timeout", self.rtp_timeout,
+            "Least wait for an acknowledgement, and the first one: longer where twice the longest measured round trip is; "
+            "doubles with every try",
+            "25.6 us, default of a public UB simulator (Q)");
         visit("rtp_tries", self.rtp_tries,
               "Tries without any acknowledgement until a destination counts as unreachable",
               "7, default of a public UB simulator (Q)");

@@ -223,7 +223,7 @@ ub_endpoint::send_channel& ub_endpoint::sender_to(std::uint32_t destination)
     const std::uint32_t i = sender_index_.insert(destination);
     if (i == senders_.size())
         senders_.push_back(std::make_unique<send_channel>(
-            rtp_sender(config_.rtp_window, config_.rtp_timeout.value(), config_.rtp_tries), destination));
+            rtp_sender(config_.rtp_window, config_.rtp_timeout.value(), config_.rtp_tries, round_trip_), destination));
     return *senders_[i];
 }
 
@@ -338,7 +338,7 @@ void ub_endpoint::ack_arrived(packet_ptr p)
     if (index == k_none)
         return;
     send_channel& c = *senders_[index];
-    c.window.acknowledge({p->packet_number, p->message, p->destination_offset}, time_.now_ps(),
+    c.window.acknowledge({p->packet_number, p->message, p->destination_offset}, time_.now_ps(), held_,
                          [&](const rtp_sender::slot& s) { release(s.packet); });
     send_waiting(c);
 }

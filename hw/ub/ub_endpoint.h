@@ -188,6 +188,7 @@ private:
     std::vector<std::uint32_t> unreachable_;
     ub_unreachable_if* listener_ = nullptr;
     // Mode rtp.
+    rtp_round_trip round_trip_; ///< to all destinations
     flat_index sender_index_, receiver_index_;
     std::vector<std::unique_ptr<send_channel>> senders_;
     std::vector<std::unique_ptr<receive_channel>> receivers_;

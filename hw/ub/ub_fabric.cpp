@@ -263,6 +263,12 @@ void ub_fabric::readmit(std::uint32_t source, std::uint32_t plan_link)
         restart_channels(source, peer);
 }
 
+void ub_fabric::set_fall_back_listener(ub_fall_back_if* listener)
+{
+    for (std::uint32_t e = 0; e < endpoints_.size(); ++e)
+        endpoints_[e]->paths().set_listener(listener, e);
+}
+
 /// Both ends agree on new numbers, of which no packet of the past has one.
 void ub_fabric::restart_channels(std::uint32_t a, std::uint32_t b)
 {

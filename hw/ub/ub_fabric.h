@@ -59,6 +59,8 @@ public:
     void readmit_at(std::uint32_t source, std::uint32_t plan_link, std::uint64_t at_ps);
     void exclude(std::uint32_t source, std::uint32_t plan_link);
     void readmit(std::uint32_t source, std::uint32_t plan_link);
+    /// Told, per endpoint, of the links of every path set that is made while links are excluded.
+    void set_fall_back_listener(ub_fall_back_if* listener);
     /// From now on the chip behind `router` stands for `endpoint` (64+1): packets for it go there, and what that chip sends comes
     /// from it. Transport channels with it begin anew; what was under way to it is given up.
     void take_over(std::uint32_t endpoint, std::uint32_t router);

@@ -40,6 +40,7 @@ void ub_path_cache::fetch(path_set& set)
     const std::uint32_t to = routing_.router_of(set.destination);
     std::vector<choice> found;
     std::vector<std::uint32_t> weights;
+    std::vector<std::uint32_t> fall_back; // links
     if (plan_.paths == nullptr || to == router_) {
         // Tables alone; a packet to an endpoint of the own router turns round there.
         if (to == router_ || routing_.table_port(router_, to, 0) != ub_routing::k_none)
@@ -69,12 +70,16 @@ void ub_path_cache::fetch(path_set& set)
                 c.port = abi::ub::decode_instruction(p.route.present_byte()).port;
             else if (!p.links.empty())
                 c.port = plan_.links[p.links.front()].from_port;
+            if (!excluded_.empty())
+                fall_back.insert(fall_back.end(), p.links.begin(), p.links.end());
             found.push_back(c);
             weights.push_back(std::max<std::uint32_t>(1, p.weight));
         }
         if (found.size() > k_most_paths)
             throw bug("ub_path_cache", 0, "a path set has more than 4096 paths");
     }
+    if (listener_ != nullptr && !fall_back.empty())
+        listener_->falls_back_to(source_, fall_back);
     const bool equal = std::equal(weights.begin() + (weights.empty() ? 0 : 1), weights.end(), weights.begin());
     const ub_turns::round* const round = equal ? nullptr : &turns_.round_of(weights);
     const auto same = [](const choice& a, const choice& b) {

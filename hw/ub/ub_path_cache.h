@@ -21,6 +21,15 @@
 
 namespace weft {
 
+/// Told which links a source uses from now on besides those that it uses when nothing is broken.
+class ub_fall_back_if {
+public:
+    virtual void falls_back_to(std::uint32_t source, const std::vector<std::uint32_t>& links) = 0;
+
+protected:
+    ~ub_fall_back_if() = default;
+};
+
 class ub_path_cache {
 public:
     static constexpr std::uint32_t k_any_port = 0xffff; ///< the table of the router decides, by the flow
@@ -94,6 +103,8 @@ public:
     /// The same, but another path than `avoid` where there is one: for what was sent in vain.
     std::uint32_t choose_other(path_set& set, std::uint32_t avoid) const;
 
+    /// `source`: what the listener calls this one.
+    void set_listener(ub_fall_back_if* listener, std::uint32_t source) { listener_ = listener, source_ = source; }
     void exclude(std::uint32_t link);
     void readmit(std::uint32_t link);
     const std::vector<std::uint32_t>& excluded() const { return excluded_; } ///< links, sorted
@@ -131,6 +142,8 @@ private:
     flat_index index_; ///< destination -> sets_
     std::vector<path_set> sets_;
     std::vector<std::uint32_t> excluded_;
+    ub_fall_back_if* listener_ = nullptr;
+    std::uint32_t source_ = 0;
 };
 
 } // namespace weft

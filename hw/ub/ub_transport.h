@@ -6,12 +6,14 @@
 //
 // A sender numbers its packets to one destination (PSN) and keeps each until it is acknowledged; at most `window` are under way.
 // A receiver takes every packet once, in any order, and tells the sender in acknowledgements: all numbers below
-// `cumulative`, and which of the 64 from `group` on have arrived. Wait for an acknowledgement of a packet: the configured time,
-// doubled with every try; a packet whose last try was in vain while nothing at all was acknowledged makes its destination
-// unreachable.
-// Source of the scheme: UB's RTP has PSNs, acknowledgements and selective ones (Q); window and coalescing are assumed.
+// `cumulative`, and which of the 64 from `group` on have arrived. Wait for an acknowledgement of a packet: the configured time, or
+// what the measured round trips ask for where that is longer, doubled with every try; a packet whose last try was in vain while
+// nothing at all was acknowledged makes its destination unreachable.
+// Source of the scheme: UB's RTP has PSNs, acknowledgements and selective ones (Q); window and coalescing are assumed. Wait:
+// twice the longest round trip of late (rtp_round_trip), measured by Karn's rule; the configured time is the least wait and the first.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -26,20 +28,40 @@ struct rtp_ack {
 /// `a` comes before `b` in the circle of numbers.
 constexpr bool psn_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
 
+/// The longest of the latest round trips, and the wait that follows from it: twice that. The peak fades by 1/24 in a round trip, however
+/// many packets one has. Means and deviations (RFC 6298) lag behind queues that fill: with them a loaded rack still sent
+/// packets again that were not lost. Source: Ekstroem and Ludwig, "The Peak-Hopper: a new end-to-end retransmission timer for
+/// reliable unicast transport", INFOCOM 2004, with its largest boost all the time (fade and boost recalled).
+class rtp_round_trip {
+public:
+    void sample(std::uint64_t round_trip_ps, std::uint64_t under_way)
+    {
+        constexpr std::uint64_t k_fade = 24;
+        const std::uint64_t samples = std::max<std::uint64_t>(1, under_way); // in a round trip
+        const std::uint64_t now = round_trip_ps << k_fraction_bits;
+        peak_ = std::max(now, peak_ - peak_ / (k_fade * samples));
+    }
+    std::uint64_t wait_ps() const { return 2 * (peak_ >> k_fraction_bits); } ///< 0: nothing measured
+
+private:
+    static constexpr unsigned k_fraction_bits = 16;
+    std::uint64_t peak_ = 0;
+};
+
 class rtp_sender {
 public:
     struct slot {
         std::uint64_t sent_ps = 0; ///< last time
-        std::uint64_t deadline_ps = 0;
-        std::uint32_t packet = 0; ///< the caller's
-        std::uint16_t path = 0;   ///< that it was last sent on
+        std::uint32_t packet = 0;  ///< the caller's
+        std::uint16_t path = 0;    ///< that it was last sent on
         std::uint8_t tries = 0;
         bool waiting = false; ///< for its acknowledgement
     };
 
-    /// `window` is a power of two.
-    rtp_sender(std::uint32_t window, std::uint64_t timeout_ps, std::uint32_t tries)
-        : slots_(window), timeout_ps_(timeout_ps), tries_(tries)
+    /// `window` is a power of two. `all`: round trips to all destinations of the sending controller, which must outlive this; their
+    /// packets stand in the same queues, so that they tell what to expect of a destination that has not answered yet.
+    rtp_sender(std::uint32_t window, std::uint64_t least_wait_ps, std::uint32_t tries, rtp_round_trip& all)
+        : slots_(window), least_wait_ps_(least_wait_ps), tries_(tries), all_(&all)
     {
     }
 
@@ -55,13 +77,14 @@ public:
         s.packet = packet;
         s.path = path;
         s.sent_ps = now_ps;
-        s.deadline_ps = now_ps + timeout_ps_;
         s.tries = 1;
         s.waiting = true;
         return next_++;
     }
     /// release(slot) for every packet that `a` newly acknowledges.
-    template <class Release> void acknowledge(const rtp_ack& a, std::uint64_t now_ps, Release&& release)
+    /// `under_way`: packets of the controller, to all destinations.
+    template <class Release>
+    void acknowledge(const rtp_ack& a, std::uint64_t now_ps, std::uint64_t under_way, Release&& release)
     {
         const auto done = [&](std::uint32_t psn) {
             slot& s = at(psn);
@@ -69,6 +92,10 @@ public:
                 return;
             s.waiting = false;
             progress_ps_ = now_ps;
+            if (s.tries == 1) { // else nobody knows which copy was acknowledged (Karn)
+                here_.sample(now_ps - s.sent_ps, next_ - base_);
+                all_->sample(now_ps - s.sent_ps, under_way);
+            }
             release(s);
         };
         if (psn_before(next_, a.cumulative))
@@ -83,13 +110,16 @@ public:
         while (base_ != next_ && !at(base_).waiting)
             ++base_;
     }
-    /// Earliest time at which a packet is to be sent again; ~0: nothing is waiting.
+    /// First wait for an acknowledgement, by what has been measured so far.
+    std::uint64_t wait_ps() const { return std::max({least_wait_ps_, here_.wait_ps(), all_->wait_ps()}); }
+    /// Earliest time at which a packet is to be sent again, as things are now; ~0: nothing is waiting.
     std::uint64_t next_deadline_ps() const
     {
         std::uint64_t first = ~std::uint64_t{0};
         for (std::uint32_t psn = base_; psn != next_; ++psn) {
             const slot& s = slots_[psn & (slots_.size() - 1)];
-            first = s.waiting && s.deadline_ps < first ? s.deadline_ps : first;
+            if (s.waiting)
+                first = std::min(first, deadline_ps(s));
         }
         return first;
     }
@@ -98,14 +128,13 @@ public:
     {
         for (std::uint32_t psn = base_; psn != next_; ++psn) {
             slot& s = at(psn);
-            if (!s.waiting || s.deadline_ps > now_ps)
+            if (!s.waiting || deadline_ps(s) > now_ps)
                 continue;
             if (s.tries < tries_)
                 ++s.tries;
             else if (progress_ps_ <= s.sent_ps)
                 return false;
             s.sent_ps = now_ps;
-            s.deadline_ps = now_ps + (timeout_ps_ << (s.tries - 1));
             resend(psn, s);
         }
         return true;
@@ -122,11 +151,14 @@ public:
 
 private:
     slot& at(std::uint32_t psn) { return slots_[psn & (slots_.size() - 1)]; }
+    std::uint64_t deadline_ps(const slot& s) const { return s.sent_ps + (wait_ps() << (s.tries - 1)); }
 
     std::vector<slot> slots_;
     std::uint32_t base_ = 0, next_ = 0;
-    std::uint64_t timeout_ps_;
+    std::uint64_t least_wait_ps_;
     std::uint32_t tries_;
+    rtp_round_trip here_; ///< to this destination
+    rtp_round_trip* all_;
     std::uint64_t progress_ps_ = 0; ///< when an acknowledgement last brought something new
 };
 

@@ -10,6 +10,7 @@
 #include "platforms/switchml/aggregators.h"
 #include "platforms/switchml/switchml.h"
 #include "platforms/workload/collective_runner.h"
+#include "platforms/workload/machine_checks.h"
 #include "platforms/workload/workload_checks.h"
 
 #include <algorithm>
@@ -347,6 +348,10 @@ std::vector<config_problem> switchml_config::validate() const
     check_job(p);
     check_faults(p);
     check_workload(p);
+    check_receive_buffer(worker.dma.receive_buffer, star().format(), "worker.dma.receive_buffer", p);
+    if (run.burst.value() >= 1 && run.burst.value() <= run_config::k_largest_burst)
+        check_burst_fits(run.burst, star().max_payload, fmt::format("of {}", to_string(star().max_payload)),
+                         star().format(), network.rate, "a wire", p);
     return p;
 }
 
@@ -518,17 +523,23 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
         lossless = lossless || a == abi::algorithm::switchml_lossless;
         recovering = recovering || a == abi::algorithm::switchml;
     };
-    std::uint64_t largest = 0;
+    const std::uint64_t room = nic_area_offset();
+    workload_ground ground;
+    ground.ranks = workers;
+    ground.ranks_of = "these workers";
+    ground.room_bytes = room;
+    ground.memory = "memory per worker";
+    ground.room_text =
+        fmt::format("worker.hbm.capacity is {}, of which rings and buffers take {}", to_string(worker.hbm.capacity),
+                    rounded_text(data_size(worker.hbm.capacity.value() - room)));
+    ground.refusal = [this](abi::collective_op op, abi::algorithm algo, bool) { return refusal_of(op, algo); };
+    check_collectives(run, ground, p);
     for (std::size_t i = 0; i < run.workload.size(); ++i) {
         const collective_spec& spec = run.workload[i];
         const std::string key = fmt::format("workload.{}", i);
-        const std::vector<abi::algorithm> algorithms = spec.all_algorithms();
-        for (std::size_t a = 0; a < algorithms.size(); ++a) {
-            note(algorithms[a]);
-            const std::string place = spec.algorithms.empty() ? key : fmt::format("{}.algorithms.{}", key, a);
-            if (const std::string refusal = refusal_of(spec.op, algorithms[a]); !refusal.empty())
-                p.push_back({severity::error, place, refusal});
-            if (!abi::by_switch(algorithms[a]))
+        for (const abi::algorithm a : spec.all_algorithms()) {
+            note(a);
+            if (!abi::by_switch(a))
                 continue;
             for (std::size_t t = 0; t < spec.types.size(); ++t)
                 if (!summed_by_switch(spec.types[t]))
@@ -538,13 +549,6 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
                     p.push_back({severity::error, key + ".redops",
                                  fmt::format("{} is nothing the switch can do: it adds.", name_of(r))});
         }
-        if (spec.root >= workers)
-            p.push_back({severity::error, key + ".root",
-                         fmt::format("is {}, but the workers are 0 to {}.", spec.root, workers - 1)});
-        if (!is_sound(spec))
-            return;
-        for (const std::uint64_t bytes : spec.all_sizes())
-            largest = std::max(largest, bytes);
     }
     if (run.training_step && is_sound(*run.training_step)) {
         note(run.training_step->algorithm);
@@ -563,7 +567,6 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
             if (run.training_step->exchanges[i].ranks_per_group)
                 p.push_back({severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i),
                              "groups of workers do not exist here."});
-        largest = std::max(largest, run.training_step->buffer_bytes());
     }
     if (lossless && recovering)
         p.push_back({severity::error, "workload",
@@ -581,13 +584,6 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
         p.push_back({severity::error, "worker.transmit_hold",
                      fmt::format("is {}, not below job.timeout = {}: packets would be late before they are sent.",
                                  to_string(worker.transmit_hold), to_string(job.timeout))});
-    const std::uint64_t room = nic_area_offset();
-    if (largest > room)
-        p.push_back({severity::error, run.workload.empty() ? "training_step" : "workload",
-                     fmt::format("needs {} of memory per worker, but worker.memory.capacity is {}, of which rings and "
-                                 "buffers take {}.",
-                                 rounded_text(data_size(largest)), to_string(worker.hbm.capacity),
-                                 rounded_text(data_size(worker.hbm.capacity.value() - room)))});
     check_host_memory(run, workers, "workers", k_much_host_memory, p);
 }
 

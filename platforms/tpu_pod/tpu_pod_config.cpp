@@ -6,6 +6,7 @@
 #include "platforms/tpu_pod/tiles.h"
 #include "platforms/tpu_pod/tpu_pod.h"
 #include "platforms/workload/collective_runner.h"
+#include "platforms/workload/machine_checks.h"
 #include "platforms/workload/workload_checks.h"
 
 #include <algorithm>
@@ -17,10 +18,6 @@ namespace {
 constexpr std::uint32_t k_max_side = 256;
 /// Every chip has a thread of its own on the host; the kernel of the host limits how many stacks a process can guard.
 constexpr std::uint32_t k_max_chips = 16384;
-constexpr std::uint64_t k_max_stacks_bytes = 64ull << 30;
-constexpr std::uint64_t k_max_burst_bytes = 64ull << 20;
-/// The fabric holds the time of a transmission in 32 bits of picoseconds.
-constexpr std::uint64_t k_longest_transmission_ps = 4'000'000'000;
 constexpr std::uint64_t k_much_host_memory = 16ull << 30;
 
 /// Whether the mesh has a link from (row, col) in this direction.
@@ -171,12 +168,8 @@ std::vector<config_problem> tpu_pod_config::validate() const
              fmt::format(
                  "is {}, but wrap links need 2: with one VL the packets of a ring can block each other in a circle.",
                  ici.virtual_lanes)});
-    const std::uint64_t stacks = chip.core.stack.value() * ranks();
-    if (no_errors(chip.core.validate()) && stacks > k_max_stacks_bytes)
-        p.push_back(
-            {severity::error, "chip.core.stack",
-             fmt::format("is {}, which for {} chips takes {} of addresses on the host; must be at most 64 GiB in all.",
-                         to_string(chip.core.stack), ranks(), rounded_text(data_size(stacks)))});
+    if (no_errors(chip.core.validate()))
+        check_stacks(chip.core.stack, ranks(), "chips", "chip.core.stack", p);
     return p;
 }
 
@@ -310,14 +303,6 @@ void tpu_pod_config::check_training_step(std::vector<config_problem>& p) const
         if (!why.empty())
             p.push_back({severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i), why});
     }
-    if (is_sound(step) && step.buffer_bytes() > room_for_buffers())
-        p.push_back(
-            {severity::error, "training_step.groups",
-             fmt::format(
-                 "need {} of HBM per chip together with the exchanges, but chip.hbm.capacity is {}, of which the "
-                 "descriptor rings take {}.",
-                 rounded_text(data_size(step.buffer_bytes())), to_string(chip.hbm.capacity),
-                 to_string(data_size(chip.ring_area_bytes())))});
 }
 
 void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
@@ -339,13 +324,7 @@ void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
 void tpu_pod_config::check_buffers(std::vector<config_problem>& p) const
 {
     const std::uint64_t one = ici.format().cells_of_one(ici.max_payload.value()) * ici.flit.value();
-    if (chip.dma.receive_buffer.value() < one)
-        p.push_back(
-            {severity::error, "chip.dma.receive_buffer",
-             fmt::format(
-                 "is {}, but one packet fills {} ({} of payload and {} of header in flits of {}), so none could ever arrive.",
-                 to_string(chip.dma.receive_buffer), to_string(data_size(one)), to_string(ici.max_payload),
-                 to_string(ici.header), to_string(ici.flit))});
+    check_receive_buffer(chip.dma.receive_buffer, ici.format(), "chip.dma.receive_buffer", p);
     // Cables exist where a side is longer than a board of 2x2 chips, and as wrap links.
     const bool cables = mesh.rows > 2 || mesh.cols > 2;
     const duration wire = cables ? ici.cable_propagation : ici.board_propagation;
@@ -365,19 +344,10 @@ void tpu_pod_config::check_burst(std::vector<config_problem>& p) const
 {
     if (run.burst.value() < 1 || run.burst.value() > run_config::k_largest_burst)
         return; // refused already
-    if (burst_payload() > k_max_burst_bytes) {
-        p.push_back(
-            {severity::error, "burst",
-             fmt::format("is {} of ici.max_payload = {}, {} in one transaction; must be at most 64 MiB.",
-                         to_string(run.burst), to_string(ici.max_payload), to_string(data_size(burst_payload())))});
+    if (!check_burst_fits(run.burst, ici.max_payload,
+                          fmt::format("of ici.max_payload = {}", to_string(ici.max_payload)), ici.format(),
+                          std::min(ici.link_rate, ici.local_port_rate), "a wire", p))
         return;
-    }
-    const bandwidth slower = std::min(ici.link_rate, ici.local_port_rate);
-    const std::uint64_t transmission = wire_rate(slower).time_ps(ici.format().wire_bytes(burst_payload()));
-    if (transmission > k_longest_transmission_ps)
-        p.push_back({severity::error, "burst",
-                     fmt::format("is {}, which take {} on a wire of {}; must take at most 4 ms.", to_string(run.burst),
-                                 rounded_text(duration(transmission)), to_string(slower))});
     const std::uint64_t raised = std::uint64_t{burst_cells()} * ici.flit.value();
     if (raised > ici.buffer_per_vl.value())
         p.push_back(

@@ -1,7 +1,6 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/ub_mesh/ub_mesh.h"
-#include "platforms/ub_mesh/ub_notices.h"
 #include "platforms/workload/shipped_firmware.h"
 
 #include <algorithm>
@@ -29,10 +28,18 @@ dma_fabric_view view_of(const ub_mesh_config& config)
     return view;
 }
 
+std::vector<std::uint32_t> sources_of(const std::vector<ub_notice>& notices)
+{
+    std::vector<std::uint32_t> all;
+    for (const ub_notice& n : notices)
+        all.push_back(n.source);
+    return all;
+}
+
 } // namespace
 
 ub_machine::ub_machine(const ub_mesh_config& config, std::shared_ptr<const ub_routes> routes)
-    : config_(config), routes_(std::move(routes))
+    : config_(config), routes_(std::move(routes)), notices_(*routes_->topology, config_.ub, config_.faults)
 {
     if (!routes_->problem.empty())
         throw user_error(routes_->problem);
@@ -127,8 +134,13 @@ void ub_machine::down_from_the_start(incarnation& i, std::uint32_t plan_link)
 void ub_machine::add_faults(incarnation& i, std::size_t number)
 {
     const ub_topology& topology = *routes_->topology;
-    const ub_notices notices(topology, config_.ub, config_.faults);
-    for (const ub_faulty_link& f : faulty_links(config_, topology)) {
+    const std::vector<ub_faulty_link> faulty = faulty_links(config_, topology);
+    const bool bit_errors =
+        config_.ub.bit_error_rate > 0 ||
+        std::any_of(faulty.begin(), faulty.end(), [](const auto& f) { return f.fault->bit_error_rate.has_value(); });
+    i.fall_backs = std::make_unique<ub_fall_backs>(*i.fabric, i.time, topology, notices_, config_.faults, bit_errors);
+    i.fabric->set_fall_back_listener(i.fall_backs.get());
+    for (const ub_faulty_link& f : faulty) {
         const std::uint64_t at_ps = f.fault->at.value();
         if (f.fault->bit_error_rate)
             continue; // the fabric has been told when it was built
@@ -141,10 +153,13 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
             at_ps == 0 ? down_from_the_start(i, l) : i.fabric->fail_link_at(l, at_ps);
         const std::vector<ub_notice> all = at_ps == 0 && !f.fault->until
                                                ? std::vector<ub_notice>{}
-                                               : notices.of(f.link, routes_->sources_over(f.link));
+                                               : notices_.of(f.link, routes_->sources_over(f.link));
         for (const ub_notice& n : at_ps == 0 ? std::vector<ub_notice>{} : all)
             for (const std::uint32_t l : {f.link, f.reverse})
                 i.fabric->exclude_at(n.source, l, at_ps + n.after_ps);
+        if (at_ps != 0)
+            i.fall_backs->add(f.link, at_ps, notices_.detection_ps(),
+                              f.fault->until ? f.fault->until->value() : k_never_ps, sources_of(all));
         if (!f.fault->until)
             continue;
         for (const std::uint32_t l : {f.link, f.reverse})
@@ -218,6 +233,21 @@ std::vector<std::string> ub_machine::interruptions_to_come() const
     return all;
 }
 
+/// Resends cost the rate that they take, and tell that a wait is shorter than the way. One lost acknowledgement may stand for many.
+std::vector<std::string> ub_machine::warnings() const
+{
+    const ub_fabric& ub = *now().fabric;
+    const std::uint64_t resent = ub.sum(&ub_endpoint::resent);
+    const std::uint64_t in_vain = ub.sum(&ub_endpoint::duplicates_dropped);
+    const std::uint64_t lost = ub.engine().dropped() + ub.sum(&ub_endpoint::corrupted_dropped);
+    if (in_vain <= lost * config_.ub.rtp_packets_per_ack)
+        return {};
+    return {fmt::format(
+        "ub.rtp_timeout = {}: {} packets were sent again, {} of them although the first copy arrived, and {} "
+        "were lost. Acknowledgements take longer than the time-out under this load; a longer one avoids it.",
+        to_string(config_.ub.rtp_timeout), resent, in_vain, lost)};
+}
+
 bool ub_machine::tells_failure(const fabric_engine&, const link_failure& failure) const
 {
     const bool in_time = failure.at_ps == 0 && !failure.hindered;
@@ -249,10 +279,15 @@ void ub_machine::link_given_up(incarnation& i, std::uint32_t link, std::uint64_t
         return; // with its way back
     i.given_up.push_back(l);
     i.fabric->fail_link_at(topology.reverse_of(l), now_ps);
-    const ub_notices notices(topology, config_.ub, config_.faults);
-    for (const ub_notice& n : notices.of(l, routes_->sources_over(l)))
+    std::vector<std::uint32_t> affected = routes_->sources_over(l);
+    const std::vector<std::uint32_t> fallen_back = i.fall_backs->users_of(l);
+    affected.insert(affected.end(), fallen_back.begin(), fallen_back.end());
+    std::sort(affected.begin(), affected.end());
+    affected.erase(std::unique(affected.begin(), affected.end()), affected.end());
+    for (const ub_notice& n : notices_.of(l, affected))
         for (const std::uint32_t both : {l, topology.reverse_of(l)})
-            i.fabric->exclude_at(n.source, both, now_ps + n.after_ps - config_.ub.detection.value());
+            i.fabric->exclude_at(n.source, both, now_ps + n.after_ps - notices_.detection_ps());
+    i.fall_backs->add(l, now_ps, 0, k_never_ps, affected); // it is detected
 }
 
 /// What is left on the timeline then are credits, timers that nobody needs, and faults to come.

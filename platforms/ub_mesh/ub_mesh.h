@@ -9,6 +9,7 @@
 #include "hw/ub/ub_config.h"
 #include "hw/ub/ub_fabric.h"
 #include "hw/ub/ub_idle_port.h"
+#include "platforms/ub_mesh/ub_fall_backs.h"
 #include "platforms/ub_mesh/ub_faults.h"
 #include "platforms/ub_mesh/ub_group_port.h"
 #include "platforms/ub_mesh/ub_shape.h"
@@ -112,6 +113,9 @@ private:
     std::vector<config_problem> shape_problems() const;
     void check_workload(std::vector<config_problem>& problems) const;
     void check_burst(std::vector<config_problem>& problems) const;
+    void check_transport(std::vector<config_problem>& problems) const;
+    /// Of the last of all packets that an NPU's controllers keep, without anybody else's traffic.
+    std::uint64_t loaded_round_trip_ps() const;
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
 };
 
@@ -152,6 +156,7 @@ public:
     std::uint64_t interrupted_at_ps() const override;
     restart_plan restart() override;
     std::vector<std::string> interruptions_to_come() const override;
+    std::vector<std::string> warnings() const override;
     bool tells_failure(const fabric_engine& fabric, const link_failure& failure) const override;
     bool resends() const override { return config_.ub.transport == ub_transport::rtp; }
     std::vector<chip*> chips_of_all_restarts() const override;
@@ -170,6 +175,7 @@ private:
         timeline time;
         packet_pool pool;
         std::unique_ptr<ub_fabric> fabric;
+        std::unique_ptr<ub_fall_backs> fall_backs;
         std::vector<std::unique_ptr<ub_idle_port>> idle_ports;
         std::vector<std::unique_ptr<ub_group_port>> group_ports;
         std::vector<std::unique_ptr<chip>> chips;
@@ -195,6 +201,7 @@ private:
 
     ub_mesh_config config_;
     std::shared_ptr<const ub_routes> routes_;
+    ub_notices notices_;
     std::vector<interruption> interruptions_; ///< in order of time
     std::vector<std::unique_ptr<incarnation>> incarnations_;
     std::size_t present_ = 0;

@@ -4,18 +4,18 @@
 // What the YAML of a UB-Mesh machine means: checks that need more than one section.
 #include "firmware/collectives/supports.h"
 #include "platforms/ub_mesh/ub_mesh.h"
+#include "platforms/workload/machine_checks.h"
 #include "platforms/workload/workload_checks.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace weft {
 
 namespace {
 constexpr std::uint32_t k_most_ranks = 8192;
 constexpr std::uint64_t k_longest_cable_ps = 100'000'000;
-constexpr std::uint64_t k_most_burst_bytes = 64ull << 20;
-constexpr std::uint64_t k_longest_transmission_ps = 4'000'000'000; // the fabric holds it in 32 bits of picoseconds
 constexpr std::uint64_t k_much_host_memory = 16ull << 30;
 
 bool failed_from_the_start(const ub_faults_config& faults)
@@ -219,6 +219,14 @@ std::vector<config_problem> ub_mesh_config::validate() const
         return p;
     check_workload(p);
     check_burst(p);
+    check_transport(p);
+    check_receive_buffer(npu.dma.receive_buffer, ub.format(), "npu.dma.receive_buffer", p);
+    std::set<std::uint64_t> restarts; // each has NPUs of its own
+    for (const ub_npu_fault_config& f : faults.npus)
+        if (f.at.value() != 0)
+            restarts.insert(f.at.value());
+    check_stacks(npu.core.stack, ranks() * (1 + restarts.size()),
+                 restarts.empty() ? "NPUs" : "NPUs before and after restarts", "npu.core.stack", p);
     return p;
 }
 
@@ -262,15 +270,42 @@ void ub_mesh_config::check_workload(std::vector<config_problem>& p) const
     check_host_memory(run, ranks(), "HBMs", k_much_host_memory, p);
 }
 
+/// The last packet that an NPU's controllers may keep waits for all others: its acknowledgement cannot come before they have left.
+void ub_mesh_config::check_transport(std::vector<config_problem>& p) const
+{
+    if (ub.transport != ub_transport::rtp)
+        return;
+    const std::uint64_t loaded_ps = loaded_round_trip_ps();
+    if (ub.rtp_timeout.value() < loaded_ps)
+        p.push_back(
+            {severity::warning, "ub.rtp_timeout",
+             fmt::format(
+                 "is {}, but with rtp_send_buffer = {} packets on their way an acknowledgement takes {} or more: until "
+                 "round trips have been measured, packets may be sent again that were not lost.",
+                 to_string(ub.rtp_timeout), ub.rtp_send_buffer, rounded_text(duration(loaded_ps)))});
+}
+
+std::uint64_t ub_mesh_config::loaded_round_trip_ps() const
+{
+    const ub_topology topology(mesh, cables);
+    const std::uint32_t router = topology.npu_router(0);
+    std::uint32_t lanes = 0;
+    for (std::uint32_t port = 0; port < topology.ports(router); ++port)
+        if (const std::uint32_t l = topology.out_link(router, port); l != ub_topology::k_none)
+            lanes += topology.plan().links[l].lanes;
+    const std::uint64_t kept = 2ull * ub.rtp_send_buffer; // of both controllers
+    const std::uint64_t queue_ps = wire_rate(ub.link_rate(std::max(1u, lanes)))
+                                       .time_ps(kept * ub.format().wire_bytes_of_one(ub.max_payload.value()));
+    // There and back with one relay, at zero load.
+    const std::uint64_t way_ps = 3 * ub.npu_latency.value() + 2 * (ub.mac_latency.value() + cables.backplane.value());
+    return queue_ps + 2 * way_ps + ub.rtp_ack_delay.value();
+}
+
 void ub_mesh_config::check_burst(std::vector<config_problem>& p) const
 {
-    if (burst_payload() > k_most_burst_bytes) {
-        p.push_back(
-            {severity::error, "burst",
-             fmt::format("is {} of ub.max_payload = {}, {} in one transaction; must be at most 64 MiB.",
-                         to_string(run.burst), to_string(ub.max_payload), to_string(data_size(burst_payload())))});
+    if (!check_burst_fits(run.burst, ub.max_payload, fmt::format("of ub.max_payload = {}", to_string(ub.max_payload)),
+                          ub.format(), ub.link_rate(1), "one lane", p))
         return;
-    }
     if (run.burst.value() > 1 && (ub.paths != ub_path_use::shortest || exchanges_directly(run)))
         p.push_back(
             {severity::warning, "burst",
@@ -281,12 +316,6 @@ void ub_mesh_config::check_burst(std::vector<config_problem>& p) const
                                                            : "times over several paths",
                          ub.paths == ub_path_use::shortest ? "write burst: 1 packet."
                                                            : "write burst: 1 packet, or ub.paths: shortest.")});
-    const bandwidth slowest = ub.link_rate(1);
-    const std::uint64_t transmission = wire_rate(slowest).time_ps(ub.format().wire_bytes(burst_payload()));
-    if (transmission > k_longest_transmission_ps)
-        p.push_back({severity::error, "burst",
-                     fmt::format("is {}, which take {} on one lane of {}; must take at most 4 ms.",
-                                 to_string(run.burst), rounded_text(duration(transmission)), to_string(slowest))});
 }
 
 } // namespace weft

@@ -8,6 +8,7 @@
 //   hop_by_hop  every device tells its neighbours, after its control plane has worked on it:
 //               failure + detection + min over the ways of sum(wire + flood_per_hop) + flood_per_hop at the source + table_write
 //
+// Who falls back to the link because others are down is told as well: ub_fall_backs.h.
 // Notices are times, not packets: they are a cell each, on the management VL, and take the way of least latency at zero load.
 // Source of the mechanisms: the paper (Q); of the times: assumed, see ub_faults_config.
 #pragma once
@@ -35,6 +36,7 @@ public:
 
     /// Sources that use the link or its reverse, in order, and when they stop. Empty with notification: none.
     std::vector<ub_notice> of(std::uint32_t link, const std::vector<std::uint32_t>& affected) const;
+    std::uint64_t detection_ps() const { return ub_.detection.value(); } ///< part of every notice's time
     /// The last of them; 0 when there are none.
     static std::uint64_t last_after_ps(const std::vector<ub_notice>& notices);
 

@@ -114,6 +114,8 @@ run_outcome collective_runner::run()
     outcome_.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
     outcome_.simulated_time_ps = end_ps_;
     outcome_.warnings = link_failure_warnings(machine_, end_ps_, outcome_.failure.empty());
+    for (std::string& warning : machine_.warnings())
+        outcome_.warnings.push_back(std::move(warning));
     if (outcome_.failure.empty())
         for (const std::string& what : machine_.interruptions_to_come())
             outcome_.warnings.push_back(
@@ -613,10 +615,15 @@ void collective_runner::fill_inputs(const collective_case& c, const rank_groups&
 {
     const std::uint32_t ranks = machine_.data_ranks();
     const std::uint64_t element = abi::element_bytes(c.type);
-    const auto each_span = [](hbm& memory, std::uint64_t offset, std::uint64_t bytes, auto&& fill) {
+    const auto each_span = [this](hbm& memory, std::uint64_t offset, std::uint64_t bytes, auto&& fill) {
         for (std::uint64_t done = 0; done < bytes && !stop_requested();) {
             std::uint64_t got = 0;
             std::uint8_t* to = memory.span_for_write(offset + done, bytes - done, got);
+            if (to == nullptr || got == 0)
+                throw bug(name(), kernel_now_ps(),
+                          fmt::format("the host writes {} B at {:#x} of {}, which ends before: a platform has let a "
+                                      "workload pass that does not fit",
+                                      bytes, offset, memory.name()));
             fill(done, to, got);
             done += got;
         }

@@ -81,6 +81,8 @@ public:
     virtual restart_plan restart() { throw bug("machine", 0, "restart of a machine that is never interrupted"); }
     /// Interruptions that have not come yet, as the start of a sentence: "npu(p0,r0,b1,3) fails at 60 us".
     virtual std::vector<std::string> interruptions_to_come() const { return {}; }
+    /// What the user should know of a run that has ended, beside failures of links: a sentence each, the key of the file first.
+    virtual std::vector<std::string> warnings() const { return {}; }
     /// Whether users hear of the effect of this failure: not where it is part of another fault, or routing knew of it in time.
     virtual bool tells_failure(const fabric_engine& fabric, const link_failure& failure) const
     {

@@ -40,11 +40,19 @@ void check_collectives(const run_config& run, const workload_ground& ground, std
                 continue;
             problems.push_back(
                 {severity::error, spec.sizes.empty() ? key + ".range.to" : key + ".sizes",
-                 fmt::format("{} of {} needs {} of HBM per chip, but {}.", name_of(spec.op),
-                             to_string(data_size(c.size_bytes)), to_string(data_size(need)), ground.room_text)});
+                 fmt::format("{} of {} needs {} of {}, but {}.", name_of(spec.op), to_string(data_size(c.size_bytes)),
+                             to_string(data_size(need)), ground.memory, ground.room_text)});
             break;
         }
     }
+    if (!run.training_step || !is_sound(*run.training_step))
+        return;
+    const training_step_config& step = *run.training_step;
+    if (step.buffer_bytes() > ground.room_bytes)
+        problems.push_back(
+            {severity::error, step.groups.empty() ? "training_step.exchanges" : "training_step.groups",
+             fmt::format("need {} of {}{}, but {}.", rounded_text(data_size(step.buffer_bytes())), ground.memory,
+                         step.groups.empty() ? "" : " together with the exchanges", ground.room_text)});
 }
 
 void check_host_memory(const run_config& run, std::uint32_t ranks, const char* memories, std::uint64_t much_bytes,

@@ -43,8 +43,8 @@ TEST_CASE("a link that fails in mid-run leaves the cost of an event what it was"
     const queue_work faulty = work_of(config);
     CHECK_FALSE(healthy.failed);
     CHECK_FALSE(faulty.failed);
-    fmt::print("events {:.0f} and with the fault {:.0f}; moves in the queue per event {:.2f} and {:.2f}\n", healthy.events,
-               faulty.events, healthy.moves / healthy.events, faulty.moves / faulty.events);
+    fmt::print("events {:.0f} and with the fault {:.0f}; moves in the queue per event {:.2f} and {:.2f}\n",
+               healthy.events, faulty.events, healthy.moves / healthy.events, faulty.moves / faulty.events);
     CHECK(faulty.events < 1.5 * healthy.events);
     CHECK(healthy.moves < 8 * healthy.events);
     CHECK(faulty.moves < 8 * faulty.events);

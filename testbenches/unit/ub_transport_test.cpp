@@ -16,31 +16,33 @@ using namespace weft;
 
 TEST_CASE("rtp sender: a full window, cumulative and selective acknowledgement")
 {
-    rtp_sender s(8, 100, 3);
+    rtp_round_trip all;
+    rtp_sender s(8, 100, 3, all);
     for (std::uint32_t i = 0; i < 8; ++i)
         CHECK(s.push(100 + i, 0, i) == i);
     CHECK(s.full());
     std::vector<std::uint32_t> released;
     const auto release = [&](const rtp_sender::slot& slot) { released.push_back(slot.packet); };
-    s.acknowledge({0, 0, 0b1010'0000}, 10, release); // 5 and 7
+    s.acknowledge({0, 0, 0b1010'0000}, 10, 1, release); // 5 and 7
     CHECK(released == std::vector<std::uint32_t>{105, 107});
     CHECK(s.full());
-    s.acknowledge({3, 0, 0b1010'0111}, 11, release); // 0, 1, 2; 5 and 7 again
+    s.acknowledge({3, 0, 0b1010'0111}, 11, 1, release); // 0, 1, 2; 5 and 7 again
     CHECK(released == std::vector<std::uint32_t>{105, 107, 100, 101, 102});
     CHECK(s.base() == 3);
     CHECK_FALSE(s.full());
-    s.acknowledge({6, 0, 0}, 12, release);
+    s.acknowledge({6, 0, 0}, 12, 1, release);
     CHECK(s.base() == 6);
-    s.acknowledge({8, 0, 0}, 13, release);
+    s.acknowledge({8, 0, 0}, 13, 1, release);
     CHECK(s.empty());
     CHECK(released.size() == 8);
-    s.acknowledge({50, 0, ~0ull}, 14, release); // numbers that were never sent
+    s.acknowledge({50, 0, ~0ull}, 14, 1, release); // numbers that were never sent
     CHECK(s.base() == 8);
 }
 
 TEST_CASE("rtp sender: waits double, and after the last try in vain the destination is unreachable")
 {
-    rtp_sender s(4, 100, 3);
+    rtp_round_trip all;
+    rtp_sender s(4, 100, 3, all);
     s.push(1, 0, 1000);
     std::vector<std::uint64_t> sent_again;
     std::uint64_t now = 1000;
@@ -52,16 +54,51 @@ TEST_CASE("rtp sender: waits double, and after the last try in vain the destinat
     CHECK(sent_again == std::vector<std::uint64_t>{1100, 1300});
     CHECK(now == 1700);
     // While others are acknowledged, it is tried on.
-    rtp_sender t(4, 100, 3);
+    rtp_sender t(4, 100, 3, all);
     t.push(1, 0, 0);
     for (int i = 0; i < 20; ++i) {
         now = t.next_deadline_ps();
         const std::uint32_t psn = t.push(2, 0, now - 1);
-        t.acknowledge({0, psn & ~63u, std::uint64_t{1} << (psn & 63)}, now - 1, [](const rtp_sender::slot&) {});
+        t.acknowledge({0, psn & ~63u, std::uint64_t{1} << (psn & 63)}, now - 1, 1, [](const rtp_sender::slot&) {});
         REQUIRE(t.expire(now, [](std::uint32_t, rtp_sender::slot&) {}));
         if (t.full())
             break;
     }
+}
+
+TEST_CASE("rtp sender: the wait is twice the longest round trip of late and never below the configured one")
+{
+    rtp_round_trip all;
+    rtp_sender s(8, 100, 3, all), other(8, 100, 3, all);
+    const auto nothing = [](const rtp_sender::slot&) {};
+    CHECK(s.wait_ps() == 100);
+    s.push(1, 0, 0);
+    s.acknowledge({1, 0, 0}, 80, 1, nothing);
+    CHECK(s.wait_ps() == 160);
+    CHECK(other.wait_ps() == 160); // the same controller
+    // What was sent before the round trips grew waits as long as they ask for now.
+    s.push(3, 0, 2000);
+    CHECK(s.next_deadline_ps() == 2160);
+    other.push(1, 0, 2000);
+    other.acknowledge({1, 0, 0}, 2140, 1, nothing);
+    CHECK(s.next_deadline_ps() == 2280);
+    CHECK(s.expire(2160, [](std::uint32_t, rtp_sender::slot&) { FAIL("sent again before its time"); }));
+    // Karn: an acknowledgement of what was sent twice tells nothing.
+    unsigned resent = 0;
+    CHECK(s.expire(2280, [&](std::uint32_t, rtp_sender::slot&) { ++resent; }));
+    CHECK(resent == 1);
+    CHECK(s.next_deadline_ps() == 2280 + 2 * 280);
+    s.acknowledge({2, 0, 0}, 2281, 1, nothing);
+    CHECK(all.wait_ps() == 280);
+    // The peak fades: by 1/24 in a round trip, so to half in 17, and as slowly where one has many packets.
+    for (std::uint32_t i = 0; i < 17; ++i)
+        all.sample(1, 1);
+    CHECK(all.wait_ps() < 140);
+    CHECK(all.wait_ps() > 130);
+    for (std::uint32_t i = 0; i < 17; ++i)
+        all.sample(1, 1000);
+    CHECK(all.wait_ps() > 130);
+    CHECK(s.wait_ps() == 160); // what this destination had
 }
 
 TEST_CASE("rtp: whatever is lost, delayed and doubled between both ends, every packet arrives once")
@@ -69,7 +106,8 @@ TEST_CASE("rtp: whatever is lost, delayed and doubled between both ends, every p
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         traffic_random random(seed);
         const std::uint32_t window = 1u << (2 + random.below(7)), packets = 1500;
-        rtp_sender s(window, 50, 30);
+        rtp_round_trip all;
+        rtp_sender s(window, 50, 30, all);
         rtp_receiver r(window);
         struct flying {
             bool is_ack;
@@ -97,7 +135,7 @@ TEST_CASE("rtp: whatever is lost, delayed and doubled between both ends, every p
                 const flying f = wire.begin()->second;
                 wire.erase(wire.begin());
                 if (f.is_ack) {
-                    s.acknowledge(f.ack, now, [&](const rtp_sender::slot&) { ++released; });
+                    s.acknowledge(f.ack, now, 1, [&](const rtp_sender::slot&) { ++released; });
                 } else {
                     if (r.accept(f.psn))
                         ++delivered[f.psn];
@@ -119,7 +157,8 @@ TEST_CASE("rtp: whatever is lost, delayed and doubled between both ends, every p
 
 TEST_CASE("rtp: after a channel is given up, nothing of its past is taken for new")
 {
-    rtp_sender s(64, 100, 2);
+    rtp_round_trip all;
+    rtp_sender s(64, 100, 2, all);
     rtp_receiver r(64);
     for (std::uint32_t i = 0; i < 10; ++i)
         s.push(i, 0, 0);
