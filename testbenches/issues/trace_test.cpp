@@ -123,7 +123,7 @@ workload:
 name: a
 mesh: {boards: 2, npus: 4}
 faults:
-  npus: [{npu: "npu(p0,r0,b0,3)", at: 30 us}]
+  npus: [{npu: "npu(p0,r0,b0,3)", at: 10 us}]
   take_over: 1 ms
 workload:
   - {op: all_to_all, sizes: [256 KiB]}
@@ -174,9 +174,9 @@ workload:
 TEST_CASE("a trace without records says so")
 {
     const program_folder folder;
-    folder.write("a.yaml", "platform: tpu_pod\nname: a\nmesh: {rows: 2, cols: 2}\ntime_limit: 1 ns\n"
+    folder.write("a.yaml", "platform: tpu_pod\nname: a\nmesh: {rows: 2, cols: 2}\ntime_limit: 1 us\n"
                            "workload: [{op: all_gather, sizes: [4 KiB]}]\n");
     CHECK(folder.weft("run a.yaml --trace t.json") == 1);
-    CHECK_THAT(folder.read("out"), Contains("(no records: nothing moved"));
+    CHECK_THAT(folder.read("stdout"), Contains("(no records: nothing moved"));
     CHECK(json::parse(folder.read("t.json")).at("traceEvents").size() < 20);
 }

@@ -112,7 +112,7 @@ private:
         const std::set<std::uint64_t> usual{v};
         if (v == 0)
             return {1, 2, 1000, 1'000'000, 20'000'000, 1'000'000'000};
-        for (const std::uint64_t o : {v * 2, v / 2, v * 10, v / 10, v / 100, v / 1000, v / 10000, v / 1'000'000, v * 1000, v + 1, v - 1,
+        for (const std::uint64_t o : {v * 2, v / 2, v * 10, v / 10, v / 100, v / 1000, v / 10000, v / 1'000'000, v / 10'000'000, v * 1000, v + 1, v - 1,
                                       v / 3, std::uint64_t{1}, std::uint64_t{0}})
             if (usual.count(o) == 0 && std::find(all.begin(), all.end(), o) == all.end())
                 all.push_back(o);
