@@ -43,8 +43,8 @@ public:
     /// Exit code; what it says is in "stdout" and "stderr".
     int weft(const std::string& arguments) const
     {
-        const int status =
-            std::system(fmt::format("cd {} && timeout 300 {} {} > stdout 2> stderr", dir_, WEFT_PROGRAM, arguments).c_str());
+        const int status = std::system(
+            fmt::format("cd {} && timeout 300 {} {} > stdout 2> stderr", dir_, WEFT_PROGRAM, arguments).c_str());
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
 

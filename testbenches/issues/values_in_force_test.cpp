@@ -54,7 +54,9 @@ TEST_CASE("the resolved configuration of SwitchML shows the rates in force")
     CHECK(folder.read("stderr").empty());
     // A rate of a part that is its default, but not that of the network, is not taken in silence.
     CHECK(folder.weft("check a.yaml --set \"worker.nic.rate=100 Gbps\"") == 0);
-    CHECK_THAT(folder.read("stderr"), Contains("--set") && Contains("worker.nic.rate: is set, but nothing uses it: it applies only as network.rate"));
+    CHECK_THAT(folder.read("stderr"),
+               Contains("--set") &&
+                   Contains("worker.nic.rate: is set, but nothing uses it: it applies only as network.rate"));
     CHECK(folder.weft("check a.yaml --set \"worker.nic.rate=25 Gbps\"") == 2);
 }
 
@@ -70,7 +72,9 @@ TEST_CASE("memory traffic has one name in table and statistics and is called wha
     for (const auto& [name, value] : stats)
         CHECK(name.rfind("hbm", 0) != 0);
 
-    folder.write("a.yaml", "platform: tpu_pod\nname: a\nmesh: {rows: 2, cols: 2}\nworkload: [{op: all_gather, sizes: [4 KiB]}]\n");
+    folder.write(
+        "a.yaml",
+        "platform: tpu_pod\nname: a\nmesh: {rows: 2, cols: 2}\nworkload: [{op: all_gather, sizes: [4 KiB]}]\n");
     REQUIRE(folder.weft("run a.yaml") == 0);
     CHECK_THAT(folder.read("stdout"), Contains("\nHBM traffic "));
     stats = stats_of(folder);

@@ -22,7 +22,8 @@ struct key_exception {
         const std::string k = key;
         if (k[0] != '*')
             return k == doc_path;
-        return doc_path.size() >= k.size() - 1 && doc_path.compare(doc_path.size() - (k.size() - 1), k.size() - 1, k, 1) == 0;
+        return doc_path.size() >= k.size() - 1 &&
+               doc_path.compare(doc_path.size() - (k.size() - 1), k.size() - 1, k, 1) == 0;
     }
 };
 
