@@ -102,10 +102,15 @@ void config_reading::add_unused(const std::string& path, const std::string& key,
         }
         found = std::move(next);
     }
+    const auto refused = [&](const std::string& key_path) { // then that is what is wrong with it
+        return std::any_of(problems_.begin(), problems_.end(),
+                           [&](const problem& p) { return p.level == severity::error && p.key_path == key_path; });
+    };
     for (const std::string& key_path : found)
-        weft::add_problem(document_, problems_, key_path,
-                          fmt::format("is set, but nothing uses it: it applies only {}. Leave it out.", only),
-                          severity::warning);
+        if (!refused(key_path))
+            weft::add_problem(document_, problems_, key_path,
+                              fmt::format("is set, but nothing uses it: it applies only {}. Leave it out.", only),
+                              severity::warning);
 }
 
 bool config_reading::failed(const std::string& key_path) const

@@ -111,6 +111,7 @@ public:
     }
 
     std::string damaged(std::uint64_t n, const std::string& text) const { return mutator(seed_ * 1'000'003 + n)(text); }
+    std::mt19937_64 random(std::uint64_t n) const { return std::mt19937_64(seed_ * 1'000'003 + n); }
     std::uint64_t cases_with(int code) const { return codes_[code]; }
 
 private:

@@ -40,11 +40,11 @@ public:
         text << std::ifstream(dir_ + "/" + name, std::ios::binary).rdbuf();
         return text.str();
     }
-    /// Exit code; what it says is in "out" and "err".
+    /// Exit code; what it says is in "stdout" and "stderr".
     int weft(const std::string& arguments) const
     {
-        const int status =
-            std::system(fmt::format("cd {} && timeout 300 {} {} > out 2> err", dir_, WEFT_PROGRAM, arguments).c_str());
+        const int status = std::system(
+            fmt::format("cd {} && timeout 300 {} {} > stdout 2> stderr", dir_, WEFT_PROGRAM, arguments).c_str());
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
 

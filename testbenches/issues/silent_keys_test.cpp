@@ -19,18 +19,20 @@ std::string message_of(const std::string& text) { return cli::read_platform_text
 
 const std::string k_tpu = "platform: tpu_pod\nmesh: {rows: 2, cols: 2}\n";
 const std::string k_ub = "platform: ub_mesh\nmesh: {boards: 1, npus: 4, backplane: false}\n";
-const std::string k_switchml = "platform: switchml\nworkers: 4\njob: {slots: 64}\n";
+const std::string k_switchml = "platform: switchml\nworkers: 4\nnetwork: {rate: 10 Gbps}\njob: {slots: 64}\n";
 const std::string k_ring = "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB]}]\n";
-const std::string k_by_switch = "workload: [{op: all_reduce, algorithms: [switchml], types: [int32], sizes: [4 KiB]}]\n";
+const std::string k_by_switch =
+    "workload: [{op: all_reduce, algorithms: [switchml], types: [int32], sizes: [4 KiB]}]\n";
 
 } // namespace
 
 TEST_CASE("a key that nothing uses is a warning with file and line and column")
 {
-    CHECK(message_of(k_ub + k_ring + "ub: {rtp_window: 8}\n") ==
-          "a.yaml:4:18: warning: ub.rtp_window: is set, but nothing uses it: it applies only with transport: rtp. Leave it out.\n"
-          "    ub: {rtp_window: 8}\n"
-          "                     ^\n");
+    CHECK(
+        message_of(k_ub + k_ring + "ub: {rtp_window: 8}\n") ==
+        "a.yaml:4:18: warning: ub.rtp_window: is set, but nothing uses it: it applies only with transport: rtp. Leave it out.\n"
+        "    ub: {rtp_window: 8}\n"
+        "                     ^\n");
     struct entry {
         std::string text;
         std::string key;
@@ -43,25 +45,31 @@ TEST_CASE("a key that nothing uses is a warning with file and line and column")
          "faults.flood_per_hop", "with notification: hop_by_hop"},
         {k_ub + "workload: [{op: all_gather, sizes: [4 KiB], transposed: true}]\n", "workload.0.transposed",
          "on a mesh of rows and columns"},
-        {k_switchml + "workload: [{op: all_reduce, algorithms: [switchml], types: [int32], sizes: [4 KiB], transposed: true}]\n",
+        {k_switchml +
+             "workload: [{op: all_reduce, algorithms: [switchml], types: [int32], sizes: [4 KiB], transposed: true}]\n",
          "workload.0.transposed", "on a mesh of rows and columns"},
         {k_tpu + "workload: [{op: all_to_all, sizes: [4 KiB], chunk: 1 KiB}]\n", "workload.0.chunk", "not all_to_all"},
-        {k_tpu + "workload: [{op: all_gather, sizes: [4 KiB], redops: [max], root: 1}]\n", "workload.0.root", "for broadcast"},
-        {k_tpu + k_ring + "chip: {core: {clock_read: 5 cycles}}\n", "chip.core.clock_read", "where firmware reads the clock"},
+        {k_tpu + "workload: [{op: all_gather, sizes: [4 KiB], redops: [max], root: 1}]\n", "workload.0.root",
+         "for broadcast"},
+        {k_tpu + k_ring + "chip: {core: {clock_read: 5 cycles}}\n", "chip.core.clock_read",
+         "where firmware reads the clock"},
         {k_switchml + k_ring + "switch: {recirculation_queue: 4 KiB}\n", "switch.recirculation_queue",
          "for algorithms by the switch"},
-        {k_switchml + k_by_switch + "worker: {dma: {queues: 4}}\n", "worker.dma", "for algorithms over the lossless network"},
+        {k_switchml + k_by_switch + "worker: {dma: {queues: 4}}\n", "worker.dma",
+         "for algorithms over the lossless network"},
     };
     for (const entry& c : cases) {
         const std::string message = message_of(c.text);
         INFO(c.text << message);
-        CHECK_THAT(message, Contains("warning: " + c.key + ": is set, but nothing uses it: it applies only ") && Contains(c.only));
+        CHECK_THAT(message, Contains("warning: " + c.key + ": is set, but nothing uses it: it applies only ") &&
+                                Contains(c.only));
         CHECK(message.find("a.yaml:") == 0);
     }
     // Keys that never did anything are gone.
     CHECK_THAT(message_of(k_ub + k_ring + "ub: {cpu_latency: 1 us}\n"), Contains("ub.cpu_latency: unknown key"));
     CHECK_THAT(message_of(k_ub + k_ring + "ub: {nic_latency: 1 us}\n"), Contains("ub.nic_latency: unknown key"));
-    CHECK_THAT(message_of(k_tpu + k_ring + "chip: {core: {log_line: 5 cycles}}\n"), Contains("chip.core.log_line: unknown key"));
+    CHECK_THAT(message_of(k_tpu + k_ring + "chip: {core: {log_line: 5 cycles}}\n"),
+               Contains("chip.core.log_line: unknown key"));
     // The same keys where they are used.
     CHECK(message_of(k_ub + k_ring + "ub: {transport: rtp, rtp_window: 8}\n").empty());
     CHECK(message_of(k_switchml + k_by_switch + "worker: {core: {clock_read: 5 cycles}}\n").empty());
@@ -72,7 +80,8 @@ TEST_CASE("polled registers and rv64 cores: what only native cores use is a warn
     const std::string text = k_tpu + k_ring + "chip: {core: {model: rv64, poll_interval: 9 cycles}}\n";
     if (cli::read_platform_text(k_tpu + k_ring + "chip: {core: {model: rv64}}\n", "a.yaml").platform == nullptr)
         return; // no engine
-    CHECK_THAT(message_of(text), Contains("chip.core.poll_interval: is set, but nothing uses it: it applies only with model: native"));
+    CHECK_THAT(message_of(text),
+               Contains("chip.core.poll_interval: is set, but nothing uses it: it applies only with model: native"));
 }
 
 TEST_CASE("keys do something or are warned about: a sample of all modes")

@@ -45,8 +45,7 @@ trace trace_of(const std::string& text)
         if (e.at("ph") == "M" && e.at("name") == "thread_name")
             names[track] = e.at("args").at("name");
         if (e.at("ph") == "X")
-            slices[track].push_back(
-                {nanoseconds(e.at("ts")), nanoseconds(e.at("ts")) + nanoseconds(e.at("dur"))});
+            slices[track].push_back({nanoseconds(e.at("ts")), nanoseconds(e.at("ts")) + nanoseconds(e.at("dur"))});
     }
     for (const json& e : events)
         if (e.at("ph") == "i")
@@ -54,8 +53,9 @@ trace trace_of(const std::string& text)
     for (auto& [track, all] : slices) {
         const std::string name = processes[track.first] + " / " + names[track];
         CHECK(!names[track].empty());
-        std::stable_sort(all.begin(), all.end(),
-                         [](const slice& a, const slice& b) { return a.start < b.start || (a.start == b.start && a.end > b.end); });
+        std::stable_sort(all.begin(), all.end(), [](const slice& a, const slice& b) {
+            return a.start < b.start || (a.start == b.start && a.end > b.end);
+        });
         std::vector<double> open; // ends of the slices around
         for (const slice& s : all) {
             while (!open.empty() && open.back() <= s.start)
@@ -123,7 +123,7 @@ workload:
 name: a
 mesh: {boards: 2, npus: 4}
 faults:
-  npus: [{npu: "npu(p0,r0,b0,3)", at: 30 us}]
+  npus: [{npu: "npu(p0,r0,b0,3)", at: 10 us}]
   take_over: 1 ms
 workload:
   - {op: all_to_all, sizes: [256 KiB]}
@@ -165,8 +165,9 @@ workload:
         CHECK((lost > 0) == lossy);
     };
     check("job: {slots: 64}\n", false);
-    check("job: {slots: 64, timeout: 200 us}\nnetwork: {cable: {impairments: {loss: 0.05, duplication: 0.05, reordering: 0.05}}}\n",
-          true);
+    check(
+        "job: {slots: 64, timeout: 200 us}\nnetwork: {cable: {impairments: {loss: 0.05, duplication: 0.05, reordering: 0.05}}}\n",
+        true);
     check("job: {transport: rdma, slots: 64, packets_per_message: 4}\nworker: {cores: 1}\n", false);
     check("tree: [2, 2]\njob: {slots: 64}\n", false);
 }
@@ -174,9 +175,9 @@ workload:
 TEST_CASE("a trace without records says so")
 {
     const program_folder folder;
-    folder.write("a.yaml", "platform: tpu_pod\nname: a\nmesh: {rows: 2, cols: 2}\ntime_limit: 1 ns\n"
+    folder.write("a.yaml", "platform: tpu_pod\nname: a\nmesh: {rows: 2, cols: 2}\ntime_limit: 1 us\n"
                            "workload: [{op: all_gather, sizes: [4 KiB]}]\n");
     CHECK(folder.weft("run a.yaml --trace t.json") == 1);
-    CHECK_THAT(folder.read("out"), Contains("(no records: nothing moved"));
+    CHECK_THAT(folder.read("stdout"), Contains("(no records: nothing moved"));
     CHECK(json::parse(folder.read("t.json")).at("traceEvents").size() < 20);
 }

@@ -41,7 +41,7 @@ TEST_CASE("the resolved configuration of SwitchML shows the rates in force")
     const program_folder folder;
     folder.write("a.yaml", k_switchml);
     REQUIRE(folder.weft("check a.yaml --resolved") == 0);
-    const std::string resolved = folder.read("out");
+    const std::string resolved = folder.read("stdout");
     CHECK_THAT(resolved, Contains("\n    rate: 10 Gbps") && Contains("\n  port_rate: 10 Gbps"));
     CHECK_THAT(resolved, !Contains("rate: 100 Gbps  # Line rate") && !Contains("port_rate: 100 Gbps"));
     REQUIRE(folder.weft("run a.yaml --quiet") == 0);
@@ -51,10 +51,12 @@ TEST_CASE("the resolved configuration of SwitchML shows the rates in force")
     // The dump is a file like any other.
     folder.write("again.yaml", resolved);
     CHECK(folder.weft("check again.yaml") == 0);
-    CHECK(folder.read("err").empty());
+    CHECK(folder.read("stderr").empty());
     // A rate of a part that is its default, but not that of the network, is not taken in silence.
     CHECK(folder.weft("check a.yaml --set \"worker.nic.rate=100 Gbps\"") == 0);
-    CHECK_THAT(folder.read("err"), Contains("--set") && Contains("worker.nic.rate: is set, but nothing uses it: it applies only as network.rate"));
+    CHECK_THAT(folder.read("stderr"),
+               Contains("--set") &&
+                   Contains("worker.nic.rate: is set, but nothing uses it: it applies only as network.rate"));
     CHECK(folder.weft("check a.yaml --set \"worker.nic.rate=25 Gbps\"") == 2);
 }
 
@@ -63,16 +65,18 @@ TEST_CASE("memory traffic has one name in table and statistics and is called wha
     const program_folder folder;
     folder.write("a.yaml", k_switchml);
     REQUIRE(folder.weft("run a.yaml") == 0);
-    CHECK_THAT(folder.read("out"), Contains("\nMemory traffic ") && !Contains("HBM"));
+    CHECK_THAT(folder.read("stdout"), Contains("\nMemory traffic ") && !Contains("HBM"));
     std::map<std::string, json> stats = stats_of(folder);
     CHECK(stats.at("memory.bytes_read") > 0);
     CHECK(stats.at("memory.bytes_written") > 0);
     for (const auto& [name, value] : stats)
         CHECK(name.rfind("hbm", 0) != 0);
 
-    folder.write("a.yaml", "platform: tpu_pod\nname: a\nmesh: {rows: 2, cols: 2}\nworkload: [{op: all_gather, sizes: [4 KiB]}]\n");
+    folder.write(
+        "a.yaml",
+        "platform: tpu_pod\nname: a\nmesh: {rows: 2, cols: 2}\nworkload: [{op: all_gather, sizes: [4 KiB]}]\n");
     REQUIRE(folder.weft("run a.yaml") == 0);
-    CHECK_THAT(folder.read("out"), Contains("\nHBM traffic "));
+    CHECK_THAT(folder.read("stdout"), Contains("\nHBM traffic "));
     stats = stats_of(folder);
     CHECK(stats.at("hbm.bytes_read") > 0);
     CHECK(stats.count("hbm.read_bytes") + stats.count("hbm.written_bytes") == 0);
@@ -83,7 +87,7 @@ TEST_CASE("frames over cables count as packet hops and cables are among the busi
     const program_folder folder;
     folder.write("a.yaml", k_switchml);
     REQUIRE(folder.weft("run a.yaml") == 0);
-    const std::string table = folder.read("out");
+    const std::string table = folder.read("stdout");
     CHECK_THAT(table, !Contains("Packet hops      0,") && Contains("Busiest links    cable_"));
     const json results = json::parse(folder.read("out/a/results.json"));
     // 64 KiB in packets of 256 elements: 64 from each of 4 workers and 64 back to each.
@@ -96,7 +100,7 @@ TEST_CASE("host time names data and checks only where data was carried")
     const program_folder folder;
     folder.write("a.yaml", k_switchml);
     REQUIRE(folder.weft("run a.yaml") == 0);
-    CHECK_THAT(folder.read("out"), Contains("of CPU for the simulation, the rest for data and checks\n"));
+    CHECK_THAT(folder.read("stdout"), Contains("of CPU for the simulation, the rest for data and checks\n"));
     REQUIRE(folder.weft("run a.yaml --set data=off") == 0);
-    CHECK_THAT(folder.read("out"), Contains("of CPU for the simulation\n") && !Contains("data and checks"));
+    CHECK_THAT(folder.read("stdout"), Contains("of CPU for the simulation\n") && !Contains("data and checks"));
 }

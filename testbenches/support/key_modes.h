@@ -20,7 +20,7 @@ inline const std::vector<key_mode>& key_modes()
 {
     static const std::vector<key_mode> all{
         {"tpu_pod, healthy mesh", R"yaml(platform: tpu_pod
-mesh: {rows: 2, cols: 2}
+mesh: {rows: 2, cols: 4}
 workload:
   - {op: all_reduce, algorithms: [ring_1d, two_d], types: [int32], sizes: [64 KiB], inputs: random}
   - {op: all_reduce, algorithms: [row_pair], types: [float32], redops: [max], range: {from: 4 B, to: 4 KiB, factor: 16}}
@@ -129,7 +129,7 @@ workload:
         {"ub_mesh, an NPU fails", R"yaml(platform: ub_mesh
 mesh: {boards: 2, npus: 4}
 faults:
-  npus: [{npu: "npu(p0,r0,b0,3)", at: 30 us}]
+  npus: [{npu: "npu(p0,r0,b0,3)", at: 10 us}]
   take_over: 1 ms
 workload:
   - {op: all_reduce, algorithms: [direct], sizes: [256 KiB]}

@@ -8,10 +8,10 @@
 #include "platforms/cli/cli.h"
 #include "platforms/config/config_dump.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -52,7 +52,7 @@ public:
         }
         for (const problem& p : loaded.problems)
             known_.insert(p.message);
-        collect(loaded.platform->resolved(), "", "");
+        collect(loaded.platform->resolved(), "", "", keys_);
         base_ = run({});
     }
     ~key_sweep()
@@ -63,6 +63,14 @@ public:
     key_sweep(const key_sweep&) = delete;
     key_sweep& operator=(const key_sweep&) = delete;
 
+    /// Every key of a platform file that `weft check` accepts, with values to try.
+    static std::vector<swept_key> keys_of(const std::string& text)
+    {
+        std::vector<swept_key> keys;
+        if (const cli::loaded_platform loaded = cli::read_platform_text(text, "mode.yaml"); loaded.platform)
+            collect(loaded.platform->resolved(), "", "", keys);
+        return keys;
+    }
     const std::vector<swept_key>& keys() const { return keys_; }
     const std::string& complaint() const { return complaint_; } ///< of `weft check` where it refuses the mode
     const std::string& base() const { return base_; }
@@ -79,7 +87,8 @@ public:
                 continue;
             accepted = true;
             for (const problem& p : loaded.problems)
-                if (known_.count(p.message) == 0 && (p.key_path == key.path || key.path.compare(0, p.key_path.size() + 1, p.key_path + ".") == 0))
+                if (known_.count(p.message) == 0 &&
+                    (p.key_path == key.path || key.path.compare(0, p.key_path.size() + 1, p.key_path + ".") == 0))
                     return key_effect::warned;
             if (run(set) != base_)
                 return key_effect::changed;
@@ -112,8 +121,9 @@ private:
         const std::set<std::uint64_t> usual{v};
         if (v == 0)
             return {1, 2, 1000, 1'000'000, 20'000'000, 1'000'000'000};
-        for (const std::uint64_t o : {v * 2, v / 2, v * 10, v / 10, v / 100, v / 1000, v / 10000, v / 1'000'000, v * 1000, v + 1, v - 1,
-                                      v / 3, std::uint64_t{1}, std::uint64_t{0}})
+        for (const std::uint64_t o :
+             {v * 2, v / 2, v * 10, v / 10, v / 100, v / 1000, v / 10000, v / 1'000'000, v / 10'000'000, v * 1000,
+              v + 1, v - 1, v / 3, std::uint64_t{1}, std::uint64_t{0}})
             if (usual.count(o) == 0 && std::find(all.begin(), all.end(), o) == all.end())
                 all.push_back(o);
         return all;
@@ -149,13 +159,13 @@ private:
                     all.push_back(fmt::format("{}", o));
             return all;
         }
-        case field_type::text:
-            return {"npu(p0,r0,b0,2)", "npu(p0,r0,b1,1)", "npu(p0,r0,b1,3)", "other"};
+        case field_type::text: return {"npu(p0,r0,b0,2)", "npu(p0,r0,b1,1)", "npu(p0,r0,b1,3)", "other"};
         default: return all;
         }
     }
 
-    void collect(const config_field& section, const std::string& path, const std::string& doc_path)
+    static void collect(const config_field& section, const std::string& path, const std::string& doc_path,
+                        std::vector<swept_key>& keys)
     {
         for (std::size_t i = 0; i < section.children.size(); ++i) {
             const config_field& f = section.children[i];
@@ -164,18 +174,18 @@ private:
             const std::string doc = join_path(doc_path, entry ? "N" : f.name);
             if (f.type == field_type::section || f.type == field_type::list) {
                 if (f.present)
-                    collect(f, here, doc);
+                    collect(f, here, doc, keys);
                 if (f.type == field_type::list && f.children.empty() && !f.unused &&
                     (f.element.at(0).type == field_type::choice || f.element.at(0).type == field_type::quantity ||
                      f.element.at(0).type == field_type::integer)) {
                     std::vector<std::string> lists{"[2, 2]", "[2, 1]"};
                     for (const std::string& v : values_for(f.element.at(0)))
                         lists.push_back("[" + v + "]");
-                    keys_.push_back({here, join_path(doc, "N"), lists});
+                    keys.push_back({here, join_path(doc, "N"), lists});
                 }
                 continue;
             }
-            keys_.push_back({here, doc, values_for(f)});
+            keys.push_back({here, doc, values_for(f)});
         }
     }
 
@@ -184,8 +194,9 @@ private:
     {
         const std::string json = dir_ + "/results.json";
         std::filesystem::remove(json);
-        const std::string command = fmt::format("timeout 60 {} run {}/mode.yaml --quiet --out {} {} > {}/said 2>&1", WEFT_PROGRAM,
-                                                dir_, dir_, set.empty() ? "" : "--set '" + set + "'", dir_);
+        const std::string command =
+            fmt::format("timeout 60 {} run {}/mode.yaml --quiet --out {} {} > {}/said 2>&1", WEFT_PROGRAM, dir_, dir_,
+                        set.empty() ? "" : "--set '" + set + "'", dir_);
         const int status = std::system(command.c_str());
         std::string told = fmt::format("code {}\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
         std::stringstream said;
