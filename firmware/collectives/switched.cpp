@@ -21,7 +21,6 @@
 #include "firmware/collectives/collectives.h"
 #include "firmware/collectives/exchange.h"
 #include "hw/abi/nic.h"
-#include "hw/abi/switchml.h"
 
 namespace weft::firmware {
 
@@ -119,8 +118,7 @@ private:
     {
         return k_packet_elements / costs::k_switchml_elements * of_eight;
     }
-    /// `work` instructions and `copies` of its elements for each packet, `times` over; one that is sent needs an entry of the NIC, one
-    /// that is received has headers.
+    /// `work` instructions and `copies` of its elements for each packet, `times` over; one that is sent needs an entry of the NIC.
     void charge(abi::element_range piece, std::uint32_t times, std::uint32_t work, std::uint32_t copies, bool sends)
     {
         if (cores_ == 0 || piece.count == 0)
@@ -129,9 +127,9 @@ private:
         const auto own = static_cast<std::uint32_t>((packets + cores_ - 1) / cores_);
         x_.hal.compute(own * (work + costs::k_switchml_turn / k_packets_at_a_time));
         const std::uint64_t somewhere = x_.context.table.hbm_base + x_.command.buffer_offset;
-        x_.hal.charge_copies(somewhere, k_packet_bytes, own * (copies - (sends ? 0 : 1)));
-        constexpr std::uint32_t k_received_bytes = sizeof(abi::nic_completion) + abi::switchml::k_udp_headers + k_packet_bytes;
-        x_.hal.charge_copies(somewhere, sends ? abi::k_nic_send_entry_bytes : k_received_bytes, own);
+        x_.hal.charge_copies(somewhere, k_packet_bytes, own * copies); // the headers of a frame, 68 B, do not count
+        if (sends)
+            x_.hal.charge_copies(somewhere, abi::k_nic_send_entry_bytes, own);
     }
 
     exchange& x_;

@@ -73,7 +73,7 @@ protected:
     ~hal() = default;
 };
 
-inline constexpr std::uint32_t k_hal_most_charged_bytes = 2048;
+inline constexpr std::uint32_t k_hal_most_charged_bytes = 1024;
 
 /// Instructions between two reads of poll_until() besides the interval, on an RV64 core (firmware/boot/boot.cpp).
 inline constexpr std::uint32_t k_hal_poll_instructions = 15;
