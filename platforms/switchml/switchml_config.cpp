@@ -530,7 +530,7 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
     ground.room_bytes = room;
     ground.memory = "memory per worker";
     ground.room_text =
-        fmt::format("worker.hbm.capacity is {}, of which rings and buffers take {}", to_string(worker.hbm.capacity),
+        fmt::format("worker.memory.capacity is {}, of which rings and buffers take {}", to_string(worker.hbm.capacity),
                     rounded_text(data_size(worker.hbm.capacity.value() - room)));
     ground.refusal = [this](abi::collective_op op, abi::algorithm algo, bool) { return refusal_of(op, algo); };
     check_collectives(run, ground, p);

@@ -97,6 +97,7 @@ std::vector<key_rule<collective_spec>> collective_spec::key_rules()
          }},
         {"transposed", "with ring_1d, row_pair, row_pair_forward and mesh_tree",
          [](const spec& s) { return has_any(s, follows_rows); }},
+        {"start_skew", "with repeats above 1", [](const spec& s) { return s.repeats > 1; }},
     };
 }
 
