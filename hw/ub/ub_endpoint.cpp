@@ -429,9 +429,10 @@ void ub_endpoint::reset(std::uint32_t)
     paths_.reset();
     sequence_ = 0;
     spread_ = 0;
+    round_trip_ = {};
     std::fill(launched_until_ps_.begin(), launched_until_ps_.end(), 0);
     for (const auto& c : senders_) {
-        c->window = rtp_sender(config_.rtp_window, config_.rtp_timeout.value(), config_.rtp_tries);
+        c->window = rtp_sender(config_.rtp_window, config_.rtp_timeout.value(), config_.rtp_tries, round_trip_);
         c->timer_at_ps = k_never_ps;
     }
     for (const auto& c : receivers_) {
