@@ -21,7 +21,8 @@ inline constexpr std::uint32_t k_engine_end = 260; ///< its end
 inline constexpr std::uint32_t k_parent = 455;     ///< find the parent in a broadcast tree
 inline constexpr std::uint32_t k_channel = 190;    ///< plan a channel
 inline constexpr std::uint32_t k_view = 330;       ///< find the own place and neighbours on a ring
-inline constexpr std::uint32_t k_member = 240;     ///< find the rank at a position of a ring
+inline constexpr std::uint32_t k_member = 248;     ///< find the rank at a position of a ring
+inline constexpr std::uint32_t k_jump = 80;        ///< find the next position on a ring whose shard is not empty
 inline constexpr std::uint32_t k_plan_phase = 60;  ///< plan a phase and see whether its ring needs to be told
 inline constexpr std::uint32_t k_notify = 215;     ///< tell a neighbour something
 inline constexpr std::uint32_t k_tree_block = 60;  ///< look at one block of 2x2 chips while spanning a tree
@@ -33,6 +34,7 @@ inline constexpr std::uint32_t k_whole_view = 115;  ///< k_view on the ring over
 inline constexpr std::uint32_t k_axis_view = 60;    ///< k_view along one dimension, for each
 inline constexpr std::uint32_t k_whole_member = 75; ///< k_member on the ring over all ranks
 inline constexpr std::uint32_t k_whole_axis = 60;   ///< and for each dimension
+inline constexpr std::uint32_t k_whole_jump = 150;  ///< k_jump there, for each dimension; not measured
 inline constexpr std::uint32_t k_fan_engine = 300;  ///< k_engine of a broadcast
 inline constexpr std::uint32_t k_fan_axis = 60;     ///< look what a dimension is for in it
 inline constexpr std::uint32_t k_shot_message = 40; ///< find the next part of a shard for two shots
@@ -51,9 +53,9 @@ inline constexpr std::uint32_t k_arrivals = 148;     ///< find how much must hav
 inline constexpr std::uint32_t k_donors = 125;       ///< find the units of a message
 
 // A channel of the event loop.
-inline constexpr std::uint32_t k_phase = 110;   ///< enter a phase
+inline constexpr std::uint32_t k_phase = 122;   ///< enter a phase
 inline constexpr std::uint32_t k_list = 276;    ///< count the messages of one list of shards of a phase
-inline constexpr std::uint32_t k_run = 86;      ///< find the next run of elements to send
+inline constexpr std::uint32_t k_run = 112;     ///< find the next run of elements to send
 inline constexpr std::uint32_t k_message = 289; ///< send a message
 inline constexpr std::uint32_t k_donor = 34;    ///< look whether one donor's unit has come
 inline constexpr std::uint32_t k_look = 42;     ///< look whether a channel can go on
@@ -61,7 +63,7 @@ inline constexpr std::uint32_t k_blocked = 26;  ///< find that it must wait befo
 inline constexpr std::uint32_t k_count = 40;    ///< read how many messages have come
 
 // The event loop.
-inline constexpr std::uint32_t k_turn = 50;     ///< a turn
+inline constexpr std::uint32_t k_turn = 60;     ///< a turn
 inline constexpr std::uint32_t k_doorbell = 26; ///< ring one
 inline constexpr std::uint32_t k_arm = 30;      ///< arm a semaphore
 inline constexpr std::uint32_t k_sleep = 126;   ///< go to sleep

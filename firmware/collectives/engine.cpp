@@ -99,48 +99,94 @@ std::uint32_t engine::chunks_of_all_shards(const channel& c, std::uint64_t count
     return long_shards * chunks(long_length) + (n - long_shards) * chunks(short_length);
 }
 
-// The run of the current step.
-void engine::load_run(channel& c)
+// The run of the current step of a ring, or the next one from there that is not empty, however many are: a rank that walked from
+// one to the next would keep all behind it on the ring waiting. Positions fall, and every list has its turn in each. There is
+// such a run: messages are left to send.
+void engine::find_ring_run(channel& c, std::uint32_t position, std::uint32_t list)
 {
-    charge(costs::k_run);
-    c.shard_done = 0;
-    if (c.kind() == phase_kind::tree)
-        return; // its one run is there already
+    const std::uint32_t lists = inner_count(c);
+    c.position = position;
+    if (c.by_rank) {
+        const ring_id ring = c.phases[c.phase].ring;
+        const bool whole = ring.kind == ring_kind::whole;
+        if (c.rank_limit < c.ring.size) {
+            charge(whole ? context_.table.dim_count * costs::k_whole_jump : costs::k_jump);
+            c.position = whole ? ring_position_below(context_.table, ring, position, c.rank_limit)
+                               : ring_position_below(mesh_, ring, position, c.rank_limit);
+            c.step += position - c.position + (c.position > position ? c.ring.size : 0);
+        }
+        charge(whole ? costs::k_whole_member + context_.table.dim_count * costs::k_whole_axis : costs::k_member);
+        c.shard = shard_of_rank(c, member(ring, c.position));
+        return;
+    }
+    if (lists == 1) {
+        if (position >= c.long_shards && c.short_length == 0) {
+            c.position = c.long_shards - 1;
+            c.step += position - c.position;
+        }
+        c.shard.first = range_of(c, 0).first + c.short_length * c.position + smaller(c.position, c.long_shards);
+        c.shard.count = c.short_length + (c.position < c.long_shards ? 1 : 0);
+        return;
+    }
+    for (;; list = 0) {
+        for (; list < lists; ++list, ++c.step) {
+            c.shard = shard_at(c, list, c.position);
+            if (c.shard.count != 0)
+                return;
+        }
+        // A list of fewer elements than positions has them at the first ones.
+        const std::uint32_t below = (c.position == 0 ? c.ring.size : c.position) - 1;
+        c.position = 0;
+        for (std::uint32_t i = 0; i < lists; ++i) {
+            const std::uint64_t count = range_of(c, i).count;
+            const std::uint32_t last = count > below ? below : static_cast<std::uint32_t>(count == 0 ? 0 : count - 1);
+            c.position = larger(c.position, last);
+        }
+        c.step += (below - c.position) * lists;
+    }
+}
+
+// Of phases whose runs have an order of their own, and of the walk around failed chips: one after the other.
+void engine::load_run_without_position(channel& c)
+{
     if (c.kind() != phase_kind::reduce && c.kind() != phase_kind::gather) {
         load_detached_run(c);
         return;
     }
-    if (mesh_.broken() && c.by_rank) { // the walk has no positions
-        const bool reversed = c.phases[c.phase].ring.reversed;
-        if (c.step == 0) {
-            c.at = place_of(mesh_, c.accumulate ? c.ring.predecessor : context_.table.rank);
-        } else {
-            charge(costs::k_walk);
-            c.at = reversed ? tree_successor(mesh_, c.at) : tree_predecessor(mesh_, c.at);
-        }
-        c.shard = shard_of_rank(c, rank_of(mesh_, c.at));
+    const bool reversed = c.phases[c.phase].ring.reversed;
+    if (c.step == 0) {
+        c.at = place_of(mesh_, c.accumulate ? c.ring.predecessor : context_.table.rank);
+    } else {
+        charge(costs::k_walk);
+        c.at = reversed ? tree_successor(mesh_, c.at) : tree_predecessor(mesh_, c.at);
+    }
+    c.shard = shard_of_rank(c, rank_of(mesh_, c.at));
+}
+
+// The first run of a phase, or the next one.
+void engine::load_run(channel& c, bool next)
+{
+    charge(costs::k_run);
+    c.shard_done = 0;
+    c.run_over = false;
+    c.step += next ? 1 : 0;
+    if (c.kind() == phase_kind::tree)
+        return; // its one run is there already
+    if (has_positions(c)) {
+        const std::uint32_t lists = inner_count(c);
+        const std::uint32_t list = lists == 1 ? 0 : c.step % lists;
+        std::uint32_t position = next ? c.position : c.ring.position + (c.accumulate ? 0 : 1);
+        if (list == 0)
+            position = (position == 0 ? c.ring.size : position) - 1;
+        find_ring_run(c, position, list);
         return;
     }
-    // Positions fall, and every list has its turn in each.
-    const std::uint32_t lists = inner_count(c);
-    const std::uint32_t list = lists == 1 ? 0 : c.step % lists;
-    if (c.step == 0)
-        c.position = c.ring.position + (c.accumulate ? 0 : 1);
-    if (list == 0)
-        c.position = (c.position == 0 ? c.ring.size : c.position) - 1;
-    if (c.by_rank) {
-        const ring_id ring = c.phases[c.phase].ring;
-        charge(ring.kind == ring_kind::whole ? costs::k_whole_member + context_.table.dim_count * costs::k_whole_axis
-                                             : costs::k_member);
-        c.shard = shard_of_rank(c, member(ring, c.position));
-        return;
+    load_run_without_position(c);
+    while (c.shard.count == 0 && !c.sends_empty) {
+        charge(costs::k_run);
+        ++c.step;
+        load_run_without_position(c);
     }
-    if (lists != 1) {
-        c.shard = shard_at(c, list, c.position);
-        return;
-    }
-    c.shard.first = range_of(c, 0).first + c.short_length * c.position + smaller(c.position, c.long_shards);
-    c.shard.count = c.short_length + (c.position < c.long_shards ? 1 : 0);
 }
 
 void engine::enter_phase(channel& c)
@@ -149,14 +195,14 @@ void engine::enter_phase(channel& c)
     const phase_plan& p = c.phases[c.phase];
     c.sent = c.step = 0;
     c.total_sends = c.total_receives = c.free_sends = 0;
-    c.needs_ready = c.accumulate = c.sends_empty = false;
+    c.needs_ready = c.accumulate = c.sends_empty = c.run_over = false;
     c.ring = ring_view{};
     if (p.kind == phase_kind::reduce || p.kind == phase_kind::gather)
         enter_ring_phase(c);
     else
         enter_detached_phase(c);
     if (c.total_sends != 0)
-        load_run(c);
+        load_run(c, false);
     context_.expected[c.receive_semaphore] += c.total_receives;
 }
 
@@ -192,6 +238,8 @@ void engine::enter_ring_phase(channel& c)
         c.free_sends = chunks(shard_of_rank(c, first).count);
         c.total_sends = all - chunks(shard_of_rank(c, never).count);
         c.total_receives = all - c.free_sends;
+        const bool all_have_some = abi::shard_of(command_.count / n, 2, c.lane).count != 0;
+        c.rank_limit = all_have_some ? n : static_cast<std::uint32_t>(command_.count % n);
         return;
     }
     const abi::element_range& only = range_of(c, 0);
@@ -291,12 +339,7 @@ abi::status engine::say_ready()
     ++messages_;
     ++c.sent;
     c.shard_done += elements;
-    while (c.shard_done == c.shard.count && c.sent < c.total_sends) {
-        ++c.step;
-        load_run(c);
-        if (c.sends_empty)
-            break;
-    }
+    c.run_over = c.shard_done == c.shard.count; // the next one is looked for behind the doorbell
     return {};
 }
 
@@ -313,18 +356,23 @@ std::uint32_t engine::receives_needed(const channel& c) const
 
 // ------------------------------------------------------------------------------------------------------------- event loop
 
-// Whether the next message must wait, and for what.
-[[gnu::always_inline]] inline bool engine::must_wait_to_send(channel& c)
+// Whether the next message must wait whatever it holds, and for what.
+[[gnu::always_inline]] inline bool engine::must_wait_for_arrivals(channel& c)
 {
     if (c.needs_ready) {
         if (must_wait(c, c.ready_semaphore, context_.expected[c.ready_semaphore], c.successor))
             return true;
         c.needs_ready = false;
     }
+    return c.kind() <= phase_kind::gather &&
+           must_wait(c, c.receive_semaphore, c.receive_base + receives_needed(c), c.predecessor);
+}
+
+// The same for what it holds.
+[[gnu::always_inline]] inline bool engine::must_wait_with_run(channel& c)
+{
     if (c.kind() > phase_kind::gather)
         return must_wait_detached(c);
-    if (must_wait(c, c.receive_semaphore, c.receive_base + receives_needed(c), c.predecessor))
-        return true;
     if (c.kind() != phase_kind::reduce || c.phases[c.phase].level != 0 || donor_count_ == 0)
         return false;
     const std::uint64_t left = c.shard.count - c.shard_done;
@@ -341,12 +389,13 @@ std::uint32_t engine::receives_needed(const channel& c) const
     std::uint32_t batch = 0;
     for (;;) {
         while (c.sent < c.total_sends) {
-            if (c.shard_done == c.shard.count && !c.sends_empty) { // an empty run first
-                ++c.step;
-                load_run(c);
-                continue;
+            bool waits = must_wait_for_arrivals(c);
+            if (!waits) {
+                if (c.run_over)
+                    load_run(c, true);
+                waits = must_wait_with_run(c);
             }
-            if (must_wait_to_send(c)) {
+            if (waits) {
                 charge(costs::k_blocked);
                 return {};
             }
@@ -380,6 +429,16 @@ std::uint32_t engine::receives_needed(const channel& c) const
         if (c.kind() == phase_kind::gather && c.phases[c.phase].level == 0)
             for (std::uint32_t i = 0; i < channel_count_; ++i)
                 channels_[i].active = channels_[i].active || channels_[i].lane == c.lane;
+    }
+}
+
+// The next runs are found while what was sent is under way.
+void engine::look_ahead()
+{
+    for (std::uint32_t i = 0; i < channel_count_; ++i) {
+        channel& c = channels_[i];
+        if (c.run_over && c.sent < c.total_sends)
+            load_run(c, true);
     }
 }
 
@@ -467,6 +526,7 @@ void engine::run(collective_result& result)
         status = dma_.bus_status("DMA.TAIL");
         if (!status.ok() || waiting == nullptr)
             break;
+        look_ahead();
         if (more) {
             status = look_at_semaphores(true); // the others have their turn when the ring is full, at the latest
         } else if (blocked != nullptr) {

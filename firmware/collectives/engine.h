@@ -118,11 +118,13 @@ struct channel {
     std::uint32_t sent = 0;           ///< messages
     std::uint32_t step = 0;           ///< run being sent
     place at;                         ///< by_rank on a walk: whose shard it is
-    std::uint32_t position = 0;       ///< in the ring: whose shard it is, unless by_rank
+    std::uint32_t position = 0;       ///< in the ring: whose shard it is; not on a walk
+    std::uint32_t rank_limit = 0;     ///< by_rank: ranks from here on have empty shards
     std::uint64_t short_length = 0;   ///< of the shards of the ring's only list; the first `long_shards` are one longer
     std::uint32_t long_shards = 0;
     abi::element_range shard;     ///< the run
     std::uint64_t shard_done = 0; ///< elements of it sent
+    bool run_over = false;        ///< all of it is sent; the next one has not been looked for
 
     // What it waits for.
     bool done = false;
@@ -181,7 +183,14 @@ private:
     abi::status notify(std::uint32_t queue_index, std::uint32_t rank, std::uint32_t semaphore);
     void enter_phase(channel& c);
     void enter_ring_phase(channel& c);
-    void load_run(channel& c);
+    void load_run(channel& c, bool next);
+    void find_ring_run(channel& c, std::uint32_t position, std::uint32_t list);
+    void load_run_without_position(channel& c);
+    void look_ahead();
+    bool has_positions(const channel& c) const
+    {
+        return (c.kind() == phase_kind::reduce || c.kind() == phase_kind::gather) && !(c.by_rank && mesh_.broken());
+    }
     std::uint32_t inner_count(const channel& c) const;
     abi::element_range shard_at(const channel& c, std::uint32_t list, std::uint32_t position) const;
     abi::element_range shard_of_rank(const channel& c, std::uint32_t rank) const;
@@ -195,7 +204,8 @@ private:
         c.wait_peer = peer;
         return c.waiting = !reached(context_, semaphore, count);
     }
-    bool must_wait_to_send(channel& c);
+    bool must_wait_for_arrivals(channel& c);
+    bool must_wait_with_run(channel& c);
     abi::status advance(channel& c);
     abi::status send_chunk(channel& c);
     abi::status sleep();

@@ -72,6 +72,74 @@ std::uint32_t rank_on(const abi::platform_table& t, const walk& w, std::uint32_t
     return rank;
 }
 
+// A position of the ring over all ranks, digit by digit, and the search for the nearest one, in either direction, whose rank is
+// below a limit. A rank is the sum of what its coordinates contribute, so a line holds such a rank if its coordinates do without
+// those further in.
+struct nearest_rank {
+    nearest_rank(const abi::platform_table& t, std::uint32_t below, std::uint32_t position) : w(t), limit(below)
+    {
+        std::uint32_t of_dim[abi::k_max_dims] = {};
+        std::uint32_t all = 1;
+        for (std::uint32_t d = t.dim_count; d-- > 0;) {
+            of_dim[d] = all;
+            all *= t.dims[d];
+        }
+        std::uint32_t count = 1;
+        for (std::uint32_t i = 0; i < w.count; ++i) {
+            n[i] = t.dims[w.dim[i]];
+            stride[i] = of_dim[w.dim[i]];
+            lines[i] = count;
+            count *= n[i];
+        }
+        for (std::uint32_t i = w.count; i-- > 0;) {
+            line[i] = position / n[i];
+            step[i] = position - line[i] * n[i];
+            position = line[i];
+        }
+        for (std::uint32_t i = 0; i < w.count; ++i)
+            base[i + 1] = base[i] + point(i, step[i]) * stride[i];
+    }
+    std::uint32_t point(std::uint32_t i, std::uint32_t s) const
+    {
+        return i == 0 ? s : point_at(line[i], lines[i], n[i], s);
+    }
+    bool fits(std::uint32_t i, std::uint32_t s) const { return base[i] + point(i, s) * stride[i] < limit; }
+    /// Takes step `s` of digit `i`, and in the digits behind it the last or first steps that fit. Coordinate 0 always does.
+    std::uint32_t take(std::uint32_t i, std::uint32_t s, bool downwards)
+    {
+        for (;; ++i, s = downwards ? n[i] - 1 : 0) {
+            while (!fits(i, s))
+                s = downwards ? s - 1 : s + 1;
+            base[i + 1] = base[i] + point(i, s) * stride[i];
+            const std::uint32_t position = line[i] * n[i] + s;
+            if (i + 1 == w.count)
+                return position;
+            line[i + 1] = position;
+        }
+    }
+    std::uint32_t find(bool downwards)
+    {
+        if (base[w.count] < limit)
+            return line[w.count - 1] * n[w.count - 1] + step[w.count - 1];
+        for (std::uint32_t i = w.count; i-- > 0;) {
+            if (base[i] >= limit)
+                continue;
+            for (std::uint32_t s = step[i]; downwards ? s-- > 0 : ++s < n[i];)
+                if (fits(i, s))
+                    return take(i, s, downwards);
+        }
+        return 0; // around: rank 0
+    }
+    walk w;
+    std::uint32_t limit;
+    std::uint32_t n[abi::k_max_dims] = {};
+    std::uint32_t stride[abi::k_max_dims] = {};
+    std::uint32_t lines[abi::k_max_dims] = {};    ///< of digit i
+    std::uint32_t line[abi::k_max_dims] = {};     ///< which of them
+    std::uint32_t step[abi::k_max_dims] = {};     ///< where on it
+    std::uint32_t base[abi::k_max_dims + 1] = {}; ///< what the coordinates before contribute
+};
+
 std::uint32_t turned(std::uint32_t position, std::uint32_t size, bool reversed)
 {
     return reversed && position != 0 ? size - position : position;
@@ -102,6 +170,13 @@ bool full_mesh(const abi::platform_table& table)
 std::uint32_t ring_member(const abi::platform_table& table, ring_id ring, std::uint32_t position)
 {
     return rank_on(table, walk(table), turned(position, table.ranks, ring.reversed));
+}
+
+std::uint32_t ring_position_below(const abi::platform_table& table, ring_id ring, std::uint32_t position,
+                                  std::uint32_t limit)
+{
+    nearest_rank search(table, limit, turned(position, table.ranks, ring.reversed));
+    return turned(search.find(!ring.reversed), table.ranks, ring.reversed);
 }
 
 std::uint32_t ring_position(const abi::platform_table& table, ring_id ring)

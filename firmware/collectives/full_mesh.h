@@ -22,6 +22,10 @@ bool full_mesh(const abi::platform_table& table);
 ring_view view_ring(const abi::platform_table& table, ring_id ring);
 /// Rank at `position` (< ranks) of a ring of kind `whole`.
 std::uint32_t ring_member(const abi::platform_table& table, ring_id ring, std::uint32_t position);
+/// The nearest position on it, from `position` downwards and from 0 on around, whose member has a rank below `limit`, 1 ..
+/// ranks. Looks along the dimensions, not from rank to rank.
+std::uint32_t ring_position_below(const abi::platform_table& table, ring_id ring, std::uint32_t position,
+                                  std::uint32_t limit);
 /// Position of the rank of the table on it.
 std::uint32_t ring_position(const abi::platform_table& table, ring_id ring);
 

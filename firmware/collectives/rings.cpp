@@ -88,6 +88,89 @@ place forward_place(const mesh& m, ring_id id, place p, std::uint32_t position)
     }
 }
 
+// Which chips of an oriented mesh have ranks below a limit: in every row a number of the first ones, which nowhere grows from row to
+// row. Ranks go along its rows, or down its columns where the ring is transposed.
+struct first_ranks {
+    first_ranks(const mesh& m, bool transposed, std::uint32_t limit)
+        : rows(transposed ? m.cols : m.rows), cols(transposed ? m.rows : m.cols), down_columns(transposed)
+    {
+        const std::uint32_t line = down_columns ? rows : cols;
+        full = limit / line;
+        part = limit - full * line;
+    }
+    /// Of `row`, besides that in column 0.
+    std::uint32_t in_snake(std::uint32_t row) const
+    {
+        const std::uint32_t all = down_columns  ? full + (row < part ? 1 : 0)
+                                  : row < full  ? cols
+                                  : row == full ? part
+                                                : 0;
+        return all == 0 ? 0 : all - 1;
+    }
+    /// How many rows, from the first on, have such chips in their first `columns` columns.
+    std::uint32_t rows_with(std::uint32_t columns) const
+    {
+        if (!down_columns)
+            return full + (part >= columns ? 1 : 0);
+        return full >= columns ? rows : full + 1 == columns ? part : 0;
+    }
+    std::uint32_t rows;
+    std::uint32_t cols;
+    bool down_columns;
+    std::uint32_t full; ///< lines of ranks
+    std::uint32_t part; ///< ranks of the next line
+};
+
+// On the Hamiltonian ring: the nearest position at or below `position` with a chip of `first`. In a row of the snake they are `k`
+// neighbours from `begin` on.
+std::uint32_t hamiltonian_below(const first_ranks& first, std::uint32_t position)
+{
+    const std::uint32_t width = first.cols - 1;
+    const std::uint32_t snake = first.rows * width;
+    if (position > snake) { // column 0, upwards: a falling position goes down
+        if (first.rows + snake - position < first.rows_with(1))
+            return position;
+        position = snake;
+    }
+    if (position == 0)
+        return 0;
+    std::uint32_t row = (position - 1) / width;
+    const std::uint32_t along = position - 1 - row * width;
+    const std::uint32_t k = first.in_snake(row);
+    const std::uint32_t begin = row % 2 == 0 ? 0 : width - k;
+    if (k != 0 && along >= begin)
+        return 1 + row * width + (along < begin + k ? along : begin + k - 1);
+    const std::uint32_t rows = first.rows_with(2);
+    if (row == 0 || rows == 0)
+        return 0; // the chip of rank 0
+    row = row - 1 < rows - 1 ? row - 1 : rows - 1;
+    return 1 + row * width + (row % 2 == 0 ? first.in_snake(row) - 1 : width - 1);
+}
+
+// The same at or above `position`.
+std::uint32_t hamiltonian_above(const first_ranks& first, std::uint32_t position)
+{
+    const std::uint32_t width = first.cols - 1;
+    const std::uint32_t snake = first.rows * width;
+    if (position == 0)
+        return 0;
+    if (position <= snake) {
+        const std::uint32_t row = (position - 1) / width;
+        const std::uint32_t along = position - 1 - row * width;
+        const std::uint32_t k = first.in_snake(row);
+        const std::uint32_t begin = row % 2 == 0 ? 0 : width - k;
+        if (k != 0 && along < begin + k)
+            return 1 + row * width + (along < begin ? begin : along);
+        if (row + 1 < first.rows_with(2))
+            return 1 + (row + 1) * width + (row % 2 != 0 ? 0 : width - first.in_snake(row + 1));
+        position = snake + 1;
+    }
+    const std::uint32_t row = first.rows + snake - position; // column 0, upwards
+    const std::uint32_t last = first.rows_with(1) - 1;
+    const std::uint32_t nearest = row < last ? row : last;
+    return nearest == 0 ? 0 : snake + first.rows - nearest;
+}
+
 bool is_walk(const mesh& m, ring_id id) { return id.kind == ring_kind::hamiltonian && m.broken(); }
 
 } // namespace
@@ -163,6 +246,20 @@ std::uint32_t ring_member(const mesh& m, ring_id id, std::uint32_t rank, std::ui
 {
     const facing f(m, id);
     return f.member(oriented(place_of(m, rank), id.transposed), size_of(f.o(), id), position);
+}
+
+std::uint32_t ring_position_below(const mesh& m, ring_id id, std::uint32_t position, std::uint32_t limit)
+{
+    const std::uint32_t size = m.rows * m.cols;
+    const std::uint32_t at = id.reversed && position != 0 ? size - position : position;
+    std::uint32_t found = 0;
+    if (id.kind == ring_kind::hamiltonian) {
+        const first_ranks first(m, id.transposed, limit);
+        found = id.reversed ? hamiltonian_above(first, at) : hamiltonian_below(first, at);
+    } else { // 0, 1, .., n-1
+        found = at < limit ? at : id.reversed ? 0 : limit - 1;
+    }
+    return id.reversed && found != 0 ? size - found : found;
 }
 
 ring_view view_ring(const mesh& m, ring_id id, std::uint32_t rank)

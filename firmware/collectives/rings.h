@@ -47,6 +47,10 @@ std::uint32_t ring_position(const mesh& m, ring_id id, std::uint32_t rank);
 /// Rank at `position` (< size) of the ring that `rank` is on. Not on a walk without positions.
 std::uint32_t ring_member(const mesh& m, ring_id id, std::uint32_t rank, std::uint32_t position);
 
+/// The nearest position, from `position` downwards and from 0 on around, whose member has a rank below `limit`, 1 .. size, in one
+/// step. Of rings over all ranks of a machine without failed chips: `hamiltonian`, and `line` in one dimension that closes.
+std::uint32_t ring_position_below(const mesh& m, ring_id id, std::uint32_t position, std::uint32_t limit);
+
 /// A ring as one of its members sees it.
 struct ring_view {
     std::uint32_t size = 1;
