@@ -45,10 +45,12 @@ void add_check(CLI::App& app, int& exit_code)
             std::string how;
             for (const abi::algorithm a : spec.all_algorithms())
                 how += fmt::format("{}{}", how.empty() ? "" : ", ", name_of(a));
-            cases += spec.case_count();
-            fmt::print("  {:<15} {:<26} {}, {}{}\n", name_of(spec.op), how, plural(spec.case_count(), "case"),
+            const std::size_t once = spec.case_count() / spec.repeats;
+            cases += once;
+            fmt::print("  {:<15} {:<26} {}, {}{}{}\n", name_of(spec.op), how, plural(once, "case"),
                        to_string(data_size(*smallest)),
-                       *smallest == *largest ? "" : " to " + to_string(data_size(*largest)));
+                       *smallest == *largest ? "" : " to " + to_string(data_size(*largest)),
+                       spec.repeats == 1 ? "" : fmt::format(", {} times each", spec.repeats));
         }
         if (!run.workload.empty())
             fmt::print("  {} in all\n", plural(cases, "case"));
