@@ -77,7 +77,7 @@ inline constexpr std::uint32_t k_direct_wait = 191;    ///< arm a semaphore and 
 // SwitchML workers. Measured: counts of every step in runs of 4 B to 100 KiB (both transports and types, 64 and 256 elements a
 // packet, 1 to 16 packets a message, 10 and 100 Gb/s), least squares. Steps that always come together share their sum by
 // judgement: send and receive; write, measure and completion. So do the three loops of float32, by their lengths in the binary.
-inline constexpr std::uint32_t k_switchml_turn = 312;  ///< a turn of the loop, with its doorbell and release
+inline constexpr std::uint32_t k_switchml_turn = 325;  ///< a turn of the loop, with its doorbell and release
 inline constexpr std::uint32_t k_switchml_sleep = 165; ///< arm the queue, go to sleep and wake up
 // UDP.
 inline constexpr std::uint32_t k_switchml_udp_start = 1172;  ///< set up a worker, and its end

@@ -41,14 +41,12 @@ std::vector<sequence> published_sequences()
         {"sent again after the reduction", 2, {{0, false, 1}, {1, false, 1, a::all, 2}, {0, false, 1, a::sender, 2}}},
         {"the other set first", 2, {{0, true, 3}, {1, true, 3, a::all, 6}}},
         {"both sets", 2, {{0, false, 1}, {1, false, 1, a::all, 2}, {1, true, 3}, {0, true, 3, a::all, 6}}},
-        {"sent again amid a slot", 2, {{0, false, 3}, {0, false, 3}, {0, false, 3}, {0, false, 3}, {1, false, 3, a::all, 6}}},
+        {"sent again amid a slot",
+         2,
+         {{0, false, 3}, {0, false, 3}, {0, false, 3}, {0, false, 3}, {1, false, 3, a::all, 6}}},
         {"sent again from the previous set while the other is half full",
          2,
-         {{0, false, 1},
-          {1, false, 1, a::all, 2},
-          {1, true, 3},
-          {0, false, 1, a::sender, 2},
-          {0, true, 3, a::all, 6}}},
+         {{0, false, 1}, {1, false, 1, a::all, 2}, {1, true, 3}, {0, false, 1, a::sender, 2}, {0, true, 3, a::all, 6}}},
         // t2 and t3: the packet of the third worker is lost; t7: the answer to the first one.
         {"example of appendix A",
          3,
@@ -124,9 +122,11 @@ void switchml_checks::traces()
                 fmt::print(stderr, "M12: {}\n", text);
             }
         const bool example = s.workers == 3;
-        add(row_of(row_kind::conformity(), "M12", fmt::format("{}, {} workers, {} packets: those answered otherwise", s.name, s.workers, s.events.size()),
-                   0, different, "packets",
-                   example ? "Sapio et al., appendix A and Fig. 8 (Q)" : "microsoft/SwitchML, packet tests (Q)"));
+        add(row_of(
+            row_kind::conformity(), "M12",
+            fmt::format("{}, {} workers, {} packets: those answered otherwise", s.name, s.workers, s.events.size()), 0,
+            different, "packets",
+            example ? "Sapio et al., appendix A and Fig. 8 (Q)" : "microsoft/SwitchML, packet tests (Q)"));
     }
 }
 

@@ -40,13 +40,16 @@ double share_of_line(switchml_config c, algorithm how, element_type type, std::u
     c.run.workload = {all_reduce({how}, {bytes}, {type})};
     const json j = run_exact(c);
     const double us = static_cast<double>(j.at("times").at(0).get<std::uint64_t>()) * 1e-6;
-    const double limit_us = static_cast<double>(bytes) * 1100 / 1024 * 8e6 / static_cast<double>(c.network.rate.value());
+    const double limit_us =
+        static_cast<double>(bytes) * 1100 / 1024 * 8e6 / static_cast<double>(c.network.rate.value());
     return limit_us / us;
 }
 
+/// int32 at 100 Gb/s, as if converted on the GPU (section 6.3): of float32 the workers' cores bound SwitchML and servers alike.
 double elements_per_us(switchml_config c, algorithm how, std::uint64_t bytes)
 {
-    c.run.workload = {all_reduce({how}, {bytes}, {element_type::float32})};
+    c.run.workload = {all_reduce(
+        {how}, {bytes}, {c.network.rate.value() > 10'000'000'000 ? element_type::int32 : element_type::float32})};
     c.run.workload.front().chunk = data_size(32 << 10);
     const json j = run_exact(c);
     return static_cast<double>(bytes) / 4 / (static_cast<double>(j.at("times").at(0).get<std::uint64_t>()) * 1e-6);
@@ -151,7 +154,7 @@ TEST_CASE("switchml hosts: SwitchML and rings and parameter servers come in the 
         CHECK(dedicated > colocated);
         CHECK(colocated / dedicated > 0.45);
         CHECK(colocated / dedicated < 0.8); // short tensors; the line alone would give 0.571
-        CHECK((gbps == 10 || rdma > udp));
+        CHECK(rdma > 0.97 * udp);           // its frames are larger by a percent
     }
 }
 
@@ -193,11 +196,13 @@ TEST_CASE("switchml hosts: rv64 cores refuse x86 columns and holds beyond the ti
     const std::vector<config_problem> problems = c.worker.core.validate();
     REQUIRE(problems.size() == 1);
     CHECK(problems[0].key == "instruction_set");
-    CHECK(problems[0].message == "is x86_avx2, but an rv64 core executes RISC-V instructions and is charged those; write "
-                                 "instruction_set: rv64gc, or model: native.");
+    CHECK(problems[0].message ==
+          "is x86_avx2, but an rv64 core executes RISC-V instructions and is charged those; write "
+          "instruction_set: rv64gc, or model: native.");
     c = rack(2);
     c.worker.transmit_hold = c.job.timeout;
     c.run.workload = {all_reduce({algorithm::switchml}, {4096})};
-    CHECK(errors_of(c) == "worker.transmit_hold: is 1 ms, not below job.timeout = 1 ms: packets would be late before they are "
-                          "sent.\n");
+    CHECK(errors_of(c) ==
+          "worker.transmit_hold: is 1 ms, not below job.timeout = 1 ms: packets would be late before they are "
+          "sent.\n");
 }

@@ -3,7 +3,7 @@
 #include "testbenches/issues/x86_loops.h"
 
 // Other compilers, a build without optimisation or with checks in it execute other instructions than those that costs.h counts.
-#if defined(__x86_64__) && defined(__OPTIMIZE__) && defined(__GNUC__) && !defined(__clang__) && \
+#if defined(__x86_64__) && defined(__OPTIMIZE__) && defined(__GNUC__) && !defined(__clang__) &&                        \
     !defined(__SANITIZE_ADDRESS__)
 #define WEFT_COUNTS_X86
 #include <immintrin.h>
@@ -90,8 +90,7 @@ WEFT_SSE void quantise_sse(std::uint32_t words)
     const __m128i mask = WEFT_SWAP4;
     const __m128 scale = _mm_set1_ps(g_scale);
     for (std::uint32_t i = 0; i < words; i += 4)
-        _mm_storeu_si128(to4(i),
-                         _mm_shuffle_epi8(_mm_cvtps_epi32(_mm_mul_ps(_mm_loadu_ps(floats(i)), scale)), mask));
+        _mm_storeu_si128(to4(i), _mm_shuffle_epi8(_mm_cvtps_epi32(_mm_mul_ps(_mm_loadu_ps(floats(i)), scale)), mask));
 }
 WEFT_AVX2 void quantise_avx2(std::uint32_t words)
 {
@@ -122,16 +121,15 @@ WEFT_SSE void add_sse(std::uint32_t words)
 {
     const __m128i mask = WEFT_SWAP4;
     for (std::uint32_t i = 0; i < words; i += 4)
-        _mm_storeu_si128(
-            to4(i), _mm_add_epi32(_mm_loadu_si128(to4(i)), _mm_shuffle_epi8(_mm_loadu_si128(from4(i)), mask)));
+        _mm_storeu_si128(to4(i),
+                         _mm_add_epi32(_mm_loadu_si128(to4(i)), _mm_shuffle_epi8(_mm_loadu_si128(from4(i)), mask)));
 }
 WEFT_AVX2 void add_avx2(std::uint32_t words)
 {
     const __m256i mask = WEFT_SWAP8;
     for (std::uint32_t i = 0; i < words; i += 8)
-        _mm256_storeu_si256(to8(i),
-                            _mm256_add_epi32(_mm256_loadu_si256(to8(i)),
-                                             _mm256_shuffle_epi8(_mm256_loadu_si256(from8(i)), mask)));
+        _mm256_storeu_si256(to8(i), _mm256_add_epi32(_mm256_loadu_si256(to8(i)),
+                                                     _mm256_shuffle_epi8(_mm256_loadu_si256(from8(i)), mask)));
 }
 
 /// Instructions from the child's stop to its end; 0 where the host lets nobody trace.
@@ -171,16 +169,18 @@ std::vector<x86_loop> x86_loops()
     using costs = firmware::costs::element_costs;
     if (!__builtin_cpu_supports("avx2") || steps_of(swap_sse, 0) == 0)
         return {};
-    return {{"swap", instruction_set::x86_sse, &costs::swap, &costs::swap_block, instructions<swap_sse>},
-            {"swap", instruction_set::x86_avx2, &costs::swap, &costs::swap_block, instructions<swap_avx2>},
-            {"exponent", instruction_set::x86_sse, &costs::exponent, &costs::float_block, instructions<exponent_sse>},
-            {"exponent", instruction_set::x86_avx2, &costs::exponent, &costs::float_block, instructions<exponent_avx2>},
-            {"quantise", instruction_set::x86_sse, &costs::quantise, &costs::float_block, instructions<quantise_sse>},
-            {"quantise", instruction_set::x86_avx2, &costs::quantise, &costs::float_block, instructions<quantise_avx2>},
-            {"dequantise", instruction_set::x86_sse, &costs::dequantise, &costs::float_block, instructions<dequantise_sse>},
-            {"dequantise", instruction_set::x86_avx2, &costs::dequantise, &costs::float_block, instructions<dequantise_avx2>},
-            {"add", instruction_set::x86_sse, &costs::add, &costs::swap_block, instructions<add_sse>},
-            {"add", instruction_set::x86_avx2, &costs::add, &costs::swap_block, instructions<add_avx2>}};
+    return {
+        {"swap", instruction_set::x86_sse, &costs::swap, &costs::swap_block, instructions<swap_sse>},
+        {"swap", instruction_set::x86_avx2, &costs::swap, &costs::swap_block, instructions<swap_avx2>},
+        {"exponent", instruction_set::x86_sse, &costs::exponent, &costs::float_block, instructions<exponent_sse>},
+        {"exponent", instruction_set::x86_avx2, &costs::exponent, &costs::float_block, instructions<exponent_avx2>},
+        {"quantise", instruction_set::x86_sse, &costs::quantise, &costs::float_block, instructions<quantise_sse>},
+        {"quantise", instruction_set::x86_avx2, &costs::quantise, &costs::float_block, instructions<quantise_avx2>},
+        {"dequantise", instruction_set::x86_sse, &costs::dequantise, &costs::float_block, instructions<dequantise_sse>},
+        {"dequantise", instruction_set::x86_avx2, &costs::dequantise, &costs::float_block,
+         instructions<dequantise_avx2>},
+        {"add", instruction_set::x86_sse, &costs::add, &costs::swap_block, instructions<add_sse>},
+        {"add", instruction_set::x86_avx2, &costs::add, &costs::swap_block, instructions<add_avx2>}};
 }
 
 #else

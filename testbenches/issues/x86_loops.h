@@ -15,8 +15,8 @@ namespace weft::test {
 struct x86_loop {
     std::string name;
     abi::instruction_set set;
-    std::uint32_t firmware::costs::element_costs::* cost;
-    std::uint32_t firmware::costs::element_costs::* block; ///< what it costs without elements
+    std::uint32_t firmware::costs::element_costs::*cost;
+    std::uint32_t firmware::costs::element_costs::*block; ///< what it costs without elements
     /// Executed for `words` elements, besides those of a block without any; of 0: those.
     std::uint64_t (*instructions)(std::uint32_t words);
 };

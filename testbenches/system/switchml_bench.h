@@ -34,7 +34,9 @@ inline switchml_config rack(std::uint32_t workers, std::uint32_t cores = 1)
     config.worker.hbm.capacity = data_size(64 << 20);
     config.network.rate = bandwidth(10'000'000'000);
     config.job.slots = 16;
-    config.worker.transmit_hold = duration(0); // formulas have no hold; issues/switchml_hosts_test has
+    // Formulas know neither large batches nor a hold; issues/switchml_hosts_test has both.
+    config.worker.packet_batch = packet_count(4);
+    config.worker.transmit_hold = duration(0);
     return config;
 }
 
