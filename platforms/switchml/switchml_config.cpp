@@ -604,11 +604,30 @@ channel_proof proof_of_star(std::uint32_t machines)
     return prove_deadlock_free(graph, routes_of(routing));
 }
 
+/// Where the value of a key comes from that the file does not set.
+void tell_source(config_field& section, std::initializer_list<const char*> path, const char* source)
+{
+    config_field* at = &section;
+    for (const char* name : path)
+        for (config_field& member : at->children)
+            if (member.name == name) {
+                at = &member;
+                break;
+            }
+    at->source = source;
+}
+
 class configured_switchml final : public platform {
 public:
     explicit configured_switchml(switchml_config config) : config_(std::move(config)) {}
     const run_config& run() const override { return config_.run; }
-    config_field resolved() const override { return with_platform_key(describe(config_.in_force()), k_switchml_info); }
+    config_field resolved() const override
+    {
+        config_field all = describe(config_.in_force());
+        tell_source(all, {"worker", "nic", "rate"}, "network.rate");
+        tell_source(all, {"switch", "port_rate"}, "network.rate");
+        return with_platform_key(std::move(all), k_switchml_info);
+    }
     std::uint32_t ranks() const override { return config_.ranks(); }
     std::vector<std::string> input_files() const override { return {config_.worker.core.elf}; }
     std::uint64_t rv64_cores() const override

@@ -83,7 +83,9 @@ void fuzz_run(std::uint64_t cases, unsigned bound_s)
     for (const key_mode& mode : key_modes())
         if ((!mode.rv64 || rv64) && !mode.rtl) {
             texts.push_back(mode.text);
+            INFO(mode.name);
             keys.push_back(key_sweep::keys_of(mode.text));
+            REQUIRE_FALSE(keys.back().empty());
         }
     std::uint64_t ran = 0;
     for (std::uint64_t n = 0; n < cases; ++n) {

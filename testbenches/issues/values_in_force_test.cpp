@@ -42,7 +42,8 @@ TEST_CASE("the resolved configuration of SwitchML shows the rates in force")
     folder.write("a.yaml", k_switchml);
     REQUIRE(folder.weft("check a.yaml --resolved") == 0);
     const std::string resolved = folder.read("stdout");
-    CHECK_THAT(resolved, Contains("\n    rate: 10 Gbps") && Contains("\n  port_rate: 10 Gbps"));
+    CHECK_THAT(resolved, Contains("\n    rate: 10 Gbps") && Contains("\n  port_rate: 10 Gbps") &&
+                             Contains("source: network.rate"));
     CHECK_THAT(resolved, !Contains("rate: 100 Gbps  # Line rate") && !Contains("port_rate: 100 Gbps"));
     REQUIRE(folder.weft("run a.yaml --quiet") == 0);
     const json config = json::parse(folder.read("out/a/results.json")).at("config");

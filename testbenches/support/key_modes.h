@@ -80,7 +80,7 @@ workload:
 mesh: {boards: 1, npus: 4, backplane: false}
 workload:
   - {op: all_reduce, algorithms: [ring_1d, direct], sizes: [256 KiB]}
-  - {op: broadcast, algorithms: [direct], sizes: [64 KiB]}
+  - {op: broadcast, algorithms: [mesh_tree], sizes: [64 KiB]}
   - {op: all_to_all, sizes: [256 KiB]}
 )yaml"},
         {"ub_mesh, boards with bursts and shortest paths", R"yaml(platform: ub_mesh
@@ -212,14 +212,12 @@ workload:
 )yaml"},
         {"switchml, lossless network", R"yaml(platform: switchml
 workers: 4
-worker: {cores: 1}
 workload:
   - {op: all_reduce, algorithms: [ring_1d, halving_doubling], sizes: [256 KiB]}
 )yaml"},
         {"switchml, parameter servers", R"yaml(platform: switchml
 workers: 2
 servers: 2
-worker: {cores: 1}
 workload:
   - {op: all_reduce, algorithms: [parameter_server], sizes: [256 KiB]}
 )yaml"},
