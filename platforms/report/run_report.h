@@ -22,7 +22,6 @@ namespace weft {
 struct result_row {
     std::string op;
     std::string algorithm;
-    std::string group; ///< "job 0": of these ranks alone, the others did not complete it; "": of all
     std::string type;
     std::string redop;
     std::uint64_t size_bytes = 0;
@@ -32,6 +31,7 @@ struct result_row {
     double busbw_GBps = 0;
     std::optional<std::uint64_t> wrong; ///< elements, over all ranks; none: the run carried no data
     std::uint32_t steps = 0;            ///< longest chain of ring or tree steps
+    std::string group = {};             ///< "job 0": of these ranks alone, others did not complete it; "": of all
     /// Of a case that was repeated: the time of every run; time_ps is their mean. Empty: it ran once.
     std::vector<std::uint64_t> repeats_ps = {};
 };

@@ -144,7 +144,7 @@ TEST_CASE("an endless loop can be interrupted although its bound is off")
     weft.write("out/results.json", "{}\n");
     weft.start({"run", "endless.yaml", "--set", "mesh={rows: 2, cols: 2}", "--host-timeout", "0", "--out", "out"});
     weft.until([&] { return weft.exists("out/results.previous.json"); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    weft.let_work(0.3);
     weft.signal(SIGINT);
     CHECK(weft.finish() == 130);
     INFO(weft.err());

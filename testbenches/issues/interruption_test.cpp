@@ -26,7 +26,7 @@ void start_long(started_program& weft, const std::vector<std::string>& more = {}
     arguments.insert(arguments.end(), more.begin(), more.end());
     weft.start(arguments);
     weft.until([&] { return weft.exists("out/results.previous.json"); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    weft.let_work(0.6); // the first collective takes a tenth of that
 }
 
 void check_interrupted(started_program& weft, const char* signal)

@@ -109,6 +109,24 @@ public:
         FAIL("it does not come: " << out() << err());
     }
     void signal(int number) const { ::kill(child_, number); }
+    /// CPU time that it has used so far.
+    double cpu_seconds() const
+    {
+        const std::string stat = content_of("/proc/" + std::to_string(child_) + "/stat");
+        std::istringstream fields(stat.substr(std::min(stat.size(), stat.rfind(')') + 2)));
+        std::string skipped;
+        for (int i = 0; i < 11; ++i)
+            fields >> skipped;
+        double user = 0;
+        fields >> user;
+        return user / static_cast<double>(::sysconf(_SC_CLK_TCK));
+    }
+    /// Waits until it has worked for so long from now on, however busy the host is.
+    void let_work(double seconds) const
+    {
+        const double end = cpu_seconds() + seconds;
+        until([&] { return cpu_seconds() >= end; });
+    }
     /// Exit code, 1000 + signal when one has ended it.
     int finish()
     {
