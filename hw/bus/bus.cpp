@@ -50,12 +50,7 @@ private:
     bus_window window_;
 };
 
-std::vector<config_problem> bus_config::validate() const
-{
-    if (latency.value() <= 1'000'000'000)
-        return {};
-    return {{severity::error, "latency", fmt::format("is {}, must be at most 1 ms.", to_string(latency))}};
-}
+std::vector<config_problem> bus_config::validate() const { return limit_problems(*this); }
 
 bus::bus(const sc_core::sc_module_name& name, const bus_config& config)
     : sc_core::sc_module(name), socket("socket"), stats(this->name()), latency_(sc_time_from_ps(config.latency.value()))

@@ -28,7 +28,8 @@ struct bus_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("latency", self.latency, "Of one access through the decoder, there and back", "assumed");
+        visit("latency", self.latency, "Of one access through the decoder, there and back", "assumed",
+              at_most(duration(1'000'000'000)));
     }
     std::vector<config_problem> validate() const;
 };

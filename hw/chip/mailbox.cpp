@@ -8,12 +8,7 @@
 
 namespace weft {
 
-std::vector<config_problem> mailbox_config::validate() const
-{
-    if (latency.value() <= 1'000'000'000)
-        return {};
-    return {{severity::error, "latency", fmt::format("is {}, must be at most 1 ms.", to_string(latency))}};
-}
+std::vector<config_problem> mailbox_config::validate() const { return limit_problems(*this); }
 
 mailbox::mailbox(const sc_core::sc_module_name& name, const mailbox_config& config)
     : sc_core::sc_module(name), regs("MAILBOX", abi::k_mailbox_rows), socket("socket", regs, config.latency),

@@ -42,33 +42,14 @@ std::vector<key_rule<core_config>> core_config::key_rules()
 
 std::vector<config_problem> core_config::validate() const
 {
-    std::vector<config_problem> problems;
+    std::vector<config_problem> problems = limit_problems(*this);
     const auto need = [&](bool ok, const char* key, std::string text) {
         if (!ok)
             problems.push_back({severity::error, key, std::move(text)});
     };
-    need(clock.value() >= 1'000'000 && clock.value() <= 100'000'000'000, "clock",
-         fmt::format("is {}, must be 1 MHz to 100 GHz; 940 MHz is the default.", to_string(clock)));
-    const std::pair<const char*, cycle_count> costs[] = {
-        {"mmio_overhead", mmio_overhead}, {"copy_per_8_bytes", copy_per_8_bytes},
-        {"irq_wake", irq_wake},           {"wait_entry", wait_entry},
-        {"poll_interval", poll_interval}, {"poll_interval_max", poll_interval_max},
-        {"clock_read", clock_read}};
-    for (const auto& [key, cost] : costs)
-        need(cost.value() <= 1'000'000, key, fmt::format("is {}, must be at most 1000000 cycles.", to_string(cost)));
-    // Loops that wait, poll or look at the clock must get on in simulated time.
-    for (const auto& [key, cost] : {std::pair{"wait_entry", wait_entry}, std::pair{"clock_read", clock_read},
-                                    std::pair{"poll_interval", poll_interval}})
-        need(cost.value() >= 1, key,
-             "is 0 cycles, must be at least 1 cycle, or a loop that waits would never get on in time.");
     need(poll_interval_max >= poll_interval || poll_interval.value() == 0, "poll_interval_max",
          fmt::format("is {}, below poll_interval ({}), with which the intervals begin.", to_string(poll_interval_max),
                      to_string(poll_interval)));
-    need(max_ahead.value() >= 1'000 && max_ahead.value() <= 1'000'000'000, "max_ahead",
-         fmt::format("is {}, must be 1 ns to 1 ms; 1 us is the default.", to_string(max_ahead)));
-    need(stack.value() >= 32 << 10 && stack.value() <= 8 << 20, "stack",
-         fmt::format("is {}, must be 32 KiB to 8 MiB; 64 KiB is the default.", to_string(stack)));
-    need(cpi >= 0.01 && cpi <= 1000, "cpi", fmt::format("is {}, must be 0.01 to 1000; 0.2 is the default.", cpi));
     if (model != core_model::rv64) {
         need(elf.empty(), "elf", "is given, but only a core with \"model: rv64\" executes it; this one is native.");
     } else if (*iss_engine_name() == '\0') {

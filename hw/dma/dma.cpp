@@ -21,7 +21,6 @@ constexpr std::uint32_t k_error_memory = 1u << 1;
 constexpr std::uint32_t k_error_doorbell = 1u << 2;
 
 /// Largest rings and counts that the register map has room for.
-constexpr std::uint32_t k_max_queues = abi::dma::TAIL_count;
 
 std::uint64_t check_of(const abi::dma_descriptor& d)
 {
@@ -31,26 +30,7 @@ std::uint64_t check_of(const abi::dma_descriptor& d)
 }
 } // namespace
 
-std::vector<config_problem> dma_config::validate() const
-{
-    std::vector<config_problem> p;
-    const auto need = [&](bool ok, const char* key, std::string text) {
-        if (!ok)
-            p.push_back({severity::error, key, std::move(text)});
-    };
-    need(queues >= 4 && queues <= k_max_queues, "queues",
-         fmt::format("is {}, must be 4 to {}: the collectives run up to four channels at once.", queues, k_max_queues));
-    need(ring_entries >= 4 && ring_entries <= 65536 && (ring_entries & (ring_entries - 1)) == 0, "ring_entries",
-         fmt::format("is {}, must be a power of two from 4 to 65536.", ring_entries));
-    need(prefetch >= 1 && prefetch <= 64, "prefetch", fmt::format("is {}, must be 1 to 64 descriptors.", prefetch));
-    need(read_ahead >= 1 && read_ahead <= 65536, "read_ahead",
-         fmt::format("is {}, must be 1 to 65536 packets.", read_ahead));
-    need(receive_buffer.value() <= 1ull << 30, "receive_buffer",
-         fmt::format("is {}, must be at most 1 GiB.", to_string(receive_buffer)));
-    need(register_latency.value() <= 1'000'000'000, "register_latency",
-         fmt::format("is {}, must be at most 1 ms.", to_string(register_latency)));
-    return p;
-}
+std::vector<config_problem> dma_config::validate() const { return limit_problems(*this); }
 
 struct dma::local_port final : link_fw_if, link_bw_if {
     local_port(dma& o, std::uint32_t i)

@@ -40,6 +40,8 @@
 namespace weft {
 
 struct dma_config {
+    static constexpr std::uint32_t k_most_queues = abi::dma::TAIL_count;
+
     std::uint32_t queues = 8;
     std::uint32_t ring_entries = 64;
     std::uint32_t prefetch = 4;
@@ -49,14 +51,18 @@ struct dma_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("queues", self.queues, "Descriptor queues; queue q uses local port q modulo ports", "assumed");
-        visit("ring_entries", self.ring_entries, "Descriptors per ring, a power of two", "assumed");
-        visit("prefetch", self.prefetch, "Descriptors of one queue held on chip", "assumed");
+        visit("queues", self.queues, "Descriptor queues; queue q uses local port q modulo ports", "assumed",
+              between(4, k_most_queues).because(": the collectives run up to four channels at once"));
+        visit("ring_entries", self.ring_entries, "Descriptors per ring, a power of two", "assumed",
+              between(4, 65'536).powers_of_two());
+        visit("prefetch", self.prefetch, "Descriptors of one queue held on chip", "assumed",
+              between(1, 64).because(" descriptors"));
         visit("read_ahead", self.read_ahead, "Packets of one port between memory and wire",
-              "assumed: covers HBM latency at port rate");
+              "assumed: covers HBM latency at port rate", between(1, 65'536).because(" packets"));
         visit("receive_buffer", self.receive_buffer, "Buffer per local port and VL for packets on their way to memory",
-              "assumed");
-        visit("register_latency", self.register_latency, "One register access inside the DMA", "assumed");
+              "assumed", at_most(data_size(1 << 30)));
+        visit("register_latency", self.register_latency, "One register access inside the DMA", "assumed",
+              at_most(duration(1'000'000'000)));
     }
     std::vector<config_problem> validate() const;
 };

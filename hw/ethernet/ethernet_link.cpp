@@ -31,29 +31,11 @@ bool happens(double probability, std::uint64_t random)
 }
 } // namespace
 
-std::vector<config_problem> ethernet_impairments::validate() const
-{
-    std::vector<config_problem> p;
-    const auto probability = [&](double v, const char* key) {
-        if (!(v >= 0 && v <= 1))
-            p.push_back({severity::error, key, fmt::format("is {}, a probability must be 0 to 1.", v)});
-    };
-    probability(loss, "loss");
-    probability(corruption, "corruption");
-    probability(duplication, "duplication");
-    probability(reordering, "reordering");
-    if (reorder_delay.value() > 1'000'000'000'000)
-        p.push_back(
-            {severity::error, "reorder_delay", fmt::format("is {}, must be at most 1 s.", to_string(reorder_delay))});
-    return p;
-}
+std::vector<config_problem> ethernet_impairments::validate() const { return limit_problems(*this); }
 
 std::vector<config_problem> ethernet_link_config::validate() const
 {
-    std::vector<config_problem> p;
-    if (propagation.value() > 1'000'000'000'000)
-        p.push_back(
-            {severity::error, "propagation", fmt::format("is {}, must be at most 1 s.", to_string(propagation))});
+    std::vector<config_problem> p = limit_problems(*this);
     for (config_problem& problem : impairments.validate()) {
         problem.key = "impairments." + problem.key;
         p.push_back(std::move(problem));

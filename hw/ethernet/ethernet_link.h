@@ -38,12 +38,16 @@ struct ethernet_impairments {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("loss", self.loss, "Probability that a frame is lost, 0 to 1, each direction by itself", "assumed");
+        visit("loss", self.loss, "Probability that a frame is lost, 0 to 1, each direction by itself", "assumed",
+              real_between(0, 1).because(": a probability"));
         visit("corruption", self.corruption, "Probability that a bit of a frame flips; its receiver drops it",
-              "assumed");
-        visit("duplication", self.duplication, "Probability that a frame arrives twice", "assumed");
-        visit("reordering", self.reordering, "Probability that a frame is delayed so that others pass it", "assumed");
-        visit("reorder_delay", self.reorder_delay, "Delay of such a frame", "assumed");
+              "assumed", real_between(0, 1).because(": a probability"));
+        visit("duplication", self.duplication, "Probability that a frame arrives twice", "assumed",
+              real_between(0, 1).because(": a probability"));
+        visit("reordering", self.reordering, "Probability that a frame is delayed so that others pass it", "assumed",
+              real_between(0, 1).because(": a probability"));
+        visit("reorder_delay", self.reorder_delay, "Delay of such a frame", "assumed",
+              at_most(duration(1'000'000'000'000)));
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<ethernet_impairments>> key_rules()
@@ -73,7 +77,8 @@ struct ethernet_link_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("propagation", self.propagation, "Time of flight of one cable, with what the two PHYs add", "assumed");
+        visit("propagation", self.propagation, "Time of flight of one cable, with what the two PHYs add", "assumed",
+              at_most(duration(1'000'000'000'000)));
         visit("impairments", self.impairments, "Chance, the same in both directions", "");
         visit("seed", self.seed, "Of all chance on links; every link and direction has its own sequence", "");
         visit("outages", self.outages, "Times during which the cable is down", "");

@@ -19,30 +19,7 @@ constexpr std::uint32_t k_queue_bits = 8; ///< of an event's word, the rest is i
 bool power_of_two(std::uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
 } // namespace
 
-std::vector<config_problem> nic_config::validate() const
-{
-    std::vector<config_problem> p;
-    const auto need = [&](bool ok, const char* key, std::string text) {
-        if (!ok)
-            p.push_back({severity::error, key, std::move(text)});
-    };
-    need(queues >= 1 && queues <= abi::k_max_nic_queues, "queues",
-         fmt::format("is {}, must be 1 to {}.", queues, abi::k_max_nic_queues));
-    need(queue_pairs >= 1 && queue_pairs <= 65536, "queue_pairs",
-         fmt::format("is {}, must be 1 to 65536.", queue_pairs));
-    need(rate.value() >= 1'000'000 && rate.value() <= 10'000'000'000'000, "rate",
-         fmt::format("is {}, must be 1 Mbps to 10 Tbps.", to_string(rate)));
-    need(prefetch >= 1 && prefetch <= 64, "prefetch", fmt::format("is {}, must be 1 to 64 entries.", prefetch));
-    need(read_ahead >= 2 && read_ahead <= 65536, "read_ahead",
-         fmt::format("is {}, must be 2 to 65536 frames: one is read while another is on the wire.", read_ahead));
-    need(receive_buffer.value() >= 4096 && receive_buffer.value() <= 1ull << 30, "receive_buffer",
-         fmt::format("is {}, must be 4 KiB to 1 GiB: it has to hold a frame.", to_string(receive_buffer)));
-    need(register_latency.value() <= 1'000'000'000, "register_latency",
-         fmt::format("is {}, must be at most 1 ms.", to_string(register_latency)));
-    need(host_latency.value() <= 10'000'000'000, "host_latency",
-         fmt::format("is {}, must be at most 10 ms.", to_string(host_latency)));
-    return p;
-}
+std::vector<config_problem> nic_config::validate() const { return limit_problems(*this); }
 
 ethernet_nic::ethernet_nic(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
                            const nic_config& config, std::uint64_t own_mac, std::vector<irq_if*> cores, bool carry_data)

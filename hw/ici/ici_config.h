@@ -9,7 +9,9 @@
 #include "tlm/packet.h"
 #include "tlm/units.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <initializer_list>
 
 namespace weft {
 
@@ -43,27 +45,39 @@ struct ici_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
+        const char* const k_ordered = ": every link has some latency, by which events of different chips are ordered";
         visit(
             "link_rate", self.link_rate, "Rate of one ICI link, per direction",
-            "656 Gb/s, CACM 2020 (R); 340 TB/s all-reduce per pod / 1024 chips / 4 links = 83 GB/s, Google Cloud TPU v3 page (D); the JAX scaling book has 100 GB/s (Q)");
+            "656 Gb/s, CACM 2020 (R); 340 TB/s all-reduce per pod / 1024 chips / 4 links = 83 GB/s, Google Cloud TPU v3 page (D); the JAX scaling book has 100 GB/s (Q)",
+            between(bandwidth(k_slowest_bps), bandwidth(k_fastest_bps)).because("; write for example \"82 GB/s\""));
         visit("rate_counts", self.rate_counts,
               "payload: link_rate is net of packet headers; wire: headers are serialised at link_rate too",
               "the derived 83 GB/s is a payload rate (D); framing is not published (A)");
-        visit("board_propagation", self.board_propagation, "Wire between chips of one 2x2 board", "A");
-        visit("cable_propagation", self.cable_propagation, "Wire between boards, and wrap links", "A");
-        visit("clock", self.clock, "Clock of the router", "940 MHz (R)");
-        visit("router_latency", self.router_latency, "Head of a packet through one router", "A");
+        visit("board_propagation", self.board_propagation, "Wire between chips of one 2x2 board", "A",
+              between(duration(1), duration(k_longest_ps)).because(k_ordered));
+        visit("cable_propagation", self.cable_propagation, "Wire between boards, and wrap links", "A",
+              between(duration(1), duration(k_longest_ps)).because(k_ordered));
+        visit("clock", self.clock, "Clock of the router", "940 MHz (R)",
+              between(frequency(1'000'000), frequency(100'000'000'000)));
+        visit("router_latency", self.router_latency, "Head of a packet through one router", "A",
+              at_most(cycle_count(1'000'000)));
         visit("virtual_lanes", self.virtual_lanes,
               "VLs per link; wrap links (dateline) and detours use the second, a healthy mesh only the first",
-              "not published; 2 (A)");
-        visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", "not published (A)");
-        visit("flit", self.flit, "Payload is padded to whole flits; also the size of one credit", "not published (A)");
-        visit("max_payload", self.max_payload, "Largest payload of one packet", "not published (A)");
-        visit("header", self.header, "Header of one packet", "not published (A)");
+              "not published; 2 (A)", between(1, 8));
+        visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", "not published (A)",
+              at_most(data_size(1 << 30)));
+        visit("flit", self.flit, "Payload is padded to whole flits; also the size of one credit", "not published (A)",
+              between(data_size(1), data_size(4096)));
+        visit("max_payload", self.max_payload, "Largest payload of one packet", "not published (A)",
+              between(data_size(4), data_size(1 << 20))
+                  .multiple_of(4)
+                  .because(", so that no element is split between packets"));
+        visit("header", self.header, "Header of one packet", "not published (A)", at_most(data_size(4096)));
         visit("local_ports", self.local_ports, "Ports between the router and the chip, one per core",
-              "two internal ports, IEEE Micro article on TPUv2/v3 (Q)");
+              "two internal ports, IEEE Micro article on TPUv2/v3 (Q)", between(1, 4));
         visit("local_port_rate", self.local_port_rate, "Rate of one local port, per direction",
-              "twice a link, IEEE Micro article on TPUv2/v3 (Q)");
+              "twice a link, IEEE Micro article on TPUv2/v3 (Q)",
+              between(bandwidth(k_slowest_bps), bandwidth(k_fastest_bps)).because("; write for example \"164 GB/s\""));
         visit("switching", self.switching, "cut_through or store_and_forward", "cut-through class (A)");
     }
 
@@ -109,54 +123,22 @@ struct ici_config {
 
     std::vector<config_problem> validate() const
     {
-        std::vector<config_problem> p;
+        std::vector<config_problem> p = limit_problems(*this);
+        const std::vector<config_problem> out_of_range = p; // is not computed with
+        const auto sound = [&](std::initializer_list<const char*> keys) {
+            return std::none_of(out_of_range.begin(), out_of_range.end(), [&](const config_problem& found) {
+                return std::find(keys.begin(), keys.end(), found.key) != keys.end();
+            });
+        };
         const auto need = [&](bool ok, const char* key, std::string text) {
             if (!ok)
                 p.push_back({severity::error, key, std::move(text)});
-            return ok;
         };
-        const auto rate = [&](bandwidth r, const char* key, const char* example) {
-            need(r.value() >= k_slowest_bps, key,
-                 fmt::format("is {}, must be at least 1 Mbps (125 kB/s); write for example \"{}\".", to_string(r),
-                             example));
-            need(
-                r.value() <= k_fastest_bps, key,
-                fmt::format(
-                    "is {}, must be at most 125 TB/s (1000 Tbps): a byte would take less than a picosecond, the step of "
-                    "simulated time.",
-                    to_string(r)));
-        };
-        const auto wire = [&](duration d, const char* key) {
-            need(d.value() >= 1 && d.value() <= k_longest_ps, key,
-                 fmt::format(
-                     "is {}, must be 1 ps to 1 ms: every link has some latency, by which events of different chips are "
-                     "ordered.",
-                     to_string(d)));
-        };
-        rate(link_rate, "link_rate", "82 GB/s");
-        rate(local_port_rate, "local_port_rate", "164 GB/s");
-        wire(board_propagation, "board_propagation");
-        wire(cable_propagation, "cable_propagation");
-        if (need(clock.value() >= 1'000'000 && clock.value() <= 100'000'000'000, "clock",
-                 fmt::format("is {}, must be 1 MHz to 100 GHz.", to_string(clock))) &&
-            need(router_latency.value() <= 1'000'000, "router_latency",
-                 fmt::format("is {}, must be at most 1000000 cycles.", to_string(router_latency))))
+        if (sound({"clock", "router_latency"}))
             need(pipeline_ps() <= k_longest_ps, "router_latency",
                  fmt::format("is {}, which at {} take {}; a router may take at most 1 ms.", to_string(router_latency),
                              to_string(clock), rounded_text(duration(pipeline_ps()))));
-        need(virtual_lanes >= 1 && virtual_lanes <= 8, "virtual_lanes",
-             fmt::format("is {}, must be 1 to 8.", virtual_lanes));
-        need(local_ports >= 1 && local_ports <= 4, "local_ports", fmt::format("is {}, must be 1 to 4.", local_ports));
-        const bool framing =
-            need(flit.value() >= 1 && flit.value() <= 4096, "flit",
-                 fmt::format("is {}, must be 1 B to 4 KiB.", to_string(flit))) &
-            need(header.value() <= 4096, "header", fmt::format("is {}, must be at most 4 KiB.", to_string(header))) &
-            need(max_payload.value() >= 4 && max_payload.value() <= 1 << 20 && max_payload.value() % 4 == 0,
-                 "max_payload",
-                 fmt::format(
-                     "is {}, must be 4 B to 1 MiB and a multiple of 4 B, so that no element is split between packets.",
-                     to_string(max_payload)));
-        if (!framing)
+        if (!sound({"flit", "header", "max_payload"}))
             return p;
         const std::uint64_t one = format().cells_of_one(max_payload.value()) * flit.value();
         need(
@@ -165,16 +147,13 @@ struct ici_config {
                 "is {}, but one packet fills {} ({} of payload and {} of header in flits of {}), so none could ever move.",
                 to_string(buffer_per_vl), to_string(data_size(one)), to_string(max_payload), to_string(header),
                 to_string(flit)));
-        need(buffer_per_vl.value() <= 1ull << 30, "buffer_per_vl",
-             fmt::format("is {}, must be at most 1 GiB.", to_string(buffer_per_vl)));
         for (const auto& [key, r] : {std::pair{"link_rate", link_rate}, std::pair{"local_port_rate", local_port_rate}})
-            if (r.value() >= k_slowest_bps)
-                need(
-                    packet_ps(r) <= k_longest_ps, key,
-                    fmt::format(
-                        "is {}, where one packet of {} takes {}; it may take at most 1 ms. Write a higher rate or a smaller "
-                        "max_payload.",
-                        to_string(r), to_string(max_payload), rounded_text(duration(packet_ps(r)))));
+            if (sound({key}))
+                need(packet_ps(r) <= k_longest_ps, key,
+                     fmt::format(
+                         "is {}, where one packet of {} takes {}; it may take at most 1 ms. Write a higher rate or a "
+                         "smaller max_payload.",
+                         to_string(r), to_string(max_payload), rounded_text(duration(packet_ps(r)))));
         return p;
     }
 

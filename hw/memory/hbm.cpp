@@ -14,27 +14,7 @@ namespace {
 __extension__ typedef unsigned __int128 uint128;
 } // namespace
 
-std::vector<config_problem> hbm_config::validate() const
-{
-    std::vector<config_problem> problems;
-    if (capacity.value() == 0 || capacity.value() % sparse_store::k_page_bytes != 0)
-        problems.push_back(
-            {severity::error, "capacity",
-             fmt::format("is {}, must be a positive multiple of 64 KiB, the page of the model; 32 GiB is the default.",
-                         to_string(capacity))});
-    if (capacity.value() > (1ull << 40))
-        problems.push_back(
-            {severity::error, "capacity",
-             fmt::format("is {}, must be at most 1 TiB, the window of the address map.", to_string(capacity))});
-    if (rate.value() < 1'000'000 || rate.value() > 8'000'000'000'000'000)
-        problems.push_back(
-            {severity::error, "rate",
-             fmt::format("is {}, must be 1 Mbps to 1000 TB/s; write for example \"900 GB/s\".", to_string(rate))});
-    if (latency.value() > 1'000'000'000)
-        problems.push_back({severity::error, "latency",
-                            fmt::format("is {}, must be at most 1 ms; 120 ns is the default.", to_string(latency))});
-    return problems;
-}
+std::vector<config_problem> hbm_config::validate() const { return limit_problems(*this); }
 
 hbm::hbm(const sc_core::sc_module_name& name, const hbm_config& config)
     : sc_core::sc_module(name), latency_ps_(config.latency.value()), socket("socket"), port("port"),

@@ -11,19 +11,7 @@
 
 namespace weft {
 
-std::vector<config_problem> local_memory_config::validate() const
-{
-    std::vector<config_problem> problems;
-    if (capacity.value() == 0 || capacity.value() % 4096 != 0 || capacity.value() > (16ull << 20))
-        problems.push_back(
-            {severity::error, "capacity",
-             fmt::format("is {}, must be a multiple of 4 KiB from 4 KiB to 16 MiB; 64 KiB is the default.",
-                         to_string(capacity))});
-    if (latency.value() > 1'000'000'000)
-        problems.push_back({severity::error, "latency",
-                            fmt::format("is {}, must be at most 1 ms; 5 ns is the default.", to_string(latency))});
-    return problems;
-}
+std::vector<config_problem> local_memory_config::validate() const { return limit_problems(*this); }
 
 local_memory::local_memory(const sc_core::sc_module_name& name, const local_memory_config& config)
     : sc_core::sc_module(name), socket("socket"), stats(this->name()), capacity_bytes_(config.capacity.value()),

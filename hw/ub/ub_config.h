@@ -53,6 +53,9 @@ template <> struct enum_names<ub_transport> {
 };
 
 struct ub_config {
+    static constexpr std::uint64_t k_fastest_lane_bps = 118'000'000'000; ///< UB mode 1
+    static constexpr duration k_longest_delay = duration(1'000'000'000); ///< of one: the fabric holds delays in 32 bits
+
     // Links.
     bandwidth lane_rate = bandwidth(112'000'000'000);
     ub_fec fec = ub_fec::inside;
@@ -99,48 +102,63 @@ struct ub_config {
             "lane_rate", self.lane_rate, "Rate of one lane (x1), raw, per direction",
             "112 Gb/s from four independent public traces: 18 x 4 x 112 Gb/s NPUs and 512 x 112G switches of a full-mesh study, "
             "56 GB/s per x4 port in a collective cost model, 112 Gb/s single links of a topology generator, about 2 TB/s per "
-            "chip announced (D); at most 118 Gb/s, UB mode 1 (Q)");
+            "chip announced (D); at most 118 Gb/s, UB mode 1 (Q)",
+            between(bandwidth(1'000'000'000), bandwidth(k_fastest_lane_bps))
+                .because(", the fastest that UB allows; write for example \"112 Gbps\""));
         visit("fec", self.fec, "inside: RS(128,120) symbols are part of lane_rate; outside: they come on top",
               "RS(128,120), UB (Q); inside: A, with it 1 KiB packets reach 87 % of the raw rate");
-        visit("flit", self.flit, "Unit of a packet on a wire", "20 B, UB (Q)");
-        visit("block_flits", self.block_flits, "Flits of one data block; each block ends in a CRC of 4 B",
-              "32, UB (Q)");
-        visit("cell_flits", self.cell_flits, "Flits of one cell, the unit of credits", "8 by default, UB (Q)");
+        visit("flit", self.flit, "Unit of a packet on a wire", "20 B, UB (Q)", between(data_size(4), data_size(256)));
+        visit("block_flits", self.block_flits, "Flits of one data block; each block ends in a CRC of 4 B", "32, UB (Q)",
+              between(2, 512).because(" flits"));
+        visit("cell_flits", self.cell_flits, "Flits of one cell, the unit of credits", "8 by default, UB (Q)",
+              between(1, 128).because(" flits, as UB says"));
         visit(
             "header", self.header,
             "Network, transport and transaction headers and the end-to-end CRC of one packet; the link header (4 B) is not in it",
-            "A: 52 B, sum of the header sizes of UB for one write");
-        visit("route_header", self.route_header, "Source-route header of one packet", "8 B, UB-Mesh Fig. 11 (Q)");
+            "A: 52 B, sum of the header sizes of UB for one write", between(data_size(8), data_size(4096)));
+        visit("route_header", self.route_header, "Source-route header of one packet", "8 B, UB-Mesh Fig. 11 (Q)",
+              at_most(data_size(64)));
         visit("max_payload", self.max_payload, "Largest payload of one packet, a multiple of 4 B",
               "A: 1 KiB gives 87 % payload of the raw rate (512 B: 83 %); the published 85 % lies between the two and "
-              "includes credit and acknowledge blocks");
+              "includes credit and acknowledge blocks",
+              between(data_size(4), data_size(1 << 20))
+                  .multiple_of(4)
+                  .because(", so that no element is split between packets"));
         visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL, at least",
-              "64 KiB (A); not published");
+              "64 KiB (A); not published", at_most(data_size(1 << 30)));
         visit("buffers_cover_round_trip", self.buffers_cover_round_trip,
               "Raise the buffers of each link to its rate x round trip, so that one VL can fill the link",
               "A; credits may count up to 65535 cells, UB (Q)");
         visit("mac_latency", self.mac_latency, "MAC, PHY and FEC of both ends of one link, beside the cable",
-              "70 ns (A)");
+              "70 ns (A)", at_most(k_longest_delay));
         visit("bit_error_rate", self.bit_error_rate, "Probability that a bit of a block is wrong behind the FEC",
-              "0 (A)");
+              "0 (A)", real_between(0, 0.001).because(": with more, hardly any block arrives whole"));
         visit("retries", self.retries, "Times that a link repeats a block before it initialises its PHY again",
-              "15, UB (Q)");
-        visit("reinitialisations", self.reinitialisations, "Times that it does so before it is down", "4, UB (Q)");
-        visit("reinitialisation_time", self.reinitialisation_time, "One initialisation of the PHY", "10 us (A)");
+              "15, UB (Q)", between(0, 255).because(" retries"));
+        visit("reinitialisations", self.reinitialisations, "Times that it does so before it is down", "4, UB (Q)",
+              between(0, 255).because(" initialisations"));
+        visit("reinitialisation_time", self.reinitialisation_time, "One initialisation of the PHY", "10 us (A)",
+              at_most(k_longest_delay));
         visit("error_seed", self.error_seed, "Seed of the bit errors", "");
-        visit("detection", self.detection, "From the failure of a link until both ends know it", "10 us (A)");
+        visit("detection", self.detection, "From the failure of a link until both ends know it", "10 us (A)",
+              at_most(duration(1'000'000'000'000)));
         visit("npu_latency", self.npu_latency,
               "Head of a packet through the UB controllers of an NPU, a CPU or a NIC, also at both ends of a way",
-              "150 to 200 ns (A); with it a 512 B read from a neighbour takes about 1.2 us");
+              "150 to 200 ns (A); with it a 512 B read from a neighbour takes about 1.2 us",
+              between(duration(1), k_longest_delay));
         visit("lrs_latency", self.lrs_latency, "Head of a packet through a low-radix switch",
-              "150 ns, the published goal of one hop (Q)");
-        visit("hrs_latency", self.hrs_latency, "Head of a packet through a high-radix switch", "200 ns (A)");
+              "150 ns, the published goal of one hop (Q)", between(duration(1), k_longest_delay));
+        visit("hrs_latency", self.hrs_latency, "Head of a packet through a high-radix switch", "200 ns (A)",
+              between(duration(1), k_longest_delay));
         visit("die_crossing", self.die_crossing,
-              "Added where a packet turns from the ports of one IO die of an NPU to those of the other", "50 ns (A)");
+              "Added where a packet turns from the ports of one IO die of an NPU to those of the other", "50 ns (A)",
+              at_most(k_longest_delay));
         visit("local_port_rate", self.local_port_rate, "Rate between one UB controller and its chip, per direction",
-              "A: as all nine x4 ports of an IO die together");
+              "A: as all nine x4 ports of an IO die together",
+              between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000))
+                  .because("; write for example \"504 GB/s\""));
         visit("transmit_queue", self.transmit_queue, "Packets that a controller holds for its ports",
-              "64 packets at an NPU in a public full-mesh study (Q)");
+              "64 packets at an NPU in a public full-mesh study (Q)", between(2, 65'536).because(" packets"));
         visit("voq", self.voq,
               "A FIFO per output in every input buffer: nobody waits behind a packet for another output",
               "so at switch and NPU of a public full-mesh study (Q)");
@@ -159,18 +177,20 @@ struct ub_config {
               "A; both foreseen by UB (Q)");
         visit("transport", self.transport, "ctp: links alone retry; rtp: end-to-end numbers, acknowledgements, resends",
               "ctp is what collective engines use inside a pod (Q)");
-        visit("rtp_window", self.rtp_window, "Packets (bursts) of one source under way to one destination", "A");
-        visit("rtp_send_buffer", self.rtp_send_buffer, "Packets that one controller keeps until acknowledged", "A");
-        visit(
-            "rtp_timeout", self.rtp_timeout,
-            "Least wait for an acknowledgement, and the first one: longer where twice the longest measured round trip is; "
-            "doubles with every try",
-            "25.6 us, default of a public UB simulator (Q)");
+        visit("rtp_window", self.rtp_window, "Packets (bursts) of one source under way to one destination", "A",
+              between(2, 65'536).powers_of_two());
+        visit("rtp_send_buffer", self.rtp_send_buffer, "Packets that one controller keeps until acknowledged", "A",
+              between(2, 1 << 20).because(" packets"));
+        visit("rtp_timeout", self.rtp_timeout, "Least wait for an acknowledgement, and the first one: longer where twice the longest measured round trip is; "
+              "doubles with every try",
+              "25.6 us, default of a public UB simulator (Q)", between(duration(1), k_longest_delay));
         visit("rtp_tries", self.rtp_tries,
               "Tries without any acknowledgement until a destination counts as unreachable",
-              "7, default of a public UB simulator (Q)");
-        visit("rtp_packets_per_ack", self.rtp_packets_per_ack, "Packets that one acknowledgement may stand for", "A");
-        visit("rtp_ack_delay", self.rtp_ack_delay, "An acknowledgement waits at most so long for others", "A");
+              "7, default of a public UB simulator (Q)", between(1, 32).because(" tries"));
+        visit("rtp_packets_per_ack", self.rtp_packets_per_ack, "Packets that one acknowledgement may stand for", "A",
+              between(1, 64).because(" packets"));
+        visit("rtp_ack_delay", self.rtp_ack_delay, "An acknowledgement waits at most so long for others", "A",
+              at_most(k_longest_delay));
     }
 
     std::vector<config_problem> validate() const;

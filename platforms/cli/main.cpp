@@ -38,7 +38,7 @@ constexpr const char* k_description =
 constexpr const char* k_footer =
     "Exit codes:\n"
     "  0  all answers are right\n"
-    "  1  a run did not complete, an answer was wrong, or a published value was missed\n"
+    "  1  a run did not complete, an answer was wrong, a published value was missed, or output could not be written\n"
     "  2  the input cannot be used: nothing was run or written, and stderr says what to change\n"
     "  3  a bug of weft\n"
     "  130, 143  interrupted by Ctrl-C or SIGTERM: what was finished is printed and saved; a second signal ends at once\n"

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/config/config_dump.h"
 
+#include "platforms/config/quantity_pattern.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -208,20 +210,6 @@ private:
     const yaml_document* origin_;
 };
 
-std::string units_pattern(quantity_kind kind)
-{
-    const std::string number = "^ *(0|[1-9][0-9]*)(\\.[0-9]+)? *";
-    switch (kind) {
-    case quantity_kind::data_size: return number + "([KMGT]iB|[kMGT]?B) *$";
-    case quantity_kind::duration: return number + "[munp]?s *$";
-    case quantity_kind::bandwidth: return number + "([KMGT]iB/s|[kMGT]?(B/s|b/s|bps)) *$";
-    case quantity_kind::frequency: return number + "[kMG]?Hz *$";
-    case quantity_kind::packets: return number + "packets? *$";
-    case quantity_kind::cycles: return number + "cycles? *$";
-    }
-    throw bug("config", 0, "unknown quantity kind");
-}
-
 json value_json(const config_field& field)
 {
     if (field.type == field_type::section) {
@@ -240,9 +228,15 @@ json value_json(const config_field& field)
     return scalar_json(field);
 }
 
+std::string range_of(const config_field& field)
+{
+    return text_of(field.limits, field.type == field_type::quantity ? std::optional(field.kind) : std::nullopt);
+}
+
 json schema_of(const config_field& field)
 {
     json schema = json::object();
+    const std::string range = range_of(field);
     switch (field.type) {
     case field_type::section:
         schema["type"] = "object";
@@ -258,15 +252,31 @@ json schema_of(const config_field& field)
         break;
     case field_type::quantity:
         schema["type"] = "string";
-        schema["pattern"] = units_pattern(field.kind);
+        schema["pattern"] = quantity_pattern(field.kind, field.limits.least, field.limits.most);
+        schema["patternErrorMessage"] = // of editors, which would show the pattern
+            range.empty() ? legal_units(field.kind) : "must be " + range + field.limits.reason;
         break;
     case field_type::boolean: schema["type"] = "boolean"; break;
     case field_type::integer:
         schema["type"] = "integer";
-        schema["minimum"] = 0;
-        schema["maximum"] = field.largest;
+        schema["minimum"] = field.limits.least;
+        schema["maximum"] = std::min(field.largest, field.limits.most);
+        if (field.limits.multiple != 1)
+            schema["multipleOf"] = field.limits.multiple;
+        for (std::size_t i = 0; i < field.limits.choices; ++i)
+            schema["enum"].push_back(field.limits.one_of[i]);
+        if (field.limits.power_of_two)
+            for (std::uint64_t power = 1; power != 0 && power <= field.limits.most; power *= 2)
+                if (power >= field.limits.least)
+                    schema["enum"].push_back(power);
         break;
-    case field_type::real: schema["type"] = "number"; break;
+    case field_type::real:
+        schema["type"] = "number";
+        if (field.limits.bounds_real()) {
+            schema["minimum"] = field.limits.least_real;
+            schema["maximum"] = field.limits.most_real;
+        }
+        break;
     case field_type::text: schema["type"] = "string"; break;
     case field_type::choice:
         schema["type"] = "string";
@@ -279,6 +289,8 @@ json schema_of(const config_field& field)
         break;
     }
     std::string text = meaning(field);
+    if (!range.empty())
+        text += ". Range: " + range;
     if (!field.source.empty())
         text += (text.empty() ? "Default: " : ". Default: ") + field.source;
     if (!text.empty())
@@ -339,7 +351,9 @@ void add_rows(const config_field& field, const std::string& path, std::string& o
             shown = "`" + one_line(child) + "`";
         else if (child.type == field_type::list)
             shown = child.children.empty() ? "empty" : fmt::format("{} entries", child.children.size());
-        out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key, cell(type_name(child)), cell(shown), cell(meaning(child)),
+        const std::string range = range_of(child);
+        out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key,
+                           cell(type_name(child) + (range.empty() ? "" : ", " + range)), cell(shown), cell(meaning(child)),
                            cell(child.source));
         const config_field* inner = &child;
         std::string inner_path = key;

@@ -33,7 +33,8 @@ struct config_field {
     bool unused = false;  ///< and with the present values it does not
     bool present = true; ///< false: an optional without value; `value` and `children` then show a default one
     quantity_kind kind = quantity_kind::data_size; ///< of a quantity
-    std::uint64_t largest = 0;                     ///< of an integer
+    std::uint64_t largest = 0;                     ///< that the type of an integer holds
+    field_limits limits;                           ///< of an integer, a real or a quantity
     std::vector<std::string> choices;              ///< legal values of a choice
     /// Of everything but section and list; a quantity is text with its unit.
     std::variant<std::monostate, bool, std::uint64_t, double, std::string> value;
@@ -47,13 +48,23 @@ template <class T> config_field describe_value(const T& value);
 
 /// Notes `only` at the members that `key` (key_rule::key) names, in entries of lists and in the type of an entry, too.
 void note_rule(config_field& field, std::string_view key, const std::string& only, bool unused);
+/// Limits of a list are those of its entries.
+inline void set_limits(config_field& field, const field_limits& limits)
+{
+    field.limits = limits;
+    for (config_field& entry : field.element)
+        set_limits(entry, limits);
+}
 
 struct describing_visitor {
     std::vector<config_field>& fields;
 
-    template <class T> void operator()(const char* name, const T& member, const char* doc, const char* source)
+    template <class T>
+    void operator()(const char* name, const T& member, const char* doc, const char* source,
+                    const field_limits& limits = {})
     {
         config_field field = describe_value(member);
+        set_limits(field, limits);
         field.name = name;
         field.doc = doc;
         field.source = source;

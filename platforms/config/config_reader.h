@@ -85,7 +85,8 @@ struct reading_visitor {
     const std::string& path;
     std::vector<std::string> known;
 
-    template <class T> void operator()(const char* name, T& member, const char* /*doc*/, const char* /*source*/)
+    template <class T>
+    void operator()(const char* name, T& member, const char* /*doc*/, const char* /*source*/, const field_limits& = {})
     {
         known.emplace_back(name);
         if (const yaml_entry* entry = map.find(name))
@@ -170,7 +171,9 @@ struct validating_visitor {
     config_reading& in;
     const std::string& path;
 
-    template <class T> void operator()(const char* name, const T& member, const char* /*doc*/, const char* /*source*/)
+    template <class T>
+    void operator()(const char* name, const T& member, const char* /*doc*/, const char* /*source*/,
+                    const field_limits& = {})
     {
         validate_value(in, join_path(path, name), member);
     }
@@ -189,7 +192,9 @@ template <class T> void validate_value(config_reading& in, const std::string& pa
     } else if constexpr (has_fields<T>::value) {
         validating_visitor visit{in, path};
         T::fields(value, visit);
-        if constexpr (has_validate<T>::value)
+        for (const config_problem& finding : limit_problems(value))
+            in.add_finding(path, finding);
+        if constexpr (has_validate<T>::value) // it may find the same once more; problems are told once
             for (const config_problem& finding : value.validate())
                 in.add_finding(path, finding);
         if constexpr (has_key_rules<T>::value)

@@ -9,6 +9,7 @@
 // over the star. Only one collective runs at a time, so the two never compete.
 #pragma once
 
+#include "firmware/switchml/switchml_job.h"
 #include "hw/ethernet/ethernet_link.h"
 #include "hw/ethernet/lossless_star.h"
 #include "hw/tofino/tofino_config.h"
@@ -111,12 +112,14 @@ struct switchml_network_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("rate", self.rate, "Of every port and direction", "10 or 100 Gb/s, Sapio et al. section 6 (Q)");
+        visit("rate", self.rate, "Of every port and direction", "10 or 100 Gb/s, Sapio et al. section 6 (Q)",
+              between(bandwidth(1'000'000), bandwidth(1'000'000'000'000)).because("; write for example \"100 Gbps\""));
         visit("cable", self.cable, "Cables between workers and switches", "");
         visit("lossless_buffer", self.lossless_buffer,
               "Buffer of a port of the lossless network, for ring_1d, halving_doubling and parameter_server",
               "assumed: priority flow control stops before anything is lost");
-        visit("nic_latency", self.nic_latency, "Through a NIC of the lossless network", "assumed");
+        visit("nic_latency", self.nic_latency, "Through a NIC of the lossless network", "assumed",
+              at_most(duration(1'000'000'000)));
     }
     std::vector<config_problem> validate() const;
 };
@@ -135,18 +138,22 @@ struct switchml_job_config {
     {
         visit("transport", self.transport, "udp: cores make packets and convert; rdma: the NIC does, from messages",
               "Sapio et al., appendix B (Q)");
-        visit("elements_per_packet", self.elements_per_packet, "64 or 256", "k of Sapio et al., section 4.3 (Q)");
+        visit("elements_per_packet", self.elements_per_packet, "64 or 256", "k of Sapio et al., section 4.3 (Q)",
+              one_of(64, 256).because(": what the switch aggregates"));
         visit("packets_per_message", self.packets_per_message, "RDMA: 1, 2, 4, 8 or 16",
-              "16, Sapio et al., appendix B (Q)");
+              "16, Sapio et al., appendix B (Q)", one_of(1, 2, 4, 8, 16));
         visit("slots", self.slots, "Slots of a job's pool, each in two versions",
-              "512 at 100 Gb/s and 128 at 10 Gb/s, Sapio et al., appendix C (Q)");
+              "512 at 100 Gb/s and 128 at 10 Gb/s, Sapio et al., appendix C (Q)",
+              at_least(1).because("; every packet needs a slot"));
         visit("first_slot", self.first_slot, "First slot of the first job; others follow", "");
-        visit("timeout", self.timeout, "Retransmission", "1 ms, Sapio et al., section 6.3 (Q)");
+        visit("timeout", self.timeout, "Retransmission", "1 ms, Sapio et al., section 6.3 (Q)",
+              between(duration(1'000'000), duration(10'000'000'000'000)));
         visit("backoff_after", self.backoff_after,
               "The timeout doubles after this many timeouts of a core, again after twice as many; 0: never",
               "the P4 client has 100 (Q); the paper has none");
         visit("jobs", self.jobs,
-              "Jobs that share the switch, each with an equal part of the workers and a pool of its own", "");
+              "Jobs that share the switch, each with an equal part of the workers and a pool of its own", "",
+              between(1, 256).because(": a packet names its job in 8 bits"));
     }
     std::vector<config_problem> validate() const;
 };
@@ -204,13 +211,15 @@ struct switchml_worker_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("cores", self.cores, "Cores that run the worker's firmware and share every tensor",
-              "4 threads, P4 client (Q); 8 at 100 Gb/s, Sapio et al. section 6 (Q)");
+              "4 threads, P4 client (Q); 8 at 100 Gb/s, Sapio et al. section 6 (Q)",
+              between(1, firmware::k_switchml_cores));
         visit("packet_batch", self.packet_batch, "Packets that a core takes, and announces to the NIC, at a time; udp only",
-              "32, Sapio et al., appendix B (Q); P4 client: 64 (Q)");
+              "32, Sapio et al., appendix B (Q); P4 client: 64 (Q)",
+              between(packet_count(1), packet_count(firmware::k_max_window)).because(": a core has no more packets under way"));
         visit("transmit_hold", self.transmit_hold,
               "A part of a batch is announced when nothing has come and this time has passed since that was last so; 0: at "
               "once; udp only",
-              "10 us, P4 client, bulk_drain_tx_us (Q)");
+              "10 us, P4 client, bulk_drain_tx_us (Q)", at_most(duration(1'000'000'000'000)));
         visit("core", self.core, "One core", "");
         visit("bus", self.bus, "Bus between core and devices", "");
         visit("local_memory", self.local_memory, "Core-local memory", "");
@@ -224,6 +233,8 @@ struct switchml_worker_config {
 };
 
 struct switchml_config {
+    static constexpr std::uint32_t k_most_workers = 4096;
+
     run_config run;
     std::uint32_t workers = 8;
     std::uint32_t servers = 0;
@@ -237,10 +248,11 @@ struct switchml_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         run_config::fields(self.run, visit);
-        visit("workers", self.workers, "Machines of all jobs", "8 or 16, Sapio et al., section 6 (Q)");
+        visit("workers", self.workers, "Machines of all jobs", "8 or 16, Sapio et al., section 6 (Q)",
+              between(1, k_most_workers));
         visit("servers", self.servers,
               "Further machines on the lossless network that sum for parameter_server; 0: the workers do it themselves",
-              "as many as workers, or none, Sapio et al., section 6 (Q)");
+              "as many as workers, or none, Sapio et al., section 6 (Q)", between(0, k_most_workers));
         visit(
             "tree", self.tree,
             "Switches below each other, from the root down: [4, 8] is a root with 4 switches of 8 workers. Empty: one "

@@ -22,7 +22,6 @@ namespace weft {
 namespace {
 
 constexpr std::uint64_t k_much_host_memory = 8ull << 30;
-constexpr std::uint32_t k_most_workers = 4096;
 
 constexpr bool is_power_of_two(std::uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
 
@@ -57,13 +56,7 @@ std::uint32_t packet_wire_bytes(const switchml_job_config& job)
 
 std::vector<config_problem> switchml_network_config::validate() const
 {
-    std::vector<config_problem> p;
-    if (rate.value() < 1'000'000 || rate.value() > 1'000'000'000'000)
-        p.push_back({severity::error, "rate",
-                     fmt::format("is {}, must be 1 Mbps to 1 Tbps; write for example \"100 Gbps\".", to_string(rate))});
-    if (nic_latency.value() > 1'000'000'000)
-        p.push_back(
-            {severity::error, "nic_latency", fmt::format("is {}, must be at most 1 ms.", to_string(nic_latency))});
+    std::vector<config_problem> p = limit_problems(*this);
     lossless_star_config star;
     star.buffer = lossless_buffer;
     for (config_problem problem : star.validate()) {
@@ -83,21 +76,10 @@ std::vector<config_problem> switchml_switch_config::validate() const
 
 std::vector<config_problem> switchml_job_config::validate() const
 {
-    std::vector<config_problem> p;
+    std::vector<config_problem> p = limit_problems(*this);
     const auto refuse = [&](const char* key, std::string text) {
         p.push_back({severity::error, key, std::move(text)});
     };
-    if (elements_per_packet != 64 && elements_per_packet != 256)
-        refuse("elements_per_packet",
-               fmt::format("is {}; the switch aggregates packets of 64 or of 256 elements.", elements_per_packet));
-    if (!is_power_of_two(packets_per_message) || packets_per_message > 16)
-        refuse("packets_per_message", fmt::format("is {}, must be 1, 2, 4, 8 or 16.", packets_per_message));
-    if (slots == 0)
-        refuse("slots", "is 0; every packet needs a slot.");
-    if (timeout.value() < 1'000'000 || timeout.value() > 10'000'000'000'000)
-        refuse("timeout", fmt::format("is {}, must be 1 us to 10 s.", to_string(timeout)));
-    if (jobs == 0 || jobs > 256)
-        refuse("jobs", fmt::format("is {}, must be 1 to 256: a packet names its job in 8 bits.", jobs));
     if (jobs > 1 && transport == abi::switchml::transport::rdma)
         refuse("jobs", fmt::format("is {}, but frames of RDMA carry no job number: one job, or transport: udp.", jobs));
     return p;
@@ -134,16 +116,8 @@ chip_config switchml_worker_config::chip() const { return {core, bus, local_memo
 std::vector<config_problem> switchml_worker_config::validate() const
 {
     std::vector<config_problem> p = chip().validate();
-    if (cores < 1 || cores > firmware::k_switchml_cores)
-        p.push_back(
-            {severity::error, "cores", fmt::format("is {}, must be 1 to {}.", cores, firmware::k_switchml_cores)});
-    if (packet_batch.value() < 1 || packet_batch.value() > firmware::k_max_window)
-        p.push_back({severity::error, "packet_batch",
-                     fmt::format("is {}, must be 1 to {}: a core has no more packets under way.", packet_batch.value(),
-                                 firmware::k_max_window)});
-    if (transmit_hold.value() > 1'000'000'000'000)
-        p.push_back({severity::error, "transmit_hold",
-                     fmt::format("is {}, must be at most 1 s.", to_string(transmit_hold))});
+    for (config_problem& found : limit_problems(*this))
+        p.push_back(std::move(found));
     if (nic.queues < cores)
         p.push_back({severity::error, "nic.queues",
                      fmt::format("is {}, but each of {} cores needs a queue of its own.", nic.queues, cores)});
@@ -326,7 +300,7 @@ std::vector<key_rule<switchml_config>> switchml_config::key_rules()
 
 std::vector<config_problem> switchml_config::validate() const
 {
-    std::vector<config_problem> p;
+    std::vector<config_problem> p = limit_problems(*this);
     check_shape(p);
     const bool sound = no_errors(p) && no_errors(job.validate()) && no_errors(worker.validate()) &&
                        no_errors(network.validate()) && no_errors(tofino.validate()) &&
@@ -357,14 +331,8 @@ std::vector<config_problem> switchml_config::validate() const
 
 void switchml_config::check_shape(std::vector<config_problem>& p) const
 {
-    if (servers > k_most_workers) {
-        p.push_back({severity::error, "servers", fmt::format("is {}, must be at most {}.", servers, k_most_workers)});
-        return;
-    }
-    if (workers < 1 || workers > k_most_workers) {
-        p.push_back({severity::error, "workers", fmt::format("is {}, must be 1 to {}.", workers, k_most_workers)});
-        return;
-    }
+    if (servers > k_most_workers || workers < 1 || workers > k_most_workers)
+        return; // beyond their limits
     if (job.jobs != 0 && workers % job.jobs != 0)
         p.push_back(
             {severity::error, "job.jobs", fmt::format("is {}, which does not divide {} workers.", job.jobs, workers)});

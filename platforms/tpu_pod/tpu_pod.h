@@ -30,14 +30,15 @@ template <> struct enum_names<mesh_direction> {
 };
 
 struct mesh_config {
+    static constexpr std::uint32_t k_most_chips_of_a_side = 256;
     std::uint32_t rows = 8;
     std::uint32_t cols = 8;
     mesh_wrap wrap = mesh_wrap::none;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("rows", self.rows, "Chips along Y", "");
-        visit("cols", self.cols, "Chips along X", "");
+        visit("rows", self.rows, "Chips along Y", "", between(1, k_most_chips_of_a_side));
+        visit("cols", self.cols, "Chips along X", "", between(1, k_most_chips_of_a_side));
         visit("wrap", self.wrap,
               "none; rows: links from the last row to the first; cols: from the last column to the first; both",
               "Kumar and Jouppi use no wrap links (Q)");
@@ -88,8 +89,10 @@ struct failed_region_config {
     {
         visit("row", self.row, "First failed row", "");
         visit("col", self.col, "First failed column", "");
-        visit("rows", self.rows, "Failed rows", "a board is 2x2 chips, a host 4x2: Kumar and Jouppi, section 2 (Q)");
-        visit("cols", self.cols, "Failed columns", "as rows");
+        visit("rows", self.rows, "Failed rows", "a board is 2x2 chips, a host 4x2: Kumar and Jouppi, section 2 (Q)",
+              at_least(1).because("; leave the entry out when no chip fails"));
+        visit("cols", self.cols, "Failed columns", "as rows",
+              at_least(1).because("; leave the entry out when no chip fails"));
     }
 };
 

@@ -15,7 +15,6 @@
 namespace weft {
 
 namespace {
-constexpr std::uint32_t k_max_side = 256;
 /// Every chip has a thread of its own on the host; the kernel of the host limits how many stacks a process can guard.
 constexpr std::uint32_t k_max_chips = 16384;
 constexpr std::uint64_t k_much_host_memory = 16ull << 30;
@@ -50,16 +49,13 @@ bool holds(const failed_region_config& f, std::uint32_t row, std::uint32_t col)
 
 std::vector<config_problem> mesh_config::validate() const
 {
-    std::vector<config_problem> p;
+    std::vector<config_problem> p = limit_problems(*this);
     const auto need = [&](bool ok, const char* key, std::string text) {
         if (!ok)
             p.push_back({severity::error, key, std::move(text)});
         return ok;
     };
-    const auto side = [&](std::uint32_t n, const char* key) {
-        return need(n >= 1 && n <= k_max_side, key, fmt::format("is {}, must be 1 to {}.", n, k_max_side));
-    };
-    if (!(side(rows, "rows") & side(cols, "cols")))
+    if (!p.empty())
         return p;
     need(rows * cols >= 2, "", "has one chip, but a collective needs at least two.");
     need(rows * cols <= k_max_chips, "",
@@ -222,7 +218,7 @@ void tpu_pod_config::check_regions(std::vector<config_problem>& p) const
                                const char* what) {
             if (count == 0)
                 p.push_back({severity::error, fmt::format("{}.{}s", key, at),
-                             "is 0, so that no chip fails; leave the entry out."});
+                             "is 0, must be at least 1; leave the entry out when no chip fails."});
             else if (first >= side || count > side - first)
                 p.push_back({severity::error, fmt::format("{}.{}", key, at),
                              fmt::format("is {}, and with {} {} the region leaves the mesh, which has {} 0 to {}.",

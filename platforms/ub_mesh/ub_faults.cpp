@@ -132,10 +132,8 @@ std::vector<config_problem> ub_faults_config::validate() const
             refuse(".until", fmt::format("is {}, not after at = {}.", to_string(*f.until), to_string(f.at)));
         if (f.lanes && f.until)
             refuse(".until", "does not go with lanes: a narrowed link stays narrow.");
-        if (f.lanes && (*f.lanes < 1 || *f.lanes > 8))
-            refuse(".lanes", fmt::format("is {}, must be 1 to 8, and fewer than the link has.", *f.lanes));
-        if (f.bit_error_rate && !(*f.bit_error_rate >= 0 && *f.bit_error_rate < 1e-3))
-            refuse(".bit_error_rate", fmt::format("is {}, must be 0 or more and below 0.001.", *f.bit_error_rate));
+        for (config_problem& found : limit_problems(f))
+            refuse(("." + found.key).c_str(), std::move(found.message));
         if (f.bit_error_rate && (f.at.value() != 0 || f.until || f.lanes))
             refuse(".bit_error_rate", "stands alone: write a second entry for what happens to the link later.");
     }

@@ -50,9 +50,10 @@ struct ub_link_fault_config {
         visit("to", self.to, "The device at the other end", "");
         visit("at", self.at, "When it happens; 0 ps: from the start, and routing knows", "");
         visit("until", self.until, "When the link works again; left out: never", "");
-        visit("lanes", self.lanes, "The link goes on with this many lanes; left out: it goes down", "");
+        visit("lanes", self.lanes, "The link goes on with this many lanes; left out: it goes down", "",
+              between(1, 8).because(", and fewer than the link has"));
         visit("bit_error_rate", self.bit_error_rate,
-              "The link has this rate in place of ub.bit_error_rate, from the start", "");
+              "The link has this rate in place of ub.bit_error_rate, from the start", "", real_between(0, 0.001));
     }
 };
 

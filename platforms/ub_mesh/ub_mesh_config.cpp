@@ -15,7 +15,6 @@ namespace weft {
 
 namespace {
 constexpr std::uint32_t k_most_ranks = 8192;
-constexpr std::uint64_t k_longest_cable_ps = 100'000'000;
 constexpr std::uint64_t k_much_host_memory = 16ull << 30;
 
 bool failed_from_the_start(const ub_faults_config& faults)
@@ -35,26 +34,7 @@ bool exchanges_directly(const run_config& run)
 
 std::vector<config_problem> ub_shape::validate() const
 {
-    std::vector<config_problem> p;
-    const auto side = [&](const char* key, std::uint32_t value, std::uint32_t most, const char* why) {
-        if (value < 1 || value > most)
-            p.push_back({severity::error, key, fmt::format("is {}, must be 1 to {}: {}.", value, most, why)});
-    };
-    side("pods", pods, 8, "an address has 3 bits for it");
-    side("rack_rows", rack_rows, 4, "an address has 2 bits for it, and cables reach no further");
-    side("rack_cols", rack_cols, 4, "an address has 2 bits for it, and cables reach no further");
-    side("boards", boards, 8, "an address has 3 bits for it");
-    side("npus", npus, 8, "an address has 3 bits for it");
-    const auto lanes = [&](const char* key, std::uint32_t value) {
-        if (value != 1 && value != 2 && value != 4 && value != 8)
-            p.push_back({severity::error, key, fmt::format("is {}; a UB port has 1, 2, 4 or 8 lanes.", value)});
-    };
-    lanes("x_lanes", x_lanes);
-    lanes("y_lanes", y_lanes);
-    if (backplane_lanes < 4 || backplane_lanes > 64 || backplane_lanes % 4 != 0)
-        p.push_back(
-            {severity::error, "backplane_lanes",
-             fmt::format("is {}, must be 4 to 64 and a multiple of 4: there are four planes.", backplane_lanes)});
+    std::vector<config_problem> p = limit_problems(*this);
     if (!no_errors(p))
         return p;
     if (ranks() < 2)
@@ -72,15 +52,7 @@ std::vector<config_problem> ub_shape::validate() const
     return p;
 }
 
-std::vector<config_problem> ub_cables::validate() const
-{
-    std::vector<config_problem> p;
-    for (const auto& [key, d] : {std::pair{"x", x}, std::pair{"y", y}, std::pair{"backplane", backplane},
-                                 std::pair{"z", z}, std::pair{"alpha", alpha}, std::pair{"hrs", hrs}})
-        if (d.value() < 1'000 || d.value() > k_longest_cable_ps)
-            p.push_back({severity::error, key, fmt::format("is {}, must be 1 ns to 100 us.", to_string(d))});
-    return p;
-}
+std::vector<config_problem> ub_cables::validate() const { return limit_problems(*this); }
 
 npu_memory_config::npu_memory_config()
 {

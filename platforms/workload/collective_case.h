@@ -25,6 +25,9 @@
 
 namespace weft {
 
+/// Of one buffer: the window of the address map.
+inline constexpr data_size k_largest_size = data_size(1ull << 40);
+
 /// What fills the inputs, see collective_data.h.
 enum class data_style : std::uint8_t { exact = 0, random = 1 };
 

@@ -24,45 +24,26 @@ bool has_any(const collective_spec& spec, bool (*is)(abi::algorithm))
     const std::vector<abi::algorithm> all = spec.all_algorithms();
     return std::any_of(all.begin(), all.end(), is);
 }
-constexpr std::uint64_t k_largest_size = 1ull << 40;
-constexpr std::uint32_t k_most_repeats = 10'000;
-constexpr std::uint64_t k_longest_skew_ps = 1'000'000'000;
-constexpr std::uint64_t k_longest_ps = 1'000'000'000'000'000'000; ///< a million seconds; twice that still fits 64 bits
 } // namespace
 
 std::vector<config_problem> size_range::validate() const
 {
-    std::vector<config_problem> p;
-    need(p, from.value() > 0, "from", "is zero; write the smallest size to run, for example \"4 B\".");
+    std::vector<config_problem> p = limit_problems(*this);
     need(p, to >= from, "to", fmt::format("is {}, below from ({}).", to_string(to), to_string(from)));
-    need(p, to.value() <= k_largest_size, "to", fmt::format("is {}, must be at most 1 TiB.", to_string(to)));
-    need(p, factor >= 2, "factor",
-         fmt::format("is {}, must be at least 2, or the row of sizes would never end.", factor));
     return p;
 }
 
 std::vector<config_problem> collective_spec::validate() const
 {
-    std::vector<config_problem> p;
+    std::vector<config_problem> p = limit_problems(*this);
     need(
         p, !sizes.empty() || range.has_value(), "sizes",
         "is missing or empty, so there is nothing to run; write \"sizes: [4 B, 1 MiB]\" or \"range: {from: 4 B, to: 64 MiB, factor: 4}\".");
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-        const std::string key = fmt::format("sizes.{}", i);
-        need(p, sizes[i].value() > 0, key, "is zero; a collective needs at least one element.");
-        need(p, sizes[i].value() <= k_largest_size, key,
-             fmt::format("is {}, must be at most 1 TiB.", to_string(sizes[i])));
-    }
     need(p, !types.empty(), "types", "is empty; write for example \"types: [int32]\".");
     need(p, !redops.empty() || !reduces(op), "redops", "is empty; write for example \"redops: [sum]\".");
     for (std::size_t i = 0; i < redops.size(); ++i)
         need(p, redops[i] != abi::reduce_op::none, fmt::format("redops.{}", i),
              "is none, which reduces nothing; write sum, max or min.");
-    need(p, chunk.value() <= 1ull << 32, "chunk", fmt::format("is {}, must be at most 4 GiB.", to_string(chunk)));
-    need(p, repeats >= 1 && repeats <= k_most_repeats, "repeats",
-         fmt::format("is {}, must be 1 to {}; 1 runs the plain case once.", repeats, k_most_repeats));
-    need(p, start_skew.value() <= k_longest_skew_ps, "start_skew",
-         fmt::format("is {}, must be at most 1 ms; 1 us is the default.", to_string(start_skew)));
     const auto largest_type =
         std::max_element(types.begin(), types.end(), [](abi::element_type a, abi::element_type b) {
             return abi::element_bytes(a) < abi::element_bytes(b);
@@ -70,7 +51,7 @@ std::vector<config_problem> collective_spec::validate() const
     if (largest_type == types.end())
         return p;
     const std::uint64_t element = abi::element_bytes(*largest_type);
-    need(p, chunk.value() >= element, "chunk",
+    need(p, chunk.value() == 0 || chunk.value() >= element, "chunk",
          fmt::format("is {}, less than one {} ({} B); the firmware moves whole elements.", to_string(chunk),
                      name_of(*largest_type), element));
     const auto too_small = [&](data_size s, const std::string& key) {
@@ -123,7 +104,7 @@ std::vector<std::uint64_t> collective_spec::all_sizes() const
         std::uint64_t s = range->from.value();
         for (; s < range->to.value(); s *= range->factor) {
             all.push_back(s);
-            if (s > k_largest_size)
+            if (s > k_largest_size.value())
                 return all;
         }
         if (range->to >= range->from)
@@ -177,21 +158,13 @@ std::uint64_t run_config::case_count() const
 
 std::vector<config_problem> run_config::validate() const
 {
-    std::vector<config_problem> p;
+    std::vector<config_problem> p = limit_problems(*this);
     const bool printable = std::all_of(name.begin(), name.end(),
                                        [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
     need(p,
          !name.empty() && name.size() <= 100 && printable && name.find('/') == std::string::npos && name != "." &&
              name != "..",
          "name", "cannot name a folder, but results go to out/<name>; write 1 to 100 characters without '/'.");
-    need(p, burst.value() >= 1 && burst.value() <= k_largest_burst, "burst",
-         fmt::format("is {}, must be 1 to {} packets; 1 packet is the reference.", to_string(burst), k_largest_burst));
-    need(p, firmware_timeout.value() >= 1'000'000 && firmware_timeout.value() <= k_longest_ps, "firmware_timeout",
-         fmt::format("is {}, must be 1 us to 1000000 s: it bounds every single wait of the firmware.",
-                     to_string(firmware_timeout)));
-    need(p, time_limit.value() >= 1'000'000 && time_limit.value() <= k_longest_ps, "time_limit",
-         fmt::format("is {}, must be 1 us to 1000000 s: the run ends after this much simulated time.",
-                     to_string(time_limit)));
     need(p, !workload.empty() || training_step, "workload",
          "is missing or empty, and there is no training_step; add at least one entry, for example \"- {op: all_reduce, "
          "sizes: [1 MiB]}\".");

@@ -37,12 +37,16 @@ struct size_range {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("from", self.from, "First size", "");
-        visit("to", self.to, "Last size; reached exactly, whatever the factor", "");
-        visit("factor", self.factor, "Each size is this many times the one before", "");
+        visit("from", self.from, "First size", "",
+              between(data_size(1), k_largest_size).because("; write the smallest size to run, for example \"4 B\""));
+        visit("to", self.to, "Last size; reached exactly, whatever the factor", "", at_most(k_largest_size));
+        visit("factor", self.factor, "Each size is this many times the one before", "",
+              at_least(2).because(", or the row of sizes would never end"));
     }
     std::vector<config_problem> validate() const;
 };
+
+inline constexpr std::uint32_t k_most_repeats = 10'000;
 
 /// One entry of `workload`: all combinations of its lists are run.
 struct collective_spec {
@@ -68,7 +72,7 @@ struct collective_spec {
         visit(
             "sizes", self.sizes,
             "Sizes as in nccl-tests: the buffer, or for all_gather, reduce_scatter and all_to_all all shards together",
-            "");
+            "", between(data_size(1), k_largest_size));
         visit("range", self.range, "A geometric row of sizes instead of, or besides, `sizes`", "");
         visit("root", self.root, "Root rank of a broadcast", "");
         visit("transposed", self.transposed,
@@ -76,17 +80,18 @@ struct collective_spec {
         visit("inputs", self.inputs,
               "exact: every sum is exact and bits are compared; random: compared within the rounding bound", "");
         visit("chunk", self.chunk, "Pipelining grain of the firmware",
-              "assumed; Kumar and Jouppi give none");
+              "assumed; Kumar and Jouppi give none", between(data_size(1), data_size(1ull << 32)));
         visit(
             "repeats", self.repeats,
             "Run every case so often and report mean, spread and extremes. The first run is the plain case; in each other one "
             "the ranks start at random within start_skew, and everything random is drawn anew",
-            "");
+            "", between(1, k_most_repeats).because("; 1 runs the plain case once"));
         visit(
             "start_skew", self.start_skew,
             "With repeats: each rank starts this much later than the first moment at most, uniformly drawn from the seed; the "
             "time counts from the last start",
-            "assumed: hosts that have met in a barrier post within about a microsecond");
+            "assumed: hosts that have met in a barrier post within about a microsecond",
+            at_most(duration(1'000'000'000)).because("; 1 us is the default"));
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<collective_spec>> key_rules();
@@ -99,6 +104,7 @@ struct collective_spec {
 
 struct run_config {
     static constexpr std::uint64_t k_largest_burst = 65536;
+    static constexpr duration k_longest_time = duration(1'000'000'000'000'000'000); ///< twice that still fits 64 bits
     static constexpr std::uint64_t k_most_cases = 100'000;
 
     std::string name = "unnamed";
@@ -118,10 +124,13 @@ struct run_config {
         visit("seed", self.seed, "Seed of the generated inputs and of everything random", "");
         visit("data", self.data,
               "checked: every byte is carried and the answer verified; off: the same times without bytes", "");
-        visit("burst", self.burst, "Packets per transport transaction; 1 packet is the reference", "");
+        visit("burst", self.burst, "Packets per transport transaction; 1 packet is the reference", "",
+              between(packet_count(1), packet_count(k_largest_burst)).because("; 1 packet is the reference"));
         visit("firmware_timeout", self.firmware_timeout,
-              "Bound of every single wait of the firmware, in simulated time", "assumed");
-        visit("time_limit", self.time_limit, "The run ends after this much simulated time", "");
+              "Bound of every single wait of the firmware, in simulated time", "assumed",
+              between(duration(1'000'000), k_longest_time).because(": it bounds every single wait of the firmware"));
+        visit("time_limit", self.time_limit, "The run ends after this much simulated time", "",
+              between(duration(1'000'000), k_longest_time).because(": the run ends after this much simulated time"));
         visit(
             "cases", self.cases,
             "independent: every case begins on a machine that has just been reset, so that its time is the same whatever ran "

@@ -12,8 +12,6 @@ namespace weft {
 
 namespace {
 constexpr std::uint64_t k_largest_group_bytes = 1ull << 40;
-constexpr std::uint64_t k_longest_compute_ps = 1'000'000'000'000'000; ///< 1000 s
-constexpr std::uint32_t k_most_steps = 10'000;
 
 class problem_list {
 public:
@@ -41,9 +39,6 @@ std::uint64_t aligned(std::uint64_t bytes)
 void need_size(problem_list& p, data_size bytes, abi::element_type type)
 {
     const std::uint64_t element = abi::element_bytes(type);
-    p.need(bytes.value() > 0, "bytes", "is zero; an all-reduce needs at least one element.");
-    p.need(bytes.value() <= k_largest_group_bytes, "bytes",
-           fmt::format("is {}, must be at most 1 TiB.", to_string(bytes)));
     p.need(
         bytes.value() % element == 0, "bytes",
         fmt::format("is {}, no whole number of elements of {} ({} B each).", to_string(bytes), name_of(type), element));
@@ -52,35 +47,24 @@ void need_size(problem_list& p, data_size bytes, abi::element_type type)
 
 std::vector<config_problem> gradient_group::validate() const
 {
-    problem_list p;
+    problem_list p{limit_problems(*this)};
     p.need(bytes.has_value() != elements.has_value(), "",
            bytes ? "gives its size twice; write bytes or elements, not both."
                  : "has no size; write for example \"bytes: 25 MB\" or \"elements: 6400000\".");
     if (bytes)
         need_size(p, *bytes, type);
     if (elements) {
-        p.need(*elements > 0, "elements", "is zero; an all-reduce needs at least one element.");
         p.need(*elements <= k_largest_group_bytes / abi::element_bytes(type), "elements",
                fmt::format("is {}, which is more than 1 TiB.", *elements));
     }
     p.need(!ready || !ready_at, "ready_at", "stands beside ready, which says the same; write one of them.");
-    p.need(!ready || is_fraction(*ready), "ready",
-           fmt::format("is {}, must be a fraction of the compute from 0 to 1; for a time write ready_at.",
-                       ready.value_or(0)));
     return p.all;
 }
 
 std::vector<config_problem> step_exchange::validate() const
 {
-    problem_list p;
-    p.need(count >= 1, "count", "is zero; remove the entry, or write how many exchanges a step makes.");
+    problem_list p{limit_problems(*this)};
     need_size(p, bytes, type);
-    p.need(is_fraction(from), "from", fmt::format("is {}, must be a fraction of the compute from 0 to 1.", from));
-    p.need(is_fraction(to), "to", fmt::format("is {}, must be a fraction of the compute from 0 to 1.", to));
-    p.need(
-        !ranks_per_group || *ranks_per_group >= 2, "ranks_per_group",
-        fmt::format("is {}, but an exchange needs at least two ranks; remove the entry when every rank computes alone.",
-                    ranks_per_group.value_or(0)));
     p.need(!is_fraction(from) || !is_fraction(to) || from <= to, "to",
            fmt::format("is {}, before from ({}).", to, from));
     return p.all;
@@ -88,12 +72,7 @@ std::vector<config_problem> step_exchange::validate() const
 
 std::vector<config_problem> training_step_config::validate() const
 {
-    problem_list p;
-    p.need(steps >= 1 && steps <= k_most_steps, "steps", fmt::format("is {}, must be 1 to {}.", steps, k_most_steps));
-    p.need(compute.value() > 0, "compute",
-           "is missing or zero; write the compute time of one step, for example \"40 ms\".");
-    p.need(compute.value() <= k_longest_compute_ps, "compute",
-           fmt::format("is {}, must be at most 1000 s.", to_string(compute)));
+    problem_list p{limit_problems(*this)};
     p.need(
         !groups.empty() || !exchanges.empty(), "groups",
         "is missing or empty, so there is nothing to sum; add at least one entry, for example \"- {bytes: 25 MB}\".");
@@ -109,8 +88,7 @@ std::vector<config_problem> training_step_config::validate() const
     }
     for (const step_exchange& e : exchanges)
         largest_element = std::max<std::uint64_t>(largest_element, abi::element_bytes(e.type));
-    p.need(chunk.value() <= 1ull << 32, "chunk", fmt::format("is {}, must be at most 4 GiB.", to_string(chunk)));
-    p.need(chunk.value() >= largest_element, "chunk",
+    p.need(chunk.value() == 0 || chunk.value() >= largest_element, "chunk",
            fmt::format("is {}, less than one element ({} B); the firmware moves whole elements.", to_string(chunk),
                        largest_element));
     return p.all;

@@ -50,10 +50,11 @@ struct gradient_group {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("name", self.name, "Name in the results", "");
-        visit("bytes", self.bytes, "Size of the group; or `elements`", "");
-        visit("elements", self.elements, "Elements of the group; or `bytes`", "");
+        visit("bytes", self.bytes, "Size of the group; or `elements`", "", between(data_size(1), k_largest_size));
+        visit("elements", self.elements, "Elements of the group; or `bytes`", "", at_least(1));
         visit("type", self.type, "Type in which gradients are summed", "");
-        visit("ready", self.ready, "When the group is complete, as a fraction of the step's compute; default 1", "");
+        visit("ready", self.ready, "When the group is complete, as a fraction of the step's compute; default 1", "",
+              real_between(0, 1).because(": a fraction of the compute; for a time write ready_at"));
         visit("ready_at", self.ready_at, "The same as a time since the start of compute", "");
     }
     std::vector<config_problem> validate() const;
@@ -76,21 +77,26 @@ struct step_exchange {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("name", self.name, "Name in the results", "");
-        visit("count", self.count, "How many in one step", "");
-        visit("bytes", self.bytes, "Size of each", "");
+        visit("count", self.count, "How many in one step", "",
+              at_least(1).because("; remove the entry, or write how many exchanges a step makes"));
+        visit("bytes", self.bytes, "Size of each", "", between(data_size(1), k_largest_size));
         visit("type", self.type, "Type in which they are summed", "");
         visit("from", self.from,
-              "Fraction of the compute where they begin; the i-th stands at from + (i + 1/2) (to - from) / count", "");
-        visit("to", self.to, "Fraction of the compute where they end", "");
+              "Fraction of the compute where they begin; the i-th stands at from + (i + 1/2) (to - from) / count", "",
+              real_between(0, 1).because(": a fraction of the compute"));
+        visit("to", self.to, "Fraction of the compute where they end", "",
+              real_between(0, 1).because(": a fraction of the compute"));
         visit("ranks_per_group", self.ranks_per_group,
-              "Ranks that exchange with each other, neighbours and always by ring_1d; default: all, by `algorithm`",
-              "");
+              "Ranks that exchange with each other, neighbours and always by ring_1d; default: all, by `algorithm`", "",
+              at_least(2).because("; remove the entry when every rank computes alone"));
     }
     std::vector<config_problem> validate() const;
 };
 
 struct training_step_config {
     static constexpr std::uint64_t k_most_collectives = 100'000;
+    static constexpr std::uint32_t k_most_steps = 10'000;
+    static constexpr duration k_longest_compute = duration(1'000'000'000'000'000); ///< 1000 s
     static constexpr std::uint64_t k_buffer_alignment = 4096;
 
     std::uint32_t steps = 1;
@@ -105,13 +111,16 @@ struct training_step_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("steps", self.steps, "Steps to run", "");
-        visit("compute", self.compute, "Compute time of one step on every rank", "");
+        visit("steps", self.steps, "Steps to run", "", between(1, k_most_steps));
+        visit("compute", self.compute, "Compute time of one step on every rank", "",
+              between(duration(1), k_longest_compute)
+                  .because("; write the compute time of one step, for example \"40 ms\""));
         visit("overlap", self.overlap,
               "none: all-reduces start after compute; when_ready: as soon as a group is ready, one at a time", "");
         visit("algorithm", self.algorithm, "How gradient groups, and exchanges over all ranks, are summed", "");
         visit("transposed", self.transposed, "Swap the roles of rows and columns", "");
-        visit("chunk", self.chunk, "Pipelining grain of the firmware", "assumed");
+        visit("chunk", self.chunk, "Pipelining grain of the firmware", "assumed",
+              between(data_size(1), data_size(1ull << 32)));
         visit("inputs", self.inputs,
               "exact: every sum is exact and bits are compared; random: compared within the rounding bound", "");
         visit("groups", self.groups, "Gradient groups, in the order in which they are summed", "");

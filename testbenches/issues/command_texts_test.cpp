@@ -11,9 +11,9 @@ using namespace weft::testing;
 TEST_CASE("no help page has control characters")
 {
     const program_shell sh;
-    for (const std::string page : {"--help", "run --help", "check --help", "list --help", "bench --help", "docs --help",
-                                   "firmware --help", "firmware test --help", "validate --help",
-                                   "firmware test collective --core foo"}) {
+    for (const std::string page :
+         {"--help", "run --help", "check --help", "list --help", "bench --help", "docs --help", "firmware --help",
+          "firmware test --help", "validate --help", "firmware test collective --core foo"}) {
         const shell_result r = sh.run("$weft " + page);
         INFO(page << "\n" << r.out << r.err);
         CHECK_FALSE((r.out + r.err).empty());

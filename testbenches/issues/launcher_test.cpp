@@ -46,9 +46,9 @@ TEST_CASE("asking the launcher for help deletes and builds nothing")
 TEST_CASE("the launcher refuses arguments that it does not know and deletes nothing")
 {
     const launcher_copy sh;
-    for (const std::string line : {"clean foo", "clean --all", "clean -n", "clean ''", "build foo", "build --target x", "build -j",
-                                   "build -j 0", "build -j -3", "build -j-3", "build -j 99999", "test foo", "test -j -3",
-                                   "test -j 99999", "test --build-type ..", "test -L"}) {
+    for (const std::string line : {"clean foo", "clean --all", "clean -n", "clean ''", "build foo", "build --target x",
+                                   "build -j", "build -j 0", "build -j -3", "build -j-3", "build -j 99999", "test foo",
+                                   "test -j -3", "test -j 99999", "test --build-type ..", "test -L"}) {
         const shell_result r = sh.run("./weft " + line);
         INFO(line << "\n" << r.err);
         CHECK(r.exit_code == 2);

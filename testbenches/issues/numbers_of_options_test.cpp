@@ -17,17 +17,18 @@ TEST_CASE("numbers of options that are negative or absurd are refused")
         std::vector<std::string> wrong;
     };
     const std::string huge = "18446744073709551616"; // 2^64
-    for (const option& o : std::vector<option>{
-             {"run small.yaml --trace t.json --trace-limit", "number of records", {"0", "1000000001"}},
-             {"run small.yaml --seed", "seed", {}},
-             {"check small.yaml --seed", "seed", {}},
-             {"run small.yaml --gdb", "port", {"65536"}},
-             {"run small.yaml --gdb 0 --gdb-core", "rank", {"65536"}},
-             {"run small.yaml --gdb 0 --gdb-wait", "number of seconds", {"0", "86401"}},
-             {"firmware test collective --runs", "number of runs", {"1000000001"}},
-             {"firmware test collective --rank", "rank", {"65536"}},
-             {"bench --quick --repeats", "number of repeats", {"0", "100"}}}) {
-        std::vector<std::string> wrong = {"-1", "-5", "+1", "1.5", "1e3", "0x10", "010", "''", "' 1'", "one", huge, "-" + huge};
+    for (const option& o :
+         std::vector<option>{{"run small.yaml --trace t.json --trace-limit", "number of records", {"0", "1000000001"}},
+                             {"run small.yaml --seed", "seed", {}},
+                             {"check small.yaml --seed", "seed", {}},
+                             {"run small.yaml --gdb", "port", {"65536"}},
+                             {"run small.yaml --gdb 0 --gdb-core", "rank", {"65536"}},
+                             {"run small.yaml --gdb 0 --gdb-wait", "number of seconds", {"0", "86401"}},
+                             {"firmware test collective --runs", "number of runs", {"1000000001"}},
+                             {"firmware test collective --rank", "rank", {"65536"}},
+                             {"bench --quick --repeats", "number of repeats", {"0", "100"}}}) {
+        std::vector<std::string> wrong = {"-1",  "-5", "+1",   "1.5", "1e3", "0x10",
+                                          "010", "''", "' 1'", "one", huge,  "-" + huge};
         wrong.insert(wrong.end(), o.wrong.begin(), o.wrong.end());
         for (const std::string& value : wrong) {
             const shell_result r = sh.run("$weft " + o.command + " " + value);
@@ -39,7 +40,8 @@ TEST_CASE("numbers of options that are negative or absurd are refused")
             CHECK_FALSE(sh.exists("out"));
         }
     }
-    for (const char* mesh : {"-2x2", "2x-2", "2", "2x", "x2", "x", "''", "0x2", "2x2x2", "2x2.0", "257x2", "4294967298x2"}) {
+    for (const char* mesh :
+         {"-2x2", "2x-2", "2", "2x", "x2", "x", "''", "0x2", "2x2x2", "2x2.0", "257x2", "4294967298x2"}) {
         const shell_result r = sh.run(std::string("$weft firmware test collective --mesh ") + mesh);
         INFO(mesh << "\n" << r.err);
         CHECK(r.exit_code == 2);

@@ -56,9 +56,8 @@ TEST_CASE("a FIFO that is named as an output gets the content and stays a FIFO")
 {
     const program_shell sh;
     for (const std::string option : {"--json", "--trace"}) {
-        const shell_result r =
-            sh.run("rm -f pipe; mkfifo pipe; cat pipe > got & $weft run small.yaml --quiet " + option +
-                   " pipe; code=$?; wait; exit $code");
+        const shell_result r = sh.run("rm -f pipe; mkfifo pipe; cat pipe > got & $weft run small.yaml --quiet " +
+                                      option + " pipe; code=$?; wait; exit $code");
         INFO(option << "\n" << r.err);
         CHECK(r.exit_code == 0);
         CHECK(S_ISFIFO(mode_of(sh.path() / "pipe")));
@@ -74,7 +73,8 @@ TEST_CASE("a symbolic link that is named as an output stays and its file is writ
     ::chmod((sh.path() / "elsewhere/old.json").c_str(), 0640);
     fs::create_symlink("elsewhere/old.json", sh.path() / "link");
     fs::create_symlink("elsewhere/new.json", sh.path() / "dangling");
-    for (const auto& [link, target] : {std::pair{"link", "elsewhere/old.json"}, std::pair{"dangling", "elsewhere/new.json"}}) {
+    for (const auto& [link, target] :
+         {std::pair{"link", "elsewhere/old.json"}, std::pair{"dangling", "elsewhere/new.json"}}) {
         const shell_result r = sh.run(std::string("$weft run small.yaml --quiet --json ") + link);
         INFO(link << "\n" << r.err);
         CHECK(r.exit_code == 0);
@@ -110,7 +110,8 @@ TEST_CASE("an output that is also read or written for something else is refused 
              {"run board.yaml --json prices.yaml", "--json prices.yaml is named in the platform file"},
              {"run small.yaml --json x --trace ./x", "--trace ./x is the same file as --json x"},
              {"run small.yaml --json new.json --trace link.json", "is the same file as --json new.json"},
-             {"run small.yaml --json out/small/results.json", "is the same file as the run's own out/small/results.json"},
+             {"run small.yaml --json out/small/results.json",
+              "is the same file as the run's own out/small/results.json"},
              {"run small.yaml --out d --trace d/firmware.log", "is the same file as the run's own d/firmware.log"},
              {"run small.yaml --json log > log", "--json log is the file that standard output goes to"},
              {"run small.yaml --json a --trace a --coverage-firmware a", "--coverage-firmware a is the same file as"},
