@@ -131,7 +131,7 @@ TEST_CASE("throughput by path counting lasts where buffers are large for the lan
                 100 * large, 100 * usual);
     CHECK(large > 0.95);
     CHECK(large < 1.05);
-    CHECK(usual < 0.8); // not what one wishes, but what docs/17 says
+    CHECK(usual < 0.9); // not what one wishes, but what docs/17 says: 85 %
 }
 
 // --- Links
