@@ -62,12 +62,10 @@ struct collective_spec {
             "");
         visit("range", self.range, "A geometric row of sizes instead of, or besides, `sizes`", "");
         visit("root", self.root, "Root rank of a broadcast", "");
-        visit("transposed", self.transposed,
-              "Swap the roles of rows and columns", "");
+        visit("transposed", self.transposed, "Swap the roles of rows and columns", "");
         visit("inputs", self.inputs,
               "exact: every sum is exact and bits are compared; random: compared within the rounding bound", "");
-        visit("chunk", self.chunk, "Pipelining grain of the firmware",
-              "assumed; Kumar and Jouppi give none");
+        visit("chunk", self.chunk, "Pipelining grain of the firmware", "assumed; Kumar and Jouppi give none");
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<collective_spec>> key_rules();
