@@ -36,7 +36,8 @@ std::vector<key_rule<core_config>> core_config::key_rules()
 {
     std::vector<key_rule<core_config>> rules;
     for (const char* key : {"wait_entry", "poll_interval", "poll_interval_max", "clock_read"})
-        rules.push_back({key, "with model: native", [](const core_config& c) { return c.model == core_model::native; }});
+        rules.push_back(
+            {key, "with model: native", [](const core_config& c) { return c.model == core_model::native; }});
     return rules;
 }
 

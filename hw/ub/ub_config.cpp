@@ -13,8 +13,10 @@ constexpr std::uint32_t k_link_header_bytes = 4;
 std::vector<key_rule<ub_config>> ub_config::key_rules()
 {
     std::vector<key_rule<ub_config>> rules;
-    for (const char* key : {"rtp_window", "rtp_send_buffer", "rtp_timeout", "rtp_tries", "rtp_packets_per_ack", "rtp_ack_delay"})
-        rules.push_back({key, "with transport: rtp", [](const ub_config& c) { return c.transport == ub_transport::rtp; }});
+    for (const char* key :
+         {"rtp_window", "rtp_send_buffer", "rtp_timeout", "rtp_tries", "rtp_packets_per_ack", "rtp_ack_delay"})
+        rules.push_back(
+            {key, "with transport: rtp", [](const ub_config& c) { return c.transport == ub_transport::rtp; }});
     return rules;
 }
 

@@ -75,8 +75,7 @@ struct collective_spec {
             "", between(data_size(1), k_largest_size));
         visit("range", self.range, "A geometric row of sizes instead of, or besides, `sizes`", "");
         visit("root", self.root, "Root rank of a broadcast", "");
-        visit("transposed", self.transposed,
-              "Swap the roles of rows and columns", "");
+        visit("transposed", self.transposed, "Swap the roles of rows and columns", "");
         visit("inputs", self.inputs,
               "exact: every sum is exact and bits are compared; random: compared within the rounding bound", "");
         visit("chunk", self.chunk, "Pipelining grain of the firmware",

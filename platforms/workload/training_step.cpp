@@ -109,10 +109,10 @@ std::vector<key_rule<training_step_config>> training_step_config::key_rules()
              return s.algorithm == abi::algorithm::ring_1d || s.algorithm == abi::algorithm::row_pair ||
                     s.algorithm == abi::algorithm::row_pair_forward;
          }},
-        {"chunk", "for algorithms in chunks, not switchml",
-         [](const step& s) { return !abi::by_switch(s.algorithm); }},
+        {"chunk", "for algorithms in chunks, not switchml", [](const step& s) { return !abi::by_switch(s.algorithm); }},
         {"overlap", "with groups", [](const step& s) { return !s.groups.empty(); }},
-        {"groups.N.ready", "with overlap: when_ready", [](const step& s) { return s.overlap == overlap_rule::when_ready; }},
+        {"groups.N.ready", "with overlap: when_ready",
+         [](const step& s) { return s.overlap == overlap_rule::when_ready; }},
         {"groups.N.ready_at", "with overlap: when_ready",
          [](const step& s) { return s.overlap == overlap_rule::when_ready; }},
     };
