@@ -3,6 +3,7 @@
 #include "tlm/timeline.h"
 
 #include "tlm/check.h"
+#include "tlm/stop_request.h"
 
 #include <algorithm>
 
@@ -83,6 +84,8 @@ void timeline::drain()
     draining_ = true;
     while (const timeline_event* next = queue_.peek()) {
         if (next->time_ps > kernel_now && next->time_ps >= horizon_ps_)
+            break;
+        if (stop_if_requested())
             break;
         if (queue_.present() != present_) {
             present_ = queue_.present();

@@ -128,19 +128,30 @@ abi::response chip::response() const
     abi::response all = read_response(local);
     if (asked_ == 1)
         return all;
+    std::uint32_t messages = all.messages;
+    std::uint32_t steps = all.steps;
     for (const auto& c : further_) {
-        abi::response r = c->response();
-        // A core that has not answered, or has failed, speaks for the chip.
-        const bool worse =
-            all.code == abi::status_code::ok && (r.code != abi::status_code::ok || r.sequence != all.sequence);
-        r.messages += all.messages;
-        r.steps = std::max(r.steps, all.steps);
-        if (worse)
-            all = r;
-        all.messages = r.messages;
-        all.steps = r.steps;
+        const abi::response r = c->response();
+        messages += r.messages;
+        steps = std::max(r.steps, steps);
     }
+    if (const std::size_t core = speaker(); core != 0)
+        all = further_[core - 1]->response();
+    all.messages = messages;
+    all.steps = steps;
     return all;
+}
+
+/// A core that has not answered, or has failed, speaks for the chip.
+std::size_t chip::speaker() const
+{
+    const abi::response first = read_response(local);
+    for (std::size_t i = 0; asked_ != 1 && first.code == abi::status_code::ok && i < further_.size(); ++i) {
+        const abi::response r = further_[i]->response();
+        if (r.code != abi::status_code::ok || r.sequence != first.sequence)
+            return i + 1;
+    }
+    return 0;
 }
 
 bool chip::idle() const

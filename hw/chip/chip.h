@@ -88,6 +88,8 @@ public:
     void post(const abi::command& command);
     /// Of the first core that failed, with the messages of all.
     abi::response response() const;
+    /// Number of the core that response() is of.
+    std::size_t speaker() const;
 
     bool idle() const;
     /// "core: ...; DMA ...": what this chip waits for, "" when it waits for nothing with a bound.

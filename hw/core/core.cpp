@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/core/core.h"
 
+#include "hw/core/address_text.h"
 #include "hw/core/elf_program.h"
+#include "hw/core/host_watch.h"
 #include "hw/core/iss.h"
 #include "tlm/check.h"
 
@@ -115,10 +117,13 @@ void core_base::sync()
     ahead_ps_ = 0;
     ++thread_switches;
     sc_core::wait(span);
+    host_watch::hold_if_given_up();
 }
 
 bool core_base::read_bus(std::uint64_t address, void* to, std::uint32_t bytes)
 {
+    last_access_ = address;
+    last_access_wrote_ = false;
     sync();
     std::uint64_t delay_ps = 0;
     const bool ok = socket.read(address, to, bytes, delay_ps) == ::tlm::TLM_OK_RESPONSE;
@@ -130,6 +135,8 @@ bool core_base::read_bus(std::uint64_t address, void* to, std::uint32_t bytes)
 
 bool core_base::write_bus(std::uint64_t address, const void* from, std::uint32_t bytes)
 {
+    last_access_ = address;
+    last_access_wrote_ = true;
     sync();
     std::uint64_t delay_ps = 0;
     const bool ok = socket.write(address, from, bytes, delay_ps) == ::tlm::TLM_OK_RESPONSE;
@@ -182,6 +189,7 @@ bool core_base::sleep_until_woken(std::uint32_t mask)
         }
         ++thread_switches;
         sc_core::wait(wake_list_);
+        host_watch::hold_if_given_up();
         if (kernel_now_ps() < wake_at_ps_)
             continue; // the timeout event: for nothing, or too late against a wake-up that is under way
         woken = (lines_ & mask) != 0;
@@ -220,6 +228,45 @@ std::string core_base::waits_for() const
     if (const std::uint32_t others = sleep_mask_ & ~(abi::k_irq_mailbox | abi::k_irq_dma); others != 0)
         lines += fmt::format("{}line {:#x}", lines.empty() ? "" : " or ", others);
     return lines.empty() ? "sleeps" : "sleeps until an interrupt of " + lines;
+}
+
+std::string core_base::last_access_text() const
+{
+    if (last_access_ == k_no_access)
+        return "has accessed nothing on its bus yet";
+    return fmt::format("its last access {} {}", last_access_wrote_ ? "wrote" : "read", address_text(last_access_));
+}
+
+std::string core_base::doing() const
+{
+    switch (activity_) {
+    case activity::not_started: return has_firmware_ ? "has not started" : "has no firmware";
+    case activity::running: return "executes; " + last_access_text();
+    case activity::finished: return "has returned from its firmware";
+    case activity::failed: return "has stopped"; // failure() says why
+    case activity::polling: return waits_for();
+    case activity::sleeping: break;
+    }
+    if (deadline_ps_ == k_never_ps && (sleep_mask_ & abi::k_irq_mailbox) != 0)
+        return "waits for a command";
+    // Between two reads of a polled register an rv64 core sleeps as for everything else.
+    return sleep_mask_ == 0 ? "sleeps; " + last_access_text() : waits_for();
+}
+
+std::atomic<core_base*> core_base::executing_{nullptr};
+
+void core_base::on_host_tick(void* context)
+{
+    core_base* const core = executing_.load(std::memory_order_relaxed);
+    if (core == nullptr)
+        return;
+    const std::uint64_t progress = core->progress();
+    if (progress != core->seen_progress_) {
+        core->seen_progress_ = progress;
+        core->quiet_ticks_ = 0;
+    } else if (host_watch::over_bound_or_stopped(++core->quiet_ticks_)) {
+        core->abandon(context);
+    }
 }
 
 std::string core_base::blocked_on() const

@@ -21,6 +21,7 @@
 #include "tlm/stats.h"
 #include "tlm/units.h"
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <systemc>
@@ -155,6 +156,13 @@ public:
     }
     /// Where the function that it executes was called from; 0 on a native core.
     virtual std::uint64_t return_address() const { return 0; }
+    /// An address in the instruction of its firmware that it executes, or that has called the HAL; 0: unknown. On an rv64 core
+    /// the pc, on a native core an address of this process.
+    virtual std::uint64_t code_address() const { return 0; }
+    /// What it does, without times: the same text for all cores that do the same. Of every core, waiting or not.
+    std::string doing() const;
+    /// Of host_watch, in its signal handler.
+    static void on_host_tick(void* context);
     /// Why the core stopped for good although its firmware has not returned; "" when it did not. Whole sentences.
     const std::string& failure() const { return failure_; }
     /// The wait without its times, the same text for all cores that wait for the same: "sleeps until an interrupt
@@ -200,6 +208,32 @@ protected:
     /// `start_ps` + `timeout_ns`, k_never_ps when there is no timeout or it lies beyond the end of time.
     static std::uint64_t deadline_of(std::uint64_t start_ps, std::uint64_t timeout_ns);
 
+    /// Whose firmware the host executes; nullptr: nobody's.
+    static void executing(core_base* core) { executing_.store(core, std::memory_order_relaxed); }
+    /// While one of these lives the host executes code of the firmware, until that calls out again.
+    class inside_firmware {
+    public:
+        explicit inside_firmware(core_base& core) { executing(&core); }
+        ~inside_firmware() { executing(nullptr); }
+        inside_firmware(const inside_firmware&) = delete;
+        inside_firmware& operator=(const inside_firmware&) = delete;
+    };
+    class outside_firmware {
+    public:
+        explicit outside_firmware(core_base& core) : core_(core) { executing(nullptr); }
+        ~outside_firmware() { executing(&core_); }
+        outside_firmware(const outside_firmware&) = delete;
+        outside_firmware& operator=(const outside_firmware&) = delete;
+
+    private:
+        core_base& core_;
+    };
+    /// Changes whenever the firmware gets on: host_watch.
+    virtual std::uint64_t progress() const = 0;
+    /// In a signal handler that has interrupted the firmware: it shall not go on. rv64_core looks itself, between quanta.
+    virtual void abandon(void* context) { static_cast<void>(context); }
+    std::uint32_t quiet_ticks() const { return quiet_ticks_; }
+
     core_config config_;
     notifier& wake_;
     core_log_sink* log_ = nullptr;
@@ -214,6 +248,8 @@ protected:
     std::uint64_t polled_at_ps_ = 0; // last completed read of the polled register that did not end the wait
 
 private:
+    static constexpr std::uint64_t k_no_access = ~std::uint64_t{0};
+    std::string last_access_text() const;
     void arm_timeout(std::uint64_t deadline_ps);
     bool sleep_until_woken(std::uint32_t mask);
 
@@ -230,6 +266,13 @@ private:
     sc_core::sc_event irq_event_;
     sc_core::sc_event timeout_event_;
     sc_core::sc_event_or_list wake_list_;
+
+    std::uint64_t last_access_ = k_no_access; // address
+    bool last_access_wrote_ = false;
+
+    static std::atomic<core_base*> executing_; // whose firmware the host executes
+    std::uint64_t seen_progress_ = 0;          // at the last tick of host_watch
+    std::uint32_t quiet_ticks_ = 0;            // without progress
 };
 
 } // namespace weft

@@ -118,5 +118,7 @@ public:
 std::unique_ptr<iss> make_iss(iss_host& host);
 /// Its name, "" in a build without one.
 const char* iss_engine_name();
+/// Address space of the host that one engine reserves; little of it is ever used.
+std::uint64_t iss_address_space_bytes();
 
 } // namespace weft

@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/core/native_core.h"
 
+#include "hw/core/address_text.h"
+#include "hw/core/host_watch.h"
 #include "tlm/check.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ucontext.h>
+#include <unistd.h>
 
 namespace weft {
 
@@ -30,11 +34,66 @@ void native_core::run()
 {
     if (!entry_)
         return;
+    host_watch::hold_if_given_up();
     activity_ = activity::running;
-    entry_(*this, argument_);
+    {
+        const inside_firmware running(*this);
+        entry_(*this, argument_);
+    }
     sync();
     activity_ = activity::finished;
     since_ps_ = kernel_now_ps();
+}
+
+// ---- host_watch
+
+/// Makes the interrupted thread go on in stay_abandoned(), as if the firmware had called it: no call of the HAL is under way, so
+/// nothing of the simulation is half done.
+void native_core::abandon(void* context)
+{
+    auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+    constexpr greg_t k_red_zone_bytes = 128;
+    constexpr greg_t k_direction_flag = 0x400;
+    abandoned_at_ = static_cast<std::uint64_t>(machine.gregs[REG_RIP]);
+    const greg_t stack = ((machine.gregs[REG_RSP] - k_red_zone_bytes) & ~greg_t{15}) - 8; // as behind a call
+    *reinterpret_cast<greg_t*>(stack) = 0;                                                // nobody to return to
+    machine.gregs[REG_RSP] = stack;
+    machine.gregs[REG_RDI] = reinterpret_cast<greg_t>(this);
+    machine.gregs[REG_RIP] = reinterpret_cast<greg_t>(&stay_abandoned);
+    machine.gregs[REG_EFL] &= ~k_direction_flag;
+#elif defined(__aarch64__)
+    abandoned_at_ = machine.pc;
+    machine.sp &= ~15ull;
+    machine.regs[0] = reinterpret_cast<std::uint64_t>(this);
+    machine.regs[30] = 0;
+    machine.pc = reinterpret_cast<std::uint64_t>(&stay_abandoned);
+#else
+    constexpr char k_text[] = "weft: the firmware of a native core loops without a call of the HAL; the run ends here.\n";
+    if (write(STDERR_FILENO, k_text, sizeof k_text - 1) >= 0)
+        _exit(1);
+    _exit(1);
+#endif
+}
+
+void native_core::stay_abandoned(native_core* core)
+{
+    executing(nullptr);
+    core->failure_ = fmt::format("the firmware has kept the host busy for {} s of CPU time without a call of the HAL that "
+                                 "lets simulated time pass, an endless loop?",
+                                 core->quiet_ticks() / host_watch::k_ticks_per_second);
+    core->activity_ = activity::failed;
+    core->since_ps_ = kernel_now_ps();
+    host_watch::give_up();
+    for (;;)
+        host_watch::hold_if_given_up();
+}
+
+std::uint64_t native_core::code_address() const
+{
+    if (abandoned_at_ != 0)
+        return abandoned_at_;
+    return called_from_ == nullptr ? 0 : reinterpret_cast<std::uint64_t>(called_from_) - 1; // in the call before it
 }
 
 // ---- time
@@ -42,12 +101,19 @@ void native_core::run()
 
 void native_core::compute(std::uint32_t work)
 {
+    const hal_call call(*this, __builtin_return_address(0));
+    pay_instructions(work);
+}
+
+void native_core::pay_instructions(std::uint32_t work)
+{
     instructions.add(work);
     charge(ps_of_instructions(work)); // by itself: the same work takes the same time whatever was before
 }
 
 std::uint64_t native_core::now_ns()
 {
+    const hal_call call(*this, __builtin_return_address(0));
     const std::uint64_t now = local_now_ps() / 1000;
     charge_cycles(config_.clock_read);
     return now;
@@ -55,6 +121,7 @@ std::uint64_t native_core::now_ns()
 
 void native_core::log(const char* text, std::uint64_t value)
 {
+    const hal_call call(*this, __builtin_return_address(0));
     if (log_)
         log_->on_log(name(), local_now_ps(), text, value);
     charge_cycles(config_.log_line);
@@ -85,6 +152,7 @@ void native_core::write(std::uint64_t address, const void* from, std::uint32_t b
 
 std::uint32_t native_core::read32(std::uint64_t address)
 {
+    const hal_call call(*this, __builtin_return_address(0));
     ++mmio_reads;
     std::uint32_t value = 0;
     read(address, &value, sizeof value);
@@ -93,6 +161,7 @@ std::uint32_t native_core::read32(std::uint64_t address)
 
 std::uint64_t native_core::read64(std::uint64_t address)
 {
+    const hal_call call(*this, __builtin_return_address(0));
     ++mmio_reads;
     std::uint64_t value = 0;
     read(address, &value, sizeof value);
@@ -101,18 +170,21 @@ std::uint64_t native_core::read64(std::uint64_t address)
 
 void native_core::write32(std::uint64_t address, std::uint32_t value)
 {
+    const hal_call call(*this, __builtin_return_address(0));
     ++mmio_writes;
     write(address, &value, sizeof value);
 }
 
 void native_core::write64(std::uint64_t address, std::uint64_t value)
 {
+    const hal_call call(*this, __builtin_return_address(0));
     ++mmio_writes;
     write(address, &value, sizeof value);
 }
 
 void native_core::copy_in(void* to, std::uint64_t from_address, std::uint32_t bytes)
 {
+    const hal_call call(*this, __builtin_return_address(0));
     if (bytes == 0)
         return;
     bytes_copied.add(bytes);
@@ -122,6 +194,7 @@ void native_core::copy_in(void* to, std::uint64_t from_address, std::uint32_t by
 
 void native_core::copy_out(std::uint64_t to_address, const void* from, std::uint32_t bytes)
 {
+    const hal_call call(*this, __builtin_return_address(0));
     if (bytes == 0)
         return;
     bytes_copied.add(bytes);
@@ -134,6 +207,7 @@ void native_core::copy_out(std::uint64_t to_address, const void* from, std::uint
 
 std::uint32_t native_core::wait_irq(std::uint32_t mask, std::uint64_t timeout_ns)
 {
+    const hal_call call(*this, __builtin_return_address(0));
     charge_cycles(config_.wait_entry);
     if ((lines_ & mask) != 0)
         return lines_ & mask;
@@ -144,6 +218,7 @@ std::uint32_t native_core::wait_irq(std::uint32_t mask, std::uint64_t timeout_ns
 bool native_core::poll_until(std::uint64_t address, std::uint32_t mask, std::uint32_t expected,
                              std::uint64_t timeout_ns)
 {
+    const hal_call call(*this, __builtin_return_address(0));
     charge_cycles(config_.wait_entry);
     since_ps_ = local_now_ps();
     deadline_ps_ = deadline_of(since_ps_, timeout_ns);
@@ -164,7 +239,7 @@ bool native_core::poll_until(std::uint64_t address, std::uint32_t mask, std::uin
         if (met || local_now_ps() >= deadline_ps_)
             break;
         polled_at_ps_ = read_at_ps;
-        compute(abi::k_hal_poll_instructions);
+        pay_instructions(abi::k_hal_poll_instructions);
         charge_cycles(interval);
         interval = std::min(cycle_count(2 * interval.value()), config_.poll_interval_max);
     }
@@ -177,7 +252,8 @@ bool native_core::poll_until(std::uint64_t address, std::uint32_t mask, std::uin
 std::string native_core::waits_for() const
 {
     if (activity_ == activity::polling)
-        return fmt::format("polls {:#x} until (value & {:#x}) == {:#x}", poll_address_, poll_mask_, poll_expected_);
+        return fmt::format("polls {:#x}, {}, until (value & {:#x}) == {:#x}", poll_address_,
+                           address_text(poll_address_), poll_mask_, poll_expected_);
     return core_base::waits_for();
 }
 

@@ -25,6 +25,7 @@ public:
     using core_base::load;
     void load(const firmware_image& firmware, std::uint64_t argument) override;
     std::string waits_for() const override;
+    std::uint64_t code_address() const override;
 
     // abi::hal, called by firmware in this core's thread only. A timeout of ~0 means none.
     std::uint32_t read32(std::uint64_t address) override;
@@ -43,7 +44,18 @@ public:
     void clear_fault() override { fault_ = {}; }
 
 private:
+    /// One call of the HAL: the firmware is left, and where it called from is known.
+    struct hal_call : outside_firmware {
+        hal_call(native_core& core, const void* return_address) : outside_firmware(core)
+        {
+            core.called_from_ = return_address;
+        }
+    };
     void run();
+    std::uint64_t progress() const override { return local_now_ps(); }
+    void abandon(void* context) override;
+    [[noreturn]] static void stay_abandoned(native_core* core);
+    void pay_instructions(std::uint32_t work);
     bool read(std::uint64_t address, void* to, std::uint32_t bytes);
     void write(std::uint64_t address, const void* from, std::uint32_t bytes);
     void record_fault(std::uint64_t address, bool was_write);
@@ -51,6 +63,8 @@ private:
     firmware_entry entry_ = nullptr;
     std::uint64_t argument_ = 0;
     abi::bus_fault fault_;
+    const void* called_from_ = nullptr;  // return address of the newest call of the HAL
+    std::uint64_t abandoned_at_ = 0;     // pc at which the host has left the firmware for good
 
     // For blocked_on().
     std::uint64_t poll_address_ = 0;

@@ -4,6 +4,7 @@
 
 #include "hw/abi/platform_table.h"
 #include "hw/abi/registers.h"
+#include "hw/core/host_watch.h"
 #include "tlm/check.h"
 
 #include <fmt/format.h>
@@ -126,13 +127,23 @@ void rv64_core::execute()
         if (interrupt_due())
             take_interrupt();
         const std::uint64_t room_ps = config_.max_ahead.value() - std::min(ahead_ps(), config_.max_ahead.value());
-        const iss_stop stop = iss_->run(std::max<std::uint64_t>(1, (room_ps << 10) / ps_per_1024_instructions()));
+        const iss_stop stop = run_quantum(std::max<std::uint64_t>(1, (room_ps << 10) / ps_per_1024_instructions()));
         settle();
+        if (host_watch::over_bound(quiet_ticks()))
+            fail(fmt::format("the firmware has executed for {} s of host CPU time without an access outside of its program "
+                             "memory, an endless loop? It is at pc {:#x}.",
+                             quiet_ticks() / host_watch::k_ticks_per_second, iss_->pc()));
         if (stop == iss_stop::trap)
             take_trap(iss_->last_trap());
         else if (stop == iss_stop::wfi)
             wait_for_interrupt();
     }
+}
+
+iss_stop rv64_core::run_quantum(std::uint64_t most)
+{
+    const inside_firmware running(*this);
+    return iss_->run(most);
 }
 
 /// Charge the instructions executed since the last time.
@@ -223,6 +234,7 @@ void rv64_core::take_trap(iss_trap trap)
 
 void rv64_core::wait_for_interrupt()
 {
+    ++calls_out_;
     if ((lines_ & irq_enable_) == 0 && !timer_due())
         sleep(irq_enable_, timer_ps_);
 }
@@ -238,6 +250,8 @@ void rv64_core::fail(std::string why)
 
 bool rv64_core::iss_read(std::uint64_t address, unsigned bytes, std::uint64_t& value)
 {
+    const outside_firmware call(*this);
+    ++calls_out_;
     settle();
     bool ok = false;
     if (address - abi::k_core_base < abi::k_core_bytes) {
@@ -254,6 +268,8 @@ bool rv64_core::iss_read(std::uint64_t address, unsigned bytes, std::uint64_t& v
 
 bool rv64_core::iss_write(std::uint64_t address, unsigned bytes, std::uint64_t value)
 {
+    const outside_firmware call(*this);
+    ++calls_out_;
     settle();
     bool ok = false;
     if (address - abi::k_core_base < abi::k_core_bytes) {
@@ -274,12 +290,14 @@ void rv64_core::refuse_below_memory(std::uint64_t address, const char* what)
     const bool below = address >= abi::k_local_memory_base + abi::k_local_memory_bytes && address < k_memory;
     if (below && sp < k_memory && sp >= abi::k_local_memory_bytes)
         fail(fmt::format(
-            "stack overflow: the firmware {} {:#x} with sp {:#x}, below program memory, which begins at {:#x}.", what,
-            address, sp, k_memory));
+            "stack overflow: the firmware {} {:#x} with sp {:#x}, below program memory, which begins at {:#x}, at pc {:#x}.",
+            what, address, sp, k_memory, iss_->pc()));
 }
 
 std::uint64_t rv64_core::iss_read_counter(iss_counter which)
 {
+    const outside_firmware call(*this);
+    ++calls_out_;
     settle();
     switch (which) {
     case iss_counter::time: return local_now_ps() / 1000;

@@ -46,6 +46,7 @@ public:
     void load(const elf_program& program, std::uint64_t argument);
 
     std::uint64_t return_address() const override;
+    std::uint64_t code_address() const override { return iss_->pc(); }
 
     // For debuggers, traces and coverage: no time passes, and nothing has a side effect on devices.
 
@@ -70,6 +71,8 @@ private:
 
     void run();
     void execute();
+    iss_stop run_quantum(std::uint64_t most);
+    std::uint64_t progress() const override { return calls_out_; }
     void settle();
     bool interrupt_due() const;
     void take_interrupt();
@@ -95,6 +98,7 @@ private:
     iss_observer* observer_ = nullptr;
     firmware_image image_;         // of the program; elf is nullptr when it is the file of the configuration
     std::uint64_t charged_ps_ = 0; // of all instructions so far
+    std::uint64_t calls_out_ = 0;  // accesses outside of program memory, reads of counters, sleeps
 
     std::uint32_t irq_enable_ = 0;
     std::uint64_t timer_ns_ = ~std::uint64_t{0};

@@ -305,6 +305,16 @@ std::string ethernet_nic::blocked_on() const
         if (pairs_[i].receiving)
             say(fmt::format("NIC queue pair {} waits for {} bytes of a message, PSN {}", i, pairs_[i].left_bytes,
                             pairs_[i].next_psn));
+    std::uint32_t broken = 0;
+    std::size_t pairs = 0;
+    for (const queue_pair& pair : pairs_)
+        if (pair.broken != 0) {
+            broken += pair.broken;
+            ++pairs;
+        }
+    if (broken != 0)
+        say(fmt::format("{} messages to {} of its NIC queue pairs broke off: they did not arrive whole and in order",
+                        broken, pairs));
     return text;
 }
 

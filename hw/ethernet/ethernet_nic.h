@@ -143,6 +143,7 @@ private:
         std::uint32_t next_psn = 0;
         std::uint32_t queue = 0;
         bool receiving = false;
+        std::uint32_t broken = 0;  ///< messages given up since the last whole one
         std::uint64_t address = 0; ///< where the next byte goes
         std::uint64_t left_bytes = 0;
         nic_conversion conversion; ///< of the message being received

@@ -116,8 +116,10 @@ void ethernet_nic::receive_frame(std::uint32_t index, const packet& frame)
 
 void ethernet_nic::give_up(queue_pair& pair)
 {
-    if (pair.receiving)
+    if (pair.receiving) {
         ++broken_messages;
+        ++pair.broken;
+    }
     pair.receiving = false;
 }
 
@@ -210,6 +212,7 @@ void ethernet_nic::receive_write(const packet& frame)
         return;
     }
     ++messages_received;
+    pair.broken = 0;
     if (notify)
         complete(pair.queue, {abi::nic_event::message, 0, sml::get32(next), bth.queue_pair}, nullptr, done_ps);
 }

@@ -328,6 +328,14 @@ std::string tofino_switch::blocked_on(std::size_t at_most) const
             for (std::size_t w = 0; w < j.job.workers.size(); ++w)
                 if ((j.watch[e].seen >> w & 1) == 0)
                     missing += fmt::format("{}{}", missing.empty() ? "" : ", ", w);
+            if (missing.empty()) { // only a packet that was counted in another use than its own brings this about
+                text += fmt::format("{}{}: job {} slot {} set {} has heard all {} workers, but counts {} as missing: it "
+                                    "has taken a late packet for a new one{}",
+                                    text.empty() ? "" : "\n", name(), j.job.number, j.job.first_slot + e / 2, e % 2,
+                                    j.job.workers.size(), j.watch[e].missing,
+                                    config_.stale_filter ? "" : ", which stale_filter, now off, prevents");
+                continue;
+            }
             text += fmt::format("{}{}: job {} slot {} set {} waits for worker{} {} of {}", text.empty() ? "" : "\n",
                                 name(), j.job.number, j.job.first_slot + e / 2, e % 2,
                                 missing.find(',') == std::string::npos ? "" : "s", missing, j.job.workers.size());
@@ -335,6 +343,45 @@ std::string tofino_switch::blocked_on(std::size_t at_most) const
     }
     if (found > at_most)
         text += fmt::format("\n{}: and {} more slots", name(), found - at_most);
+    return text;
+}
+
+std::vector<awaited_sender> tofino_switch::awaited() const
+{
+    std::vector<awaited_sender> all;
+    for (const job_state& j : jobs_) {
+        if (!j.active)
+            continue;
+        for (std::size_t w = 0; w < j.job.workers.size(); ++w) {
+            awaited_sender sender;
+            sender.job = j.job.number;
+            sender.mac = j.job.workers[w].inside ? 0 : j.job.workers[w].mac;
+            const std::uint32_t everybody = (std::uint32_t{2} << (j.job.workers.size() - 1)) - 1;
+            for (const slot_watch& slot : j.watch)
+                if (slot.missing != 0 && (slot.seen >> w & 1) == 0) {
+                    ++sender.slots;
+                    sender.alone += (slot.seen | std::uint32_t{1} << w) == everybody ? 1 : 0;
+                }
+            if (sender.slots != 0)
+                all.push_back(sender);
+        }
+    }
+    return all;
+}
+
+std::string tofino_switch::broken_messages() const
+{
+    std::string text;
+    for (const job_state& j : jobs_)
+        for (std::size_t w = 0; j.active && w < j.job.workers.size(); ++w) {
+            std::uint32_t dropped = 0;
+            for (std::size_t q = w * j.job.queues; q < (w + 1) * j.job.queues && q < j.receive_queues.size(); ++q)
+                dropped += j.receive_queues[q].gaps;
+            if (dropped != 0)
+                text += fmt::format("{}{}: messages of worker {} of job {} do not arrive whole and in order: {} packets "
+                                    "dropped behind a gap since the last whole one",
+                                    text.empty() ? "" : "\n", name(), w, j.job.number, dropped);
+        }
     return text;
 }
 

@@ -59,4 +59,12 @@ struct tofino_job {
     tofino_parent parent;
 };
 
+/// A sender that slots of a job wait for.
+struct awaited_sender {
+    std::uint32_t job = 0;   ///< number
+    std::uint64_t mac = 0;   ///< of the sender; 0 for a node inside of the switch
+    std::uint32_t slots = 0; ///< in which it is missing
+    std::uint32_t alone = 0; ///< in which nobody else is
+};
+
 } // namespace weft

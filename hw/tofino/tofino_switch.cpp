@@ -252,6 +252,7 @@ drop_reason tofino_switch::find_rdma_worker(in_flight& p)
         q.error = false;
     } else if (q.error || p.fields.bth.psn != q.next_psn) {
         q.error = true;
+        ++q.gaps;
         return drop_reason::rdma_sequence;
     } else {
         q.pool_index = q.pool_index > 0xffff'fffd ? 0xffff'ffff : q.pool_index + 2;
@@ -261,6 +262,8 @@ drop_reason tofino_switch::find_rdma_worker(in_flight& p)
     q.next_psn = (p.fields.bth.psn + 1) & sml::k_psn_mask;
     if (q.pool_index > 2 * sml::k_slot_mask + 1)
         return drop_reason::pool_index;
+    if (p.fields.last_of_message)
+        q.gaps = 0;
     p.slot = static_cast<std::uint16_t>(q.pool_index >> 1);
     p.version = (q.pool_index & 1) != 0;
     return drop_reason::none;

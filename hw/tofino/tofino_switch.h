@@ -92,6 +92,10 @@ public:
     bool idle() const { return in_flight_now_ == 0 && forwarding_ == 0; } ///< no packet inside; slots may be incomplete
     /// Slots that wait for workers, and which: "" when there are none. For the picture of a run that hangs.
     std::string blocked_on(std::size_t at_most = 8) const;
+    /// Whom slots wait for.
+    std::vector<awaited_sender> awaited() const;
+    /// RDMA: senders whose messages do not arrive whole and in order, a line each; "" for none.
+    std::string broken_messages() const;
     /// The slot in the four pipes, as its units tell it. `slot` as in the packets of the job.
     std::string describe_slot(std::uint32_t id, std::uint32_t slot) const;
     /// Bytes sent over a recirculation port (number of the chip) for nodes of home pipe `plane`, or 4: nodes above
@@ -162,6 +166,7 @@ private:
         bool error = true;          ///< nothing has begun
         bool known = false;         ///< next_psn is one
         std::uint32_t position = 0; ///< of the last packet in its message
+        std::uint32_t gaps = 0;     ///< packets dropped behind a gap since the last whole message
     };
     struct last_id { ///< of one worker in one slot, for the stale filter
         std::uint32_t id = 0;

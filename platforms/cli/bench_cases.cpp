@@ -4,6 +4,7 @@
 
 #include "hw/core/iss.h"
 #include "platforms/config/config_reader.h"
+#include "platforms/firmware_bench/isolated.h"
 #include "platforms/tpu_pod/tpu_pod.h"
 #include "platforms/workload/collective_runner.h"
 #include "platforms/workload/host_time.h"
@@ -14,7 +15,6 @@
 #include <fstream>
 #include <memory>
 #include <sstream>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
@@ -63,46 +63,18 @@ double resident_bytes()
 
 figures in_child(const std::function<figures()>& measure)
 {
-    int ends[2];
-    if (pipe(ends) != 0)
-        throw user_error("cannot start a measurement: no more pipes or processes on this host.");
-    std::fflush(nullptr);
-    const pid_t child = fork();
-    if (child < 0)
-        throw user_error("cannot start a measurement: no more pipes or processes on this host.");
-    if (child == 0) {
-        std::string text;
-        int code = 0;
-        try {
+    const isolated_result r = run_isolated(
+        [&] {
+            std::string text;
             for (const auto& [name, value] : measure())
                 text += fmt::format("{} {:.17g}\n", name, value);
-        } catch (const std::exception& e) {
-            fmt::print(stderr, "{}\n", e.what());
-            code = 1;
-        }
-        const char* at = text.data();
-        std::size_t left = text.size();
-        while (left > 0) {
-            const ssize_t n = write(ends[1], at, left);
-            if (n <= 0)
-                break;
-            at += n;
-            left -= static_cast<std::size_t>(n);
-        }
-        _exit(code); // the kernel of this process is not torn down: nothing of it is needed any more
-    }
-    close(ends[1]);
-    std::string text;
-    char buffer[4096];
-    for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;)
-        text.append(buffer, static_cast<std::size_t>(n));
-    close(ends[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        throw bug("bench", 0, "a measurement failed");
+            return text;
+        },
+        0);
+    if (!r.failure.empty())
+        throw bug("bench", 0, "a measurement " + r.failure);
     figures result;
-    std::istringstream lines(text);
+    std::istringstream lines(r.text);
     std::string name;
     for (double value = 0; lines >> name >> value;)
         result[name] = value;

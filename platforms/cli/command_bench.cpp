@@ -5,6 +5,7 @@
 #include "platforms/cli/cli.h"
 #include "platforms/report/run_report.h"
 #include "platforms/switchml/aggregators.h"
+#include "platforms/workload/interruption.h"
 
 #include "cmake/version.h"
 
@@ -368,6 +369,8 @@ void add_bench(CLI::App& app, int& exit_code)
     command->add_option("--out", options->out, "Also write the figures as a Markdown page")->type_name("FILE");
     command->callback([options, &exit_code] {
         page out;
+        interruption signals;
+        signals.begin();
         fmt::print("weft {} on {}: medians of {}, CPU time\n", version(), host_name(), options->repeats);
         measure_queues(out, options->repeats);
         measure_hops(out, options->repeats);

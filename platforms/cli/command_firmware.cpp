@@ -10,6 +10,7 @@
 #include "platforms/firmware_bench/firmware_bench.h"
 #include "platforms/report/progress.h"
 #include "platforms/report/run_report.h"
+#include "platforms/workload/interruption.h"
 
 #include <chrono>
 #include <cstdio>
@@ -112,6 +113,8 @@ int test(firmware_options& options)
     if (!options.out.empty())
         prepare_output_file(options.out);
 
+    interruption signals;
+    signals.begin();
     const auto begin = std::chrono::steady_clock::now();
     progress bar = progress::on_stderr(static_cast<std::uint32_t>(hostile_devices().size() + 1), options.quiet);
     std::uint32_t index = 0;

@@ -1,12 +1,17 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "cmake/version.h"
+#include "hw/core/host_watch.h"
+#include "hw/core/iss.h"
 #include "platforms/cli/cli.h"
+#include "platforms/debug/code_places.h"
 #include "platforms/debug/instruments.h"
+#include "platforms/report/previous_results.h"
 #include "platforms/report/progress.h"
 #include "platforms/report/run_report.h"
 #include "platforms/report/trace_writer.h"
 #include "platforms/workload/collective_runner.h"
+#include "platforms/workload/interruption.h"
 #include "platforms/workload/link_failure_report.h"
 
 #include <algorithm>
@@ -16,11 +21,16 @@
 #include <fstream>
 #include <iostream>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace weft::cli {
 
 namespace {
+
+/// Of CPU time, without a call of the HAL. Measured (docs/09_speed.md): a whole all-reduce of 1,024 ranks takes 26 ms of CPU time
+/// a rank, fabric included, so no stretch of the shipped firmware between two calls is longer; this is 2,000 times that.
+constexpr std::uint32_t k_host_timeout_s = 60;
 
 struct run_options {
     platform_source source;
@@ -34,6 +44,7 @@ struct run_options {
     std::uint32_t gdb_wait_s = 300;
     bool trace_firmware = false;
     std::string coverage_firmware;
+    std::uint32_t host_timeout_s = k_host_timeout_s;
 };
 
 /// Feeds the progress bar from the runner, and lets a debugger interrupt.
@@ -60,9 +71,9 @@ private:
 /// What firmware has to say, in <out>/firmware.log: time, core, line. The file is made with the first line.
 class firmware_log final : public core_log_sink {
 public:
-    firmware_log(machine& m, std::string path) : machine_(m), path_(std::move(path))
+    firmware_log(machine& m, code_places& places, std::string path)
+        : machine_(m), places_(places), path_(std::move(path))
     {
-        std::remove(path_.c_str()); // of an earlier run
         for (chip* c : m.chips_of_all_restarts())
             for (core_base* core : c->cores())
                 core->connect_log(*this);
@@ -77,7 +88,8 @@ public:
             return;
         if (!file_.is_open())
             file_.open(path_);
-        file_ << fmt::format("{:>16.6f} us  {}: {}\n", static_cast<double>(time_ps) / 1e6, core, line);
+        file_ << fmt::format("{:>16.6f} us  {}: {}\n", static_cast<double>(time_ps) / 1e6, core,
+                             places_.with_places(machine_.chips().front()->core, line));
         ++lines_;
     }
     /// Closes it; "" when there is nothing to say about it.
@@ -97,6 +109,7 @@ private:
         });
     }
     machine& machine_;
+    code_places& places_;
     std::string path_;
     std::ofstream file_;
     std::uint64_t lines_ = 0;
@@ -216,6 +229,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         result_row row;
         row.op = name_of(c.what.op);
         row.algorithm = name_of(c.what.algo);
+        row.group = c.group;
         row.type = name_of(c.what.type);
         row.redop = name_of(c.what.redop);
         row.size_bytes = c.what.size_bytes;
@@ -305,6 +319,22 @@ table_style style_of_stdout()
 void refuse_beyond_host_memory(const weft::platform& p)
 {
     const std::uint64_t needed = host_data_bytes_for(p.run(), p.ranks());
+    rlimit address_space{};
+    getrlimit(RLIMIT_AS, &address_space);
+    const std::uint64_t reserved = p.rv64_cores() * iss_address_space_bytes();
+    if (address_space.rlim_cur != RLIM_INFINITY && needed + reserved > address_space.rlim_cur) {
+        std::string parts = fmt::format("{} for the contents of all HBMs", rounded_text(data_size(needed)));
+        if (reserved != 0)
+            parts += fmt::format(", {} for {} RV64 cores, of which each reserves {} for translated code",
+                                 rounded_text(data_size(reserved)), p.rv64_cores(),
+                                 rounded_text(data_size(iss_address_space_bytes())));
+        throw user_error(
+            fmt::format("{}: this run takes at least {} of address space ({}), and the limit of this process is {}. "
+                        "Raise it (ulimit -v), use fewer ranks{}.",
+                        p.run().name, rounded_text(data_size(needed + reserved)), parts,
+                        rounded_text(data_size(address_space.rlim_cur)),
+                        reserved == 0 ? ", smaller sizes or --set data=off" : " or native cores"));
+    }
     const auto present =
         static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     if (needed > present)
@@ -350,9 +380,12 @@ int run(const run_options& options)
     prepare_output_dir(dir);
 
     progress bar = progress::on_stderr(static_cast<std::uint32_t>(collective_count(p.run())), options.quiet);
+    interruption signals;
     std::unique_ptr<trace_writer> trace;
-    if (!options.trace.empty())
+    if (!options.trace.empty()) {
+        signals.remove_at_once(options.trace + ".part");
         trace = std::make_unique<trace_writer>(options.trace, options.trace_limit);
+    }
     constexpr std::uint32_t k_many_ranks = 512; // seconds until the first case begins
     if (p.ranks() >= k_many_ranks)
         bar.begin_case(0, fmt::format("building {} ranks", p.ranks()));
@@ -361,7 +394,8 @@ int run(const run_options& options)
         connect_trace(*m, *trace);
     if (options.trace_firmware)
         trace->name_cores(p.ranks());
-    firmware_log log(*m, dir + "/firmware.log");
+    firmware_places places;
+    firmware_log log(*m, places, dir + "/firmware.log");
     instruments instrumented(*m, instruments_for(options, trace.get()));
     gdb_server* const debugger = instrumented.debugger();
     begin_debugging(instrumented, dir);
@@ -369,11 +403,19 @@ int run(const run_options& options)
         fmt::print(stderr, "the debugger ended the run before it began\n");
         return 1;
     }
+    // What an earlier run has left must not look like the answer of this one.
+    for (const std::string& file :
+         {dir + "/results.json", dir + "/firmware.log", options.json, options.trace, options.coverage_firmware})
+        if (!file.empty() && file != "-")
+            set_aside(file);
     shown_progress observer(bar, debugger);
     run_outcome outcome;
     std::string log_line;
     {
-        collective_runner runner("host", *m, p.run(), &observer);
+        collective_runner runner("host", *m, p.run(), &observer, &places);
+        // A debugger lets the host work for the firmware as long as its user likes.
+        const host_watch watch(debugger == nullptr ? options.host_timeout_s : 0);
+        signals.begin();
         outcome = runner.run();
         bar.finish();
         if (debugger != nullptr && debugger->killed())
@@ -423,8 +465,8 @@ int run(const run_options& options)
                 code = 1;
             }
     if (!outcome.failure.empty()) {
-        fmt::print(stderr, "the run failed: {}\n", outcome.failure);
-        code = 1;
+        fmt::print(stderr, "{}{}\n", outcome.stop_signal == 0 ? "the run failed: " : "the run was ", outcome.failure);
+        code = outcome.stop_signal == 0 ? 1 : interrupted_exit_code();
     }
     if (debugger != nullptr)
         debugger->end(code);
@@ -479,6 +521,12 @@ void add_run(CLI::App& app, int& exit_code)
         ->type_name("S")
         ->check(CLI::Range(1u, 86'400u))
         ->needs(gdb)
+        ->capture_default_str();
+    command
+        ->add_option("--host-timeout", options->host_timeout_s,
+                     "CPU seconds that firmware may take without a call of the HAL; 0: any; off with --gdb")
+        ->type_name("S")
+        ->check(CLI::Range(0u, 86'400u))
         ->capture_default_str();
     command->add_flag("--quiet", options->quiet, "No table and no progress bar, only problems");
     command->callback([options, &exit_code] { exit_code = run(*options); });

@@ -8,6 +8,7 @@
 #include "platforms/switchml/validation.h"
 #include "platforms/tpu_pod/validation.h"
 #include "platforms/ub_mesh/validation.h"
+#include "platforms/workload/interruption.h"
 
 #include <cstdio>
 #include <fmt/format.h>
@@ -57,6 +58,8 @@ int validate(validate_options options)
     prepare_output_file(options.out);
     if (!options.json.empty())
         prepare_output_file(options.json);
+    interruption signals; // rows are printed as they are made; a page that is not whole is not written
+    signals.begin();
     validation_report report = options.target == "switchml"  ? validate_switchml(settings<switchml_validation>(options))
                                : options.target == "ub_mesh" ? validate_ub_mesh(settings<ub_mesh_validation>(options))
                                                              : validate_tpu_v3(settings<tpu_v3_validation>(options));

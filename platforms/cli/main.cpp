@@ -3,6 +3,7 @@
 #include "cmake/version.h"
 #include "platforms/cli/cli.h"
 #include "platforms/config/suggest.h"
+#include "platforms/workload/interruption.h"
 #include "tlm/check.h"
 
 #include <algorithm>
@@ -32,6 +33,7 @@ constexpr const char* k_footer =
     "  1  a run did not complete, an answer was wrong, or a published value was missed\n"
     "  2  the input cannot be used: nothing was run or written, and stderr says what to change\n"
     "  3  a bug of weft\n"
+    "  130, 143  interrupted by Ctrl-C or SIGTERM: what was finished is printed and saved; a second signal ends at once\n"
     "Files:\n"
     "  <out>/results.json  all results, the whole configuration and the statistics of a run\n"
     "  docs/04_config.md   every key of a platform file\n";
@@ -89,6 +91,9 @@ int sc_main(int argc, char* argv[])
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? 0 : 2;
+    } catch (const weft::interrupted&) {
+        fmt::print(stderr, "weft: interrupted; what was finished stands above, and no file was written.\n");
+        return weft::interrupted_exit_code();
     } catch (const weft::user_error& e) {
         fmt::print(stderr, "{}\n", e.what());
         return 2;
@@ -96,8 +101,10 @@ int sc_main(int argc, char* argv[])
         const std::string what = e.what(); // of the kernel, which hands on the text of other exceptions only
         if (what.find("bad_alloc") != std::string::npos ||
             what.find("failed to allocate stack memory") != std::string::npos) {
-            fmt::print(stderr,
-                       "weft: this host has no memory left; use fewer chips, smaller sizes or --set data=off.\n");
+            fmt::print(
+                stderr,
+                "weft: this host, or the limit of this process (ulimit -v), has no memory left; use fewer chips, "
+                "smaller sizes or --set data=off.\n");
             return 1;
         }
         fmt::print(

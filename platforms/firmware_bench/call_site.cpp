@@ -3,15 +3,12 @@
 #include "platforms/firmware_bench/call_site.h"
 
 #include "hw/abi/platform_table.h"
+#include "platforms/debug/source_places.h"
+#include "platforms/workload/shipped_firmware.h"
 
-#include <cstdio>
 #include <cstring>
-#include <dlfcn.h>
 #include <elf.h>
-#include <fmt/format.h>
 #include <fstream>
-#include <link.h>
-#include <unistd.h>
 
 namespace weft {
 
@@ -91,13 +88,6 @@ private:
     traced_core& core_;
 };
 
-std::string own_program()
-{
-    char path[4096];
-    const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-    return n > 0 ? std::string(path, static_cast<std::size_t>(n)) : "";
-}
-
 } // namespace
 
 unsigned machine_of(const std::string& path)
@@ -116,47 +106,15 @@ void traced_firmware(abi::hal& hal, std::uint64_t core)
     traced.entry(traced_by, traced.argument);
 }
 
-std::string library_of(std::uint64_t& address)
-{
-    Dl_info info{};
-    link_map* map = nullptr;
-    void* const at = reinterpret_cast<void*>(address);
-    if (address == 0 || dladdr1(at, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr)
-        return "";
-    address -= map->l_addr;
-    return map->l_name; // "" for the program itself
-}
-
 std::string source_of(std::uint64_t offset, const std::string& library)
 {
     if (offset == 0)
         return "";
-    // The call is before the address that it returns to.
-    const bool native = library.empty() || machine_of(library) != EM_RISCV;
-    const std::string command =
-        fmt::format("{}addr2line -C -f -e '{}' {:#x} 2>/dev/null", native ? "" : "riscv64-linux-gnu-",
-                    library.empty() ? own_program() : library, offset - 1);
-    FILE* pipe = popen(command.c_str(), "r");
-    if (pipe == nullptr)
-        return "";
-    std::string text;
-    char buffer[1024];
-    while (std::fgets(buffer, sizeof buffer, pipe) != nullptr)
-        text += buffer;
-    pclose(pipe);
-    const std::size_t end = text.find('\n');
-    if (end == std::string::npos || text.rfind("??", 0) == 0)
-        return "";
-    std::string function = text.substr(0, end);
-    constexpr const char* k_anonymous = "(anonymous namespace)::";
-    if (const std::size_t at = function.find(k_anonymous); at != std::string::npos)
-        function.erase(at, std::strlen(k_anonymous));
-    function.resize(std::min(function.size(), function.find('(')));
-    std::string line = text.substr(end + 1);
-    line.resize(std::min(line.size(), line.find_first_of("\n ")));
-    if (const std::size_t tree = line.rfind("/firmware/"); tree != std::string::npos)
-        line.erase(0, tree + 1);
-    return line.rfind("??", 0) == 0 ? function : fmt::format("{}, {}", line, function);
+    const std::uint64_t call = offset - 1; // before the address that it returns to
+    if (library != k_shipped_rv64)
+        return source_places(library).at(call);
+    const firmware_image image = shipped_firmware();
+    return source_places(std::vector<std::uint8_t>(image.elf, image.elf + image.elf_bytes)).at(call);
 }
 
 } // namespace weft

@@ -7,6 +7,7 @@
 
 #include "hw/abi/hal.h"
 #include "hw/core/native_core.h"
+#include "platforms/debug/code_places.h"
 
 #include <cstdint>
 #include <string>
@@ -28,11 +29,10 @@ void traced_firmware(abi::hal& hal, std::uint64_t core);
 /// Machine of an ELF file, EM_NONE when `path` is none.
 unsigned machine_of(const std::string& path);
 
-/// File of the library that holds `address`, "" when it is this program or unknown; `address` becomes an offset in it.
-std::string library_of(std::uint64_t& address);
+/// Stands for the RV64 binary that this program carries, in place of the path of a library.
+inline constexpr const char* k_shipped_rv64 = "(shipped RV64 firmware)";
 
-/// "firmware/drivers/dma_driver.cpp:104, weft::firmware::dma_driver::wait_space", "" when nothing is known. Asks
-/// addr2line.
+/// "firmware/drivers/dma_driver.cpp:104, weft::firmware::dma_driver::wait_space", "" when nothing is known.
 std::string source_of(std::uint64_t offset, const std::string& library);
 
 } // namespace weft

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/firmware_bench/firmware_bench.h"
 
+#include "hw/core/host_watch.h"
 #include "platforms/config/suggest.h"
 #include "platforms/firmware_bench/call_site.h"
 #include "platforms/firmware_bench/isolated.h"
@@ -109,7 +110,7 @@ rank_answer answer_of(const chip& c, std::uint64_t sequence, const gate_counts& 
     a.core = c.core.failure().empty() ? c.core.blocked_on() : c.core.failure();
     if (firmware.entry == nullptr) { // the HAL is part of the binary: where it was called from is all there is to know
         a.call_site = c.core.return_address();
-        a.library = firmware.elf;
+        a.library = firmware.elf.empty() ? k_shipped_rv64 : firmware.elf;
         return a;
     }
     a.call_site = traced.last_call;
@@ -165,6 +166,7 @@ run_facts run_here(const firmware_under_test& firmware, const bench_options& opt
         std::uint64_t start_ps = 0;
     } observer;
     collective_runner runner("host", pod, config.run, &observer);
+    const host_watch watch(options.host_seconds / 2); // who loops is told, rather than that the run did not end
     const run_outcome outcome = runner.run();
 
     run_facts f;

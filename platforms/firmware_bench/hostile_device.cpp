@@ -2,29 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/firmware_bench/hostile_device.h"
 
-#include "hw/abi/registers.h"
-
 #include <algorithm>
 #include <fmt/format.h>
 
 namespace weft {
-
-namespace {
-
-std::string register_text(const char* block, std::uint64_t offset, const abi::reg_row* rows, std::size_t count)
-{
-    for (std::size_t i = 0; i < count; ++i) {
-        const abi::reg_row& r = rows[i];
-        if (r.count == 1 && r.offset == offset)
-            return fmt::format("{}.{}", block, r.name);
-        if (r.count > 1 && offset >= r.offset && (offset - r.offset) % r.stride == 0 &&
-            (offset - r.offset) / r.stride < r.count)
-            return fmt::format("{}.{}({})", block, r.name, (offset - r.offset) / r.stride);
-    }
-    return fmt::format("{} + {:#x}", block, offset);
-}
-
-} // namespace
 
 const std::vector<std::unique_ptr<hostile_device>>& hostile_devices()
 {
@@ -64,27 +45,6 @@ std::string expect_error(const rank_answer& answer, abi::status_code code, const
 std::string expect_timeout(const rank_answer& answer)
 {
     return expect_error(answer, abi::status_code::timeout, {"DMA.SEM_PENDING", "DMA.HEAD"});
-}
-
-std::string address_text(std::uint64_t address)
-{
-    const auto inside = [&](std::uint64_t base, std::uint64_t bytes) {
-        return address >= base && address - base < bytes;
-    };
-    if (inside(abi::k_dma_base, 0x1'0000))
-        return register_text("DMA", address - abi::k_dma_base, abi::k_dma_rows, std::size(abi::k_dma_rows));
-    if (inside(abi::k_mailbox_base, 0x1'0000))
-        return register_text("MAILBOX", address - abi::k_mailbox_base, abi::k_mailbox_rows,
-                             std::size(abi::k_mailbox_rows));
-    if (inside(abi::k_platform_table_address, sizeof(abi::platform_table)))
-        return "the platform table";
-    if (inside(abi::k_command_address, sizeof(abi::command)))
-        return "the command";
-    if (inside(abi::k_response_address, sizeof(abi::response)))
-        return "the response";
-    if (address >= abi::k_hbm_base)
-        return "the descriptor rings";
-    return fmt::format("{:#x}", address);
 }
 
 std::string ordinal(std::uint64_t n)

@@ -5,6 +5,7 @@
 // table of all of them is k_hostile_devices(); docs/14_firmware_bench.md tells how to add one.
 #pragma once
 
+#include "hw/core/address_text.h"
 #include "platforms/firmware_bench/fault_gate.h"
 #include "platforms/tpu_pod/tpu_pod.h"
 
@@ -121,8 +122,6 @@ std::string expect_error(const rank_answer& answer, abi::status_code code, const
 std::string expect_timeout(const rank_answer& answer);
 /// "timeout at DMA.HEAD (0x2)"
 std::string error_text(std::uint32_t code, const std::string& where, std::uint64_t detail);
-/// "DMA.TAIL(2)", "MAILBOX.DONE", "the response", "the descriptor rings", else the number.
-std::string address_text(std::uint64_t address);
 /// "1st", "22nd"
 std::string ordinal(std::uint64_t n);
 

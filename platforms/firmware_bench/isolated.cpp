@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/firmware_bench/isolated.h"
 
+#include "platforms/workload/interruption.h"
 #include "tlm/check.h"
+#include "tlm/stop_request.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -15,6 +19,8 @@
 namespace weft {
 
 namespace {
+
+constexpr std::int64_t k_look_ms = 1000; ///< between two looks at a stop request
 
 void write_all(int to, const std::string& text)
 {
@@ -36,6 +42,7 @@ isolated_result run_isolated(const std::function<std::string()>& work, unsigned 
     if (pipe(ends) != 0)
         throw user_error("cannot start a run: no more pipes or processes on this host.");
     std::fflush(nullptr);
+    const pid_t parent = getpid();
     const pid_t child = fork();
     if (child < 0) {
         close(ends[0]);
@@ -43,6 +50,7 @@ isolated_result run_isolated(const std::function<std::string()>& work, unsigned 
         throw user_error("cannot start a run: no more pipes or processes on this host.");
     }
     if (child == 0) {
+        interruption::end_with_parent(parent);
         close(ends[0]);
         int code = 0;
         try {
@@ -59,9 +67,17 @@ isolated_result run_isolated(const std::function<std::string()>& work, unsigned 
     bool in_time = true;
     for (char buffer[4096];;) {
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+        if (stop_requested()) {
+            kill(child, SIGKILL);
+            waitpid(child, nullptr, 0);
+            close(ends[0]);
+            throw interrupted();
+        }
+        // A signal that comes between the look above and this wait is seen at the next look.
+        const std::int64_t look = seconds == 0 ? k_look_ms : std::min<std::int64_t>(left.count(), k_look_ms);
         pollfd waiting{ends[0], POLLIN, 0};
-        const int ready = poll(&waiting, 1, left.count() > 0 ? static_cast<int>(left.count()) : 0);
-        if (ready < 0 && errno == EINTR)
+        const int ready = poll(&waiting, 1, look > 0 ? static_cast<int>(look) : 0);
+        if ((ready < 0 && errno == EINTR) || (ready == 0 && (seconds == 0 || left.count() > look)))
             continue;
         if (ready == 0) {
             in_time = false;

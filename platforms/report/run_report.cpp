@@ -91,7 +91,7 @@ cells cells_of(const result_row& row)
             std::to_string(row.count),
             row.type,
             row.redop,
-            row.algorithm,
+            row.group.empty() ? row.algorithm : row.algorithm + ", " + row.group,
             rounded_us(row.time_ps),
             bandwidth_text(row.algbw_GBps),
             bandwidth_text(row.busbw_GBps),
@@ -424,6 +424,8 @@ nlohmann::ordered_json to_json(const run_report& r)
         json line;
         line["op"] = row.op;
         line["algorithm"] = row.algorithm;
+        if (!row.group.empty())
+            line["group"] = row.group;
         line["type"] = row.type;
         line["redop"] = row.redop;
         line["size_bytes"] = row.size_bytes;

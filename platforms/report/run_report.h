@@ -29,6 +29,7 @@ struct result_row {
     double busbw_GBps = 0;
     std::optional<std::uint64_t> wrong; ///< elements, over all ranks; none: the run carried no data
     std::uint32_t steps = 0;            ///< longest chain of ring or tree steps
+    std::string group = {};             ///< "job 0": of these ranks alone, others did not complete it; "": of all
 };
 
 /// The collective that did not complete.
@@ -125,7 +126,7 @@ struct table_style {
 /// picoseconds without floating point; results.json has them in full.
 void print_table(std::ostream& out, const run_report& report, const table_style& style = {});
 
-/// results.json: {version, results: [{op, algorithm, type, redop, size_bytes, count, time_us, algbw_GBps, busbw_GBps,
+/// results.json: {version, results: [{op, algorithm, group (where not all ranks completed it), type, redop, size_bytes, count, time_us, algbw_GBps, busbw_GBps,
 /// wrong, steps}], training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
 /// exposed_us, share, groups: [{name, type, size_bytes, count, ranks_per_group, calls, ready_us, start_us, time_us,
 /// wrong}], exchanges: [the same]}]} if the run has one, digest, simulated_time_ps, host_seconds, packet_hops,

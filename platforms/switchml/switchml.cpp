@@ -283,9 +283,29 @@ group_layout switchml_machine::groups_of(std::uint32_t ranks_per_group) const
 std::string switchml_machine::network_waits() const
 {
     std::string text;
-    for (const auto& sw : switches_)
-        if (const std::string waits = sw->blocked_on(); !waits.empty())
-            text += (text.empty() ? "" : "\n") + waits;
+    const auto add = [&](const std::string& line) { text += (text.empty() || line.empty() ? "" : "\n") + line; };
+    for (const auto& sw : switches_) {
+        for (const awaited_sender& sender : sw->awaited())
+            if (sender.alone != 0)
+                add(silent_worker(sender));
+        add(sw->broken_messages());
+        add(sw->blocked_on());
+    }
+    return text;
+}
+
+/// "" when the sender is no worker but a switch.
+std::string switchml_machine::silent_worker(const awaited_sender& sender) const
+{
+    const std::uint64_t rank = sender.mac - worker_mac(0);
+    if (sender.mac < worker_mac(0) || rank >= config_.workers)
+        return "";
+    std::string text =
+        fmt::format("job {} waits for worker {}: it alone is missing in {} slots", sender.job, rank, sender.alone);
+    const std::uint64_t now_ps = kernel_now_ps();
+    for (const worker_outage_config& o : config_.faults.outages)
+        if (o.worker == rank && o.from.value() <= now_ps && (!o.until || o.until->value() > now_ps))
+            text += fmt::format("; its cable is down since {} (faults.outages)", to_string(o.from));
     return text;
 }
 

@@ -289,6 +289,7 @@ public:
     collective_case as_run(const collective_case& c) const override;
     bool recovers(const collective_case& c) const override { return c.algo == abi::algorithm::switchml; }
     group_layout groups_of(std::uint32_t ranks_per_group) const override;
+    std::string group_name(std::uint32_t group) const override { return "job " + std::to_string(group); }
     std::string network_waits() const override;
     std::vector<const stat_group*> device_stats() const override;
 
@@ -306,6 +307,7 @@ private:
     std::uint32_t add_subtree(std::uint32_t level, std::uint32_t first_worker, const place_above* above);
     void connect(std::uint32_t sw, std::uint32_t port, ethernet_link& link, std::uint32_t end);
     void admit_jobs();
+    std::string silent_worker(const awaited_sender& sender) const;
 
     switchml_config config_;
     timeline time_;

@@ -535,6 +535,12 @@ public:
     const run_config& run() const override { return config_.run; }
     config_field resolved() const override { return with_platform_key(describe(config_), k_switchml_info); }
     std::uint32_t ranks() const override { return config_.ranks(); }
+    std::uint64_t rv64_cores() const override
+    {
+        if (config_.worker.core.model != core_model::rv64)
+            return 0;
+        return std::uint64_t{config_.workers} * config_.worker.cores + config_.servers;
+    }
     std::unique_ptr<machine> build() const override
     {
         if (const channel_proof proof = proof_of_star(config_.machines()); !proof)

@@ -391,6 +391,10 @@ public:
     const run_config& run() const override { return config_.run; }
     config_field resolved() const override { return with_platform_key(describe(config_), k_tpu_pod_info); }
     std::uint32_t ranks() const override { return config_.ranks(); }
+    std::uint64_t rv64_cores() const override
+    {
+        return config_.chip.core.model == core_model::rv64 ? config_.ranks() : 0;
+    }
     std::unique_ptr<machine> build() const override { return std::make_unique<tpu_pod>(config_, routing()); }
 
     std::string description() const override

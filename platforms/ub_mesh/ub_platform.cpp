@@ -41,6 +41,10 @@ public:
     const run_config& run() const override { return config_.run; }
     config_field resolved() const override { return with_platform_key(describe(config_), k_ub_mesh_info); }
     std::uint32_t ranks() const override { return config_.ranks(); }
+    std::uint64_t rv64_cores() const override
+    {
+        return config_.npu.core.model == core_model::rv64 ? config_.ranks() : 0;
+    }
     std::unique_ptr<machine> build() const override { return std::make_unique<ub_machine>(config_, routes()); }
 
     const std::shared_ptr<const ub_routes>& routes() const

@@ -4,12 +4,13 @@
 
 #include "platforms/workload/host_time.h"
 #include "platforms/workload/link_failure_report.h"
+#include "tlm/stop_request.h"
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <fmt/format.h>
-#include <map>
 
 namespace weft {
 
@@ -23,28 +24,6 @@ constexpr std::uint64_t k_look_ps = 50'000'000;
 constexpr std::uint64_t k_boot_look_ps = 1'000'000;
 constexpr unsigned k_boot_looks = 10'000;
 
-constexpr const char* k_timed_out = "a wait timed out on";
-
-/// "1, 4 to 7, 9"; of many ranges the first ones.
-std::string ranges_text(std::vector<std::uint32_t> numbers)
-{
-    constexpr std::size_t k_show = 12;
-    std::sort(numbers.begin(), numbers.end());
-    std::string text;
-    std::size_t shown = 0;
-    for (std::size_t i = 0; i < numbers.size();) {
-        std::size_t last = i;
-        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
-            ++last;
-        if (shown++ == k_show)
-            return text + " ...";
-        text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
-        if (last > i)
-            text += fmt::format(" to {}", numbers[last]);
-        i = last + 1;
-    }
-    return text;
-}
 } // namespace
 
 std::uint64_t output_offset_for(const run_config& config)
@@ -90,8 +69,8 @@ std::uint64_t host_data_bytes_for(const run_config& config, std::uint32_t ranks)
 }
 
 collective_runner::collective_runner(const sc_core::sc_module_name& name, machine& m, const run_config& config,
-                                     run_observer* observer)
-    : sc_core::sc_module(name), machine_(m), config_(config), observer_(observer),
+                                     run_observer* observer, code_places* places)
+    : sc_core::sc_module(name), machine_(m), config_(config), observer_(observer), places_(places),
       output_offset_(output_offset_for(config))
 {
     for (chip* c : machine_.chips_of_all_restarts())
@@ -105,6 +84,8 @@ run_outcome collective_runner::run()
     const auto wall = std::chrono::steady_clock::now();
     const double cpu = cpu_seconds();
     sc_core::sc_start();
+    if (!done_ && stop_requested())
+        note_stop();
     outcome_.cpu_seconds = cpu_seconds() - cpu - data_cpu_seconds_;
     outcome_.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
     outcome_.simulated_time_ps = end_ps_;
@@ -169,13 +150,16 @@ void collective_runner::host()
     cases_ = collective_count(config_);
     if (run_workload())
         run_training_steps();
+    if (stop_if_requested())
+        return; // run() tells it
+    done_ = true;
     sc_core::sc_stop();
 }
 
 /// The first case starts as the others do: with every core booted and waiting for a command.
 void collective_runner::boot()
 {
-    for (unsigned looks = 0; looks < k_boot_looks && !all_parked(); ++looks)
+    for (unsigned looks = 0; looks < k_boot_looks && !all_parked() && !stop_if_requested(); ++looks)
         sc_core::wait(sc_time_from_ps(k_boot_look_ps));
 }
 
@@ -229,6 +213,7 @@ bool collective_runner::all_parked() const
 
 bool collective_runner::run_workload()
 {
+    in_workload_ = true;
     for (const collective_spec& spec : config_.workload)
         for (const collective_case& c : spec.cases()) {
             case_result result;
@@ -238,6 +223,7 @@ bool collective_runner::run_workload()
             // Credits and completions that are still on their way belong to this case, not to the next one.
             let_it_drain();
         }
+    in_workload_ = false;
     return true;
 }
 
@@ -287,13 +273,15 @@ bool collective_runner::compute(std::uint64_t time_ps)
 
 void collective_runner::let_it_drain()
 {
-    while (!machine_.at_rest())
+    while (!machine_.at_rest() && !stop_if_requested())
         sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
 }
 
 bool collective_runner::run_collective(const collective_case& asked, std::uint64_t chunk_bytes,
                                        std::uint64_t buffer_offset, std::uint64_t input_seed, case_result& result)
 {
+    if (stop_if_requested())
+        return false;
     if (interrupted()) {
         interrupted_ = true;
         return false;
@@ -329,6 +317,8 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     const std::uint64_t start_ps = kernel_now_ps();
     const std::uint64_t traffic_before = traffic_so_far();
     const double traffic_expected = expected_traffic(c);
+    now_ = under_way{c, start_ps, buffer_offset, input_seed, in_workload_, {}};
+    now_->answer_ps.assign(machine_.chips().size(), k_never_ps);
     for (chip* target : machine_.chips())
         target->post(command);
 
@@ -343,16 +333,16 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
         sc_core::wait(sc_time_from_ps(std::min({k_look_ps, left_ps + 1, until_ps})), all_answered_);
         if (answers_ == ranks)
             break;
+        if (stop_if_requested())
+            return false;
         if (interrupted()) {
             interrupted_ = true;
             return false;
         }
         if (const std::string dead = stopped_cores(); !dead.empty()) {
-            outcome_.failure = fmt::format("{} {} of {} B: the firmware stopped.{}", name_of(c.op), name_of(c.algo),
-                                           c.size_bytes, dead);
-            outcome_.failed_case = c;
-            outcome_.failed_start_ps = start_ps;
-            end_ps_ = kernel_now_ps();
+            note_failure(c, start_ps,
+                         fmt::format("{} {} of {} B: the firmware stopped.{}{}", name_of(c.op), name_of(c.algo),
+                                     c.size_bytes, dead, who_waits()));
             return false;
         }
         if (!recovers && picture.empty() && stalled()) {
@@ -360,18 +350,25 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
             picture =
                 fmt::format("Nothing can move any more at {}.{}", rounded_text(duration(picture_ps)), who_waits());
         }
+        if (picture.empty() && spins()) {
+            note_failure(
+                c, start_ps,
+                fmt::format("{} {} of {} B did not complete. Firmware loops: since {}, twice firmware_timeout = {}, "
+                            "no event, no interrupt and no answer has come, and a core executes.{}",
+                            name_of(c.op), name_of(c.algo), c.size_bytes, rounded_text(duration(quiet_since_ps_)),
+                            to_string(config_.firmware_timeout), who_waits()));
+            return false;
+        }
         if (!picture.empty() && kernel_now_ps() - picture_ps > 2 * config_.firmware_timeout.value())
             break; // firmware that does not keep its own time-outs
         if (kernel_now_ps() > limit_ps()) {
-            outcome_.failure = fmt::format(
+            std::string why = fmt::format(
                 "{} {} of {} B: time_limit = {} of simulated time is over, and {} of {} ranks have not answered.{}",
                 name_of(c.op), name_of(c.algo), c.size_bytes, to_string(config_.time_limit), ranks - answers_, ranks,
                 who_waits());
             if (const std::string down = describe_link_failures(machine_, start_ps); !down.empty())
-                outcome_.failure += "\n" + down;
-            outcome_.failed_case = c;
-            outcome_.failed_start_ps = start_ps;
-            end_ps_ = last_answer_ps_;
+                why += "\n" + down;
+            note_failure(c, start_ps, std::move(why));
             return false;
         }
         if (!picture.empty()) { // nothing but a time-out can happen: go there in one step
@@ -388,11 +385,11 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     if (recovers && !failed.empty())
         picture = fmt::format("At {}:{}", rounded_text(duration(kernel_now_ps())), who_waits());
     if (!picture.empty() || !failed.empty()) {
-        end_ps_ = kernel_now_ps();
         explain_failure(c, picture, failed, start_ps);
         return false;
     }
 
+    now_.reset();
     end_ps_ = last_answer_ps_;
     result = case_result{};
     result.what = c;
@@ -411,33 +408,105 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     return true;
 }
 
+/// The run ends here: `c`, which began at `start_ps`, did not complete.
+void collective_runner::note_failure(const collective_case& c, std::uint64_t start_ps, std::string why)
+{
+    end_ps_ = kernel_now_ps();
+    outcome_.failure = std::move(why);
+    outcome_.failed_case = c;
+    outcome_.failed_start_ps = start_ps;
+    keep_finished_groups();
+}
+
+/// Somebody has ended the run; the kernel has stopped between two events.
+void collective_runner::note_stop()
+{
+    outcome_.stop_signal = stop_signal;
+    const char* const name = outcome_.stop_signal == SIGINT    ? "SIGINT (Ctrl-C)"
+                             : outcome_.stop_signal == SIGTERM ? "SIGTERM"
+                             : outcome_.stop_signal == SIGHUP  ? "SIGHUP"
+                                                               : "a signal";
+    std::string why =
+        fmt::format("interrupted by {} at {} of simulated time", name, rounded_text(duration(kernel_now_ps())));
+    if (!now_) {
+        end_ps_ = kernel_now_ps();
+        outcome_.failure = why + ", between two collectives.";
+        return;
+    }
+    const collective_case& c = now_->what;
+    note_failure(c, now_->start_ps,
+                 fmt::format("{}: {} {} of {} B was under way, and {} of {} ranks have not answered.{}{}", why,
+                             name_of(c.op), name_of(c.algo), c.size_bytes, machine_.chips().size() - answers_,
+                             machine_.chips().size(), stopped_cores(), who_waits()));
+}
+
+/// What one group of ranks has completed is a result, although another has not.
+void collective_runner::keep_finished_groups()
+{
+    if (!now_ || !now_->of_workload)
+        return;
+    const collective_case& c = now_->what;
+    const rank_groups groups(layout_of(c).group_of_rank);
+    if (groups.groups() < 2)
+        return;
+    std::string unfinished;
+    for (std::uint32_t g = 0; g < groups.groups(); ++g) {
+        const std::vector<std::uint32_t>& members = groups.members(g);
+        const bool complete = std::all_of(members.begin(), members.end(), [&](std::uint32_t rank) {
+            return now_->answer_ps[rank] != k_never_ps &&
+                   machine_.chips()[rank]->response().code == abi::status_code::ok;
+        });
+        if (!complete) {
+            unfinished += (unfinished.empty() ? "" : ", ") + machine_.group_name(g);
+            continue;
+        }
+        case_result result;
+        result.what = c;
+        result.group = machine_.group_name(g);
+        result_checker checker(c, now_->input_seed, groups);
+        for (const std::uint32_t rank : members) {
+            const abi::response r = machine_.chips()[rank]->response();
+            result.time_ps = std::max(result.time_ps, now_->answer_ps[rank] - now_->start_ps);
+            result.steps = std::max(result.steps, r.steps);
+            result.messages += r.messages;
+            if (config_.data == data_mode::checked)
+                checker.check_rank(rank, reader_of(c, now_->buffer_offset));
+        }
+        result.checked = config_.data == data_mode::checked;
+        result.check = checker.outcome();
+        outcome_.cases.push_back(result);
+    }
+    outcome_.failure +=
+        fmt::format("\nNot completed: {}, of {} groups; the results of the others stand.", unfinished, groups.groups());
+}
+
 void collective_runner::explain_failure(const collective_case& c, const std::string& picture, const std::string& failed,
                                         std::uint64_t start_ps)
 {
-    outcome_.failed_case = c;
-    outcome_.failed_start_ps = start_ps;
-    outcome_.failure = fmt::format("{} {} of {} B did not complete.", name_of(c.op), name_of(c.algo), c.size_bytes);
+    std::string why = fmt::format("{} {} of {} B did not complete.", name_of(c.op), name_of(c.algo), c.size_bytes);
     const std::string down = describe_link_failures(machine_, start_ps);
     for (const std::string& part : {down, picture, failed})
         if (!part.empty())
-            outcome_.failure += "\n" + part;
-    if (!picture.empty() || failed.find(k_timed_out) == std::string::npos)
-        return;
-    if (!down.empty()) // the time-outs came before everything else had come to rest
-        outcome_.failure += who_waits();
-    else
-        outcome_.failure += fmt::format(
-            "\nNothing was blocked for good. Every single wait is bounded by firmware_timeout = {}; raise it "
-            "where links, memories or cores are this slow.",
-            to_string(config_.firmware_timeout));
+            why += "\n" + part;
+    if (picture.empty() && failed.find(k_timed_out_text) != std::string::npos) {
+        if (!down.empty()) // the time-outs came before everything else had come to rest
+            why += who_waits();
+        else
+            why += fmt::format(
+                "\nNothing was blocked for good. Every single wait is bounded by firmware_timeout = {}; raise it "
+                "where links, memories or cores are this slow.",
+                to_string(config_.firmware_timeout));
+    }
+    note_failure(c, start_ps, std::move(why));
 }
 
 void collective_runner::on_done(std::uint32_t rank, std::uint32_t sequence)
 {
-    static_cast<void>(rank);
     if (sequence != sequence_) // of a chip that is not part of the job any more
         return;
     last_answer_ps_ = kernel_now_ps();
+    if (now_ && rank < now_->answer_ps.size())
+        now_->answer_ps[rank] = last_answer_ps_;
     if (++answers_ == machine_.chips().size())
         all_answered_.notify(sc_core::SC_ZERO_TIME);
 }
@@ -455,7 +524,7 @@ void collective_runner::fill_inputs(const collective_case& c, const rank_groups&
     const std::uint32_t ranks = machine_.data_ranks();
     const std::uint64_t element = abi::element_bytes(c.type);
     const auto each_span = [](hbm& memory, std::uint64_t offset, std::uint64_t bytes, auto&& fill) {
-        for (std::uint64_t done = 0; done < bytes;) {
+        for (std::uint64_t done = 0; done < bytes && !stop_requested();) {
             std::uint64_t got = 0;
             std::uint8_t* to = memory.span_for_write(offset + done, bytes - done, got);
             fill(done, to, got);
@@ -485,144 +554,17 @@ void collective_runner::fill_inputs(const collective_case& c, const rank_groups&
 check_outcome collective_runner::check(const collective_case& c, const rank_groups& groups, std::uint64_t buffer_offset,
                                        std::uint64_t input_seed)
 {
-    return check_result(c, input_seed, groups, [&](std::uint32_t rank, std::uint64_t offset, std::uint64_t at_most) {
-        const std::uint64_t base = c.op == abi::collective_op::all_to_all ? output_offset_ : buffer_offset;
+    return check_result(c, input_seed, groups, reader_of(c, buffer_offset));
+}
+
+memory_reader collective_runner::reader_of(const collective_case& c, std::uint64_t buffer_offset)
+{
+    const std::uint64_t base = c.op == abi::collective_op::all_to_all ? output_offset_ : buffer_offset;
+    return [this, base](std::uint32_t rank, std::uint64_t offset, std::uint64_t at_most) {
         std::uint64_t got = 0;
         const std::uint8_t* data = machine_.chips()[rank]->hbm.span_for_read(base + offset, at_most, got);
         return memory_span{data, got};
-    });
-}
-
-bool collective_runner::stalled()
-{
-    // Between two looks: no event was handled, none is pending, no core woke up, and each of them sleeps or polls.
-    std::uint64_t wakeups = 0;
-    bool all_wait = true;
-    for (const chip* c : machine_.chips())
-        for (const core_base* core : c->cores()) {
-            wakeups += core->wakeups.value();
-            all_wait = all_wait && core->at_rest(quiet_since_ps_);
-        }
-    const std::uint64_t activity = machine_.time().events() + wakeups;
-    if (activity == activity_at_last_look_)
-        return all_wait && machine_.time().empty();
-    activity_at_last_look_ = activity;
-    quiet_since_ps_ = kernel_now_ps();
-    return false;
-}
-
-std::string collective_runner::who_waits() const
-{
-    std::string text;
-    for (const fabric_engine* fabric : machine_.fabrics()) {
-        const std::string blocked = fabric->describe_blocked();
-        if (!blocked.empty())
-            text += "\n" + blocked;
-    }
-    // A DMA that is stuck is a finding; cores that wait are usually its consequence, and all alike.
-    constexpr std::size_t k_show = 8;
-    std::size_t stuck = 0;
-    std::map<std::string, std::vector<std::uint32_t>> cores;
-    for (const chip* c : machine_.chips()) {
-        const std::string on = c->dma.blocked_on();
-        if (!on.empty() && ++stuck <= k_show)
-            text += fmt::format("\nrank {}: {}", c->rank(), on);
-        const std::string nic = c->nic() != nullptr ? c->nic()->blocked_on() : "";
-        if (!nic.empty() && ++stuck <= k_show)
-            text += fmt::format("\nrank {}: {}", c->rank(), nic);
-        for (const core_base* core : c->cores())
-            if (core->blocked() && (cores[core->waits_for()].empty() || cores[core->waits_for()].back() != c->rank()))
-                cores[core->waits_for()].push_back(c->rank());
-    }
-    if (stuck > k_show)
-        text += fmt::format("\n... and {} more ranks with work left in their DMA or NIC", stuck - k_show);
-    if (const std::string network = machine_.network_waits(); !network.empty())
-        text += "\n" + network;
-    for (const auto& [wait, ranks] : cores) {
-        if (ranks.size() == 1)
-            text += fmt::format("\nthe core of rank {} {}", ranks.front(), wait);
-        else
-            text +=
-                fmt::format("\nthe cores of {} ranks (the first is {}): each {}", ranks.size(), ranks.front(), wait);
-    }
-    return text;
-}
-
-std::string collective_runner::rank_name(std::uint32_t rank) const
-{
-    return fmt::format("rank {}, {}", rank, machine_.chip_name(rank));
-}
-
-std::string collective_runner::stopped_cores() const
-{
-    constexpr std::size_t k_show = 4;
-    std::size_t stopped = 0;
-    std::string text;
-    for (const chip* c : machine_.chips())
-        for (const core_base* core : c->cores())
-            if (!core->failure().empty() && ++stopped <= k_show)
-                text += fmt::format("\n{}: {}", rank_name(c->rank()), core->failure());
-    if (stopped > k_show)
-        text += fmt::format("\n... and {} more ranks stopped", stopped - k_show);
-    return text;
-}
-
-std::string collective_runner::answers_of_failed_ranks(std::uint32_t sequence, const collective_case& c) const
-{
-    static const char* const k_reasons[] = {"ok",
-                                            k_timed_out,
-                                            "found another device at",
-                                            "found another version at",
-                                            "a bus error at",
-                                            "the device reports an error in",
-                                            "the command is wrong:",
-                                            "not supported:",
-                                            "corrupted:"};
-    constexpr std::size_t k_show = 8;
-    struct failed_rank {
-        std::uint32_t rank;
-        bool answered;
-        abi::response r;
     };
-    std::vector<failed_rank> failed;
-    for (const chip* source : machine_.chips()) {
-        const abi::response r = source->response();
-        const bool answered = r.sequence == sequence;
-        if (!answered || r.code != abi::status_code::ok)
-            failed.push_back({source->rank(), answered, r});
-    }
-    // Who stopped first comes first: what stands behind it waits for it, a step later.
-    std::stable_sort(failed.begin(), failed.end(), [](const failed_rank& a, const failed_rank& b) {
-        return a.answered && (!b.answered || a.r.failed_step < b.r.failed_step);
-    });
-    std::string text;
-    for (std::size_t i = 0; i < failed.size() && i < k_show; ++i) {
-        const failed_rank& f = failed[i];
-        text += (text.empty() ? "" : "\n") + rank_name(f.rank);
-        if (!f.answered) {
-            text += ": no answer";
-            continue;
-        }
-        const auto code = static_cast<std::size_t>(f.r.code);
-        text += fmt::format(": {} {} ({:#x}) in ", code < std::size(k_reasons) ? k_reasons[code] : "unknown error at",
-                            f.r.where, f.r.detail);
-        if (f.r.failed_peer < machine_.chips().size())
-            text += fmt::format("step {} of {}, waiting for {}", f.r.failed_step, name_of(c.algo),
-                                rank_name(f.r.failed_peer));
-        else if (f.r.code == abi::status_code::timeout && std::strcmp(f.r.where, "DMA.HEAD") == 0)
-            text += fmt::format("{}, waiting for its own DMA", name_of(c.algo));
-        else if (f.r.code == abi::status_code::timeout) // for more than one: the picture tells what is stuck
-            text += name_of(c.algo);
-        else
-            text += fmt::format("step {} of {}", f.r.failed_step, name_of(c.algo));
-    }
-    if (failed.size() > k_show) {
-        std::vector<std::uint32_t> rest;
-        for (std::size_t i = k_show; i < failed.size(); ++i)
-            rest.push_back(failed[i].rank);
-        text += fmt::format("\n... and {} more ranks failed: {}", rest.size(), ranges_text(rest));
-    }
-    return text;
 }
 
 std::uint64_t collective_runner::traffic_so_far() const

@@ -5,6 +5,8 @@
 // to the next case. Time of a case: from the post, the same moment on every rank, to the last DONE. After the collectives of
 // `workload` it runs those of `training_step` in the same way; compute is time that it lets pass.
 //
+// A stop request (tlm/stop_request.h) ends the run where it is: what has completed counts, and where every rank is is told.
+//
 // Nothing hangs: when nothing can move any more (no timeline event, every core asleep), the picture of who waits for what is
 // taken at once; the firmware's own time-outs then tell which neighbour and step. The run ends there, as failed.
 #pragma once
@@ -31,6 +33,16 @@ protected:
     ~run_observer() = default;
 };
 
+/// Names places in the source of the firmware.
+class code_places {
+public:
+    virtual ~code_places() = default;
+    /// Where a core is: "pc 0x10b714, firmware/drivers/dma_driver.cpp:104, weft::firmware::dma_driver::wait"; "" for nothing.
+    virtual std::string place_of(core_base& core) = 0;
+    /// `text` with the place behind every pc of firmware in it. `core` is any core of the machine.
+    virtual std::string with_places(core_base& core, std::string text) = 0;
+};
+
 /// The job was interrupted and went on from its last checkpoint: the beginning of the collective or training step under way.
 struct job_restart {
     std::uint64_t at_ps = 0;      ///< when it was interrupted; may lie in the restart before
@@ -43,6 +55,7 @@ struct run_outcome {
     std::vector<case_result> cases;                   ///< completed ones, of `workload`
     std::vector<training_step_result> training_steps; ///< completed ones
     std::string failure;                              ///< why the run stopped early; "" when it did not
+    int stop_signal = 0;                              ///< that asked for it; 0: none did
     std::optional<collective_case> failed_case;       ///< the collective that did not complete
     std::uint64_t failed_start_ps = 0;                ///< when it began
     std::vector<std::string> warnings;                ///< what was asked for and did not happen
@@ -56,13 +69,16 @@ struct run_outcome {
 class collective_runner final : public sc_core::sc_module, private mailbox_listener, private step_host {
 public:
     SC_HAS_PROCESS(collective_runner);
-    collective_runner(const sc_core::sc_module_name& name, machine& m, const run_config& config,
-                      run_observer* observer);
+    /// `places` may be nullptr: then cores are told without their place in the source.
+    collective_runner(const sc_core::sc_module_name& name, machine& m, const run_config& config, run_observer* observer,
+                      code_places* places = nullptr);
 
     /// Runs sc_start() until everything is done. Call once.
     run_outcome run();
 
 private:
+    static constexpr const char* k_timed_out_text = "a wait timed out on";
+
     void host();
     bool run_workload();
     bool run_training_steps();
@@ -81,12 +97,20 @@ private:
                      std::uint64_t input_seed);
     check_outcome check(const collective_case& c, const rank_groups& groups, std::uint64_t buffer_offset,
                         std::uint64_t input_seed);
+    memory_reader reader_of(const collective_case& c, std::uint64_t buffer_offset);
     void on_done(std::uint32_t rank, std::uint32_t sequence) override;
     bool all_parked() const;
     bool stalled();
+    bool spins() const;
     std::string who_waits() const;
+    std::string what_cores_do() const;
+    void note_failure(const collective_case& c, std::uint64_t start_ps, std::string why);
+    void note_stop();
+    void keep_finished_groups();
     std::string answers_of_failed_ranks(std::uint32_t sequence, const collective_case& c) const;
     std::string rank_name(std::uint32_t rank) const; ///< "rank 5, chip(1,1)"
+    /// The same with its core, where there are several: "rank 5, worker 5, core 2".
+    std::string core_name(const chip& c, std::size_t core) const;
     void explain_failure(const collective_case& c, const std::string& picture, const std::string& failed,
                          std::uint64_t start_ps);
     void add_to_digest(digest64& digest) const;
@@ -97,7 +121,20 @@ private:
     machine& machine_;
     run_config config_;
     run_observer* observer_;
+    code_places* places_;
     run_outcome outcome_;
+    /// The collective under way.
+    struct under_way {
+        collective_case what;
+        std::uint64_t start_ps = 0;
+        std::uint64_t buffer_offset = 0;
+        std::uint64_t input_seed = 0;
+        bool of_workload = false;             ///< not of a training step
+        std::vector<std::uint64_t> answer_ps; ///< by rank; k_never_ps: has not answered
+    };
+    std::optional<under_way> now_;
+    bool done_ = false;        ///< host() has ended by itself
+    bool in_workload_ = false; ///< host() is at `workload`
     std::uint64_t output_offset_ = 0;
     std::uint32_t sequence_ = 0;
     std::uint32_t answers_ = 0;

@@ -67,6 +67,8 @@ public:
     virtual bool resends() const { return false; }
     /// Chips of every restart, those of now included: all that may ever answer the host.
     virtual std::vector<chip*> chips_of_all_restarts() const { return chips(); }
+    /// How people know a group of groups_of().
+    virtual std::string group_name(std::uint32_t group) const { return "group " + std::to_string(group); }
     /// What network devices outside the chips hold that somebody waits for: "slot 3 waits for worker 2"; "" for nothing.
     virtual std::string network_waits() const { return {}; }
     /// Statistics of devices outside the chips.
@@ -86,6 +88,8 @@ public:
     virtual const run_config& run() const = 0;
     virtual config_field resolved() const = 0;
     virtual std::uint32_t ranks() const = 0;
+    /// Cores that execute RISC-V binaries, 0 when they are native: each takes address space of the host.
+    virtual std::uint64_t rv64_cores() const = 0;
     /// What `weft check` prints: shape, rates, buffers against round trips.
     virtual std::string description() const = 0;
     /// How packets are routed, and the proof that no route can deadlock; `weft check` prints it below the description. Seconds

@@ -138,6 +138,7 @@ struct case_result {
     std::uint64_t messages = 0; ///< all ranks together
     bool checked = false;
     check_outcome check; ///< when checked
+    std::string group;   ///< "job 0" where the collective of one group completed and that of another did not; else ""
 };
 
 /// A group, or all exchanges of one entry, of one step.

@@ -8,5 +8,6 @@ namespace weft {
 
 std::unique_ptr<iss> make_iss(iss_host&) { return nullptr; }
 const char* iss_engine_name() { return ""; }
+std::uint64_t iss_address_space_bytes() { return 0; }
 
 } // namespace weft

@@ -10,6 +10,8 @@
 //   * It delivers neither interrupts nor exceptions: enter_trap() does by hand what the hart would.
 //   * uc_emu_stop() in a device access abandons the instruction before it writes its register, which is what a bus
 //     error needs; in the hook of an instruction it ends before the instruction.
+//   * It reserves 1 GiB of address space for translated code and ends the process with a line of its own when it gets none:
+//     the same is reserved and given back before, so that a limit of address space is told in words.
 // A callback must not throw through the engine's generated code: exceptions are kept and thrown again by run().
 #include "hw/core/engines/rv64_decode.h"
 #include "hw/core/iss.h"
@@ -20,6 +22,8 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <new>
+#include <sys/mman.h>
 #include <unicorn/unicorn.h>
 #include <utility>
 
@@ -28,6 +32,23 @@ namespace weft {
 namespace {
 
 constexpr std::uint64_t k_page_bytes = 4096;
+/// What tcg_exec_init() of Unicorn 2.0.1 maps, and a margin for its other tables, measured as 1.2 MiB a core.
+constexpr std::uint64_t k_translation_bytes = 1ull << 30;
+constexpr std::uint64_t k_tables_bytes = 16ull << 20;
+
+/// Throws user_error where an engine would not start.
+void require_address_space()
+{
+    constexpr std::uint64_t k_bytes = k_translation_bytes + k_tables_bytes;
+    void* const room =
+        mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+        throw user_error(fmt::format(
+            "an RV64 core reserves {} MiB of address space for the code that the engine translates, and this process gets no "
+            "more: raise its limit (ulimit -v) to that for every core, or use fewer ranks, or \"model: native\".",
+            k_bytes >> 20));
+    munmap(room, k_bytes);
+}
 
 constexpr int csr_register(iss_csr which)
 {
@@ -60,6 +81,7 @@ class unicorn_engine final : public iss {
 public:
     explicit unicorn_engine(iss_host& host) : host_(host)
     {
+        require_address_space();
         check(uc_open(UC_ARCH_RISCV, UC_MODE_RISCV64, &uc_), "uc_open");
         hook(UC_HOOK_CODE, reinterpret_cast<void*>(on_instruction));
         hook(UC_HOOK_INTR, reinterpret_cast<void*>(on_exception));
@@ -194,6 +216,8 @@ private:
     };
     static void check(uc_err error, const char* what)
     {
+        if (error == UC_ERR_NOMEM)
+            throw std::bad_alloc();
         if (error != UC_ERR_OK)
             throw bug("unicorn", 0, fmt::format("{}: {}", what, uc_strerror(error)));
     }
@@ -389,5 +413,6 @@ private:
 
 std::unique_ptr<iss> make_iss(iss_host& host) { return std::make_unique<unicorn_engine>(host); }
 const char* iss_engine_name() { return "Unicorn"; }
+std::uint64_t iss_address_space_bytes() { return k_translation_bytes + k_tables_bytes; }
 
 } // namespace weft

@@ -1,0 +1,257 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What collective_runner says of a run that does not get on: whether anything can still move, what every core does and where
+// in its firmware, and what the ranks have answered.
+#include "hw/core/address_text.h"
+#include "platforms/workload/collective_runner.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <map>
+
+namespace weft {
+
+namespace {
+constexpr const char* k_parked_text = "waits for a command"; ///< of core_base::doing()
+
+/// "1, 4 to 7, 9"; of many ranges the first `at_most`.
+std::string ranges_text(std::vector<std::uint32_t> numbers, std::size_t at_most)
+{
+    std::sort(numbers.begin(), numbers.end());
+    std::string text;
+    std::size_t shown = 0;
+    for (std::size_t i = 0; i < numbers.size();) {
+        std::size_t last = i;
+        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
+            ++last;
+        if (shown++ == at_most)
+            return text + " ...";
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
+        if (last > i)
+            text += fmt::format(" to {}", numbers[last]);
+        i = last + 1;
+    }
+    return text;
+}
+} // namespace
+
+bool collective_runner::stalled()
+{
+    // Between two looks: no event was handled, none is pending, no core woke up, and each of them sleeps or polls.
+    std::uint64_t wakeups = 0;
+    bool all_wait = true;
+    for (const chip* c : machine_.chips())
+        for (const core_base* core : c->cores()) {
+            wakeups += core->wakeups.value();
+            all_wait = all_wait && core->at_rest(quiet_since_ps_);
+        }
+    const std::uint64_t activity = machine_.time().events() + wakeups;
+    if (activity == activity_at_last_look_)
+        return all_wait && machine_.time().empty();
+    activity_at_last_look_ = activity;
+    quiet_since_ps_ = kernel_now_ps();
+    return false;
+}
+
+/// Nothing but a core's own code has moved for longer than any wait may take: it looks at a register for ever, say.
+bool collective_runner::spins() const
+{
+    if (!machine_.time().empty() || kernel_now_ps() - quiet_since_ps_ <= 2 * config_.firmware_timeout.value())
+        return false;
+    std::uint64_t wakeups = 0;
+    bool executes = false;
+    for (const chip* c : machine_.chips())
+        for (const core_base* core : c->cores()) {
+            wakeups += core->wakeups.value();
+            executes = executes || (!core->idle() && !core->blocked());
+        }
+    return executes && machine_.time().events() + wakeups == activity_at_last_look_;
+}
+
+std::string collective_runner::who_waits() const
+{
+    std::string text;
+    for (const fabric_engine* fabric : machine_.fabrics()) {
+        const std::string blocked = fabric->describe_blocked();
+        if (!blocked.empty())
+            text += "\n" + blocked;
+    }
+    // A DMA that is stuck is a finding; cores that wait are usually its consequence, and all alike.
+    constexpr std::size_t k_show = 8;
+    std::size_t stuck = 0;
+    for (const chip* c : machine_.chips()) {
+        const std::string on = c->dma.blocked_on();
+        if (!on.empty() && ++stuck <= k_show)
+            text += fmt::format("\nrank {}: {}", c->rank(), on);
+        const std::string nic = c->nic() != nullptr ? c->nic()->blocked_on() : "";
+        if (!nic.empty() && ++stuck <= k_show)
+            text += fmt::format("\nrank {}: {}", c->rank(), nic);
+    }
+    if (stuck > k_show)
+        text += fmt::format("\n... and {} more ranks with work left in their DMA or NIC", stuck - k_show);
+    if (const std::string network = machine_.network_waits(); !network.empty())
+        text += "\n" + network;
+    return text + what_cores_do();
+}
+
+/// Every core of every rank, those that do the same in the same place together, the fewest first.
+std::string collective_runner::what_cores_do() const
+{
+    struct alike {
+        std::vector<std::uint32_t> ranks; ///< of which all cores are
+        std::vector<std::string> some;    ///< "3 core 1" of the others
+        std::string doing;
+    };
+    std::map<std::string, alike> all;
+    for (const chip* c : machine_.chips()) {
+        std::map<std::string, std::vector<std::size_t>> of_chip;
+        for (std::size_t i = 0; i < c->cores().size(); ++i) {
+            core_base& core = *c->cores()[i];
+            const bool has_answered = now_ && now_->answer_ps[c->rank()] != k_never_ps;
+            std::string doing = core.doing();
+            const bool works = doing != k_parked_text && !core.finished() && core.failure().empty();
+            if (const std::string place = places_ == nullptr || !works ? "" : places_->place_of(core); !place.empty())
+                doing += fmt::format(" [{}]", place);
+            else if (!works && now_)
+                doing += has_answered ? " and has answered" : " and has not answered";
+            of_chip[doing].push_back(i);
+        }
+        for (const auto& [doing, cores] : of_chip) {
+            alike& a = all[doing];
+            a.doing = doing;
+            if (cores.size() == c->cores().size())
+                a.ranks.push_back(c->rank());
+            else
+                for (const std::size_t i : cores)
+                    a.some.push_back(fmt::format("{} core {}", c->rank(), i));
+        }
+    }
+    std::vector<const alike*> sorted;
+    for (const auto& [doing, a] : all)
+        sorted.push_back(&a);
+    std::stable_sort(sorted.begin(), sorted.end(), [](const alike* a, const alike* b) {
+        return a->ranks.size() + a->some.size() < b->ranks.size() + b->some.size();
+    });
+    constexpr std::size_t k_show = 24;
+    constexpr std::size_t k_most_ranges = 128; // every rank of a machine that somebody reads about rank by rank
+    std::string text;
+    for (std::size_t n = 0; n < sorted.size(); ++n) {
+        const alike& a = *sorted[n];
+        if (n == k_show) {
+            text += fmt::format("\n... and {} more kinds of places", sorted.size() - k_show);
+            break;
+        }
+        std::string names = ranges_text(a.ranks, k_most_ranges);
+        for (std::size_t i = 0; i < a.some.size() && i < k_show; ++i)
+            names += (names.empty() ? "" : ", ") + a.some[i];
+        if (a.some.size() > k_show)
+            names += " ...";
+        const std::size_t count = a.ranks.size() + a.some.size();
+        if (count == 1)
+            text += fmt::format("\nthe core of rank {} {}", names, a.doing);
+        else
+            text += fmt::format("\nthe cores of {} ranks ({}): each {}", count, names, a.doing);
+    }
+    return text;
+}
+
+std::string collective_runner::rank_name(std::uint32_t rank) const
+{
+    return fmt::format("rank {}, {}", rank, machine_.chip_name(rank));
+}
+
+std::string collective_runner::core_name(const chip& c, std::size_t core) const
+{
+    return c.cores().size() == 1 ? rank_name(c.rank()) : fmt::format("{}, core {}", rank_name(c.rank()), core);
+}
+
+std::string collective_runner::stopped_cores() const
+{
+    constexpr std::size_t k_show = 4;
+    std::size_t stopped = 0;
+    std::string text;
+    for (const chip* c : machine_.chips())
+        for (std::size_t i = 0; i < c->cores().size(); ++i) {
+            core_base& core = *c->cores()[i];
+            if (core.failure().empty() || ++stopped > k_show)
+                continue;
+            const std::string why = places_ == nullptr ? core.failure() : places_->with_places(core, core.failure());
+            text += fmt::format("\n{}: {}", core_name(*c, i), why);
+            const bool names_pc = why.find(" pc 0x") != std::string::npos;
+            if (const std::string place = places_ == nullptr || names_pc ? "" : places_->place_of(core); !place.empty())
+                text += fmt::format(" [{}]", place);
+        }
+    if (stopped > k_show)
+        text += fmt::format("\n... and {} more ranks stopped", stopped - k_show);
+    return text;
+}
+
+std::string collective_runner::answers_of_failed_ranks(std::uint32_t sequence, const collective_case& c) const
+{
+    static const char* const k_reasons[] = {"ok",
+                                            k_timed_out_text,
+                                            "found another device at",
+                                            "found another version at",
+                                            "a bus error at",
+                                            "the device reports an error in",
+                                            "the command is wrong:",
+                                            "not supported:",
+                                            "corrupted:"};
+    constexpr std::size_t k_show = 8;
+    struct failed_rank {
+        std::uint32_t rank;
+        bool answered;
+        abi::response r;
+    };
+    std::vector<failed_rank> failed;
+    for (const chip* source : machine_.chips()) {
+        const abi::response r = source->response();
+        const bool answered = r.sequence == sequence;
+        if (!answered || r.code != abi::status_code::ok)
+            failed.push_back({source->rank(), answered, r});
+    }
+    // Who stopped first comes first: what stands behind it waits for it, a step later.
+    std::stable_sort(failed.begin(), failed.end(), [](const failed_rank& a, const failed_rank& b) {
+        return a.answered && (!b.answered || a.r.failed_step < b.r.failed_step);
+    });
+    std::string text;
+    for (std::size_t i = 0; i < failed.size() && i < k_show; ++i) {
+        const failed_rank& f = failed[i];
+        const chip& source = *machine_.chips()[f.rank];
+        text += (text.empty() ? "" : "\n") + core_name(source, source.speaker());
+        if (!f.answered) {
+            text += ": no answer";
+            continue;
+        }
+        const auto code = static_cast<std::size_t>(f.r.code);
+        std::string detail = fmt::format("{:#x}", f.r.detail);
+        if (f.r.code == abi::status_code::device_error)
+            if (const std::string bits = bits_text(f.r.where, static_cast<std::uint32_t>(f.r.detail)); !bits.empty())
+                detail = fmt::format("{}, queue {}; {}", bits, f.r.detail >> 32, detail);
+        if (f.r.code == abi::status_code::bus_error)
+            detail =
+                address_text(f.r.detail) == detail ? detail : fmt::format("{}, {}", detail, address_text(f.r.detail));
+        text += fmt::format(": {} {} ({}) in ", code < std::size(k_reasons) ? k_reasons[code] : "unknown error at",
+                            f.r.where, detail);
+        if (f.r.failed_peer < machine_.chips().size())
+            text += fmt::format("step {} of {}, waiting for {}", f.r.failed_step, name_of(c.algo),
+                                rank_name(f.r.failed_peer));
+        else if (f.r.code == abi::status_code::timeout && std::strcmp(f.r.where, "DMA.HEAD") == 0)
+            text += fmt::format("{}, waiting for its own DMA", name_of(c.algo));
+        else if (f.r.code == abi::status_code::timeout) // for more than one: the picture tells what is stuck
+            text += name_of(c.algo);
+        else
+            text += fmt::format("step {} of {}", f.r.failed_step, name_of(c.algo));
+    }
+    if (failed.size() > k_show) {
+        std::vector<std::uint32_t> rest;
+        for (std::size_t i = k_show; i < failed.size(); ++i)
+            rest.push_back(failed[i].rank);
+        text += fmt::format("\n... and {} more ranks failed: {}", rest.size(), ranges_text(rest, k_show));
+    }
+    return text;
+}
+
+} // namespace weft

@@ -1,0 +1,92 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/workload/interruption.h"
+
+#include "tlm/check.h"
+#include "tlm/stop_request.h"
+
+#include <csignal>
+#include <cstring>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace weft {
+
+namespace {
+
+constexpr int k_exit_of_signals = 128; // as shells have it
+constexpr int k_signals[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr std::size_t k_most_files = 4;
+constexpr std::size_t k_longest_path = 4096;
+
+// Handlers know no object and may not allocate.
+char doomed_files[k_most_files][k_longest_path];
+volatile std::sig_atomic_t doomed_count = 0;
+volatile std::sig_atomic_t has_begun = 0;
+struct sigaction former[std::size(k_signals)];
+
+void say(const char* text)
+{
+    if (write(STDERR_FILENO, text, std::strlen(text)) < 0)
+        return; // nobody reads it
+}
+
+void on_signal(int number)
+{
+    int none = 0;
+    if (has_begun != 0 && stop_signal.compare_exchange_strong(none, number)) {
+        say("\nweft: stops and saves what is finished; once more ends it at once.\n");
+        return;
+    }
+    for (int i = 0; i < doomed_count; ++i)
+        unlink(doomed_files[i]);
+    say(has_begun != 0 ? "\nweft: ended at once; nothing more was saved.\n"
+                       : "\nweft: interrupted before the simulation began; there are no results.\n");
+    _exit(k_exit_of_signals + number);
+}
+
+} // namespace
+
+interruption::interruption()
+{
+    has_begun = 0;
+    doomed_count = 0;
+    for (std::size_t i = 0; i < std::size(k_signals); ++i) {
+        struct sigaction action {};
+        action.sa_handler = on_signal;
+        action.sa_flags = SA_RESTART | SA_ONSTACK; // threads of cores have small stacks
+        sigemptyset(&action.sa_mask);
+        sigaction(k_signals[i], &action, &former[i]);
+        if (k_signals[i] == SIGHUP && former[i].sa_handler == SIG_IGN)
+            sigaction(SIGHUP, &former[i], nullptr); // nohup
+    }
+}
+
+interruption::~interruption()
+{
+    for (std::size_t i = 0; i < std::size(k_signals); ++i)
+        sigaction(k_signals[i], &former[i], nullptr);
+}
+
+void interruption::remove_at_once(const std::string& path)
+{
+    if (doomed_count == k_most_files || path.size() >= k_longest_path)
+        return;
+    std::memcpy(doomed_files[doomed_count], path.c_str(), path.size() + 1);
+    doomed_count = doomed_count + 1;
+}
+
+void interruption::begin() { has_begun = 1; }
+
+void interruption::end_with_parent(int parent)
+{
+    for (const int number : k_signals)
+        std::signal(number, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) // it has ended before that
+        _exit(1);
+}
+
+int interrupted_exit_code() { return k_exit_of_signals + stop_signal; }
+
+} // namespace weft

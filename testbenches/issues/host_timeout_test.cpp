@@ -1,0 +1,169 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Firmware that loops for ever: the run ends, and says who, where, and at which register.
+#include "hw/abi/registers.h"
+#include "hw/core/host_watch.h"
+#include "hw/core/iss.h"
+#include "platforms/debug/code_places.h"
+#include "testbenches/issues/started_program.h"
+#include "testbenches/support/child.h"
+#include "testbenches/system/pod_bench.h"
+
+using namespace weft;
+using namespace weft::testing;
+
+namespace {
+
+void loops_without_a_call(abi::hal& hal, std::uint64_t)
+{
+    hal.wait_irq(abi::k_irq_mailbox, ~std::uint64_t{0});
+    for (volatile unsigned turns = 0;;)
+        turns = turns + 1;
+}
+
+void polls_a_register(abi::hal& hal, std::uint64_t)
+{
+    hal.wait_irq(abi::k_irq_mailbox, ~std::uint64_t{0});
+    while (hal.read32(abi::k_dma_base + abi::dma::HEAD(3)) == 0) {
+    }
+}
+
+void asks_only_for_faults(abi::hal& hal, std::uint64_t)
+{
+    hal.wait_irq(abi::k_irq_mailbox, ~std::uint64_t{0});
+    while (!hal.faulted()) { // no simulated time passes in this call
+    }
+}
+
+/// How a run ends in which rank 1 has this firmware.
+std::string end_of(firmware_entry entry, std::uint32_t host_seconds)
+{
+    const child_output out = run_child([&] {
+        tpu_pod_config config = weft::test::pod(2, 2);
+        config.run.firmware_timeout = duration(1'000'000'000);
+        config.run.workload = {weft::test::spec(abi::collective_op::all_reduce, {abi::algorithm::ring_1d}, {4096})};
+        tpu_pod machine(config, tpu_pod_routing(config), [&](std::uint32_t rank) {
+            core_fitting fitting;
+            fitting.entry = rank == 1 ? entry : nullptr;
+            return fitting;
+        });
+        firmware_places places;
+        collective_runner runner("host", machine, config.run, nullptr, &places);
+        const host_watch watch(host_seconds);
+        return runner.run().failure;
+    });
+    CHECK(out.ended);
+    return out.bytes + out.thrown;
+}
+
+constexpr const char* k_endless = "platform: tpu_pod\nname: endless\nfirmware_timeout: 10 s\n"
+                                  "chip: {core: {model: rv64, elf: " WEFT_RV64_PROGRAMS "/test_endless.elf}}\n"
+                                  "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB]}]\n";
+
+/// How many ranks the picture of the cores tells.
+unsigned ranks_told(const std::string& text)
+{
+    unsigned ranks = 0;
+    for (std::size_t at = text.find("\nthe core"); at != std::string::npos; at = text.find("\nthe core", at + 1)) {
+        unsigned several = 1;
+        std::sscanf(text.c_str() + at, "\nthe cores of %u ranks", &several);
+        ranks += several;
+    }
+    return ranks;
+}
+
+bool has_engine() { return *iss_engine_name() != '\0'; }
+
+} // namespace
+
+TEST_CASE("native firmware that loops without a call is stopped and named")
+{
+    const std::string end = end_of(loops_without_a_call, 1);
+    INFO(end);
+    CHECK(has(end,
+              "all_reduce ring_1d of 4096 B: the firmware stopped.\nrank 1, chip(0,1): the firmware has kept the host "
+              "busy for 1 s of CPU time"));
+    CHECK(has(end, "loops_without_a_call"));
+    CHECK(has(end, "pc issues_tests+0x"));
+    CHECK(has(end, "the core of rank 1 has stopped"));
+    CHECK(ranks_told(end) == 4);
+}
+
+TEST_CASE("native firmware whose calls take no simulated time is stopped and named")
+{
+    const std::string end = end_of(asks_only_for_faults, 1);
+    INFO(end);
+    CHECK(has(end, "rank 1, chip(0,1): the firmware has kept the host busy for 1 s of CPU time"));
+}
+
+TEST_CASE("native firmware that polls for ever ends after its bound with rank and register and function")
+{
+    const std::string end = end_of(polls_a_register, 0);
+    INFO(end);
+    CHECK(has(end, "did not complete. Firmware loops: since "));
+    CHECK(has(end, "the core of rank 1 executes; its last access read DMA.HEAD(3) [pc issues_tests+0x"));
+    CHECK(has(end, "polls_a_register"));
+}
+
+TEST_CASE("rv64 firmware that loops without an access is stopped and named")
+{
+    if (!has_engine())
+        return;
+    started_program weft;
+    weft.write("endless.yaml", k_endless);
+    CHECK(weft.run(
+              {"run", "endless.yaml", "--set", "mesh={rows: 2, cols: 2}", "--host-timeout", "1", "--out", "out"}) == 1);
+    INFO(weft.err());
+    CHECK(has(weft.err(),
+              "rank 1, chip(0,1): the firmware has executed for 1 s of host CPU time without an access outside"));
+    CHECK(has(weft.err(), "issues/rv64/endless.cpp:"));
+    CHECK(has(weft.err(), "spin_quietly"));
+    CHECK(has(weft.results().at("failure"), "spin_quietly"));
+}
+
+TEST_CASE("rv64 firmware that polls for ever ends after its bound with rank and register and function")
+{
+    if (!has_engine())
+        return;
+    started_program weft;
+    weft.write("endless.yaml", k_endless);
+    CHECK(weft.run({"run", "endless.yaml", "--set", "mesh={rows: 2, cols: 4}", "--set", "firmware_timeout=1 ms",
+                    "--out", "out"}) == 1);
+    INFO(weft.err());
+    CHECK(has(weft.err(), "the core of rank 1 executes; its last access read DMA.HEAD(3)"));
+    CHECK(has(weft.err(), "issues/rv64/endless.cpp:"));
+    CHECK(has(weft.err(), "poll_for_ever"));
+}
+
+TEST_CASE("an endless loop can be interrupted although its bound is off")
+{
+    if (!has_engine())
+        return;
+    started_program weft;
+    weft.write("endless.yaml", k_endless);
+    weft.write("out/results.json", "{}\n");
+    weft.start({"run", "endless.yaml", "--set", "mesh={rows: 2, cols: 2}", "--host-timeout", "0", "--out", "out"});
+    weft.until([&] { return weft.exists("out/results.previous.json"); });
+    weft.let_work(0.3);
+    weft.signal(SIGINT);
+    CHECK(weft.finish() == 130);
+    INFO(weft.err());
+    CHECK(has(weft.err(), "the core of rank 1 executes"));
+    CHECK(has(weft.err(), "spin_quietly"));
+}
+
+TEST_CASE("time_limit tells every rank and the simulated time that has passed")
+{
+    started_program weft;
+    weft.write("limit.yaml", "platform: tpu_pod\nname: limit\ndata: off\nmesh: {rows: 4, cols: 4}\ntime_limit: 20 us\n"
+                             "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 MiB]}]\n");
+    CHECK(weft.run({"run", "limit.yaml", "--out", "out"}) == 1);
+    INFO(weft.err());
+    CHECK(has(weft.err(), "time_limit = 20 us of simulated time is over, and 16 of 16 ranks have not answered."));
+    const std::uint64_t end_ps = weft.results().at("simulated_time_ps");
+    CHECK(end_ps >= 20'000'000);
+    CHECK(end_ps < 20'100'000);
+    CHECK(ranks_told(weft.err()) == 16);
+    CHECK(has(weft.err(), "weft::firmware::"));
+}

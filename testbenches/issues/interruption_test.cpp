@@ -1,0 +1,115 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ctrl-C and SIGTERM: what is finished is printed and saved, and where every rank is is told.
+#include "testbenches/issues/started_program.h"
+
+#include <sys/prctl.h>
+
+using namespace weft::testing;
+using nlohmann::json;
+
+namespace {
+
+/// A short collective, then one that takes the host minutes.
+constexpr const char* k_long = "platform: tpu_pod\nname: long\nmesh: {rows: 8, cols: 8}\ndata: off\n"
+                               "workload:\n  - {op: all_reduce, algorithms: [two_d], sizes: [1 kB]}\n"
+                               "  - {op: all_reduce, algorithms: [ring_1d], sizes: [4 GB]}\n";
+
+/// The simulation runs when the results of an earlier run have been moved.
+void start_long(started_program& weft, const std::vector<std::string>& more = {})
+{
+    weft.write("long.yaml", k_long);
+    weft.write("out/results.json", "{\"of\": \"an earlier run\"}\n");
+    weft.write("out/firmware.log", "of an earlier run\n");
+    std::vector<std::string> arguments{"run", "long.yaml", "--out", "out"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    weft.start(arguments);
+    weft.until([&] { return weft.exists("out/results.previous.json"); });
+    weft.let_work(0.6); // the first collective takes a tenth of that
+}
+
+void check_interrupted(started_program& weft, const char* signal)
+{
+    INFO(weft.err());
+    INFO(weft.out());
+    const json j = weft.results();
+    const std::string failure = j.at("failure");
+    CHECK(failure.rfind(std::string("interrupted by ") + signal, 0) == 0);
+    REQUIRE(j.at("results").size() == 1);
+    CHECK(j.at("results").at(0).at("size_bytes") == 1000);
+    CHECK(j.at("failed_case").at("algorithm") == "ring_1d");
+    CHECK(j.at("simulated_time_ps").get<std::uint64_t>() > 0);
+    CHECK(has(weft.out(), "     two_d "));
+    CHECK(has(weft.err(), "the run was interrupted by"));
+    CHECK(has(weft.err(), "all_reduce ring_1d of 4000000000 B was under way, and 64 of 64 ranks have not answered."));
+    CHECK(has(weft.err(), "the core")); // what they do, and where
+    CHECK(has(weft.err(), "firmware/"));
+    CHECK(has(weft.err(), "weft::firmware::"));
+    CHECK(weft.names_with(".part").empty());
+    CHECK(weft.names_with(".tmp").empty());
+    CHECK(content_of(weft / "out/results.previous.json") == "{\"of\": \"an earlier run\"}\n");
+    CHECK(content_of(weft / "out/firmware.previous.log") == "of an earlier run\n");
+    CHECK_FALSE(weft.exists("out/firmware.log"));
+}
+
+} // namespace
+
+TEST_CASE("Ctrl-C saves what is finished and says where every rank is")
+{
+    started_program weft;
+    start_long(weft, {"--trace", "t.json", "--trace-limit", "1000", "--json", "r.json"});
+    weft.signal(SIGINT);
+    CHECK(weft.finish() == 130);
+    check_interrupted(weft, "SIGINT (Ctrl-C)");
+    CHECK(json::parse(content_of(weft / "t.json")).at("traceEvents").size() > 1000); // closed properly
+    CHECK(weft.results("r.json").at("results").size() == 1);
+}
+
+TEST_CASE("SIGTERM saves what is finished and says where every rank is")
+{
+    started_program weft;
+    start_long(weft);
+    weft.signal(SIGTERM);
+    CHECK(weft.finish() == 143);
+    check_interrupted(weft, "SIGTERM");
+}
+
+TEST_CASE("a second signal ends the program at once")
+{
+    started_program weft;
+    start_long(weft, {"--trace", "t.json", "--trace-limit", "1000"});
+    weft.signal(SIGSTOP); // so that both are there when it goes on
+    weft.signal(SIGINT);
+    weft.signal(SIGTERM);
+    weft.signal(SIGCONT);
+    const int code = weft.finish();
+    INFO(weft.err());
+    CHECK((code == 130 || code == 143));
+    CHECK(has(weft.err(), "ended at once"));
+    CHECK_FALSE(weft.exists("out/results.json"));
+    CHECK(weft.names_with(".part").empty());
+}
+
+TEST_CASE("an interrupted firmware test prints the devices that are done and leaves no child")
+{
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1); // orphans become children of this process
+    for (const int signal : {SIGINT, SIGKILL}) {
+        started_program weft;
+        weft.start({"firmware", "test", "collective", "--mesh", "4x4", "--out", "report.json"});
+        weft.until([&] { return has(weft.out(), "healthy"); });
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        weft.signal(signal);
+        const int code = weft.finish();
+        INFO(weft.err());
+        CHECK(code == (signal == SIGINT ? 130 : 1000 + SIGKILL));
+        CHECK((signal != SIGINT || has(weft.err(), "interrupted")));
+        CHECK_FALSE(weft.exists("report.json"));
+        int status = 0;
+        pid_t orphan = 0;
+        for (int waits = 0; waits < 200 && (orphan = ::waitpid(-1, &status, WNOHANG)) == 0; ++waits)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        CHECK((orphan == -1 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)));
+        CHECK(::waitpid(-1, &status, WNOHANG) == -1); // none is left
+    }
+}
