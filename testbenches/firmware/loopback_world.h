@@ -367,6 +367,10 @@ private:
         {
             ++waits;
             timed_out = false;
+            if (mask == 0) { // a pause
+                give_way();
+                return 0;
+            }
             while ((lines() & mask) == 0 && !timed_out) {
                 wait_mask = mask;
                 give_way();
