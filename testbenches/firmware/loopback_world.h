@@ -368,6 +368,7 @@ private:
             ++waits;
             timed_out = false;
             if (mask == 0) { // a pause
+                w_.can_happen({action::run_rank, rank, 0, nullptr});
                 give_way();
                 return 0;
             }
