@@ -367,6 +367,11 @@ private:
         {
             ++waits;
             timed_out = false;
+            if (mask == 0) { // a pause
+                w_.can_happen({action::run_rank, rank, 0, nullptr});
+                give_way();
+                return 0;
+            }
             while ((lines() & mask) == 0 && !timed_out) {
                 wait_mask = mask;
                 give_way();
