@@ -125,7 +125,12 @@ private:
             return;
         const std::uint64_t packets = (piece.count + k_packet_elements - 1) / k_packet_elements * times;
         const auto own = static_cast<std::uint32_t>((packets + cores_ - 1) / cores_);
-        x_.hal.compute(own * (work + costs::k_switchml_turn / k_packets_at_a_time));
+        constexpr std::uint64_t k_most = 1u << 31; // of one call
+        for (std::uint64_t left = std::uint64_t{own} * (work + costs::k_switchml_turn / k_packets_at_a_time); left != 0;) {
+            const std::uint64_t now = left < k_most ? left : k_most;
+            x_.hal.compute(static_cast<std::uint32_t>(now));
+            left -= now;
+        }
         const std::uint64_t somewhere = x_.context.table.hbm_base + x_.command.buffer_offset;
         x_.hal.charge_copies(somewhere, k_packet_bytes, own * copies); // the headers of a frame, 68 B, do not count
         if (sends)

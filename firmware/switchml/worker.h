@@ -139,7 +139,7 @@ protected:
     std::uint32_t sent_ = 0; ///< blocks, with those sent again
     std::uint64_t now_ns_ = 0;
     std::uint64_t progress_ns_ = 0;
-    std::uint64_t drained_ns_ = 0; ///< when parts of a batch were last let go
+    std::uint64_t drained_ns_ = 0 - hold_ns_; ///< when parts of a batch were last let go; at first as if long ago
     retransmission_timeout timeout_;
     std::uint32_t work_ = 0; ///< not yet charged
 };

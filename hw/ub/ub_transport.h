@@ -95,6 +95,7 @@ public:
             if (s.tries == 1) { // else nobody knows which copy was acknowledged (Karn)
                 here_.sample(now_ps - s.sent_ps, next_ - base_);
                 all_->sample(now_ps - s.sent_ps, under_way);
+                back_off_ = 0;
             }
             release(s);
         };
@@ -130,9 +131,10 @@ public:
             slot& s = at(psn);
             if (!s.waiting || deadline_ps(s) > now_ps)
                 continue;
-            if (s.tries < tries_)
+            if (s.tries < tries_) {
                 ++s.tries;
-            else if (progress_ps_ <= s.sent_ps)
+                back_off_ = std::max<std::uint32_t>(back_off_, s.tries - 1u);
+            } else if (progress_ps_ <= s.sent_ps)
                 return false;
             s.sent_ps = now_ps;
             resend(psn, s);
@@ -151,12 +153,18 @@ public:
 
 private:
     slot& at(std::uint32_t psn) { return slots_[psn & (slots_.size() - 1)]; }
-    std::uint64_t deadline_ps(const slot& s) const { return s.sent_ps + (wait_ps() << (s.tries - 1)); }
+    std::uint64_t deadline_ps(const slot& s) const
+    {
+        return s.sent_ps + (wait_ps() << std::max<std::uint32_t>(back_off_, s.tries - 1u));
+    }
 
     std::vector<slot> slots_;
     std::uint32_t base_ = 0, next_ = 0;
     std::uint64_t least_wait_ps_;
     std::uint32_t tries_;
+    /// Doublings that all packets wait for until a round trip is measured again, or a wait that is too short would never be
+    /// corrected: no packet that is sent twice gives a sample (Karn and Partridge, SIGCOMM 1987).
+    std::uint32_t back_off_ = 0;
     rtp_round_trip here_; ///< to this destination
     rtp_round_trip* all_;
     std::uint64_t progress_ps_ = 0; ///< when an acknowledgement last brought something new

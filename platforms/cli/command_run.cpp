@@ -435,8 +435,9 @@ int run(const run_options& options)
     interruption signals;
     std::unique_ptr<trace_writer> trace;
     if (!options.trace.empty()) {
-        signals.remove_at_once(options.trace + ".part");
         trace = std::make_unique<trace_writer>(options.trace, options.trace_limit);
+        if (!trace->unfinished_file().empty())
+            signals.remove_at_once(trace->unfinished_file());
     }
     constexpr std::uint32_t k_many_ranks = 512; // seconds until the first case begins
     if (p.ranks() >= k_many_ranks)

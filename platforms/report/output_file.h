@@ -36,6 +36,8 @@ public:
     void write(std::string_view content);
     /// Hands on what is buffered; errno of the first failure so far, 0: none.
     int flush();
+    /// The file that has the content until commit(); "" when it is written straight to.
+    const std::string& temporary() const { return temporary_; }
     /// Completes the file. Throws output_lost with a remedy when something is missing in it.
     void commit();
 

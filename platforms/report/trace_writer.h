@@ -28,6 +28,8 @@ public:
     trace_writer(const trace_writer&) = delete;
     trace_writer& operator=(const trace_writer&) = delete;
 
+    /// What is left behind where the program is killed; "" for a device.
+    const std::string& unfinished_file() const { return file_.temporary(); }
     void name_process(std::uint32_t process, const std::string& name);
     /// A track of the process, below those it has; it appears with its first slice. Returns its number.
     std::uint32_t add_track(std::uint32_t process, const std::string& name);

@@ -124,6 +124,13 @@ std::vector<config_problem> switchml_worker_config::validate() const
     return p;
 }
 
+std::uint32_t switchml_config::burst_cells() const
+{
+    const packet_format format = star().format();
+    const std::uint64_t payload = run.burst.value() * format.max_payload_bytes;
+    return run.burst.value() <= 1 ? 0 : 2 * static_cast<std::uint32_t>(format.cells(payload));
+}
+
 lossless_star_config switchml_config::star() const
 {
     lossless_star_config s;
@@ -278,8 +285,20 @@ std::vector<key_rule<switchml_config>> switchml_config::key_rules()
          {"network.cable.impairments", "network.cable.outages", "switch.aggregator", "switch.waves", "switch.egress_queue",
           "switch.ingress_latency", "switch.pass_latency", "switch.recirculation_rate", "switch.recirculation_queue",
           "switch.register_depth", "switch.stale_filter", "switch.ingress_drop", "switch.egress_drop", "switch.ports",
-          "switch.ports_per_pipe", "job", "worker.nic", "worker.cores", "tree", "faults"})
+          "switch.ports_per_pipe", "job", "worker.nic", "tree", "faults"})
         rule(key, "for algorithms by the switch", [](const config& c) { return by_switch(c); });
+    static const auto by_servers = [](const config& c) {
+        return runs_any(c.run, [](abi::algorithm a) { return a == abi::algorithm::parameter_server; });
+    };
+    static const auto over_udp = [](const config& c) {
+        return by_switch(c) && c.job.transport == abi::switchml::transport::udp;
+    };
+    rule("worker.cores", "for algorithms by the switch or by parameter servers",
+         [](const config& c) { return by_switch(c) || by_servers(c); });
+    rule("worker.core.instruction_set", "for algorithms by the switch over udp, or by parameter servers",
+         [](const config& c) { return over_udp(c) || by_servers(c); });
+    for (const char* key : {"worker.packet_batch", "worker.transmit_hold"})
+        rule(key, "for algorithms by the switch over udp", [](const config& c) { return over_udp(c); });
     rule("network.cable.seed", "with impairments", [](const config& c) { return by_switch(c) && by_chance(c); });
     rule("switch.drop_seed", "with ingress_drop or egress_drop", [](const config& c) {
         return by_switch(c) && (c.tofino.chip.ingress_drop > 0 || c.tofino.chip.egress_drop > 0);
@@ -324,8 +343,16 @@ std::vector<config_problem> switchml_config::validate() const
     check_workload(p);
     check_receive_buffer(worker.dma.receive_buffer, star().format(), "worker.dma.receive_buffer", p);
     if (run.burst.value() >= 1 && run.burst.value() <= run_config::k_largest_burst)
-        check_burst_fits(run.burst, star().max_payload, fmt::format("of {}", to_string(star().max_payload)),
-                         star().format(), network.rate, "a wire", p);
+        if (check_burst_fits(run.burst, star().max_payload, fmt::format("of {}", to_string(star().max_payload)),
+                             star().format(), network.rate, "a wire", p)) {
+            const std::uint64_t raised = std::uint64_t{burst_cells()} * star().format().flit_bytes;
+            if (raised > network.lossless_buffer.value())
+                p.push_back({severity::warning, "burst",
+                             fmt::format("is {}, and two bursts fill {}: buffers of network.lossless_buffer = {} are "
+                                         "simulated with that size.",
+                                         to_string(run.burst), rounded_text(data_size(raised)),
+                                         to_string(network.lossless_buffer))});
+        }
     return p;
 }
 
@@ -552,6 +579,11 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
         p.push_back({severity::error, "worker.transmit_hold",
                      fmt::format("is {}, not below job.timeout = {}: packets would be late before they are sent.",
                                  to_string(worker.transmit_hold), to_string(job.timeout))});
+    if (worker.core.model == core_model::rv64 &&
+        runs_any(run, [](abi::algorithm a) { return a == abi::algorithm::parameter_server; }))
+        p.push_back({severity::warning, "worker.core.model",
+                     "is rv64, whose cores are not charged for the packets and additions of parameter servers: the times of "
+                     "parameter_server are those of the network alone. Use native cores to compare it."});
     check_host_memory(run, workers, "workers", k_much_host_memory, p);
 }
 

@@ -32,12 +32,13 @@ struct platform_case {
     const platform_info& info;
     const char* head; ///< of a file that may run, but for its workload
     const char* chip; ///< section of the chip
+    const char* memory; ///< section of its memory
     const char* algorithm;
 };
 const platform_case k_platforms[] = {
-    {k_tpu_pod_info, "platform: tpu_pod\nname: t\nmesh: {rows: 4, cols: 4}\n", "chip", "ring_1d"},
-    {k_ub_mesh_info, "platform: ub_mesh\nname: t\nmesh: {boards: 2, npus: 4}\n", "npu", "direct"},
-    {k_switchml_info, "platform: switchml\nname: t\nworkers: 4\n", "worker", "ring_1d"}};
+    {k_tpu_pod_info, "platform: tpu_pod\nname: t\nmesh: {rows: 4, cols: 4}\n", "chip", "hbm", "ring_1d"},
+    {k_ub_mesh_info, "platform: ub_mesh\nname: t\nmesh: {boards: 2, npus: 4}\n", "npu", "hbm", "direct"},
+    {k_switchml_info, "platform: switchml\nname: t\nworkers: 4\n", "worker", "memory", "ring_1d"}};
 
 std::string all_reduce(const platform_case& c)
 {
@@ -50,16 +51,16 @@ TEST_CASE("a training step larger than the memory is refused on every platform")
 {
     for (const platform_case& c : k_platforms) {
         const auto file = [&](const char* bytes) {
-            return fmt::format("{}{}:\n  hbm: {{capacity: 64 MiB}}\ntraining_step:\n  compute: 1 ms\n  algorithm: {}\n"
+            return fmt::format("{}{}:\n  {}: {{capacity: 64 MiB}}\ntraining_step:\n  compute: 1 ms\n  algorithm: {}\n"
                                "  groups: [{{name: a, bytes: {}}}, {{name: b, bytes: {}}}]\n",
-                               c.head, c.chip, c.algorithm, bytes, bytes);
+                               c.head, c.chip, c.memory, c.algorithm, bytes, bytes);
         };
         INFO(c.info.name);
         CHECK(errors_of(c.info, file("16 MiB")) == "");
         const std::string errors = errors_of(c.info, file("40 MiB"));
         INFO(errors);
         CHECK(says(errors, "training_step.groups: need 83.9 MB of "));
-        CHECK(says(errors, fmt::format("{}.hbm.capacity is 64 MiB, of which ", c.chip)));
+        CHECK(says(errors, fmt::format("{}.{}.capacity is 64 MiB, of which ", c.chip, c.memory)));
     }
 }
 
@@ -67,9 +68,9 @@ TEST_CASE("a workload larger than the memory is refused on every platform in the
 {
     for (const platform_case& c : k_platforms) {
         const std::string errors =
-            errors_of(c.info, fmt::format("{}{}:\n  hbm: {{capacity: 64 MiB}}\n"
+            errors_of(c.info, fmt::format("{}{}:\n  {}: {{capacity: 64 MiB}}\n"
                                           "workload: [{{op: all_reduce, algorithms: [{}], sizes: [1 MiB, 80 MiB]}}]\n",
-                                          c.head, c.chip, c.algorithm));
+                                          c.head, c.chip, c.memory, c.algorithm));
         INFO(c.info.name << ": " << errors);
         CHECK(says(errors, "workload.0.sizes: all_reduce of 80 MiB needs 80 MiB of "));
     }
@@ -114,11 +115,11 @@ TEST_CASE("the smallest receive buffer that is let pass carries a collective", "
 TEST_CASE("stacks that the host cannot hold are refused on every platform that may have so many")
 {
     const platform_case large[] = {
-        {k_tpu_pod_info, "platform: tpu_pod\nname: t\nmesh: {rows: 128, cols: 128}\n", "chip", "ring_1d"},
+        {k_tpu_pod_info, "platform: tpu_pod\nname: t\nmesh: {rows: 128, cols: 128}\n", "chip", "hbm", "ring_1d"},
         {k_ub_mesh_info,
          "platform: ub_mesh\nname: t\nmesh: {pods: 8, rack_rows: 4, rack_cols: 4, hrs: true}\n"
          "faults: {npus: [{npu: \"npu(p0,r0,b0,3)\", at: 60 us}]}\n", // and once more after the restart
-         "npu", "direct"}}; // 512 machines of 16 cores, the most of switchml, take 64 GiB
+         "npu", "hbm", "direct"}}; // 512 machines of 16 cores, the most of switchml, take 64 GiB
     for (const platform_case& c : large) {
         const std::string errors = errors_of(
             c.info, fmt::format("{}data: off\n{}:\n  core: {{stack: 8 MiB}}\n{}", c.head, c.chip, all_reduce(c)));

@@ -126,7 +126,7 @@ TEST_CASE("errors of rv64 firmware have pc and function and line")
                           "at 0x100000, at pc 0x108"));
     CHECK(has(weft.err(), "endings.S:"));
     CHECK(run("test_hal_probe.elf") == 1);
-    const std::string log = content_of(weft / "out/firmware.log");
+    const std::string log = text_of(weft / "out/firmware.log");
     INFO(log);
     const std::size_t error = log.find("bus error on a write at pc 0x1");
     REQUIRE(error != std::string::npos);

@@ -48,8 +48,8 @@ void check_interrupted(started_program& weft, const char* signal)
     CHECK(has(weft.err(), "weft::firmware::"));
     CHECK(weft.names_with(".part").empty());
     CHECK(weft.names_with(".tmp").empty());
-    CHECK(content_of(weft / "out/results.previous.json") == "{\"of\": \"an earlier run\"}\n");
-    CHECK(content_of(weft / "out/firmware.previous.log") == "of an earlier run\n");
+    CHECK(text_of(weft / "out/results.previous.json") == "{\"of\": \"an earlier run\"}\n");
+    CHECK(text_of(weft / "out/firmware.previous.log") == "of an earlier run\n");
     CHECK_FALSE(weft.exists("out/firmware.log"));
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("Ctrl-C saves what is finished and says where every rank is")
     weft.signal(SIGINT);
     CHECK(weft.finish() == 130);
     check_interrupted(weft, "SIGINT (Ctrl-C)");
-    CHECK(json::parse(content_of(weft / "t.json")).at("traceEvents").size() > 1000); // closed properly
+    CHECK(json::parse(text_of(weft / "t.json")).at("traceEvents").size() > 1000); // closed properly
     CHECK(weft.results("r.json").at("results").size() == 1);
 }
 

@@ -10,7 +10,7 @@ using nlohmann::json;
 TEST_CASE("a dead worker of one job leaves the results of the other")
 {
     started_program weft;
-    weft.write("jobs.yaml", content_of(WEFT_SOURCE_DIR "/configs/switchml/two_jobs.yaml"));
+    weft.write("jobs.yaml", text_of(WEFT_SOURCE_DIR "/configs/switchml/two_jobs.yaml"));
     const int code = weft.run({"run", "jobs.yaml", "--out", "out", "--set", "faults.outages=[{worker: 5, from: 100 us}]",
                                "--set", "firmware_timeout=5 ms"});
     CHECK(code == 1);

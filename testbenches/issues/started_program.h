@@ -4,7 +4,8 @@
 // The program started in a folder of its own, which signals and limits can be sent to.
 #pragma once
 
-#include <catch2/catch.hpp>
+#include "testbenches/support/temporary_folder.h"
+
 #include <nlohmann/json.hpp>
 
 #include <chrono>
@@ -24,53 +25,27 @@
 
 namespace weft::testing {
 
-inline std::string content_of(const std::filesystem::path& path)
-{
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
-inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 /// A folder that disappears, and at most one program in it.
-class started_program {
+class started_program : public temporary_folder {
 public:
-    started_program()
-    {
-        std::string name = (std::filesystem::temp_directory_path() / "weft_issue_XXXXXX").string();
-        REQUIRE(::mkdtemp(name.data()) != nullptr);
-        path_ = name;
-    }
     ~started_program()
     {
         if (child_ > 0) {
             ::kill(child_, SIGKILL);
             ::waitpid(child_, nullptr, 0);
         }
-        std::filesystem::remove_all(path_);
     }
-    started_program(const started_program&) = delete;
-    started_program& operator=(const started_program&) = delete;
 
-    std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-    void write(const std::string& name, const std::string& text) const
-    {
-        std::filesystem::create_directories((path_ / name).parent_path());
-        std::ofstream(path_ / name) << text;
-    }
-    bool exists(const std::string& name) const { return std::filesystem::exists(path_ / name); }
-    std::string out() const { return content_of(path_ / "weft.out"); }
-    std::string err() const { return content_of(path_ / "weft.err"); }
+    std::string out() const { return read("weft.out"); }
+    std::string err() const { return read("weft.err"); }
     nlohmann::json results(const std::string& name = "out/results.json") const
     {
-        return nlohmann::json::parse(content_of(path_ / name));
+        return nlohmann::json::parse(read(name));
     }
     std::vector<std::string> names_with(const std::string& part) const
     {
         std::vector<std::string> all;
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(path_))
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(path()))
             if (has(entry.path().filename().string(), part))
                 all.push_back(entry.path().filename().string());
         return all;
@@ -83,7 +58,7 @@ public:
         for (std::string& a : arguments)
             argv.push_back(a.data());
         argv.push_back(nullptr);
-        const std::string files[] = {(path_ / "weft.out").string(), (path_ / "weft.err").string()};
+        const std::string files[] = {(path() / "weft.out").string(), (path() / "weft.err").string()};
         child_ = ::fork();
         REQUIRE(child_ >= 0);
         if (child_ != 0)
@@ -94,7 +69,7 @@ public:
             const rlimit limit{address_space_bytes, address_space_bytes};
             ::setrlimit(RLIMIT_AS, &limit);
         }
-        if (::chdir(path_.c_str()) == 0)
+        if (::chdir(path().c_str()) == 0)
             ::execv(WEFT_PROGRAM, argv.data());
         ::_exit(127);
     }
@@ -112,7 +87,7 @@ public:
     /// CPU time that it has used so far.
     double cpu_seconds() const
     {
-        const std::string stat = content_of("/proc/" + std::to_string(child_) + "/stat");
+        const std::string stat = text_of("/proc/" + std::to_string(child_) + "/stat");
         std::istringstream fields(stat.substr(std::min(stat.size(), stat.rfind(')') + 2)));
         std::string skipped;
         for (int i = 0; i < 11; ++i)
@@ -146,7 +121,6 @@ public:
     }
 
 private:
-    std::filesystem::path path_;
     pid_t child_ = -1;
 };
 
