@@ -189,6 +189,8 @@ bool rv64_core::execute_until_halted()
     }
     activity_ = failure_.empty() ? activity::finished : activity::failed;
     since_ps_ = kernel_now_ps();
+    if (loops_)
+        host_watch::give_up(); // other cores may loop just so
     return true;
 }
 
@@ -200,7 +202,8 @@ void rv64_core::execute()
         const std::uint64_t room_ps = config_.max_ahead.value() - std::min(ahead_ps(), config_.max_ahead.value());
         const iss_stop stop = run_quantum(std::max<std::uint64_t>(1, (room_ps << 10) / ps_per_1024_instructions()));
         settle();
-        if (host_watch::over_bound(quiet_ticks()))
+        loops_ = host_watch::over_bound(quiet_ticks());
+        if (loops_)
             fail(fmt::format("the firmware has executed for {} s of host CPU time without an access outside of its program "
                              "memory, an endless loop? It is at pc {:#x}.",
                              quiet_ticks() / host_watch::k_ticks_per_second, iss_->pc()));

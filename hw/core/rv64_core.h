@@ -106,6 +106,7 @@ private:
     std::uint64_t reset_csrs_[7] = {};
     std::uint64_t charged_ps_ = 0;     // of all instructions since the last reset
     std::uint64_t retired_before_ = 0; // that
+    bool loops_ = false;               // over the bound of host_watch
     std::uint64_t calls_out_ = 0;      // accesses outside of program memory, reads of counters, sleeps
 
     std::uint32_t irq_enable_ = 0;

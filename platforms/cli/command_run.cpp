@@ -388,8 +388,10 @@ void check_targets(const run_options& options, const weft::platform& p, const st
         targets.add_input(options.source.file, "the platform file");
     for (const std::string& file : p.input_files())
         targets.add_input(file, "named in the platform file");
-    for (const char* name : {"/results.json", "/firmware.log"})
-        targets.add_output(dir + name, "the run's own");
+    for (const std::string& file : {dir + "/results.json", dir + "/firmware.log"}) {
+        targets.add_output(file, "the run's own");
+        targets.add_output(previous_name(file), "the run's own, for what an earlier run left,");
+    }
     if (options.gdb_port)
         targets.add_output(dir + "/firmware.elf", "the run's own");
     if (options.json != "-")
@@ -442,6 +444,9 @@ int run(const run_options& options)
     constexpr std::uint32_t k_many_ranks = 512; // seconds until the first case begins
     if (p.ranks() >= k_many_ranks)
         bar.begin_case(0, fmt::format("building {} ranks", p.ranks()));
+    // What an earlier run has left in the folder must not look like the answer of this one.
+    for (const char* name : {"/results.json", "/firmware.log"})
+        set_aside(dir + name);
     const std::unique_ptr<machine> m = p.build();
     std::optional<run_trace> traced;
     if (trace)
@@ -457,11 +462,6 @@ int run(const run_options& options)
         fmt::print(stderr, "the debugger ended the run before it began\n");
         return 1;
     }
-    // What an earlier run has left must not look like the answer of this one.
-    for (const std::string& file : {dir + "/results.json", dir + "/firmware.log", options.json, options.trace,
-                                    options.coverage_firmware})
-        if (!file.empty() && file != "-")
-            set_aside(file);
     shown_progress observer(bar, debugger);
     run_outcome outcome;
     std::string log_line;
@@ -578,11 +578,10 @@ void add_run(CLI::App& app, int& exit_code)
         ->type_name("S")
         ->needs(gdb)
         ->capture_default_str();
-    command
-        ->add_option("--host-timeout", options->host_timeout_s,
-                     "CPU seconds that firmware may take without a call of the HAL; 0: any; off with --gdb")
+    add_number(*command, "--host-timeout", options->host_timeout_s,
+               "CPU seconds that firmware may take without a call of the HAL; 0: any; off with --gdb",
+               "number of seconds", 0, 86'400)
         ->type_name("S")
-        ->check(CLI::Range(0u, 86'400u))
         ->capture_default_str();
     command->add_flag("--quiet", options->quiet, "No table and no progress bar, only problems");
     command->callback([options, &exit_code] { exit_code = run(*options); });

@@ -41,7 +41,7 @@ constexpr const char* k_footer =
     "  1  a run did not complete, an answer was wrong, a published value was missed, or output could not be written\n"
     "  2  the input cannot be used: nothing was run or written, and stderr says what to change\n"
     "  3  a bug of weft\n"
-    "  130, 143  interrupted by Ctrl-C or SIGTERM: what was finished is printed and saved; a second signal ends at once\n"
+    "  130, 143  interrupted by Ctrl-C or SIGTERM: what was finished is printed, by `weft run` also saved; once more ends it at once\n"
     "Files:\n"
     "  <out>/results.json  all results, the whole configuration and the statistics of a run\n"
     "  docs/04_config.md   every key of a platform file\n";
@@ -72,7 +72,7 @@ void occupy_closed_streams()
 }
 
 /// The exit code when everything printed on stdout has to have arrived. A reader that left early (`weft ... | head`) is told
-/// nothing: the signal SIGPIPE ends weft, or where that is ignored the exit code that a shell shows for it.
+/// nothing: the exit code is what a shell shows for SIGPIPE.
 int with_stdout_checked(int exit_code)
 {
     constexpr int k_ended_by_sigpipe = 128 + SIGPIPE;
@@ -95,6 +95,9 @@ int with_stdout_checked(int exit_code)
 
 int run_command(int argc, char* argv[])
 {
+    // A reader that leaves and a limit on file sizes cost one output, not the run: writing fails, and that is told.
+    for (const int number : {SIGPIPE, SIGXFSZ})
+        std::signal(number, SIG_IGN);
     // The kernel announces on stdout that a simulation was stopped; results are what belongs there.
     sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
     CLI::App app{k_description, "weft"};

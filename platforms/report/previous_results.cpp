@@ -7,16 +7,17 @@
 
 namespace weft {
 
+std::string previous_name(const std::string& path)
+{
+    const std::filesystem::path file(path);
+    return (file.parent_path() / (file.stem().string() + ".previous" + file.extension().string())).string();
+}
+
 void set_aside(const std::string& path)
 {
-    namespace fs = std::filesystem;
     std::error_code error;
-    if (!fs::is_regular_file(fs::symlink_status(path, error)))
-        return;
-    const fs::path file(path);
-    fs::path previous = file;
-    previous.replace_filename(file.stem().string() + ".previous" + file.extension().string());
-    fs::rename(file, previous, error);
+    if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path, error)))
+        std::filesystem::rename(path, previous_name(path), error);
 }
 
 } // namespace weft

@@ -8,7 +8,10 @@
 
 namespace weft {
 
-/// Renames "out/results.json" to "out/results.previous.json", in place of an older one. Only a regular file is moved, and
+/// "out/results.previous.json" for "out/results.json".
+std::string previous_name(const std::string& path);
+
+/// Renames "out/results.json" to its previous_name(), in place of an older one. Only a regular file is moved, and
 /// one that cannot be moved stays.
 void set_aside(const std::string& path);
 

@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -23,6 +24,8 @@ constexpr std::size_t k_longest_path = 4096;
 char doomed_files[k_most_files][k_longest_path];
 volatile std::sig_atomic_t doomed_count = 0;
 volatile std::sig_atomic_t has_begun = 0;
+volatile std::sig_atomic_t last_signal = 0;
+timespec last_signal_at{};
 struct sigaction former[std::size(k_signals)];
 
 void say(const char* text)
@@ -31,9 +34,26 @@ void say(const char* text)
         return; // nobody reads it
 }
 
+/// A terminal that closes sends SIGHUP twice, and fingers bounce: the same signal within a second is the same request.
+bool is_repeated(int number)
+{
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const bool soon = number == last_signal && now.tv_sec - last_signal_at.tv_sec <= 1 &&
+                      (now.tv_sec == last_signal_at.tv_sec || now.tv_nsec < last_signal_at.tv_nsec);
+    if (!soon) {
+        last_signal = number;
+        last_signal_at = now;
+    }
+    return soon;
+}
+
 void on_signal(int number)
 {
+    const bool repeated = is_repeated(number);
     int none = 0;
+    if (has_begun != 0 && repeated && stop_signal != 0)
+        return;
     if (has_begun != 0 && stop_signal.compare_exchange_strong(none, number)) {
         say("\nweft: stops and saves what is finished; once more ends it at once.\n");
         return;

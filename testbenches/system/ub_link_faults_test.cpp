@@ -210,7 +210,7 @@ TEST_CASE("bit errors are repaired by the links", "[ub]")
     for (const ub_transport transport : {ub_transport::ctp, ub_transport::rtp}) {
         ub_mesh_config config = small_rack(transport);
         const ub_verdict healthy = run_exact(config);
-        config.ub.bit_error_rate = 1e-6;
+        config.ub.bit_error_rate = 1e-5; // each case draws anew: with less, a case may meet none
         const ub_verdict v = run_exact(config);
         CHECK(v.payload_digest == healthy.payload_digest);
         CHECK(v.end_ps > healthy.end_ps);
