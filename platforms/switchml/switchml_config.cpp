@@ -293,10 +293,9 @@ std::vector<key_rule<switchml_config>> switchml_config::key_rules()
     static const auto over_udp = [](const config& c) {
         return by_switch(c) && c.job.transport == abi::switchml::transport::udp;
     };
-    rule("worker.cores", "for algorithms by the switch or by parameter servers",
-         [](const config& c) { return by_switch(c) || by_servers(c); });
-    rule("worker.core.instruction_set", "for algorithms by the switch over udp, or by parameter servers",
-         [](const config& c) { return over_udp(c) || by_servers(c); });
+    for (const char* key : {"worker.cores", "worker.core.instruction_set"})
+        rule(key, "for algorithms by the switch or by parameter servers",
+             [](const config& c) { return by_switch(c) || by_servers(c); });
     for (const char* key : {"worker.packet_batch", "worker.transmit_hold"})
         rule(key, "for algorithms by the switch over udp", [](const config& c) { return over_udp(c); });
     rule("network.cable.seed", "with impairments", [](const config& c) { return by_switch(c) && by_chance(c); });
