@@ -237,6 +237,15 @@ std::string head_of(const validation_report& r)
     return text;
 }
 
+/// A cell of a table: a bar in its text is no border.
+static std::string cell(const std::string& text)
+{
+    std::string escaped;
+    for (const char c : text)
+        escaped += c == '|' ? "\\|" : std::string(1, c);
+    return escaped;
+}
+
 std::string to_markdown(const validation_report& r)
 {
     std::string text =
@@ -246,23 +255,23 @@ std::string to_markdown(const validation_report& r)
             "published value |\n|---|---|---|---:|---:|---:|---:|---|---|---|\n";
     for (const validation_row& row : r.rows)
         text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", row.target, kind_text(row),
-                            row.what, text_of(row.published, row.published_order, row.unit),
+                            cell(row.what), text_of(row.published, row.published_order, row.unit),
                             text_of(row.simulated, row.simulated_order, row.unit), error_text(row),
-                            row.judged() ? tolerance_text(row.tolerance) : "-", verdict_text(row), null_text(row),
-                            row.source);
+                            row.judged() ? tolerance_text(row.tolerance) : "-", cell(verdict_text(row)), null_text(row),
+                            cell(row.source));
     for (const std::string& note : r.notes)
         text += "\n" + note + "\n";
     if (!r.sensitivities.empty()) {
         text +=
             "\n### What the assumed and calibrated inputs do\n\nNothing is judged by these runs.\n\n| run | result |\n|---|---|\n";
         for (const sensitivity_row& s : r.sensitivities)
-            text += fmt::format("| {} | {} |\n", s.what, s.result);
+            text += fmt::format("| {} | {} |\n", cell(s.what), cell(s.result));
     }
     text +=
         "\n### Inputs\n\nConfidence: Q quoted from a public document, D derived from quoted figures, R recalled and not verified, "
         "A assumed, C calibrated: chosen so that a published result comes out.\n\n| input | value | source |\n|---|---|---|\n";
     for (const input_row& i : r.inputs)
-        text += fmt::format("| {} | {} | {} |\n", i.what, i.value, i.source);
+        text += fmt::format("| {} | {} | {} |\n", cell(i.what), cell(i.value), cell(i.source));
     return text;
 }
 
