@@ -109,6 +109,8 @@ void gdb_server::on_instruction(tap& t, std::uint64_t pc)
     if (!attached_)
         return;
     const bool stepped = step_ends(t, pc);
+    if (std::exchange(t.was_reset, false) && how_.only == t.rank && !how_.step)
+        end_step_at_reset(t, t, pc);
     while (attached_ && is_bystander(t) && (t.watch_hit || breaks_at(t, pc)))
         end_step_early(t, pc); // until all may run again: then it is a stop of this core
     if (!attached_)
@@ -180,13 +182,28 @@ void gdb_server::end_step_early(const tap& t, std::uint64_t pc)
 {
     const tap& stepping = taps_[*how_.only];
     const iss& engine = stepping.core.engine();
+    if (stepping.was_reset) {
+        end_step_at_reset(stepping, t, pc);
+        return;
+    }
     if (!engine.between_instructions()) { // an access: its instruction is the next but for that
         std::uint16_t first = 0;
         stepping.core.read_debug(engine.pc(), &first, sizeof first);
-        pc_behind_access_ = engine.pc() + rv64::length_of(first);
+        pc_behind_step_ = engine.pc() + rv64::length_of(first);
     }
     hook_pc_ = pc;
     stop({stop_reason::kind::signal, k_sigtrap, stepping.rank, {}, 0}, &t);
+}
+
+/// The core that gdb takes over a breakpoint was reset inside the instruction. It will not come to the one behind it, where gdb
+/// waits for it with every breakpoint out: gdb is told that it is there.
+void gdb_server::end_step_at_reset(const tap& stepping, const tap& in_hook, std::uint64_t pc)
+{
+    std::uint16_t first = 0;
+    stepping.core.read_debug(step_from_, &first, sizeof first);
+    pc_behind_step_ = step_from_ + rv64::length_of(first);
+    hook_pc_ = pc;
+    stop({stop_reason::kind::signal, k_sigtrap, stepping.rank, {}, 0}, &in_hook);
 }
 
 void gdb_server::look_at_line()
@@ -270,7 +287,9 @@ bool gdb_server::handle(const rsp_event& event)
 void gdb_server::resume(const resume_request& how)
 {
     how_ = how;
-    pc_behind_access_.reset();
+    pc_behind_step_.reset();
+    if (how.only)
+        step_from_ = taps_[*how.only].core.engine().pc();
     if (!how.only)
         for (std::uint8_t& b : breakpoints_)
             b = (b & k_set) != 0 ? k_set | k_was_set : 0;
@@ -300,7 +319,7 @@ std::uint64_t gdb_server::read_register(unsigned thread, unsigned number)
     if (number < reg::k_pc)
         return hart.reg(number);
     if (number == reg::k_pc)
-        return pc_behind_access_ && how_.only == thread ? *pc_behind_access_ : hart.pc();
+        return pc_behind_step_ && how_.only == thread ? *pc_behind_step_ : hart.pc();
     if (number < reg::k_fflags)
         return hart.float_reg(number - reg::k_f0);
     const std::uint64_t fcsr = number <= reg::k_fcsr ? hart.csr(iss_csr::fcsr) : 0;

@@ -63,7 +63,9 @@ private:
         gdb_server& server;
         unsigned rank;
         rv64_core& core;
+        void on_reset() override { was_reset = true; }
         bool watch_hit = false; ///< by the instruction before
+        bool was_reset = false; ///< and has not executed an instruction since
         stop_reason hit;
     };
     struct watchpoint {
@@ -89,6 +91,7 @@ private:
     bool is_bystander(const tap& t) const { return how_.only && how_.only != t.rank; }
     bool breaks_at(const tap& t, std::uint64_t pc) const;
     void end_step_early(const tap& t, std::uint64_t pc);
+    void end_step_at_reset(const tap& stepping, const tap& in_hook, std::uint64_t pc);
     void look_at_line();
     /// Tells gdb and serves it until it lets the machine run. `stopped` stands in its hook, if there is one.
     void stop(stop_reason why, const tap* stopped);
@@ -114,7 +117,8 @@ private:
     std::uint64_t hook_pc_ = 0;
     resume_request how_;
     bool step_begins_ = false;                      ///< the next instruction of the stepping core is the one to execute
-    std::optional<std::uint64_t> pc_behind_access_; ///< of the stepping core, where gdb is told that it has stepped
+    std::uint64_t step_from_ = 0;                   ///< pc of the core that runs alone, when it was let go
+    std::optional<std::uint64_t> pc_behind_step_;   ///< of the stepping core, where gdb is told that it has stepped
     std::vector<std::uint8_t> breakpoints_;         ///< by half-word of program memory: bits k_set, k_was_set
     std::vector<watchpoint> watchpoints_;
     std::optional<unsigned> watched_thread_; ///< the only one that watchpoints stop
