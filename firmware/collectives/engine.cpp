@@ -164,9 +164,10 @@ void engine::load_run_without_position(channel& c)
 }
 
 // The first run of a phase, or the next one.
-void engine::load_run(channel& c, bool next)
+void engine::load_run(channel& c)
 {
     charge(costs::k_run);
+    const bool next = c.sent != 0;
     c.shard_done = 0;
     c.run_over = false;
     c.step += next ? 1 : 0;
@@ -195,14 +196,13 @@ void engine::enter_phase(channel& c)
     const phase_plan& p = c.phases[c.phase];
     c.sent = c.step = 0;
     c.total_sends = c.total_receives = c.free_sends = 0;
-    c.needs_ready = c.accumulate = c.sends_empty = c.run_over = false;
+    c.needs_ready = c.accumulate = c.sends_empty = false;
     c.ring = ring_view{};
     if (p.kind == phase_kind::reduce || p.kind == phase_kind::gather)
         enter_ring_phase(c);
     else
         enter_detached_phase(c);
-    if (c.total_sends != 0)
-        load_run(c, false);
+    c.run_over = c.total_sends != 0; // the first one is looked for behind the doorbell, too
     context_.expected[c.receive_semaphore] += c.total_receives;
 }
 
@@ -392,7 +392,7 @@ std::uint32_t engine::receives_needed(const channel& c) const
             bool waits = must_wait_for_arrivals(c);
             if (!waits) {
                 if (c.run_over)
-                    load_run(c, true);
+                    load_run(c);
                 waits = must_wait_with_run(c);
             }
             if (waits) {
@@ -438,7 +438,7 @@ void engine::look_ahead()
     for (std::uint32_t i = 0; i < channel_count_; ++i) {
         channel& c = channels_[i];
         if (c.run_over && c.sent < c.total_sends)
-            load_run(c, true);
+            load_run(c);
     }
 }
 

@@ -124,7 +124,7 @@ struct channel {
     std::uint32_t long_shards = 0;
     abi::element_range shard;     ///< the run
     std::uint64_t shard_done = 0; ///< elements of it sent
-    bool run_over = false;        ///< all of it is sent; the next one has not been looked for
+    bool run_over = false;        ///< all of it is sent, or none yet was looked for: the next one is to be found
 
     // What it waits for.
     bool done = false;
@@ -183,7 +183,7 @@ private:
     abi::status notify(std::uint32_t queue_index, std::uint32_t rank, std::uint32_t semaphore);
     void enter_phase(channel& c);
     void enter_ring_phase(channel& c);
-    void load_run(channel& c, bool next);
+    void load_run(channel& c);
     void find_ring_run(channel& c, std::uint32_t position, std::uint32_t list);
     void load_run_without_position(channel& c);
     void look_ahead();

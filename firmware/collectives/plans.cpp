@@ -278,7 +278,7 @@ void engine::plan_fan_out()
         c.receive_base = base;
         c.shard = {0, command_.count};
         if (c.total_sends != 0)
-            load_run(c, false);
+            load_run(c);
     }
 }
 

@@ -70,11 +70,10 @@ template <class Config, class Machine> std::vector<std::uint64_t> times_of(const
     });
 }
 
-void check_pod(std::uint32_t rows, std::uint32_t cols, core_model model, std::vector<collective_spec> workload)
+void check_pod(tpu_pod_config config, core_model model, std::vector<collective_spec> workload)
 {
     if (model == core_model::rv64 && *iss_engine_name() == '\0')
         return;
-    tpu_pod_config config = pod(rows, cols);
     config.chip.core.model = model;
     config.run.workload = std::move(workload);
     check_times(config.run.workload,
@@ -91,17 +90,17 @@ std::vector<collective_spec> halves_by_ring(const std::vector<std::uint64_t>& by
 
 TEST_CASE("few elements on a tpu mesh of 4x4: time does not fall when the size doubles")
 {
-    check_pod(4, 4, core_model::native, everything(doubled(4, 4096)));
+    check_pod(pod(4, 4), core_model::native, everything(doubled(4, 4096)));
 }
 
 TEST_CASE("few elements on a tpu mesh of 4x4 with rv64 cores: time does not fall when the size doubles")
 {
-    check_pod(4, 4, core_model::rv64, everything(doubled(4, 1024)));
+    check_pod(pod(4, 4), core_model::rv64, everything(doubled(4, 1024)));
 }
 
 TEST_CASE("few elements on a tpu mesh of 8x8: time does not fall when the size doubles")
 {
-    check_pod(8, 8, core_model::native, halves_by_ring(doubled(4, 2048)));
+    check_pod(pod(8, 8), core_model::native, halves_by_ring(doubled(4, 2048)));
 }
 
 TEST_CASE("few elements on a tpu mesh of 6x2 by its columns: time does not fall when the size doubles")
@@ -109,7 +108,22 @@ TEST_CASE("few elements on a tpu mesh of 6x2 by its columns: time does not fall 
     std::vector<collective_spec> workload = halves_by_ring(doubled(4, 512));
     for (collective_spec& s : workload)
         s.transposed = true;
-    check_pod(6, 2, core_model::native, workload);
+    check_pod(pod(6, 2), core_model::native, workload);
+}
+
+TEST_CASE("few elements around failed chips: time does not fall when the size doubles")
+{
+    using abi::algorithm;
+    tpu_pod_config config = pod(8, 8);
+    failed_region_config host;
+    host.row = host.col = 2;
+    host.cols = 4;
+    config.faults.regions = {host};
+    const std::vector<std::uint64_t> bytes = doubled(4, 2048);
+    std::vector<collective_spec> workload = halves_by_ring(bytes);
+    workload.push_back(all_reduce({algorithm::ring_1d, algorithm::row_pair, algorithm::row_pair_forward}, bytes));
+    check_pod(config, core_model::native, workload);
+    check_pod(config, core_model::rv64, {all_reduce({algorithm::ring_1d}, doubled(4, 128))});
 }
 
 TEST_CASE("few elements on a ub board and a mesh of boards: time does not fall when the size doubles")

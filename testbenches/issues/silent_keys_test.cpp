@@ -71,7 +71,7 @@ TEST_CASE("a key that nothing uses is a warning with file and line and column")
     CHECK_THAT(message_of(k_tpu + k_ring + "chip: {core: {log_line: 5 cycles}}\n"),
                Contains("chip.core.log_line: unknown key"));
     // The same keys where they are used.
-    CHECK_THAT(message_of(k_ub + k_ring + "ub: {transport: rtp, rtp_window: 8}\n"), !Contains("nothing uses it"));
+    CHECK(message_of(k_ub + k_ring + "ub: {transport: rtp, rtp_window: 8}\n").empty());
     CHECK(message_of(k_switchml + k_by_switch + "worker: {core: {clock_read: 5 cycles}}\n").empty());
 }
 
