@@ -30,8 +30,9 @@ namespace weft::cli {
 
 namespace {
 
-/// Of CPU time, without a call of the HAL. Measured (docs/09_speed.md): a whole all-reduce of 1,024 ranks takes 26 ms of CPU time
-/// a rank, fabric included, so no stretch of the shipped firmware between two calls is longer; this is 2,000 times that.
+/// Of CPU time, without a call of the HAL, or of a machine that moves no data. Measured (docs/09_speed.md): a whole all-reduce of
+/// 1,024 ranks takes 26 ms of CPU time a rank, fabric included, so no stretch of the shipped firmware between two calls is
+/// longer, and the machine is no 26 s without a packet; it may take twice this.
 constexpr std::uint32_t k_host_timeout_s = 60;
 
 struct run_options {
@@ -579,7 +580,7 @@ void add_run(CLI::App& app, int& exit_code)
         ->needs(gdb)
         ->capture_default_str();
     add_number(*command, "--host-timeout", options->host_timeout_s,
-               "CPU seconds that firmware may take without a call of the HAL; 0: any; off with --gdb",
+               "CPU seconds that firmware may take without a call of the HAL, twice that while no data moves; 0: any; off with --gdb",
                "number of seconds", 0, 86'400)
         ->type_name("S")
         ->capture_default_str();
