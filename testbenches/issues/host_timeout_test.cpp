@@ -173,6 +173,39 @@ TEST_CASE("rv64 firmware that polls with a long firmware_timeout is stopped by h
     CHECK(has(weft.err(), "poll_for_ever"));
 }
 
+TEST_CASE("of several rv64 cores that loop without an access the first ends the run")
+{
+    if (!has_engine())
+        return;
+    started_program weft;
+    weft.write("loops.yaml", k_loops);
+    CHECK(weft.run({"run", "loops.yaml", "--set", "mesh={rows: 2, cols: 9}", "--host-timeout", "1", "--out", "out"}) == 1);
+    INFO(weft.err());
+    // Ranks 1 to 3 loop in turns: all are near the bound when the first one is stopped, and then no other may run on.
+    const std::string stopped = "the firmware has executed for ";
+    const std::size_t first = weft.err().find(stopped);
+    REQUIRE(first != std::string::npos);
+    CHECK(weft.err().find(stopped, first + 1) == std::string::npos);
+}
+
+TEST_CASE("a console that is written for ever makes a log of bounded size that says where it is cut")
+{
+    if (!has_engine())
+        return;
+    started_program weft;
+    weft.write("loops.yaml", k_loops);
+    CHECK(weft.run({"run", "loops.yaml", "--set", "mesh={rows: 2, cols: 8}", "--host-timeout", "3", "--out", "out"}) == 1);
+    INFO(weft.err());
+    INFO(weft.out());
+    CHECK(has(weft.err(), "print_for_ever"));
+    CHECK(std::filesystem::file_size(weft / "out/firmware.log") < (65 << 20));
+    const std::string log = text_of(weft / "out/firmware.log");
+    const std::string end = log.substr(log.size() - 100);
+    CHECK(has(end, "\ncut here, at 64 MiB: "));
+    CHECK(has(end, " more lines were not written\n"));
+    CHECK(has(weft.out(), "cut here, at 64 MiB: "));
+}
+
 TEST_CASE("firmware that loops after its answer is stopped and the answer kept")
 {
     if (!has_engine())

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Firmware whose rank 1 loops for ever, each loop in a way of its own; the number of ranks chooses. The other ranks sleep;
-// among 14 all answer once.
+// Firmware in which rank 1, or ranks 1 to 3 of 18, loop for ever; the number of ranks chooses how. The other ranks sleep; among
+// 14 all answer once.
 #include "hw/abi/hal.h"
 #include "hw/abi/platform_table.h"
 #include "hw/abi/registers.h"
@@ -14,6 +14,12 @@ extern "C" void weft_firmware_main(abi::hal& hal, std::uint64_t argument);
 namespace {
 
 constexpr std::uint64_t k_for_ever = ~std::uint64_t{0};
+
+[[gnu::noinline]] void spin()
+{
+    for (;;)
+        asm volatile("");
+}
 
 /// Reads of the clock call out of the program, and let hardly any simulated time pass.
 [[gnu::noinline]] void watch_the_clock(abi::hal& hal)
@@ -61,9 +67,11 @@ void weft_firmware_main(abi::hal& hal, std::uint64_t)
             watch_the_clock(hal);
     }
     hal.wait_irq(abi::k_irq_mailbox, k_for_ever);
+    if (table.rank >= 1 && table.rank <= 3 && table.ranks == 18)
+        spin();
     if (table.rank == 1 && table.ranks == 8)
         ring_the_doorbell(hal);
-    if (table.rank == 1 && table.ranks == 12)
+    if (table.rank == 1 && table.ranks == 16)
         print_for_ever(hal);
     hal.wait_irq(abi::k_irq_dma, k_for_ever);
 }
