@@ -101,6 +101,8 @@ public:
     /// Bitmap of both versions of a slot, count, exponents and the first words, for messages and tests.
     virtual std::string describe_slot(std::uint16_t slot) const = 0;
     virtual std::uint32_t register_depth() const = 0;
+    /// What the user should know of a run that has ended: a sentence; "" for nothing.
+    virtual std::string warning() const { return {}; }
 };
 
 } // namespace weft

@@ -115,6 +115,7 @@ public:
         return loops_.at(plane * k_chip_ports + port).sent_bytes();
     }
     aggregation_unit& unit(std::uint32_t pipe) { return *units_.at(pipe); }
+    const aggregation_unit& unit(std::uint32_t pipe) const { return *units_.at(pipe); }
     std::uint64_t dropped(drop_reason reason) const { return drops_[static_cast<std::size_t>(reason)].value(); }
     std::uint64_t dropped() const; ///< for all reasons
 

@@ -33,6 +33,10 @@ void add_platform_options(CLI::App& app, platform_source& source);
 std::optional<std::uint64_t> whole_number(const std::string& text);
 /// Refuses all other texts, and numbers that are not from `least` to `most`. `what` it is: "seed".
 CLI::Validator is_whole_number(const char* what, std::uint64_t least, std::uint64_t most);
+/// For names of files and folders to write. "-" is standard output where an option prints there instead of the table, and is
+/// refused everywhere else.
+enum class dash : std::uint8_t { refused, is_stdout };
+CLI::Validator is_output_name(dash means = dash::refused);
 /// An option for such a number.
 template <class Number>
 CLI::Option* add_number(CLI::App& command, const std::string& name, Number& number, const std::string& help,

@@ -389,7 +389,7 @@ void add_bench(CLI::App& app, int& exit_code)
     command->add_flag("--quick", options->quick, "Only events, packet-hops and size, about half a minute");
     command->add_flag("--full", options->full,
                       "Also larger burst errors and the all-reduce of 8,192 NPUs, many minutes");
-    command->add_option("--out", options->out, "Also write the figures as a Markdown page")->type_name("FILE");
+    command->add_option("--out", options->out, "Also write the figures as a Markdown page")->type_name("FILE")->check(is_output_name());
     command->callback([options, &exit_code] {
         if (!options->out.empty()) {
             output_targets targets;
@@ -399,7 +399,7 @@ void add_bench(CLI::App& app, int& exit_code)
         }
         page out;
         interruption signals;
-        signals.begin();
+        signals.begin("stops; what is printed stays, and no file is written");
         fmt::print("weft {} on {}: medians of {}, CPU time\n", version(), host_name(), options->repeats);
         measure_queues(out, options->repeats);
         measure_hops(out, options->repeats);

@@ -76,7 +76,7 @@ void add_docs(CLI::App& app, int& exit_code)
     (void)exit_code;
     auto dir = std::make_shared<std::string>("docs");
     CLI::App* command = app.add_subcommand("docs", "Write the generated pages: configuration, registers, JSON Schemas");
-    command->add_option("--out", *dir, "Folder to write to")->type_name("DIR")->capture_default_str();
+    command->add_option("--out", *dir, "Folder to write to")->type_name("DIR")->check(is_output_name())->capture_default_str();
     command->callback([dir] {
         prepare_output_dir(*dir);
         write_file_atomically(*dir + "/04_config.md", config_page());

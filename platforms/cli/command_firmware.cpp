@@ -132,7 +132,7 @@ int test(firmware_options& options)
     }
 
     interruption signals;
-    signals.begin();
+    signals.begin("stops; what is printed stays, and no file is written");
     const auto begin = std::chrono::steady_clock::now();
     progress bar = progress::on_stderr(static_cast<std::uint32_t>(hostile_devices().size() + 1), options.quiet);
     std::uint32_t index = 0;
@@ -204,7 +204,9 @@ void add_firmware(CLI::App& app, int& exit_code)
     add_number(*command, "--runs", options->bench.most_runs, "Runs of one device at most, an even sample; 0: all",
                "number of runs", 0, 1'000'000'000)
         ->capture_default_str();
-    command->add_option("--out", options->out, "Write the report as JSON to FILE too")->type_name("FILE");
+    command->add_option("--out", options->out, "Write the report as JSON to FILE too")
+        ->type_name("FILE")
+        ->check(is_output_name());
     command->add_flag("--quiet", options->quiet, "No table and no progress, only failures");
     command->callback([options, &exit_code] { exit_code = test(*options); });
 }

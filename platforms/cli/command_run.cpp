@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmake/version.h"
 #include "platforms/cli/cli.h"
+#include "platforms/cli/firmware_log.h"
 #include "hw/core/host_watch.h"
 #include "hw/core/iss.h"
 #include "platforms/cli/run_trace.h"
@@ -17,10 +18,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <iostream>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -30,8 +29,9 @@ namespace weft::cli {
 
 namespace {
 
-/// Of CPU time, without a call of the HAL. Measured (docs/09_speed.md): a whole all-reduce of 1,024 ranks takes 26 ms of CPU time
-/// a rank, fabric included, so no stretch of the shipped firmware between two calls is longer; this is 2,000 times that.
+/// Of CPU time, without a call of the HAL, or of a machine that moves no data. Measured (docs/09_speed.md): a whole all-reduce of
+/// 1,024 ranks takes 26 ms of CPU time a rank, fabric included, so no stretch of the shipped firmware between two calls is
+/// longer, and the machine is no 26 s without a packet; it may take twice this.
 constexpr std::uint32_t k_host_timeout_s = 60;
 
 struct run_options {
@@ -68,57 +68,6 @@ public:
 private:
     progress& bar_;
     gdb_server* debugger_;
-};
-
-/// What firmware has to say, in <out>/firmware.log: time, core, line. The file is made with the first line.
-class firmware_log final : public core_log_sink {
-public:
-    firmware_log(machine& m, code_places& places, std::string path)
-        : machine_(m), places_(places), path_(std::move(path))
-    {
-        for (chip* c : m.chips_of_all_restarts())
-            for (core_base* core : c->cores())
-                core->connect_log(*this);
-    }
-    void on_log(const char* core, std::uint64_t time_ps, const char* text, std::uint64_t value) override
-    {
-        on_console(core, time_ps, fmt::format("{} {}", text, value));
-    }
-    void on_console(const char* core, std::uint64_t time_ps, const std::string& line) override
-    {
-        if (!concerns_somebody(core))
-            return;
-        if (!file_.is_open())
-            file_.open(path_);
-        file_ << fmt::format("{:>16.6f} us  {}: {}\n", static_cast<double>(time_ps) / 1e6, core,
-                             places_.with_places(machine_.chips().front()->core, line));
-        ++lines_;
-    }
-    /// Closes it; "" when there is nothing to say about it. Throws output_lost.
-    std::string close()
-    {
-        if (lines_ != 0) {
-            file_.close();
-            if (file_.fail())
-                throw output_lost(path_ + " could not be written completely; is the disk full?");
-        }
-        return lines_ == 0 ? "" : fmt::format("firmware: {} ({} line{})\n", path_, lines_, lines_ == 1 ? "" : "s");
-    }
-
-private:
-    /// Cores from before a restart go on by themselves until their waits are over.
-    bool concerns_somebody(const char* core) const
-    {
-        return std::any_of(machine_.chips().begin(), machine_.chips().end(), [&](const chip* c) {
-            return std::any_of(c->cores().begin(), c->cores().end(),
-                               [&](const core_base* one) { return std::strcmp(one->name(), core) == 0; });
-        });
-    }
-    machine& machine_;
-    code_places& places_;
-    std::string path_;
-    std::ofstream file_;
-    std::uint64_t lines_ = 0;
 };
 
 std::vector<link_load> busiest_links(machine& m, std::uint64_t simulated_ps)
@@ -389,11 +338,17 @@ void check_targets(const run_options& options, const weft::platform& p, const st
     for (const std::string& file : p.input_files())
         targets.add_input(file, "named in the platform file");
     for (const std::string& file : {dir + "/results.json", dir + "/firmware.log"}) {
-        targets.add_output(file, "the run's own");
+        // The log is begun while the simulation runs, which cannot wait for a reader.
+        targets.add_output(file, "the run's own",
+                           file == dir + "/firmware.log" ? target_kind::no_fifo : target_kind::any);
         targets.add_output(previous_name(file), "the run's own, for what an earlier run left,");
     }
     if (options.gdb_port)
         targets.add_output(dir + "/firmware.elf", "the run's own");
+    for (const std::string& file : p.output_files()) {
+        targets.add_output(file, "the platform's", target_kind::regular_file);
+        targets.add_output(file + ".hier", "beside it, for the time of the run,", target_kind::regular_file);
+    }
     if (options.json != "-")
         targets.add_output(options.json, "--json");
     targets.add_output(options.trace, "--trace");
@@ -431,7 +386,10 @@ int run(const run_options& options)
     for (const std::string* file : {&options.json, &options.coverage_firmware})
         if (!file->empty() && (file != &options.json || *file != "-"))
             prepare_output_file(*file);
+    const made_folders folders(dir);
     prepare_output_dir(dir);
+    for (const std::string& file : p.output_files())
+        prepare_output_file(file);
 
     progress bar = progress::on_stderr(static_cast<std::uint32_t>(collective_count(p.run())), options.quiet);
     interruption signals;
@@ -441,12 +399,12 @@ int run(const run_options& options)
         if (!trace->unfinished_file().empty())
             signals.remove_at_once(trace->unfinished_file());
     }
+    signals.remove_at_once(output_file::temporary_for(dir + "/firmware.log"));
     constexpr std::uint32_t k_many_ranks = 512; // seconds until the first case begins
     if (p.ranks() >= k_many_ranks)
         bar.begin_case(0, fmt::format("building {} ranks", p.ranks()));
     // What an earlier run has left in the folder must not look like the answer of this one.
-    for (const char* name : {"/results.json", "/firmware.log"})
-        set_aside(dir + name);
+    earlier_files earlier({dir + "/results.json", dir + "/firmware.log"});
     const std::unique_ptr<machine> m = p.build();
     std::optional<run_trace> traced;
     if (trace)
@@ -470,7 +428,8 @@ int run(const run_options& options)
         collective_runner runner("host", *m, p.run(), &observer, &places);
         // A debugger lets the host work for the firmware as long as its user likes.
         const host_watch watch(debugger == nullptr ? options.host_timeout_s : 0);
-        signals.begin();
+        earlier.are_replaced();
+        signals.begin("stops and saves what is finished");
         outcome = runner.run();
         bar.finish();
         if (debugger != nullptr && debugger->killed())
@@ -536,22 +495,19 @@ void add_run(CLI::App& app, int& exit_code)
     CLI::App* command =
         app.add_subcommand("run", "Run the workload of a platform file, check every answer, write the results");
     add_platform_options(*command, options->source);
-    const CLI::Validator not_empty(
-        [](const std::string& text) { return text.empty() ? std::string("is empty; give a name") : std::string(); }, "",
-        "name");
     command
         ->add_option("--out", options->out, "Folder for results.json; made if missing. Default: out/<name of the run>")
         ->type_name("DIR")
-        ->check(not_empty);
+        ->check(is_output_name());
     command
         ->add_option("--json", options->json,
                      "Write the results as JSON to FILE too; '-' prints them instead of the table")
         ->type_name("FILE")
-        ->check(not_empty);
+        ->check(is_output_name(dash::is_stdout));
     CLI::Option* trace =
         command->add_option("--trace", options->trace, "Write a trace of all messages, frames and links for Perfetto")
             ->type_name("FILE")
-            ->check(not_empty);
+            ->check(is_output_name());
     add_number(*command, "--trace-limit", options->trace_limit, "Records in the trace at most", "number of records", 1,
                1'000'000'000) // of about 150 B each
         ->capture_default_str();
@@ -563,7 +519,7 @@ void add_run(CLI::App& app, int& exit_code)
         ->add_option("--coverage-firmware", options->coverage_firmware,
                      "Write which lines of the firmware rv64 cores have executed, for lcov and genhtml")
         ->type_name("FILE")
-        ->check(not_empty);
+        ->check(is_output_name());
     CLI::Option* gdb =
         add_number(*command, "--gdb", options->gdb_port,
                    "Serve gdb on this port of 127.0.0.1, 0 for a free one: rv64 cores, one thread each", "port", 0,
@@ -579,7 +535,7 @@ void add_run(CLI::App& app, int& exit_code)
         ->needs(gdb)
         ->capture_default_str();
     add_number(*command, "--host-timeout", options->host_timeout_s,
-               "CPU seconds that firmware may take without a call of the HAL; 0: any; off with --gdb",
+               "CPU seconds that firmware may take without a call of the HAL, twice that while no data moves; 0: any; off with --gdb",
                "number of seconds", 0, 86'400)
         ->type_name("S")
         ->capture_default_str();

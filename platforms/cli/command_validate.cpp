@@ -67,7 +67,7 @@ int validate(validate_options options)
     if (!options.json.empty())
         prepare_output_file(options.json);
     interruption signals; // rows are printed as they are made; a page that is not whole is not written
-    signals.begin();
+    signals.begin("stops; what is printed stays, and no file is written");
     validation_report report = options.target == "switchml"  ? validate_switchml(settings<switchml_validation>(options))
                                : options.target == "ub_mesh" ? validate_ub_mesh(settings<ub_mesh_validation>(options))
                                                              : validate_tpu_v3(settings<tpu_v3_validation>(options));
@@ -101,8 +101,11 @@ void add_validate(CLI::App& app, int& exit_code)
     command
         ->add_option("--out", options->out,
                      "The Markdown page; default docs/06_validation.md, for others docs/06_validation_PLATFORM.md")
-        ->type_name("FILE");
-    command->add_option("--json", options->json, "Write the same as JSON to FILE")->type_name("FILE");
+        ->type_name("FILE")
+        ->check(is_output_name());
+    command->add_option("--json", options->json, "Write the same as JSON to FILE")
+        ->type_name("FILE")
+        ->check(is_output_name());
     command->add_option("--configs", options->configs, "Folder of the platform files; default configs/PLATFORM")
         ->type_name("DIR");
     command->add_flag("--quick", options->quick, "Only what is judged, not what assumed inputs do");

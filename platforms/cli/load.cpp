@@ -58,6 +58,20 @@ CLI::Validator is_whole_number(const char* what, std::uint64_t least, std::uint6
         "", what);
 }
 
+CLI::Validator is_output_name(dash means)
+{
+    return CLI::Validator(
+        [=](const std::string& text) -> std::string {
+            if (text.empty())
+                return "is empty; give a name";
+            if (text == "-" && means == dash::refused)
+                return "'-' is standard output, which carries the table; give a name, ./- for a file called '-'. "
+                       "`weft run --json -` prints results";
+            return {};
+        },
+        "", "name");
+}
+
 namespace {
 
 std::string names_of_platforms()
@@ -115,9 +129,15 @@ const platform_info* find_platform(const yaml_document& document, std::vector<pr
 void read(loaded_platform& result, const platform_source& source)
 {
     result.source_text = result.document->source();
-    result.document->apply_overrides(source.overrides);
+    std::vector<std::string> overrides = source.overrides;
     if (source.seed)
-        result.document->apply_overrides({"seed=" + std::to_string(*source.seed)});
+        overrides.push_back("seed=" + std::to_string(*source.seed));
+    std::vector<problem> refused; // what else is wrong is told in the same pass
+    try {
+        result.document->apply_overrides(overrides);
+    } catch (const user_error& e) {
+        refused = e.problems();
+    }
     const platform_info* meant = nullptr;
     if (const platform_info* info = find_platform(*result.document, result.problems, meant))
         result.platform = info->read(*result.document, result.problems);
@@ -128,6 +148,9 @@ void read(loaded_platform& result, const platform_source& source)
                                result.document->problems().end());
         sort_problems(*result.document, result.problems);
     }
+    result.problems.insert(result.problems.begin(), refused.begin(), refused.end());
+    if (!refused.empty())
+        result.platform.reset();
 }
 
 template <class Make> loaded_platform read_from(Make&& make, const std::string& file, const platform_source& source)

@@ -41,7 +41,7 @@ constexpr const char* k_footer =
     "  1  a run did not complete, an answer was wrong, a published value was missed, or output could not be written\n"
     "  2  the input cannot be used: nothing was run or written, and stderr says what to change\n"
     "  3  a bug of weft\n"
-    "  130, 143  Ctrl-C or SIGTERM: what was finished is printed, and saved by `weft run`; once more ends it at once\n"
+    "  130, 143  Ctrl-C or SIGTERM: what was finished is printed, and saved by `weft run` alone; once more ends it at once\n"
     "Files:\n"
     "  <out>/results.json  all results, the whole configuration and the statistics of a run\n"
     "  docs/04_config.md   every key of a platform file\n";

@@ -14,6 +14,9 @@ namespace weft {
 
 namespace {
 
+/// Whose firmware went on last: cores take turns, and only calls of the HAL change who runs.
+const traced_core* running = nullptr;
+
 class traced_hal final : public abi::hal {
 public:
     traced_hal(abi::hal& real, traced_core& core) : real_(real), core_(core) {}
@@ -61,7 +64,9 @@ public:
     std::uint32_t wait_irq(std::uint32_t mask, std::uint64_t timeout_ns) override
     {
         note(__builtin_return_address(0));
-        return real_.wait_irq(mask, timeout_ns);
+        const std::uint32_t lines = real_.wait_irq(mask, timeout_ns);
+        running = &core_;
+        return lines;
     }
     bool poll_until(std::uint64_t address, std::uint32_t mask, std::uint32_t expected,
                     std::uint64_t timeout_ns) override
@@ -71,8 +76,17 @@ public:
         look();
         return met;
     }
-    void compute(std::uint32_t cycles) override { real_.compute(cycles); }
-    std::uint64_t now_ns() override { return real_.now_ns(); }
+    void compute(std::uint32_t cycles) override
+    {
+        real_.compute(cycles);
+        running = &core_;
+    }
+    std::uint64_t now_ns() override
+    {
+        const std::uint64_t now = real_.now_ns();
+        running = &core_;
+        return now;
+    }
     void log(const char* text, std::uint64_t value) override { real_.log(text, value); }
     abi::bus_fault fault() const override { return real_.fault(); }
     void clear_fault() override { real_.clear_fault(); }
@@ -81,6 +95,7 @@ private:
     void note(const void* return_address) { core_.last_call = reinterpret_cast<std::uint64_t>(return_address); }
     void look()
     {
+        running = &core_;
         if (core_.first_fault == 0 && real_.fault().set)
             core_.first_fault = core_.last_call;
     }
@@ -103,8 +118,11 @@ void traced_firmware(abi::hal& hal, std::uint64_t core)
 {
     auto& traced = *reinterpret_cast<traced_core*>(core);
     traced_hal traced_by(hal, traced);
+    running = &traced;
     traced.entry(traced_by, traced.argument);
 }
+
+const traced_core* traced_core_running() { return running; }
 
 std::string source_of(std::uint64_t offset, const std::string& library)
 {

@@ -26,6 +26,9 @@ struct traced_core {
 /// Runs the firmware of `core` (a pointer to traced_core) behind a HAL that notes where it is called from.
 void traced_firmware(abi::hal& hal, std::uint64_t core);
 
+/// Whose firmware the host executes, or has executed last; nullptr before the first.
+const traced_core* traced_core_running();
+
 /// Machine of an ELF file, EM_NONE when `path` is none.
 unsigned machine_of(const std::string& path);
 

@@ -5,6 +5,7 @@
 #include "hw/core/host_watch.h"
 #include "platforms/config/suggest.h"
 #include "platforms/firmware_bench/call_site.h"
+#include "platforms/firmware_bench/crash_place.h"
 #include "platforms/firmware_bench/isolated.h"
 #include "platforms/workload/collective_runner.h"
 
@@ -67,7 +68,7 @@ std::string written(const run_facts& f)
 {
     json ranks = json::array();
     for (const rank_answer& r : f.ranks)
-        ranks.push_back({r.in_memory, r.announced, r.returned, r.code, r.where, r.detail, r.core, r.call_site,
+        ranks.push_back({r.in_memory, r.announced, r.returned, r.stopped, r.code, r.where, r.detail, r.core, r.call_site,
                          r.answer_site, r.fault_site, r.library});
     json counts = json::array();
     each_count([&](const std::uint64_t& n) { counts.push_back(n); }, f.counts);
@@ -88,7 +89,7 @@ run_facts facts_from(const std::string& text)
         rank_answer a;
         std::size_t k = 0;
         const auto field = [&](auto& to) { r.at(k++).get_to(to); };
-        field(a.in_memory), field(a.announced), field(a.returned), field(a.code), field(a.where), field(a.detail);
+        field(a.in_memory), field(a.announced), field(a.returned), field(a.stopped), field(a.code), field(a.where), field(a.detail);
         field(a.core), field(a.call_site), field(a.answer_site), field(a.fault_site), field(a.library);
         f.ranks.push_back(std::move(a));
     }
@@ -99,7 +100,7 @@ run_facts facts_from(const std::string& text)
 }
 
 /// What the host finds when the run has ended.
-rank_answer answer_of(const chip& c, std::uint64_t sequence, const gate_counts& counts, const traced_core& traced,
+rank_answer answer_of(chip& c, code_places& places, std::uint64_t sequence, const gate_counts& counts, const traced_core& traced,
                       const firmware_under_test& firmware)
 {
     const abi::response r = c.response();
@@ -110,13 +111,14 @@ rank_answer answer_of(const chip& c, std::uint64_t sequence, const gate_counts& 
     a.code = static_cast<std::uint32_t>(r.code);
     a.where = r.where;
     a.detail = r.detail;
-    a.core = c.core.failure().empty() ? c.core.blocked_on() : c.core.failure();
+    a.core = c.core.failure().empty() ? c.core.blocked_on() : places.with_places(c.core, c.core.failure());
     if (firmware.entry == nullptr) { // the HAL is part of the binary: where it was called from is all there is to know
         a.call_site = c.core.return_address();
         a.library = firmware.elf.empty() ? k_shipped_rv64 : firmware.elf;
         return a;
     }
-    a.call_site = traced.last_call;
+    a.stopped = !c.core.failure().empty();
+    a.call_site = a.stopped ? c.core.code_address() + 1 : traced.last_call;
     a.answer_site = traced.before_answer;
     a.fault_site = traced.first_fault;
     a.library = library_of(a.call_site);
@@ -132,7 +134,7 @@ std::uint32_t watched(const strike& s, const bench_options& options)
 }
 
 run_facts run_here(const firmware_under_test& firmware, const bench_options& options, const hostile_device* device,
-                   const strike& s)
+                   const strike& s, crash_place& crash)
 {
     // The kernel announces the end of every run; what is printed belongs to the bench.
     sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
@@ -169,6 +171,8 @@ run_facts run_here(const firmware_under_test& firmware, const bench_options& opt
         std::uint64_t start_ps = 0;
     } observer;
     collective_runner runner("host", pod, config.run, &observer);
+    if (firmware.entry != nullptr)
+        crash.watch(traced.data(), config.ranks());
     const host_watch watch(options.host_seconds / 2); // who loops is told, rather than that the run did not end
     const run_outcome outcome = runner.run();
 
@@ -187,9 +191,10 @@ run_facts run_here(const firmware_under_test& firmware, const bench_options& opt
         digest.update_u64(r.check.digest);
     }
     f.answer_digest = digest.value();
+    firmware_places places;
     const std::uint64_t sequence = f.cases + (f.completed ? 0 : 1);
     for (std::uint32_t rank = 0; rank < config.ranks(); ++rank)
-        f.ranks.push_back(answer_of(*pod.chips()[rank], sequence, gates[rank]->counts(), traced[rank], firmware));
+        f.ranks.push_back(answer_of(*pod.chips()[rank], places, sequence, gates[rank]->counts(), traced[rank], firmware));
     f.counts = gates[watched(s, options)]->counts();
     return f;
 }
@@ -197,12 +202,13 @@ run_facts run_here(const firmware_under_test& firmware, const bench_options& opt
 run_facts run_once(const firmware_under_test& firmware, const bench_options& options, const hostile_device* device,
                    const strike& s)
 {
+    crash_place crash;
     const isolated_result r =
-        run_isolated([&] { return written(run_here(firmware, options, device, s)); }, options.host_seconds);
+        run_isolated([&] { return written(run_here(firmware, options, device, s, crash)); }, options.host_seconds);
     run_facts f;
     if (r.failure.empty())
         return facts_from(r.text);
-    f.host_failure = r.failure;
+    f.host_failure = r.failure + crash.text();
     return f;
 }
 
@@ -325,6 +331,7 @@ std::string failure_text(const strike& s, const judgement& j, const run_facts& f
         text += fmt::format(" [{} {}]",
                             fault      ? "the access that failed:"
                             : answered ? "the last access before the answer:"
+                            : a.stopped ? "it is at:"
                                        : "the last call of the HAL:",
                             site);
     return text;

@@ -41,6 +41,7 @@ struct rank_answer {
     bool in_memory = false; ///< a response to the last command
     bool announced = false; ///< DONE was rung for it
     bool returned = false;  ///< its firmware has returned
+    bool stopped = false;   ///< for good, within its native firmware; call_site is the place then
     std::uint32_t code = 0; ///< abi::status_code
     std::string where;
     std::uint64_t detail = 0;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/firmware_bench/isolated.h"
 
+#include "platforms/firmware_bench/crash_place.h"
 #include "platforms/workload/interruption.h"
 #include "tlm/check.h"
 #include "tlm/stop_request.h"
@@ -33,6 +34,21 @@ void write_all(int to, const std::string& text)
         at += n;
         left -= static_cast<std::size_t>(n);
     }
+}
+
+/// A child that notes where it is (crash_place) does so, and ends by itself; every other one ends, too.
+void end_soon(pid_t child)
+{
+    constexpr useconds_t k_step_us = 10'000;
+    kill(child, k_note_and_end);
+    constexpr unsigned k_steps = 100;
+    for (unsigned steps = 0; steps < k_steps; ++steps) {
+        siginfo_t state{};
+        if (waitid(P_PID, static_cast<id_t>(child), &state, WEXITED | WNOHANG | WNOWAIT) == 0 && state.si_pid == child)
+            return;
+        usleep(k_step_us);
+    }
+    kill(child, SIGKILL);
 }
 
 } // namespace
@@ -86,7 +102,7 @@ isolated_result run_isolated(const std::function<std::string()>& work, unsigned 
             continue;
         if (ready == 0) {
             in_time = false;
-            kill(child, SIGKILL);
+            end_soon(child);
             break;
         }
         const ssize_t n = read(ends[0], buffer, sizeof buffer);

@@ -86,6 +86,20 @@ std::string place_of(const std::string& path)
     return none ? fs::absolute(path).lexically_normal().string() : place.string();
 }
 
+/// Why an output of this kind cannot go there; "" when it can.
+std::string refusal_of(const std::string& path, target_kind kind)
+{
+    if (kind == target_kind::no_fifo) {
+        const std::optional<struct stat> status = status_of(path);
+        if (status && (S_ISFIFO(status->st_mode) || S_ISSOCK(status->st_mode)))
+            return "is a FIFO or socket, and the run would wait for its reader. Remove it, or give another place.";
+    }
+    struct stat status {};
+    if (kind == target_kind::regular_file && ::lstat(path.c_str(), &status) == 0 && !is_regular(status))
+        return "is no regular file, and its writer would put one in its place. Give another name.";
+    return "";
+}
+
 std::string identity_of(const struct stat& status)
 {
     // Several outputs may go to one terminal or to /dev/null; in one file or FIFO they would destroy each other.
@@ -129,6 +143,16 @@ output_file::~output_file()
         std::fclose(file_);
     if (!temporary_.empty())
         ::unlink(temporary_.c_str());
+}
+
+std::string output_file::temporary_for(const std::string& path)
+{
+    try {
+        const std::optional<struct stat> status = status_of(path);
+        return !status || is_regular(*status) ? temporary_name(behind_links(path)) : "";
+    } catch (const user_error&) {
+        return "";
+    }
 }
 
 void output_file::write(std::string_view content)
@@ -179,12 +203,12 @@ void output_targets::add_input(int descriptor, std::string what)
         inputs_.push_back({"", std::move(what), identity_of(status)});
 }
 
-void output_targets::add_output(const std::string& path, std::string what)
+void output_targets::add_output(const std::string& path, std::string what, target_kind kind)
 {
     if (path.empty())
         return;
     const std::optional<struct stat> status = status_of(path);
-    outputs_.push_back({path, std::move(what), status ? identity_of(*status) : place_of(path)});
+    outputs_.push_back({path, std::move(what), status ? identity_of(*status) : place_of(path), kind});
 }
 
 void output_targets::check() const
@@ -202,6 +226,8 @@ void output_targets::check() const
     }
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
         const entry& e = outputs_[i];
+        if (const std::string refusal = refusal_of(e.path, e.kind); !refusal.empty())
+            complain(e, refusal);
         if (e.identity.empty())
             continue;
         for (const entry& input : inputs_)
@@ -219,6 +245,24 @@ void output_targets::check() const
     }
     if (!problems.empty())
         throw user_error(problems);
+}
+
+made_folders::made_folders(const std::string& dir)
+{
+    std::error_code none;
+    for (fs::path at = fs::absolute(dir).lexically_normal(); !at.empty() && !fs::exists(at, none); at = at.parent_path()) {
+        if (at.has_filename())
+            missing_.push_back(at.string());
+        if (at == at.parent_path())
+            break;
+    }
+}
+
+made_folders::~made_folders()
+{
+    for (const std::string& folder : missing_)
+        if (::rmdir(folder.c_str()) != 0)
+            break; // something is in it
 }
 
 void prepare_output_dir(const std::string& dir)

@@ -5,11 +5,13 @@
 //   - a regular file appears under its name when it is complete, with the permissions of the file that stood there;
 //   - a symbolic link stays; the file that it leads to is written;
 //   - what is no regular file (device, FIFO, socket) is written straight to and never replaced;
+//   - what a library writes (waves) is a regular file or new, and stands under its name from the start;
 //   - a file that the command reads, or writes by another name, is refused before anything is run.
 #pragma once
 
 #include "tlm/check.h"
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -36,6 +38,8 @@ public:
     void write(std::string_view content);
     /// Hands on what is buffered; errno of the first failure so far, 0: none.
     int flush();
+    /// What temporary() will be for this name; "" when it is written straight to, or cannot be told.
+    static std::string temporary_for(const std::string& path);
     /// The file that has the content until commit(); "" when it is written straight to.
     const std::string& temporary() const { return temporary_; }
     /// Completes the file. Throws output_lost with a remedy when something is missing in it.
@@ -49,6 +53,13 @@ private:
     int error_ = 0; ///< errno of the first failure
 };
 
+/// What an output may be.
+enum class target_kind : std::uint8_t {
+    any,
+    no_fifo,     ///< nobody may have to wait for its reader
+    regular_file ///< or nothing yet: a library writes it, which replaces links and devices
+};
+
 /// Everything that a command reads and writes, collected before it does anything.
 class output_targets {
 public:
@@ -57,7 +68,7 @@ public:
     /// The file behind an open descriptor, such as standard input; ignored when it is no regular file.
     void add_input(int descriptor, std::string what);
     /// `what` names the option: "--json", or what makes the file: "results.json of --out".
-    void add_output(const std::string& path, std::string what);
+    void add_output(const std::string& path, std::string what, target_kind kind = target_kind::any);
     /// Throws user_error with every clash and every place that is no file. Files that standard output and standard error
     /// go to count as outputs.
     void check() const;
@@ -67,6 +78,7 @@ private:
         std::string path;
         std::string what;
         std::string identity; ///< equal for two names of one file; "" when two may share it
+        target_kind kind = target_kind::any;
     };
     std::vector<entry> inputs_;
     std::vector<entry> outputs_;
@@ -74,6 +86,19 @@ private:
 
 /// Before a run: make the folder and prove that files can be written there. Throws user_error with a remedy.
 void prepare_output_dir(const std::string& dir);
+
+/// The folders that a command makes for its outputs: those that are empty go with it.
+class made_folders {
+public:
+    /// Before prepare_output_dir().
+    explicit made_folders(const std::string& dir);
+    ~made_folders();
+    made_folders(const made_folders&) = delete;
+    made_folders& operator=(const made_folders&) = delete;
+
+private:
+    std::vector<std::string> missing_; ///< innermost first
+};
 
 /// The same for a single file in a folder that is there.
 void prepare_output_file(const std::string& path);

@@ -13,11 +13,24 @@ std::string previous_name(const std::string& path)
     return (file.parent_path() / (file.stem().string() + ".previous" + file.extension().string())).string();
 }
 
-void set_aside(const std::string& path)
+earlier_files::earlier_files(const std::vector<std::string>& paths)
 {
-    std::error_code error;
-    if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path, error)))
+    for (const std::string& path : paths) {
+        std::error_code error;
+        if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(path, error)))
+            continue;
         std::filesystem::rename(path, previous_name(path), error);
+        if (!error)
+            moved_.push_back(path);
+    }
+}
+
+earlier_files::~earlier_files()
+{
+    for (const std::string& path : moved_) {
+        std::error_code error;
+        std::filesystem::rename(previous_name(path), path, error);
+    }
 }
 
 } // namespace weft

@@ -5,14 +5,25 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace weft {
 
 /// "out/results.previous.json" for "out/results.json".
 std::string previous_name(const std::string& path);
 
-/// Renames "out/results.json" to its previous_name(), in place of an older one. Only a regular file is moved, and
-/// one that cannot be moved stays.
-void set_aside(const std::string& path);
+/// Renames each file, "out/results.json", to its previous_name(), in place of an older one. Only a regular file is moved, and
+/// one that cannot be moved stays. They come back with the end of this object when the run was refused: nothing replaces them.
+class earlier_files {
+public:
+    explicit earlier_files(const std::vector<std::string>& paths);
+    ~earlier_files();
+    earlier_files(const earlier_files&) = delete;
+    earlier_files& operator=(const earlier_files&) = delete;
+    void are_replaced() { moved_.clear(); }
+
+private:
+    std::vector<std::string> moved_;
+};
 
 } // namespace weft

@@ -10,17 +10,20 @@
 
 namespace weft {
 
+std::string waves_file(const switchml_switch_config& config, std::uint32_t number, std::uint32_t pipe)
+{
+    return config.waves.empty() ? "" : config.waves + "_" + std::to_string(number) + "_" + std::to_string(pipe) + ".fst";
+}
+
 aggregation_factory aggregators(const switchml_switch_config& config, std::uint32_t number)
 {
     const aggregator_kind kind = config.aggregator;
     const std::uint32_t depth = config.chip.register_depth;
-    const std::string waves = config.waves.empty() ? "" : config.waves + "_" + std::to_string(number) + "_";
-    return [kind, depth, waves](std::uint32_t pipe) -> std::unique_ptr<aggregation_unit> {
+    return [kind, depth, config, number](std::uint32_t pipe) -> std::unique_ptr<aggregation_unit> {
         static_cast<void>(pipe);
 #ifdef WEFT_HAS_RTL
         rtl_aggregation_options options;
-        if (!waves.empty())
-            options.waves = waves + std::to_string(pipe) + ".fst";
+        options.waves = waves_file(config, number, pipe);
         if (kind == aggregator_kind::rtl)
             return std::make_unique<rtl_aggregation>(depth, options);
         if (kind == aggregator_kind::lockstep)

@@ -11,6 +11,8 @@ namespace weft {
 
 /// For switch `number` of the platform.
 aggregation_factory aggregators(const switchml_switch_config& config, std::uint32_t number);
+/// Where the waves of a pipe of switch `number` go; "" when there are none.
+std::string waves_file(const switchml_switch_config& config, std::uint32_t number, std::uint32_t pipe);
 
 /// Why this build cannot make them, as a sentence; "" when it can.
 std::string aggregator_refusal(aggregator_kind kind, const tofino_config& chip);

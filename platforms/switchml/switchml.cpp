@@ -284,6 +284,16 @@ group_layout switchml_machine::groups_of(std::uint32_t ranks_per_group) const
     return layout;
 }
 
+std::vector<std::string> switchml_machine::warnings() const
+{
+    std::vector<std::string> all;
+    for (const auto& sw : switches_)
+        for (std::uint32_t pipe = 0; pipe < k_tofino_pipes; ++pipe)
+            if (const std::string warning = sw->unit(pipe).warning(); !warning.empty())
+                all.push_back("switch.waves: " + warning);
+    return all;
+}
+
 std::string switchml_machine::network_waits() const
 {
     std::string text;

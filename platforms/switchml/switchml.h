@@ -323,6 +323,7 @@ public:
     group_layout groups_of(std::uint32_t ranks_per_group) const override;
     std::string group_name(std::uint32_t group) const override { return "job " + std::to_string(group); }
     std::string network_waits() const override;
+    std::vector<std::string> warnings() const override;
     std::vector<const stat_group*> device_stats() const override;
     std::string memory_name() const override { return "Memory"; }
     std::vector<cable_load> cables() const override;

@@ -629,6 +629,20 @@ public:
     }
     std::uint32_t ranks() const override { return config_.ranks(); }
     std::vector<std::string> input_files() const override { return {config_.worker.core.elf}; }
+    std::vector<std::string> output_files() const override
+    {
+        if (config_.tofino.waves.empty())
+            return {};
+        std::vector<std::string> all;
+        std::uint32_t switches = 1; // a tree has one a level, each below one of the level above
+        std::uint32_t of_level = 1;
+        for (std::size_t level = 0; level + 1 < config_.tree.size(); ++level)
+            switches += of_level *= config_.tree[level];
+        for (std::uint32_t number = 0; number < switches; ++number)
+            for (std::uint32_t pipe = 0; pipe < k_tofino_pipes; ++pipe)
+                all.push_back(waves_file(config_.tofino, number, pipe));
+        return all;
+    }
     std::uint64_t rv64_cores() const override
     {
         if (config_.worker.core.model != core_model::rv64)

@@ -20,11 +20,6 @@ constexpr std::uint64_t k_output_alignment = 1 << 20;
 constexpr int k_poison = 0xee;
 /// Simulated time between two looks at a running case, for the progress display and the stall check.
 constexpr std::uint64_t k_look_ps = 50'000'000;
-/// Booting takes microseconds; firmware that has not parked after this long gets its command all the same, and its time-out.
-constexpr std::uint64_t k_boot_look_ps = 1'000'000;
-constexpr unsigned k_boot_looks = 10'000;
-/// Cases begin on multiples of this: whole cycles of whatever counts nanoseconds, and the step of boot().
-constexpr std::uint64_t k_reset_grid_ps = k_boot_look_ps;
 
 /// One more run of a case that is repeated.
 void add_repeat(case_result& all, const case_result& r)
@@ -174,9 +169,8 @@ void collective_runner::add_to_digest(digest64& digest) const
 
 void collective_runner::host()
 {
-    boot();
     cases_ = collective_count(config_);
-    if (run_workload())
+    if (boot() && run_workload())
         run_training_steps();
     if (stop_if_requested())
         return; // run() tells it
@@ -184,42 +178,13 @@ void collective_runner::host()
     sc_core::sc_stop();
 }
 
-/// The first case starts as the others do: with every core booted and waiting for a command.
-void collective_runner::boot()
-{
-    for (unsigned looks = 0; looks < k_boot_looks && !all_parked() && !stop_if_requested(); ++looks)
-        sc_core::wait(sc_time_from_ps(k_boot_look_ps));
-}
-
-void collective_runner::begin_case(std::uint32_t draw)
-{
-    draw_ = draw;
-    if (config_.cases == case_start::independent && !(fresh_ && draw == 0))
-        reset_machine();
-}
-
-/// Links that have failed and what is known of them stay: tlm/reset.h.
-void collective_runner::reset_machine()
-{
-    std::uint64_t wait_ps = (k_reset_grid_ps - kernel_now_ps() % k_reset_grid_ps) % k_reset_grid_ps;
-    for (unsigned looks = 0;; ++looks) {
-        if (wait_ps != 0)
-            sc_core::wait(sc_time_from_ps(wait_ps));
-        if (machine_.settled() && (all_parked() || looks > k_boot_looks)) // firmware that polls never parks
-            break;
-        wait_ps = k_reset_grid_ps;
-    }
-    machine_.reset(draw_);
-    sequence_ = 0;
-    fresh_ = true;
-    boot();
-}
-
 /// Goes on from the checkpoint, on the chips that are there now.
-void collective_runner::restart(std::uint64_t checkpoint_ps, const std::string& lost)
+bool collective_runner::restart(std::uint64_t checkpoint_ps, const std::string& lost)
 {
-    const std::uint64_t begin_ps = kernel_now_ps();
+    std::uint64_t begin_ps = kernel_now_ps();
+    const auto does_not_count = [&] { restarts_ps_ += kernel_now_ps() - std::exchange(begin_ps, kernel_now_ps()); };
     interrupted_ = false;
+    now_.reset();
     job_restart r;
     r.at_ps = machine_.interrupted_at_ps();
     r.lost_ps = r.at_ps - std::min(checkpoint_ps, r.at_ps);
@@ -227,13 +192,16 @@ void collective_runner::restart(std::uint64_t checkpoint_ps, const std::string& 
         c->disconnect_host(); // sequence numbers begin anew
     const restart_plan plan = machine_.restart();
     sc_core::wait(sc_time_from_ps(plan.takes_ps));
-    boot();
+    does_not_count();
+    if (!boot())
+        return false;
+    does_not_count();
     fresh_ = true;
     sequence_ = 0;
-    if (draw_ != 0)
-        reset_machine();
+    if (draw_ != 0 && !reset_machine())
+        return false;
+    does_not_count();
     r.resumed_ps = kernel_now_ps();
-    restarts_ps_ += r.resumed_ps - begin_ps;
     activity_at_last_look_ = 0;
     const std::string work = r.lost_ps == 0
                                  ? "nothing was under way"
@@ -241,12 +209,7 @@ void collective_runner::restart(std::uint64_t checkpoint_ps, const std::string& 
     r.text = fmt::format("{} at {}; {}; {} by {}, and the job went on with {}.", plan.cause,
                          to_string(duration(r.at_ps)), work, plan.remedy, rounded_text(duration(r.resumed_ps)), lost);
     outcome_.restarts.push_back(std::move(r));
-}
-
-std::uint64_t collective_runner::limit_ps() const
-{
-    const std::uint64_t limit_ps = config_.time_limit.value();
-    return restarts_ps_ > k_never_ps - limit_ps ? k_never_ps : limit_ps + restarts_ps_;
+    return true;
 }
 
 bool collective_runner::run_spec(const collective_case& c, std::uint64_t chunk_bytes, case_result& result)
@@ -258,15 +221,9 @@ bool collective_runner::run_spec(const collective_case& c, std::uint64_t chunk_b
         if (!interrupted_)
             return false;
         --index_;
-        restart(checkpoint_ps, fmt::format("{} {} of {} B", name_of(c.op), name_of(c.algo), c.size_bytes));
+        if (!restart(checkpoint_ps, fmt::format("{} {} of {} B", name_of(c.op), name_of(c.algo), c.size_bytes)))
+            return false;
     }
-}
-
-bool collective_runner::all_parked() const
-{
-    return std::all_of(machine_.chips().begin(), machine_.chips().end(), [](const chip* c) {
-        return std::all_of(c->cores().begin(), c->cores().end(), [](const core_base* core) { return core->idle(); });
-    });
 }
 
 bool collective_runner::run_workload()
@@ -276,7 +233,8 @@ bool collective_runner::run_workload()
         for (const collective_case& c : spec.cases()) {
             case_result all;
             for (std::uint32_t draw = 0; draw < spec.repeats; ++draw) {
-                begin_case(draw);
+                if (!begin_case(draw))
+                    return false;
                 start_skew_ps_ = draw == 0 ? 0 : spec.start_skew.value();
                 case_result result;
                 if (!run_spec(c, spec.chunk.value(), result))
@@ -285,10 +243,12 @@ bool collective_runner::run_workload()
                     all = std::move(result);
                 else
                     add_repeat(all, result);
+                if (draw + 1 == spec.repeats)
+                    outcome_.cases.push_back(std::move(all));
                 // Credits and completions that are still on their way belong to this case, not to the next one.
-                let_it_drain();
+                if (!let_it_drain())
+                    return false;
             }
-            outcome_.cases.push_back(std::move(all));
         }
     start_skew_ps_ = 0;
     in_workload_ = false;
@@ -299,7 +259,8 @@ bool collective_runner::run_training_steps()
 {
     if (!config_.training_step)
         return true;
-    begin_case(0); // all steps together are one case
+    if (!begin_case(0)) // all steps together are one case
+        return false;
     const training_step_config& step = *config_.training_step;
     const std::uint64_t each = step.collectives() / step.steps;
     for (std::uint32_t i = 0; i < step.steps; ++i) {
@@ -311,7 +272,8 @@ bool collective_runner::run_training_steps()
         if (!run_training_step(step, *this, config_.seed + i * each, result, part)) {
             if (interrupted_) {
                 index_ = index_before;
-                restart(checkpoint_ps, fmt::format("training step {}", i));
+                if (!restart(checkpoint_ps, fmt::format("training step {}", i)))
+                    return false;
                 --i;
                 continue;
             }
@@ -320,30 +282,7 @@ bool collective_runner::run_training_steps()
         }
         outcome_.training_steps.push_back(std::move(result));
     }
-    let_it_drain();
-    return true;
-}
-
-bool collective_runner::compute(std::uint64_t time_ps)
-{
-    const std::uint64_t now_ps = kernel_now_ps();
-    if (now_ps > limit_ps() || time_ps > limit_ps() - now_ps) {
-        outcome_.failure =
-            fmt::format("compute would go on to {}, and time_limit = {} of simulated time is over before.",
-                        rounded_text(duration(now_ps + time_ps)), to_string(config_.time_limit));
-        return false;
-    }
-    const std::uint64_t interruption_ps = machine_.interrupted_at_ps();
-    sc_core::wait(sc_time_from_ps(std::min(time_ps, interruption_ps > now_ps ? interruption_ps - now_ps : 0)));
-    end_ps_ = kernel_now_ps();
-    interrupted_ = interrupted();
-    return !interrupted_;
-}
-
-void collective_runner::let_it_drain()
-{
-    while (!machine_.at_rest() && !stop_if_requested())
-        sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
+    return let_it_drain();
 }
 
 bool collective_runner::run_collective(const collective_case& asked, std::uint64_t chunk_bytes,
@@ -388,6 +327,7 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     const double traffic_expected = expected_traffic(c);
     now_ = under_way{c, start_ps, buffer_offset, input_seed, in_workload_, {}};
     now_->answer_ps.assign(machine_.chips().size(), k_never_ps);
+    begin_looking();
     post(command);
     if (interrupted()) {
         interrupted_ = true;
@@ -433,11 +373,10 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
         }
         if (!picture.empty() && kernel_now_ps() - picture_ps > 2 * config_.firmware_timeout.value())
             break; // firmware that does not keep its own time-outs
-        if (kernel_now_ps() > limit_ps()) {
-            std::string why = fmt::format(
-                "{} {} of {} B: time_limit = {} of simulated time is over, and {} of {} ranks have not answered.{}",
-                name_of(c.op), name_of(c.algo), c.size_bytes, to_string(config_.time_limit), ranks - answers_, ranks,
-                who_waits());
+        if (const std::string over = over_bound(); !over.empty()) {
+            std::string why =
+                fmt::format("{} {} of {} B: {}, and {} of {} ranks have not answered.{}", name_of(c.op),
+                            name_of(c.algo), c.size_bytes, over, ranks - answers_, ranks, who_waits());
             if (const std::string down = describe_link_failures(machine_, start_ps); !down.empty())
                 why += "\n" + down;
             note_failure(c, start_ps, std::move(why));
@@ -521,8 +460,7 @@ void collective_runner::note_stop()
     std::string why = fmt::format("interrupted by {} at {} of simulated time", name,
                                   rounded_text(duration(kernel_now_ps())));
     if (!now_) {
-        end_ps_ = kernel_now_ps();
-        outcome_.failure = why + ", between two collectives.";
+        fail_between_collectives(why);
         return;
     }
     const collective_case& c = now_->what;

@@ -12,7 +12,8 @@
 // A stop request (tlm/stop_request.h) ends the run where it is: what has completed counts, and where every rank is is told.
 //
 // Nothing hangs: when nothing can move any more (no timeline event, every core asleep), the picture of who waits for what is
-// taken at once; the firmware's own time-outs then tell which neighbour and step. The run ends there, as failed.
+// taken at once; the firmware's own time-outs then tell which neighbour and step. The run ends there, as failed. Whatever
+// the host waits for, time_limit bounds it, and the CPU time of host_watch bounds it while no data moves.
 #pragma once
 
 #include "platforms/workload/collective_data.h"
@@ -88,17 +89,27 @@ private:
     bool run_training_steps();
     bool run_spec(const collective_case& c, std::uint64_t chunk_bytes, case_result& result);
     bool interrupted() const { return kernel_now_ps() >= machine_.interrupted_at_ps(); }
-    void restart(std::uint64_t checkpoint_ps, const std::string& lost);
+    /// What the host waits for while no collective is under way.
+    enum class host_wait : std::uint8_t { nothing, boot, rest, compute };
+    // These come back with false when the run ends: failure() is set, or a stop was requested.
+    bool restart(std::uint64_t checkpoint_ps, const std::string& lost);
+    bool boot();
+    bool begin_case(std::uint32_t draw);
+    bool reset_machine();
+    bool let_it_drain();
+    bool may_wait_on();
     /// Restarts take minutes where collectives take microseconds: time_limit bounds the work alone.
     std::uint64_t limit_ps() const;
-    void boot();
-    void begin_case(std::uint32_t draw);
-    void reset_machine();
+    void begin_looking();
+    void begin_rest();
+    /// "time_limit = 1 ms of simulated time is over"; "" while the host may wait on.
+    std::string over_bound();
+    std::uint64_t work_so_far() const;
+    void fail_between_collectives(const std::string& why);
     void post(const abi::command& command);
     bool run_collective(const collective_case& c, std::uint64_t chunk_bytes, std::uint64_t buffer_offset,
                         std::uint64_t input_seed, case_result& result) override;
     bool compute(std::uint64_t time_ps) override;
-    void let_it_drain();
     group_layout layout_of(const collective_case& c) const;
     void fill_inputs(const collective_case& c, const rank_groups& groups, std::uint64_t buffer_offset,
                      std::uint64_t input_seed);
@@ -106,7 +117,8 @@ private:
                         std::uint64_t input_seed);
     memory_reader reader_of(const collective_case& c, std::uint64_t buffer_offset);
     void on_done(std::uint32_t rank, std::uint32_t sequence) override;
-    bool all_parked() const;
+    std::size_t parked_ranks() const;
+    bool all_parked() const { return parked_ranks() == machine_.chips().size(); }
     bool stalled();
     bool spins() const;
     std::string who_waits() const;
@@ -142,6 +154,12 @@ private:
     std::optional<under_way> now_;
     bool done_ = false;        ///< host() has ended by itself
     bool in_workload_ = false; ///< host() is at `workload`
+    host_wait waits_ = host_wait::nothing;
+    std::uint64_t rest_began_ps_ = 0;
+    std::size_t most_parked_ = 0;           ///< ranks, since the boot began
+    std::uint64_t work_at_last_look_ = 0;   ///< work_so_far()
+    std::uint64_t last_work_ps_ = 0;        ///< first look that saw this work
+    double cpu_seconds_at_last_work_ = 0;
     std::uint64_t output_offset_ = 0;
     std::uint32_t sequence_ = 0;
     std::uint32_t answers_ = 0;

@@ -25,6 +25,7 @@ char doomed_files[k_most_files][k_longest_path];
 volatile std::sig_atomic_t doomed_count = 0;
 volatile std::sig_atomic_t has_begun = 0;
 volatile std::sig_atomic_t last_signal = 0;
+const char* answer = "";
 timespec last_signal_at{};
 struct sigaction former[std::size(k_signals)];
 
@@ -55,7 +56,9 @@ void on_signal(int number)
     if (has_begun != 0 && repeated && stop_signal != 0)
         return;
     if (has_begun != 0 && stop_signal.compare_exchange_strong(none, number)) {
-        say("\nweft: stops and saves what is finished; once more ends it at once.\n");
+        say("\nweft: ");
+        say(answer);
+        say("; once more ends it at once.\n");
         return;
     }
     for (int i = 0; i < doomed_count; ++i)
@@ -77,8 +80,8 @@ interruption::interruption()
         action.sa_flags = SA_RESTART | SA_ONSTACK; // threads of cores have small stacks
         sigemptyset(&action.sa_mask);
         sigaction(k_signals[i], &action, &former[i]);
-        if (k_signals[i] == SIGHUP && former[i].sa_handler == SIG_IGN)
-            sigaction(SIGHUP, &former[i], nullptr); // nohup
+        if (former[i].sa_handler == SIG_IGN)
+            sigaction(k_signals[i], &former[i], nullptr);
     }
 }
 
@@ -96,12 +99,19 @@ void interruption::remove_at_once(const std::string& path)
     doomed_count = doomed_count + 1;
 }
 
-void interruption::begin() { has_begun = 1; }
+void interruption::begin(const char* what_it_does)
+{
+    answer = what_it_does;
+    has_begun = 1;
+}
 
 void interruption::end_with_parent(int parent)
 {
-    for (const int number : k_signals)
-        std::signal(number, SIG_DFL);
+    for (const int number : k_signals) {
+        struct sigaction now {};
+        if (sigaction(number, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
+            std::signal(number, SIG_DFL);
+    }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) // it has ended before that
         _exit(1);

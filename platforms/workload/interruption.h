@@ -3,7 +3,7 @@
 //
 // What Ctrl-C (SIGINT), SIGTERM and SIGHUP do to a command. The first asks the simulation to stop (tlm/stop_request.h), so
 // that what is finished can be told and saved; the second ends the process at once. Before begin(), while there is nothing to
-// save yet, the first one does.
+// save yet, the first one does. A signal that the caller ignores (nohup, a shell's `trap '' INT`) stays ignored.
 #pragma once
 
 #include <exception>
@@ -21,10 +21,10 @@ public:
 
     /// A file that must not stay when the process is ended at once. Before begin().
     void remove_at_once(const std::string& path);
-    /// From now on the first signal is a request.
-    void begin();
+    /// From now on the first signal is a request. `what_it_does`, for the user: "stops and saves what is finished"; static.
+    void begin(const char* what_it_does);
 
-    /// In a child after fork(): signals end it, and it ends with its parent.
+    /// In a child after fork(): signals that are not ignored end it, and it ends with its parent.
     static void end_with_parent(int parent);
 };
 

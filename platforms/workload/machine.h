@@ -124,6 +124,8 @@ public:
     virtual std::uint32_t ranks() const = 0;
     /// Files that the configuration names and that are read; entries may be empty. No output may overwrite them.
     virtual std::vector<std::string> input_files() const = 0;
+    /// Files that the machine itself writes when it runs. Its writers replace what is no regular file.
+    virtual std::vector<std::string> output_files() const { return {}; }
     /// Cores that execute RISC-V binaries, 0 when they are native: each takes address space of the host.
     virtual std::uint64_t rv64_cores() const = 0;
     /// What `weft check` prints: shape, rates, buffers against round trips.

@@ -8,7 +8,13 @@
 #include "Vaggregation_pipe___024root.h"
 #include <verilated_fst_c.h>
 
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 
 namespace weft {
 
@@ -17,6 +23,31 @@ namespace {
 constexpr int k_levels_of_waves = 8; // of the module hierarchy
 constexpr int k_most_errors = 1 << 30;
 constexpr std::uint64_t k_high_time_ps = 400; // about half a clock at 1.22 GHz
+
+/// Of one file; assumed: more than a viewer opens.
+constexpr std::uint64_t k_most_bytes = 1 << 30;
+/// That the disk of the file, and that of temporary files, must have: the writer hands on blocks of 128 MiB (fstapi.c,
+/// FST_BREAK_SIZE), compressed; temporary files hold the values of all signals once.
+constexpr std::uint64_t k_least_free_bytes = 256 << 20;
+constexpr std::uint64_t k_least_temporary_bytes = 16 << 20;
+constexpr std::uint32_t k_clocks_between_looks = 1 << 12; // some milliseconds of the host
+
+std::uint64_t free_bytes(const std::string& folder)
+{
+    struct statvfs disk {};
+    return ::statvfs(folder.c_str(), &disk) != 0 ? ~std::uint64_t{0} : std::uint64_t{disk.f_bavail} * disk.f_frsize;
+}
+
+std::string space_problem(const std::string& file)
+{
+    const std::string parent = std::filesystem::path(file).parent_path().string();
+    for (const auto& [folder, least] : {std::pair{parent.empty() ? std::string(".") : parent, k_least_free_bytes},
+                                        std::pair{std::string(P_tmpdir), k_least_temporary_bytes}})
+        if (free_bytes(folder) < least)
+            return "the disk of " + folder + " has less than " + std::to_string(least >> 20) +
+                   " MiB left, which the writer of waves needs";
+    return "";
+}
 
 using value_memory = VlUnpacked<QData, k_pipe_depth>;
 
@@ -69,17 +100,38 @@ aggregation_pins::~aggregation_pins()
     Verilated::threadContextp(Verilated::defaultContextp());
 }
 
-bool aggregation_pins::open_waves(const std::string& file)
+/// The writer maps temporary files into memory: where a disk has no room for them, the process ends with a bus error.
+std::string aggregation_pins::open_waves(const std::string& file)
 {
+    if (std::string problem = space_problem(file); !problem.empty())
+        return problem;
+    waves_file_ = file;
+    clocks_to_look_ = k_clocks_between_looks;
     model_->waves = std::make_unique<VerilatedFstC>();
     model_->waves->set_time_unit("1ps");
     model_->waves->set_time_resolution("1ps");
     model_->top.trace(model_->waves.get(), k_levels_of_waves);
     model_->waves->open(file.c_str());
     if (model_->waves->isOpen())
-        return true;
+        return "";
     model_->waves.reset();
-    return false;
+    return "its folder does not exist or is not writable";
+}
+
+void aggregation_pins::look_at_space(std::uint64_t time_ps)
+{
+    if (--clocks_to_look_ != 0)
+        return;
+    clocks_to_look_ = k_clocks_between_looks;
+    struct stat status {};
+    const bool too_long = ::stat(waves_file_.c_str(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) > k_most_bytes;
+    const std::string problem =
+        too_long ? "it has reached " + std::to_string(k_most_bytes >> 20) + " MiB" : space_problem(waves_file_);
+    if (problem.empty())
+        return;
+    model_->waves->close();
+    model_->waves.reset();
+    waves_cut_ = waves_file_ + " ends at " + std::to_string(time_ps / 1'000'000) + " us of simulated time: " + problem + ".";
 }
 
 void aggregation_pins::drive_and_rise()
@@ -140,6 +192,8 @@ void aggregation_pins::clock(std::uint64_t time_ps)
     model_->top.eval();
     if (model_->waves)
         model_->waves->dump(time_ps + k_high_time_ps);
+    if (model_->waves)
+        look_at_space(time_ps);
 }
 
 void aggregation_pins::clock_without_waves()

@@ -67,8 +67,10 @@ public:
     /// The same without waves: for reset and clearing, which happen between two instants.
     void clock_without_waves();
 
-    /// Writes an FST file from now on. False: the file cannot be written.
-    bool open_waves(const std::string& file);
+    /// Writes an FST file from now on, up to a bound of size and while its disk has room. Why it cannot be written; "": it can.
+    std::string open_waves(const std::string& file);
+    /// Why and when the file has ended before the simulation; "" when it has not.
+    const std::string& waves_cut() const { return waves_cut_; }
 
     /// Assertions that failed so far; their texts went to stdout.
     int failed_assertions() const;
@@ -84,8 +86,12 @@ private:
     struct verilated;
     void drive_and_rise();
     void sample();
+    void look_at_space(std::uint64_t time_ps);
 
     std::unique_ptr<verilated> model_;
+    std::string waves_file_;
+    std::string waves_cut_;
+    std::uint32_t clocks_to_look_ = 0;
 };
 
 } // namespace weft

@@ -45,9 +45,10 @@ rtl_aggregation::rtl_aggregation(std::uint32_t register_depth, const rtl_aggrega
         throw bug(k_module, 0,
                   "register_depth is " + std::to_string(register_depth) + "; the Verilog has " +
                       std::to_string(k_pipe_depth));
-    if (!options.waves.empty() && !pins_.open_waves(options.waves))
-        throw user_error("the waves of the aggregation pipe cannot be written to '" + options.waves +
-                         "'. Name a file in a folder that exists and is writable.");
+    if (!options.waves.empty())
+        if (const std::string problem = pins_.open_waves(options.waves); !problem.empty())
+            throw user_error("the waves of the aggregation pipe cannot be written to '" + options.waves + "': " + problem +
+                             ". Name a file elsewhere.");
     pins_.in.reset = true;
     for (std::uint32_t i = 0; i < k_reset_clocks; ++i)
         pins_.clock_without_waves();

@@ -39,6 +39,7 @@ public:
     void clear() override;
     std::string describe_slot(std::uint16_t slot) const override;
     std::uint32_t register_depth() const override { return register_depth_; }
+    std::string warning() const override { return pins_.waves_cut(); }
 
     aggregation_slot_state slot_state(std::uint16_t slot) const;
 
@@ -81,6 +82,7 @@ public:
     void clear() override;
     std::string describe_slot(std::uint16_t slot) const override; ///< of both
     std::uint32_t register_depth() const override { return model_.register_depth(); }
+    std::string warning() const override { return rtl_.warning(); }
 
     /// Throws `bug` when the registers of any slot differ.
     void compare_registers(std::uint64_t now_ps);

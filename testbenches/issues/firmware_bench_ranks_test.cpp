@@ -8,6 +8,7 @@
 #include "platforms/firmware_bench/firmware_bench.h"
 
 #include <catch2/catch.hpp>
+#include <dlfcn.h>
 
 using namespace weft;
 
@@ -46,6 +47,19 @@ void storms(const firmware_under_test& firmware, std::uint32_t rows, std::uint32
         options.most_runs = runs;
         must_pass(firmware, options);
     }
+}
+
+/// What the healthy run of the broken firmware is told.
+std::string failure_of_broken(std::uint32_t rows, std::uint32_t cols, unsigned host_seconds)
+{
+    void* const library = ::dlopen(WEFT_BROKEN_FIRMWARE, RTLD_NOW | RTLD_LOCAL);
+    REQUIRE(library != nullptr);
+    const firmware_under_test firmware{"broken", reinterpret_cast<firmware_entry>(::dlsym(library, "weft_firmware_entry"))};
+    bench_options options = at(rows, cols, 0);
+    options.host_seconds = host_seconds;
+    const bench_report report = run_firmware_bench(firmware, options);
+    REQUIRE(report.devices.size() == 1);
+    return report.devices.front().first_failure;
 }
 
 } // namespace
@@ -91,4 +105,27 @@ TEST_CASE("every hostile device in turn at the ranks of 4x4")
         options.most_runs = 8;
         must_pass(k_native, options);
     }
+}
+
+TEST_CASE("a firmware test of a library that loops names rank and function and line")
+{
+    for (const unsigned host_seconds : {1u, 6u}) { // ended from outside, which leaves no half second of CPU; by its own bound
+        const std::string failure = failure_of_broken(2, 2, host_seconds);
+        INFO(failure);
+        if (host_seconds == 1)
+            CHECK(failure.find("the run did not end in 1 s of host time, rank 2 at ") == 0);
+        CHECK(failure.find("rank 2 ") != std::string::npos); // of a busy host also from outside
+        CHECK(failure.find("broken_firmware/broken.cpp:1") != std::string::npos);
+        CHECK(failure.find("spin") != std::string::npos);
+    }
+}
+
+TEST_CASE("a firmware test of a library that crashes names rank and function and line")
+{
+    const std::string failure = failure_of_broken(2, 3, 30);
+    INFO(failure);
+    CHECK(failure.find("the run crashed with signal 11, rank 2 at ") == 0);
+    CHECK(failure.find("broken_firmware/broken.cpp:18, ") != std::string::npos);
+    CHECK(failure.find("write_to; the last call of the HAL: ") != std::string::npos);
+    CHECK(failure.find("weft_firmware_entry") != std::string::npos);
 }

@@ -62,6 +62,13 @@ constexpr const char* k_endless = "platform: tpu_pod\nname: endless\nfirmware_ti
                                   "chip: {core: {model: rv64, elf: " WEFT_RV64_PROGRAMS "/test_endless.elf}}\n"
                                   "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB]}]\n";
 
+/// issues/rv64/loops.cpp; the number of ranks says which loop. Its cores are fast, so that little simulated time passes.
+constexpr const char* k_loops =
+    "platform: tpu_pod\nname: loops\ndata: off\nfirmware_timeout: 10 s\n"
+    "chip: {core: {model: rv64, cpi: 0.01, clock: 100 GHz, elf: " WEFT_RV64_PROGRAMS "/test_loops.elf}}\n"
+    "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB]}]\n";
+constexpr const char* k_boot_loop = "mesh={rows: 2, cols: 5}";
+
 /// How many ranks the picture of the cores tells.
 unsigned ranks_told(const std::string& text)
 {
@@ -133,6 +140,124 @@ TEST_CASE("rv64 firmware that polls for ever ends after its bound with rank and 
     CHECK(has(weft.err(), "the core of rank 1 executes; its last access read DMA.HEAD(3)"));
     CHECK(has(weft.err(), "issues/rv64/endless.cpp:"));
     CHECK(has(weft.err(), "poll_for_ever"));
+}
+
+TEST_CASE("rv64 firmware that rings a doorbell for ever is stopped and named although the machine has events")
+{
+    if (!has_engine())
+        return;
+    started_program weft;
+    weft.write("loops.yaml", k_loops);
+    CHECK(weft.run({"run", "loops.yaml", "--set", "mesh={rows: 2, cols: 4}", "--host-timeout", "1", "--out", "out"}) == 1);
+    INFO(weft.err());
+    CHECK(has(weft.err(), "all_reduce ring_1d of 4096 B: firmware loops: for 2 s of host CPU time (twice --host-timeout), from "));
+    CHECK(has(weft.err(), "no packet and no byte of a DMA or NIC has moved, and 8 of 8 ranks have not answered."));
+    CHECK((has(weft.err(), "the core of rank 1 executes; its last access read DMA.HEAD(0) [pc 0x") ||
+           has(weft.err(), "the core of rank 1 executes; its last access wrote DMA.TAIL(0) [pc 0x")));
+    CHECK(has(weft.err(), "issues/rv64/loops.cpp:"));
+    CHECK(has(weft.err(), "ring_the_doorbell"));
+    CHECK(ranks_told(weft.err()) == 8);
+}
+
+TEST_CASE("rv64 firmware that polls with a long firmware_timeout is stopped by host time")
+{
+    if (!has_engine())
+        return;
+    started_program weft;
+    weft.write("endless.yaml", k_endless); // firmware_timeout: 10 s
+    CHECK(weft.run({"run", "endless.yaml", "--set", "mesh={rows: 2, cols: 4}", "--host-timeout", "1", "--out", "out"}) ==
+          1);
+    INFO(weft.err());
+    CHECK(has(weft.err(), "firmware loops: for 2 s of host CPU time"));
+    CHECK(has(weft.err(), "the core of rank 1 executes; its last access read DMA.HEAD(3)"));
+    CHECK(has(weft.err(), "poll_for_ever"));
+}
+
+TEST_CASE("of several rv64 cores that loop without an access the first ends the run")
+{
+    if (!has_engine())
+        return;
+    started_program weft;
+    weft.write("loops.yaml", k_loops);
+    CHECK(weft.run({"run", "loops.yaml", "--set", "mesh={rows: 2, cols: 9}", "--host-timeout", "1", "--out", "out"}) == 1);
+    INFO(weft.err());
+    // Ranks 1 to 3 loop in turns: all are near the bound when the first one is stopped, and then no other may run on.
+    const std::string stopped = "the firmware has executed for ";
+    const std::size_t first = weft.err().find(stopped);
+    REQUIRE(first != std::string::npos);
+    CHECK(weft.err().find(stopped, first + 1) == std::string::npos);
+}
+
+TEST_CASE("a console that is written for ever makes a log of bounded size that says where it is cut")
+{
+    if (!has_engine())
+        return;
+    started_program weft;
+    weft.write("loops.yaml", k_loops);
+    CHECK(weft.run({"run", "loops.yaml", "--set", "mesh={rows: 2, cols: 8}", "--host-timeout", "3", "--out", "out"}) == 1);
+    INFO(weft.err());
+    INFO(weft.out());
+    CHECK(has(weft.err(), "print_for_ever"));
+    CHECK(std::filesystem::file_size(weft / "out/firmware.log") < (65 << 20));
+    const std::string log = text_of(weft / "out/firmware.log");
+    const std::string end = log.substr(log.size() - 100);
+    CHECK(has(end, "\ncut here, at 64 MiB: "));
+    CHECK(has(end, " more lines were not written\n"));
+    CHECK(has(weft.out(), "cut here, at 64 MiB: "));
+}
+
+TEST_CASE("firmware that loops after its answer is stopped and the answer kept")
+{
+    if (!has_engine())
+        return;
+    started_program weft;
+    weft.write("loops.yaml", k_loops);
+    CHECK(weft.run({"run", "loops.yaml", "--set", "mesh={rows: 2, cols: 7}", "--set", "workload.0.sizes=[4 KiB, 8 KiB]",
+                    "--host-timeout", "1", "--out", "out"}) == 1);
+    INFO(weft.err());
+    CHECK(has(weft.err(), "firmware loops: for 2 s of host CPU time"));
+    CHECK(has(weft.err(), "after a collective that every rank has answered, and the machine has not come to rest."));
+    CHECK(has(weft.err(), "the core of rank 1 executes"));
+    CHECK(has(weft.err(), "watch_the_clock"));
+    CHECK(weft.results().at("results").size() == 1);
+}
+
+TEST_CASE("ranks that loop while they boot are named by host time and time_limit and interruption")
+{
+    if (!has_engine())
+        return;
+    const auto told = [](started_program& weft, const std::string& why) {
+        INFO(weft.err());
+        CHECK(has(weft.err(), why));
+        CHECK(has(weft.err(), ", while ranks boot: 1 of 10 do not wait for a command yet."));
+        CHECK(has(weft.err(), "the core of rank 1 executes"));
+        CHECK(has(weft.err(), "watch_the_clock"));
+        CHECK(has(weft.err(), "the cores of 9 ranks (0, 2 to 9): each waits for a command"));
+        CHECK_FALSE(has(weft.err(), "between two collectives"));
+    };
+    {
+        started_program weft;
+        weft.write("loops.yaml", k_loops);
+        CHECK(weft.run({"run", "loops.yaml", "--set", k_boot_loop, "--host-timeout", "1", "--out", "out"}) == 1);
+        told(weft, "the run failed: firmware loops: for 2 s of host CPU time");
+    }
+    {
+        started_program weft;
+        weft.write("loops.yaml", k_loops);
+        CHECK(weft.run({"run", "loops.yaml", "--set", k_boot_loop, "--set", "time_limit=2 us", "--out", "out"}) == 1);
+        told(weft, "the run failed: time_limit = 2 us of simulated time is over");
+    }
+    {
+        started_program weft;
+        weft.write("loops.yaml", k_loops);
+        weft.write("out/results.json", "{}\n");
+        weft.start({"run", "loops.yaml", "--set", k_boot_loop, "--host-timeout", "0", "--out", "out"});
+        weft.until([&] { return weft.exists("out/results.previous.json"); });
+        weft.let_work(0.5);
+        weft.signal(SIGTERM);
+        CHECK(weft.finish() == 143);
+        told(weft, "the run was interrupted by SIGTERM at ");
+    }
 }
 
 TEST_CASE("an endless loop can be interrupted although its bound is off")

@@ -5,6 +5,7 @@
 #include "testbenches/issues/started_program.h"
 
 #include <sys/prctl.h>
+#include <sys/stat.h>
 
 using namespace weft::testing;
 using nlohmann::json;
@@ -75,6 +76,53 @@ TEST_CASE("SIGTERM saves what is finished and says where every rank is")
     check_interrupted(weft, "SIGTERM");
 }
 
+TEST_CASE("the same signal again within a second is the same request")
+{
+    started_program weft;
+    start_long(weft);
+    // A terminal that closes sends SIGHUP twice.
+    weft.signal(SIGHUP);
+    weft.until([&] { return has(weft.err(), "stops and saves"); });
+    weft.signal(SIGHUP);
+    CHECK(weft.finish() == 128 + SIGHUP);
+    INFO(weft.err());
+    CHECK_FALSE(has(weft.err(), "ended at once"));
+    CHECK(weft.results().at("results").size() == 1);
+}
+
+TEST_CASE("the same signal again after a second ends the program at once")
+{
+    started_program weft;
+    weft.write("long.yaml", k_long);
+    weft.write("out/results.json", "{}\n");
+    weft.start({"run", "long.yaml", "--out", "out", "--json", "pipe"});
+    weft.until([&] { return weft.exists("out/results.previous.json"); });
+    weft.let_work(0.3);
+    ::mkfifo((weft / "pipe").c_str(), 0600); // it will wait for a reader
+    weft.signal(SIGINT);
+    weft.until([&] { return has(weft.err(), "stops and saves"); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(1300));
+    weft.signal(SIGINT);
+    CHECK(weft.finish() == 130);
+    INFO(weft.err());
+    CHECK(has(weft.err(), "ended at once"));
+}
+
+TEST_CASE("a signal that the caller ignores stays ignored")
+{
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        started_program weft;
+        std::signal(signal, SIG_IGN); // which the program inherits
+        start_long(weft);
+        std::signal(signal, SIG_DFL);
+        weft.signal(signal);
+        weft.let_work(0.5);
+        CHECK_FALSE(has(weft.err(), "stops"));
+        weft.signal(signal == SIGTERM ? SIGINT : SIGTERM);
+        CHECK(weft.finish() == (signal == SIGTERM ? 130 : 143));
+    }
+}
+
 TEST_CASE("a second signal ends the program at once")
 {
     started_program weft;
@@ -104,6 +152,7 @@ TEST_CASE("an interrupted firmware test prints the devices that are done and lea
         INFO(weft.err());
         CHECK(code == (signal == SIGINT ? 130 : 1000 + SIGKILL));
         CHECK((signal != SIGINT || has(weft.err(), "interrupted")));
+        CHECK_FALSE(has(weft.err(), "saves")); // no file is written
         CHECK_FALSE(weft.exists("report.json"));
         int status = 0;
         pid_t orphan = 0;
