@@ -103,6 +103,27 @@ struct sender {
         return static_cast<std::uint32_t>((range.count + chunk_elements - 1) / chunk_elements);
     }
 
+    /// What a program sends to another one on its own machine: over the wire and back, into `room` bytes at `scratch`.
+    abi::status send_to_itself(abi::element_range range, std::uint32_t semaphore, std::uint64_t scratch, std::uint64_t room)
+    {
+        x.peer = x.context.table.rank;
+        const std::uint64_t bytes = range.count * element_bytes;
+        for (std::uint64_t done = 0; done < bytes; done += room) {
+            abi::dma_descriptor d;
+            d.source_offset = x.command.buffer_offset + range.first * element_bytes + done;
+            d.destination_offset = scratch;
+            d.bytes = bytes - done < room ? bytes - done : room;
+            d.destination_rank = x.peer;
+            d.by_fabric = 1;
+            d.remote_semaphore = bytes - done > room ? abi::k_no_semaphore : semaphore;
+            d.tag = x.step;
+            if (abi::status s = x.post(next_queue % x.dma.queues(), d); !s.ok())
+                return s;
+        }
+        ++next_queue;
+        return {};
+    }
+
     /// Buffers are symmetric: the same elements lie at the same offset on every rank.
     abi::status send(abi::element_range range, std::uint32_t rank, std::uint32_t semaphore, bool adds)
     {

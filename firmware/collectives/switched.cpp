@@ -12,14 +12,19 @@
 // parameter_server. Shard j of S is summed by server j: on rank j itself, S = n (command.root == 0), or on a machine of its own:
 // the last S = command.root ranks are servers, the others work. Every worker sends every server its shard, added on arrival;
 // every server sends every worker the sum. It goes chunk by chunk, as the packets of SwitchML do: chunk t of all shards counts on
-// semaphores t mod W, and a worker sends chunk t + W when it has all sums of chunk t, so a count belongs to one chunk. Colocated 2|U|(n-1)/n sent and received by each; else 2|U| in all by a worker.
+// semaphores t mod W, and a worker sends chunk t + W when it has all sums of chunk t, so a count belongs to one chunk. Colocated 2|U|(n-1)/n sent and
+// received by each where one program is both, 2|U| where two programs meet through the NIC; else 2|U| in all by a worker.
 //   Where table.packet_cores says so, cores make, take and sum the packets, as the program over DPDK does that SwitchML was compared
 // with (Sapio et al., NSDI 2021, section 6.1: 256 elements a packet, servers of eight cores): the DMA engine still moves the data,
-// this core is charged what one of those cores does meanwhile. A rank's own shard costs its cores the same; it does not cross the network.
+// this core is charged what one of those cores does meanwhile. Worker and server on one machine are two programs: the rank's own
+// shard costs its cores the same and goes through the NIC both ways, so that each sends and receives 2|U|: "the effective bandwidth
+// per node is halved" (footnote 4). Its sum is in place already, so these messages end in the send buffers of SwitchML, which
+// nobody uses meanwhile.
 //   What is in the buffer of a server of its own is added too: the host clears it. It keeps its shard of the result.
 //   Additions may arrive as soon as all have entered: the barrier of all_to_all.
 #include "firmware/collectives/collectives.h"
 #include "firmware/collectives/exchange.h"
+#include "firmware/switchml/switchml_job.h"
 #include "hw/abi/nic.h"
 
 namespace weft::firmware {
@@ -118,21 +123,21 @@ private:
     {
         return k_packet_elements / costs::k_switchml_elements * of_eight;
     }
-    /// `work` instructions and `copies` of its elements for each packet, `times` over; one that is sent needs an entry of the NIC.
-    void charge(abi::element_range piece, std::uint32_t times, std::uint32_t work, std::uint32_t copies, bool sends)
+    /// `work` instructions and `accesses` to its elements for each packet, `times` over; one that is sent needs an entry of the NIC.
+    void charge(abi::element_range piece, std::uint32_t times, std::uint32_t work, std::uint32_t accesses, bool sends)
     {
         if (cores_ == 0 || piece.count == 0)
             return;
         const std::uint64_t packets = (piece.count + k_packet_elements - 1) / k_packet_elements * times;
-        const auto own = static_cast<std::uint32_t>((packets + cores_ - 1) / cores_);
+        const std::uint64_t own = (packets + cores_ - 1) / cores_;
         constexpr std::uint64_t k_most = 1u << 31; // of one call
-        for (std::uint64_t left = std::uint64_t{own} * (work + costs::k_switchml_turn / k_packets_at_a_time); left != 0;) {
+        for (std::uint64_t left = own * (work + costs::k_switchml_turn / k_packets_at_a_time); left != 0;) {
             const std::uint64_t now = left < k_most ? left : k_most;
             x_.hal.compute(static_cast<std::uint32_t>(now));
             left -= now;
         }
         const std::uint64_t somewhere = x_.context.table.hbm_base + x_.command.buffer_offset;
-        x_.hal.charge_copies(somewhere, k_packet_bytes, own * copies); // the headers of a frame, 68 B, do not count
+        x_.hal.charge_streams(somewhere, k_packet_bytes, own * accesses); // the headers of a frame, 68 B, do not count
         if (sends)
             x_.hal.charge_copies(somewhere, abi::k_nic_send_entry_bytes, own);
     }
@@ -153,8 +158,17 @@ struct server_job {
           // The first shard is the longest.
           rounds(out.chunks(shard(first_server))),
           // A server on a worker's machine has as many cores again; this core stands for one of either in turn.
-          cores(e, e.context.table.packet_cores * (dedicated != 0 ? 1 : 2))
+          cores(e, e.context.table.packet_cores * (dedicated != 0 ? 1 : 2)),
+          two_programs(dedicated == 0 && e.context.table.packet_cores != 0 && present(e.context.job))
     {
+    }
+
+    /// Between worker and server of one machine.
+    abi::status send_to_itself(abi::element_range piece, std::uint32_t semaphore)
+    {
+        const abi::switchml::table& job = x.context.job;
+        return out.send_to_itself(piece, semaphore, job.nic_area - x.context.table.hbm_base + nic_ring_bytes(job),
+                                  job.cores * core_area_bytes(job));
     }
 
     abi::element_range shard(std::uint32_t server) const
@@ -171,12 +185,12 @@ struct server_job {
         const std::uint64_t left = all.count - first;
         return {all.first + first, left < out.chunk_elements ? left : out.chunk_elements};
     }
-    /// Other ranks whose servers have something in this round.
+    /// Servers that have something in this round, without that on the rank itself if it gets nothing through the NIC.
     std::uint32_t busy_servers(std::uint32_t round) const
     {
         std::uint32_t busy = 0;
         for (std::uint32_t s = first_server; s < first_server + servers; ++s)
-            busy += s != rank && piece(s, round).count != 0 ? 1 : 0;
+            busy += (s != rank || two_programs) && piece(s, round).count != 0 ? 1 : 0;
         return busy;
     }
 
@@ -190,10 +204,12 @@ struct server_job {
         for (std::uint32_t i = 1; i <= servers; ++i) {
             const std::uint32_t server = first_server + (rank + i) % servers;
             cores.send(piece(server, round));
-            if (server == rank)
+            if (server == rank && !two_programs)
                 continue;
             const std::uint32_t semaphore = k_sem_to_server + round % k_server_window;
-            if (abi::status s = out.send(piece(server, round), server, semaphore, true); !s.ok())
+            if (abi::status s = server == rank ? send_to_itself(piece(server, round), semaphore)
+                                               : out.send(piece(server, round), server, semaphore, true);
+                !s.ok())
                 return s;
         }
         return {};
@@ -214,7 +230,7 @@ struct server_job {
         const abi::element_range mine = piece(rank, round);
         if (mine.count == 0)
             return {};
-        const std::uint32_t others = workers - (dedicated != 0 ? 0 : 1);
+        const std::uint32_t others = workers - (dedicated != 0 || two_programs ? 0 : 1);
         x.context.expected[k_sem_to_server + round % k_server_window] += others;
         x.peer = x.context.table.ranks; // whoever is late is not known by one counter
         if (abi::status s = x.wait_expected(k_sem_to_server + round % k_server_window); !s.ok())
@@ -224,9 +240,10 @@ struct server_job {
         for (std::uint32_t i = 1; i <= workers; ++i) {
             const std::uint32_t worker = (rank + i) % workers;
             const std::uint32_t semaphore = k_sem_from_server + round % k_server_window;
-            if (worker == rank)
+            if (worker == rank && !two_programs)
                 continue;
-            if (abi::status s = out.send(mine, worker, semaphore, false); !s.ok())
+            if (abi::status s = worker == rank ? send_to_itself(mine, semaphore) : out.send(mine, worker, semaphore, false);
+                !s.ok())
                 return s;
         }
         return {};
@@ -264,6 +281,7 @@ struct server_job {
     std::uint32_t first_server;
     std::uint32_t rounds;
     packet_work cores;
+    bool two_programs; ///< worker and server on one machine, which meet through the NIC
 };
 
 } // namespace

@@ -139,11 +139,13 @@ abi::status nic_driver::look(std::uint32_t& news)
     return {};
 }
 
-void nic_driver::take(void* to, std::uint32_t bytes)
+void nic_driver::take(void* to, std::uint32_t bytes) { hal_.copy_in(to, next_entry(), bytes); }
+
+void nic_driver::take_frame(void* to, std::uint32_t bytes) { hal_.stream_in(to, next_entry(), bytes); }
+
+std::uint64_t nic_driver::next_entry()
 {
-    const std::uint64_t slot = taken_ & (entries_ - 1);
-    hal_.copy_in(to, receive_ring_ + slot * abi::k_nic_receive_entry_bytes, bytes);
-    ++taken_;
+    return receive_ring_ + std::uint64_t{taken_++ & (entries_ - 1)} * abi::k_nic_receive_entry_bytes;
 }
 
 abi::status nic_driver::release()

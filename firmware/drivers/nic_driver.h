@@ -43,6 +43,8 @@ public:
     abi::status look(std::uint32_t& news);
     /// Copies the first `bytes` bytes of the next receive entry and takes it. Only after look() said that there is one.
     void take(void* to, std::uint32_t bytes);
+    /// The same of a frame whose payload the caller converts where it lies.
+    void take_frame(void* to, std::uint32_t bytes);
     /// Gives the entries taken so far back to the device.
     abi::status release();
 
@@ -60,6 +62,7 @@ public:
 private:
     abi::status bus_error(const char* where) const;
     abi::status wait_space(std::uint64_t timeout_ns);
+    std::uint64_t next_entry(); ///< bus address; taken
     std::uint64_t reg(std::uint64_t offset) const { return base_ + offset; }
 
     abi::hal& hal_;

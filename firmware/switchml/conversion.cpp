@@ -36,14 +36,25 @@ words4 load(const std::uint32_t* from)
 
 void store(std::uint32_t* to, words4 w) { __builtin_memcpy(__builtin_assume_aligned(to, 8), &w, sizeof w); }
 
-words4 swap(words4 w)
+constexpr std::uint64_t k_bytes = 0x00ff'00ff'00ff'00ffull;
+
+/// With a mask of 0 all bytes become 0, at the same cost.
+words4 swap(words4 w, std::uint64_t bytes = k_bytes)
 {
-    constexpr std::uint64_t k_bytes = 0x00ff'00ff'00ff'00ffull;
     constexpr std::uint64_t k_halves = 0x0000'ffff'0000'ffffull;
     auto v = as<pairs2>(w);
-    v = (v & k_bytes) << 8 | (v >> 8 & k_bytes);
+    v = (v & bytes) << 8 | (v >> 8 & bytes);
     v = (v & k_halves) << 16 | (v >> 16 & k_halves);
     return as<words4>(v);
+}
+
+// Without branches, so that cost does not depend on the data.
+std::uint64_t all_ones_if(bool is) { return 0 - static_cast<std::uint64_t>(is); }
+
+/// scale_of() without the case of zeros.
+double finite_scale(std::int8_t exponent, std::uint32_t workers)
+{
+    return 2147483647.0 / (workers * as<double>(static_cast<std::uint64_t>(1023 + exponent) << 52));
 }
 
 } // namespace
@@ -58,30 +69,26 @@ void swap_block(std::uint32_t* words, std::uint32_t count)
 #endif
 }
 
+// Without branches, so that the cost does not depend on the data: the sign of a difference is the mask that takes the larger one.
 std::int8_t exponent_of_block(const std::uint32_t* floats, std::uint32_t count)
 {
-    ints4 largest = {};
-    for (std::uint32_t i = 0; i < count; i += k_lanes_of_vector) {
-        auto magnitude = as<ints4>(load(floats + i) & 0x7fff'ffffu);
-        magnitude = magnitude > 0x7f80'0000 ? 0 : magnitude; // NaN counts as 0
-        largest = magnitude > largest ? magnitude : largest;
+    constexpr std::uint32_t k_zero = 0x7fff'ffffu - 0x7f80'0000u; // what is added: NaN becomes negative, infinity the most
+    std::int64_t most = k_zero;
+#pragma GCC unroll 8
+    for (const std::uint32_t *at = floats, *end = floats + count; at != end; ++at) {
+        const auto magnitude = static_cast<std::int32_t>((*at & 0x7fff'ffffu) + k_zero);
+        const std::int64_t less = most - magnitude;
+        most -= less & (less >> 63);
     }
-    std::int32_t most = 0;
-    for (std::uint32_t i = 0; i < k_lanes_of_vector; ++i)
-        most = largest[i] > most ? largest[i] : most;
-    return abi::exponent_of(static_cast<std::uint32_t>(most));
+    return abi::exponent_of(static_cast<std::uint32_t>(most) - k_zero);
 }
 
 void quantise_block(std::uint32_t* words, std::uint32_t count, std::int8_t exponent, std::uint32_t workers)
 {
     const double scale = scale_of(exponent, workers);
-    if (scale == 0) {
-        __builtin_memset(words, 0, count * sizeof *words);
-        return;
-    }
     // Below 2^exponent nothing can leave the range of the integers, and there are no NaN: 127 + exponent is the biased exponent of
     // that bound as a float.
-    const std::int32_t bound = (127 + exponent) << 23;
+    const std::int32_t bound = (127 + exponent) * (1 << 23);
     constexpr std::uint32_t k_sign = 1u << 31;
     constexpr std::uint32_t k_half = 0x3f00'0000; // 0.5
     for (std::uint32_t i = 0; i < count; i += k_lanes_of_vector) {
@@ -102,22 +109,20 @@ void quantise_block(std::uint32_t* words, std::uint32_t count, std::int8_t expon
 
 void dequantise_block(std::uint32_t* words, std::uint32_t count, std::int8_t exponent, std::uint32_t workers)
 {
-    const double scale = scale_of(exponent, workers);
-    if (scale == 0) {
-        __builtin_memset(words, 0, count * sizeof *words);
-        return;
-    }
+    // A block of zeros takes as long as any other: a run without data has nothing else.
+    const std::uint64_t some = all_ones_if(exponent > abi::k_min_exponent);
+    const double scale = finite_scale(exponent, workers);
     for (std::uint32_t i = 0; i < count; i += k_lanes_of_vector) {
-        const doubles4 v = __builtin_convertvector(as<ints4>(swap(load(words + i))), doubles4) / scale;
+        const doubles4 v =
+            __builtin_convertvector(as<ints4>(swap(load(words + i), k_bytes & some)), doubles4) / scale;
         store(words + i, as<words4>(__builtin_convertvector(v, floats4)));
     }
 }
 
 double scale_of(std::int8_t exponent, std::uint32_t workers)
 {
-    if (exponent <= abi::k_min_exponent)
-        return 0;
-    return 2147483647.0 / (workers * as<double>(static_cast<std::uint64_t>(1023 + exponent) << 52));
+    return as<double>(as<std::uint64_t>(finite_scale(exponent, workers)) &
+                      all_ones_if(exponent > abi::k_min_exponent));
 }
 
 float float_scale_of(std::int8_t exponent, std::uint32_t workers)

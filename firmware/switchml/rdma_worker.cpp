@@ -16,8 +16,9 @@
 // older is of integers, which all convert alike, or is dropped. Only at the end of a tensor must a core wait: as long as an
 // answer to something sent twice may still be under way, the buffer is not the host's.
 //
-// A last message that is short goes from, and comes back to, a place of its own, filled up with zeros. Completions are expected on
-// the queue that sent.
+// A last message that is short goes from, and comes back to, a place of its own: the switch counts on a whole message, whose answer
+// would overwrite what lies behind the tensor. float32 is filled up with zeros, which its exponent counts; of int32 nobody reads
+// the sums behind the end, and the published client sends what is there (quoted). Completions are expected on the queue that sent.
 #include "firmware/costs.h"
 #include "firmware/switchml/conversion.h"
 #include "firmware/switchml/worker.h"
@@ -102,16 +103,19 @@ private:
         return first_pair_ + (odd ? window_ : 0) + group;
     }
 
-    // `bytes` from `from`, 0: none, then zeros up to the size of a message.
+    // `bytes` from `from`, 0: none; of float32 then zeros up to the size of a message.
     abi::status fill(std::uint64_t to, std::uint64_t from, std::uint32_t bytes)
     {
-        for (std::uint32_t at = 0; at < message_bytes_; at += sizeof room_) {
+        bool clear = false;
+        const std::uint32_t end = float_ ? message_bytes_ : bytes;
+        for (std::uint32_t at = 0; at < end; at += sizeof room_) {
             const std::uint32_t left = bytes > at ? bytes - at : 0;
             const std::uint32_t copied = left < sizeof room_ ? left : static_cast<std::uint32_t>(sizeof room_);
-            if (copied != sizeof room_) {
+            if (copied != sizeof room_ && !clear) {
                 __builtin_memset(room_, 0, sizeof room_);
                 charge(costs::k_switchml_clear);
             }
+            clear = copied == 0;
             if (copied != 0)
                 hal_.copy_in(room_, from + at, copied);
             const std::uint32_t rest = message_bytes_ - at;

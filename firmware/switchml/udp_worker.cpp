@@ -3,6 +3,9 @@
 //
 // SwitchML over UDP. The core converts: tensor -> send buffer of the slot -> frame, and frame -> tensor. The send buffer stays as
 // it is until the answer, so what is sent again is what was sent.
+//
+// The published client copies nothing besides: its loops load from the tensor and store into the packet, or the other way round
+// (p4app-switchML, PreprocessSingle and PostprocessSingle, quoted). Hence stream_in() and stream_out().
 #include "firmware/costs.h"
 #include "firmware/switchml/conversion.h"
 #include "firmware/switchml/worker.h"
@@ -99,7 +102,7 @@ private:
             else
                 swap_block(words(), payload_ / 4);
             charge_conversion(column().quantise);
-            hal_.copy_out(buffer_of(slot), words(), payload_);
+            hal_.stream_out(buffer_of(slot), words(), payload_);
         }
         if (float_) {
             s.sent_exponent = abi::k_min_exponent;
@@ -124,7 +127,7 @@ private:
     void load(std::uint32_t block)
     {
         const std::uint32_t elements = elements_of(block, job_.elements_per_packet);
-        hal_.copy_in(words(), address_of(share_.first + std::uint64_t{block} * job_.elements_per_packet), elements * 4);
+        hal_.stream_in(words(), address_of(share_.first + std::uint64_t{block} * job_.elements_per_packet), elements * 4);
         for (std::uint32_t i = elements; i < payload_ / 4; ++i)
             words()[i] = 0;
         charge((payload_ / 4 - elements) * costs::k_switchml_fill);
@@ -155,7 +158,7 @@ private:
     abi::status receive()
     {
         charge(costs::k_switchml_receive);
-        nic_.take(room_ + k_skew, k_payload_at + payload_);
+        nic_.take_frame(room_ + k_skew, k_payload_at + payload_);
         if (abi::status s = nic_.bus_status("NIC.RX_RING"); !s.ok())
             return s;
         std::uint32_t slot = 0;
@@ -174,8 +177,8 @@ private:
                 swap_block(words(), payload_ / 4);
             charge_conversion(column().dequantise);
             const std::uint32_t block = block_of(s.use);
-            hal_.copy_out(address_of(share_.first + std::uint64_t{block} * job_.elements_per_packet), words(),
-                          elements_of(block, job_.elements_per_packet) * 4);
+            hal_.stream_out(address_of(share_.first + std::uint64_t{block} * job_.elements_per_packet), words(),
+                            elements_of(block, job_.elements_per_packet) * 4);
         }
         s.agreed_exponent = h.exponent0;
         if (s.use + window_ >= last_use_)

@@ -66,7 +66,8 @@ protected:
     /// The part of a turn that does not depend on the transport: takes what has come, tells the NIC what is new, sends again
     /// what is late and, where nothing is left to do, sleeps. `worker` receives one entry and sends late ones again. The NIC is
     /// told of a whole batch, `at_once` of any, and of a part of one when nothing has come and the hold is over: what the
-    /// transmit buffer of the published client does.
+    /// transmit buffer of the published client does. A whole batch and a part both start the hold anew, from when nothing had
+    /// come (p4app-switchML, prev_tsc and cur_tsc, quoted).
     template <class Worker, class Timers> abi::status serve(Worker& worker, const Timers& timers, bool at_once)
     {
         std::uint32_t news = 0;
@@ -78,10 +79,13 @@ protected:
                 return s;
         pay(); // the work comes before the doorbell
         now_ns_ = hal_.now_ns();
+        if (news == 0)
+            idle_ns_ = now_ns_;
         const bool drains = news == 0 && now_ns_ - drained_ns_ >= hold_ns_;
-        if (drains)
-            drained_ns_ = now_ns_;
-        if (drains || at_once || hold_ns_ == 0 || nic_.held() >= batch_)
+        const bool whole = nic_.held() >= batch_;
+        if (drains || (whole && !at_once))
+            drained_ns_ = idle_ns_; // the client reads its clock when nothing has come
+        if (drains || at_once || hold_ns_ == 0 || whole)
             if (abi::status s = nic_.doorbell(); !s.ok())
                 return s;
         if (abi::status s = nic_.release(); !s.ok())
@@ -101,7 +105,9 @@ protected:
         pay();
         if (abi::status s = nic_.wait(sleep); !s.ok())
             return s;
-        now_ns_ = hal_.now_ns();
+        now_ns_ = idle_ns_ = hal_.now_ns();
+        if (nic_.held() == 0 && hold_ns_ != 0) // a client that polls has let nothing go meanwhile, once a hold
+            drained_ns_ += (now_ns_ - drained_ns_) / hold_ns_ * hold_ns_;
         return {};
     }
 
@@ -139,7 +145,8 @@ protected:
     std::uint32_t sent_ = 0; ///< blocks, with those sent again
     std::uint64_t now_ns_ = 0;
     std::uint64_t progress_ns_ = 0;
-    std::uint64_t drained_ns_ = 0 - hold_ns_; ///< when parts of a batch were last let go; at first as if long ago
+    std::uint64_t drained_ns_ = 0 - hold_ns_; ///< from when the hold runs; at first as if long ago
+    std::uint64_t idle_ns_ = 0 - hold_ns_;    ///< when nothing had come
     retransmission_timeout timeout_;
     std::uint32_t work_ = 0; ///< not yet charged
 };

@@ -18,12 +18,12 @@ struct alignas(8) dma_descriptor {
     std::uint64_t destination_offset =
         0; ///< byte offset in the destination's HBM; a multiple of element_bytes(type) when redop != none
     std::uint64_t bytes = 0;            ///< a multiple of element_bytes(type) when redop != none
-    std::uint32_t destination_rank = 0; ///< own rank: a local copy, the fabric is not used
+    std::uint32_t destination_rank = 0; ///< own rank: a local copy, the fabric is not used unless `by_fabric`
     std::uint32_t remote_semaphore = k_no_semaphore;
     reduce_op redop = reduce_op::none;
     element_type type = element_type::int32;
     std::uint8_t destination_port = 0; ///< local port of the destination that receives
-    std::uint8_t reserved0 = 0;
+    std::uint8_t by_fabric = 0; ///< 1: to the own rank as to any other; only where the fabric brings it back
     std::uint32_t tag = 0; ///< free for firmware; shows up in traces
     std::uint64_t reserved1[2] = {};
     std::uint64_t check = 0; ///< check_word of everything before it

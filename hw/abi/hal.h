@@ -43,6 +43,13 @@ public:
     /// Copy between a firmware object and memory on the bus (core-local memory, HBM window). One bus transaction.
     virtual void copy_in(void* to, std::uint64_t from_address, std::uint32_t bytes) = 0;
     virtual void copy_out(std::uint64_t to_address, const void* from, std::uint32_t bytes) = 0;
+    /// The same for a loop that works on memory where it lies: charged as x86, its loads and stores are among the instructions of
+    /// compute(), and the core pays for the access alone. An rv64gc core copies all the same.
+    virtual void stream_in(void* to, std::uint64_t from_address, std::uint32_t bytes) { copy_in(to, from_address, bytes); }
+    virtual void stream_out(std::uint64_t to_address, const void* from, std::uint32_t bytes)
+    {
+        copy_out(to_address, from, bytes);
+    }
 
     /// Sleep until an interrupt line of `mask` is pending. Returns the pending lines of `mask`, 0 when `timeout_ns` passed.
     /// Lines are levels: they stay pending until the device is served.
@@ -56,11 +63,16 @@ public:
     virtual instruction_set charged_as() const { return instruction_set::rv64gc; }
     /// Charge `times` copies of `bytes` from `address`, each as long as one takes now; another engine moves the data. At most
     /// k_hal_most_charged_bytes. An RV64 core is not charged.
-    virtual void charge_copies(std::uint64_t address, std::uint32_t bytes, std::uint32_t times)
+    virtual void charge_copies(std::uint64_t address, std::uint32_t bytes, std::uint64_t times)
     {
         static_cast<void>(address);
         static_cast<void>(bytes);
         static_cast<void>(times);
+    }
+    /// The same of stream_in().
+    virtual void charge_streams(std::uint64_t address, std::uint32_t bytes, std::uint64_t times)
+    {
+        charge_copies(address, bytes, times);
     }
     virtual std::uint64_t now_ns() = 0;           ///< simulated time
     virtual void log(const char* text, std::uint64_t value) = 0;

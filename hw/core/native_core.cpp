@@ -119,18 +119,31 @@ void native_core::pay_instructions(std::uint32_t work)
     charge(ps_of_instructions(work)); // by itself: the same work takes the same time whatever was before
 }
 
-void native_core::charge_copy(std::uint32_t bytes)
+void native_core::charge_move(std::uint32_t bytes, move how)
 {
-    charge_cycles(cycle_count((std::uint64_t{bytes} + 7) / 8 * config_.copy_per_8_bytes.value()));
+    if (how == move::copy || config_.instruction_set == abi::instruction_set::rv64gc)
+        charge_cycles(cycle_count((std::uint64_t{bytes} + 7) / 8 * config_.copy_per_8_bytes.value()));
 }
 
-void native_core::charge_copies(std::uint64_t address, std::uint32_t bytes, std::uint32_t times)
+void native_core::charge_copies(std::uint64_t address, std::uint32_t bytes, std::uint64_t times)
+{
+    const hal_call call(*this, __builtin_return_address(0));
+    charge_moves(address, bytes, times, move::copy);
+}
+
+void native_core::charge_streams(std::uint64_t address, std::uint32_t bytes, std::uint64_t times)
+{
+    const hal_call call(*this, __builtin_return_address(0));
+    charge_moves(address, bytes, times, move::stream);
+}
+
+void native_core::charge_moves(std::uint64_t address, std::uint32_t bytes, std::uint64_t times, move how)
 {
     if (times == 0)
         return;
     unsigned char nowhere[abi::k_hal_most_charged_bytes];
     const std::uint64_t start_ps = local_now_ps();
-    copy_in(nowhere, address, std::min(bytes, abi::k_hal_most_charged_bytes));
+    move_in(nowhere, address, std::min(bytes, abi::k_hal_most_charged_bytes), how);
     charge((local_now_ps() - start_ps) * (times - 1));
 }
 
@@ -207,21 +220,43 @@ void native_core::write64(std::uint64_t address, std::uint64_t value)
 void native_core::copy_in(void* to, std::uint64_t from_address, std::uint32_t bytes)
 {
     const hal_call call(*this, __builtin_return_address(0));
-    if (bytes == 0)
-        return;
-    bytes_copied.add(bytes);
-    read(from_address, to, bytes);
-    charge_copy(bytes);
+    move_in(to, from_address, bytes, move::copy);
 }
 
 void native_core::copy_out(std::uint64_t to_address, const void* from, std::uint32_t bytes)
 {
     const hal_call call(*this, __builtin_return_address(0));
+    move_out(to_address, from, bytes, move::copy);
+}
+
+void native_core::stream_in(void* to, std::uint64_t from_address, std::uint32_t bytes)
+{
+    const hal_call call(*this, __builtin_return_address(0));
+    move_in(to, from_address, bytes, move::stream);
+}
+
+void native_core::stream_out(std::uint64_t to_address, const void* from, std::uint32_t bytes)
+{
+    const hal_call call(*this, __builtin_return_address(0));
+    move_out(to_address, from, bytes, move::stream);
+}
+
+void native_core::move_in(void* to, std::uint64_t from_address, std::uint32_t bytes, move how)
+{
+    if (bytes == 0)
+        return;
+    bytes_copied.add(bytes);
+    read(from_address, to, bytes);
+    charge_move(bytes, how);
+}
+
+void native_core::move_out(std::uint64_t to_address, const void* from, std::uint32_t bytes, move how)
+{
     if (bytes == 0)
         return;
     bytes_copied.add(bytes);
     write(to_address, from, bytes);
-    charge_copy(bytes);
+    charge_move(bytes, how);
 }
 
 // ---- interrupts

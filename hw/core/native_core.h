@@ -7,7 +7,8 @@
 // lines; sleeping. Does not model: instructions, caches, pipelines, races between instructions.
 //
 // Timing contract, besides that of core.h. Code takes no simulated time; time passes inside HAL calls only, and
-// does not depend on the host. A copy takes copy_per_8_bytes for every started 8 bytes, besides its access.
+// does not depend on the host. A copy takes copy_per_8_bytes for every started 8 bytes, besides its access; a stream takes it of
+// rv64gc only.
 // wait_irq: a line that is up when the core gets there is returned at once; else the core sleeps. No RTL twin.
 #pragma once
 
@@ -34,12 +35,15 @@ public:
     void write64(std::uint64_t address, std::uint64_t value) override;
     void copy_in(void* to, std::uint64_t from_address, std::uint32_t bytes) override;
     void copy_out(std::uint64_t to_address, const void* from, std::uint32_t bytes) override;
+    void stream_in(void* to, std::uint64_t from_address, std::uint32_t bytes) override;
+    void stream_out(std::uint64_t to_address, const void* from, std::uint32_t bytes) override;
     std::uint32_t wait_irq(std::uint32_t mask, std::uint64_t timeout_ns) override;
     bool poll_until(std::uint64_t address, std::uint32_t mask, std::uint32_t expected,
                     std::uint64_t timeout_ns) override;
     void compute(std::uint32_t work) override;
     abi::instruction_set charged_as() const override { return config_.instruction_set; }
-    void charge_copies(std::uint64_t address, std::uint32_t bytes, std::uint32_t times) override;
+    void charge_copies(std::uint64_t address, std::uint32_t bytes, std::uint64_t times) override;
+    void charge_streams(std::uint64_t address, std::uint32_t bytes, std::uint64_t times) override;
     std::uint64_t now_ns() override;
     void log(const char* text, std::uint64_t value) override;
     abi::bus_fault fault() const override { return fault_; }
@@ -54,7 +58,11 @@ private:
         }
     };
     void run();
-    void charge_copy(std::uint32_t bytes);
+    enum class move : std::uint8_t { copy, stream };
+    void move_in(void* to, std::uint64_t from_address, std::uint32_t bytes, move how);
+    void move_out(std::uint64_t to_address, const void* from, std::uint32_t bytes, move how);
+    void charge_move(std::uint32_t bytes, move how);
+    void charge_moves(std::uint64_t address, std::uint32_t bytes, std::uint64_t times, move how);
     std::uint64_t progress() const override { return local_now_ps(); }
     void abandon(void* context) override;
     [[noreturn]] static void stay_abandoned(native_core* core);

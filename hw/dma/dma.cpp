@@ -210,7 +210,7 @@ void dma::on_event(std::uint32_t a, std::uint8_t kind)
         break;
     case k_fetched: fetched(a); break;
     case k_send: send_staged(a); break;
-    case k_receive: receive(packet_ptr(&pool_.at(a))); break;
+    case k_receive: receive(packet_ptr(&pool_.at(a)), true); break;
     default: count_semaphore(a); break;
     }
 }
@@ -246,6 +246,7 @@ void dma::fetched(std::uint32_t index)
     const std::uint64_t capacity = memory_bytes_;
     const bool reduces = d.redop != abi::reduce_op::none;
     const bool sound = d.check == check_of(d) && d.destination_rank < ranks_ && d.destination_port < view_.ports &&
+                       d.by_fabric <= (view_.returns_to_sender ? 1 : 0) &&
                        static_cast<unsigned>(d.redop) <= static_cast<unsigned>(abi::reduce_op::min) &&
                        static_cast<unsigned>(d.type) < abi::k_element_types &&
                        (!reduces || (d.bytes | d.destination_offset) % abi::element_bytes(d.type) == 0) &&
@@ -269,6 +270,7 @@ void dma::fetched(std::uint32_t index)
     next.destination_port = d.destination_port;
     next.redop = static_cast<std::uint8_t>(d.redop);
     next.type = static_cast<std::uint8_t>(d.type);
+    next.local = d.destination_rank == rank_ && d.by_fabric == 0;
     q.ready.push_back(load(next));
     q.reading = q.ready.front();
     ++q.fetched;
@@ -317,7 +319,7 @@ void dma::read_packet(std::uint32_t port, std::uint32_t index)
     slot.payload = nullptr;
     slot.payload_bytes = static_cast<std::uint32_t>(payload);
     slot.descriptor = q.reading & 0x7fff'ffffu;
-    slot.local = l.destination_rank == rank_ ? 1 : 0;
+    slot.local = l.local ? 1 : 0;
     if (payload > 0) {
         slot.ready_ps = memory_->charge(now, payload, memory_if::access::read);
         if (view_.carry_data)
@@ -408,7 +410,7 @@ void dma::send_staged(std::uint32_t port)
     std::uint64_t end = now;
     if (local) {
         ++receiving_;
-        receive(std::move(p));
+        receive(std::move(p), false);
     } else {
         const std::uint64_t serialisation = port_rate_.time_ps(p->wire_bytes);
         end = now + serialisation;
@@ -490,13 +492,13 @@ void dma::write_payload(const packet& p)
     }
 }
 
-void dma::receive(packet_ptr p)
+void dma::receive(packet_ptr p, bool from_fabric)
 {
     --receiving_;
     const std::uint64_t now = time_.now_ps();
     if (!in_capacity(p->destination_offset, p->payload_bytes, memory_bytes_)) {
         raise_error(config_.queues, k_error_memory);
-        if (p->source != rank_)
+        if (from_fabric)
             ports_[p->destination_port].to_sender->credit(p->vl, p->cells, 0);
         return;
     }
@@ -509,7 +511,7 @@ void dma::receive(packet_ptr p)
     bytes_received.add(p->payload_bytes);
     if (sink_ != nullptr)
         sink_->record(make_record(record_kind::message_accepted, now, done - now, rank_, *p));
-    if (p->source != rank_)
+    if (from_fabric)
         ports_[p->destination_port].to_sender->credit(p->vl, p->cells, done - memory_->latency_ps() - now);
     if (!view_.in_order)
         order_.arrived(p->source, p->semaphore, p->semaphore_message, p->packet_count, p->message_packets, done,

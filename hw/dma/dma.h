@@ -76,7 +76,8 @@ struct dma_fabric_view {
     std::uint32_t burst_packets = 1; ///< packets of one transport transaction
     bool carry_data = true;          ///< false: no payload bytes, same times
     std::uint32_t min_receive_cells = 0;
-    bool in_order = true; ///< false: packets may overtake each other
+    bool in_order = true;       ///< false: packets may overtake each other
+    bool returns_to_sender = false; ///< a packet to the own rank comes back
 };
 
 class dma final : public sc_core::sc_module, public resettable, private timeline_client {
@@ -124,6 +125,7 @@ private:
         std::uint8_t destination_port = 0;
         std::uint8_t redop = 0;
         std::uint8_t type = 0;
+        bool local = false; ///< to the own rank, and not by the fabric
     };
     static_assert(sizeof(loaded) == 64);
     struct queue {
@@ -186,7 +188,7 @@ private:
     void take_credit(std::uint32_t port, std::uint32_t cells, std::uint64_t delay_ps);
     void plan_send(std::uint32_t port);
     void send_staged(std::uint32_t port);
-    void receive(packet_ptr p);
+    void receive(packet_ptr p, bool from_fabric);
     void count_semaphore(std::uint32_t semaphore);
     void complete(std::uint32_t semaphore, std::uint64_t at_ps);
     void raise_error(std::uint32_t q, std::uint32_t bits);

@@ -53,11 +53,11 @@ lossless_star::lossless_star(const sc_core::sc_module_name& name, timeline& time
     engine_->finish_build();
 }
 
-route_decision star_routing::route(std::uint32_t router, std::uint32_t, packet& p) const
+route_decision star_routing::route(std::uint32_t router, std::uint32_t in_port, packet& p) const
 {
     if (router == machines_)
         return {static_cast<std::uint16_t>(p.destination), 0};
-    return {static_cast<std::uint16_t>(p.destination == router ? k_to_machine : k_to_switch), 0};
+    return {static_cast<std::uint16_t>(in_port == k_to_switch ? k_to_machine : k_to_switch), 0};
 }
 
 void lossless_star::start_of_simulation()

@@ -11,7 +11,7 @@
 //
 // Timing, zero load, one packet of p bytes from machine to machine:
 //   p / local rate (cut-through: its head) + 2 propagations + pipeline of NIC, switch, NIC + (p + 98 B) / rate
-// RTL twin: none. Routing: to the destination's port (star_routing).
+// RTL twin: none. Routing: to the destination's port (star_routing); what a machine sends to itself the switch sends back.
 #pragma once
 
 #include "hw/fabric/fabric_socket.h"

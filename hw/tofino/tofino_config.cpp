@@ -19,10 +19,6 @@ std::vector<config_problem> tofino_config::validate() const
         p.push_back({severity::error, "ports",
                      fmt::format("is {}, must be 1 to {}: {} pipes have {} ports each.", ports,
                                  k_tofino_pipes * ports_per_pipe, k_tofino_pipes, ports_per_pipe)});
-    if (recirculation_rate < port_rate)
-        p.push_back({severity::warning, "recirculation_rate",
-                     fmt::format("is {}, below port_rate ({}): 256-word packets will queue between the pipes.",
-                                 to_string(recirculation_rate), to_string(port_rate))});
     if (first_pass_latency < ingress_latency || pass_latency < ingress_latency)
         p.push_back(
             {severity::error, "ingress_latency",

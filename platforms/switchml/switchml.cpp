@@ -102,6 +102,7 @@ void switchml_machine::add_workers()
     view.format = config_.star().format();
     view.min_receive_cells = config_.burst_cells();
     view.burst_packets = static_cast<std::uint32_t>(config_.run.burst.value());
+    view.returns_to_sender = true;
     view.carry_data = config_.run.data == data_mode::checked;
     nic_config nic = config_.worker.nic;
     nic.rate = config_.network.rate;

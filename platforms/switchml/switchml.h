@@ -217,8 +217,8 @@ struct switchml_worker_config {
               "32, Sapio et al., appendix B (Q); P4 client: 64 (Q)",
               between(packet_count(1), packet_count(firmware::k_max_window)).because(": a core has no more packets under way"));
         visit("transmit_hold", self.transmit_hold,
-              "A part of a batch is announced when nothing has come and this time has passed since that was last so; 0: at "
-              "once; udp only",
+              "A part of a batch is announced when nothing has come and this time has passed since packets were last announced; "
+              "0: at once; udp only",
               "10 us, P4 client, bulk_drain_tx_us (Q)", at_most(duration(1'000'000'000'000)));
         visit("core", self.core, "One core", "");
         visit("bus", self.bus, "Bus between core and devices", "");

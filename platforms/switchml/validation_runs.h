@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace weft {
 
@@ -65,6 +66,13 @@ private:
 
     const switchml_validation& how_;
 };
+
+struct named_value {
+    const char* name;
+    std::optional<double> value;
+};
+/// Names, the largest value first, equal ones as given; empty when one is missing.
+std::vector<std::string> in_order(std::vector<named_value> values);
 
 /// Throws bug when the config is not sound: the validation itself has made it so.
 void check_sound(const switchml_config& config);

@@ -129,7 +129,7 @@ mesh_description tpu_pod_config::description() const
 
 std::uint32_t tpu_pod_config::burst_cells() const
 {
-    return run.burst.value() <= 1 ? 0 : 2 * static_cast<std::uint32_t>(ici.format().cells(burst_payload()));
+    return cells_of_two_bursts(run.burst, ici.format());
 }
 
 std::vector<config_problem> tpu_pod_config::validate() const

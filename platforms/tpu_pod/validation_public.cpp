@@ -45,7 +45,24 @@ tpu_pod_config small_mesh(std::uint32_t rows, std::uint32_t cols, double link_gb
 
 } // namespace
 
-/// T8: links of the full pod that cross its middle, counted, times the rate of a link.
+void validation::public_row(const char* target, const std::string& what, const char* unit, double published,
+                            std::optional<double> simulated, double tolerance_percent, double null_value,
+                            const char* source, const char* why_miss)
+{
+    validation_row row(row_kind::emergent());
+    row.target = target;
+    row.what = what;
+    row.unit = unit;
+    row.published = published;
+    row.simulated = simulated;
+    row.tolerance = tolerance::percent(tolerance_percent);
+    row.null_value = null_value;
+    row.source = source;
+    row.why_miss = why_miss;
+    add(std::move(row));
+}
+
+/// T8: links of the full pod that cross its middle, counted, times the rate of a link: two inputs, nothing is simulated.
 void validation::bisection()
 {
     tpu_pod_config config = config_of("mesh_32x32");
@@ -55,7 +72,7 @@ void validation::bisection()
     std::uint32_t crossing = 0; // in one direction
     for (const graph_link& l : pod.graph().links)
         crossing += l.from % cols < cols / 2 && l.to % cols >= cols / 2 ? 1 : 0;
-    validation_row row(row_kind::conformity());
+    validation_row row(row_kind::identity());
     row.target = "T8";
     row.what = fmt::format("bisection of a 32x32 torus: {} links that cross its middle", crossing);
     row.unit = "TB/s";
@@ -74,20 +91,12 @@ void validation::throughput()
 {
     add_null("T9", "batch / (compute + null model of T1)");
     const auto step = figure(run_of("resnet50_1024"), "step_ms");
-    validation_row row(row_kind::emergent());
-    row.target = "T9";
-    row.what = "ResNet-50, 1024 chips, batch 32768: throughput";
-    row.unit = "M images/s";
-    row.published = 1.05;
-    if (step)
-        row.simulated = k_resnet_batch / *step * 1e-3;
-    row.tolerance = tolerance::percent(10);
-    row.null_value = k_resnet_batch / null_step_ms("resnet50_1024") * 1e-3;
-    row.why_miss =
-        "31.2 ms a step in November 2018, 25.0 ms in the MLPerf v0.6 logs of 2019 that our compute is from; how much of the "
-        "difference is communication is not published";
-    row.source = "Ying et al., arXiv 1811.06992, abstract (Q), read November 2026; tolerance: ours";
-    add(std::move(row));
+    public_row("T9", "ResNet-50, 1024 chips, batch 32768: throughput", "M images/s", 1.05,
+               step ? std::optional<double>(k_resnet_batch / *step * 1e-3) : std::nullopt, 10,
+               k_resnet_batch / null_step_ms("resnet50_1024") * 1e-3,
+               "Ying et al., arXiv 1811.06992, abstract (Q), read November 2026; tolerance: ours",
+               "31.2 ms a step in November 2018, 25.0 ms in the MLPerf v0.6 logs of 2019 that our compute is from; how much of the "
+               "difference is communication is not published");
 }
 
 /// T10: 256 chips, T11: 4,096 chips, predicted from what was measured at 512 and 1,024.
@@ -124,17 +133,7 @@ void validation::predicted_steps()
     }
     const auto row_of = [&](const char* target, const char* what, double published, std::optional<double> simulated,
                             double null_value, const char* source, const char* why_miss) {
-        validation_row row(row_kind::emergent());
-        row.target = target;
-        row.what = what;
-        row.unit = "ms";
-        row.published = published;
-        row.simulated = simulated;
-        row.tolerance = tolerance::percent(k_step_tolerance_percent);
-        row.null_value = null_value;
-        row.source = source;
-        row.why_miss = why_miss;
-        add(std::move(row));
+        public_row(target, what, "ms", published, simulated, k_step_tolerance_percent, null_value, source, why_miss);
     };
     const auto predict = [&](double batch, double chips, const std::optional<double>& t_512,
                              const std::optional<double>& t_1024, double step_512, double step_1024,
@@ -179,23 +178,6 @@ void validation::predicted_steps()
     share_of("BERT, 4096 chips: simulated all-reduce in the published step of 46 ms", 27, 46, b4096);
 }
 
-void validation::gather_row(const char* target, const char* what, const char* unit, double published,
-                            std::optional<double> simulated, double null_value, const char* source,
-                            const char* why_miss)
-{
-    validation_row row(row_kind::emergent());
-    row.target = target;
-    row.what = what;
-    row.unit = unit;
-    row.published = published;
-    row.simulated = simulated;
-    row.tolerance = tolerance::percent(k_gather_tolerance_percent);
-    row.null_value = null_value;
-    row.source = source;
-    row.why_miss = why_miss;
-    add(std::move(row));
-}
-
 /// T12, T13: TPU v5e, four chips of a line without wrap link. T14: TPU7x, 2x2 chips.
 void validation::measured_gathers()
 {
@@ -220,14 +202,14 @@ void validation::measured_gathers()
     });
     add_null("T12", fmt::format("3 shards / 45 GB/s + {:.1f} us; the constant is fitted to T12 and T13", constant_us));
     add_null("T13", "the same");
-    gather_row(
+    public_row(
         "T12", "TPU v5e, all-gather of 34 MB over a line of 4 chips", "us", 680, figure(gathers, "time_us_0"),
-        null_us(roof_large, constant_us), k_book,
+        k_gather_tolerance_percent, null_us(roof_large, constant_us), k_book,
         "the firmware has no gather along a line: shards go to each chip by itself, four of them over the middle link, where "
         "forwarding needs three");
-    gather_row(
+    public_row(
         "T13", "TPU v5e, all-gather of 131 kB over a line of 4 chips", "us", 8, figure(gathers, "time_us_1"),
-        null_us(roof_small, constant_us), k_book,
+        k_gather_tolerance_percent, null_us(roof_small, constant_us), k_book,
         "the measured gather takes 2.7 us a hop, while the core's costs are set to about 1 us, which the same page states; and "
         "shards go to each chip by itself, not hop by hop");
 
@@ -266,9 +248,10 @@ void validation::measured_gathers()
     for (std::size_t i = 0; i < std::size(k_measured); ++i) {
         const measured& m = k_measured[i];
         const auto us = figure(times, fmt::format("time_us_{}", i));
-        gather_row(
-            "T14", fmt::format("TPU7x, 2x2 chips, all-gather of float32, {} to a chip: rate", m.size).c_str(), "GB/s",
-            m.gbytes, us ? std::optional<double>(received(m) / *us * 1e-3) : std::nullopt, null_gbytes(m, start_us),
+        public_row(
+            "T14", fmt::format("TPU7x, 2x2 chips, all-gather of float32, {} to a chip: rate", m.size), "GB/s", m.gbytes,
+            us ? std::optional<double>(received(m) / *us * 1e-3) : std::nullopt, k_gather_tolerance_percent,
+            null_gbytes(m, start_us),
             "AI-Hypercomputer/accelerator-microbenchmarks, Ironwood guide all_gather.md (Q), read November 2026; tolerance: ours",
             "the measured times are 13 us + bytes / 180 GB/s: the start of a program on a TPU, about 13 us, is not modelled (a "
             "collective starts in 4 us here), and link framing beyond 100 GB/s of payload is not published");

@@ -83,8 +83,9 @@ private:
     double null_share_percent(const std::string& name) const;
     std::optional<double> null_efficiency_percent(const table_2_row& t) const;
     void add_null(const char* target, std::string what) { report.null_models.push_back({target, std::move(what)}); }
-    void gather_row(const char* target, const char* what, const char* unit, double published,
-                    std::optional<double> simulated, double null_value, const char* source, const char* why_miss);
+    void public_row(const char* target, const std::string& what, const char* unit, double published,
+                    std::optional<double> simulated, double tolerance_percent, double null_value, const char* source,
+                    const char* why_miss);
     void links_of_one_run(const std::string& what, const run_figures& figures);
 
     const tpu_v3_validation& how_;

@@ -120,7 +120,7 @@ const std::vector<std::uint32_t>& ub_mesh_config::group_of(std::uint32_t rank) c
 
 std::uint32_t ub_mesh_config::burst_cells() const
 {
-    return run.burst.value() == 1 ? 0 : static_cast<std::uint32_t>(2 * ub.format().cells(burst_payload()));
+    return cells_of_two_bursts(run.burst, ub.format());
 }
 
 std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const

@@ -18,6 +18,9 @@ namespace weft {
 void check_receive_buffer(data_size receive_buffer, const packet_format& format, const std::string& key,
                           std::vector<config_problem>& problems);
 
+/// Cells that two bursts fill, the least that keeps a wire busy; 0 for single packets, which need no more than is there.
+std::uint32_t cells_of_two_bursts(packet_count burst, const packet_format& format);
+
 /// A burst of `burst` packets of `max_payload` (`of_what`: "of ici.max_payload = 1 KiB") on the slowest wire.
 /// False when it is too large to be timed.
 bool check_burst_fits(packet_count burst, data_size max_payload, const std::string& of_what,

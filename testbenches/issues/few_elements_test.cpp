@@ -163,6 +163,34 @@ TEST_CASE("few elements below a switch: time does not fall when the size doubles
     }
 }
 
+TEST_CASE("few elements over RDMA: a short message takes no longer than a whole one and its copies")
+{
+    // The core copies a short message to a place of its own and back, 1 KiB at a time: an access to memory of 30 ns and 1024 B at
+    // 8 B a cycle on either side, and 83 instructions. float32 is filled up with zeros, 16 such accesses at most.
+    constexpr std::uint64_t k_message = 16 << 10, k_access_ps = 92'000, k_piece_ps = 20'000;
+    const auto copies_ps = [&](std::uint64_t bytes, abi::element_type type) {
+        const std::uint64_t pieces = bytes % k_message == 0 ? 0 : (bytes + 1023) / 1024;
+        const std::uint64_t zeros = pieces == 0 || type == abi::element_type::int32 ? 0 : k_message / 1024 - pieces;
+        return pieces * 2 * (2 * k_access_ps + k_piece_ps) + zeros * (k_access_ps + k_piece_ps);
+    };
+    const std::vector<std::uint64_t> sizes = doubled(4, 4 * k_message);
+    for (const std::uint64_t gbps : {10u, 100u})
+        for (const abi::element_type type : {abi::element_type::int32, abi::element_type::float32}) {
+            switchml_config config = rack(8);
+            config.network.rate = bandwidth(gbps * 1'000'000'000);
+            config.job.transport = abi::switchml::transport::rdma;
+            config.run.workload = {all_reduce({abi::algorithm::switchml}, sizes, {type})};
+            const std::vector<std::uint64_t> times =
+                times_of(config, [](const switchml_config& c) { return std::make_unique<switchml_machine>(c); });
+            REQUIRE(times.size() == sizes.size());
+            for (std::size_t i = 1; i < sizes.size(); ++i) {
+                INFO(gbps << " Gb/s, " << name_of(type) << ": " << sizes[i - 1] << " B in " << times[i - 1] / 1000 << " ns, "
+                          << sizes[i] << " B in " << times[i] / 1000 << " ns");
+                CHECK(times[i] + copies_ps(sizes[i - 1], type) >= times[i - 1]);
+            }
+        }
+}
+
 TEST_CASE("a rank finds the next shard that is not empty in one step and misses none")
 {
     using namespace weft::firmware;

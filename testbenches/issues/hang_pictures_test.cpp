@@ -39,6 +39,15 @@ void reports_a_dma_error(abi::hal& hal, std::uint64_t)
     hal.write32(abi::k_mailbox_base + abi::mailbox::DONE, r.sequence);
 }
 
+/// What the program says of a run that fails.
+std::string errors_of_run(const std::string& text)
+{
+    started_program weft;
+    weft.write("a.yaml", text);
+    CHECK(weft.run({"run", "a.yaml", "--out", "out"}) == 1);
+    return weft.err();
+}
+
 } // namespace
 
 TEST_CASE("a slot that has heard everybody and still waits says that a late packet was counted")
@@ -85,28 +94,24 @@ TEST_CASE("error words are decoded from the register table")
 
 TEST_CASE("messages that never arrive in order are named when RDMA gives up")
 {
-    started_program weft;
-    weft.write("rdma.yaml", "platform: switchml\nname: rdma\nworkers: 2\nfirmware_timeout: 3 ms\ndata: off\n"
+    const std::string errors = errors_of_run("platform: switchml\nname: rdma\nworkers: 2\nfirmware_timeout: 3 ms\ndata: off\n"
                             "job: {transport: rdma, slots: 64}\n"
                             "network: {cable: {impairments: {reordering: 0.5, reorder_delay: 50 us}}}\n"
                             "workload: [{op: all_reduce, algorithms: [switchml], sizes: [256 KiB]}]\n");
-    CHECK(weft.run({"run", "rdma.yaml", "--out", "out"}) == 1);
-    INFO(weft.err());
-    CHECK(has(weft.err(), "of job 0 do not arrive whole and in order: "));
+    INFO(errors);
+    CHECK(has(errors, "of job 0 do not arrive whole and in order: "));
 }
 
 TEST_CASE("a worker of several cores is named with the core")
 {
-    started_program weft;
-    weft.write("gone.yaml", "platform: switchml\nname: gone\nworkers: 3\nfirmware_timeout: 3 ms\n"
+    const std::string errors = errors_of_run("platform: switchml\nname: gone\nworkers: 3\nfirmware_timeout: 3 ms\n"
                             "network: {rate: 10 Gbps}\njob: {slots: 16}\nworker: {cores: 2}\n"
                             "faults: {outages: [{worker: 1, from: 10 us}]}\n"
                             "workload: [{op: all_reduce, algorithms: [switchml], sizes: [64 KiB]}]\n");
-    CHECK(weft.run({"run", "gone.yaml", "--out", "out"}) == 1);
-    INFO(weft.err());
-    CHECK(has(weft.err(), "rank 0, worker 0, core "));
-    CHECK(has(weft.err(), "job 0 waits for worker 1: it alone is missing in "));
-    CHECK(has(weft.err(), "its cable is down since 10 us (faults.outages)"));
+    INFO(errors);
+    CHECK(has(errors, "rank 0, worker 0, core "));
+    CHECK(has(errors, "job 0 waits for worker 1: it alone is missing in "));
+    CHECK(has(errors, "its cable is down since 10 us (faults.outages)"));
 }
 
 TEST_CASE("errors of rv64 firmware have pc and function and line")

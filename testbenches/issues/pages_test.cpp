@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The pages that people write: links lead to files, say where they lead, and tables list what exists.
+#include "testbenches/support/temporary_folder.h"
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -16,17 +18,12 @@
 
 namespace fs = std::filesystem;
 
+using weft::testing::has;
+using weft::testing::text_of;
+
 namespace {
 
 const fs::path k_root = WEFT_SOURCE_DIR;
-
-std::string text_of(const fs::path& path)
-{
-    std::ifstream file(path);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
 
 std::string lower(std::string text)
 {
@@ -34,7 +31,6 @@ std::string lower(std::string text)
     return text;
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 struct page_link {
     fs::path page;

@@ -19,8 +19,9 @@ std::string message_of(const std::string& text) { return cli::read_platform_text
 
 const std::string k_tpu = "platform: tpu_pod\nmesh: {rows: 2, cols: 2}\n";
 const std::string k_ub = "platform: ub_mesh\nmesh: {boards: 1, npus: 4, backplane: false}\n";
-const std::string k_switchml = "platform: switchml\nworkers: 4\nnetwork: {rate: 10 Gbps}\njob: {slots: 64}\n";
+const std::string k_switchml = "platform: switchml\nworkers: 4\nnetwork: {rate: 10 Gbps}\n";
 const std::string k_ring = "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB]}]\n";
+const std::string k_servers = "workload: [{op: all_reduce, algorithms: [parameter_server], sizes: [4 KiB]}]\n";
 const std::string k_by_switch =
     "workload: [{op: all_reduce, algorithms: [switchml], types: [int32], sizes: [4 KiB]}]\n";
 
@@ -57,6 +58,14 @@ TEST_CASE("a key that nothing uses is a warning with file and line and column")
          "for algorithms by the switch"},
         {k_switchml + k_by_switch + "worker: {dma: {queues: 4}}\n", "worker.dma",
          "for algorithms over the lossless network"},
+        {k_switchml + k_ring + "worker: {cores: 2}\n", "worker.cores",
+         "for algorithms by the switch or by parameter servers"},
+        {k_switchml + k_ring + "worker: {core: {instruction_set: x86_sse}}\n", "worker.core.instruction_set",
+         "for algorithms by the switch or by parameter servers"},
+        {k_switchml + k_servers + "worker: {packet_batch: 8 packets}\n", "worker.packet_batch",
+         "for algorithms by the switch over udp"},
+        {k_switchml + k_by_switch + "job: {transport: rdma}\nworker: {transmit_hold: 5 us}\n", "worker.transmit_hold",
+         "for algorithms by the switch over udp"},
     };
     for (const entry& c : cases) {
         const std::string message = message_of(c.text);
@@ -73,6 +82,10 @@ TEST_CASE("a key that nothing uses is a warning with file and line and column")
     // The same keys where they are used.
     CHECK(message_of(k_ub + k_ring + "ub: {transport: rtp, rtp_window: 8}\n").empty());
     CHECK(message_of(k_switchml + k_by_switch + "worker: {core: {clock_read: 5 cycles}}\n").empty());
+    CHECK(message_of(k_switchml + k_servers + "worker: {cores: 2, core: {instruction_set: x86_sse}}\n").empty());
+    CHECK(message_of(k_switchml + k_by_switch +
+                     "worker: {cores: 2, packet_batch: 8 packets, transmit_hold: 5 us, core: {instruction_set: x86_sse}}\n")
+              .empty());
 }
 
 TEST_CASE("polled registers and rv64 cores: what only native cores use is a warning")

@@ -5,6 +5,7 @@
 // servers, and what Sapio et al., NSDI 2021, say of them: one core fills 10 Gb/s (appendix B), eight do not quite fill 100 Gb/s
 // (section 6.1), and the order of Fig. 3.
 #include "firmware/costs.h"
+#include "hw/core/iss.h"
 #include "testbenches/issues/x86_loops.h"
 #include "testbenches/system/switchml_bench.h"
 
@@ -45,11 +46,15 @@ double share_of_line(switchml_config c, algorithm how, element_type type, std::u
     return limit_us / us;
 }
 
-/// int32 at 100 Gb/s, as if converted on the GPU (section 6.3): of float32 the workers' cores bound SwitchML and servers alike.
-double elements_per_us(switchml_config c, algorithm how, std::uint64_t bytes)
+std::uint64_t time_of(switchml_config c, std::vector<collective_spec> workload)
 {
-    c.run.workload = {all_reduce(
-        {how}, {bytes}, {c.network.rate.value() > 10'000'000'000 ? element_type::int32 : element_type::float32})};
+    c.run.workload = std::move(workload);
+    return run_exact(c).at("times").at(0).get<std::uint64_t>();
+}
+
+double elements_per_us(switchml_config c, algorithm how, std::uint64_t bytes, element_type type)
+{
+    c.run.workload = {all_reduce({how}, {bytes}, {type})};
     c.run.workload.front().chunk = data_size(32 << 10);
     const json j = run_exact(c);
     return static_cast<double>(bytes) / 4 / (static_cast<double>(j.at("times").at(0).get<std::uint64_t>()) * 1e-6);
@@ -118,43 +123,50 @@ TEST_CASE("switchml hosts: one scalar core does not fill 10 Gb/s and SSE lies be
     CHECK(sse <= avx2);
 }
 
-TEST_CASE("switchml hosts: eight cores fill 100 Gb/s with integers and not with floats")
+TEST_CASE("switchml hosts: eight cores nearly fill 100 Gb/s and four do not")
 {
-    // The paper says 80 to 99 %, whatever it converts where: weft validate switchml, M14.
+    // The paper says 80 to 99 %, whatever it converts where: weft validate switchml, M14. float32 sends a window of exponents
+    // first, 512 of 20,044 packets.
     const switchml_config c = paper_rack(100, 8, 2);
     const double floats = share_of_line(c, algorithm::switchml, element_type::float32, 20'000'000);
     const double integers = share_of_line(c, algorithm::switchml, element_type::int32, 20'000'000);
-    INFO(floats << " " << integers);
-    CHECK(floats > 0.7);
-    CHECK(floats < 0.9);
+    const double four = share_of_line(paper_rack(100, 4, 2), algorithm::switchml, element_type::float32, 20'000'000);
+    INFO(floats << " " << integers << " " << four);
+    CHECK(floats > 0.9);
+    CHECK(floats < 0.99);
     CHECK(integers > 0.97);
-    // Twice the cores are enough for floats as well.
-    CHECK(share_of_line(paper_rack(100, 16, 2), algorithm::switchml, element_type::float32, 20'000'000) > 0.95);
+    CHECK(four < 0.9);
 }
 
 TEST_CASE("switchml hosts: SwitchML and rings and parameter servers come in the order of Fig. 3")
 {
-    for (const std::uint64_t gbps : {10u, 100u}) {
-        const std::uint64_t bytes = gbps == 10 ? 4'000'000 : 10'000'000;
+    struct point {
+        std::uint64_t gbps, bytes;
+        element_type type;
+    };
+    for (const auto& [gbps, bytes, type] :
+         {point{10, 4'000'000, element_type::float32}, point{100, 10'000'000, element_type::int32},
+          point{100, 20'000'000, element_type::float32}}) {
         switchml_config c = paper_rack(gbps, 8, 8);
-        const double udp = elements_per_us(c, algorithm::switchml, bytes);
-        const double ring = elements_per_us(c, algorithm::ring_1d, bytes);
-        const double colocated = elements_per_us(c, algorithm::parameter_server, bytes);
+        const double udp = elements_per_us(c, algorithm::switchml, bytes, type);
+        const double ring = elements_per_us(c, algorithm::ring_1d, bytes, type);
+        const double colocated = elements_per_us(c, algorithm::parameter_server, bytes, type);
         switchml_config d = c;
         d.servers = 8;
-        const double dedicated = elements_per_us(d, algorithm::parameter_server, bytes);
+        const double dedicated = elements_per_us(d, algorithm::parameter_server, bytes, type);
         switchml_config r = c;
         r.job.transport = transport::rdma;
         r.worker.cores = 1;
-        const double rdma = elements_per_us(r, algorithm::switchml, bytes);
-        INFO(gbps << " Gb/s, M elements/s: RDMA " << rdma << ", UDP " << udp << ", dedicated " << dedicated
+        const double rdma = elements_per_us(r, algorithm::switchml, bytes, type);
+        INFO(gbps << " Gb/s, " << name_of(type) << ", M elements/s: RDMA " << rdma << ", UDP " << udp << ", dedicated " << dedicated
                   << ", colocated " << colocated << ", ring " << ring);
         CHECK(udp > ring);
         CHECK(udp > dedicated);
         CHECK(dedicated > colocated);
+        // "Only half" (section 6.1): a worker's own shard goes through the NIC too. Short tensors; the line alone gives 0.5.
         CHECK(colocated / dedicated > 0.45);
-        CHECK(colocated / dedicated < 0.8); // short tensors; the line alone would give 0.571
-        CHECK(rdma > 0.97 * udp);           // its frames are larger by a percent
+        CHECK(colocated / dedicated < 0.56);
+        CHECK(rdma > 0.97 * udp); // its frames are larger by a percent
     }
 }
 
@@ -162,9 +174,9 @@ TEST_CASE("switchml hosts: servers of fewer cores are slower")
 {
     switchml_config c = paper_rack(100, 1);
     c.servers = 4;
-    const double one = elements_per_us(c, algorithm::parameter_server, 4'000'000);
+    const double one = elements_per_us(c, algorithm::parameter_server, 4'000'000, element_type::int32);
     c.worker.cores = c.worker.nic.queues = 4;
-    const double four = elements_per_us(c, algorithm::parameter_server, 4'000'000);
+    const double four = elements_per_us(c, algorithm::parameter_server, 4'000'000, element_type::int32);
     INFO(one << " " << four);
     CHECK(four > 2 * one);
 }
@@ -172,20 +184,19 @@ TEST_CASE("switchml hosts: servers of fewer cores are slower")
 TEST_CASE("switchml hosts: part of a batch waits for the hold")
 {
     // One slot: the first packet goes at once, every other one when the answer before has been taken and the hold is over.
-    const auto time_of = [](std::uint64_t hold_us, std::uint32_t slots, std::uint32_t batch) {
+    const auto time_with = [](std::uint64_t hold_us, std::uint32_t slots, std::uint32_t batch) {
         switchml_config c = rack(2);
         c.job.slots = slots;
         c.worker.transmit_hold = duration(hold_us * 1'000'000);
         c.worker.packet_batch = packet_count(batch);
-        c.run.workload = {all_reduce({algorithm::switchml}, {32 * 1024})};
-        return run_exact(c).at("times").at(0).get<std::uint64_t>();
+        return time_of(c, {all_reduce({algorithm::switchml}, {32 * 1024})});
     };
-    const std::uint64_t at_once = time_of(0, 1, 32);
-    const std::uint64_t held = time_of(100, 1, 32);
+    const std::uint64_t at_once = time_with(0, 1, 32);
+    const std::uint64_t held = time_with(100, 1, 32);
     CHECK(held > at_once + 29 * 80'000'000ull);
     CHECK(held < at_once + 32 * 100'000'000ull);
-    CHECK(time_of(100, 1, 1) == Approx(static_cast<double>(at_once)).epsilon(0.02)); // a batch of one is always whole
-    CHECK(time_of(100, 16, 16) < held / 8);
+    CHECK(time_with(100, 1, 1) == Approx(static_cast<double>(at_once)).epsilon(0.02)); // a batch of one is always whole
+    CHECK(time_with(100, 16, 16) < held / 8);
 }
 
 TEST_CASE("switchml hosts: rv64 cores refuse x86 columns and holds beyond the timeout are refused")
@@ -205,4 +216,115 @@ TEST_CASE("switchml hosts: rv64 cores refuse x86 columns and holds beyond the ti
     CHECK(errors_of(c) ==
           "worker.transmit_hold: is 1 ms, not below job.timeout = 1 ms: packets would be late before they are "
           "sent.\n");
+}
+
+TEST_CASE("switchml hosts: a whole batch starts the hold anew")
+{
+    // Two windows of six packets. The answers to the first make a batch of four, which goes at once, and two that wait: 100 us
+    // from the answers on, not from the first window. Start, round trip of 8.75 us, hold, round trip.
+    switchml_config c = rack(2);
+    c.job.slots = 6;
+    c.worker.transmit_hold = duration(100'000'000);
+    const std::uint64_t ps = time_of(c, {all_reduce({algorithm::switchml}, {12 * 1024})});
+    CHECK(ps > 2 * 8'750'000 + 100'000'000);
+    CHECK(ps < 2 * 8'750'000 + 100'000'000 + 15'000'000);
+}
+
+TEST_CASE("switchml hosts: x86 loops convert between tensor and packet and copy nothing besides")
+{
+    // Two machines whose cores are what bounds them. Of x86 only the send entry, 128 B, is copied.
+    const auto slower_with_dear_copies = [](instruction_set set, algorithm how, std::uint32_t servers) {
+        switchml_config c = paper_rack(100, 1, 2);
+        c.servers = servers;
+        c.worker.core.instruction_set = set;
+        const std::vector<collective_spec> workload = {all_reduce({how}, {1'000'000}, {element_type::float32})};
+        const std::uint64_t cheap = time_of(c, workload);
+        c.worker.core.copy_per_8_bytes = cycle_count(4);
+        return static_cast<double>(time_of(c, workload)) / static_cast<double>(cheap);
+    };
+    CHECK(slower_with_dear_copies(instruction_set::x86_avx2, algorithm::switchml, 0) < 1.1);
+    CHECK(slower_with_dear_copies(instruction_set::x86_avx2, algorithm::parameter_server, 2) < 1.1);
+    CHECK(slower_with_dear_copies(instruction_set::rv64gc, algorithm::switchml, 0) > 1.2);
+}
+
+TEST_CASE("switchml hosts: equal tensors in a row take equal times")
+{
+    // Cases are independent: whether the hold runs at the start of a tensor must not depend on when that is.
+    switchml_config c = paper_rack(100, 8, 16);
+    c.run.workload = {all_reduce({algorithm::switchml}, {10'000, 10'000, 10'000}, {element_type::float32})};
+    const json times = run_exact(c).at("times");
+    CHECK(times.at(1) == times.at(0));
+    CHECK(times.at(2) == times.at(0));
+}
+
+TEST_CASE("switchml hosts: a server that adds for seconds is charged all of them")
+{
+    // 16 workers, one server of one scalar core: 2^32 instructions and more for one chunk.
+    switchml_config c = paper_rack(100, 1, 16);
+    c.servers = 1;
+    c.worker.core.instruction_set = instruction_set::rv64gc;
+    c.run.burst = packet_count(1024);
+    c.run.firmware_timeout = duration(60'000'000'000'000);
+    constexpr std::uint64_t k_bytes = 96'000'000;
+    collective_spec spec = all_reduce({algorithm::parameter_server}, {k_bytes});
+    spec.chunk = data_size(k_bytes);
+    c.worker.core.copy_per_8_bytes = cycle_count(0);
+    // 256 elements a packet: added, and the sum sent to every worker.
+    namespace costs = firmware::costs;
+    const double packets = static_cast<double>(k_bytes) / 1024 * 16;
+    const double add = packets * (costs::k_switchml_receive + costs::k_rv64gc.swap_block + 32 * costs::k_rv64gc.add);
+    const double answer = packets * (costs::k_switchml_send + costs::k_rv64gc.swap_block + 32 * costs::k_rv64gc.swap);
+    REQUIRE(add > 4294967296.0);
+    CHECK(static_cast<double>(time_of(c, {spec})) > (add + answer) * c.worker.core.cpi / 2.2e9 * 1e12);
+}
+
+TEST_CASE("switchml: buffers of the lossless network hold two bursts")
+{
+    // Smaller ones are simulated with that size, as `check` warns: the times are those of buffers that large.
+    switchml_config c = rack(4);
+    c.run.data = data_mode::off;
+    c.run.burst = packet_count(16);
+    const std::vector<collective_spec> workload = {all_reduce({algorithm::halving_doubling}, {1 << 20})};
+    c.network.lossless_buffer = data_size(c.burst_cells());
+    const std::uint64_t two_bursts = time_of(c, workload);
+    c.network.lossless_buffer = data_size(2048);
+    CHECK(time_of(c, workload) == two_bursts);
+}
+
+TEST_CASE("switchml: times of rv64 cores do not depend on the data")
+{
+    if (*iss_engine_name() == '\0')
+        return;
+    for (const transport protocol : {transport::udp, transport::rdma})
+        for (const element_type type : {element_type::int32, element_type::float32}) {
+            const auto time_with = [&](data_mode data, data_style inputs) {
+                switchml_config c = rack(4, 2);
+                c.worker.core.model = core_model::rv64;
+                c.job.transport = protocol;
+                c.job.packets_per_message = 4;
+                c.run.data = data;
+                return time_of(c, {all_reduce({algorithm::switchml}, {100'000}, {type}, inputs)});
+            };
+            INFO(name_of(protocol) << " " << name_of(type));
+            const std::uint64_t exact = time_with(data_mode::checked, data_style::exact);
+            CHECK(time_with(data_mode::off, data_style::exact) == exact);
+            CHECK(time_with(data_mode::checked, data_style::random) == exact);
+        }
+}
+
+TEST_CASE("switchml: the rate of recirculation is compared with the rate in force")
+{
+    const auto warned = [](std::uint64_t gbps, std::uint64_t recirculation_gbps) {
+        switchml_config c = paper_rack(gbps, 1, 2);
+        c.tofino.chip.recirculation_rate = bandwidth(recirculation_gbps * 1'000'000'000);
+        c.run.workload = {all_reduce({algorithm::switchml}, {4096})};
+        std::vector<config_problem> problems = c.validate();
+        for (const config_problem& p : c.tofino.validate())
+            problems.push_back(p);
+        return std::any_of(problems.begin(), problems.end(),
+                           [](const config_problem& p) { return p.key.find("recirculation_rate") != std::string::npos; });
+    };
+    CHECK_FALSE(warned(10, 50));
+    CHECK_FALSE(warned(100, 100));
+    CHECK(warned(200, 100));
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loops over elements of SwitchML's published client, with the vectors of SSE4.1 and AVX2, and how many instructions they execute:
-// a traced child takes one step after the other.
+// Our equivalents of the loops over elements of SwitchML's published client, with the vectors of SSE4.1 and AVX2, and how many
+// instructions they execute: a traced child takes one step after the other.
 #pragma once
 
 #include "firmware/costs.h"
