@@ -5,6 +5,7 @@
 // hold, stacks that the host can hold.
 #pragma once
 
+#include "hw/dma/dma.h"
 #include "tlm/config_fields.h"
 #include "tlm/packet.h"
 #include "tlm/units.h"
@@ -17,6 +18,10 @@ namespace weft {
 /// A DMA engine that has no room for a packet never gives a credit, and nothing moves.
 void check_receive_buffer(data_size receive_buffer, const packet_format& format, const std::string& key,
                           std::vector<config_problem>& problems);
+
+/// Says what a DMA engine raises to two bursts, of `burst_cells` together. `key`: of its section, as in "chip.dma".
+void check_dma_for_bursts(const dma_config& dma, packet_count burst, std::uint32_t burst_cells,
+                          const packet_format& format, const std::string& key, std::vector<config_problem>& problems);
 
 /// A burst of `burst` packets of `max_payload` (`of_what`: "of ici.max_payload = 1 KiB") on the slowest wire.
 /// False when it is too large to be timed.
