@@ -60,7 +60,8 @@ static_assert(sizeof(packet) == 128, "a packet takes two cache lines");
 enum packet_flags : std::uint8_t {
     k_last_of_message = 1, ///< the message is complete when this packet is in memory
     k_corrupted = 2,       ///< a fault hook damaged it
-    k_acknowledgement = 4  ///< of an end-to-end transport: for the controllers, not for the chip
+    k_acknowledgement = 4, ///< of an end-to-end transport: for the controllers, not for the chip
+    k_last_try = 8         ///< of an end-to-end transport, over all paths: its acknowledgement takes all paths as well
 };
 
 struct packet_returner {
@@ -122,6 +123,7 @@ struct packet_format {
     std::uint32_t block_trailer_bytes = 4; ///< check sum at the end of every block
     std::uint32_t cell_flits = 1;          ///< flits of one credit
 
+    std::uint64_t cell_bytes() const { return std::uint64_t{cell_flits} * flit_bytes; }
     std::uint32_t packets_for(std::uint64_t payload) const
     {
         return payload == 0 ? 1u : static_cast<std::uint32_t>((payload + max_payload_bytes - 1) / max_payload_bytes);

@@ -75,8 +75,9 @@ dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
 {
     for (std::uint32_t p = 0; p < view.ports; ++p) {
         sockets_.push_back(std::make_unique<local_port>(*this, p));
-        // Two slots at least: while one burst starts, the next one is being read.
-        ports_[p].slots = std::max<std::uint32_t>(2, config.read_ahead / view.burst_packets);
+        // Of bursts two at least: while one starts, the next one is being read.
+        ports_[p].slots =
+            std::max<std::uint32_t>(view.burst_packets == 1 ? 1 : 2, config.read_ahead / view.burst_packets);
         ports_[p].staged.reset(new staged_packet[ports_[p].slots]());
     }
     set_up_registers();
@@ -97,7 +98,7 @@ link_target_socket& dma::from_fabric(std::uint32_t port) { return sockets_.at(po
 void dma::start_of_simulation()
 {
     const auto cells = std::max(view_.min_receive_cells,
-                                static_cast<std::uint32_t>(config_.receive_buffer.value() / view_.format.flit_bytes));
+                                static_cast<std::uint32_t>(config_.receive_buffer.value() / view_.format.cell_bytes()));
     memory_ = memory.operator->();
     memory_bytes_ = memory_->capacity_bytes();
     for (std::uint32_t p = 0; p < view_.ports; ++p) {

@@ -57,10 +57,11 @@ struct dma_config {
               between(4, 65'536).powers_of_two());
         visit("prefetch", self.prefetch, "Descriptors of one queue held on chip", "assumed",
               between(1, 64).because(" descriptors"));
-        visit("read_ahead", self.read_ahead, "Packets of one port between memory and wire",
+        visit("read_ahead", self.read_ahead, "Packets of one port between memory and wire; two bursts at least",
               "assumed: covers HBM latency at port rate", between(1, 65'536).because(" packets"));
-        visit("receive_buffer", self.receive_buffer, "Buffer per local port and VL for packets on their way to memory",
-              "assumed", at_most(data_size(1 << 30)));
+        visit("receive_buffer", self.receive_buffer,
+              "Buffer per local port and VL for packets on their way to memory; two bursts at least", "assumed",
+              at_most(data_size(1 << 30)));
         visit("register_latency", self.register_latency, "One register access inside the DMA", "assumed",
               at_most(duration(1'000'000'000)));
     }
@@ -75,9 +76,9 @@ struct dma_fabric_view {
     packet_format format;
     std::uint32_t burst_packets = 1; ///< packets of one transport transaction
     bool carry_data = true;          ///< false: no payload bytes, same times
-    std::uint32_t min_receive_cells = 0;
-    bool in_order = true;       ///< false: packets may overtake each other
-    bool returns_to_sender = false; ///< a packet to the own rank comes back
+    std::uint32_t min_receive_cells = 0; ///< of bursts; 0 for single packets
+    bool in_order = true;                ///< false: packets may overtake each other
+    bool returns_to_sender = false;      ///< a packet to the own rank comes back
 };
 
 class dma final : public sc_core::sc_module, public resettable, private timeline_client {

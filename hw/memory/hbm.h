@@ -38,12 +38,12 @@ struct hbm_config {
               "Google Cloud TPU v3 page (quoted)",
               between(data_size(64 << 10), data_size(1ull << 40))
                   .multiple_of(64 << 10)
-                  .because(": the page of the model, and the window of the address map; 32 GiB is the default"));
+                  .because(": the page of the model, and the window of the address map"));
         visit("rate", self.rate, "Peak rate of the memory, reads and writes together", "Google Cloud TPU v3 page (quoted)",
               between(bandwidth(1'000'000), bandwidth(8'000'000'000'000'000))
                   .because("; write for example \"900 GB/s\""));
         visit("latency", self.latency, "From the request to its first byte, unloaded", "assumed",
-              at_most(duration(1'000'000'000)).because("; 120 ns is the default"));
+              at_most(duration(1'000'000'000)));
     }
     std::vector<config_problem> validate() const;
 };

@@ -27,9 +27,8 @@ struct local_memory_config {
     {
         visit("capacity", self.capacity,
               "Bytes of core-local memory; the address map of the firmware fixes it at 64 KiB", "assumed",
-              between(data_size(4 << 10), data_size(16 << 20)).multiple_of(4 << 10).because("; 64 KiB is the default"));
-        visit("latency", self.latency, "Of one access of any length", "assumed",
-              at_most(duration(1'000'000'000)).because("; 5 ns is the default"));
+              between(data_size(4 << 10), data_size(16 << 20)).multiple_of(4 << 10));
+        visit("latency", self.latency, "Of one access of any length", "assumed", at_most(duration(1'000'000'000)));
     }
     std::vector<config_problem> validate() const;
 };

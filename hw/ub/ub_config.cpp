@@ -17,6 +17,8 @@ std::vector<key_rule<ub_config>> ub_config::key_rules()
          {"rtp_window", "rtp_send_buffer", "rtp_timeout", "rtp_tries", "rtp_packets_per_ack", "rtp_ack_delay"})
         rules.push_back(
             {key, "with transport: rtp", [](const ub_config& c) { return c.transport == ub_transport::rtp; }});
+    rules.push_back(
+        {"transmit_queue", "with transport: ctp", [](const ub_config& c) { return c.transport == ub_transport::ctp; }});
     return rules;
 }
 

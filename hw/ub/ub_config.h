@@ -124,8 +124,9 @@ struct ub_config {
               between(data_size(4), data_size(1 << 20))
                   .multiple_of(4)
                   .because(", so that no element is split between packets"));
-        visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL, at least",
-              "64 KiB (A); not published", at_most(data_size(1 << 30)));
+        visit("buffer_per_vl", self.buffer_per_vl,
+              "Input buffer per link and VL, at least; with bursts at least eight of them", "64 KiB (A); not published",
+              at_most(data_size(1 << 30)));
         visit("buffers_cover_round_trip", self.buffers_cover_round_trip,
               "Raise the buffers of each link to its rate x round trip, so that one VL can fill the link",
               "A; credits may count up to 65535 cells, UB (Q)");
@@ -157,7 +158,8 @@ struct ub_config {
               "A: as all nine x4 ports of an IO die together",
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000))
                   .because("; write for example \"504 GB/s\""));
-        visit("transmit_queue", self.transmit_queue, "Packets that a controller holds for its ports",
+        visit("transmit_queue", self.transmit_queue,
+              "Packets that a controller holds for all its ports; with transport: rtp these are rtp_send_buffer",
               "64 packets at an NPU in a public full-mesh study (Q)", between(2, 65'536).because(" packets"));
         visit("voq", self.voq,
               "A FIFO per output in every input buffer: nobody waits behind a packet for another output",
@@ -179,14 +181,17 @@ struct ub_config {
               "ctp is what collective engines use inside a pod (Q)");
         visit("rtp_window", self.rtp_window, "Packets (bursts) of one source under way to one destination", "A",
               between(2, 65'536).powers_of_two());
-        visit("rtp_send_buffer", self.rtp_send_buffer, "Packets that one controller keeps until acknowledged", "A",
+        visit("rtp_send_buffer", self.rtp_send_buffer,
+              "Packets that one controller keeps until acknowledged, those that wait for its ports included", "A",
               between(2, 1 << 20).because(" packets"));
         visit("rtp_timeout", self.rtp_timeout, "Least wait for an acknowledgement, and the first one: longer where twice the longest measured round trip is; "
               "doubles with every try",
               "25.6 us, default of a public UB simulator (Q)", between(duration(1), k_longest_delay));
-        visit("rtp_tries", self.rtp_tries,
-              "Tries without any acknowledgement until a destination counts as unreachable",
-              "7, default of a public UB simulator (Q)", between(1, 32).because(" tries"));
+        visit(
+            "rtp_tries", self.rtp_tries,
+            "Tries without any acknowledgement until a destination counts as unreachable, the last one over all paths at once; "
+            "more until notices of failed links could have come",
+            "7, default of a public UB simulator (Q)", between(1, 32).because(" tries"));
         visit("rtp_packets_per_ack", self.rtp_packets_per_ack, "Packets that one acknowledgement may stand for", "A",
               between(1, 64).because(" packets"));
         visit("rtp_ack_delay", self.rtp_ack_delay, "An acknowledgement waits at most so long for others", "A",
@@ -195,6 +200,10 @@ struct ub_config {
 
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<ub_config>> key_rules();
+
+    /// Transport rtp, without any round trip measured: from the first try until the last one has been in vain, and the last wait of it.
+    std::uint64_t rtp_tries_ps() const { return rtp_timeout.value() * ((std::uint64_t{1} << rtp_tries) - 1); }
+    std::uint64_t rtp_longest_wait_ps() const { return rtp_timeout.value() << (rtp_tries - 1); }
 
     packet_format format() const;
     /// Rate of a link net of FEC: what its flits are serialised at.

@@ -148,7 +148,9 @@ void ub_endpoint::from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t del
     const std::uint32_t index = receiver_index_.find(p->source);
     const bool fresh = c.window.accept(p->packet_number);
     c.die = static_cast<std::uint8_t>(die);
-    account_arrival(c, index, p->packet_number, !fresh, tail_ps);
+    const bool last_try = (p->flags & k_last_try) != 0;
+    c.everywhere = c.everywhere || last_try;
+    account_arrival(c, index, p->packet_number, !fresh || last_try, tail_ps);
     if (!fresh) {
         duplicates_dropped.add(p->packet_count);
         return keep_out();
@@ -158,8 +160,8 @@ void ub_endpoint::from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t del
 }
 
 /// Acknowledgements stand for packets of one group of 64 numbers; they are due when enough have come, when too many groups are open,
-/// at a duplicate (the sender has missed an acknowledgement), or after a while.
-void ub_endpoint::account_arrival(receive_channel& c, std::uint32_t index, std::uint32_t psn, bool duplicate,
+/// at a duplicate or a last try (the sender has missed an acknowledgement), or after a while.
+void ub_endpoint::account_arrival(receive_channel& c, std::uint32_t index, std::uint32_t psn, bool at_once,
                                   std::uint64_t tail_ps)
 {
     const std::size_t due_before = c.due.size();
@@ -182,7 +184,7 @@ void ub_endpoint::account_arrival(receive_channel& c, std::uint32_t index, std::
         g->psn = psn;
     }
     ++g->count;
-    if (duplicate || g->count >= config_.rtp_packets_per_ack)
+    if (at_once || g->count >= config_.rtp_packets_per_ack)
         tell(*g);
     if (c.due.size() > due_before)
         schedule(tail_ps, index, k_ack_due);
@@ -192,11 +194,19 @@ void ub_endpoint::account_arrival(receive_channel& c, std::uint32_t index, std::
     }
 }
 
-void ub_endpoint::send_ack(receive_channel& c, std::uint32_t group)
+void ub_endpoint::send_ack(receive_channel& c, std::uint32_t group, bool everywhere)
 {
-    ub_path_cache::path_set& set = paths_.set_for(c.peer);
+    ub_path_cache::path_set& set = everywhere ? paths_.widen(c.peer) : paths_.set_for(c.peer);
     if (set.paths.empty())
         return; // the sender will find that out
+    if (!everywhere) // spread: on one fixed path all of them could be lost
+        return launch_ack(c, group, set.paths[paths_.choose_other(set, k_none)]);
+    for (const ub_path_cache::choice& path : set.paths)
+        launch_ack(c, group, path);
+}
+
+void ub_endpoint::launch_ack(receive_channel& c, std::uint32_t group, const ub_path_cache::choice& path)
+{
     const rtp_ack a = c.window.ack_for(group);
     packet_ptr p = pool_.make();
     p->source = number_;
@@ -212,8 +222,7 @@ void ub_endpoint::send_ack(receive_channel& c, std::uint32_t group)
     p->born_ps = time_.now_ps();
     p->flow = flow_of(*p);
     ++acknowledgements;
-    // Always spread: on one fixed path all of them could be lost.
-    launch(c.die, std::move(p), set.paths[paths_.choose_other(set, k_none)], 0);
+    launch(c.die, std::move(p), path, 0);
 }
 
 // --- Mode rtp, sender -------------------------------------------------------------------------------------------------------
@@ -253,7 +262,8 @@ void ub_endpoint::transmit(send_channel& c, packet_ptr original, std::uint64_t d
         arm(c, sender_index_.find(c.peer));
 }
 
-void ub_endpoint::send_copy(const packet& original, const ub_path_cache::choice& path, std::uint64_t delay_ps)
+void ub_endpoint::send_copy(const packet& original, const ub_path_cache::choice& path, std::uint64_t delay_ps,
+                            std::uint8_t more_flags)
 {
     packet_ptr p = pool_.make();
     p->source = original.source;
@@ -263,7 +273,7 @@ void ub_endpoint::send_copy(const packet& original, const ub_path_cache::choice&
     p->packet_count = original.packet_count;
     p->serialisation_ps = original.serialisation_ps;
     p->vl = original.vl;
-    p->flags = original.flags;
+    p->flags = original.flags | more_flags;
     p->write_op = original.write_op;
     p->element = original.element;
     p->destination_offset = original.destination_offset;
@@ -294,12 +304,23 @@ void ub_endpoint::timeout(std::uint32_t index)
     send_channel& c = *senders_[index];
     if (c.timer_at_ps != time_.now_ps())
         return;
-    const bool alive = c.window.expire(time_.now_ps(), [&](std::uint32_t, rtp_sender::slot& s) {
-        ub_path_cache::path_set& set = paths_.set_for(c.peer);
+    if (const std::uint32_t epoch = paths_.set_for(c.peer).epoch; epoch != c.path_epoch) {
+        if (c.path_epoch != 0)
+            c.window.paths_changed(time_.now_ps());
+        c.path_epoch = epoch;
+    }
+    const bool alive = c.window.expire(time_.now_ps(), patience_ps_, [&](std::uint32_t, rtp_sender::slot& s) {
+        ub_path_cache::path_set& set = s.everywhere ? paths_.widen(c.peer) : paths_.set_for(c.peer);
         if (set.paths.empty())
             return; // tried again later: a link may come back
-        s.path = static_cast<std::uint16_t>(paths_.choose_other(set, s.path));
         const packet& original = pool_.at(s.packet);
+        if (s.everywhere) {
+            resent.add(original.packet_count * set.paths.size());
+            for (const ub_path_cache::choice& path : set.paths)
+                send_copy(original, path, 0, k_last_try);
+            return;
+        }
+        s.path = static_cast<std::uint16_t>(paths_.choose_other(set, s.path));
         resent.add(original.packet_count);
         send_copy(original, set.paths[s.path], 0);
     });
@@ -371,8 +392,9 @@ void ub_endpoint::on_event(std::uint32_t a, std::uint8_t kind)
     default: {
         receive_channel& c = *receivers_[a];
         for (const std::uint32_t group : c.due)
-            send_ack(c, group);
+            send_ack(c, group, c.everywhere);
         c.due.clear();
+        c.everywhere = false;
         break;
     }
     }

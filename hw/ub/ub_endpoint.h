@@ -73,6 +73,8 @@ public:
     // --- Control ---------------------------------------------------------------------------------------------------------
     ub_path_cache& paths() { return paths_; }
     const ub_path_cache& paths() const { return paths_; }
+    /// No destination counts as unreachable sooner after a first try: the slowest notice of a failed link comes within this time.
+    void set_patience(std::uint64_t patience_ps) { patience_ps_ = patience_ps; }
     /// From now on this endpoint speaks and answers as `number`.
     void rename(std::uint32_t number);
     std::uint32_t number() const { return number_; }
@@ -111,6 +113,7 @@ private:
         std::uint64_t timer_at_ps = k_never_ps;
         vl_buffer waiting; ///< packets, for the window
         bool dead = false;
+        std::uint32_t path_epoch = 0; ///< of the path set that was last used
     };
     /// From one source.
     struct receive_channel {
@@ -125,6 +128,7 @@ private:
         } groups[4];
         std::uint8_t die = 0; ///< on which the last one came
         bool timer = false;
+        bool everywhere = false;        ///< the next k_ack_due answers a last try
         std::vector<std::uint32_t> due; ///< a number of each group to tell about at the next k_ack_due
     };
 
@@ -136,14 +140,16 @@ private:
     receive_channel& receiver_from(std::uint32_t source);
     void transmit(send_channel& c, packet_ptr original, std::uint64_t delay_ps);
     void send_waiting(send_channel& c);
-    void send_copy(const packet& original, const ub_path_cache::choice& path, std::uint64_t delay_ps);
+    void send_copy(const packet& original, const ub_path_cache::choice& path, std::uint64_t delay_ps,
+                   std::uint8_t more_flags = 0);
     void arm(send_channel& c, std::uint32_t index);
     void timeout(std::uint32_t index);
     void give_up(send_channel& c);
     void release(std::uint32_t packet_index);
-    void account_arrival(receive_channel& c, std::uint32_t index, std::uint32_t psn, bool duplicate,
+    void account_arrival(receive_channel& c, std::uint32_t index, std::uint32_t psn, bool at_once,
                          std::uint64_t tail_ps);
-    void send_ack(receive_channel& c, std::uint32_t group);
+    void send_ack(receive_channel& c, std::uint32_t group, bool everywhere = false);
+    void launch_ack(receive_channel& c, std::uint32_t group, const ub_path_cache::choice& path);
     void ack_arrived(packet_ptr p);
     std::uint32_t flow_of(const packet& p);
     std::uint32_t choose(ub_path_cache::path_set& set, const packet& p) const
@@ -189,6 +195,7 @@ private:
     ub_unreachable_if* listener_ = nullptr;
     // Mode rtp.
     rtp_round_trip round_trip_; ///< to all destinations
+    std::uint64_t patience_ps_ = 0;
     flat_index sender_index_, receiver_index_;
     std::vector<std::unique_ptr<send_channel>> senders_;
     std::vector<std::unique_ptr<receive_channel>> receivers_;

@@ -263,6 +263,13 @@ void ub_fabric::readmit(std::uint32_t source, std::uint32_t plan_link)
         restart_channels(source, peer);
 }
 
+void ub_fabric::set_patience(std::uint64_t at_least_ps)
+{
+    patience_ps_ = std::max(patience_ps_, at_least_ps);
+    for (auto& e : endpoints_)
+        e->set_patience(patience_ps_);
+}
+
 void ub_fabric::set_fall_back_listener(ub_fall_back_if* listener)
 {
     for (std::uint32_t e = 0; e < endpoints_.size(); ++e)

@@ -59,6 +59,8 @@ public:
     void readmit_at(std::uint32_t source, std::uint32_t plan_link, std::uint64_t at_ps);
     void exclude(std::uint32_t source, std::uint32_t plan_link);
     void readmit(std::uint32_t source, std::uint32_t plan_link);
+    /// No source reports a destination as unreachable sooner than this after a first try; never less than before.
+    void set_patience(std::uint64_t at_least_ps);
     /// Told, per endpoint, of the links of every path set that is made while links are excluded.
     void set_fall_back_listener(ub_fall_back_if* listener);
     /// From now on the chip behind `router` stands for `endpoint` (64+1): packets for it go there, and what that chip sends comes
@@ -111,6 +113,7 @@ private:
     std::vector<change> changes_;
     ub_unreachable_if* listener_ = nullptr;
     link_listener_if* link_listener_ = nullptr;
+    std::uint64_t patience_ps_ = 0;
     std::uint32_t actor_;
 };
 

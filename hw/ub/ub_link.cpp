@@ -45,16 +45,21 @@ std::uint64_t ub_round_trip_ps(const ub_config& config, std::uint32_t lanes, dur
            wire_rate(config.link_rate(lanes)).time_ps(bytes);
 }
 
+std::uint64_t ub_least_depth_cells(const ub_config& config, std::uint32_t burst_packets)
+{
+    const packet_format format = config.format();
+    const std::uint64_t cells = format.cells(std::uint64_t{burst_packets} * format.max_payload_bytes);
+    return burst_packets == 1 ? cells : k_ub_bursts_in_a_buffer * cells;
+}
+
 std::uint32_t ub_depth_cells(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
                              std::uint32_t burst_packets)
 {
     const packet_format format = config.format();
     const std::uint64_t payload = std::uint64_t{burst_packets} * format.max_payload_bytes;
     const std::uint64_t cells = format.cells(payload);
-    // A buffer is shared by all outputs behind it: a few large bursts for one of them must not shut out the others.
-    constexpr std::uint64_t k_bursts = 8;
     std::uint64_t depth =
-        std::max(config.buffer_per_vl.value() / config.cell_bytes(), (burst_packets == 1 ? 2 : k_bursts) * cells);
+        std::max(config.buffer_per_vl.value() / config.cell_bytes(), ub_least_depth_cells(config, burst_packets));
     if (config.buffers_cover_round_trip) {
         const std::uint64_t one = wire_rate(config.link_rate(lanes)).time_ps(format.wire_bytes(payload));
         const std::uint64_t round_trip = ub_round_trip_ps(config, lanes, propagation, into, burst_packets);

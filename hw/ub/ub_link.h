@@ -31,8 +31,13 @@ link_layer_params ub_retry(const ub_config& config, std::uint32_t lanes);
 std::uint64_t ub_round_trip_ps(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
                                std::uint32_t burst_packets = 1);
 
+/// A buffer is shared by all outputs behind it: a few large bursts for one of them must not shut out the others.
+inline constexpr std::uint64_t k_ub_bursts_in_a_buffer = 8;
+/// Cells that a VL buffer has at least: of one packet, without which nothing moves, or of k_ub_bursts_in_a_buffer bursts.
+std::uint64_t ub_least_depth_cells(const ub_config& config, std::uint32_t burst_packets);
+
 /// Cells per VL behind a link: the configured buffer, raised to the round trip unless that is off, and never less than
-/// two packets (or bursts).
+/// ub_least_depth_cells().
 std::uint32_t ub_depth_cells(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
                              std::uint32_t burst_packets = 1);
 

@@ -27,10 +27,38 @@ ub_path_cache::path_set& ub_path_cache::look_up(std::uint32_t destination)
     return sets_[last_];
 }
 
+ub_path_cache::path_set& ub_path_cache::widen(std::uint32_t destination)
+{
+    path_set& set = set_for(destination);
+    if (!set.wide) {
+        set.wide = true;
+        fetch(set);
+    }
+    return set;
+}
+
 bool ub_path_cache::wanted(ub_path_kind kind) const
 {
     return kind == ub_path_kind::shortest || use_ == ub_path_use::all ||
            (kind == ub_path_kind::detour ? use_ == ub_path_use::detour : use_ == ub_path_use::borrow);
+}
+
+/// Those that share no link with the paths, or their first or last links only: an endpoint may have no others.
+void ub_path_cache::add_other_ways(std::uint32_t to, std::vector<bool> excluded, std::vector<ub_path>& paths) const
+{
+    excluded.resize(plan_.links.size());
+    const std::vector<ub_path> known = paths;
+    for (const bool same_last : {false, true})
+        for (const bool same_first : {false, true}) {
+            std::vector<bool> down = excluded;
+            for (const ub_path& p : known)
+                for (std::size_t i = 0; i < p.links.size(); ++i)
+                    if (!(same_first && i == 0) && !(same_last && i + 1 == p.links.size()))
+                        down[p.links[i]] = true;
+            for (const ub_path& other : plan_.paths->paths(router_, to, down))
+                if (std::none_of(paths.begin(), paths.end(), [&](const ub_path& p) { return p.links == other.links; }))
+                    paths.push_back(other);
+        }
 }
 
 void ub_path_cache::fetch(path_set& set)
@@ -54,12 +82,14 @@ void ub_path_cache::fetch(path_set& set)
             for (const std::uint32_t link : excluded_)
                 down[link] = true;
         }
-        const std::vector<ub_path> paths = plan_.paths->paths(router_, to, down);
+        std::vector<ub_path> paths = plan_.paths->paths(router_, to, down);
+        if (set.wide)
+            add_other_ways(to, std::move(down), paths);
         // Kinds that the configuration leaves out are better than nothing.
         const bool any_wanted =
             std::any_of(paths.begin(), paths.end(), [&](const ub_path& p) { return wanted(p.kind); });
         for (const ub_path& p : paths) {
-            if (any_wanted && !wanted(p.kind))
+            if (any_wanted && !set.wide && !wanted(p.kind))
                 continue;
             choice c;
             c.route = p.route.bits;
@@ -70,7 +100,7 @@ void ub_path_cache::fetch(path_set& set)
                 c.port = abi::ub::decode_instruction(p.route.present_byte()).port;
             else if (!p.links.empty())
                 c.port = plan_.links[p.links.front()].from_port;
-            if (!excluded_.empty())
+            if (set.wide || !excluded_.empty())
                 fall_back.insert(fall_back.end(), p.links.begin(), p.links.end());
             found.push_back(c);
             weights.push_back(std::max<std::uint32_t>(1, p.weight));

@@ -45,6 +45,7 @@ public:
         std::uint32_t destination = 0;
         std::uint32_t epoch = 0;
         std::vector<choice> paths;
+        bool wide = false;                      ///< holds ways beside those of the configured kinds
         const ub_turns::round* round = nullptr; ///< nullptr: all weights are the same
         ub_turns::place place;
         std::vector<std::uint16_t> flow_path; ///< per flow % k_flows: path + 1, 0 not yet chosen
@@ -61,6 +62,9 @@ public:
             return sets_[last_];
         return look_up(destination);
     }
+    /// The same set, from now on with ways that avoid the links of its paths, but for the first or last where there are no others: for
+    /// a destination that does not answer, because links are down of which nobody has told this source.
+    path_set& widen(std::uint32_t destination);
     /// Brings into the cache what the next choice among the paths to `destination` will most likely read.
     void prefetch(std::uint32_t destination) const
     {
@@ -118,6 +122,7 @@ private:
     static constexpr std::uint32_t k_flows = 64, k_most_paths = 4096;
     path_set& look_up(std::uint32_t destination);
     void fetch(path_set& set);
+    void add_other_ways(std::uint32_t to, std::vector<bool> excluded, std::vector<ub_path>& paths) const;
     void begin(path_set& set) const;
     bool wanted(ub_path_kind kind) const;
     static std::uint32_t by_weight(path_set& set)

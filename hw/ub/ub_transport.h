@@ -7,8 +7,9 @@
 // A sender numbers its packets to one destination (PSN) and keeps each until it is acknowledged; at most `window` are under way.
 // A receiver takes every packet once, in any order, and tells the sender in acknowledgements: all numbers below
 // `cumulative`, and which of the 64 from `group` on have arrived. Wait for an acknowledgement of a packet: the configured time, or
-// what the measured round trips ask for where that is longer, doubled with every try; a packet whose last try was in vain while
-// nothing at all was acknowledged makes its destination unreachable.
+// what the measured round trips ask for where that is longer, doubled with every try. A destination is unreachable when the oldest packet
+// was tried in vain `tries` times, the last one over all paths at once, while nothing at all was acknowledged, and when news of links
+// that have failed could have come since the first try (`patience`): till then the longest wait is repeated.
 // Source of the scheme: UB's RTP has PSNs, acknowledgements and selective ones (Q); window and coalescing are assumed. Wait:
 // twice the longest round trip of late (rtp_round_trip), measured by Karn's rule; the configured time is the least wait and the first.
 #pragma once
@@ -51,11 +52,13 @@ private:
 class rtp_sender {
 public:
     struct slot {
-        std::uint64_t sent_ps = 0; ///< last time
+        std::uint64_t sent_ps = 0;  ///< last time
+        std::uint64_t first_ps = 0; ///< first time, or when the paths last changed
         std::uint32_t packet = 0;  ///< the caller's
         std::uint16_t path = 0;    ///< that it was last sent on
         std::uint8_t tries = 0;
-        bool waiting = false; ///< for its acknowledgement
+        bool waiting = false;    ///< for its acknowledgement
+        bool everywhere = false; ///< it was last sent over all paths at once
     };
 
     /// `window` is a power of two. `all`: round trips to all destinations of the sending controller, which must outlive this; their
@@ -76,9 +79,10 @@ public:
         slot& s = at(next_);
         s.packet = packet;
         s.path = path;
-        s.sent_ps = now_ps;
+        s.sent_ps = s.first_ps = now_ps;
         s.tries = 1;
         s.waiting = true;
+        s.everywhere = false;
         return next_++;
     }
     /// release(slot) for every packet that `a` newly acknowledges.
@@ -124,8 +128,9 @@ public:
         }
         return first;
     }
-    /// resend(psn, slot) for every packet whose time is over; false when the destination counts as unreachable.
-    template <class Resend> bool expire(std::uint64_t now_ps, Resend&& resend)
+    /// resend(psn, slot) for every packet whose time is over, over all paths at once where slot.everywhere says so; false when the
+    /// destination counts as unreachable.
+    template <class Resend> bool expire(std::uint64_t now_ps, std::uint64_t patience_ps, Resend&& resend)
     {
         for (std::uint32_t psn = base_; psn != next_; ++psn) {
             slot& s = at(psn);
@@ -134,12 +139,20 @@ public:
             if (s.tries < tries_) {
                 ++s.tries;
                 back_off_ = std::max<std::uint32_t>(back_off_, s.tries - 1u);
-            } else if (progress_ps_ <= s.sent_ps)
+            } else if (progress_ps_ <= s.sent_ps && (s.everywhere || tries_ == 1) &&
+                       s.sent_ps >= s.first_ps + patience_ps)
                 return false;
             s.sent_ps = now_ps;
+            s.everywhere = s.tries == tries_ && psn == base_; // one packet at a time
             resend(psn, s);
         }
         return true;
+    }
+    /// The source goes other ways from now on: news that it knew of so far cannot be what it waits for.
+    void paths_changed(std::uint64_t now_ps)
+    {
+        for (slot& s : slots_)
+            s.first_ps = now_ps;
     }
     /// Gives up all that waits: release(slot) for each. The next number is one that was never used.
     template <class Release> void give_up(Release&& release)

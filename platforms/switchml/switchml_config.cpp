@@ -347,6 +347,7 @@ std::vector<config_problem> switchml_config::validate() const
     if (run.burst.value() >= 1 && run.burst.value() <= run_config::k_largest_burst)
         if (check_burst_fits(run.burst, star().max_payload, fmt::format("of {}", to_string(star().max_payload)),
                              star().format(), network.rate, "a wire", p)) {
+            check_dma_for_bursts(worker.dma, run.burst, burst_cells(), star().format(), "worker.dma", p);
             const std::uint64_t raised = std::uint64_t{burst_cells()} * star().format().flit_bytes;
             if (raised > network.lossless_buffer.value())
                 p.push_back({severity::warning, "burst",

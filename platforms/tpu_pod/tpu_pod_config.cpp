@@ -344,6 +344,7 @@ void tpu_pod_config::check_burst(std::vector<config_problem>& p) const
                           fmt::format("of ici.max_payload = {}", to_string(ici.max_payload)), ici.format(),
                           std::min(ici.link_rate, ici.local_port_rate), "a wire", p))
         return;
+    check_dma_for_bursts(chip.dma, run.burst, burst_cells(), ici.format(), "chip.dma", p);
     const std::uint64_t raised = std::uint64_t{burst_cells()} * ici.flit.value();
     if (raised > ici.buffer_per_vl.value())
         p.push_back(

@@ -158,6 +158,8 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
             for (const std::uint32_t l : {f.link, f.reverse})
                 i.fabric->exclude_at(n.source, l, at_ps + n.after_ps);
         if (at_ps != 0)
+            i.fabric->set_patience(notices_.slowest_ps(f.link));
+        if (at_ps != 0)
             i.fall_backs->add(f.link, at_ps, notices_.detection_ps(),
                               f.fault->until ? f.fault->until->value() : k_never_ps, sources_of(all));
         if (!f.fault->until)
@@ -278,6 +280,7 @@ void ub_machine::link_given_up(incarnation& i, std::uint32_t link, std::uint64_t
     if (std::find(i.given_up.begin(), i.given_up.end(), topology.reverse_of(l)) != i.given_up.end())
         return; // with its way back
     i.given_up.push_back(l);
+    i.fabric->set_patience(notices_.slowest_ps(l));
     i.fabric->fail_link_at(topology.reverse_of(l), now_ps);
     std::vector<std::uint32_t> affected = routes_->sources_over(l);
     const std::vector<std::uint32_t> fallen_back = i.fall_backs->users_of(l);

@@ -43,6 +43,7 @@ struct npu_core_config : core_config {
     {
         static constexpr std::pair<const char*, const char*> k_sources[] = {
             {"clock", "assumed: 1 GHz; the control core of an NPU is not published"},
+            {"cpi", "assumed: as the TPU-v3 model, where a ring step takes about 1 us"},
         };
         with_sources sourced(visit, k_sources);
         core_config::fields(self, sourced);
@@ -133,11 +134,15 @@ struct ub_routes {
     std::vector<std::uint32_t> sources_over(std::uint32_t link) const;
     /// Lines for `weft check`: proof, and how many paths the rule admits, counted when asked.
     std::string report() const;
+    /// What is to be said when the machine has no path of the kind that ub.paths names beside the shortest; "" when it has.
+    std::string unused_kind() const;
     std::string problem;     ///< why it cannot be used; "" when it can
     std::string problem_key; ///< of the file
 
 private:
     std::string proved; ///< lines of the report
+    ub_path_use use_ = ub_path_use::all;
+    std::uint32_t ranks_ = 0;
     std::string unreachable_pair(const ub_mesh_config& config) const;
 };
 

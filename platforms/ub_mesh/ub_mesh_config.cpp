@@ -3,6 +3,7 @@
 //
 // What the YAML of a UB-Mesh machine means: checks that need more than one section.
 #include "firmware/collectives/supports.h"
+#include "hw/ub/ub_link.h"
 #include "platforms/ub_mesh/ub_mesh.h"
 #include "platforms/workload/machine_checks.h"
 #include "platforms/workload/workload_checks.h"
@@ -278,6 +279,15 @@ void ub_mesh_config::check_burst(std::vector<config_problem>& p) const
     if (!check_burst_fits(run.burst, ub.max_payload, fmt::format("of ub.max_payload = {}", to_string(ub.max_payload)),
                           ub.format(), ub.link_rate(1), "one lane", p))
         return;
+    check_dma_for_bursts(npu.dma, run.burst, burst_cells(), ub.format(), "npu.dma", p);
+    const auto packets = static_cast<std::uint32_t>(run.burst.value());
+    if (const std::uint64_t raised = ub_least_depth_cells(ub, packets) * ub.cell_bytes();
+        packets > 1 && ub.buffer_per_vl.value() < raised)
+        p.push_back(
+            {severity::warning, "burst",
+             fmt::format("is {}, and {} bursts fill {}: buffers of ub.buffer_per_vl = {} are simulated with that size.",
+                         to_string(run.burst), k_ub_bursts_in_a_buffer, rounded_text(data_size(raised)),
+                         to_string(ub.buffer_per_vl))});
     if (run.burst.value() > 1 && (ub.paths != ub_path_use::shortest || exchanges_directly(run)))
         p.push_back(
             {severity::warning, "burst",

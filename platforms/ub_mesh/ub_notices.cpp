@@ -5,6 +5,7 @@
 #include "hw/ub/ub_link.h"
 
 #include <algorithm>
+#include <numeric>
 #include <queue>
 
 namespace weft {
@@ -58,6 +59,13 @@ std::vector<ub_notice> ub_notices::of(std::uint32_t link, const std::vector<std:
             all.push_back({source, ub_.detection.value() + way_ps + at_source_ps + faults_.table_write.value()});
     }
     return all;
+}
+
+std::uint64_t ub_notices::slowest_ps(std::uint32_t link) const
+{
+    std::vector<std::uint32_t> everybody(topology_.endpoints());
+    std::iota(everybody.begin(), everybody.end(), 0u);
+    return last_after_ps(of(link, everybody));
 }
 
 std::uint64_t ub_notices::last_after_ps(const std::vector<ub_notice>& notices)

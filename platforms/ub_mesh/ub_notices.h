@@ -36,6 +36,8 @@ public:
 
     /// Sources that use the link or its reverse, in order, and when they stop. Empty with notification: none.
     std::vector<ub_notice> of(std::uint32_t link, const std::vector<std::uint32_t>& affected) const;
+    /// From the failure of the link until the farthest source of the machine could have left it; 0 with notification: none.
+    std::uint64_t slowest_ps(std::uint32_t link) const;
     std::uint64_t detection_ps() const { return ub_.detection.value(); } ///< part of every notice's time
     /// The last of them; 0 when there are none.
     static std::uint64_t last_after_ps(const std::vector<ub_notice>& notices);

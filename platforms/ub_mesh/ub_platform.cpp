@@ -32,6 +32,32 @@ std::string beside(const std::string& file, const std::string& path)
     return path.front() == '/' || slash == std::string::npos ? path : file.substr(0, slash + 1) + path;
 }
 
+/// Sources that still use a link send again and again until they hear that it has failed; firmware may not wait so long. "" when
+/// that is soon enough.
+std::string late_notice(const ub_mesh_config& config, std::size_t fault, std::uint64_t notice_ps)
+{
+    const bool hop_by_hop = config.faults.notification == ub_notification::hop_by_hop;
+    std::string what;
+    if (notice_ps > config.run.firmware_timeout.value())
+        what = fmt::format(
+            "and firmware waits no longer than firmware_timeout = {}, so a collective that loses packets on "
+            "the link may end as failed",
+            to_string(config.run.firmware_timeout));
+    else if (notice_ps > config.ub.rtp_tries_ps())
+        what = fmt::format(
+            "when ub.rtp_tries = {} from ub.rtp_timeout = {} on have ended, at {}: it goes on to try every "
+            "{} until then",
+            config.ub.rtp_tries, to_string(config.ub.rtp_timeout), rounded_text(duration(config.ub.rtp_tries_ps())),
+            rounded_text(duration(config.ub.rtp_longest_wait_ps())));
+    else
+        return {};
+    return fmt::format(
+        "is {}: the last source hears of the failure of faults.links.{} after {}, {}; write {}a shorter {}.",
+        name_of(config.faults.notification), fault, rounded_text(duration(notice_ps)), what,
+        hop_by_hop ? "direct, or " : "",
+        hop_by_hop ? "faults.flood_per_hop" : "faults.notice_software or faults.table_write");
+}
+
 class configured_ub_mesh final : public platform {
 public:
     configured_ub_mesh(ub_mesh_config config, std::optional<ub_prices> prices)
@@ -88,7 +114,31 @@ public:
         return routes()->report() + "\n" + comparison.text(bill_of(config_.mesh)) + comparison.text() + "\n";
     }
 
+    /// What can be told only when paths are known.
+    std::vector<config_problem> warnings() const
+    {
+        std::vector<config_problem> all;
+        if (const std::string idle = routes()->unused_kind(); !idle.empty())
+            all.push_back({severity::warning, "ub.paths", idle});
+        if (config_.ub.transport != ub_transport::rtp)
+            return all;
+        const std::vector<ub_faulty_link> faulty = faulty_links(config_, *routes()->topology);
+        for (std::size_t i = 0; i < faulty.size(); ++i) {
+            if (faulty[i].fault->at.value() == 0 || !faulty[i].fault->goes_down())
+                continue;
+            const std::string late = late_notice(config_, i, ub_notices::last_after_ps(notices_of(faulty[i])));
+            if (!late.empty())
+                all.push_back({severity::warning, "faults.notification", late});
+        }
+        return all;
+    }
+
 private:
+    std::vector<ub_notice> notices_of(const ub_faulty_link& f) const
+    {
+        const ub_notices notices(*routes()->topology, config_.ub, config_.faults);
+        return notices.of(f.link, routes()->sources_over(f.link));
+    }
     /// When the sources of a link that fails while the machine runs have left it.
     std::string notices_text() const
     {
@@ -96,8 +146,7 @@ private:
         for (const ub_faulty_link& f : faulty_links(config_, *routes()->topology)) {
             if (f.fault->at.value() == 0 || !f.fault->goes_down())
                 continue;
-            const ub_notices notices(*routes()->topology, config_.ub, config_.faults);
-            const std::vector<ub_notice> all = notices.of(f.link, routes()->sources_over(f.link));
+            const std::vector<ub_notice> all = notices_of(f);
             text += all.empty()
                         ? fmt::format("Notices   none: sources go on to use {} - {}\n", f.fault->from, f.fault->to)
                         : fmt::format("Notices   {}: {} sources have left {} - {} within {} of its failure\n",
@@ -142,8 +191,11 @@ const platform_info k_ub_mesh_info = {
                     return nullptr;
         }
         auto made = std::make_unique<configured_ub_mesh>(std::move(config), std::move(prices));
-        if (made->routes()->problem.empty())
+        if (made->routes()->problem.empty()) {
+            for (const config_problem& w : made->warnings())
+                add_problem(document, problems, w.key, w.message, w.level);
             return made;
+        }
         add_problem(document, problems, made->routes()->problem_key, made->routes()->problem);
         return nullptr;
     },

@@ -25,7 +25,8 @@ ub_path_options options_of(const ub_config& ub)
 } // namespace
 
 ub_routes::ub_routes(const ub_mesh_config& config)
-    : topology(std::make_shared<const ub_topology>(config.mesh, config.cables)), plan(topology->plan())
+    : topology(std::make_shared<const ub_topology>(config.mesh, config.cables)), plan(topology->plan()),
+      use_(config.ub.paths), ranks_(config.mesh.ranks())
 {
     const ub_lane_rule rule = lane_rule_of(lane_word_for(config.mesh));
     const ub_path_options options = options_of(config.ub);
@@ -54,6 +55,22 @@ ub_routes::ub_routes(const ub_mesh_config& config)
 }
 
 std::string ub_routes::report() const { return proved + census_of(*paths).text(); }
+
+/// NPUs are alike: what the first one finds is what there is.
+std::string ub_routes::unused_kind() const
+{
+    if (use_ == ub_path_use::shortest || use_ == ub_path_use::all)
+        return {};
+    const ub_path_kind kind = use_ == ub_path_use::detour ? ub_path_kind::detour : ub_path_kind::borrow;
+    for (std::uint32_t to = 1; to < ranks_; ++to)
+        for (const ub_path& p : paths->paths(0, to, {}))
+            if (p.kind == kind)
+                return {};
+    return kind == ub_path_kind::borrow
+               ? "is borrow, but no way between NPUs can be borrowed from HRS here: shortest paths alone are in use; borrowing needs "
+                 "mesh.hrs: true and several racks of a pod."
+               : "is detour, but this machine has no detours between NPUs: shortest paths alone are in use; write shortest or all.";
+}
 
 /// Only NPUs next to a link that is down can lose their last path.
 std::string ub_routes::unreachable_pair(const ub_mesh_config& config) const

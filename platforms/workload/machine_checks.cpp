@@ -16,7 +16,7 @@ constexpr std::uint64_t k_most_stack_bytes = 64ull << 30;
 void check_receive_buffer(data_size receive_buffer, const packet_format& format, const std::string& key,
                           std::vector<config_problem>& problems)
 {
-    const std::uint64_t one = format.cells_of_one(format.max_payload_bytes) * format.cell_flits * format.flit_bytes;
+    const std::uint64_t one = format.cells_of_one(format.max_payload_bytes) * format.cell_bytes();
     if (receive_buffer.value() >= one)
         return;
     problems.push_back(
@@ -25,8 +25,24 @@ void check_receive_buffer(data_size receive_buffer, const packet_format& format,
                      "arrive.",
                      to_string(receive_buffer), to_string(data_size(one)),
                      to_string(data_size(format.max_payload_bytes)), to_string(data_size(format.header_bytes)),
-                     format.cell_flits == 1 ? "flits" : "cells",
-                     to_string(data_size(std::uint64_t{format.cell_flits} * format.flit_bytes)))});
+                     format.cell_flits == 1 ? "flits" : "cells", to_string(data_size(format.cell_bytes())))});
+}
+
+void check_dma_for_bursts(const dma_config& dma, packet_count burst, std::uint32_t burst_cells,
+                          const packet_format& format, const std::string& key, std::vector<config_problem>& problems)
+{
+    if (burst.value() <= 1)
+        return;
+    if (const std::uint64_t raised = burst_cells * format.cell_bytes(); dma.receive_buffer.value() < raised)
+        problems.push_back(
+            {severity::warning, "burst",
+             fmt::format("is {}, and two bursts fill {}: {}.receive_buffer = {} is simulated with that size.",
+                         to_string(burst), rounded_text(data_size(raised)), key, to_string(dma.receive_buffer))});
+    if (dma.read_ahead < 2 * burst.value())
+        problems.push_back(
+            {severity::warning, "burst",
+             fmt::format("is {}, and two bursts are read ahead: {}.read_ahead = {} is simulated with {}.",
+                         to_string(burst), key, dma.read_ahead, 2 * burst.value())});
 }
 
 std::uint32_t cells_of_two_bursts(packet_count burst, const packet_format& format)

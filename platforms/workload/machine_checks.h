@@ -5,6 +5,7 @@
 // hold, stacks that the host can hold.
 #pragma once
 
+#include "hw/dma/dma.h"
 #include "tlm/config_fields.h"
 #include "tlm/packet.h"
 #include "tlm/units.h"
@@ -20,6 +21,10 @@ void check_receive_buffer(data_size receive_buffer, const packet_format& format,
 
 /// Cells that two bursts fill, the least that keeps a wire busy; 0 for single packets, which need no more than is there.
 std::uint32_t cells_of_two_bursts(packet_count burst, const packet_format& format);
+
+/// Says what a DMA engine raises to two bursts, of `burst_cells` together. `key`: of its section, as in "chip.dma".
+void check_dma_for_bursts(const dma_config& dma, packet_count burst, std::uint32_t burst_cells,
+                          const packet_format& format, const std::string& key, std::vector<config_problem>& problems);
 
 /// A burst of `burst` packets of `max_payload` (`of_what`: "of ici.max_payload = 1 KiB") on the slowest wire.
 /// False when it is too large to be timed.

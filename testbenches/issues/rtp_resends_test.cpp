@@ -38,6 +38,33 @@ TEST_CASE("nothing is sent again on a loaded rack that loses nothing", "[ub]")
     }
 }
 
+// Without back-off of the whole channel new packets would always wait too short: each is sent twice, so none gives a sample.
+TEST_CASE("a wait that proved too short stays doubled for new packets until a round trip is measured", "[ub]")
+{
+    constexpr std::uint64_t round_trip = 350;
+    rtp_round_trip all;
+    rtp_sender s(8, 100, 7, all);
+    unsigned resent = 0;
+    const auto run_until = [&](std::uint64_t end_ps) {
+        for (std::uint64_t at = s.next_deadline_ps(); at < end_ps; at = s.next_deadline_ps())
+            REQUIRE(s.expire(at, 0, [&](std::uint32_t, const rtp_sender::slot&) { ++resent; }));
+    };
+    const auto nothing = [](const rtp_sender::slot&) {};
+    s.push(1, 0, 0);
+    run_until(round_trip);
+    CHECK(resent == 2); // at 100 and 300
+    s.acknowledge({1, 0, 0}, round_trip, 1, nothing);
+    CHECK(all.wait_ps() == 0); // nobody knows which copy it was
+    s.push(2, 0, 400);
+    CHECK(s.next_deadline_ps() == 400 + 4 * 100); // not 500: it would be sent again before its answer can come
+    run_until(400 + round_trip);
+    CHECK(resent == 2);
+    s.acknowledge({2, 0, 0}, 400 + round_trip, 1, nothing);
+    CHECK(all.wait_ps() == 2 * round_trip);
+    s.push(3, 0, 1000);
+    CHECK(s.next_deadline_ps() == 1000 + 2 * round_trip); // measured: no doubling any more
+}
+
 TEST_CASE("packets that are sent again though none was lost are reported", "[ub]")
 {
     // A wait far below the first round trip: no estimate can know better before the first acknowledgement.

@@ -90,6 +90,8 @@ struct ub_verdict {
     std::uint64_t payload_digest = 0; ///< of the answers alone, without any time
     std::uint64_t end_ps = 0, cases = 0, checked = 0, wrong = 0, hops = 0;
     std::uint64_t sent = 0, delivered = 0, resent = 0, duplicates = 0, given_up = 0, not_sent = 0, dropped = 0;
+    std::uint64_t retries = 0, wire_bits = 0; ///< of the links
+    std::uint64_t separated = 0;              ///< pairs of NPUs that live of which one cannot reach the other
     std::uint64_t restarts = 0, restart_at_ps = 0, resumed_ps = 0, lost_ps = 0; ///< the first one's
     std::uint64_t failed_npu_packets = 0;                 ///< over links of NPUs that have failed, since they have
     std::uint64_t spare_packets = 0;                      ///< that spare NPUs have sent
@@ -146,6 +148,17 @@ inline ub_verdict run_here(const ub_mesh_config& config)
     v.not_sent = ub.sum(&ub_endpoint::not_sent);
     v.dropped = ub.engine().dropped();
     const ub_topology& topology = *routes->topology;
+    for (std::uint32_t l = 0; l < topology.plan().links.size(); ++l) {
+        v.retries += ub.engine().link_retries(ub.link_of(l));
+        v.wire_bits += 8 * ub.engine().link_wire_bytes(ub.link_of(l));
+    }
+    for (const auto& [from, to] : ub.unreachable())
+        v.separated += std::none_of(config.faults.npus.begin(), config.faults.npus.end(),
+                                    [&, a = from, b = to](const ub_npu_fault_config& f) {
+                                        return f.npu == ub.endpoint_name(a) || f.npu == ub.endpoint_name(b);
+                                    })
+                           ? 1
+                           : 0;
     for (const ub_npu_fault_config& f : config.faults.npus)
         for (std::uint32_t l = 0; l < topology.plan().links.size(); ++l)
             if (const ub_link_plan& link = topology.plan().links[l];
@@ -211,9 +224,11 @@ inline ub_verdict run_exact(const ub_mesh_config& config)
     CHECK(v.wrong == 0);
     CHECK(v.unsound[0] == 0);
     CHECK(v.not_sent == 0);
-    // An NPU that fails when the last answer is out may take acknowledgements with it.
+    // An NPU that fails when the last answer is out takes acknowledgements with it, of packets that have all arrived: its peers give them
+    // up when the run is over, and find no one else unreachable.
     const bool failed_behind_the_end = v.restarts == 0 && !config.faults.npus.empty();
     CHECK((v.given_up == 0 || failed_behind_the_end));
+    CHECK(v.separated == 0);
     CHECK(v.delivered == v.sent);
     return v;
 }

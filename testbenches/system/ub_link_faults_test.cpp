@@ -228,6 +228,25 @@ TEST_CASE("bit errors are repaired by the links", "[ub]")
     }
 }
 
+TEST_CASE("links repeat one transmission for every packet that a bit error rate of 1e-6 damages", "[ub]")
+{
+    for (const ub_transport transport : {ub_transport::ctp, ub_transport::rtp}) {
+        ub_mesh_config config = small_rack(transport);
+        config.run.workload = {ub_spec(collective_op::all_to_all, {algorithm::direct}, {4 << 20})};
+        const ub_verdict healthy = run_exact(config);
+        CHECK(healthy.retries == 0);
+        config.ub.bit_error_rate = 1e-6;
+        const ub_verdict v = run_exact(config);
+        CHECK(v.payload_digest == healthy.payload_digest);
+        CHECK(v.end_ps > healthy.end_ps);
+        // Damaged blocks are so rare that no transmission has two.
+        const double expected = 1e-6 * static_cast<double>(v.wire_bits);
+        fmt::print("{}: {} repeated transmissions, {:.0f} expected\n", name_of(transport), v.retries, expected);
+        CHECK(expected > 400);
+        CHECK(std::fabs(static_cast<double>(v.retries) - expected) < 5 * std::sqrt(expected)); // Poisson
+    }
+}
+
 TEST_CASE("without end-to-end transport a run names the link that failed and what was lost", "[ub]")
 {
     ub_mesh_config config = small_rack(ub_transport::ctp);

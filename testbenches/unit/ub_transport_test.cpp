@@ -49,7 +49,7 @@ TEST_CASE("rtp sender: waits double, and after the last try in vain the destinat
     bool alive = true;
     while (alive) {
         now = s.next_deadline_ps();
-        alive = s.expire(now, [&](std::uint32_t, rtp_sender::slot&) { sent_again.push_back(now); });
+        alive = s.expire(now, 0, [&](std::uint32_t, rtp_sender::slot&) { sent_again.push_back(now); });
     }
     CHECK(sent_again == std::vector<std::uint64_t>{1100, 1300});
     CHECK(now == 1700);
@@ -60,10 +60,42 @@ TEST_CASE("rtp sender: waits double, and after the last try in vain the destinat
         now = t.next_deadline_ps();
         const std::uint32_t psn = t.push(2, 0, now - 1);
         t.acknowledge({0, psn & ~63u, std::uint64_t{1} << (psn & 63)}, now - 1, 1, [](const rtp_sender::slot&) {});
-        REQUIRE(t.expire(now, [](std::uint32_t, rtp_sender::slot&) {}));
+        REQUIRE(t.expire(now, 0, [](std::uint32_t, rtp_sender::slot&) {}));
         if (t.full())
             break;
     }
+}
+
+TEST_CASE("rtp sender: gives up only when news of failed links could have come, and tries all paths before")
+{
+    rtp_round_trip all;
+    rtp_sender s(4, 100, 3, all);
+    constexpr std::uint64_t patience = 2000;
+    s.push(1, 0, 0);
+    s.push(2, 0, 0);
+    std::vector<std::uint64_t> oldest, everywhere, other;
+    const auto until_given_up = [&] {
+        std::uint64_t now = 0;
+        const auto resend = [&](std::uint32_t psn, const rtp_sender::slot& slot) {
+            (psn == s.base() ? oldest : other).push_back(now);
+            if (slot.everywhere)
+                everywhere.push_back(now);
+            CHECK((psn == s.base() || !slot.everywhere)); // one packet at a time
+        };
+        do
+            now = s.next_deadline_ps();
+        while (s.expire(now, patience, resend));
+        return now;
+    };
+    // 100, 200 and then every 400 ps: the first try at or behind 2000 ps is the last.
+    CHECK(until_given_up() == 2700);
+    CHECK(oldest == std::vector<std::uint64_t>{100, 300, 700, 1100, 1500, 1900, 2300});
+    CHECK(everywhere == std::vector<std::uint64_t>{300, 700, 1100, 1500, 1900, 2300});
+    CHECK(other.size() == oldest.size());
+    // Other paths since 2300 ps: the patience counts from then on.
+    s.paths_changed(2300);
+    everywhere.clear();
+    CHECK(until_given_up() == 2700 + 2000);
 }
 
 TEST_CASE("rtp sender: the wait is twice the longest round trip of late and never below the configured one")
@@ -82,10 +114,10 @@ TEST_CASE("rtp sender: the wait is twice the longest round trip of late and neve
     other.push(1, 0, 2000);
     other.acknowledge({1, 0, 0}, 2140, 1, nothing);
     CHECK(s.next_deadline_ps() == 2280);
-    CHECK(s.expire(2160, [](std::uint32_t, rtp_sender::slot&) { FAIL("sent again before its time"); }));
+    CHECK(s.expire(2160, 0, [](std::uint32_t, rtp_sender::slot&) { FAIL("sent again before its time"); }));
     // Karn: an acknowledgement of what was sent twice tells nothing.
     unsigned resent = 0;
-    CHECK(s.expire(2280, [&](std::uint32_t, rtp_sender::slot&) { ++resent; }));
+    CHECK(s.expire(2280, 0, [&](std::uint32_t, rtp_sender::slot&) { ++resent; }));
     CHECK(resent == 1);
     CHECK(s.next_deadline_ps() == 2280 + 2 * 280);
     s.acknowledge({2, 0, 0}, 2281, 1, nothing);
@@ -144,7 +176,7 @@ TEST_CASE("rtp: whatever is lost, delayed and doubled between both ends, every p
                     fly({true, 0, r.ack_for(f.psn)});
                 }
             }
-            REQUIRE(s.expire(now, [&](std::uint32_t psn, rtp_sender::slot&) { fly({false, psn, {}}); }));
+            REQUIRE(s.expire(now, 0, [&](std::uint32_t psn, rtp_sender::slot&) { fly({false, psn, {}}); }));
         }
         CHECK(delivered.size() == packets);
         for (const auto& d : delivered)
