@@ -535,7 +535,8 @@ void add_run(CLI::App& app, int& exit_code)
         ->needs(gdb)
         ->capture_default_str();
     add_number(*command, "--host-timeout", options->host_timeout_s,
-               "CPU seconds that firmware may take without a call of the HAL, twice that while no data moves; 0: any; off with --gdb",
+               "CPU seconds that firmware may take without a call of the HAL, twice that\n"
+               "while no data moves; 0: any; off with --gdb",
                "number of seconds", 0, 86'400)
         ->type_name("S")
         ->capture_default_str();
