@@ -242,7 +242,8 @@ struct server_job {
             const std::uint32_t semaphore = k_sem_from_server + round % k_server_window;
             if (worker == rank && !two_programs)
                 continue;
-            if (abi::status s = worker == rank ? send_to_itself(mine, semaphore) : out.send(mine, worker, semaphore, false);
+            if (abi::status s =
+                    worker == rank ? send_to_itself(mine, semaphore) : out.send(mine, worker, semaphore, false);
                 !s.ok())
                 return s;
         }

@@ -72,7 +72,8 @@ void swap_block(std::uint32_t* words, std::uint32_t count)
 // Without branches, so that the cost does not depend on the data: the sign of a difference is the mask that takes the larger one.
 std::int8_t exponent_of_block(const std::uint32_t* floats, std::uint32_t count)
 {
-    constexpr std::uint32_t k_zero = 0x7fff'ffffu - 0x7f80'0000u; // what is added: NaN becomes negative, infinity the most
+    constexpr std::uint32_t k_zero =
+        0x7fff'ffffu - 0x7f80'0000u; // what is added: NaN becomes negative, infinity the most
     std::int64_t most = k_zero;
 #pragma GCC unroll 8
     for (const std::uint32_t *at = floats, *end = floats + count; at != end; ++at) {
@@ -113,16 +114,14 @@ void dequantise_block(std::uint32_t* words, std::uint32_t count, std::int8_t exp
     const std::uint64_t some = all_ones_if(exponent > abi::k_min_exponent);
     const double scale = finite_scale(exponent, workers);
     for (std::uint32_t i = 0; i < count; i += k_lanes_of_vector) {
-        const doubles4 v =
-            __builtin_convertvector(as<ints4>(swap(load(words + i), k_bytes & some)), doubles4) / scale;
+        const doubles4 v = __builtin_convertvector(as<ints4>(swap(load(words + i), k_bytes & some)), doubles4) / scale;
         store(words + i, as<words4>(__builtin_convertvector(v, floats4)));
     }
 }
 
 double scale_of(std::int8_t exponent, std::uint32_t workers)
 {
-    return as<double>(as<std::uint64_t>(finite_scale(exponent, workers)) &
-                      all_ones_if(exponent > abi::k_min_exponent));
+    return as<double>(as<std::uint64_t>(finite_scale(exponent, workers)) & all_ones_if(exponent > abi::k_min_exponent));
 }
 
 float float_scale_of(std::int8_t exponent, std::uint32_t workers)

@@ -127,7 +127,8 @@ private:
     void load(std::uint32_t block)
     {
         const std::uint32_t elements = elements_of(block, job_.elements_per_packet);
-        hal_.stream_in(words(), address_of(share_.first + std::uint64_t{block} * job_.elements_per_packet), elements * 4);
+        hal_.stream_in(words(), address_of(share_.first + std::uint64_t{block} * job_.elements_per_packet),
+                       elements * 4);
         for (std::uint32_t i = elements; i < payload_ / 4; ++i)
             words()[i] = 0;
         charge((payload_ / 4 - elements) * costs::k_switchml_fill);

@@ -124,10 +124,7 @@ std::vector<config_problem> switchml_worker_config::validate() const
     return p;
 }
 
-std::uint32_t switchml_config::burst_cells() const
-{
-    return cells_of_two_bursts(run.burst, star().format());
-}
+std::uint32_t switchml_config::burst_cells() const { return cells_of_two_bursts(run.burst, star().format()); }
 
 lossless_star_config switchml_config::star() const
 {
@@ -337,10 +334,12 @@ std::vector<config_problem> switchml_config::validate() const
         return p;
     check_job(p);
     if (job.elements_per_packet == 256 && tofino.chip.recirculation_rate < network.rate)
-        p.push_back({severity::warning, "switch.recirculation_rate",
-                     fmt::format("is {}, below network.rate = {}, at which packets come: those of 256 elements queue between the "
-                                 "pipes.",
-                                 to_string(tofino.chip.recirculation_rate), to_string(network.rate))});
+        p.push_back(
+            {severity::warning, "switch.recirculation_rate",
+             fmt::format(
+                 "is {}, below network.rate = {}, at which packets come: those of 256 elements queue between the "
+                 "pipes.",
+                 to_string(tofino.chip.recirculation_rate), to_string(network.rate))});
     check_faults(p);
     check_workload(p);
     check_receive_buffer(worker.dma.receive_buffer, star().format(), "worker.dma.receive_buffer", p);
@@ -584,10 +583,11 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
                                  to_string(worker.transmit_hold), to_string(job.timeout))});
     if (worker.core.model == core_model::rv64 &&
         runs_any(run, [](abi::algorithm a) { return a == abi::algorithm::parameter_server; }))
-        p.push_back({severity::warning, "worker.core.model",
-                     "is rv64, whose cores are charged what they execute, and not for the packets and additions of parameter servers, which "
-                     "the DMA engine does: the times of "
-                     "parameter_server are those of the network alone. Use native cores to compare it."});
+        p.push_back(
+            {severity::warning, "worker.core.model",
+             "is rv64, whose cores are charged what they execute, and not for the packets and additions of parameter servers, which "
+             "the DMA engine does: the times of "
+             "parameter_server are those of the network alone. Use native cores to compare it."});
     check_host_memory(run, workers, "workers", k_much_host_memory, p);
 }
 

@@ -55,10 +55,11 @@ void switchml_checks::hosts()
                         config.worker.cores, config.worker.cores == 1 ? "" : "s", gbps, type_name(type),
                         slow ? "" : ", 80 to 99 %"),
                     slow ? 100 : 89.5, share, "%",
-                    slow ? "Sapio et al., appendix B: one core is sufficient for line rate; section 6.3: conversion negligible "
-                           "(Q); tolerance: ours"
-                         : "Sapio et al., section 6.1: not full utilization (Q); the window: a core that fills 10 Gb/s takes at most "
-                           "1936 cycles a packet, eight that do not fill 100 Gb/s more than 1549 (D)",
+                    slow
+                        ? "Sapio et al., appendix B: one core is sufficient for line rate; section 6.3: conversion negligible "
+                          "(Q); tolerance: ours"
+                        : "Sapio et al., section 6.1: not full utilization (Q); the window: a core that fills 10 Gb/s takes at most "
+                          "1936 cycles a packet, eight that do not fill 100 Gb/s more than 1549 (D)",
                     slow ? tolerance::percent(3) : tolerance::points(9.5)),
                 100));
         }
@@ -120,8 +121,8 @@ void switchml_checks::order_of_systems()
         const system in_network = {"switchml over UDP", udp, k_share_of_packets};
         std::vector<system> rings = {in_network, {"ring_1d", ring, k_share_of_star / ring_factor(k_workers)}};
         if (gbps == 100)
-            rings.insert(rings.begin(), {"switchml over RDMA",
-                                         rate("rack_8x100g_rdma", abi::algorithm::switchml, 0), k_share_of_rdma});
+            rings.insert(rings.begin(), {"switchml over RDMA", rate("rack_8x100g_rdma", abi::algorithm::switchml, 0),
+                                         k_share_of_rdma});
         row("against rings", rings,
             "Sapio et al., section 6.1 and Fig. 3: RDMA within 2 % of the maximum, DPDK below it and above NCCL over RDMA (Q)");
         row("against parameter servers of 8 cores",

@@ -153,8 +153,10 @@ void switchml_checks::add(validation_row row)
     // Shown where a row of the target misses.
     static const std::map<std::string, const char*> k_reasons = {
         {"M5", "the model has no delays of a host besides its cores, its NIC and worker.transmit_hold"},
-        {"M14", "a core of the paper costs more for a packet: ours is charged no copy, and its scalar steps by counts of RV64 (assumed)"},
-        {"M15", "as M14: cores that keep up with the line leave UDP its smaller frames, a percent less than those of RDMA"},
+        {"M14",
+         "a core of the paper costs more for a packet: ours is charged no copy, and its scalar steps by counts of RV64 (assumed)"},
+        {"M15",
+         "as M14: cores that keep up with the line leave UDP its smaller frames, a percent less than those of RDMA"},
     };
     if (const auto known = k_reasons.find(row.target); known != k_reasons.end() && row.why_miss.empty())
         row.why_miss = known->second;

@@ -127,10 +127,7 @@ mesh_description tpu_pod_config::description() const
     return d;
 }
 
-std::uint32_t tpu_pod_config::burst_cells() const
-{
-    return cells_of_two_bursts(run.burst, ici.format());
-}
+std::uint32_t tpu_pod_config::burst_cells() const { return cells_of_two_bursts(run.burst, ici.format()); }
 
 std::vector<config_problem> tpu_pod_config::validate() const
 {

@@ -91,12 +91,13 @@ void validation::throughput()
 {
     add_null("T9", "batch / (compute + null model of T1)");
     const auto step = figure(run_of("resnet50_1024"), "step_ms");
-    public_row("T9", "ResNet-50, 1024 chips, batch 32768: throughput", "M images/s", 1.05,
-               step ? std::optional<double>(k_resnet_batch / *step * 1e-3) : std::nullopt, 10,
-               k_resnet_batch / null_step_ms("resnet50_1024") * 1e-3,
-               "Ying et al., arXiv 1811.06992, abstract (Q), read November 2026; tolerance: ours",
-               "31.2 ms a step in November 2018, 25.0 ms in the MLPerf v0.6 logs of 2019 that our compute is from; how much of the "
-               "difference is communication is not published");
+    public_row(
+        "T9", "ResNet-50, 1024 chips, batch 32768: throughput", "M images/s", 1.05,
+        step ? std::optional<double>(k_resnet_batch / *step * 1e-3) : std::nullopt, 10,
+        k_resnet_batch / null_step_ms("resnet50_1024") * 1e-3,
+        "Ying et al., arXiv 1811.06992, abstract (Q), read November 2026; tolerance: ours",
+        "31.2 ms a step in November 2018, 25.0 ms in the MLPerf v0.6 logs of 2019 that our compute is from; how much of the "
+        "difference is communication is not published");
 }
 
 /// T10: 256 chips, T11: 4,096 chips, predicted from what was measured at 512 and 1,024.

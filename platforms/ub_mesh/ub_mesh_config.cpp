@@ -119,10 +119,7 @@ const std::vector<std::uint32_t>& ub_mesh_config::group_of(std::uint32_t rank) c
     throw bug("ub_mesh", 0, fmt::format("rank {} is in no group", rank));
 }
 
-std::uint32_t ub_mesh_config::burst_cells() const
-{
-    return cells_of_two_bursts(run.burst, ub.format());
-}
+std::uint32_t ub_mesh_config::burst_cells() const { return cells_of_two_bursts(run.burst, ub.format()); }
 
 std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
 {

@@ -47,7 +47,8 @@ void check_dma_for_bursts(const dma_config& dma, packet_count burst, std::uint32
 
 std::uint32_t cells_of_two_bursts(packet_count burst, const packet_format& format)
 {
-    return burst.value() <= 1 ? 0 : 2 * static_cast<std::uint32_t>(format.cells(burst.value() * format.max_payload_bytes));
+    return burst.value() <= 1 ? 0
+                              : 2 * static_cast<std::uint32_t>(format.cells(burst.value() * format.max_payload_bytes));
 }
 
 bool check_burst_fits(packet_count burst, data_size max_payload, const std::string& of_what,

@@ -264,8 +264,8 @@ TEST_CASE("few elements over RDMA: a short message takes no longer than a whole 
                 times_of(config, [](const switchml_config& c) { return std::make_unique<switchml_machine>(c); });
             REQUIRE(times.size() == sizes.size());
             for (std::size_t i = 1; i < sizes.size(); ++i) {
-                INFO(gbps << " Gb/s, " << name_of(type) << ": " << sizes[i - 1] << " B in " << times[i - 1] / 1000 << " ns, "
-                          << sizes[i] << " B in " << times[i] / 1000 << " ns");
+                INFO(gbps << " Gb/s, " << name_of(type) << ": " << sizes[i - 1] << " B in " << times[i - 1] / 1000
+                          << " ns, " << sizes[i] << " B in " << times[i] / 1000 << " ns");
                 CHECK(times[i] + copies_ps(sizes[i - 1], type) >= times[i - 1]);
             }
         }

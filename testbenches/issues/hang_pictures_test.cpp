@@ -94,10 +94,11 @@ TEST_CASE("error words are decoded from the register table")
 
 TEST_CASE("messages that never arrive in order are named when RDMA gives up")
 {
-    const std::string errors = errors_of_run("platform: switchml\nname: rdma\nworkers: 2\nfirmware_timeout: 3 ms\ndata: off\n"
-                            "job: {transport: rdma, slots: 64}\n"
-                            "network: {cable: {impairments: {reordering: 0.5, reorder_delay: 50 us}}}\n"
-                            "workload: [{op: all_reduce, algorithms: [switchml], sizes: [256 KiB]}]\n");
+    const std::string errors =
+        errors_of_run("platform: switchml\nname: rdma\nworkers: 2\nfirmware_timeout: 3 ms\ndata: off\n"
+                      "job: {transport: rdma, slots: 64}\n"
+                      "network: {cable: {impairments: {reordering: 0.5, reorder_delay: 50 us}}}\n"
+                      "workload: [{op: all_reduce, algorithms: [switchml], sizes: [256 KiB]}]\n");
     INFO(errors);
     CHECK(has(errors, "of job 0 do not arrive whole and in order: "));
 }
@@ -105,9 +106,9 @@ TEST_CASE("messages that never arrive in order are named when RDMA gives up")
 TEST_CASE("a worker of several cores is named with the core")
 {
     const std::string errors = errors_of_run("platform: switchml\nname: gone\nworkers: 3\nfirmware_timeout: 3 ms\n"
-                            "network: {rate: 10 Gbps}\njob: {slots: 16}\nworker: {cores: 2}\n"
-                            "faults: {outages: [{worker: 1, from: 10 us}]}\n"
-                            "workload: [{op: all_reduce, algorithms: [switchml], sizes: [64 KiB]}]\n");
+                                             "network: {rate: 10 Gbps}\njob: {slots: 16}\nworker: {cores: 2}\n"
+                                             "faults: {outages: [{worker: 1, from: 10 us}]}\n"
+                                             "workload: [{op: all_reduce, algorithms: [switchml], sizes: [64 KiB]}]\n");
     INFO(errors);
     CHECK(has(errors, "rank 0, worker 0, core "));
     CHECK(has(errors, "job 0 waits for worker 1: it alone is missing in "));

@@ -31,7 +31,6 @@ std::string lower(std::string text)
     return text;
 }
 
-
 struct page_link {
     fs::path page;
     std::string text;

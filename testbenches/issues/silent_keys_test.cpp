@@ -83,8 +83,9 @@ TEST_CASE("a key that nothing uses is a warning with file and line and column")
     CHECK(message_of(k_ub + k_ring + "ub: {transport: rtp, rtp_window: 8}\n").empty());
     CHECK(message_of(k_switchml + k_by_switch + "worker: {core: {clock_read: 5 cycles}}\n").empty());
     CHECK(message_of(k_switchml + k_servers + "worker: {cores: 2, core: {instruction_set: x86_sse}}\n").empty());
-    CHECK(message_of(k_switchml + k_by_switch +
-                     "worker: {cores: 2, packet_batch: 8 packets, transmit_hold: 5 us, core: {instruction_set: x86_sse}}\n")
+    CHECK(message_of(
+              k_switchml + k_by_switch +
+              "worker: {cores: 2, packet_batch: 8 packets, transmit_hold: 5 us, core: {instruction_set: x86_sse}}\n")
               .empty());
 }
 

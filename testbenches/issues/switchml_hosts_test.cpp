@@ -158,8 +158,8 @@ TEST_CASE("switchml hosts: SwitchML and rings and parameter servers come in the 
         r.job.transport = transport::rdma;
         r.worker.cores = 1;
         const double rdma = elements_per_us(r, algorithm::switchml, bytes, type);
-        INFO(gbps << " Gb/s, " << name_of(type) << ", M elements/s: RDMA " << rdma << ", UDP " << udp << ", dedicated " << dedicated
-                  << ", colocated " << colocated << ", ring " << ring);
+        INFO(gbps << " Gb/s, " << name_of(type) << ", M elements/s: RDMA " << rdma << ", UDP " << udp << ", dedicated "
+                  << dedicated << ", colocated " << colocated << ", ring " << ring);
         CHECK(udp > ring);
         CHECK(udp > dedicated);
         CHECK(dedicated > colocated);
@@ -321,8 +321,9 @@ TEST_CASE("switchml: the rate of recirculation is compared with the rate in forc
         std::vector<config_problem> problems = c.validate();
         for (const config_problem& p : c.tofino.validate())
             problems.push_back(p);
-        return std::any_of(problems.begin(), problems.end(),
-                           [](const config_problem& p) { return p.key.find("recirculation_rate") != std::string::npos; });
+        return std::any_of(problems.begin(), problems.end(), [](const config_problem& p) {
+            return p.key.find("recirculation_rate") != std::string::npos;
+        });
     };
     CHECK_FALSE(warned(10, 50));
     CHECK_FALSE(warned(100, 100));
