@@ -1,10 +1,10 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "cmake/version.h"
-#include "platforms/cli/cli.h"
-#include "platforms/cli/firmware_log.h"
 #include "hw/core/host_watch.h"
 #include "hw/core/iss.h"
+#include "platforms/cli/cli.h"
+#include "platforms/cli/firmware_log.h"
 #include "platforms/cli/run_trace.h"
 #include "platforms/debug/code_places.h"
 #include "platforms/debug/instruments.h"
@@ -290,11 +290,12 @@ void refuse_beyond_host_memory(const weft::platform& p)
             parts += fmt::format(", {} for {} RV64 cores, of which each reserves {} for translated code",
                                  rounded_text(data_size(reserved)), p.rv64_cores(),
                                  rounded_text(data_size(iss_address_space_bytes())));
-        throw user_error(fmt::format("{}: this run takes at least {} of address space ({}), and the limit of this process is {}. "
-                                     "Raise it (ulimit -v), use fewer ranks{}.",
-                                     p.run().name, rounded_text(data_size(needed + reserved)), parts,
-                                     rounded_text(data_size(address_space.rlim_cur)),
-                                     reserved == 0 ? ", smaller sizes or --set data=off" : " or native cores"));
+        throw user_error(
+            fmt::format("{}: this run takes at least {} of address space ({}), and the limit of this process is {}. "
+                        "Raise it (ulimit -v), use fewer ranks{}.",
+                        p.run().name, rounded_text(data_size(needed + reserved)), parts,
+                        rounded_text(data_size(address_space.rlim_cur)),
+                        reserved == 0 ? ", smaller sizes or --set data=off" : " or native cores"));
     }
     const auto present =
         static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
@@ -374,15 +375,31 @@ private:
     bool lost_ = false;
 };
 
+/// A pipe or a terminal may never send the file: nothing waits for that.
+bool is_there_at_once(const std::string& file)
+{
+    std::error_code error;
+    return std::filesystem::is_regular_file(file == "-" ? "/dev/stdin" : file, error);
+}
+
 int run(const run_options& options)
 {
+    interruption signals;
+    // Only the file tells whose results are out of date, and whether it is refused, which changes nothing.
+    if (is_there_at_once(options.source.file))
+        signals.hold("ends when the platform file is checked");
     const loaded_platform loaded = load(options.source);
-    if (!loaded.platform)
+    if (!loaded.platform) {
+        signals.release();
         return 2;
+    }
     const weft::platform& p = *loaded.platform;
     refuse_beyond_host_memory(p);
     const std::string dir = options.out.empty() ? "out/" + p.run().name : options.out;
     check_targets(options, p, dir);
+    // What an earlier run has left in the folder must not look like the answer of this one.
+    earlier_files earlier({dir + "/results.json", dir + "/firmware.log"});
+    signals.release();
     for (const std::string* file : {&options.json, &options.coverage_firmware})
         if (!file->empty() && (file != &options.json || *file != "-"))
             prepare_output_file(*file);
@@ -392,7 +409,6 @@ int run(const run_options& options)
         prepare_output_file(file);
 
     progress bar = progress::on_stderr(static_cast<std::uint32_t>(collective_count(p.run())), options.quiet);
-    interruption signals;
     std::unique_ptr<trace_writer> trace;
     if (!options.trace.empty()) {
         trace = std::make_unique<trace_writer>(options.trace, options.trace_limit);
@@ -403,8 +419,6 @@ int run(const run_options& options)
     constexpr std::uint32_t k_many_ranks = 512; // seconds until the first case begins
     if (p.ranks() >= k_many_ranks)
         bar.begin_case(0, fmt::format("building {} ranks", p.ranks()));
-    // What an earlier run has left in the folder must not look like the answer of this one.
-    earlier_files earlier({dir + "/results.json", dir + "/firmware.log"});
     const std::unique_ptr<machine> m = p.build();
     std::optional<run_trace> traced;
     if (trace)
@@ -520,13 +534,12 @@ void add_run(CLI::App& app, int& exit_code)
                      "Write which lines of the firmware rv64 cores have executed, for lcov and genhtml")
         ->type_name("FILE")
         ->check(is_output_name());
-    CLI::Option* gdb =
-        add_number(*command, "--gdb", options->gdb_port,
-                   "Serve gdb on this port of 127.0.0.1, 0 for a free one: rv64 cores, one thread each", "port", 0,
-                   65'535)
-            ->type_name("PORT");
-    add_number(*command, "--gdb-core", options->gdb_core, "Core (rank) that gdb finds selected, at its entry", "rank", 0,
-               65'535)
+    CLI::Option* gdb = add_number(*command, "--gdb", options->gdb_port,
+                                  "Serve gdb on this port of 127.0.0.1, 0 for a free one: rv64 cores, one thread each",
+                                  "port", 0, 65'535)
+                           ->type_name("PORT");
+    add_number(*command, "--gdb-core", options->gdb_core, "Core (rank) that gdb finds selected, at its entry", "rank",
+               0, 65'535)
         ->needs(gdb)
         ->capture_default_str();
     add_number(*command, "--gdb-wait", options->gdb_wait_s, "How long to wait for gdb, in seconds", "number of seconds",

@@ -63,6 +63,7 @@ private:
 
 switchml_machine::switchml_machine(const switchml_config& config) : config_(config), time_("timeline")
 {
+    config_.tofino = config_.switch_in_use();
     time_.set_run_ahead(true); // no foreign SystemC component is part of this platform
     add_workers();
     if (config_.tree.empty()) {

@@ -268,6 +268,8 @@ struct switchml_config {
     static std::vector<key_rule<switchml_config>> key_rules();
     /// With what follows from other keys in its place: the values in force.
     switchml_config in_force() const;
+    /// Without the RTL and its waves where no algorithm uses the switch: a warning calls these keys unused.
+    switchml_switch_config switch_in_use() const;
 
     std::uint32_t ranks() const { return workers; }
     std::uint32_t machines() const { return workers + servers; }

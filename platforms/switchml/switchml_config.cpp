@@ -253,6 +253,16 @@ switchml_config switchml_config::in_force() const
     return c;
 }
 
+switchml_switch_config switchml_config::switch_in_use() const
+{
+    switchml_switch_config used = tofino;
+    if (!runs_any(run, abi::by_switch) && runs_any(run, [](abi::algorithm) { return true; })) {
+        used.aggregator = aggregator_kind::model;
+        used.waves.clear();
+    }
+    return used;
+}
+
 std::vector<key_rule<switchml_config>> switchml_config::key_rules()
 {
     using config = switchml_config;
@@ -636,7 +646,8 @@ public:
     std::vector<std::string> input_files() const override { return {config_.worker.core.elf}; }
     std::vector<std::string> output_files() const override
     {
-        if (config_.tofino.waves.empty())
+        const switchml_switch_config used = config_.switch_in_use();
+        if (used.waves.empty())
             return {};
         std::vector<std::string> all;
         std::uint32_t switches = 1; // a tree has one a level, each below one of the level above
@@ -645,7 +656,7 @@ public:
             switches += of_level *= config_.tree[level];
         for (std::uint32_t number = 0; number < switches; ++number)
             for (std::uint32_t pipe = 0; pipe < k_tofino_pipes; ++pipe)
-                all.push_back(waves_file(config_.tofino, number, pipe));
+                all.push_back(waves_file(used, number, pipe));
         return all;
     }
     std::uint64_t rv64_cores() const override

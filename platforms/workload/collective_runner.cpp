@@ -363,6 +363,21 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
                 fmt::format("Nothing can move any more at {}.{}", rounded_text(duration(picture_ps)), who_waits());
         }
         if (picture.empty() && spins()) {
+            // Firmware that only polls never parks, but acknowledges its command.
+            const bool boots = sequence_ == 1 && most_parked_ < ranks &&
+                               std::any_of(machine_.chips().begin(), machine_.chips().end(), [&](const chip* one) {
+                                   return !one->core.idle() && !one->core.blocked() &&
+                                          one->mailbox.regs.at(abi::mailbox::COMMAND_ACK) != command.sequence;
+                               });
+            if (boots) {
+                waits_ = host_wait::boot;
+                now_.reset();
+                fail_between_collectives(fmt::format("firmware loops: since {}, twice firmware_timeout = {}, no event and no "
+                                                     "interrupt has come, and a core executes",
+                                                     rounded_text(duration(quiet_since_ps_)),
+                                                     to_string(config_.firmware_timeout)));
+                return false;
+            }
             note_failure(c, start_ps,
                          fmt::format("{} {} of {} B did not complete. Firmware loops: since {}, twice firmware_timeout = {}, "
                                      "no event, no interrupt and no answer has come, and a core executes.{}",

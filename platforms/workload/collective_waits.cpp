@@ -137,6 +137,7 @@ bool collective_runner::boot()
             return false;
         sc_core::wait(sc_time_from_ps(k_boot_look_ps));
     }
+    most_parked_ = std::max(most_parked_, parked_ranks());
     waits_ = host_wait::nothing;
     return true;
 }

@@ -49,6 +49,16 @@ bool is_repeated(int number)
     return soon;
 }
 
+[[noreturn]] void end_at_once(int number, const char* text)
+{
+    for (int i = 0; i < doomed_count; ++i)
+        unlink(doomed_files[i]);
+    say(text);
+    _exit(k_exit_of_signals + number);
+}
+
+constexpr const char* k_too_early = "\nweft: interrupted before the simulation began; there are no results.\n";
+
 void on_signal(int number)
 {
     const bool repeated = is_repeated(number);
@@ -61,11 +71,7 @@ void on_signal(int number)
         say("; once more ends it at once.\n");
         return;
     }
-    for (int i = 0; i < doomed_count; ++i)
-        unlink(doomed_files[i]);
-    say(has_begun != 0 ? "\nweft: ended at once; nothing more was saved.\n"
-                       : "\nweft: interrupted before the simulation began; there are no results.\n");
-    _exit(k_exit_of_signals + number);
+    end_at_once(number, has_begun != 0 ? "\nweft: ended at once; nothing more was saved.\n" : k_too_early);
 }
 
 } // namespace
@@ -97,6 +103,15 @@ void interruption::remove_at_once(const std::string& path)
         return;
     std::memcpy(doomed_files[doomed_count], path.c_str(), path.size() + 1);
     doomed_count = doomed_count + 1;
+}
+
+void interruption::hold(const char* what_it_does) { begin(what_it_does); }
+
+void interruption::release()
+{
+    has_begun = 0; // first: a signal from here on ends the process by itself
+    if (stop_signal != 0)
+        end_at_once(stop_signal, k_too_early);
 }
 
 void interruption::begin(const char* what_it_does)

@@ -19,6 +19,10 @@ public:
     interruption(const interruption&) = delete;
     interruption& operator=(const interruption&) = delete;
 
+    /// The first signal waits for release(), which ends the process then. For work that must not be cut: what it finds decides
+    /// what may be changed on disk. `what_it_does` as in begin().
+    void hold(const char* what_it_does);
+    void release();
     /// A file that must not stay when the process is ended at once. Before begin().
     void remove_at_once(const std::string& path);
     /// From now on the first signal is a request. `what_it_does`, for the user: "stops and saves what is finished"; static.

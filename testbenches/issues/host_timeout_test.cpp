@@ -260,6 +260,22 @@ TEST_CASE("ranks that loop while they boot are named by host time and time_limit
     }
 }
 
+TEST_CASE("ranks that loop without an access while they boot are told as ranks that boot")
+{
+    if (!has_engine())
+        return;
+    started_program weft;
+    weft.write("loops.yaml", k_loops);
+    CHECK(weft.run({"run", "loops.yaml", "--set", "mesh={rows: 2, cols: 11}", "--set", "firmware_timeout=100 us", "--set",
+                    "chip.core.cpi=1", "--set", "chip.core.clock=1 GHz", "--out", "out"}) == 1);
+    INFO(weft.err());
+    CHECK(has(weft.err(), "the run failed: firmware loops: since "));
+    CHECK(has(weft.err(), ", while ranks boot: 1 of 22 do not wait for a command yet."));
+    CHECK(has(weft.err(), "the core of rank 1 executes"));
+    CHECK(has(weft.err(), "spin"));
+    CHECK_FALSE(has(weft.err(), "all_reduce"));
+}
+
 TEST_CASE("an endless loop can be interrupted although its bound is off")
 {
     if (!has_engine())

@@ -162,3 +162,36 @@ TEST_CASE("an interrupted firmware test prints the devices that are done and lea
         CHECK(::waitpid(-1, &status, WNOHANG) == -1); // none is left
     }
 }
+
+TEST_CASE("a signal while the file is checked or the machine built is told and moves what an earlier run left")
+{
+    for (const int signal : {SIGINT, SIGTERM})
+        for (const double worked_s : {0.05, 0.3, 1.2}) {
+            started_program weft;
+            weft.write("out/results.json", "earlier");
+            weft.start({"run", WEFT_SOURCE_DIR "/configs/ub_mesh/superpod.yaml", "--out", "out", "--quiet"});
+            weft.let_work(worked_s);
+            weft.signal(signal);
+            const int code = weft.finish();
+            INFO(worked_s << " s: " << weft.err());
+            CHECK(code == 128 + signal);
+            CHECK(has(weft.err(), "interrupted before the simulation began; there are no results."));
+            CHECK_FALSE(weft.exists("out/results.json"));
+            CHECK(text_of(weft / "out/results.previous.json") == "earlier");
+        }
+}
+
+TEST_CASE("a signal while a file is checked that is refused leaves the folder as it is")
+{
+    started_program weft;
+    weft.write("out/results.json", "earlier");
+    weft.start(
+        {"run", WEFT_SOURCE_DIR "/configs/ub_mesh/superpod.yaml", "--set", "firmware_timeout=0 s", "--out", "out"});
+    weft.let_work(0.02);
+    weft.signal(SIGTERM);
+    const int code = weft.finish();
+    INFO(weft.err());
+    CHECK((code == 143 || code == 2)); // 2: the host was busy, and it was refused before
+    CHECK(text_of(weft / "out/results.json") == "earlier");
+    CHECK_FALSE(weft.exists("out/results.previous.json"));
+}

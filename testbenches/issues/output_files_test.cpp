@@ -288,3 +288,24 @@ TEST_CASE("a limit on file sizes costs the file and not the run")
     CHECK(has(sh.read("table"), "all_reduce"));
     CHECK_FALSE(sh.exists("t.json"));
 }
+
+TEST_CASE("waves of a switch that no algorithm uses are neither written nor in the way")
+{
+    const program_shell sh;
+    sh.write("u.yaml", "platform: switchml\nname: u\nworkers: 2\nswitch: {aggregator: rtl, waves: w}\n"
+                       "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [1 KiB]}]\n");
+    shell_result r = sh.run("$weft run u.yaml --quiet --out o");
+    INFO(r.err);
+    if (has(r.err, "this build has no RTL models")) {
+        WARN("this build has no RTL models: not tested");
+        return;
+    }
+    CHECK(r.exit_code == 0);
+    CHECK(has(r.err, "switch.waves: is set, but nothing uses it"));
+    for (const auto& entry : fs::directory_iterator(sh.path()))
+        CHECK(entry.path().extension() != ".fst");
+    r = sh.run("$weft run u.yaml --quiet --set switch.waves=nodir/w --out o");
+    INFO(r.err);
+    CHECK(r.exit_code == 0);
+    CHECK_FALSE(sh.exists("nodir"));
+}

@@ -61,6 +61,8 @@ void weft_firmware_main(abi::hal& hal, std::uint64_t)
     hal.copy_in(&table, abi::k_platform_table_address, sizeof table);
     if (table.rank == 1 && table.ranks == 10)
         watch_the_clock(hal);
+    if (table.rank == 1 && table.ranks == 22)
+        spin();
     if (table.ranks == 14) {
         answer(hal);
         if (table.rank == 1)
