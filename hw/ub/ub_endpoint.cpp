@@ -11,7 +11,6 @@
 namespace weft {
 
 namespace {
-constexpr std::uint64_t k_ack_payload_bytes = 16; ///< cumulative number, group, 64 bits
 constexpr std::uint8_t response_vl = static_cast<std::uint8_t>(ub_class::response) * k_ub_lanes_per_class;
 } // namespace
 
@@ -216,8 +215,8 @@ void ub_endpoint::launch_ack(receive_channel& c, std::uint32_t group, const ub_p
     p->packet_number = a.cumulative;
     p->message = a.group;
     p->destination_offset = a.arrived;
-    p->wire_bytes = static_cast<std::uint32_t>(format_.wire_bytes(k_ack_payload_bytes));
-    p->cells = static_cast<std::uint32_t>(format_.cells(k_ack_payload_bytes));
+    p->wire_bytes = static_cast<std::uint32_t>(format_.wire_bytes(k_rtp_ack_payload_bytes));
+    p->cells = static_cast<std::uint32_t>(format_.cells(k_rtp_ack_payload_bytes));
     p->serialisation_ps = static_cast<std::uint32_t>(local_rate_.time_ps(p->wire_bytes));
     p->born_ps = time_.now_ps();
     p->flow = flow_of(*p);
@@ -294,7 +293,7 @@ void ub_endpoint::send_copy(const packet& original, const ub_path_cache::choice&
 
 void ub_endpoint::arm(send_channel& c, std::uint32_t index)
 {
-    c.timer_at_ps = c.window.next_deadline_ps();
+    c.timer_at_ps = std::max(c.window.next_deadline_ps(), time_.now_ps());
     if (c.timer_at_ps != k_never_ps)
         schedule(c.timer_at_ps, index, k_timeout);
 }
@@ -359,8 +358,11 @@ void ub_endpoint::ack_arrived(packet_ptr p)
     if (index == k_none)
         return;
     send_channel& c = *senders_[index];
-    c.window.acknowledge({p->packet_number, p->message, p->destination_offset}, time_.now_ps(), held_,
-                         [&](const rtp_sender::slot& s) { release(s.packet); });
+    const bool sooner =
+        c.window.acknowledge({p->packet_number, p->message, p->destination_offset}, time_.now_ps(), held_,
+                             [&](const rtp_sender::slot& s) { release(s.packet); });
+    if (sooner)
+        arm(c, index);
     send_waiting(c);
 }
 

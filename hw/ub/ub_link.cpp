@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/ub/ub_link.h"
 
+#include "hw/ub/ub_transport.h"
+
 #include <algorithm>
 
 namespace weft {
@@ -68,6 +70,21 @@ std::uint32_t ub_depth_cells(const ub_config& config, std::uint32_t lanes, durat
     return static_cast<std::uint32_t>(depth);
 }
 
+double ub_reachable_share(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
+                          std::uint32_t burst_packets)
+{
+    const packet_format format = config.format();
+    const std::uint64_t payload = std::uint64_t{burst_packets} * format.max_payload_bytes;
+    const std::uint64_t fit =
+        ub_depth_cells(config, lanes, propagation, into, burst_packets) / format.cells(payload);
+    const std::uint64_t one_ps = wire_rate(config.link_rate(lanes)).time_ps(format.wire_bytes(payload));
+    ub_config straight = config; // not all packets turn between dies: what follows is a bound
+    straight.die_crossing = duration(0);
+    const double share = static_cast<double>(fit * one_ps) /
+                         static_cast<double>(ub_round_trip_ps(straight, lanes, propagation, into, burst_packets));
+    return std::min(share, 1.0);
+}
+
 std::vector<ub_hop> ub_hops(const ub_plan& plan, const std::vector<std::uint32_t>& links, std::uint32_t first_die)
 {
     std::vector<ub_hop> hops;
@@ -108,6 +125,12 @@ std::uint64_t ub_zero_load_ps(const ub_config& config, ub_device source, const s
     }
     send(local, 0);
     return tail;
+}
+
+std::uint64_t ub_zero_load_round_trip_ps(const ub_config& config, const std::vector<ub_hop>& hops)
+{
+    return ub_zero_load_ps(config, ub_device::npu, hops, config.max_payload.value()) +
+           ub_zero_load_ps(config, ub_device::npu, {hops.rbegin(), hops.rend()}, k_rtp_ack_payload_bytes);
 }
 
 } // namespace weft

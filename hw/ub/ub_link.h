@@ -41,6 +41,10 @@ std::uint64_t ub_least_depth_cells(const ub_config& config, std::uint32_t burst_
 std::uint32_t ub_depth_cells(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
                              std::uint32_t burst_packets = 1);
 
+/// The share of the rate of a link that packets (or bursts) of one VL reach with the buffer behind it, at most: 0..1.
+double ub_reachable_share(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
+                          std::uint32_t burst_packets = 1);
+
 /// One link of a way, and the device at its end.
 struct ub_hop {
     std::uint32_t lanes = 4;
@@ -57,5 +61,7 @@ std::vector<ub_hop> ub_hops(const ub_plan& plan, const std::vector<std::uint32_t
 ///   + the packet at the slowest wire of the way, and what a slow wire in front of a faster one adds (cut-through).
 std::uint64_t ub_zero_load_ps(const ub_config& config, ub_device source, const std::vector<ub_hop>& hops,
                               std::uint64_t payload_bytes);
+/// A full packet over one way and its acknowledgement over the same way back, with nobody else on them.
+std::uint64_t ub_zero_load_round_trip_ps(const ub_config& config, const std::vector<ub_hop>& hops);
 
 } // namespace weft

@@ -20,6 +20,8 @@
 
 namespace weft {
 
+constexpr std::uint64_t k_rtp_ack_payload_bytes = 16; ///< cumulative number, group, 64 bits
+
 struct rtp_ack {
     std::uint32_t cumulative = 0; ///< all numbers before this one have arrived
     std::uint32_t group = 0;      ///< a multiple of 64
@@ -57,6 +59,8 @@ public:
         std::uint32_t packet = 0;  ///< the caller's
         std::uint16_t path = 0;    ///< that it was last sent on
         std::uint8_t tries = 0;
+        std::uint8_t back_off = 0; ///< doublings of the channel when it was last sent
+        bool again = false;      ///< it was sent more than once
         bool waiting = false;    ///< for its acknowledgement
         bool everywhere = false; ///< it was last sent over all paths at once
     };
@@ -81,30 +85,33 @@ public:
         s.path = path;
         s.sent_ps = s.first_ps = now_ps;
         s.tries = 1;
+        s.back_off = static_cast<std::uint8_t>(back_off_);
         s.waiting = true;
-        s.everywhere = false;
+        s.again = s.everywhere = false;
         return next_++;
     }
     /// release(slot) for every packet that `a` newly acknowledges.
-    /// `under_way`: packets of the controller, to all destinations.
+    /// `under_way`: packets of the controller, to all destinations. True when waits have become shorter, by the end of a back-off.
     template <class Release>
-    void acknowledge(const rtp_ack& a, std::uint64_t now_ps, std::uint64_t under_way, Release&& release)
+    bool acknowledge(const rtp_ack& a, std::uint64_t now_ps, std::uint64_t under_way, Release&& release)
     {
+        bool measured = false;
         const auto done = [&](std::uint32_t psn) {
             slot& s = at(psn);
             if (!s.waiting)
                 return;
             s.waiting = false;
             progress_ps_ = now_ps;
-            if (s.tries == 1) { // else nobody knows which copy was acknowledged (Karn)
+            // Else nobody knows which copy was acknowledged (Karn), or the acknowledgement was lost and that of a copy tells now.
+            if (!s.again && (!expired_ || s.sent_ps >= expired_ps_)) {
                 here_.sample(now_ps - s.sent_ps, next_ - base_);
                 all_->sample(now_ps - s.sent_ps, under_way);
-                back_off_ = 0;
+                measured = true;
             }
             release(s);
         };
         if (psn_before(next_, a.cumulative))
-            return; // of another life of this channel
+            return false; // of another life of this channel
         for (std::uint32_t psn = base_; psn_before(psn, a.cumulative); ++psn)
             done(psn);
         for (std::uint64_t bits = a.arrived; bits != 0; bits &= bits - 1) {
@@ -114,6 +121,12 @@ public:
         }
         while (base_ != next_ && !at(base_).waiting)
             ++base_;
+        if (!measured || back_off_ == 0)
+            return false;
+        back_off_ = 0;
+        for (slot& s : slots_)
+            s.back_off = 0;
+        return true;
     }
     /// First wait for an acknowledgement, by what has been measured so far.
     std::uint64_t wait_ps() const { return std::max({least_wait_ps_, here_.wait_ps(), all_->wait_ps()}); }
@@ -142,6 +155,10 @@ public:
             } else if (progress_ps_ <= s.sent_ps && (s.everywhere || tries_ == 1) &&
                        s.sent_ps >= s.first_ps + patience_ps)
                 return false;
+            expired_ = true;
+            expired_ps_ = now_ps;
+            s.back_off = static_cast<std::uint8_t>(back_off_);
+            s.again = true;
             s.sent_ps = now_ps;
             s.everywhere = s.tries == tries_ && psn == base_; // one packet at a time
             resend(psn, s);
@@ -168,18 +185,20 @@ private:
     slot& at(std::uint32_t psn) { return slots_[psn & (slots_.size() - 1)]; }
     std::uint64_t deadline_ps(const slot& s) const
     {
-        return s.sent_ps + (wait_ps() << std::max<std::uint32_t>(back_off_, s.tries - 1u));
+        return s.sent_ps + (wait_ps() << std::max<std::uint32_t>(s.back_off, s.tries - 1u));
     }
 
     std::vector<slot> slots_;
     std::uint32_t base_ = 0, next_ = 0;
     std::uint64_t least_wait_ps_;
     std::uint32_t tries_;
-    /// Doublings that all packets wait for until a round trip is measured again, or a wait that is too short would never be
+    /// Doublings that all packets sent from now on wait for (those under way were lost with the first one, if it was) until a round trip is measured again, or a wait that is too short would never be
     /// corrected: no packet that is sent twice gives a sample (Karn and Partridge, SIGCOMM 1987).
     std::uint32_t back_off_ = 0;
     rtp_round_trip here_; ///< to this destination
     rtp_round_trip* all_;
+    bool expired_ = false;
+    std::uint64_t expired_ps_ = 0;  ///< when a wait last ended in vain
     std::uint64_t progress_ps_ = 0; ///< when an acknowledgement last brought something new
 };
 

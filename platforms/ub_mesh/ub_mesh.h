@@ -109,14 +109,17 @@ struct ub_mesh_config {
     std::uint64_t burst_payload() const { return run.burst.value() * ub.max_payload.value(); }
     /// Cells that a VL buffer must hold so that bursts can stream: two of them. 0 for single packets.
     std::uint32_t burst_cells() const;
+    /// Of the last of all packets that an NPU's controllers keep, without anybody else's traffic.
+    std::uint64_t loaded_round_trip_ps() const;
 
 private:
     std::vector<config_problem> shape_problems() const;
     void check_workload(std::vector<config_problem>& problems) const;
     void check_burst(std::vector<config_problem>& problems) const;
     void check_transport(std::vector<config_problem>& problems) const;
-    /// Of the last of all packets that an NPU's controllers keep, without anybody else's traffic.
-    std::uint64_t loaded_round_trip_ps() const;
+    void check_link_buffers(std::vector<config_problem>& problems) const;
+    /// At zero load, of the nearest NPU; 0 without one.
+    std::uint64_t neighbour_round_trip_ps() const;
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
 };
 

@@ -23,6 +23,20 @@ bool failed_from_the_start(const ub_faults_config& faults)
     return std::all_of(faults.npus.begin(), faults.npus.end(), [](const auto& f) { return f.at.value() == 0; });
 }
 
+/// Where nothing turns between dies the buffers of links are still raised to a round trip with a turn.
+bool crossing_raises_buffers(const ub_mesh_config& c)
+{
+    if (!no_errors(c.ub.validate()) || !no_errors(c.run.validate()))
+        return true; // not computed with
+    ub_config straight = c.ub;
+    straight.die_crossing = duration(0);
+    const auto depth = [&](const ub_config& ub) {
+        return ub_depth_cells(ub, c.mesh.x_lanes, c.cables.x, ub_device::npu,
+                              static_cast<std::uint32_t>(c.run.burst.value()));
+    };
+    return depth(c.ub) != depth(straight);
+}
+
 bool exchanges_directly(const run_config& run)
 {
     for (const collective_spec& spec : run.workload)
@@ -161,6 +175,8 @@ std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
     side("mesh.x_lanes", "for boards of several NPUs", [](const config& c) { return c.mesh.npus > 1; });
     side("mesh.y_lanes", "for racks of several boards", [](const config& c) { return c.mesh.boards > 1; });
     side("cables.backplane", "with mesh.backplane: true", [](const config& c) { return c.mesh.backplane; });
+    side("ub.die_crossing", "where NPUs have links on both IO dies: several boards, or mesh.backplane or mesh.hrs: true",
+         [](const config& c) { return c.mesh.boards > 1 || c.mesh.backplane || c.mesh.hrs || crossing_raises_buffers(c); });
     side("mesh.backplane_lanes", "with mesh.backplane: true", [](const config& c) { return c.mesh.backplane; });
     side("mesh.rack_link_lanes", "for pods of several racks", [](const config& c) { return c.mesh.racks_per_pod() > 1; });
     side("mesh.pod", "for pods of several racks", [](const config& c) { return c.mesh.racks_per_pod() > 1; });
@@ -190,6 +206,7 @@ std::vector<config_problem> ub_mesh_config::validate() const
     check_workload(p);
     check_burst(p);
     check_transport(p);
+    check_link_buffers(p);
     check_receive_buffer(npu.dma.receive_buffer, ub.format(), "npu.dma.receive_buffer", p);
     std::set<std::uint64_t> restarts; // each has NPUs of its own
     for (const ub_npu_fault_config& f : faults.npus)
@@ -245,6 +262,14 @@ void ub_mesh_config::check_transport(std::vector<config_problem>& p) const
 {
     if (ub.transport != ub_transport::rtp)
         return;
+    if (const std::uint64_t least_ps = neighbour_round_trip_ps(); ub.rtp_timeout.value() < least_ps) {
+        p.push_back({severity::error, "ub.rtp_timeout",
+                     fmt::format("is {}, but a packet to the nearest NPU and its acknowledgement take {} with nobody else on "
+                                 "the way: no wait could end in time; write {} or more, for example 25.6 us.",
+                                 to_string(ub.rtp_timeout), rounded_text(duration(least_ps)),
+                                 to_string(duration(least_ps)))});
+        return;
+    }
     const std::uint64_t loaded_ps = loaded_round_trip_ps();
     if (ub.rtp_timeout.value() < loaded_ps)
         p.push_back(
@@ -253,6 +278,52 @@ void ub_mesh_config::check_transport(std::vector<config_problem>& p) const
                  "is {}, but with rtp_send_buffer = {} packets on their way an acknowledgement takes {} or more: until "
                  "round trips have been measured, packets may be sent again that were not lost.",
                  to_string(ub.rtp_timeout), ub.rtp_send_buffer, rounded_text(duration(loaded_ps)))});
+}
+
+std::uint64_t ub_mesh_config::neighbour_round_trip_ps() const
+{
+    const ub_topology topology(mesh, cables);
+    std::uint64_t least_ps = k_never_ps;
+    for (const ub_link_plan& l : topology.plan().links) {
+        if (topology.plan().routers[l.from].device != ub_device::npu)
+            continue;
+        const ub_device into = topology.plan().routers[l.to].device;
+        std::vector<ub_hop> hops{{l.lanes, l.propagation, into, false}};
+        if (into != ub_device::npu) // through a switch and down again
+            hops.push_back({l.lanes, l.propagation, ub_device::npu, false});
+        least_ps = std::min(least_ps, ub_zero_load_round_trip_ps(ub, hops));
+    }
+    return least_ps == k_never_ps ? 0 : least_ps; // 0: one NPU alone
+}
+
+/// A buffer that does not cover the round trip of its link throttles it: allowed, but said, of the link that suffers most.
+void ub_mesh_config::check_link_buffers(std::vector<config_problem>& p) const
+{
+    if (ub.buffers_cover_round_trip)
+        return;
+    const ub_topology topology(mesh, cables);
+    const ub_plan& plan = topology.plan();
+    const auto burst = static_cast<std::uint32_t>(run.burst.value());
+    const ub_link_plan* worst = nullptr;
+    double least = 1;
+    for (const ub_link_plan& l : plan.links) {
+        const double share = ub_reachable_share(ub, l.lanes, l.propagation, plan.routers[l.to].device, burst);
+        if (share >= least)
+            continue;
+        least = share;
+        worst = &l;
+    }
+    if (worst == nullptr)
+        return;
+    const std::uint64_t back_ps =
+        ub_round_trip_ps(ub, worst->lanes, worst->propagation, plan.routers[worst->to].device, burst);
+    p.push_back(
+        {severity::warning, "ub.buffer_per_vl",
+         fmt::format(
+             "is {}, and buffers_cover_round_trip is false: a credit of the link from {} to {} is back after {}, so "
+             "one VL reaches at most {:.3g} % of its rate; a larger buffer or buffers_cover_round_trip: true avoids it.",
+             to_string(ub.buffer_per_vl), plan.routers[worst->from].name, plan.routers[worst->to].name,
+             rounded_text(duration(back_ps)), 100 * least)});
 }
 
 std::uint64_t ub_mesh_config::loaded_round_trip_ps() const

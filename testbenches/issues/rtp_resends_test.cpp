@@ -1,13 +1,17 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end-to-end transport sends nothing again that was not lost, and where it does it says so.
+// The end-to-end transport sends nothing again that was not lost, and where it does it says so. What was lost costs one time-out.
+#include "hw/ub/ub_link.h"
+#include "testbenches/issues/program.h"
 #include "testbenches/system/ub_bench.h"
 
 using namespace weft;
 using namespace weft::test;
 using abi::algorithm;
 using abi::collective_op;
+using Catch::Matchers::Contains;
+using weft::testing::program_folder;
 
 namespace {
 
@@ -69,7 +73,7 @@ TEST_CASE("packets that are sent again though none was lost are reported", "[ub]
 {
     // A wait far below the first round trip: no estimate can know better before the first acknowledgement.
     ub_mesh_config config = loaded_rack(1 << 20);
-    config.ub.rtp_timeout = duration(500'000);
+    config.ub.rtp_timeout = duration(1 * k_us);
     const std::vector<config_problem> told = config.validate();
     const auto warning =
         std::find_if(told.begin(), told.end(), [](const config_problem& p) { return p.key == "ub.rtp_timeout"; });
@@ -85,4 +89,107 @@ TEST_CASE("packets that are sent again though none was lost are reported", "[ub]
     // The default wait is above the loaded round trip that can be computed.
     for (const config_problem& p : loaded_rack(1 << 20).validate())
         CHECK(p.key != "ub.rtp_timeout");
+}
+
+// Sources hear of the link 13 us after it has failed, long before any of these waits ends.
+TEST_CASE("a lost link costs one time-out, however many packets were on it", "[ub]")
+{
+    ub_mesh_config config = ub_board();
+    config.ub.transport = ub_transport::rtp;
+    config.ub.spreading = ub_spreading::packet;
+    config.run.data = data_mode::off;
+    config.run.firmware_timeout = duration(100 * k_ms);
+    config.run.workload = {ub_spec(collective_op::all_to_all, {algorithm::direct}, {4 << 20})};
+    for (const std::uint32_t window : {256u, 16u}) {
+        config.ub.rtp_window = window;
+        config.ub.rtp_tries = 7;
+        config.ub.rtp_timeout = duration(25'600'000);
+        config.faults.links.clear();
+        const std::uint64_t healthy_ps = run_exact(config).time();
+        config.faults.links = {link_fault("npu(p0,r0,b0,0)", "npu(p0,r0,b0,1)", 6 * k_us)};
+        for (const std::uint64_t wait_ps : {25'600 * k_us / 1000, 200 * k_us, 1 * k_ms})
+            for (const std::uint32_t tries : {7u, 1u}) {
+                if (tries == 1 && window != 256)
+                    continue; // a last try goes over all paths, which small windows wait for
+                config.ub.rtp_timeout = duration(wait_ps);
+                config.ub.rtp_tries = tries;
+                const ub_verdict v = run_exact(config);
+                fmt::print("window {}, {} tries, wait {} us: {:.1f} us, without the failure {:.1f}; {} lost, {} sent again\n",
+                           window, tries, wait_ps / k_us, static_cast<double>(v.time()) / 1e6,
+                           static_cast<double>(healthy_ps) / 1e6, v.dropped, v.resent);
+                CHECK(v.dropped > 0);
+                // What is left when the link fails comes behind the wait where windows are small.
+                CHECK(v.time() < wait_ps + healthy_ps + 15 * k_us);
+                if (window == 256)
+                    CHECK(v.time() < wait_ps + 60 * k_us);
+            }
+    }
+}
+
+TEST_CASE("packets lost together are sent again together, and the first round trip ends the doubling", "[ub]")
+{
+    rtp_round_trip all;
+    rtp_sender s(8, 100, 7, all);
+    std::vector<std::uint64_t> resent;
+    const auto again = [&](std::uint64_t now) {
+        REQUIRE(s.expire(now, 0, [&](std::uint32_t, const rtp_sender::slot&) { resent.push_back(now); }));
+    };
+    const auto nothing = [](const rtp_sender::slot&) {};
+    for (std::uint64_t i = 0; i < 4; ++i)
+        s.push(1, 0, i < 3 ? 0 : 10);
+    again(s.next_deadline_ps());
+    again(s.next_deadline_ps());
+    CHECK(resent == std::vector<std::uint64_t>{100, 100, 100, 110});
+    s.push(1, 0, 120);
+    CHECK_FALSE(s.acknowledge({4, 0, 0}, 130, 1, nothing));
+    CHECK(s.next_deadline_ps() == 120 + 2 * 100);
+    s.push(1, 0, 140);
+    CHECK(s.acknowledge({5, 0, 0}, 150, 1, nothing)); // number 4, sent once
+    CHECK(s.next_deadline_ps() == 140 + 100);
+}
+
+TEST_CASE("an acknowledgement that was lost makes no round trip of the wait", "[ub]")
+{
+    rtp_round_trip all;
+    rtp_sender s(8, 100, 7, all);
+    const auto nothing = [](const rtp_sender::slot&) {};
+    s.push(1, 0, 0);
+    s.push(2, 0, 50);
+    unsigned resent = 0;
+    REQUIRE(s.expire(100, 0, [&](std::uint32_t, const rtp_sender::slot&) { ++resent; }));
+    CHECK(resent == 1);
+    s.acknowledge({2, 0, 0}, 110, 1, nothing); // of the copy; tells of number 1 as well, which came long ago
+    CHECK(s.empty());
+    CHECK(all.wait_ps() == 0);
+}
+
+TEST_CASE("a wait below the round trip of an idle machine is refused, and no destination is unreachable by haste", "[ub]")
+{
+    const program_folder folder;
+    const auto says = [&](const char* mesh, const char* wait) {
+        folder.write("a.yaml", fmt::format("platform: ub_mesh\nname: a\ndata: off\nmesh: {{{}}}\nub:\n  transport: rtp\n"
+                                           "  rtp_timeout: {}\nworkload: [{{op: all_to_all, sizes: [1 MiB]}}]\n",
+                                           mesh, wait));
+        const int code = folder.weft("check a.yaml");
+        return fmt::format("{}: {}", code, folder.read("stderr"));
+    };
+    ub_mesh_config config = ub_board();
+    const std::uint64_t least_ps =
+        ub_zero_load_round_trip_ps(config.ub, {{config.mesh.x_lanes, config.cables.x, ub_device::npu, false}});
+    CHECK(least_ps > 4 * config.ub.npu_latency.value());
+    const std::string refused = says("boards: 1, npus: 8, backplane: false", "1 ps");
+    CHECK_THAT(refused, Catch::Matchers::StartsWith("2: a.yaml:7:16: error: ub.rtp_timeout: is 1 ps, but a packet to the "
+                                                    "nearest NPU and its acknowledgement take ") &&
+                            Contains(fmt::format("write {} or more", to_string(duration(least_ps)))));
+    CHECK_THAT(says("boards: 1, npus: 8, backplane: false", to_string(duration(least_ps)).c_str()), !Contains("error"));
+    CHECK_THAT(says("boards: 8, npus: 8", "1 ps"), Contains("error: ub.rtp_timeout"));
+    // The least that is taken, and one try: slower than any queue.
+    config.ub.transport = ub_transport::rtp;
+    config.ub.rtp_timeout = duration(least_ps);
+    config.run.data = data_mode::off;
+    config.run.workload = {ub_spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20})};
+    for (const std::uint32_t tries : {1u, 2u, 7u}) {
+        config.ub.rtp_tries = tries;
+        CHECK(run_exact(config).dropped == 0);
+    }
 }

@@ -41,6 +41,7 @@ TEST_CASE("a key that nothing uses is a warning with file and line and column")
     };
     const entry cases[] = {
         {k_ub + k_ring + "ub: {rtp_timeout: 1 ms}\n", "ub.rtp_timeout", "with transport: rtp"},
+        {k_ub + k_ring + "ub: {die_crossing: 60 ns}\n", "ub.die_crossing", "where NPUs have links on both IO dies"},
         {"platform: ub_mesh\nmesh: {boards: 2, npus: 4}\nub: {transport: rtp}\n" + k_ring +
              "faults: {flood_per_hop: 1 ms, links: [{from: \"npu(p0,r0,b0,0)\", to: \"npu(p0,r0,b0,1)\", at: 20 us}]}\n",
          "faults.flood_per_hop", "with notification: hop_by_hop"},
@@ -80,7 +81,10 @@ TEST_CASE("a key that nothing uses is a warning with file and line and column")
     CHECK_THAT(message_of(k_tpu + k_ring + "chip: {core: {log_line: 5 cycles}}\n"),
                Contains("chip.core.log_line: unknown key"));
     // The same keys where they are used.
-    CHECK(message_of(k_ub + k_ring + "ub: {transport: rtp, rtp_window: 8}\n").empty());
+    CHECK(message_of(k_ub + k_ring + "ub: {transport: rtp, rtp_window: 8, rtp_timeout: 100 us}\n").empty());
+    CHECK(message_of("platform: ub_mesh\nmesh: {boards: 2, npus: 4, backplane: false}\nub: {die_crossing: 60 ns}\n" + k_ring)
+              .empty());
+    CHECK(message_of(k_ub + k_ring + "ub: {die_crossing: 2 us}\n").empty()); // raises the buffers
     CHECK(message_of(k_switchml + k_by_switch + "worker: {core: {clock_read: 5 cycles}}\n").empty());
     CHECK(message_of(k_switchml + k_servers + "worker: {cores: 2, core: {instruction_set: x86_sse}}\n").empty());
     CHECK(message_of(

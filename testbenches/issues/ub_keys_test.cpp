@@ -64,6 +64,35 @@ TEST_CASE("a VL buffer of UB holds one packet where the file says so", "[ub]")
     CHECK(static_cast<double>(two_ps) < 0.6 * static_cast<double>(one_ps));
 }
 
+TEST_CASE("buffers that throttle the links of UB are told with a bound that holds", "[ub]")
+{
+    ub_mesh_config config = exchange(4, 1 << 20);
+    config.run.data = data_mode::off;
+    const auto told = [&] {
+        std::string text;
+        for (const config_problem& p : config.validate())
+            if (p.key == "ub.buffer_per_vl")
+                text += p.message;
+        return text;
+    };
+    config.ub.buffer_per_vl = data_size(one_packet_bytes(config.ub));
+    CHECK(told().empty()); // raised
+    config.ub.buffers_cover_round_trip = false;
+    const double share = ub_reachable_share(config.ub, config.mesh.x_lanes, config.cables.x, ub_device::npu);
+    CHECK(share < 0.1);
+    CHECK_THAT(told(), Contains("buffers_cover_round_trip is false: a credit of the link from npu(p0,r0,b0,") &&
+                           Contains(fmt::format("one VL reaches at most {:.3g} % of its rate", 100 * share)));
+    const wire_rate rate(config.ub.link_rate(config.mesh.x_lanes));
+    const auto busy_ps = static_cast<double>(256 * rate.time_ps(config.ub.format().wire_bytes(1024)));
+    const auto time_ps = static_cast<double>(run_exact(config).time());
+    CHECK(busy_ps / time_ps < share);
+    CHECK(busy_ps / time_ps > 0.6 * share);
+    config.ub.buffer_per_vl = data_size(64 << 10);
+    CHECK(told().empty()); // covers it anyway
+    config.ub.buffers_cover_round_trip = true;
+    CHECK(told().empty());
+}
+
 TEST_CASE("a DMA engine reads one packet ahead where the file says so", "[ub]")
 {
     ub_mesh_config config = exchange(2, 1 << 20);
