@@ -4,6 +4,7 @@
 
 #include "hw/abi/platform_table.h"
 #include "platforms/debug/source_places.h"
+#include "platforms/firmware_bench/crash_place.h"
 #include "platforms/workload/shipped_firmware.h"
 
 #include <cstring>
@@ -119,7 +120,18 @@ void traced_firmware(abi::hal& hal, std::uint64_t core)
     auto& traced = *reinterpret_cast<traced_core*>(core);
     traced_hal traced_by(hal, traced);
     running = &traced;
-    traced.entry(traced_by, traced.argument);
+    try {
+        traced.entry(traced_by, traced.argument);
+    } catch (...) {
+        // What the HAL throws belongs to this program: a reset, a bug.
+        std::uint64_t thrown_at = crash_place::last_throw_at();
+        const std::uint64_t at = thrown_at;
+        auto entry_at = reinterpret_cast<std::uint64_t>(traced.entry);
+        const std::string library = library_of(entry_at);
+        if (at == 0 || library.empty() || library_of(thrown_at) != library)
+            throw;
+        crash_place::end_thrown(at);
+    }
 }
 
 const traced_core* traced_core_running() { return running; }

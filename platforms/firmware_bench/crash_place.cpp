@@ -3,10 +3,31 @@
 #include "platforms/firmware_bench/crash_place.h"
 
 #include <csignal>
+#include <cstdlib>
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+namespace {
+
+/// Return address of the last throw, before anything is unwound.
+void* last_throw = nullptr;
+
+} // namespace
+
+/// Stands before the library's own, which it goes on to: a handler no longer knows where the exception came from.
+[[noreturn]] void note_throw(void* thrown, void* type, void (*destroy)(void*)) asm("__cxa_throw");
+
+[[noreturn]] void note_throw(void* thrown, void* type, void (*destroy)(void*))
+{
+    last_throw = __builtin_return_address(0);
+    using throw_function = void (*)(void*, void*, void (*)(void*));
+    static const auto real = reinterpret_cast<throw_function>(dlsym(RTLD_NEXT, "__cxa_throw"));
+    real(thrown, type, destroy);
+    std::abort(); // it does not return
+}
 
 namespace weft {
 
@@ -19,6 +40,8 @@ struct crash_place::noted {
 };
 
 namespace {
+
+constexpr int k_thrown = -1; // in place of a signal
 
 static_assert(k_note_and_end == SIGALRM, "crash_place.h names the number");
 
@@ -86,6 +109,21 @@ void crash_place::watch(const traced_core* first, std::uint32_t ranks)
         sigaction(number, &action, nullptr);
     }
 }
+
+std::uint64_t crash_place::last_throw_at() { return reinterpret_cast<std::uint64_t>(last_throw); }
+
+void crash_place::end_thrown(std::uint64_t return_address)
+{
+    const traced_core* const core = traced_core_running();
+    to->pc = return_address - 1; // in the call
+    to->rank = static_cast<std::uint32_t>(core - cores);
+    to->has_rank = core >= cores && core < cores + core_count;
+    to->last_call = core->last_call;
+    to->signal = k_thrown;
+    _exit(1);
+}
+
+bool crash_place::thrown() const { return noted_ != nullptr && noted_->signal == k_thrown; }
 
 std::string crash_place::text() const
 {

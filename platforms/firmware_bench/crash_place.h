@@ -7,6 +7,7 @@
 #include "platforms/firmware_bench/call_site.h"
 
 #include <cstdint>
+#include <cstdint>
 #include <string>
 
 namespace weft {
@@ -21,6 +22,12 @@ public:
 
     /// In the child: from now on signals that end it are noted. `first` of `ranks` traced cores in the order of ranks.
     void watch(const traced_core* first, std::uint32_t ranks);
+    /// Return address of the last throw of this process.
+    static std::uint64_t last_throw_at();
+    /// In the child: the firmware that runs has thrown at this return address, and nothing caught it.
+    [[noreturn]] static void end_thrown(std::uint64_t return_address);
+    /// In the parent, afterwards: the child has ended so.
+    bool thrown() const;
     /// In the parent, afterwards: ", rank 2 at driver.cpp:7, spin; the last call of the HAL: driver.cpp:5"; "" when nothing
     /// was noted.
     std::string text() const;

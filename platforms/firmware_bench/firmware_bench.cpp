@@ -208,7 +208,7 @@ run_facts run_once(const firmware_under_test& firmware, const bench_options& opt
     run_facts f;
     if (r.failure.empty())
         return facts_from(r.text);
-    f.host_failure = r.failure + crash.text();
+    f.host_failure = (crash.thrown() ? "ended: the firmware threw an exception" : r.failure) + crash.text();
     return f;
 }
 

@@ -125,7 +125,16 @@ TEST_CASE("a firmware test of a library that crashes names rank and function and
     const std::string failure = failure_of_broken(2, 3, 30);
     INFO(failure);
     CHECK(failure.find("the run crashed with signal 11, rank 2 at ") == 0);
-    CHECK(failure.find("broken_firmware/broken.cpp:18, ") != std::string::npos);
+    CHECK(failure.find("broken_firmware/broken.cpp:19, ") != std::string::npos);
     CHECK(failure.find("write_to; the last call of the HAL: ") != std::string::npos);
     CHECK(failure.find("weft_firmware_entry") != std::string::npos);
+}
+
+TEST_CASE("a firmware test of a library that throws names rank and function and line")
+{
+    const std::string failure = failure_of_broken(2, 4, 30);
+    INFO(failure);
+    CHECK(failure.find("the run ended: the firmware threw an exception, rank 2 at ") == 0);
+    CHECK(failure.find("broken_firmware/broken.cpp:21, ") != std::string::npos);
+    CHECK(failure.find("throw_it; the last call of the HAL: ") != std::string::npos);
 }
