@@ -114,7 +114,8 @@ collective_result run_collective(abi::hal& hal, dma_driver& dma, nic_driver& nic
     if (by_switch(command.algo)) {
         run_switchml(hal, nic, context, command, result);
     } else if (command.algo == abi::algorithm::parameter_server) {
-        if (context.table.ranks > 1)
+        // Alone it still sends to the server on its own machine.
+        if (context.table.ranks > 1 || (context.table.packet_cores != 0 && present(context.job)))
             run_parameter_server(hal, dma, context, command, result);
     } else if (command.algo == abi::algorithm::halving_doubling) {
         if (context.table.ranks > 1)

@@ -18,8 +18,9 @@
 // with (Sapio et al., NSDI 2021, section 6.1: 256 elements a packet, servers of eight cores): the DMA engine still moves the data,
 // this core is charged what one of those cores does meanwhile. Worker and server on one machine are two programs: the rank's own
 // shard costs its cores the same and goes through the NIC both ways, so that each sends and receives 2|U|: "the effective bandwidth
-// per node is halved" (footnote 4). Its sum is in place already, so these messages end in the send buffers of SwitchML, which
-// nobody uses meanwhile.
+// per node is halved" (footnote 4). Its sum is in place already, so these messages end in a buffer of their own behind those of the NIC.
+//   Cores share packets one by one, whatever pieces they come in; the slower of two programs counts (packet_work). Messages are the
+// work of this core alone.
 //   What is in the buffer of a server of its own is added too: the host clears it. It keeps its shard of the result.
 //   Additions may arrive as soon as all have entered: the barrier of all_to_all.
 #include "firmware/collectives/collectives.h"
@@ -84,38 +85,41 @@ constexpr std::uint32_t k_packet_bytes = k_packet_elements * 4;
 constexpr std::uint32_t k_packets_at_a_time = 32; ///< appendix B
 
 /// What cores do for packets: the steps of SwitchML's worker over UDP, and additions.
+/// Worker and server of one machine have cores of their own and work at the same time, while this core does one after the other:
+/// so a program is not charged what fits into the turn of the other one before it.
 class packet_work {
 public:
-    /// `cores` share the packets, none the state: every packet is one core's.
+    /// `cores` of a program share its packets, none the state: every packet is one core's.
     packet_work(exchange& x, std::uint32_t cores)
         : x_(x), cores_(cores), column_(costs::column_of(x.hal.charged_as())),
           float_(x.command.type == abi::element_type::float32)
     {
     }
 
+
     /// A worker: from the tensor to frames. float32 is read once more, for its exponent.
     void send(abi::element_range piece)
     {
         const std::uint32_t work = float_ ? 2 * column_.float_block + loop(column_.exponent + column_.quantise)
                                           : column_.swap_block + loop(column_.swap);
-        charge(piece, 1, costs::k_switchml_send + work, float_ ? 3 : 2, true);
+        charge(made, piece, 1, costs::k_switchml_send + work, float_ ? 3 : 2);
     }
     /// And from the frames of sums to the tensor.
     void take_sums(abi::element_range piece)
     {
         const std::uint32_t work = float_ ? column_.float_block + loop(column_.dequantise)
                                           : column_.swap_block + loop(column_.swap);
-        charge(piece, 1, costs::k_switchml_receive + work, 2, false);
+        charge(taken, piece, 1, costs::k_switchml_receive + work, 2);
     }
     /// A server: frames of `workers` to sums, which are read and written.
     void add(abi::element_range piece, std::uint32_t workers)
     {
-        charge(piece, workers, costs::k_switchml_receive + column_.swap_block + loop(column_.add), 3, false);
+        charge(added, piece, workers, costs::k_switchml_receive + column_.swap_block + loop(column_.add), 3);
     }
     /// And sums to the frames for `workers`.
     void answer(abi::element_range piece, std::uint32_t workers)
     {
-        charge(piece, workers, costs::k_switchml_send + column_.swap_block + loop(column_.swap), 2, true);
+        charge(answered, piece, workers, costs::k_switchml_send + column_.swap_block + loop(column_.swap), 2);
     }
 
 private:
@@ -123,29 +127,67 @@ private:
     {
         return k_packet_elements / costs::k_switchml_elements * of_eight;
     }
+    enum program : std::uint8_t { worker, server };
+    enum step : std::uint8_t { made, taken, added, answered, k_steps };
+    struct load {
+        std::uint64_t instructions = 0;
+        std::uint64_t streams = 0; ///< of the elements of a packet
+        std::uint64_t entries = 0; ///< of the NIC's send ring
+    };
+
+    void turn_of(program p)
+    {
+        if (p == running_)
+            return;
+        running_ = p;
+        credit_ = turn_;
+        turn_ = {};
+    }
+    /// Takes from `credit` what it covers; the rest is charged.
+    static std::uint64_t uncovered(std::uint64_t amount, std::uint64_t& credit)
+    {
+        const std::uint64_t covered = amount < credit ? amount : credit;
+        credit -= covered;
+        return amount - covered;
+    }
+
     /// `work` instructions and `accesses` to its elements for each packet, `times` over; one that is sent needs an entry of the NIC.
-    void charge(abi::element_range piece, std::uint32_t times, std::uint32_t work, std::uint32_t accesses, bool sends)
+    void charge(step s, abi::element_range piece, std::uint32_t times, std::uint32_t work, std::uint32_t accesses)
     {
         if (cores_ == 0 || piece.count == 0)
             return;
-        const std::uint64_t packets = (piece.count + k_packet_elements - 1) / k_packet_elements * times;
-        const std::uint64_t own = (packets + cores_ - 1) / cores_;
+        turn_of(s == made || s == taken ? worker : server);
+        // Of this step's packets, numbered from the start, this core has every cores_-th.
+        const std::uint64_t before = (packets_[s] + cores_ - 1) / cores_;
+        packets_[s] += (piece.count + k_packet_elements - 1) / k_packet_elements * times;
+        const std::uint64_t own = (packets_[s] + cores_ - 1) / cores_ - before;
+        const load now{uncovered(own * (work + costs::k_switchml_turn / k_packets_at_a_time), credit_.instructions),
+                       uncovered(own * accesses, credit_.streams),
+                       uncovered(s == made || s == answered ? own : 0, credit_.entries)};
+        turn_.instructions += now.instructions;
+        turn_.streams += now.streams;
+        turn_.entries += now.entries;
         constexpr std::uint64_t k_most = 1u << 31; // of one call
-        for (std::uint64_t left = own * (work + costs::k_switchml_turn / k_packets_at_a_time); left != 0;) {
-            const std::uint64_t now = left < k_most ? left : k_most;
-            x_.hal.compute(static_cast<std::uint32_t>(now));
-            left -= now;
+        for (std::uint64_t left = now.instructions; left != 0;) {
+            const std::uint64_t part = left < k_most ? left : k_most;
+            x_.hal.compute(static_cast<std::uint32_t>(part));
+            left -= part;
         }
         const std::uint64_t somewhere = x_.context.table.hbm_base + x_.command.buffer_offset;
-        x_.hal.charge_streams(somewhere, k_packet_bytes, own * accesses); // the headers of a frame, 68 B, do not count
-        if (sends)
-            x_.hal.charge_copies(somewhere, abi::k_nic_send_entry_bytes, own);
+        if (now.streams != 0)
+            x_.hal.charge_streams(somewhere, k_packet_bytes, now.streams); // the headers of a frame, 68 B, do not count
+        if (now.entries != 0)
+            x_.hal.charge_copies(somewhere, abi::k_nic_send_entry_bytes, now.entries);
     }
 
     exchange& x_;
     const std::uint32_t cores_;
     const costs::element_costs& column_;
     const bool float_;
+    std::uint64_t packets_[k_steps] = {};
+    program running_ = worker;
+    load turn_;   ///< charged since the other program ran
+    load credit_; ///< of the other one's last turn, what this one has not used
 };
 
 /// One collective of parameter_server, as worker, server or both.
@@ -157,8 +199,7 @@ struct server_job {
           first_server(dedicated != 0 ? workers : 0),
           // The first shard is the longest.
           rounds(out.chunks(shard(first_server))),
-          // A server on a worker's machine has as many cores again; this core stands for one of either in turn.
-          cores(e, e.context.table.packet_cores * (dedicated != 0 ? 1 : 2)),
+          cores(e, e.context.table.packet_cores),
           two_programs(dedicated == 0 && e.context.table.packet_cores != 0 && present(e.context.job))
     {
     }
@@ -167,8 +208,8 @@ struct server_job {
     abi::status send_to_itself(abi::element_range piece, std::uint32_t semaphore)
     {
         const abi::switchml::table& job = x.context.job;
-        return out.send_to_itself(piece, semaphore, job.nic_area - x.context.table.hbm_base + nic_ring_bytes(job),
-                                  job.cores * core_area_bytes(job));
+        return out.send_to_itself(piece, semaphore, job.nic_area - x.context.table.hbm_base + own_shard_offset(job),
+                                  k_own_shard_bytes);
     }
 
     abi::element_range shard(std::uint32_t server) const

@@ -12,6 +12,7 @@
 //   rings            nic_queues * nic_ring_entries * (128 + 2048)
 //   then, by core    UDP: (W + 1) * payload: one send buffer a slot, one of zeros
 //                    RDMA: 3 * packets_per_message * payload: zeros, the answers to them, a short last message
+//   then             k_own_shard_bytes: where parameter_server's messages from a machine to itself end
 #pragma once
 
 #include "hw/abi/hal.h"
@@ -26,6 +27,7 @@ inline constexpr std::uint32_t k_switchml_workers = 128; ///< of a job, over all
 inline constexpr std::uint32_t k_rdma_workers = 32;      ///< 5 bits of a queue pair at the switch
 inline constexpr std::uint32_t k_switch_queues = 512;    ///< queue pairs of one worker at the switch
 inline constexpr std::uint32_t k_max_payload_bytes = 1024;
+inline constexpr std::uint32_t k_own_shard_bytes = 64 << 10;
 
 /// Reads the table. No magic: `job` is left without one and the status is ok; the machine has no SwitchML.
 abi::status read_job(abi::hal& hal, const abi::platform_table& table, abi::switchml::table& job);
@@ -69,10 +71,15 @@ constexpr std::uint64_t core_area_bytes(const abi::switchml::table& job)
     return std::uint64_t{payload_bytes(job)} *
            (job.protocol == abi::switchml::transport::udp ? window_slots(job) + 1 : 3 * job.packets_per_message);
 }
+/// Of parameter_server, from `nic_area` on. Its size hangs on no key of the job, so that these change no time.
+constexpr std::uint64_t own_shard_offset(const abi::switchml::table& job)
+{
+    return nic_ring_bytes(job) + job.cores * core_area_bytes(job);
+}
 /// Bytes that must be free from `nic_area` on.
 constexpr std::uint64_t nic_area_bytes(const abi::switchml::table& job)
 {
-    return nic_ring_bytes(job) + job.cores * core_area_bytes(job);
+    return own_shard_offset(job) + k_own_shard_bytes;
 }
 
 /// This core's part of `count` elements: whole packets (UDP) or messages (RDMA), of which the last may be short.

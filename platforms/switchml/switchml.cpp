@@ -292,7 +292,36 @@ std::vector<std::string> switchml_machine::warnings() const
         for (std::uint32_t pipe = 0; pipe < k_tofino_pipes; ++pipe)
             if (const std::string warning = sw->unit(pipe).warning(); !warning.empty())
                 all.push_back("switch.waves: " + warning);
+    if (const std::string vain = vain_resends(); !vain.empty())
+        all.push_back(vain);
     return all;
+}
+
+/// "" when something was lost, damaged, repeated or held up: then packets that come twice are what the timer is for.
+std::string switchml_machine::vain_resends() const
+{
+    std::uint64_t trouble = 0, again = 0, packets = 0;
+    for (const auto* links : {&cables_, &trunks_})
+        for (const auto& link : *links)
+            for (const std::uint32_t end : {0u, 1u}) {
+                const ethernet_link::direction_stats& seen = link->from(end);
+                trouble += seen.lost.value() + seen.corrupted.value() + seen.duplicated.value() + seen.delayed.value();
+            }
+    for (const auto& c : chips_)
+        if (const ethernet_nic* const nic = c->nic(); nic != nullptr)
+            trouble += nic->bad_frames.value() + nic->no_room.value() + nic->dropped_disabled.value();
+    for (const auto& sw : switches_) {
+        for (const drop_reason reason : {drop_reason::ingress_simulated, drop_reason::egress_simulated,
+                                         drop_reason::recirculation_queue, drop_reason::egress_queue})
+            trouble += sw->dropped(reason);
+        again += sw->duplicates_ignored.value() + sw->retransmissions.value();
+        packets += sw->packets.value();
+    }
+    if (trouble != 0 || again == 0)
+        return {};
+    return fmt::format("job.timeout = {}: {} of {} packets at the switch came again, though nothing was lost: answers "
+                       "take longer than the time-out; raise job.timeout.",
+                       to_string(config_.job.timeout), again, packets);
 }
 
 std::string switchml_machine::network_waits() const

@@ -138,10 +138,10 @@ struct switchml_job_config {
     {
         visit("transport", self.transport, "udp: cores make packets and convert; rdma: the NIC does, from messages",
               "Sapio et al., appendix B (Q)");
-        visit("elements_per_packet", self.elements_per_packet, "64 or 256", "k of Sapio et al., section 4.3 (Q)",
+        visit("elements_per_packet", self.elements_per_packet, "64 or 256", "k of Sapio et al., section 5 (Q)",
               one_of(64, 256).because(": what the switch aggregates"));
         visit("packets_per_message", self.packets_per_message, "RDMA: 1, 2, 4, 8 or 16",
-              "16, Sapio et al., appendix B (Q)", one_of(1, 2, 4, 8, 16));
+              "16, Sapio et al., section 5 (Q)", one_of(1, 2, 4, 8, 16));
         visit("slots", self.slots, "Slots of a job's pool, each in two versions",
               "512 at 100 Gb/s and 128 at 10 Gb/s, Sapio et al., appendix C (Q)",
               at_least(1).because("; every packet needs a slot"));
@@ -211,7 +211,7 @@ struct switchml_worker_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("cores", self.cores, "Cores that run the worker's firmware and share every tensor",
-              "4 threads, P4 client (Q); 8 at 100 Gb/s, Sapio et al. section 6 (Q)",
+              "4 threads, P4 client (Q); up to 8, Sapio et al. section 5 (Q)",
               between(1, firmware::k_switchml_cores));
         visit("packet_batch", self.packet_batch, "Packets that a core takes, and announces to the NIC, at a time; udp only",
               "32, Sapio et al., appendix B (Q); P4 client: 64 (Q)",
@@ -350,6 +350,7 @@ private:
         std::string name() const; ///< "cable_3 up"
     };
     void admit_jobs();
+    std::string vain_resends() const;
     std::string silent_worker(const awaited_sender& sender) const;
 
     switchml_config config_;

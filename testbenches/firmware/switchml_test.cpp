@@ -434,8 +434,8 @@ TEST_CASE("switchml: what a host must know beforehand")
     t.slots = 128;
     t.nic_queues = 8;
     t.nic_ring_entries = 64;
-    CHECK(firmware::nic_area_bytes(t) == 8 * 64 * (128 + 2048) + 4 * 33 * 1024);
+    CHECK(firmware::nic_area_bytes(t) == 8 * 64 * (128 + 2048) + 4 * 33 * 1024 + 65536);
     t.protocol = transport::rdma;
-    CHECK(firmware::nic_area_bytes(t) == 8 * 64 * (128 + 2048) + 4 * 3 * 16 * 1024);
+    CHECK(firmware::nic_area_bytes(t) == 8 * 64 * (128 + 2048) + 4 * 3 * 16 * 1024 + 65536);
     CHECK(firmware::queue_pairs_needed(t) == 4 * 2 * 2);
 }
