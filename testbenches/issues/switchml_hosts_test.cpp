@@ -10,6 +10,8 @@
 #include "testbenches/system/switchml_bench.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 using namespace weft;
 using namespace weft::test;
@@ -328,4 +330,109 @@ TEST_CASE("switchml: the rate of recirculation is compared with the rate in forc
     CHECK_FALSE(warned(10, 50));
     CHECK_FALSE(warned(100, 100));
     CHECK(warned(200, 100));
+}
+
+namespace {
+
+/// Eight workers at 100 Gb/s whose sum is made by parameter servers.
+std::uint64_t time_of_servers(std::uint32_t servers, std::uint32_t cores, std::uint64_t bytes, std::uint64_t chunk)
+{
+    switchml_config c = paper_rack(100, cores, 8);
+    c.servers = servers;
+    collective_spec spec = all_reduce({algorithm::parameter_server}, {bytes});
+    spec.chunk = data_size(chunk);
+    return time_of(c, {spec});
+}
+
+} // namespace
+
+TEST_CASE("switchml hosts: servers on the workers are never faster than dedicated ones")
+{
+    for (const std::uint32_t cores : {1u, 2u, 8u})
+        for (const std::uint64_t chunk : {4u << 10, 32u << 10}) {
+            INFO(cores << " cores, chunk " << chunk);
+            const std::uint64_t dedicated = time_of_servers(8, cores, 4'000'000, chunk);
+            const std::uint64_t colocated = time_of_servers(0, cores, 4'000'000, chunk);
+            CHECK(colocated >= dedicated);
+            // Twice the bytes, or a core that posts the messages of both programs; the packets are not added up.
+            CHECK(colocated < 2.2 * static_cast<double>(dedicated));
+        }
+}
+
+TEST_CASE("switchml hosts: cores share the packets of small chunks")
+{
+    // A chunk costs a server its packets, which cores share, and a message, which core 0 alone posts: the bound.
+    namespace costs = firmware::costs;
+    const auto& x86 = costs::k_x86_avx2;
+    const double packet = costs::k_switchml_receive + costs::k_switchml_send + 2 * x86.swap_block + 32 * (x86.add + x86.swap);
+    const auto gain = [](std::uint64_t chunk) {
+        return static_cast<double>(time_of_servers(8, 1, 4'000'000, chunk)) /
+               static_cast<double>(time_of_servers(8, 8, 4'000'000, chunk));
+    };
+    const auto bound = [&](double packets) {
+        return (packets * packet + costs::k_direct_message) / (packets * packet / 8 + costs::k_direct_message);
+    };
+    const double small = gain(1024), larger = gain(4096);
+    INFO("1 KiB: " << small << " of " << bound(1) << ", 4 KiB: " << larger << " of " << bound(4));
+    CHECK(small > 0.85 * bound(1)); // accesses to the DMA engine are a message's too
+    CHECK(larger > 3);
+    CHECK(larger > 0.85 * bound(4));
+}
+
+TEST_CASE("switchml hosts: keys of the job change no time of parameter servers")
+{
+    const auto time_with = [](auto change) {
+        switchml_config c = paper_rack(100, 1, 8);
+        change(c.job);
+        collective_spec spec = all_reduce({algorithm::parameter_server}, {2'000'000});
+        spec.chunk = data_size(1 << 20);
+        return time_of(c, {spec});
+    };
+    const std::uint64_t plain = time_with([](switchml_job_config&) {});
+    CHECK(time_with([](switchml_job_config& j) { j.slots = 1; }) == plain);
+    CHECK(time_with([](switchml_job_config& j) { j.elements_per_packet = 64; }) == plain);
+    CHECK(time_with([](switchml_job_config& j) { j.transport = transport::rdma; }) == plain);
+}
+
+TEST_CASE("switchml hosts: one worker alone goes through its NIC to its server")
+{
+    switchml_config c = paper_rack(100, 8, 1);
+    c.run.data = data_mode::checked;
+    constexpr std::uint64_t k_bytes = 8'000'000;
+    collective_spec spec = all_reduce({algorithm::parameter_server}, {k_bytes});
+    spec.chunk = data_size(32 << 10);
+    CHECK(time_of(c, {spec}) > k_bytes * 8 * 10); // 10 ps a bit, once over the wire at least
+}
+
+TEST_CASE("switchml: packets sent again though nothing was lost are warned of")
+{
+    const auto warnings_with = [](std::uint64_t timeout_us, double loss) {
+        switchml_config c = paper_rack(10, 1, 4);
+        c.job.transport = transport::rdma;
+        c.job.timeout = duration(timeout_us * 1'000'000);
+        c.network.cable.impairments.loss = loss;
+        c.run.workload = {all_reduce({algorithm::switchml}, {1 << 20})};
+        return run_exact(c, {}, [](switchml_machine& machine, json& answer) {
+                   answer["warnings"] = fmt::format("{}", fmt::join(machine.warnings(), "\n"));
+               })
+            .at("warnings")
+            .get<std::string>();
+    };
+    const std::string vain = warnings_with(50, 0);
+    CHECK_THAT(vain, Catch::Matchers::StartsWith("job.timeout = 50 us: ") &&
+                         Catch::Matchers::Contains("came again, though nothing was lost") &&
+                         Catch::Matchers::Contains("raise job.timeout"));
+    CHECK(warnings_with(1000, 0).empty());
+    CHECK(warnings_with(1000, 0.01).empty());
+}
+
+TEST_CASE("switchml: slots that no core uses are not counted as in flight")
+{
+    switchml_config c = paper_rack(10, 4, 4);
+    c.job.slots = 7;
+    c.run.workload = {all_reduce({algorithm::switchml}, {4096})};
+    std::string text;
+    for (const config_problem& p : c.validate())
+        text += p.message + "\n";
+    CHECK_THAT(text, Catch::Matchers::Contains("is 7: 4 of them are used, 4.40 kB in flight"));
 }
