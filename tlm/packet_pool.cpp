@@ -4,6 +4,7 @@
 #include "tlm/packet.h"
 
 #include <algorithm>
+#include <cstring>
 #include <fmt/format.h>
 
 namespace weft {
@@ -37,6 +38,29 @@ packet_ptr packet_pool::make()
     p.pool = this;
     ++live_;
     return packet_ptr(&p);
+}
+
+packet_ptr packet_pool::part_of(const packet& whole, std::uint32_t first, std::uint32_t count)
+{
+    packet_ptr part = make();
+    const std::uint32_t index = part->index;
+    *part = whole;
+    part->index = index;
+    part->payload = nullptr;
+    const std::uint32_t of = whole.packet_count;
+    const std::uint32_t each = whole.payload_bytes / of;
+    part->packet_count = count;
+    part->wire_bytes = whole.wire_bytes / of * count;
+    part->cells = whole.cells / of * count;
+    part->payload_bytes = each * count;
+    part->destination_offset += std::uint64_t{each} * first;
+    if (first + count < of)
+        part->flags &= static_cast<std::uint8_t>(~k_last_of_message);
+    if (whole.payload != nullptr) {
+        add_payload(*part, part->payload_bytes);
+        std::memcpy(part->payload, whole.payload + std::uint64_t{each} * first, part->payload_bytes);
+    }
+    return part;
 }
 
 std::uint8_t* packet_pool::take_payload(std::uint64_t bytes)

@@ -118,7 +118,7 @@ const kind_name& names_of(quantity_kind kind)
     static constexpr kind_name k_clock{"a frequency", "hertz",
                                        "a frequency in Hz, kHz, MHz or GHz, for example \"940 MHz\""};
     static constexpr kind_name k_packets{"a number of packets", "packets",
-                                         "a number of packets, for example \"16 packets\""};
+                                         "auto or a number of packets, for example \"16 packets\""};
     static constexpr kind_name k_cycles{"a number of cycles", "cycles",
                                         "a number of cycles, for example \"400 cycles\""};
     switch (kind) {
@@ -258,6 +258,8 @@ parsed_quantity parse_quantity(quantity_kind kind, std::string_view text)
         text.remove_suffix(1);
     if (text.empty())
         return refuse(fmt::format("the value is empty; write {}", wanted.legal));
+    if (kind == quantity_kind::packets && text == "auto")
+        return {true, 0, {}};
     if (text.size() > k_longest_text)
         return refuse(fmt::format("{} is {} characters long; write {}", shown(text), text.size(), wanted.legal));
     if (text.front() == '-')
@@ -316,6 +318,8 @@ parsed_quantity parse_quantity(quantity_kind kind, std::string_view text)
 
 std::string format_quantity(quantity_kind kind, std::uint64_t value)
 {
+    if (value == 0 && kind == quantity_kind::packets)
+        return "auto";
     if (value == 1 && kind == quantity_kind::packets)
         return "1 packet";
     if (value == 1 && kind == quantity_kind::cycles)

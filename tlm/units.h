@@ -44,7 +44,7 @@ using data_size = quantity<quantity_kind::data_size>; ///< bytes
 using duration = quantity<quantity_kind::duration>;   ///< picoseconds
 using bandwidth = quantity<quantity_kind::bandwidth>; ///< bits per second
 using frequency = quantity<quantity_kind::frequency>; ///< hertz
-using packet_count = quantity<quantity_kind::packets>;
+using packet_count = quantity<quantity_kind::packets>; ///< 0 is written "auto"
 using cycle_count = quantity<quantity_kind::cycles>;
 
 namespace literals {

@@ -66,18 +66,16 @@ dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
          std::uint32_t ranks, const dma_config& config, const dma_fabric_view& view)
     : sc_core::sc_module(name), registers("registers", regs_, config.register_latency), memory("memory"),
       stats(std::string(this->name())), time_(time), pool_(pool), ports_(view.ports), queues_(config.queues),
-      port_rate_(view.port_rate), burst_payload_(std::uint64_t{view.burst_packets} * view.format.max_payload_bytes),
-      burst_wire_bytes_(static_cast<std::uint32_t>(view.format.wire_bytes(burst_payload_))),
-      burst_cells_(static_cast<std::uint32_t>(view.format.cells(burst_payload_))), rank_(rank),
+      port_rate_(view.port_rate), packet_payload_(view.format.max_payload_bytes),
+      packet_wire_bytes_(static_cast<std::uint32_t>(view.format.wire_bytes(packet_payload_))),
+      packet_cells_(static_cast<std::uint32_t>(view.format.cells(packet_payload_))), rank_(rank),
       // Actors: one per port for arrivals and issues, one per queue for doorbells and fetches, one for semaphores.
       actor_base_(time.register_actors(view.ports + config.queues + 1)), view_(view), core_(core), ranks_(ranks),
       config_(config), regs_("DMA", abi::k_dma_rows)
 {
     for (std::uint32_t p = 0; p < view.ports; ++p) {
         sockets_.push_back(std::make_unique<local_port>(*this, p));
-        // Of bursts two at least: while one starts, the next one is being read.
-        ports_[p].slots =
-            std::max<std::uint32_t>(view.burst_packets == 1 ? 1 : 2, config.read_ahead / view.burst_packets);
+        ports_[p].slots = config.read_ahead;
         ports_[p].staged.reset(new staged_packet[ports_[p].slots]());
     }
     set_up_registers();
@@ -97,8 +95,7 @@ link_target_socket& dma::from_fabric(std::uint32_t port) { return sockets_.at(po
 
 void dma::start_of_simulation()
 {
-    const auto cells = std::max(view_.min_receive_cells,
-                                static_cast<std::uint32_t>(config_.receive_buffer.value() / view_.format.cell_bytes()));
+    const auto cells = static_cast<std::uint32_t>(config_.receive_buffer.value() / view_.format.cell_bytes());
     memory_ = memory.operator->();
     memory_bytes_ = memory_->capacity_bytes();
     for (std::uint32_t p = 0; p < view_.ports; ++p) {
@@ -267,6 +264,7 @@ void dma::fetched(std::uint32_t index)
     if (!view_.in_order)
         next.semaphore_message = numbers_.next(d.destination_rank, d.remote_semaphore);
     next.packets = view_.format.packets_for(d.bytes);
+    next.train = static_cast<std::uint16_t>(view_.trains.of_message(next.packets));
     next.queue = static_cast<std::uint16_t>(index);
     next.destination_port = d.destination_port;
     next.redop = static_cast<std::uint8_t>(d.redop);
@@ -295,7 +293,7 @@ std::uint32_t dma::load(const loaded& l)
 void dma::read_ahead(std::uint32_t port)
 {
     port_state& side = ports_[port];
-    while (side.staged_count < side.slots) {
+    while (side.staged_packets < side.slots) {
         const std::uint64_t requests = side.ready_queues;
         const std::uint32_t index = first_request(&requests, 1, side.round_robin);
         if (index == k_no_grant)
@@ -311,7 +309,11 @@ void dma::read_packet(std::uint32_t port, std::uint32_t index)
     queue& q = queues_[index];
     loaded& l = loaded_[q.reading];
     const std::uint64_t now = time_.now_ps();
-    const std::uint64_t payload = std::min(burst_payload_, l.bytes - l.read_bytes);
+    // A train is of full packets: the rest of a message goes by itself.
+    const std::uint64_t left = l.bytes - l.read_bytes;
+    const std::uint64_t train = std::min<std::uint64_t>({l.train, side.slots - side.staged_packets, left / packet_payload_});
+    const std::uint64_t payload = train == 0 ? left : train * packet_payload_;
+    side.staged_packets += std::max<std::uint32_t>(1, static_cast<std::uint32_t>(train));
     std::uint32_t place = side.first_staged + side.staged_count;
     place -= place < side.slots ? 0 : side.slots;
     staged_packet& slot = side.staged[place];
@@ -374,19 +376,22 @@ void dma::send_staged(std::uint32_t port)
     const std::uint64_t now = time_.now_ps();
     const loaded& l = loaded_[head.descriptor];
     const bool local = head.local != 0;
-    const bool whole = head.payload_bytes == burst_payload_;
+    const std::uint32_t packets = packets_of(head);
     const std::uint32_t cells = cells_of(head);
     if (!local && !side.credits.has(side.credits_under_way, now, cells)) // also takes in those that have come
         throw bug(name(), now, fmt::format("local port {} sends before its credits have come", port));
     side.first_staged = side.first_staged + 1 == side.slots ? 0 : side.first_staged + 1;
     --side.staged_count;
+    side.staged_packets -= packets;
     packet_ptr p = pool_.make();
     p->source = rank_;
     p->destination = l.destination_rank;
     p->destination_port = l.destination_port;
     p->payload_bytes = head.payload_bytes;
-    p->packet_count = whole ? view_.burst_packets : view_.format.packets_for(head.payload_bytes);
-    p->wire_bytes = whole ? burst_wire_bytes_ : static_cast<std::uint32_t>(view_.format.wire_bytes(head.payload_bytes));
+    p->packet_count = packets;
+    p->wire_bytes = head.payload_bytes < packet_payload_
+                        ? static_cast<std::uint32_t>(view_.format.wire_bytes(head.payload_bytes))
+                        : packets * packet_wire_bytes_;
     p->cells = cells;
     p->destination_offset = l.destination_offset + head.offset;
     p->write_op = l.redop;
@@ -558,6 +563,7 @@ void dma::reset(std::uint32_t)
     unused_.clear();
     for (port_state& p : ports_) {
         p.first_staged = 0;
+        p.staged_packets = 0;
         p.round_robin = 0;
         p.ready_queues = 0;
         p.sequence = 0;

@@ -5,7 +5,7 @@
 // accumulate-on-write, semaphores, interrupts.
 //
 // Models: register file (hw/abi/dma_regs.def); one ring per queue, fetched with a bounded prefetch; queues of one local port
-// served round robin, a packet (or burst) each; a bounded number of packets read ahead per port; credits toward the fabric;
+// served round robin, a packet (or train) each; a bounded number of packets read ahead per port; credits toward the fabric;
 // receive buffers that free as memory takes the data; write and accumulate; semaphores that count whole messages; errors
 // that stop the queue; fabrics that let packets and messages overtake each other (order at the target: message_order.h). Does not
 // model: address translation, remote reads.
@@ -22,6 +22,7 @@
 #include "hw/abi/descriptor.h"
 #include "hw/abi/registers.h"
 #include "hw/dma/message_order.h"
+#include "hw/dma/train_limits.h"
 #include "tlm/arbiter.h"
 #include "tlm/config_fields.h"
 #include "tlm/credit.h"
@@ -57,10 +58,10 @@ struct dma_config {
               between(4, 65'536).powers_of_two());
         visit("prefetch", self.prefetch, "Descriptors of one queue held on chip", "assumed",
               between(1, 64).because(" descriptors"));
-        visit("read_ahead", self.read_ahead, "Packets of one port between memory and wire; two bursts at least",
+        visit("read_ahead", self.read_ahead, "Packets of one port between memory and wire",
               "assumed: covers HBM latency at port rate", between(1, 65'536).because(" packets"));
         visit("receive_buffer", self.receive_buffer,
-              "Buffer per local port and VL for packets on their way to memory; two bursts at least", "assumed",
+              "Buffer per local port and VL for packets on their way to memory", "assumed",
               at_most(data_size(1 << 30)));
         visit("register_latency", self.register_latency, "One register access inside the DMA", "assumed",
               at_most(duration(1'000'000'000)));
@@ -74,9 +75,8 @@ struct dma_fabric_view {
     std::uint32_t vl_count = 1;
     bandwidth port_rate;
     packet_format format;
-    std::uint32_t burst_packets = 1; ///< packets of one transport transaction
-    bool carry_data = true;          ///< false: no payload bytes, same times
-    std::uint32_t min_receive_cells = 0; ///< of bursts; 0 for single packets
+    train_limits trains;
+    bool carry_data = true; ///< false: no payload bytes, same times
     bool in_order = true;                ///< false: packets may overtake each other
     bool returns_to_sender = false;      ///< a packet to the own rank comes back
 };
@@ -123,6 +123,7 @@ private:
         std::uint32_t semaphore_message = 0;
         std::uint32_t packets = 0;
         std::uint16_t queue = 0;
+        std::uint16_t train = 1; ///< packets of a transaction
         std::uint8_t destination_port = 0;
         std::uint8_t redop = 0;
         std::uint8_t type = 0;
@@ -141,7 +142,7 @@ private:
         std::vector<std::uint32_t> ready;           ///< into loaded_: not wholly read, at most `prefetch`, oldest first
         std::vector<std::uint64_t> completes_at_ps; ///< of finished descriptors that HEAD does not yet show
     };
-    /// A packet between memory and wire. There are many, and most wait long: they become packets when they are sent.
+    /// A packet, or a train of full ones, between memory and wire. There are many, and most wait long: they become packets when they are sent.
     struct alignas(32) staged_packet {
         std::uint64_t ready_ps;
         std::uint64_t offset;  ///< in its message
@@ -158,7 +159,8 @@ private:
         std::unique_ptr<staged_packet[]> staged; ///< a ring of read-ahead slots
         std::uint32_t slots = 0;
         std::uint32_t first_staged = 0;
-        std::uint32_t staged_count = 0;
+        std::uint32_t staged_count = 0;   ///< transactions
+        std::uint32_t staged_packets = 0; ///< of them
         std::uint32_t round_robin = 0; ///< queue after the one last served
         std::uint64_t wire_busy_until_ps = 0;
         link_fw_if* to_fabric = nullptr; ///< what the sockets are bound to, without their checks
@@ -183,8 +185,13 @@ private:
     void read_packet(std::uint32_t port, std::uint32_t q);
     std::uint32_t cells_of(const staged_packet& s) const
     {
-        return s.payload_bytes == burst_payload_ ? burst_cells_
-                                                 : static_cast<std::uint32_t>(view_.format.cells(s.payload_bytes));
+        return s.payload_bytes == packet_payload_ ? packet_cells_
+               : s.payload_bytes > packet_payload_ ? s.payload_bytes / packet_payload_ * packet_cells_
+                                                   : static_cast<std::uint32_t>(view_.format.cells(s.payload_bytes));
+    }
+    std::uint32_t packets_of(const staged_packet& s) const
+    {
+        return s.payload_bytes <= packet_payload_ ? 1 : s.payload_bytes / packet_payload_;
     }
     void take_credit(std::uint32_t port, std::uint32_t cells, std::uint64_t delay_ps);
     void plan_send(std::uint32_t port);
@@ -209,8 +216,7 @@ private:
     std::vector<loaded> loaded_;
     std::vector<queue> queues_;
     wire_rate port_rate_;
-    std::uint64_t burst_payload_;
-    std::uint32_t burst_wire_bytes_, burst_cells_; ///< of a full burst
+    std::uint32_t packet_payload_, packet_wire_bytes_, packet_cells_; ///< of a full packet
     std::uint32_t rank_;
     std::uint32_t actor_base_;
     std::uint32_t receiving_ = 0;

@@ -31,14 +31,14 @@ std::vector<config_problem> lossless_star_config::validate() const
 }
 
 lossless_star::lossless_star(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
-                             std::uint32_t machines, const lossless_star_config& config, std::uint32_t min_depth_cells)
+                             std::uint32_t machines, const lossless_star_config& config)
     : sc_core::sc_module(name), routing_(machines)
 {
     // One pipeline for all routers: a path crosses two NICs and the switch, and their sum is what counts.
     fabric_config fabric;
     fabric.pipeline = duration((2 * config.nic_latency.value() + config.switch_latency.value()) / 3);
     engine_ = std::make_unique<fabric_engine>(time, pool, routing_, fabric);
-    const auto depth = std::max(min_depth_cells, static_cast<std::uint32_t>(config.buffer.value() / k_flit_bytes));
+    const auto depth = static_cast<std::uint32_t>(config.buffer.value() / k_flit_bytes);
     const fabric_link_params wire{config.rate, config.propagation, depth};
     const fabric_link_params local{bandwidth(2 * config.rate.value()), duration(0), depth};
     for (std::uint32_t m = 0; m < machines; ++m)

@@ -54,7 +54,7 @@ private:
 class lossless_star final : public sc_core::sc_module {
 public:
     lossless_star(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, std::uint32_t machines,
-                  const lossless_star_config& config, std::uint32_t min_depth_cells = 0);
+                  const lossless_star_config& config);
 
     fabric_socket& port(std::uint32_t machine) { return *ports_.at(machine); }
     fabric_engine& engine() { return *engine_; }

@@ -26,7 +26,7 @@ void fabric_engine::inject(std::uint32_t link, packet_ptr p, std::uint64_t delay
     q.fabric = actor_base_;
     l.wire_bytes += q.wire_bytes;
     l.packets += q.packet_count;
-    l.busy_sum_ps += q.serialisation_ps;
+    l.busy_sum_ps += q.packet_count == 1 ? q.serialisation_ps : l.rate.time_ps(q.wire_bytes);
     fly(q, time_.now_ps() + delay_ps + l.latency_ps);
 }
 
@@ -138,7 +138,7 @@ void fabric_engine::fly(packet& p, std::uint64_t head_ps)
         p.tail_ps += config_.zone_crossing.value();
     }
     std::uint64_t at_ps = head_ps;
-    if ((out_port & k_slow_start) != 0) {
+    if ((out_port & k_slow_start) != 0 || p.packet_count > 1) {
         const std::uint64_t serialisation =
             config_.cut_through ? out_rates_[l.to_first_port + d.out_port].time_ps(p.wire_bytes) : 0;
         at_ps = std::max(head_ps, p.tail_ps - std::min(p.tail_ps, serialisation));
@@ -322,7 +322,7 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
         q.out_link = out_id;
         more = !q.fifo.empty();
     }
-    free_cells(p, end);
+    free_cells(p, first_free_ps(p, serialisation));
 
     // Occupy the output.
     out.busy_until_ps = end;
@@ -355,6 +355,19 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     ++transport_hops_;
     ++p.hops;
     fly(p, head);
+}
+
+/// When the sender behind may count the cells of `p`, which starts now and takes `serialisation_ps`, less the way back. A packet gives
+/// its cells back when it has left. Of a train the first packet does so first; the sender's own train needs them one by one.
+std::uint64_t fabric_engine::first_free_ps(const packet& p, std::uint64_t serialisation_ps) const
+{
+    const std::uint64_t end_ps = now_ps_ + serialisation_ps;
+    if (p.packet_count == 1)
+        return end_ps;
+    const std::uint64_t filled_in_ps = links_[p.link].rate.time_ps(p.wire_bytes);
+    const std::uint64_t drained_in_ps = serialisation_ps;
+    const std::uint64_t slower_by_ps = drained_in_ps > filled_in_ps ? drained_in_ps - filled_in_ps : 0;
+    return now_ps_ + (std::min(filled_in_ps, drained_in_ps) + p.packet_count - 1) / p.packet_count + slower_by_ps;
 }
 
 /// The cells of `p` in the buffer that it is in, or leaves, are free at `at_ps`.

@@ -255,6 +255,7 @@ private:
     void transmit(std::uint32_t queue, packet& p);
     void wake(std::uint32_t link);
     void ensure_wake(std::uint32_t link, std::uint64_t at_ps);
+    std::uint64_t first_free_ps(const packet& p, std::uint64_t serialisation_ps) const;
     void free_cells(const packet& p, std::uint64_t at_ps);
     void return_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t at_ps);
     bool down(std::uint32_t link)

@@ -7,9 +7,9 @@
 namespace weft {
 
 namespace {
-std::uint32_t depth_cells_of(const ici_config& config, std::uint32_t at_least)
+std::uint32_t depth_cells_of(const ici_config& config)
 {
-    return std::max(at_least, static_cast<std::uint32_t>(config.buffer_per_vl.value() / config.flit.value()));
+    return static_cast<std::uint32_t>(config.buffer_per_vl.value() / config.flit.value());
 }
 /// The wire between router and chip on one die is part of the router pipeline.
 constexpr duration k_on_die{0};
@@ -19,7 +19,7 @@ ici_router::ici_router(const sc_core::sc_module_name& name, fabric_engine& engin
                        const ici_config& config)
     : sc_core::sc_module(name)
 {
-    const fabric_link_params params{config.local_port_rate, k_on_die, depth_cells_of(config, 0)};
+    const fabric_link_params params{config.local_port_rate, k_on_die, depth_cells_of(config)};
     for (std::uint32_t i = 0; i < config.local_ports; ++i)
         ports_.push_back(std::make_unique<ici_local_port>("local" + std::to_string(i), engine, router,
                                                           k_first_local + i, params, params));
@@ -32,7 +32,7 @@ void ici_router::start_of_simulation()
 }
 
 ici_fabric::ici_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const mesh_shape& shape,
-                       const ici_config& config, std::uint32_t min_depth_cells, const ici_route_table* table)
+                       const ici_config& config, const ici_route_table* table)
     : sc_core::sc_module(name), shape_(shape), routing_(shape.rows, shape.cols, shape.wrap_rows, shape.wrap_cols)
 {
     fabric_config fabric;
@@ -44,8 +44,6 @@ ici_fabric::ici_fabric(const sc_core::sc_module_name& name, timeline& time, pack
     const routing_policy& policy = detours_ ? static_cast<const routing_policy&>(*detours_) : routing_;
     engine_ = std::make_unique<fabric_engine>(time, pool, policy, fabric);
     rank_at_.assign(std::size_t{shape.rows} * shape.cols, fabric_engine::k_none);
-    ici_config local = config;
-    local.buffer_per_vl = data_size(std::uint64_t{depth_cells_of(config, min_depth_cells)} * config.flit.value());
     std::vector<std::string> ports{"+X", "-X", "+Y", "-Y"};
     for (std::uint32_t i = 0; i < config.local_ports; ++i)
         ports.push_back("local" + std::to_string(i));
@@ -59,9 +57,9 @@ ici_fabric::ici_fabric(const sc_core::sc_module_name& name, timeline& time, pack
                 k_first_local + config.local_ports, "chip(" + std::to_string(r) + "," + std::to_string(c) + ")");
             rank_at_[at] = router;
             routers_.push_back(std::make_unique<ici_router>(
-                ("router_" + std::to_string(r) + "_" + std::to_string(c)).c_str(), *engine_, router, local));
+                ("router_" + std::to_string(r) + "_" + std::to_string(c)).c_str(), *engine_, router, config));
         }
-    wire(config, depth_cells_of(config, min_depth_cells));
+    wire(config, depth_cells_of(config));
     engine_->finish_build();
 }
 

@@ -43,10 +43,9 @@ struct mesh_shape {
 
 class ici_fabric final : public sc_core::sc_module {
 public:
-    /// `min_depth_cells` raises the buffers to what burst transport needs (0: as configured). Without `table` the routing is
-    /// dimension order, which knows no failed chips.
+    /// Without `table` the routing is dimension order, which knows no failed chips.
     ici_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const mesh_shape& shape,
-               const ici_config& config, std::uint32_t min_depth_cells = 0, const ici_route_table* table = nullptr);
+               const ici_config& config, const ici_route_table* table = nullptr);
 
     ici_router& router(std::uint32_t rank) { return *routers_.at(rank); }
     fabric_engine& engine() { return *engine_; }

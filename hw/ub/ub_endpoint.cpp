@@ -65,8 +65,54 @@ void ub_endpoint::from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay
     if (set.paths.empty())
         return refuse(die, std::move(p), delay_ps);
     sent.add(p->packet_count);
+    if (p->packet_count > 1)
+        return launch_spread(die, std::move(p), set, delay_ps);
     const std::uint32_t path = choose(set, *p);
     launch(die, std::move(p), set.paths[path], delay_ps);
+}
+
+/// A train whose packets take several ways: each path gets those that single packets would have sent by it, in one train that is as
+/// long as they are apart.
+void ub_endpoint::launch_spread(std::uint32_t die, packet_ptr p, ub_path_cache::path_set& set, std::uint64_t delay_ps)
+{
+    die_links& way_in = dies_[die];
+    const std::uint64_t start_ps = std::max(time_.now_ps() + delay_ps, way_in.busy_until_ps);
+    const std::uint32_t packets = p->packet_count;
+    const std::uint64_t whole_ps = p->serialisation_ps;
+    way_in.busy_until_ps = start_ps + whole_ps;
+    const auto time_of = [=](std::uint32_t n) { return whole_ps * n / packets; };
+    shares_.clear();
+    for (std::uint32_t i = 0; i < packets; ++i) {
+        const std::uint32_t path = choose(set, *p);
+        if (set.paths[path].port == ub_path_cache::k_any_port) { // tables choose, packet by packet
+            shares_.push_back({path, 1, i, i});
+            continue;
+        }
+        expect_in_queue(set.paths[path].port, *p, 1, start_ps + time_of(i));
+        const auto it = std::find_if(shares_.begin(), shares_.end(), [=](const share& s) { return s.path == path; });
+        if (it == shares_.end()) {
+            shares_.push_back({path, 1, i, i});
+        } else {
+            ++it->packets;
+            it->last = i;
+        }
+    }
+    if (shares_.size() == 1) {
+        const ub_path_cache::choice& path = set.paths[shares_.front().path];
+        return enter_router(die, std::move(p), path, start_ps);
+    }
+    std::uint32_t first = 0;
+    for (const share& s : shares_) {
+        packet_ptr part = pool_.part_of(*p, first, s.packets);
+        first += s.packets;
+        part->serialisation_ps = static_cast<std::uint32_t>(time_of(s.last + 1) - time_of(s.first));
+        const ub_path_cache::choice& path = set.paths[s.path];
+        if (path.port == ub_path_cache::k_any_port) {
+            part->flow = flow_of(*part);
+            expect_in_queue(port_of(path, *part), *part, 1, start_ps + time_of(s.first));
+        }
+        enter_router(die, std::move(part), path, start_ps + time_of(s.first));
+    }
 }
 
 void ub_endpoint::expect(std::uint32_t destination) const
@@ -75,26 +121,37 @@ void ub_endpoint::expect(std::uint32_t destination) const
     paths_.prefetch(destination);
 }
 
+std::uint32_t ub_endpoint::port_of(const ub_path_cache::choice& path, const packet& p) const
+{
+    return path.port != ub_path_cache::k_any_port ? path.port
+                                                  : routing_.table_port(router_, routing_.router_of(p.destination), p.flow);
+}
+
+/// `packets` of train `p` are on their way to the queue of a UB port, for the choice of those after them.
+void ub_endpoint::expect_in_queue(std::uint32_t port, const packet& p, std::uint32_t packets, std::uint64_t start_ps)
+{
+    if (!config_.voq)
+        backlog_[port] += p.cells / p.packet_count * packets;
+    else if (config_.choice == ub_choice::adaptive)
+        launched_until_ps_[port] = std::max(launched_until_ps_[port], start_ps) +
+                                   port_rates_[port].time_ps(p.wire_bytes / p.packet_count * packets);
+}
+
 void ub_endpoint::launch(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t delay_ps)
 {
-    std::uint32_t port = path.port;
-    if (port == ub_path_cache::k_any_port)
-        port = routing_.table_port(router_, routing_.router_of(p->destination), p->flow);
+    die_links& way_in = dies_[die];
+    const std::uint64_t start_ps = std::max(time_.now_ps() + delay_ps, way_in.busy_until_ps);
+    way_in.busy_until_ps = start_ps + p->serialisation_ps;
+    expect_in_queue(port_of(path, *p), *p, p->packet_count, start_ps);
+    enter_router(die, std::move(p), path, start_ps);
+}
+
+void ub_endpoint::enter_router(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t start_ps)
+{
+    const std::uint32_t port = config_.voq ? 0 : port_of(path, *p);
     p->route = path.route;
     p->vl = static_cast<std::uint8_t>((p->vl & ~1u) | path.lane);
-    const std::uint64_t now = time_.now_ps();
-    die_links& way_in = dies_[die];
-    const std::uint64_t start = std::max(now + delay_ps, way_in.busy_until_ps);
-    way_in.busy_until_ps = start + p->serialisation_ps;
-    if (config_.voq) {
-        if (config_.choice == ub_choice::adaptive)
-            launched_until_ps_[port] =
-                std::max(launched_until_ps_[port], start) + port_rates_[port].time_ps(p->wire_bytes);
-        port = 0;
-    } else {
-        backlog_[port] += p->cells;
-    }
-    engine_.inject(way_in.first_transmit + port, std::move(p), start - now);
+    engine_.inject(dies_[die].first_transmit + port, std::move(p), start_ps - time_.now_ps());
 }
 
 void ub_endpoint::left_transmit_queue(std::uint32_t die, std::uint32_t port, std::uint32_t vl, std::uint32_t cells,

@@ -134,6 +134,10 @@ private:
 
     void on_event(std::uint32_t a, std::uint8_t kind) override;
     void launch(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t delay_ps);
+    void launch_spread(std::uint32_t die, packet_ptr p, ub_path_cache::path_set& set, std::uint64_t delay_ps);
+    void enter_router(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t start_ps);
+    void expect_in_queue(std::uint32_t port, const packet& p, std::uint32_t packets, std::uint64_t start_ps);
+    std::uint32_t port_of(const ub_path_cache::choice& path, const packet& p) const;
     void refuse(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
     void note_unreachable(std::uint32_t destination);
     send_channel& sender_to(std::uint32_t destination);
@@ -156,8 +160,8 @@ private:
     {
         return paths_.choose(set, p.semaphore, [&](std::uint32_t port) {
             if (!config_.voq || port >= port_rates_.size())
-                return waiting(port) + p.cells;
-            return waiting(port) + port_rates_[port].time_ps(p.wire_bytes);
+                return waiting(port) + p.cells / p.packet_count;
+            return waiting(port) + port_rates_[port].time_ps(p.wire_bytes / p.packet_count);
         });
     }
     /// For a UB port: with VOQs in time, relayed packets included; without, the cells of this chip. What was launched and has not
@@ -191,6 +195,11 @@ private:
     std::vector<std::uint32_t> backlog_;           ///< cells in the transmit queues of each UB port; not with VOQs
     std::vector<std::uint64_t> launched_until_ps_; ///< VOQs: when each UB port would be through with what was launched
     std::vector<wire_rate> port_rates_;
+    /// Of a train that is being spread: packets by path, and where among them the first and the last one stand.
+    struct share {
+        std::uint32_t path, packets, first, last;
+    };
+    std::vector<share> shares_;
     std::vector<std::uint32_t> unreachable_;
     ub_unreachable_if* listener_ = nullptr;
     // Mode rtp.

@@ -55,7 +55,7 @@ char port_letter(ub_channel c)
 } // namespace
 
 ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const ub_plan& plan,
-                     const ub_config& config, std::uint32_t burst_packets)
+                     const ub_config& config)
     : sc_core::sc_module(name), time_(time), plan_(plan), config_(config), routing_(plan, config.voq)
 {
     fabric_config fabric;
@@ -77,7 +77,7 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
     links_.reserve(plan.links.size());
     for (const ub_link_plan& l : plan.links) {
         const std::uint32_t depth =
-            ub_depth_cells(config, l.lanes, l.propagation, plan.routers[l.to].device, burst_packets);
+            ub_depth_cells(config, l.lanes, l.propagation, plan.routers[l.to].device);
         links_.push_back(engine_->add_link(l.from, l.from_port, l.to, l.to_port,
                                            {config.link_rate(l.lanes), ub_wire(config, l.propagation), depth}));
         if (const double rate = l.bit_error_rate < 0 ? config.bit_error_rate : l.bit_error_rate; rate > 0) {
@@ -89,13 +89,7 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
     const packet_format format = config.format();
     const std::uint64_t held = config.transport == ub_transport::rtp ? config.rtp_send_buffer : config.transmit_queue;
     const std::uint64_t packet_cells = format.cells_of_one(format.max_payload_bytes);
-    // Single packets for all ports find room; so must bursts, or ports would stand idle that packets keep busy.
-    const auto queue_cells = [&](const ub_router_plan& r) {
-        const std::uint64_t ports = (r.ports + r.local_ports - 1u) / r.local_ports;
-        const std::uint64_t packets =
-            burst_packets == 1 ? held : std::max<std::uint64_t>(held, 2 * ports * burst_packets);
-        return static_cast<std::uint32_t>(packet_cells * packets);
-    };
+    const auto queue_cells = static_cast<std::uint32_t>(packet_cells * held);
     endpoint_at_.assign(plan.routers.size(), ub_routing::k_none);
     for (std::uint32_t e = 0; e < plan.endpoint_router.size(); ++e) {
         const std::uint32_t router = plan.endpoint_router[e];
@@ -110,7 +104,7 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
         for (std::uint32_t die = 0; die < r.local_ports; ++die)
             controllers_.push_back(std::make_unique<ub_io_controller>(
                 (module_name(r.name) + "_io" + std::to_string(die)).c_str(), *engine_, *endpoints_.back(),
-                ub_ports{r.ports, r.local_ports, config.voq}, die, config, queue_cells(r)));
+                ub_ports{r.ports, r.local_ports, config.voq}, die, config, queue_cells));
     }
     first_controller_.push_back(static_cast<std::uint32_t>(controllers_.size()));
     if (config.relays_first)

@@ -34,7 +34,7 @@ class ub_fabric final : public sc_core::sc_module,
 public:
     /// `plan` and `config` must outlive the fabric.
     ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const ub_plan& plan,
-              const ub_config& config, std::uint32_t burst_packets = 1);
+              const ub_config& config);
     ~ub_fabric() override;
 
     ub_io_controller& controller(std::uint32_t endpoint, std::uint32_t die = 0);

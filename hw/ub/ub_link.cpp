@@ -36,52 +36,39 @@ link_layer_params ub_retry(const ub_config& config, std::uint32_t lanes)
     return p;
 }
 
-std::uint64_t ub_round_trip_ps(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
-                               std::uint32_t burst_packets)
+std::uint64_t ub_round_trip_ps(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into)
 {
     const packet_format format = config.format();
-    const std::uint64_t bytes = format.wire_bytes(std::uint64_t{burst_packets} * format.max_payload_bytes);
     // The wire twice; a turn between dies is the longest way through the device.
     const std::uint64_t crossing = into == ub_device::npu ? config.die_crossing.value() : 0;
     return 2 * ub_wire(config, propagation).value() + ub_pipeline(config, into).value() + crossing +
-           wire_rate(config.link_rate(lanes)).time_ps(bytes);
+           wire_rate(config.link_rate(lanes)).time_ps(format.wire_bytes(format.max_payload_bytes));
 }
 
-std::uint64_t ub_least_depth_cells(const ub_config& config, std::uint32_t burst_packets)
+std::uint32_t ub_depth_cells(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into)
 {
     const packet_format format = config.format();
-    const std::uint64_t cells = format.cells(std::uint64_t{burst_packets} * format.max_payload_bytes);
-    return burst_packets == 1 ? cells : k_ub_bursts_in_a_buffer * cells;
-}
-
-std::uint32_t ub_depth_cells(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
-                             std::uint32_t burst_packets)
-{
-    const packet_format format = config.format();
-    const std::uint64_t payload = std::uint64_t{burst_packets} * format.max_payload_bytes;
+    const std::uint64_t payload = format.max_payload_bytes;
     const std::uint64_t cells = format.cells(payload);
-    std::uint64_t depth =
-        std::max(config.buffer_per_vl.value() / config.cell_bytes(), ub_least_depth_cells(config, burst_packets));
+    std::uint64_t depth = std::max(config.buffer_per_vl.value() / config.cell_bytes(), cells);
     if (config.buffers_cover_round_trip) {
         const std::uint64_t one = wire_rate(config.link_rate(lanes)).time_ps(format.wire_bytes(payload));
-        const std::uint64_t round_trip = ub_round_trip_ps(config, lanes, propagation, into, burst_packets);
+        const std::uint64_t round_trip = ub_round_trip_ps(config, lanes, propagation, into);
         depth = std::max(depth, ((round_trip + one - 1) / one + 1) * cells);
     }
     return static_cast<std::uint32_t>(depth);
 }
 
-double ub_reachable_share(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
-                          std::uint32_t burst_packets)
+double ub_reachable_share(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into)
 {
     const packet_format format = config.format();
-    const std::uint64_t payload = std::uint64_t{burst_packets} * format.max_payload_bytes;
-    const std::uint64_t fit =
-        ub_depth_cells(config, lanes, propagation, into, burst_packets) / format.cells(payload);
+    const std::uint64_t payload = format.max_payload_bytes;
+    const std::uint64_t fit = ub_depth_cells(config, lanes, propagation, into) / format.cells(payload);
     const std::uint64_t one_ps = wire_rate(config.link_rate(lanes)).time_ps(format.wire_bytes(payload));
     ub_config straight = config; // not all packets turn between dies: what follows is a bound
     straight.die_crossing = duration(0);
-    const double share = static_cast<double>(fit * one_ps) /
-                         static_cast<double>(ub_round_trip_ps(straight, lanes, propagation, into, burst_packets));
+    const double share =
+        static_cast<double>(fit * one_ps) / static_cast<double>(ub_round_trip_ps(straight, lanes, propagation, into));
     return std::min(share, 1.0);
 }
 

@@ -26,24 +26,16 @@ inline duration ub_wire(const ub_config& config, duration propagation)
 /// Retry of a link: the request is one idle and 32 request blocks of one flit each (UB).
 link_layer_params ub_retry(const ub_config& config, std::uint32_t lanes);
 
-/// From the start of a full packet (or burst) until its credit can be used again: out over the wire, through the arbitration of
-/// `into`, out of its buffer as fast as it came, and the credit back.
-std::uint64_t ub_round_trip_ps(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
-                               std::uint32_t burst_packets = 1);
+/// From the start of a full packet until its credit can be used again: out over the wire, through the arbitration of `into`, out of its
+/// buffer as fast as it came, and the credit back.
+std::uint64_t ub_round_trip_ps(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into);
 
-/// A buffer is shared by all outputs behind it: a few large bursts for one of them must not shut out the others.
-inline constexpr std::uint64_t k_ub_bursts_in_a_buffer = 8;
-/// Cells that a VL buffer has at least: of one packet, without which nothing moves, or of k_ub_bursts_in_a_buffer bursts.
-std::uint64_t ub_least_depth_cells(const ub_config& config, std::uint32_t burst_packets);
+/// Cells per VL behind a link: the configured buffer, raised to the round trip unless that is off, and never less than one packet, without
+/// which nothing moves.
+std::uint32_t ub_depth_cells(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into);
 
-/// Cells per VL behind a link: the configured buffer, raised to the round trip unless that is off, and never less than
-/// ub_least_depth_cells().
-std::uint32_t ub_depth_cells(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
-                             std::uint32_t burst_packets = 1);
-
-/// The share of the rate of a link that packets (or bursts) of one VL reach with the buffer behind it, at most: 0..1.
-double ub_reachable_share(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into,
-                          std::uint32_t burst_packets = 1);
+/// The share of the rate of a link that packets of one VL reach with the buffer behind it, at most: 0..1.
+double ub_reachable_share(const ub_config& config, std::uint32_t lanes, duration propagation, ub_device into);
 
 /// One link of a way, and the device at its end.
 struct ub_hop {

@@ -156,6 +156,8 @@ std::string quantity_pattern(quantity_kind kind, std::uint64_t least, std::uint6
             least == 0 ? "" : "(?!(?:" + number_below(divide(least, u.factor)) + ") *" + u.pattern + ")";
         all += (all.empty() ? "" : "|") + not_below + number + " *" + u.pattern;
     }
+    if (kind == quantity_kind::packets)
+        all += "|auto";
     return "^ *(?:" + all + ") *$";
 }
 

@@ -95,14 +95,12 @@ switchml_machine::~switchml_machine() = default;
 
 void switchml_machine::add_workers()
 {
-    star_ = std::make_unique<lossless_star>("lossless", time_, pool_, config_.machines(), config_.star(),
-                                            config_.burst_cells());
+    star_ = std::make_unique<lossless_star>("lossless", time_, pool_, config_.machines(), config_.star());
     fabric_list_.push_back(&star_->engine());
     dma_fabric_view view;
     view.port_rate = bandwidth(2 * config_.network.rate.value());
     view.format = config_.star().format();
-    view.min_receive_cells = config_.burst_cells();
-    view.burst_packets = static_cast<std::uint32_t>(config_.run.burst.value());
+    view.trains = config_.trains().limits;
     view.returns_to_sender = true;
     view.carry_data = config_.run.data == data_mode::checked;
     nic_config nic = config_.worker.nic;

@@ -15,6 +15,7 @@
 #include "hw/tofino/tofino_config.h"
 #include "hw/tofino/tofino_job.h"
 #include "hw/ethernet/ethernet_transmitter.h"
+#include "platforms/workload/train_choice.h"
 #include "platforms/workload/machine.h"
 
 #include <memory>
@@ -277,8 +278,7 @@ struct switchml_config {
     abi::switchml::table table(std::uint32_t rank, std::uint32_t core) const;
     abi::platform_table ranks_table(std::uint32_t rank) const; ///< of the lossless network
     lossless_star_config star() const;
-    /// Cells of the lossless network that two bursts fill; 0 for single packets.
-    std::uint32_t burst_cells() const;
+    train_choice trains() const;
     ethernet_link_config cable() const;                   ///< with the run's seed
     tofino_config switch_chip(std::uint32_t ports) const; ///< with the network's rate
     std::uint64_t nic_area_offset() const;                ///< in the worker's memory; buffers end there

@@ -124,7 +124,21 @@ std::vector<config_problem> switchml_worker_config::validate() const
     return p;
 }
 
-std::uint32_t switchml_config::burst_cells() const { return cells_of_two_bursts(run.burst, star().format()); }
+train_choice switchml_config::trains() const
+{
+    const lossless_star_config s = star();
+    const packet_format format = s.format();
+    const std::uint64_t wire_bytes = format.wire_bytes_of_one(format.max_payload_bytes);
+    const std::uint64_t wire_ps = wire_rate(s.rate).time_ps(wire_bytes);
+    const std::uint64_t local_ps = wire_rate(bandwidth(2 * s.rate.value())).time_ps(wire_bytes);
+    const std::uint64_t depth = s.buffer.value() / format.cells_of_one(format.max_payload_bytes);
+    const std::uint64_t pipeline_ps = (2 * s.nic_latency.value() + s.switch_latency.value()) / 3;
+    const std::string buffer = fmt::format("network.lossless_buffer = {}", to_string(network.lossless_buffer));
+    return choose_trains(run.burst,
+                         {{buffer + " behind a NIC", depth, local_ps, wire_ps, pipeline_ps + wire_ps},
+                          {buffer, depth, wire_ps, local_ps, 2 * s.propagation.value() + pipeline_ps + wire_ps}},
+                         worker.dma, format, "worker.dma", "");
+}
 
 lossless_star_config switchml_config::star() const
 {
@@ -353,18 +367,8 @@ std::vector<config_problem> switchml_config::validate() const
     check_faults(p);
     check_workload(p);
     check_receive_buffer(worker.dma.receive_buffer, star().format(), "worker.dma.receive_buffer", p);
-    if (run.burst.value() >= 1 && run.burst.value() <= run_config::k_largest_burst)
-        if (check_burst_fits(run.burst, star().max_payload, fmt::format("of {}", to_string(star().max_payload)),
-                             star().format(), network.rate, "a wire", p)) {
-            check_dma_for_bursts(worker.dma, run.burst, burst_cells(), star().format(), "worker.dma", p);
-            const std::uint64_t raised = std::uint64_t{burst_cells()} * star().format().flit_bytes;
-            if (raised > network.lossless_buffer.value())
-                p.push_back({severity::warning, "burst",
-                             fmt::format("is {}, and two bursts fill {}: buffers of network.lossless_buffer = {} are "
-                                         "simulated with that size.",
-                                         to_string(run.burst), rounded_text(data_size(raised)),
-                                         to_string(network.lossless_buffer))});
-        }
+    if (const std::string told = trains().told; !told.empty())
+        p.push_back({severity::warning, "burst", told});
     return p;
 }
 

@@ -17,9 +17,8 @@ dma_fabric_view view_of(const tpu_pod_config& config)
     view.vl_count = config.ici.virtual_lanes;
     view.port_rate = config.ici.local_port_rate;
     view.format = config.ici.format();
-    view.burst_packets = static_cast<std::uint32_t>(config.run.burst.value());
+    view.trains = config.trains().limits;
     view.carry_data = config.run.data == data_mode::checked;
-    view.min_receive_cells = config.burst_cells();
     return view;
 }
 
@@ -91,7 +90,7 @@ tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing, c
         for (std::uint32_t at = 0; at < config.mesh.rows * config.mesh.cols; ++at)
             shape.failed.push_back(routing.topology.rank_at(at / config.mesh.cols, at % config.mesh.cols) ==
                                    mesh::k_none);
-    ici_ = std::make_unique<ici_fabric>("ici", time_, pool_, shape, config.ici, config.burst_cells(),
+    ici_ = std::make_unique<ici_fabric>("ici", time_, pool_, shape, config.ici,
                                         routing.detours ? &routing.detours->table : nullptr);
     fabric_list_.push_back(&ici_->engine());
     const dma_fabric_view view = view_of(config);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "hw/ici/ici_fabric.h"
+#include "platforms/workload/train_choice.h"
 #include "platforms/routing/detour_routing.h"
 #include "platforms/topology/mesh.h"
 #include "platforms/workload/machine.h"
@@ -130,9 +131,7 @@ struct tpu_pod_config {
     /// Topology part of the table of the chip at (row, col).
     abi::platform_table table(std::uint32_t rank, std::uint32_t row, std::uint32_t col) const;
     std::vector<config_problem> fault_problems() const; ///< of `faults` alone
-    std::uint64_t burst_payload() const { return run.burst.value() * ici.max_payload.value(); }
-    /// Cells that a VL buffer must hold so that bursts can stream: two of them. 0 for single packets.
-    std::uint32_t burst_cells() const;
+    train_choice trains() const;
 
 private:
     void check_faults(std::vector<config_problem>& problems) const;

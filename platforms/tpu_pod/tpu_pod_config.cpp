@@ -127,7 +127,24 @@ mesh_description tpu_pod_config::description() const
     return d;
 }
 
-std::uint32_t tpu_pod_config::burst_cells() const { return cells_of_two_bursts(run.burst, ici.format()); }
+train_choice tpu_pod_config::trains() const
+{
+    const packet_format format = ici.format();
+    const std::uint64_t wire_bytes = format.wire_bytes_of_one(format.max_payload_bytes);
+    const std::uint64_t link_ps = wire_rate(ici.link_rate).time_ps(wire_bytes);
+    const std::uint64_t local_ps = wire_rate(ici.local_port_rate).time_ps(wire_bytes);
+    const std::uint64_t depth =
+        ici.buffer_per_vl.value() / format.cell_bytes() / format.cells_of_one(format.max_payload_bytes);
+    const bool cables = mesh.rows > 2 || mesh.cols > 2;
+    const std::uint64_t wire_ps = (cables ? std::max(ici.cable_propagation, ici.board_propagation) : ici.board_propagation).value();
+    const std::string buffer = fmt::format("ici.buffer_per_vl = {}", to_string(ici.buffer_per_vl));
+    const std::uint64_t most_ps = std::max(local_ps, link_ps);
+    return choose_trains(run.burst,
+                         {{buffer + " behind a local port", depth, local_ps, link_ps, ici.pipeline_ps() + most_ps},
+                          {buffer, depth, link_ps, local_ps, ici.pipeline_ps() + 2 * wire_ps + most_ps}},
+                         chip.dma, format, "chip.dma",
+                         ici.switching == switching_mode::store_and_forward ? "ici.switching is store_and_forward" : "");
+}
 
 std::vector<config_problem> tpu_pod_config::validate() const
 {
@@ -335,21 +352,8 @@ void tpu_pod_config::check_buffers(std::vector<config_problem>& p) const
 
 void tpu_pod_config::check_burst(std::vector<config_problem>& p) const
 {
-    if (run.burst.value() < 1 || run.burst.value() > run_config::k_largest_burst)
-        return; // refused already
-    if (!check_burst_fits(run.burst, ici.max_payload,
-                          fmt::format("of ici.max_payload = {}", to_string(ici.max_payload)), ici.format(),
-                          std::min(ici.link_rate, ici.local_port_rate), "a wire", p))
-        return;
-    check_dma_for_bursts(chip.dma, run.burst, burst_cells(), ici.format(), "chip.dma", p);
-    const std::uint64_t raised = std::uint64_t{burst_cells()} * ici.flit.value();
-    if (raised > ici.buffer_per_vl.value())
-        p.push_back(
-            {severity::warning, "burst",
-             fmt::format(
-                 "is {}, and two bursts fill {}: buffers of ici.buffer_per_vl = {} are simulated with that size. `weft bench` "
-                 "measures the error of bursts.",
-                 to_string(run.burst), rounded_text(data_size(raised)), to_string(ici.buffer_per_vl))});
+    if (const std::string told = trains().told; !told.empty())
+        p.push_back({severity::warning, "burst", told});
 }
 
 namespace {

@@ -21,9 +21,8 @@ dma_fabric_view view_of(const ub_mesh_config& config)
     view.vl_count = k_ub_vls;
     view.port_rate = config.ub.local_port_rate;
     view.format = config.ub.format();
-    view.burst_packets = static_cast<std::uint32_t>(config.run.burst.value());
+    view.trains = config.trains().limits;
     view.carry_data = config.run.data == data_mode::checked;
-    view.min_receive_cells = config.burst_cells();
     view.in_order = false; // packets of a message take several paths
     return view;
 }
@@ -69,8 +68,7 @@ void ub_machine::build(std::size_t number)
                               }),
                npus.end());
     i.time.set_run_ahead(true); // no foreign SystemC component is part of this platform
-    i.fabric = std::make_unique<ub_fabric>(("ub" + suffix).c_str(), i.time, i.pool, routes_->plan, config_.ub,
-                                           static_cast<std::uint32_t>(config_.run.burst.value()));
+    i.fabric = std::make_unique<ub_fabric>(("ub" + suffix).c_str(), i.time, i.pool, routes_->plan, config_.ub);
     i.fabric_list.push_back(&i.fabric->engine());
 
     const ub_topology& topology = *routes_->topology;
@@ -112,7 +110,7 @@ void ub_machine::build(std::size_t number)
             continue;
         for (std::uint32_t die = 0; die < i.fabric->dies(e); ++die) {
             i.idle_ports.push_back(std::make_unique<ub_idle_port>(fmt::format("idle_{}_{}{}", e, die, suffix).c_str(),
-                                                                  k_ub_vls, std::max(256u, config_.burst_cells())));
+                                                                  k_ub_vls, 256u));
             i.idle_ports.back()->to_controller.bind(i.fabric->controller(e, die).in);
             i.fabric->controller(e, die).out.bind(i.idle_ports.back()->from_controller);
         }

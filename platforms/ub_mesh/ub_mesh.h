@@ -9,6 +9,7 @@
 #include "hw/ub/ub_config.h"
 #include "hw/ub/ub_fabric.h"
 #include "hw/ub/ub_idle_port.h"
+#include "platforms/workload/train_choice.h"
 #include "platforms/ub_mesh/ub_fall_backs.h"
 #include "platforms/ub_mesh/ub_faults.h"
 #include "platforms/ub_mesh/ub_group_port.h"
@@ -106,9 +107,7 @@ struct ub_mesh_config {
     abi::platform_table table(std::uint32_t rank) const;
     const std::vector<std::uint32_t>&
     group_of(std::uint32_t rank) const; ///< with groups; throws bug for a rank in none
-    std::uint64_t burst_payload() const { return run.burst.value() * ub.max_payload.value(); }
-    /// Cells that a VL buffer must hold so that bursts can stream: two of them. 0 for single packets.
-    std::uint32_t burst_cells() const;
+    train_choice trains() const;
     /// Of the last of all packets that an NPU's controllers keep, without anybody else's traffic.
     std::uint64_t loaded_round_trip_ps() const;
 

@@ -31,20 +31,11 @@ bool crossing_raises_buffers(const ub_mesh_config& c)
     ub_config straight = c.ub;
     straight.die_crossing = duration(0);
     const auto depth = [&](const ub_config& ub) {
-        return ub_depth_cells(ub, c.mesh.x_lanes, c.cables.x, ub_device::npu,
-                              static_cast<std::uint32_t>(c.run.burst.value()));
+        return ub_depth_cells(ub, c.mesh.x_lanes, c.cables.x, ub_device::npu);
     };
     return depth(c.ub) != depth(straight);
 }
 
-bool exchanges_directly(const run_config& run)
-{
-    for (const collective_spec& spec : run.workload)
-        for (const abi::algorithm a : spec.all_algorithms())
-            if (a == abi::algorithm::direct)
-                return true;
-    return false;
-}
 } // namespace
 
 std::vector<config_problem> ub_shape::validate() const
@@ -133,7 +124,25 @@ const std::vector<std::uint32_t>& ub_mesh_config::group_of(std::uint32_t rank) c
     throw bug("ub_mesh", 0, fmt::format("rank {} is in no group", rank));
 }
 
-std::uint32_t ub_mesh_config::burst_cells() const { return cells_of_two_bursts(run.burst, ub.format()); }
+train_choice ub_mesh_config::trains() const
+{
+    const packet_format format = ub.format();
+    const std::uint64_t wire_bytes = format.wire_bytes_of_one(format.max_payload_bytes);
+    const std::uint64_t local_ps = wire_rate(ub.local_port_rate).time_ps(wire_bytes);
+    const std::uint64_t cells = format.cells_of_one(format.max_payload_bytes);
+    const std::string buffer = fmt::format("ub.buffer_per_vl = {}", to_string(ub.buffer_per_vl));
+    std::vector<train_hop> hops;
+    const std::uint64_t link_ps = wire_rate(ub.link_rate(mesh.x_lanes)).time_ps(wire_bytes);
+    hops.push_back({buffer, ub_depth_cells(ub, mesh.x_lanes, cables.x, ub_device::npu) / cells, link_ps, link_ps,
+                    ub_round_trip_ps(ub, mesh.x_lanes, cables.x, ub_device::npu)});
+    hops.push_back({fmt::format("ub.transmit_queue = {}", ub.transmit_queue), ub.transmit_queue, local_ps, local_ps,
+                    ub.npu_latency.value()});
+    const bool errors = ub.bit_error_rate > 0;
+    return choose_trains(run.burst, hops, npu.dma, format, "npu.dma",
+                         ub.transport == ub_transport::rtp ? "ub.transport: rtp numbers and repeats single packets"
+                         : errors                          ? "links with bit errors repeat single packets"
+                                                           : "");
+}
 
 std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
 {
@@ -303,11 +312,10 @@ void ub_mesh_config::check_link_buffers(std::vector<config_problem>& p) const
         return;
     const ub_topology topology(mesh, cables);
     const ub_plan& plan = topology.plan();
-    const auto burst = static_cast<std::uint32_t>(run.burst.value());
     const ub_link_plan* worst = nullptr;
     double least = 1;
     for (const ub_link_plan& l : plan.links) {
-        const double share = ub_reachable_share(ub, l.lanes, l.propagation, plan.routers[l.to].device, burst);
+        const double share = ub_reachable_share(ub, l.lanes, l.propagation, plan.routers[l.to].device);
         if (share >= least)
             continue;
         least = share;
@@ -316,7 +324,7 @@ void ub_mesh_config::check_link_buffers(std::vector<config_problem>& p) const
     if (worst == nullptr)
         return;
     const std::uint64_t back_ps =
-        ub_round_trip_ps(ub, worst->lanes, worst->propagation, plan.routers[worst->to].device, burst);
+        ub_round_trip_ps(ub, worst->lanes, worst->propagation, plan.routers[worst->to].device);
     p.push_back(
         {severity::warning, "ub.buffer_per_vl",
          fmt::format(
@@ -344,28 +352,8 @@ std::uint64_t ub_mesh_config::loaded_round_trip_ps() const
 
 void ub_mesh_config::check_burst(std::vector<config_problem>& p) const
 {
-    if (!check_burst_fits(run.burst, ub.max_payload, fmt::format("of ub.max_payload = {}", to_string(ub.max_payload)),
-                          ub.format(), ub.link_rate(1), "one lane", p))
-        return;
-    check_dma_for_bursts(npu.dma, run.burst, burst_cells(), ub.format(), "npu.dma", p);
-    const auto packets = static_cast<std::uint32_t>(run.burst.value());
-    if (const std::uint64_t raised = ub_least_depth_cells(ub, packets) * ub.cell_bytes();
-        packets > 1 && ub.buffer_per_vl.value() < raised)
-        p.push_back(
-            {severity::warning, "burst",
-             fmt::format("is {}, and {} bursts fill {}: buffers of ub.buffer_per_vl = {} are simulated with that size.",
-                         to_string(run.burst), k_ub_bursts_in_a_buffer, rounded_text(data_size(raised)),
-                         to_string(ub.buffer_per_vl))});
-    if (run.burst.value() > 1 && (ub.paths != ub_path_use::shortest || exchanges_directly(run)))
-        p.push_back(
-            {severity::warning, "burst",
-             fmt::format("is {}: a burst takes one path and one turn in every queue, so {} differ from those of single "
-                         "packets by tens of per cent (docs/17_ub_mesh.md, section 7); {}",
-                         to_string(run.burst),
-                         ub.paths == ub_path_use::shortest ? "the times of direct exchanges"
-                                                           : "times over several paths",
-                         ub.paths == ub_path_use::shortest ? "write burst: 1 packet."
-                                                           : "write burst: 1 packet, or ub.paths: shortest.")});
+    if (const std::string told = trains().told; !told.empty())
+        p.push_back({severity::warning, "burst", told});
 }
 
 } // namespace weft

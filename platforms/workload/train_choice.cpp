@@ -1,0 +1,77 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/workload/train_choice.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace weft {
+
+namespace {
+constexpr double k_stated_error = 0.02;
+/// Beyond this a longer train saves no time of the host: its costs per transaction are a per cent of those of its bytes.
+constexpr std::uint32_t k_longest = 64;
+std::uint32_t per_message() { const char* v = std::getenv("WEFT_PM"); return v ? std::atoi(v) : 64; }
+} // namespace
+
+double train_error(const train_hop& hop, std::uint32_t packets)
+{
+    if (packets > hop.depth_packets)
+        return 1;
+    const auto rate_of = [&](std::uint64_t n) {
+        const std::uint64_t difference =
+            hop.drained_ps > hop.filled_ps ? hop.drained_ps - hop.filled_ps : hop.filled_ps - hop.drained_ps;
+        const std::uint64_t window_ps = hop.depth_packets / n * n * hop.filled_ps;
+        const std::uint64_t away_ps = hop.round_trip_ps + n * difference;
+        return std::min(1.0, static_cast<double>(window_ps) / static_cast<double>(away_ps));
+    };
+    return 1 - rate_of(packets) / rate_of(1);
+}
+
+train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hops, const dma_config& dma,
+                           const packet_format& format, const std::string& dma_key, const std::string& single)
+{
+    train_choice c;
+    if (!single.empty()) {
+        c.reason = single;
+        if (burst.value() > 1)
+            c.told = fmt::format("is {}, but {}: single packets are simulated.", to_string(burst), single);
+        return c;
+    }
+    const std::uint64_t cells = format.cells_of_one(format.max_payload_bytes);
+    std::uint32_t fit = k_longest;
+    c.reason = "longer trains save no time";
+    const auto lower = [&](std::uint64_t to, const std::string& why) {
+        if (to < fit) {
+            fit = static_cast<std::uint32_t>(std::max<std::uint64_t>(to, 1));
+            c.reason = why;
+        }
+    };
+    if (burst.value() == 0) {
+        lower(dma.read_ahead / 4, fmt::format("{}.read_ahead = {}", dma_key, dma.read_ahead));
+        lower(dma.receive_buffer.value() / format.cell_bytes() / cells / 4,
+              fmt::format("{}.receive_buffer = {}", dma_key, to_string(dma.receive_buffer)));
+        for (const train_hop& h : hops) {
+            std::uint32_t n = fit;
+            while (n > 1 && (n > h.depth_packets / 8 || train_error(h, n) > k_stated_error / 2))
+                --n;
+            lower(n, h.buffer);
+        }
+        c.limits.packets = fit;
+        c.limits.per_message = per_message();
+        return c;
+    }
+    fit = static_cast<std::uint32_t>(burst.value());
+    lower(dma.read_ahead, fmt::format("{}.read_ahead = {}", dma_key, dma.read_ahead));
+    lower(dma.receive_buffer.value() / format.cell_bytes() / cells,
+          fmt::format("{}.receive_buffer = {}", dma_key, to_string(dma.receive_buffer)));
+    for (const train_hop& h : hops)
+        lower(h.depth_packets, h.buffer);
+    c.limits.packets = fit;
+    if (fit < burst.value())
+        c.told = fmt::format("is {}, of which {} holds {}: trains of {} are simulated.", to_string(burst), c.reason, fit, fit);
+    return c;
+}
+
+} // namespace weft

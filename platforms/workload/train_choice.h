@@ -1,0 +1,40 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long trains may be (`burst:`): as long as a derived bound of their error allows on this machine, or as the user says. docs/adr/0003.
+#pragma once
+
+#include "hw/dma/dma.h"
+#include "tlm/config_fields.h"
+#include "tlm/units.h"
+
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// A buffer and the wires before and behind it, as a stream of full packets meets them.
+struct train_hop {
+    std::string buffer;             ///< "ici.buffer_per_vl = 16 KiB"
+    std::uint64_t depth_packets = 0;
+    std::uint64_t filled_ps = 0;    ///< one packet, by the wire into it
+    std::uint64_t drained_ps = 0;   ///< one packet, by the wire out of it whose rate differs most
+    std::uint64_t round_trip_ps = 0; ///< from the start of a packet that waits for nothing until its credit can be used again
+};
+
+struct train_choice {
+    train_limits limits;
+    std::string reason;      ///< why it is no more: "ici.buffer_per_vl = 16 KiB"
+    double error = 0;        ///< the derived bound for what was chosen, of the time of a collective
+    std::string told;        ///< a warning about what the user set; "" when there is none
+};
+
+/// The share of a stream's time that trains of `packets` cost on `hop` more than single packets, at most.
+double train_error(const train_hop& hop, std::uint32_t packets);
+
+/// What the machine allows, for `burst` as set, where 0 is auto. `single`: why only single packets are exact here, "" if they are not
+/// alone. `message_share`: of a message that one train may be.
+train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hops, const dma_config& dma,
+                           const packet_format& format, const std::string& dma_key, const std::string& single);
+
+} // namespace weft
