@@ -11,7 +11,7 @@ namespace weft {
 namespace {
 constexpr double k_stated_error = 0.02;
 /// Beyond this a longer train saves no time of the host: its costs per transaction are a per cent of those of its bytes.
-constexpr std::uint32_t k_longest = 64;
+constexpr std::uint32_t k_longest = 512;
 std::uint32_t per_message() { const char* v = std::getenv("WEFT_PM"); return v ? std::atoi(v) : 64; }
 } // namespace
 
