@@ -134,12 +134,15 @@ std::string swept_table()
 {
     std::string text;
     for (const sweep_family& family : sweep_families()) {
-        text += fmt::format("**{}**: `{}`{}, {} points.\n\n", family.name, family.file, [&] {
-            std::string with;
-            for (const std::string& o : family.overrides)
-                with += fmt::format("{} `{}`", with.empty() ? " with" : ",", o);
-            return with;
-        }(), family.count());
+        text += fmt::format(
+            "**{}**: `{}`{}, {} points.\n\n", family.name, family.file,
+            [&] {
+                std::string with;
+                for (const std::string& o : family.overrides)
+                    with += fmt::format("{} `{}`", with.empty() ? " with" : ",", o);
+                return with;
+            }(),
+            family.count());
         for (const sweep_axis& axis : family.axes) {
             text += fmt::format("* {}: ", axis.name);
             for (std::size_t i = 0; i < axis.values.size(); ++i)
@@ -172,8 +175,8 @@ std::string cpu_table(const burst_summary& summary)
         }
     }
     families.emplace_back("all", all);
-    std::string text = fmt::format("| family | points | single packets, s | {}, s | ratio |\n|---|--:|--:|--:|--:|\n",
-                                   summary.burst);
+    std::string text =
+        fmt::format("| family | points | single packets, s | {}, s | ratio |\n|---|--:|--:|--:|--:|\n", summary.burst);
     for (const auto& [name, c] : families)
         text += fmt::format("| {} | {} | {:.1f} | {:.1f} | {:.2f} |\n", name, c.points, c.single_s, c.tested_s,
                             c.tested_s > 0 ? c.single_s / c.tested_s : 0);
@@ -196,10 +199,11 @@ std::string worst_points(const burst_summary& summary, const std::vector<burst_e
         worst.resize(std::min(worst.size(), k_worst_shown));
         text += fmt::format("### {}\n\n", group.key[0]);
         for (const burst_error* e : worst)
-            text += fmt::format("* **{:+.2f} %**: {:.3f} us, single packets {:.3f} us. {} {} {}. {} ({}).\n\n  ```\n  {}\n  ```\n",
-                                e->percent, us(e->tested_ps), us(e->what.time_ps), e->what.op, e->what.algorithm,
-                                size_text(e->what.size_bytes), e->result->point.name(), e->result->point.where(),
-                                command_of(*e, summary.burst));
+            text += fmt::format(
+                "* **{:+.2f} %**: {:.3f} us, single packets {:.3f} us. {} {} {}. {} ({}).\n\n  ```\n  {}\n  ```\n",
+                e->percent, us(e->tested_ps), us(e->what.time_ps), e->what.op, e->what.algorithm,
+                size_text(e->what.size_bytes), e->result->point.name(), e->result->point.where(),
+                command_of(*e, summary.burst));
         text += "\n";
     }
     return text;
@@ -309,12 +313,14 @@ std::string command_of(const burst_error& e, const std::string& burst)
 {
     const platform_source& source = e.result->source;
     // Only independent cases take the same time alone.
-    const bool alone = std::find(source.overrides.begin(), source.overrides.end(), "cases=continuous") == source.overrides.end();
+    const bool alone =
+        std::find(source.overrides.begin(), source.overrides.end(), "cases=continuous") == source.overrides.end();
     if (!alone)
         return run_command(source, burst);
-    return run_command(with_workload(source, workload_text({{e.what.op, e.what.algorithm}}, {size_text(e.what.size_bytes)},
-                                                           e.result->point.work().entry_keys)),
-                       burst);
+    return run_command(
+        with_workload(source, workload_text({{e.what.op, e.what.algorithm}}, {size_text(e.what.size_bytes)},
+                                            e.result->point.work().entry_keys)),
+        burst);
 }
 
 bool holds(const burst_summary& summary)
@@ -353,7 +359,8 @@ std::string head_of(const burst_summary& summary)
         text += fmt::format("Interrupted: {} of {} points.\n", summary.results.size(), summary.planned_points);
     text += fmt::format("burst: {}: {} points, {} errors of collectives\n", summary.burst, summary.results.size(),
                         errors.size());
-    text += fmt::format("  64 KiB and more: {} of {} beyond 2 %; the worst {:.2f} %\n", large_beyond, large, worst_large);
+    text +=
+        fmt::format("  64 KiB and more: {} of {} beyond 2 %; the worst {:.2f} %\n", large_beyond, large, worst_large);
     text += fmt::format("  below 64 KiB:    {} of {} beyond 5 % and 1 us; the worst {:.2f} %\n", small_beyond,
                         errors.size() - large, worst_small);
     text += fmt::format("  {} points failed, or gave other answers\n", complaints);
@@ -364,11 +371,12 @@ std::string head_of(const burst_summary& summary)
 std::string to_markdown(const burst_summary& summary)
 {
     const std::vector<burst_error> errors = errors_of(summary.results);
-    std::string text = fmt::format("# Error of bursts\n\n<!-- Made by `{}`; do not edit. -->\n\nweft {}\n\n"
-                                   "Every point runs twice: with `burst: {}`, and with single packets. The error of a "
-                                   "collective is its time with bursts by its time with single packets, minus one. Bounds: "
-                                   "2 % for sizes of 64 KiB and more; 5 %, or 1 us, below that. Answers are compared, too.\n\n",
-                                   summary.command, summary.version, summary.burst);
+    std::string text =
+        fmt::format("# Error of bursts\n\n<!-- Made by `{}`; do not edit. -->\n\nweft {}\n\n"
+                    "Every point runs twice: with `burst: {}`, and with single packets. The error of a "
+                    "collective is its time with bursts by its time with single packets, minus one. Bounds: "
+                    "2 % for sizes of 64 KiB and more; 5 %, or 1 us, below that. Answers are compared, too.\n\n",
+                    summary.command, summary.version, summary.burst);
     text += fmt::format("## Verdict\n\n```\n{}```\n\n", head_of(summary));
     if (!errors.empty()) {
         const auto platform = [](const burst_error& e) { return e.result->point.family->platform; };
@@ -379,25 +387,32 @@ std::string to_markdown(const burst_summary& summary)
                 return std::vector<std::vector<std::string>>{{platform(e), size_text(e.what.size_bytes)}};
             },
             false);
-        text += "By collective:\n\n" + distribution_table(
-                                            errors, {"platform", "collective", "algorithm"},
-                                            [&](const burst_error& e) {
-                                                return std::vector<std::vector<std::string>>{
-                                                    {platform(e), e.what.op, e.what.algorithm}};
-                                            },
-                                            false);
-        text += "By the values of the axes, those with the largest share beyond the bound first:\n\n" +
+        text += "By collective:\n\n" +
                 distribution_table(
-                    errors, {"family", "axis", "value"},
+                    errors, {"platform", "collective", "algorithm"},
                     [&](const burst_error& e) {
-                        std::vector<std::vector<std::string>> keys;
-                        const std::vector<const sweep_value*> values = e.result->point.values();
-                        for (std::size_t a = 0; a < values.size(); ++a)
-                            keys.push_back({e.result->point.family->name, e.result->point.family->axes[a].name,
-                                            values[a]->name});
-                        return keys;
+                        return std::vector<std::vector<std::string>>{{platform(e), e.what.op, e.what.algorithm}};
                     },
-                    true);
+                    false);
+        // A family of one axis is a list of single what-ifs.
+        const auto by_value = [](const burst_error& e, bool of_lists) {
+            const sweep_point& point = e.result->point;
+            std::vector<std::vector<std::string>> keys;
+            const std::vector<const sweep_value*> values = point.values();
+            for (std::size_t a = 0; a < values.size() && (values.size() == 1) == of_lists; ++a)
+                if (of_lists)
+                    keys.push_back({point.family->name, values[a]->name});
+                else
+                    keys.push_back({point.family->name, point.family->axes[a].name, values[a]->name});
+            return keys;
+        };
+        text +=
+            "By the values of the axes, those with the largest share beyond the bound first:\n\n" +
+            distribution_table(
+                errors, {"family", "axis", "value"}, [&](const burst_error& e) { return by_value(e, false); }, true);
+        text += "Single what-ifs, in the same order:\n\n" +
+                distribution_table(
+                    errors, {"family", "what"}, [&](const burst_error& e) { return by_value(e, true); }, true);
         text += "## Worst points\n\n"
                 "With `burst=1 packet` in place of the last value the same command gives the reference.\n\n" +
                 worst_points(summary, errors);

@@ -199,18 +199,34 @@ std::vector<std::pair<std::string, std::string>> sweep_workloads::collectives_of
     const auto found = known_.find(key);
     if (found != known_.end())
         return found->second;
-    std::vector<std::pair<std::string, std::string>> all;
+    std::vector<std::pair<std::string, std::string>> candidates;
+    std::string workload;
     for (const auto& [op, op_name] : enum_names<abi::collective_op>::values)
-        for (const auto& [algorithm, algorithm_name] : enum_names<abi::algorithm>::values) {
-            if (abi::by_switch(algorithm))
-                continue;
-            const std::pair<std::string, std::string> one{op_name, algorithm_name};
-            if (read_platform(with_workload(source, workload_text({one}, {"1 MiB"}, ""))).platform)
-                all.push_back(one);
-        }
+        for (const auto& [algorithm, algorithm_name] : enum_names<abi::algorithm>::values)
+            if (!abi::by_switch(algorithm)) {
+                candidates.emplace_back(op_name, algorithm_name);
+                workload += fmt::format("{}{{op: {}, algorithms: [{}], sizes: [1 MiB]}}", workload.empty() ? "" : ", ",
+                                        op_name, algorithm_name);
+            }
+    // One reading refuses, entry by entry, what cannot run: "workload.3.algorithms.0".
+    const loaded_platform loaded = read_platform(with_workload(source, "[" + workload + "]"));
+    std::vector<bool> refused(candidates.size(), false);
+    for (const problem& p : loaded.problems) {
+        if (p.level != severity::error)
+            continue;
+        const std::string path = p.key_path.rfind("workload.", 0) == 0 ? p.key_path.substr(9) : "";
+        const std::optional<std::uint64_t> entry = whole_number(path.substr(0, path.find('.')));
+        if (!entry || *entry >= refused.size())
+            throw user_error(fmt::format("{} ({}) cannot be used:\n{}", point.name(), point.where(), loaded.message()));
+        refused[*entry] = true;
+    }
+    std::vector<std::pair<std::string, std::string>> all;
+    for (std::size_t i = 0; i < candidates.size(); ++i)
+        if (!refused[i])
+            all.push_back(candidates[i]);
     if (all.empty())
-        throw user_error(fmt::format("{}: no collective can run at {}:\n{}", point.name(), point.where(),
-                                     read_platform(source).message()));
+        throw user_error(
+            fmt::format("{} ({}) can run no collective:\n{}", point.name(), point.where(), loaded.message()));
     return known_.emplace(key, std::move(all)).first->second;
 }
 

@@ -57,15 +57,16 @@ sweep_family tpu_mesh()
     f.largest_size_every = 25;
     f.share = 5;
     f.axes = {
-        {"mesh",
-         {value("4x4"), value("4x4 with wraps", {"mesh.wrap=both"}), value("4x8", {"mesh.cols=8"})},
+        {"mesh", {value("4x4"), value("4x4 with wraps", {"mesh.wrap=both"}), value("4x8", {"mesh.cols=8"})}, true},
+        {"fault",
+         {value("none"), value("a board of 2x2 chips lost", {k_failed_board}), value("a wire lost", {k_failed_wire})},
          true},
-        {"fault", {value("none"), value("a board of 2x2 chips", {k_failed_board}), value("a wire", {k_failed_wire})}, true},
         {"buffer", values(k_buffers, {"ici.buffer_per_vl"})},
         {"router", values({"4 cycles", "40 cycles", "94 cycles"}, {"ici.router_latency"})},
         {"cable", values(k_cables, {"ici.cable_propagation"})},
         {"links",
-         {value("82 GB/s"), value("41 GB/s", {"ici.link_rate=328 Gbps"}), value("20.5 GB/s", {"ici.link_rate=164 Gbps"}),
+         {value("82 GB/s"), value("41 GB/s", {"ici.link_rate=328 Gbps"}),
+          value("20.5 GB/s", {"ici.link_rate=164 Gbps"}),
           value("local ports half as fast as links", {"ici.local_port_rate=328 Gbps"})}},
         {"packet", values({"64 B", "256 B", "1 KiB"}, {"ici.max_payload"})},
     };
@@ -79,53 +80,54 @@ sweep_family tpu_what_ifs()
     f.platform = "tpu_pod";
     f.file = k_tpu_file;
     f.share = 3;
-    f.axes = {{"what",
-               {
-                   value("as shipped"),
-                   value("5x7 chips", {"mesh.rows=5", "mesh.cols=7"}),
-                   value("3x5 chips with wraps", {"mesh.rows=3", "mesh.cols=5", "mesh.wrap=both"}),
-                   value("2x2 chips", {"mesh.rows=2", "mesh.cols=2"}),
-                   value("1x8 chips", {"mesh.rows=1", "mesh.cols=8"}),
-                   value("8x2 chips", {"mesh.rows=8", "mesh.cols=2"}),
-                   value("buffer 5 KiB", {"ici.buffer_per_vl=5 KiB"}),
-                   value("buffer 1 KiB", {"ici.buffer_per_vl=1 KiB"}),
-                   value("buffer 12 KiB and router 40 cycles", {"ici.buffer_per_vl=12 KiB", "ici.router_latency=40 cycles"}),
-                   value("buffer 1 MiB", {"ici.buffer_per_vl=1 MiB"}),
-                   value("HBM 300 GB/s", {"chip.hbm.rate=300 GB/s"}),
-                   value("HBM 100 GB/s", {"chip.hbm.rate=100 GB/s"}),
-                   value("HBM 1000 ns", {"chip.hbm.latency=1000 ns"}),
-                   value("read ahead 4 packets", {"chip.dma.read_ahead=4"}),
-                   value("read ahead 16 packets", {"chip.dma.read_ahead=16"}),
-                   value("read ahead 1024 packets", {"chip.dma.read_ahead=1024"}),
-                   value("prefetch 1 descriptor", {"chip.dma.prefetch=1"}),
-                   value("prefetch 64 descriptors", {"chip.dma.prefetch=64"}),
-                   value("ring of 4 descriptors", {"chip.dma.ring_entries=4"}),
-                   value("receive buffer 1 KiB", {"chip.dma.receive_buffer=1 KiB"}),
-                   value("receive buffer 4 KiB", {"chip.dma.receive_buffer=4 KiB"}),
-                   value("receive buffer 256 KiB", {"chip.dma.receive_buffer=256 KiB"}),
-                   value("4 DMA queues", {"chip.dma.queues=4"}),
-                   value("1 local port", {"ici.local_ports=1"}),
-                   value("4 local ports", {"ici.local_ports=4"}),
-                   value("local ports as fast as links", {"ici.local_port_rate=656 Gbps"}),
-                   value("1 virtual lane", {"ici.virtual_lanes=1"}),
-                   value("8 virtual lanes", {"ici.virtual_lanes=8"}),
-                   value("store and forward", {"ici.switching=store_and_forward"}),
-                   value("link rate counts headers", {"ici.rate_counts=wire"}),
-                   value("flit 128 B", {"ici.flit=128 B"}),
-                   value("header 64 B", {"ici.header=64 B"}),
-                   value("packets of 4 KiB", {"ici.max_payload=4 KiB"}),
-                   value("packets of 100 B", {"ici.max_payload=100 B"}),
-                   value("router 0 cycles", {"ici.router_latency=0 cycles"}),
-                   value("router 940 cycles", {"ici.router_latency=940 cycles"}),
-                   value("links 10 GB/s", {"ici.link_rate=80 Gbps"}),
-                   value("links 328 GB/s", {"ici.link_rate=2624 Gbps"}),
-                   value("slow cores", {"chip.core.cpi=2"}),
-                   value("cases back to back", {"cases=continuous"}),
-                   in_chunks_of("8 KiB"),
-                   in_chunks_of("33 KiB"),
-                   in_chunks_of("1 MiB"),
-               },
-               true}};
+    f.axes = {
+        {"what",
+         {
+             value("as shipped"),
+             value("5x7 chips", {"mesh.rows=5", "mesh.cols=7"}),
+             value("3x5 chips with wraps", {"mesh.rows=3", "mesh.cols=5", "mesh.wrap=both"}),
+             value("2x2 chips", {"mesh.rows=2", "mesh.cols=2"}),
+             value("1x8 chips", {"mesh.rows=1", "mesh.cols=8"}),
+             value("8x2 chips", {"mesh.rows=8", "mesh.cols=2"}),
+             value("buffer 5 KiB", {"ici.buffer_per_vl=5 KiB"}),
+             value("buffer 1 KiB", {"ici.buffer_per_vl=1 KiB"}),
+             value("buffer 12 KiB and router 40 cycles", {"ici.buffer_per_vl=12 KiB", "ici.router_latency=40 cycles"}),
+             value("buffer 1 MiB", {"ici.buffer_per_vl=1 MiB"}),
+             value("HBM 300 GB/s", {"chip.hbm.rate=300 GB/s"}),
+             value("HBM 100 GB/s", {"chip.hbm.rate=100 GB/s"}),
+             value("HBM 1000 ns", {"chip.hbm.latency=1000 ns"}),
+             value("read ahead 4 packets", {"chip.dma.read_ahead=4"}),
+             value("read ahead 16 packets", {"chip.dma.read_ahead=16"}),
+             value("read ahead 1024 packets", {"chip.dma.read_ahead=1024"}),
+             value("prefetch 1 descriptor", {"chip.dma.prefetch=1"}),
+             value("prefetch 64 descriptors", {"chip.dma.prefetch=64"}),
+             value("ring of 4 descriptors", {"chip.dma.ring_entries=4"}),
+             value("receive buffer 1 KiB", {"chip.dma.receive_buffer=1 KiB"}),
+             value("receive buffer 4 KiB", {"chip.dma.receive_buffer=4 KiB"}),
+             value("receive buffer 256 KiB", {"chip.dma.receive_buffer=256 KiB"}),
+             value("4 DMA queues", {"chip.dma.queues=4"}),
+             value("1 local port", {"ici.local_ports=1"}),
+             value("4 local ports", {"ici.local_ports=4"}),
+             value("local ports as fast as links", {"ici.local_port_rate=656 Gbps"}),
+             value("1 virtual lane", {"ici.virtual_lanes=1"}),
+             value("8 virtual lanes", {"ici.virtual_lanes=8"}),
+             value("store and forward", {"ici.switching=store_and_forward"}),
+             value("link rate counts headers", {"ici.rate_counts=wire"}),
+             value("flit 128 B", {"ici.flit=128 B"}),
+             value("header 64 B", {"ici.header=64 B"}),
+             value("packets of 4 KiB", {"ici.max_payload=4 KiB"}),
+             value("packets of 100 B", {"ici.max_payload=100 B"}),
+             value("router 0 cycles", {"ici.router_latency=0 cycles"}),
+             value("router 940 cycles", {"ici.router_latency=940 cycles"}),
+             value("links 10 GB/s", {"ici.link_rate=80 Gbps"}),
+             value("links 328 GB/s", {"ici.link_rate=2624 Gbps"}),
+             value("slow cores", {"chip.core.cpi=2"}),
+             value("cases back to back", {"cases=continuous"}),
+             in_chunks_of("8 KiB"),
+             in_chunks_of("33 KiB"),
+             in_chunks_of("1 MiB"),
+         },
+         true}};
     return f;
 }
 
@@ -145,7 +147,7 @@ sweep_family tpu_corner()
                    value("buffer 8 KiB and cable 100 ns", {"ici.buffer_per_vl=8 KiB", "ici.cable_propagation=100 ns"},
                          "all_to_all", "direct", one),
                    value("links 20.5 GB/s", {"ici.link_rate=164 Gbps"}, "broadcast", "mesh_tree", one),
-                   value("a failed board", {k_failed_board}, "all_reduce", "ring_1d", one),
+                   value("a board lost", {k_failed_board}, "all_reduce", "ring_1d", one),
                    value("small messages", {}, "all_reduce", "row_pair", {"4 KiB"}),
                }}};
     return f;
@@ -166,7 +168,7 @@ sweep_family tpu_large()
                    value("8x8, buffer 4 KiB", {"ici.buffer_per_vl=4 KiB"}, "all_reduce", "two_d", large),
                    value("8x8", {}, "all_reduce", "ring_1d", large),
                    value("8x8", {}, "all_to_all", "direct", {"16 MiB"}),
-                   value("8x8, a failed board", {k_failed_board}, "all_reduce", "row_pair_forward", large),
+                   value("8x8, a board lost", {k_failed_board}, "all_reduce", "row_pair_forward", large),
                    value("16x16, router 40 cycles", {"mesh.rows=16", "mesh.cols=16", "ici.router_latency=40 cycles"},
                          "all_reduce", "two_d", {"16 MiB"}),
                    value("16x16 with wraps", {"mesh.rows=16", "mesh.cols=16", "mesh.wrap=both"}, "all_to_all", "direct",
@@ -183,7 +185,7 @@ constexpr const char* k_ub_ends = "from: \"npu(p0,r0,b0,0)\", to: \"npu(p0,r0,b0
 /// The link fails when the first collective is under way: cores boot for about 5 us first.
 sweep_value ub_failing_link(const char* op, const char* algorithm, const char* at)
 {
-    return value(fmt::format("a link at {} of {} {}", at, op, algorithm),
+    return value(fmt::format("a link lost at {} of {} {}", at, op, algorithm),
                  {fmt::format("faults.links=[{{{}, at: {}}}]", k_ub_ends, at), "ub.transport=rtp"}, op, algorithm,
                  {"4 MiB"});
 }
@@ -191,10 +193,9 @@ sweep_value ub_failing_link(const char* op, const char* algorithm, const char* a
 sweep_axis ub_faults()
 {
     return {"fault",
-            {value("none"),
-             value("an NPU", {"faults.npus=[{npu: \"npu(p0,r0,b0,2)\"}]", "faults.recovery=mask"}),
-             value("a link", {fmt::format("faults.links=[{{{}}}]", k_ub_ends)}),
-             value("3 of 4 lanes of a link", {fmt::format("faults.links=[{{{}, lanes: 1}}]", k_ub_ends)}),
+            {value("none"), value("an NPU lost", {"faults.npus=[{npu: \"npu(p0,r0,b0,2)\"}]", "faults.recovery=mask"}),
+             value("a link lost", {fmt::format("faults.links=[{{{}}}]", k_ub_ends)}),
+             value("3 of 4 lanes of a link lost", {fmt::format("faults.links=[{{{}, lanes: 1}}]", k_ub_ends)}),
              ub_failing_link("all_to_all", "direct", "12 us"), ub_failing_link("all_reduce", "ring_1d", "20 us"),
              ub_failing_link("all_reduce", "direct", "12 us")},
             true};
@@ -211,7 +212,8 @@ sweep_family ub_machines()
     f.share = 5;
     f.axes = {
         {"machine",
-         {value("a board of 8 NPUs"), value("a rack of 4x4 NPUs", {"mesh.boards=4", "mesh.npus=4", "mesh.backplane=true"})},
+         {value("a board of 8 NPUs"),
+          value("a rack of 4x4 NPUs", {"mesh.boards=4", "mesh.npus=4", "mesh.backplane=true"})},
          true},
         ub_faults(),
         {"paths",
@@ -243,57 +245,58 @@ sweep_family ub_what_ifs()
     f.platform = "ub_mesh";
     f.file = k_ub_file;
     f.share = 3;
-    f.axes = {{"what",
-               {
-                   value("as shipped"),
-                   value("5 boards of 7 NPUs", {"mesh.boards=5", "mesh.npus=7"}),
-                   value("3 boards of 5 NPUs, adaptive", {"mesh.boards=3", "mesh.npus=5", "ub.choice=adaptive"}),
-                   value("7 NPUs", {"mesh.npus=7"}),
-                   value("2 NPUs", {"mesh.npus=2"}),
-                   value("detours alone", {"mesh.boards=4", "mesh.npus=4", "ub.paths=detour"}),
-                   in_rack("borrowed paths alone", {"ub.paths=borrow"}, "all_reduce", "direct"),
-                   in_rack("a spare NPU takes over", {"faults.npus=[{npu: \"npu(p0,r0,b0,2)\"}]"}, "all_reduce", "direct"),
-                   in_rack("LRS 1000 ns", {"ub.lrs_latency=1000 ns"}, "all_to_all", "direct"),
-                   in_rack("relays do not go first", {"ub.relays_first=false"}, "all_to_all", "direct"),
-                   in_rack("no turn between dies", {"ub.die_crossing=0 ns"}, "all_to_all", "direct"),
-                   in_rack("back-plane of 4 lanes", {"mesh.backplane_lanes=4"}, "all_to_all", "direct"),
-                   value("a path for each flow", {"ub.spreading=flow"}),
-                   value("a path for each flow, adaptive", {"ub.spreading=flow", "ub.choice=adaptive"}),
-                   value("RTP", {"ub.transport=rtp"}),
-                   value("RTP, window of 16 packets", {"ub.transport=rtp", "ub.rtp_window=16"}),
-                   value("RTP, 64 packets kept", {"ub.transport=rtp", "ub.rtp_send_buffer=64"}),
-                   value("RTP, an acknowledgement for each packet", {"ub.transport=rtp", "ub.rtp_packets_per_ack=1"}),
-                   value("RTP, adaptive", {"ub.transport=rtp", "ub.choice=adaptive"}),
-                   value("bit errors, 1e-7", {"ub.bit_error_rate=1e-7"}),
-                   value("one FIFO for all outputs", {"ub.voq=false"}),
-                   value("transmit queue of 4 packets", {"ub.transmit_queue=4"}),
-                   value("transmit queue of 1024 packets", {"ub.transmit_queue=1024"}),
-                   value("buffer 5 KiB", {"ub.buffer_per_vl=5 KiB", "ub.buffers_cover_round_trip=false"}),
-                   value("buffer 32 KiB and 250 ns cables",
-                         {"ub.buffer_per_vl=32 KiB", "ub.buffers_cover_round_trip=false", "cables.x=250 ns"}),
-                   value("MAC 300 ns", {"ub.mac_latency=300 ns"}),
-                   value("packets of 4 KiB", {"ub.max_payload=4 KiB"}),
-                   value("packets of 500 B", {"ub.max_payload=500 B"}),
-                   value("cells of 32 flits", {"ub.cell_flits=32"}),
-                   value("FEC outside", {"ub.fec=outside"}),
-                   value("local port 100 GB/s", {"ub.local_port_rate=100 GB/s"}),
-                   value("x8 links", {"mesh.x_lanes=8"}),
-                   value("x1 links", {"mesh.x_lanes=1"}),
-                   value("HBM 400 GB/s", {"npu.hbm.rate=400 GB/s"}),
-                   value("HBM 1000 ns", {"npu.hbm.latency=1000 ns"}),
-                   value("read ahead 4 packets", {"npu.dma.read_ahead=4"}),
-                   value("read ahead 16 packets", {"npu.dma.read_ahead=16"}),
-                   value("prefetch 1 descriptor", {"npu.dma.prefetch=1"}),
-                   value("prefetch 64 descriptors", {"npu.dma.prefetch=64"}),
-                   value("receive buffer 4 KiB", {"npu.dma.receive_buffer=4 KiB"}),
-                   value("receive buffer 256 KiB", {"npu.dma.receive_buffer=256 KiB"}),
-                   value("4 DMA queues", {"npu.dma.queues=4"}),
-                   value("cases back to back", {"cases=continuous"}),
-                   in_chunks_of("8 KiB"),
-                   in_chunks_of("33 KiB"),
-                   in_chunks_of("1 MiB"),
-               },
-               true}};
+    f.axes = {
+        {"what",
+         {
+             value("as shipped"),
+             value("5 boards of 7 NPUs", {"mesh.boards=5", "mesh.npus=7"}),
+             value("3 boards of 5 NPUs, adaptive", {"mesh.boards=3", "mesh.npus=5", "ub.choice=adaptive"}),
+             value("7 NPUs", {"mesh.npus=7"}),
+             value("2 NPUs", {"mesh.npus=2"}),
+             value("detours alone", {"mesh.boards=4", "mesh.npus=4", "ub.paths=detour"}),
+             in_rack("borrowed paths alone", {"ub.paths=borrow"}, "all_reduce", "direct"),
+             in_rack("a spare NPU takes over", {"faults.npus=[{npu: \"npu(p0,r0,b0,2)\"}]"}, "all_reduce", "direct"),
+             in_rack("LRS 1000 ns", {"ub.lrs_latency=1000 ns"}, "all_to_all", "direct"),
+             in_rack("relays do not go first", {"ub.relays_first=false"}, "all_to_all", "direct"),
+             in_rack("no turn between dies", {"ub.die_crossing=0 ns"}, "all_to_all", "direct"),
+             in_rack("back-plane of 4 lanes", {"mesh.backplane_lanes=4"}, "all_to_all", "direct"),
+             value("a path for each flow", {"ub.spreading=flow"}),
+             value("a path for each flow, adaptive", {"ub.spreading=flow", "ub.choice=adaptive"}),
+             value("RTP", {"ub.transport=rtp"}),
+             value("RTP, window of 16 packets", {"ub.transport=rtp", "ub.rtp_window=16"}),
+             value("RTP, 64 packets kept", {"ub.transport=rtp", "ub.rtp_send_buffer=64"}),
+             value("RTP, an acknowledgement for each packet", {"ub.transport=rtp", "ub.rtp_packets_per_ack=1"}),
+             value("RTP, adaptive", {"ub.transport=rtp", "ub.choice=adaptive"}),
+             value("bit errors, 1e-7", {"ub.bit_error_rate=1e-7"}),
+             value("one FIFO for all outputs", {"ub.voq=false"}),
+             value("transmit queue of 4 packets", {"ub.transmit_queue=4"}),
+             value("transmit queue of 1024 packets", {"ub.transmit_queue=1024"}),
+             value("buffer 5 KiB", {"ub.buffer_per_vl=5 KiB", "ub.buffers_cover_round_trip=false"}),
+             value("buffer 32 KiB and 250 ns cables",
+                   {"ub.buffer_per_vl=32 KiB", "ub.buffers_cover_round_trip=false", "cables.x=250 ns"}),
+             value("MAC 300 ns", {"ub.mac_latency=300 ns"}),
+             value("packets of 4 KiB", {"ub.max_payload=4 KiB"}),
+             value("packets of 500 B", {"ub.max_payload=500 B"}),
+             value("cells of 32 flits", {"ub.cell_flits=32"}),
+             value("FEC outside", {"ub.fec=outside"}),
+             value("local port 100 GB/s", {"ub.local_port_rate=100 GB/s"}),
+             value("x8 links", {"mesh.x_lanes=8"}),
+             value("x1 links", {"mesh.x_lanes=1"}),
+             value("HBM 400 GB/s", {"npu.hbm.rate=400 GB/s"}),
+             value("HBM 1000 ns", {"npu.hbm.latency=1000 ns"}),
+             value("read ahead 4 packets", {"npu.dma.read_ahead=4"}),
+             value("read ahead 16 packets", {"npu.dma.read_ahead=16"}),
+             value("prefetch 1 descriptor", {"npu.dma.prefetch=1"}),
+             value("prefetch 64 descriptors", {"npu.dma.prefetch=64"}),
+             value("receive buffer 4 KiB", {"npu.dma.receive_buffer=4 KiB"}),
+             value("receive buffer 256 KiB", {"npu.dma.receive_buffer=256 KiB"}),
+             value("4 DMA queues", {"npu.dma.queues=4"}),
+             value("cases back to back", {"cases=continuous"}),
+             in_chunks_of("8 KiB"),
+             in_chunks_of("33 KiB"),
+             in_chunks_of("1 MiB"),
+         },
+         true}};
     return f;
 }
 
@@ -313,10 +316,10 @@ sweep_family ub_corner()
                    value("all paths, adaptive", {"ub.choice=adaptive"}, "all_reduce", "ring_1d", one),
                    value("buffer 4 KiB", {"ub.buffer_per_vl=4 KiB", exact_buffers}, "all_reduce", "direct", one),
                    value("shortest paths, buffer 16 KiB, cables 1000 ns",
-                         {"ub.paths=shortest", "ub.buffer_per_vl=16 KiB", exact_buffers, "cables.x=1000 ns"}, "all_gather",
-                         "ring_1d", one),
-                   value("3 of 4 lanes of a link",
-                         {fmt::format("faults.links=[{{{}, lanes: 1}}]", k_ub_ends)}, "all_reduce", "direct", one),
+                         {"ub.paths=shortest", "ub.buffer_per_vl=16 KiB", exact_buffers, "cables.x=1000 ns"},
+                         "all_gather", "ring_1d", one),
+                   value("3 of 4 lanes of a link lost", {fmt::format("faults.links=[{{{}, lanes: 1}}]", k_ub_ends)},
+                         "all_reduce", "direct", one),
                    ub_failing_link("all_to_all", "direct", "12 us"),
                    value("small messages", {}, "all_reduce", "halving_doubling", {"4 KiB"}),
                }}};
@@ -337,19 +340,20 @@ sweep_family ub_large()
         return value(name, std::move(more), op, algorithm, std::move(sizes));
     };
     const list large{"16 MiB"};
-    f.axes = {{"what",
-               {
-                   value("a rack, all paths", {}, "all_reduce", "hierarchical", large),
-                   value("a rack, adaptive", {"ub.choice=adaptive"}, "all_reduce", "hierarchical", large),
-                   value("a rack, all paths", {}, "all_reduce", "direct", large),
-                   value("a rack, all paths", {}, "all_to_all", "direct", large),
-                   value("a rack, all paths", {}, "all_reduce", "two_d", large),
-                   value("a rack, all paths", {}, "all_reduce", "ring_1d", large),
-                   value("a rack of Clos", {"mesh.rack=clos"}, "all_to_all", "direct", large),
-                   in_pod("a pod of 4 racks, all paths", {}, "all_reduce", "hierarchical", large),
-                   in_pod("a pod of 4 racks, shortest paths", {"ub.paths=shortest"}, "all_reduce", "hierarchical", large),
-                   in_pod("a pod of 4 racks, all paths", {}, "all_to_all", "direct", {"1 MiB"}),
-               }}};
+    f.axes = {
+        {"what",
+         {
+             value("a rack, all paths", {}, "all_reduce", "hierarchical", large),
+             value("a rack, adaptive", {"ub.choice=adaptive"}, "all_reduce", "hierarchical", large),
+             value("a rack, all paths", {}, "all_reduce", "direct", large),
+             value("a rack, all paths", {}, "all_to_all", "direct", large),
+             value("a rack, all paths", {}, "all_reduce", "two_d", large),
+             value("a rack, all paths", {}, "all_reduce", "ring_1d", large),
+             value("a rack of Clos", {"mesh.rack=clos"}, "all_to_all", "direct", large),
+             in_pod("a pod of 4 racks, all paths", {}, "all_reduce", "hierarchical", large),
+             in_pod("a pod of 4 racks, shortest paths", {"ub.paths=shortest"}, "all_reduce", "hierarchical", large),
+             in_pod("a pod of 4 racks, all paths", {}, "all_to_all", "direct", {"1 MiB"}),
+         }}};
     return f;
 }
 
@@ -357,10 +361,7 @@ sweep_family ub_large()
 
 constexpr const char* k_switchml_file = "switchml/rack_4x10g.yaml";
 
-list switchml_rate(const char* rate)
-{
-    return {fmt::format("network.rate={}", rate)};
-}
+list switchml_rate(const char* rate) { return {fmt::format("network.rate={}", rate)}; }
 
 sweep_family switchml_star()
 {
@@ -378,7 +379,8 @@ sweep_family switchml_star()
         {"buffer", values({"4 KiB", "8 KiB", "16 KiB", "64 KiB", "256 KiB"}, {"network.lossless_buffer"})},
         {"pipelines",
          {value("4 ns", {"switch.ingress_latency=2 ns", "switch.first_pass_latency=4 ns", "network.nic_latency=4 ns"}),
-          value("100 ns", {"switch.ingress_latency=50 ns", "switch.first_pass_latency=100 ns", "network.nic_latency=100 ns"}),
+          value("100 ns",
+                {"switch.ingress_latency=50 ns", "switch.first_pass_latency=100 ns", "network.nic_latency=100 ns"}),
           value("600 and 300 ns")}},
         {"cable", values(k_cables, {"network.cable.propagation"})},
         {"links",
@@ -442,9 +444,9 @@ sweep_family switchml_corner()
 
 const std::vector<sweep_family>& sweep_families()
 {
-    static const std::vector<sweep_family> all{
-        tpu_corner(),   tpu_mesh(),    tpu_what_ifs(),    tpu_large(),     ub_corner(),        ub_machines(),
-        ub_what_ifs(),  ub_large(),    switchml_corner(), switchml_star(), switchml_what_ifs()};
+    static const std::vector<sweep_family> all{tpu_corner(),      tpu_mesh(),      tpu_what_ifs(),     tpu_large(),
+                                               ub_corner(),       ub_machines(),   ub_what_ifs(),      ub_large(),
+                                               switchml_corner(), switchml_star(), switchml_what_ifs()};
     return all;
 }
 

@@ -16,8 +16,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 
 namespace weft::cli {
@@ -29,7 +31,7 @@ struct bursts_options {
     bool corner = false;
     std::optional<std::uint64_t> sample;
     std::uint64_t seed = 1;
-    std::string platform;
+    std::vector<std::string> only;
     unsigned jobs = 2;
     std::string configs = "configs";
     std::string out;
@@ -54,8 +56,8 @@ burst_run run_here(const platform_source& source)
     check_invariants(*m);
     burst_run run;
     for (const case_result& c : outcome.cases)
-        run.collectives.push_back({name_of(c.what.op), name_of(c.what.algo), c.what.size_bytes, c.time_ps, c.check.wrong,
-                                   c.checked ? c.check.digest : 0});
+        run.collectives.push_back({name_of(c.what.op), name_of(c.what.algo), c.what.size_bytes, c.time_ps,
+                                   c.check.wrong, c.checked ? c.check.digest : 0});
     run.cpu_s = cpu_seconds();
     return run;
 }
@@ -149,9 +151,31 @@ std::string command_line_of(const bursts_options& o)
         text += " --corner";
     if (o.sample)
         text += fmt::format(" --sample {} --seed {}", *o.sample, o.seed);
-    if (!o.platform.empty())
-        text += " --platform " + o.platform;
+    for (const std::string& name : o.only)
+        text += fmt::format(" --only \"{}\"", name);
     return text + (o.out.empty() ? "" : " --out " + o.out);
+}
+
+/// By platform, family or point; everybody by nothing.
+bool is_wanted(const sweep_point& point, const std::vector<std::string>& only)
+{
+    return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& name) {
+               return name == point.family->platform || name == point.family->name || name == point.name();
+           });
+}
+
+/// Refuses what no point could run with, before any runs: folder and burst.
+void check_input(const bursts_options& options, const std::vector<burst_point_result>& points)
+{
+    std::set<std::string> checked;
+    for (const burst_point_result& p : points) {
+        if (!checked.insert(p.source.file).second)
+            continue;
+        platform_source source = p.source;
+        source.overrides.push_back("burst=" + options.burst);
+        if (const loaded_platform loaded = read_platform(source); !loaded.platform)
+            throw user_error(fmt::format("{} ({}):\n{}", p.point.name(), p.point.where(), loaded.message()));
+    }
 }
 
 int measure(const bursts_options& options)
@@ -171,8 +195,13 @@ int measure(const bursts_options& options)
     sweep_workloads workloads(options.configs);
     std::vector<burst_point_result> points;
     for (const sweep_point& point : sweep_points(subset, options.sample.value_or(0), options.seed))
-        if (options.platform.empty() || options.platform == point.family->platform)
+        if (is_wanted(point, options.only))
             points.push_back({point, workloads.source_of(point), {}, {}});
+    if (points.empty())
+        throw user_error(fmt::format("--only {}: no point of this subset has that name; a platform (tpu_pod), a family "
+                                     "(tpu_v3 what-if) or a point (ub_mesh 17) is meant.",
+                                     fmt::join(options.only, ", ")));
+    check_input(options, points);
     interruption signals;
     signals.begin("stops and shows the points that are finished");
     burst_summary summary;
@@ -195,19 +224,23 @@ void add_bursts(CLI::App& app, int& exit_code)
 {
     auto options = std::make_shared<bursts_options>();
     CLI::App* command = app.add_subcommand(
-        "bursts", "Measure the error of bursts against single packets over a sweep of machines; exit code 1 beyond the bounds");
+        "bursts", "Measure the error of bursts over a sweep of machines; exit code 1 beyond the bounds");
     command->add_option("--burst", options->burst, "The value of the key `burst` that is compared with single packets")
         ->type_name("VALUE")
         ->capture_default_str();
     CLI::Option* corner = command->add_flag("--corner", options->corner, "A few single points, some seconds");
-    add_number(*command, "--sample", options->sample, "So many points of all families at most; without it, and without\n--corner: all, a night",
+    add_number(*command, "--sample", options->sample,
+               "So many points of all families at most; without it, and without\n--corner: all, a night",
                "number of points", 1, 1'000'000)
         ->excludes(corner);
     add_number(*command, "--seed", options->seed, "Seed that draws the sample", "seed", 0, ~std::uint64_t{0})
         ->capture_default_str();
-    command->add_option("--platform", options->platform, "Only points of this platform: tpu_pod, switchml or ub_mesh")
+    command
+        ->add_option("--only", options->only,
+                     "Only points of this platform (tpu_pod), of this family of points\n"
+                     "(\"tpu_v3 what-if\"), or this one (\"tpu_v3 mesh 17\"); repeatable")
         ->type_name("NAME")
-        ->check(CLI::IsMember({"tpu_pod", "switchml", "ub_mesh"}));
+        ->allow_extra_args(false);
     add_number(*command, "--jobs", options->jobs, "Points that run at the same time", "number of points", 1, 64)
         ->capture_default_str();
     command->add_option("--configs", options->configs, "Folder of the platform files that the points change")

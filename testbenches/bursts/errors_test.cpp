@@ -60,7 +60,8 @@ TEST_CASE("sizes of 64 KiB and more have a bound of 2 per cent", "[bursts]")
 {
     CHECK(share_of_bound(64 * k_KiB, 100 * k_us, 102 * k_us) == Approx(1));
     CHECK(share_of_bound(64 * k_KiB, 100 * k_us, 99 * k_us) == Approx(0.5));
-    CHECK(share_of_bound(1024 * k_KiB, 10 * k_us, 10 * k_us + k_us / 2) == Approx(2.5)); // half a microsecond does not help
+    CHECK(share_of_bound(1024 * k_KiB, 10 * k_us, 10 * k_us + k_us / 2) ==
+          Approx(2.5)); // half a microsecond does not help
 }
 
 TEST_CASE("smaller sizes may miss 5 per cent or one microsecond", "[bursts]")
@@ -123,8 +124,10 @@ TEST_CASE("a run that fails and answers that differ are complaints", "[bursts]")
         CHECK_FALSE(holds(s));
         CHECK(has(to_markdown(s), text));
     };
-    complains([](auto& r) { r.single.failure = "crashed with signal 11"; }, "single packets the run crashed with signal 11");
-    complains([](auto& r) { r.tested.failure = "did not end in 300 s of host time"; }, "bursts the run did not end in 300 s");
+    complains([](auto& r) { r.single.failure = "crashed with signal 11"; },
+              "single packets the run crashed with signal 11");
+    complains([](auto& r) { r.tested.failure = "did not end in 300 s of host time"; },
+              "bursts the run did not end in 300 s");
     complains([](auto& r) { r.tested.collectives[0].wrong = 4; }, "4 with bursts");
     complains([](auto& r) { r.tested.collectives[0].data_digest = 8; }, "the answers differ");
     complains([](auto& r) { r.tested.collectives[0].size_bytes = 8; }, "different collectives");
@@ -134,15 +137,19 @@ TEST_CASE("a run that fails and answers that differ are complaints", "[bursts]")
 
 TEST_CASE("the page names the worst point with the command that runs it", "[bursts]")
 {
-    const burst_summary s = summary_of({result_of(64 * k_KiB, 100 * k_us, 101 * k_us), result_of(64 * k_KiB, 100 * k_us, 137 * k_us)});
+    const burst_summary s =
+        summary_of({result_of(64 * k_KiB, 100 * k_us, 101 * k_us), result_of(64 * k_KiB, 100 * k_us, 137 * k_us)});
     const std::string page = to_markdown(s);
     CHECK(has(page, "<!-- Made by `weft bursts --corner`; do not edit. -->"));
     CHECK(has(page, "1 of 2 beyond 2 %; the worst 37.00 %"));
     CHECK(has(page, "The bounds do not hold."));
-    const std::size_t worst = page.find("**+37.00 %**: 137.000 us, single packets 100.000 us. all_reduce two_d 64 KiB.");
+    const std::size_t worst =
+        page.find("**+37.00 %**: 137.000 us, single packets 100.000 us. all_reduce two_d 64 KiB.");
     REQUIRE(worst != std::string::npos);
     CHECK(worst < page.find("**+1.00 %**"));
-    CHECK(has(page, "--set 'workload=[{op: all_reduce, algorithms: [two_d], sizes: [64 KiB]}]' --set 'burst=16 packets'"));
-    CHECK(has(page, "| tpu_pod, all | 0 | 0 | 1 | 0 | 0 | 0 | 0 | 1 | 0 |")); // 1 % is in its bin, 37 % between 20 and 50
+    CHECK(has(page,
+              "--set 'workload=[{op: all_reduce, algorithms: [two_d], sizes: [64 KiB]}]' --set 'burst=16 packets'"));
+    CHECK(
+        has(page, "| tpu_pod, all | 0 | 0 | 1 | 0 | 0 | 0 | 0 | 1 | 0 |")); // 1 % is in its bin, 37 % between 20 and 50
     CHECK(has(page, "| all | 2 | 4.0 | 4.0 | 1.00 |"));
 }

@@ -21,9 +21,9 @@ public:
     int run(const std::string& arguments, const std::string& before = "") const
     {
         const std::string out = path().string();
-        const int status = std::system(
-            fmt::format("cd {} && {} {} {} > {}/stdout 2> {}/stderr", WEFT_SOURCE_DIR, before, WEFT_PROGRAM, arguments, out, out)
-                .c_str());
+        const int status = std::system(fmt::format("cd {} && {} {} {} > {}/stdout 2> {}/stderr", WEFT_SOURCE_DIR,
+                                                   before, WEFT_PROGRAM, arguments, out, out)
+                                           .c_str());
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
 };

@@ -44,9 +44,14 @@ TEST_CASE("a sweep that finds no platform files or knows no burst says so", "[bu
     CHECK(sweep.run("bursts --corner --configs nowhere") == 2);
     CHECK(has(sweep.read("stderr"), "nowhere/"));
     CHECK(sweep.run("bursts --corner --sample 3") == 2);
-    CHECK(sweep.run("bursts --corner --platform switchml --quiet --burst sometimes") == 1);
-    CHECK(has(sweep.read("stdout"), "3 points failed, or gave other answers"));
+    CHECK(sweep.run("bursts --corner --only switchml --only nobody") == 0);
+    CHECK(has(sweep.read("stdout"), ": 3 points"));
+    CHECK(sweep.run("bursts --corner --only nobody") == 2);
+    CHECK(has(sweep.read("stderr"), "--only nobody: no point"));
+    CHECK(sweep.run("bursts --corner --only switchml --quiet --burst sometimes") == 2);
+    CHECK(has(sweep.read("stderr"), "burst"));
     CHECK(has(sweep.read("stderr"), "sometimes"));
+    CHECK(sweep.read("stdout").empty());
 }
 
 TEST_CASE("bursts keep their bounds at every point of the sweep", "[bursts][slow]")
