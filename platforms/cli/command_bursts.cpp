@@ -156,7 +156,7 @@ std::string command_line_of(const bursts_options& o)
     return text + (o.out.empty() ? "" : " --out " + o.out);
 }
 
-/// By platform, family or point; everybody by nothing.
+/// By platform, family or point; without a name every point is.
 bool is_wanted(const sweep_point& point, const std::vector<std::string>& only)
 {
     return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& name) {
