@@ -166,8 +166,8 @@ sweep_family tpu_large()
                {
                    value("8x8, router 94 cycles", {"ici.router_latency=94 cycles"}, "all_reduce", "two_d", large),
                    value("8x8, buffer 4 KiB", {"ici.buffer_per_vl=4 KiB"}, "all_reduce", "two_d", large),
-                   value("8x8", {}, "all_reduce", "ring_1d", large),
-                   value("8x8", {}, "all_to_all", "direct", {"16 MiB"}),
+                   value("8x8, ring_1d", {}, "all_reduce", "ring_1d", large),
+                   value("8x8, all_to_all", {}, "all_to_all", "direct", {"16 MiB"}),
                    value("8x8, a board lost", {k_failed_board}, "all_reduce", "row_pair_forward", large),
                    value("16x16, router 40 cycles", {"mesh.rows=16", "mesh.cols=16", "ici.router_latency=40 cycles"},
                          "all_reduce", "two_d", {"16 MiB"}),
@@ -340,20 +340,21 @@ sweep_family ub_large()
         return value(name, std::move(more), op, algorithm, std::move(sizes));
     };
     const list large{"16 MiB"};
-    f.axes = {
-        {"what",
-         {
-             value("a rack, all paths", {}, "all_reduce", "hierarchical", large),
-             value("a rack, adaptive", {"ub.choice=adaptive"}, "all_reduce", "hierarchical", large),
-             value("a rack, all paths", {}, "all_reduce", "direct", large),
-             value("a rack, all paths", {}, "all_to_all", "direct", large),
-             value("a rack, all paths", {}, "all_reduce", "two_d", large),
-             value("a rack, all paths", {}, "all_reduce", "ring_1d", large),
-             value("a rack of Clos", {"mesh.rack=clos"}, "all_to_all", "direct", large),
-             in_pod("a pod of 4 racks, all paths", {}, "all_reduce", "hierarchical", large),
-             in_pod("a pod of 4 racks, shortest paths", {"ub.paths=shortest"}, "all_reduce", "hierarchical", large),
-             in_pod("a pod of 4 racks, all paths", {}, "all_to_all", "direct", {"1 MiB"}),
-         }}};
+    f.axes = {{"what",
+               {
+                   value("a rack, all_reduce hierarchical", {}, "all_reduce", "hierarchical", large),
+                   value("a rack, adaptive, all_reduce hierarchical", {"ub.choice=adaptive"}, "all_reduce",
+                         "hierarchical", large),
+                   value("a rack, all_reduce direct", {}, "all_reduce", "direct", large),
+                   value("a rack, all_to_all direct", {}, "all_to_all", "direct", large),
+                   value("a rack, all_reduce two_d", {}, "all_reduce", "two_d", large),
+                   value("a rack, all_reduce ring_1d", {}, "all_reduce", "ring_1d", large),
+                   value("a rack of Clos, all_to_all direct", {"mesh.rack=clos"}, "all_to_all", "direct", large),
+                   in_pod("a pod of 4 racks, all_reduce hierarchical", {}, "all_reduce", "hierarchical", large),
+                   in_pod("a pod of 4 racks, shortest paths, all_reduce hierarchical", {"ub.paths=shortest"},
+                          "all_reduce", "hierarchical", large),
+                   in_pod("a pod of 4 racks, all_to_all direct", {}, "all_to_all", "direct", {"1 MiB"}),
+               }}};
     return f;
 }
 

@@ -80,6 +80,15 @@ TEST_CASE("the sweep has all combinations of the values of its axes", "[bursts]"
     CHECK(names.size() == sum);
     CHECK(std::set<std::string>(names.begin(), names.end()).size() == sum);
 
+    for (const sweep_family& f : sweep_families())
+        for (const sweep_axis& a : f.axes) {
+            std::set<std::string> values;
+            for (const sweep_value& v : a.values) {
+                INFO(f.name << ", " << a.name << ": " << v.name << " twice");
+                CHECK(values.insert(v.name).second);
+            }
+        }
+
     const sweep_family f = small_family(1);
     std::set<std::string> places;
     for (std::uint64_t i = 0; i < f.count(); ++i)
