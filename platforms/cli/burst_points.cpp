@@ -95,12 +95,14 @@ std::string sweep_point::where() const
 
 std::vector<std::string> sweep_point::sizes() const
 {
-    std::vector<std::string> all = family->sizes;
-    if (family->largest_size_every != 0 && index % family->largest_size_every == family->largest_size_every / 2)
-        all.emplace_back(k_largest_size);
-    if (const std::vector<std::string> own = work().sizes; !own.empty())
-        all = own;
-    return all;
+    const std::vector<std::string> own = work().sizes;
+    return own.empty() ? family->sizes : own;
+}
+
+bool sweep_point::has_largest_size() const
+{
+    const std::uint64_t every = family->largest_size_every;
+    return every != 0 && index % every == every / 2 && work().collectives.empty();
 }
 
 sweep_work sweep_point::work() const
@@ -183,7 +185,13 @@ platform_source sweep_workloads::source_of(const sweep_point& point)
         source.overrides.insert(source.overrides.end(), v->overrides.begin(), v->overrides.end());
     const sweep_work work = point.work();
     const auto collectives = work.collectives.empty() ? collectives_of(point) : work.collectives;
-    return with_workload(std::move(source), workload_text(collectives, point.sizes(), work.entry_keys));
+    std::string workload = workload_text(collectives, point.sizes(), work.entry_keys);
+    if (point.has_largest_size()) { // of all collectives it would take minutes
+        const auto& one = collectives[point.index / point.family->largest_size_every % collectives.size()];
+        workload.insert(workload.size() - 1, ", " + workload_text({one}, {k_largest_size}, "").substr(1));
+        workload.pop_back(); // each of the two texts ends its list
+    }
+    return with_workload(std::move(source), workload);
 }
 
 std::vector<std::pair<std::string, std::string>> sweep_workloads::collectives_of(const sweep_point& point)

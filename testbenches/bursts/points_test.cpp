@@ -123,10 +123,8 @@ TEST_CASE("the sweep has the values that were asked for", "[bursts]")
     for (const char* name : {"tpu_v3 mesh", "ub_mesh", "switchml star"}) {
         const sweep_family& f = family(name);
         std::uint64_t large = 0;
-        for (std::uint64_t i = 0; i < f.count(); ++i) {
-            const std::vector<std::string> sizes = sweep_point{&f, i}.sizes();
-            large += std::find(sizes.begin(), sizes.end(), "16 MiB") != sizes.end() ? 1 : 0;
-        }
+        for (std::uint64_t i = 0; i < f.count(); ++i)
+            large += sweep_point{&f, i}.has_largest_size() ? 1 : 0;
         INFO(name);
         CHECK(large * 60 > f.count()); // not where a link fails during one collective
         CHECK(large * 20 < f.count());
@@ -203,6 +201,11 @@ TEST_CASE("every machine of the sweep runs all collectives and algorithms that i
           "{op: all_gather, algorithms: [ring_1d], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
           "{op: broadcast, algorithms: [mesh_tree], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
           "{op: all_to_all, algorithms: [direct], sizes: [4 KiB, 64 KiB, 1 MiB]}]");
+    const std::string with_largest = workload_of("tpu_v3 mesh", 37); // the second point that has it
+    const std::string end = "{op: all_to_all, algorithms: [direct], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
+                            "{op: all_reduce, algorithms: [two_d], sizes: [16 MiB]}]";
+    INFO(with_largest);
+    CHECK(with_largest.substr(with_largest.size() - std::min(with_largest.size(), end.size())) == end);
     for (const char* op : {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all"})
         CHECK(has(workload_of("ub_mesh", 0), std::string("op: ") + op));
     for (const char* algorithm : {"ring_1d", "halving_doubling", "direct"})
