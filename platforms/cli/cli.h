@@ -66,6 +66,7 @@ void add_run(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
+void add_bursts(CLI::App& app, int& exit_code);
 void add_docs(CLI::App& app, int& exit_code);
 void add_firmware(CLI::App& app, int& exit_code);
 void add_validate(CLI::App& app, int& exit_code);

@@ -14,7 +14,7 @@
 #include "platforms/report/trace_writer.h"
 #include "platforms/workload/collective_runner.h"
 #include "platforms/workload/interruption.h"
-#include "platforms/workload/link_failure_report.h"
+#include "platforms/workload/invariants.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -250,19 +250,6 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         r.failed = failed_row{name_of(c->op), name_of(c->algo), name_of(c->type),       name_of(c->redop),
                               c->size_bytes,  c->count,         outcome.failed_start_ps};
     return r;
-}
-
-/// Invariants that must hold after a run that completed; throws bug.
-void check_invariants(machine& m)
-{
-    const std::string leak = m.pool().leak_report();
-    if (!leak.empty() && !link_failure_holds_packets(m)) // what waits for a link that is down is told as a warning
-        throw bug("packet_pool", m.time().now_ps(), leak);
-    for (const fabric_engine* f : m.fabrics()) {
-        const std::string audit = f->audit();
-        if (!audit.empty())
-            throw bug("fabric", m.time().now_ps(), audit);
-    }
 }
 
 table_style style_of_stdout()

@@ -38,10 +38,10 @@ constexpr const char* k_description =
 constexpr const char* k_footer =
     "Exit codes:\n"
     "  0  all answers are right\n"
-    "  1  a run did not complete, an answer was wrong, a published value was missed, or output could not be written\n"
+    "  1  a run did not complete, an answer was wrong, a published value or a bound missed, or output not written\n"
     "  2  the input cannot be used: nothing was run or written, and stderr says what to change\n"
     "  3  a bug of weft\n"
-    "  130, 143  Ctrl-C or SIGTERM: what was finished is printed, and saved by `weft run` alone; once more ends it at once\n"
+    "  130, 143  Ctrl-C or SIGTERM: what was finished is printed; `weft run` and `bursts` save it; again: ends at once\n"
     "Files:\n"
     "  <out>/results.json  all results, the whole configuration and the statistics of a run\n"
     "  docs/04_config.md   every key of a platform file\n";
@@ -111,6 +111,7 @@ int run_command(int argc, char* argv[])
     weft::cli::add_check(app, exit_code);
     weft::cli::add_list(app, exit_code);
     weft::cli::add_bench(app, exit_code);
+    weft::cli::add_bursts(app, exit_code);
     weft::cli::add_docs(app, exit_code);
     weft::cli::add_firmware(app, exit_code);
     weft::cli::add_validate(app, exit_code);

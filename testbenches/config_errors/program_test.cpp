@@ -543,8 +543,12 @@ TEST_CASE("help and version and list", "[program][fast]")
     CHECK(version.exit_code == 0);
     CHECK(version.out.compare(0, 7, "weft 0.") == 0);
     CHECK(version.err.empty());
-    for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-             {"--help"}, {"run", "--help"}, {"check", "--help"}, {"list", "--help"}, {"docs", "--help"}}) {
+    for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{{"--help"},
+                                                                                           {"run", "--help"},
+                                                                                           {"check", "--help"},
+                                                                                           {"list", "--help"},
+                                                                                           {"docs", "--help"},
+                                                                                           {"bursts", "--help"}}) {
         const program_run r = dir.run(arguments);
         INFO(arguments.front());
         CHECK(r.exit_code == 0);

@@ -1,0 +1,241 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/cli/burst_points.h"
+
+#include "platforms/workload/collective_case.h"
+#include "tlm/check.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <numeric>
+#include <random>
+
+namespace weft::cli {
+
+namespace {
+
+constexpr const char* k_largest_size = "16 MiB";
+constexpr const char* k_workload_key = "workload=";
+
+/// Not std::uniform_int_distribution, whose numbers depend on the library.
+std::size_t below(std::mt19937_64& random, std::size_t bound) { return random() % bound; }
+
+template <class T> void shuffle(std::vector<T>& all, std::mt19937_64& random)
+{
+    for (std::size_t i = all.size(); i > 1; --i)
+        std::swap(all[i - 1], all[below(random, i)]);
+}
+
+/// `count` different points of a family. Each axis goes through all its values before one comes again (Latin hypercube), as far
+/// as points stay different.
+std::vector<std::uint64_t> drawn_points(const sweep_family& family, std::uint64_t count, std::mt19937_64& random)
+{
+    count = std::min(count, family.count());
+    std::vector<std::vector<std::size_t>> choices(family.axes.size());
+    for (std::size_t a = 0; a < family.axes.size(); ++a)
+        while (choices[a].size() < count) {
+            std::vector<std::size_t> round(family.axes[a].values.size());
+            std::iota(round.begin(), round.end(), std::size_t{0});
+            shuffle(round, random);
+            choices[a].insert(choices[a].end(), round.begin(), round.end());
+        }
+    std::vector<std::uint64_t> all;
+    for (std::size_t i = 0; i < count; ++i) {
+        std::uint64_t index = 0;
+        for (std::size_t a = 0; a < family.axes.size(); ++a)
+            index = index * family.axes[a].values.size() + choices[a][i];
+        while (std::find(all.begin(), all.end(), index) != all.end())
+            index = (index + 1) % family.count();
+        all.push_back(index);
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+std::string quoted_for_shell(const std::string& text)
+{
+    const bool plain = text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=-") ==
+                       std::string::npos;
+    return plain ? text : "'" + text + "'"; // no value of the table has a single quote
+}
+
+} // namespace
+
+std::uint64_t sweep_family::count() const
+{
+    std::uint64_t points = 1;
+    for (const sweep_axis& axis : axes)
+        points *= axis.values.size();
+    return points;
+}
+
+std::string sweep_point::name() const { return fmt::format("{} {}", family->name, index); }
+
+std::vector<const sweep_value*> sweep_point::values() const
+{
+    std::vector<const sweep_value*> all(family->axes.size());
+    std::uint64_t rest = index;
+    for (std::size_t a = all.size(); a-- > 0;) {
+        const std::vector<sweep_value>& values = family->axes[a].values;
+        all[a] = &values.at(rest % values.size());
+        rest /= values.size();
+    }
+    return all;
+}
+
+std::string sweep_point::where() const
+{
+    std::string text;
+    const std::vector<const sweep_value*> chosen = values();
+    for (std::size_t a = 0; a < chosen.size(); ++a)
+        text += fmt::format("{}{}: {}", a == 0 ? "" : ", ", family->axes[a].name, chosen[a]->name);
+    return text;
+}
+
+std::vector<std::string> sweep_point::sizes() const
+{
+    const std::vector<std::string> own = work().sizes;
+    return own.empty() ? family->sizes : own;
+}
+
+bool sweep_point::has_largest_size() const
+{
+    const std::uint64_t every = family->largest_size_every;
+    return every != 0 && index % every == every / 2 && work().collectives.empty();
+}
+
+sweep_work sweep_point::work() const
+{
+    sweep_work all;
+    for (const sweep_value* v : values()) {
+        if (!v->work.collectives.empty())
+            all.collectives = v->work.collectives;
+        if (!v->work.sizes.empty())
+            all.sizes = v->work.sizes;
+        if (!v->work.entry_keys.empty())
+            all.entry_keys = v->work.entry_keys;
+    }
+    return all;
+}
+
+std::vector<sweep_point> sweep_points(sweep_subset subset, std::uint64_t count, std::uint64_t seed,
+                                      const std::vector<sweep_family>& families)
+{
+    std::vector<sweep_point> all;
+    std::uint64_t shares = 0;
+    for (const sweep_family& family : families)
+        shares += family.share;
+    for (std::size_t f = 0; f < families.size(); ++f) {
+        const sweep_family& family = families[f];
+        if (subset == sweep_subset::sample && family.share > 0) {
+            std::mt19937_64 random(seed * families.size() + f);
+            const std::uint64_t points = count * family.share / shares;
+            for (const std::uint64_t index : drawn_points(family, points, random))
+                all.push_back({&family, index});
+        }
+        if (subset == sweep_subset::all || (subset == sweep_subset::corner && family.corner))
+            for (std::uint64_t index = 0; index < family.count(); ++index)
+                all.push_back({&family, index});
+    }
+    return all;
+}
+
+std::string workload_text(const std::vector<std::pair<std::string, std::string>>& collectives,
+                          const std::vector<std::string>& sizes, const std::string& entry_keys)
+{
+    std::vector<std::string> ops;
+    std::map<std::string, std::vector<std::string>> algorithms;
+    for (const auto& [op, algorithm] : collectives) {
+        if (algorithms[op].empty())
+            ops.push_back(op);
+        algorithms[op].push_back(algorithm);
+    }
+    std::string text;
+    for (const std::string& op : ops)
+        text += fmt::format("{}{{op: {}, algorithms: [{}], sizes: [{}]{}}}", text.empty() ? "" : ", ", op,
+                            fmt::join(algorithms[op], ", "), fmt::join(sizes, ", "),
+                            entry_keys.empty() ? "" : ", " + entry_keys);
+    return "[" + text + "]";
+}
+
+platform_source with_workload(platform_source source, const std::string& workload)
+{
+    const auto sets_work = [](const std::string& text) { return text.rfind(k_workload_key, 0) == 0; };
+    source.overrides.erase(std::remove_if(source.overrides.begin(), source.overrides.end(), sets_work),
+                           source.overrides.end());
+    source.overrides.push_back(k_workload_key + workload);
+    return source;
+}
+
+std::string run_command(const platform_source& source, const std::string& burst)
+{
+    std::string text = "weft run " + quoted_for_shell(source.file);
+    for (const std::string& o : source.overrides)
+        text += " --set " + quoted_for_shell(o);
+    return text + " --set " + quoted_for_shell("burst=" + burst);
+}
+
+platform_source sweep_workloads::source_of(const sweep_point& point)
+{
+    platform_source source;
+    source.file = config_dir_ + "/" + point.family->file;
+    source.overrides = point.family->overrides;
+    for (const sweep_value* v : point.values())
+        source.overrides.insert(source.overrides.end(), v->overrides.begin(), v->overrides.end());
+    const sweep_work work = point.work();
+    const auto collectives = work.collectives.empty() ? collectives_of(point) : work.collectives;
+    std::string workload = workload_text(collectives, point.sizes(), work.entry_keys);
+    if (point.has_largest_size()) { // of all collectives it would take minutes
+        const auto& one = collectives[point.index / point.family->largest_size_every % collectives.size()];
+        workload.insert(workload.size() - 1, ", " + workload_text({one}, {k_largest_size}, "").substr(1));
+        workload.pop_back(); // each of the two texts ends its list
+    }
+    return with_workload(std::move(source), workload);
+}
+
+std::vector<std::pair<std::string, std::string>> sweep_workloads::collectives_of(const sweep_point& point)
+{
+    platform_source source;
+    source.file = config_dir_ + "/" + point.family->file;
+    source.overrides = point.family->overrides;
+    const std::vector<const sweep_value*> values = point.values();
+    for (std::size_t a = 0; a < values.size(); ++a)
+        if (point.family->axes[a].decides_collectives)
+            source.overrides.insert(source.overrides.end(), values[a]->overrides.begin(), values[a]->overrides.end());
+    const std::string key = fmt::format("{}\n{}", source.file, fmt::join(source.overrides, "\n"));
+    const auto found = known_.find(key);
+    if (found != known_.end())
+        return found->second;
+    std::vector<std::pair<std::string, std::string>> candidates;
+    std::string workload;
+    for (const auto& [op, op_name] : enum_names<abi::collective_op>::values)
+        for (const auto& [algorithm, algorithm_name] : enum_names<abi::algorithm>::values)
+            if (!abi::by_switch(algorithm)) {
+                candidates.emplace_back(op_name, algorithm_name);
+                workload += fmt::format("{}{{op: {}, algorithms: [{}], sizes: [1 MiB]}}", workload.empty() ? "" : ", ",
+                                        op_name, algorithm_name);
+            }
+    // One reading refuses, entry by entry, what cannot run: "workload.3.algorithms.0".
+    const loaded_platform loaded = read_platform(with_workload(source, "[" + workload + "]"));
+    std::vector<bool> refused(candidates.size(), false);
+    for (const problem& p : loaded.problems) {
+        if (p.level != severity::error)
+            continue;
+        const std::string path = p.key_path.rfind("workload.", 0) == 0 ? p.key_path.substr(9) : "";
+        const std::optional<std::uint64_t> entry = whole_number(path.substr(0, path.find('.')));
+        if (!entry || *entry >= refused.size())
+            throw user_error(fmt::format("{} ({}) cannot be used:\n{}", point.name(), point.where(), loaded.message()));
+        refused[*entry] = true;
+    }
+    std::vector<std::pair<std::string, std::string>> all;
+    for (std::size_t i = 0; i < candidates.size(); ++i)
+        if (!refused[i])
+            all.push_back(candidates[i]);
+    if (all.empty())
+        throw user_error(
+            fmt::format("{} ({}) can run no collective:\n{}", point.name(), point.where(), loaded.message()));
+    return known_.emplace(key, std::move(all)).first->second;
+}
+
+} // namespace weft::cli

@@ -1,0 +1,256 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cmake/version.h"
+#include "platforms/cli/burst_errors.h"
+#include "platforms/cli/cli.h"
+#include "platforms/firmware_bench/isolated.h"
+#include "platforms/report/output_file.h"
+#include "platforms/report/progress.h"
+#include "platforms/workload/collective_runner.h"
+#include "platforms/workload/host_time.h"
+#include "platforms/workload/interruption.h"
+#include "platforms/workload/invariants.h"
+#include "tlm/stop_request.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+
+namespace weft::cli {
+
+namespace {
+
+struct bursts_options {
+    std::string burst = k_burst_under_test;
+    bool corner = false;
+    std::optional<std::uint64_t> sample;
+    std::uint64_t seed = 1;
+    std::vector<std::string> only;
+    unsigned jobs = 2;
+    std::string configs = "configs";
+    std::string out;
+    bool quiet = false;
+};
+
+/// Runs a platform file in this process.
+burst_run run_here(const platform_source& source)
+{
+    const loaded_platform loaded = read_platform(source);
+    if (!loaded.platform)
+        throw user_error(loaded.message());
+    const std::unique_ptr<machine> m = loaded.platform->build();
+    collective_runner runner("host", *m, loaded.platform->run(), nullptr);
+    const run_outcome outcome = runner.run();
+    if (!outcome.failure.empty())
+        throw user_error(outcome.failure);
+    for (const fabric_engine* f : m->fabrics())
+        for (const link_failure& failure : f->link_failures())
+            if (failure.at_ps > outcome.simulated_time_ps) // proves nothing
+                throw user_error("a link of this point fails after the end of the run; let it fail earlier.");
+    check_invariants(*m);
+    burst_run run;
+    for (const case_result& c : outcome.cases)
+        run.collectives.push_back({name_of(c.what.op), name_of(c.what.algo), c.what.size_bytes, c.time_ps,
+                                   c.check.wrong, c.checked ? c.check.digest : 0});
+    run.cpu_s = cpu_seconds();
+    return run;
+}
+
+/// The same in a child process: a kernel can be elaborated once only.
+burst_run run_isolated_with(platform_source source, const std::string& burst, unsigned seconds)
+{
+    source.overrides.push_back("burst=" + burst);
+    const isolated_result r = run_isolated([&] { return to_text(run_here(source)); }, seconds);
+    if (r.failure.empty())
+        return burst_run_from(r.text);
+    burst_run failed;
+    failed.failure = r.failure;
+    return failed;
+}
+
+/// Runs points, several at a time, until all are done or a stop is requested. Results come in the order of `points`.
+class point_runner {
+public:
+    point_runner(const bursts_options& options, std::vector<burst_point_result> points)
+        : options_(options), points_(std::move(points)), done_(points_.size()),
+          bar_(progress::on_stderr(static_cast<std::uint32_t>(points_.size()), options.quiet))
+    {
+    }
+    std::vector<burst_point_result> run()
+    {
+        std::vector<std::thread> workers;
+        for (unsigned i = 0; i < options_.jobs; ++i)
+            workers.emplace_back([this] { work(); });
+        for (std::thread& w : workers)
+            w.join();
+        bar_.finish();
+        if (failure_)
+            std::rethrow_exception(failure_);
+        std::vector<burst_point_result> finished;
+        for (std::size_t i = 0; i < points_.size(); ++i)
+            if (done_[i])
+                finished.push_back(std::move(points_[i]));
+        return finished;
+    }
+
+private:
+    void work()
+    {
+        for (;;) {
+            std::size_t i = 0;
+            {
+                const std::lock_guard<std::mutex> lock(guard_);
+                if (next_ == points_.size() || failure_ || stop_requested())
+                    return;
+                i = next_++;
+                bar_.begin_case(static_cast<std::uint32_t>(i), points_[i].point.name());
+                bar_.update(0);
+            }
+            burst_point_result& p = points_[i];
+            try {
+                const unsigned seconds = p.point.family->seconds_of_host;
+                p.single = run_isolated_with(p.source, k_burst_reference, seconds);
+                p.tested = run_isolated_with(p.source, options_.burst, seconds);
+            } catch (const interrupted&) {
+                return;
+            } catch (...) { // the host has no process left: not the point's fault
+                const std::lock_guard<std::mutex> lock(guard_);
+                failure_ = std::current_exception();
+                return;
+            }
+            if (stop_requested()) // Ctrl-C reaches the children first: their end says nothing about the point
+                return;
+            const std::lock_guard<std::mutex> lock(guard_);
+            done_[i] = true;
+            if (const std::string complaint = complaint_of(p); !complaint.empty()) {
+                bar_.clear();
+                fmt::print(stderr, "{} ({}): {}\n", p.point.name(), p.point.where(), complaint);
+            }
+        }
+    }
+
+    const bursts_options& options_;
+    std::vector<burst_point_result> points_;
+    std::vector<bool> done_;
+    progress bar_;
+    std::mutex guard_;
+    std::size_t next_ = 0;
+    std::exception_ptr failure_;
+};
+
+std::string command_line_of(const bursts_options& o)
+{
+    std::string text = fmt::format("weft bursts --burst \"{}\"", o.burst);
+    if (o.corner)
+        text += " --corner";
+    if (o.sample)
+        text += fmt::format(" --sample {} --seed {}", *o.sample, o.seed);
+    for (const std::string& name : o.only)
+        text += fmt::format(" --only \"{}\"", name);
+    return text + (o.out.empty() ? "" : " --out " + o.out);
+}
+
+/// By platform, family or point; without a name every point is.
+bool is_wanted(const sweep_point& point, const std::vector<std::string>& only)
+{
+    return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& name) {
+               return name == point.family->platform || name == point.family->name || name == point.name();
+           });
+}
+
+/// Refuses what no point could run with, before any runs: folder and burst.
+void check_input(const bursts_options& options, const std::vector<burst_point_result>& points)
+{
+    std::set<std::string> checked;
+    for (const burst_point_result& p : points) {
+        if (!checked.insert(p.source.file).second)
+            continue;
+        platform_source source = p.source;
+        source.overrides.push_back("burst=" + options.burst);
+        if (const loaded_platform loaded = read_platform(source); !loaded.platform)
+            throw user_error(fmt::format("{} ({}):\n{}", p.point.name(), p.point.where(), loaded.message()));
+    }
+}
+
+int measure(const bursts_options& options)
+{
+    if (!options.out.empty()) {
+        output_targets targets;
+        std::error_code unreadable;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(options.configs, unreadable))
+            targets.add_input(entry.path().string(), "a platform file of --configs");
+        targets.add_output(options.out, "--out");
+        targets.check();
+        prepare_output_file(options.out);
+    }
+    const sweep_subset subset = options.corner   ? sweep_subset::corner
+                                : options.sample ? sweep_subset::sample
+                                                 : sweep_subset::all;
+    sweep_workloads workloads(options.configs);
+    std::vector<burst_point_result> points;
+    for (const sweep_point& point : sweep_points(subset, options.sample.value_or(0), options.seed))
+        if (is_wanted(point, options.only))
+            points.push_back({point, workloads.source_of(point), {}, {}});
+    if (points.empty())
+        throw user_error(fmt::format("--only {}: no point of this subset has that name; a platform (tpu_pod), a family "
+                                     "(tpu_v3 what-if) or a point (ub_mesh 17) is meant.",
+                                     fmt::join(options.only, ", ")));
+    check_input(options, points);
+    interruption signals;
+    signals.begin("stops and shows the points that are finished");
+    burst_summary summary;
+    summary.command = command_line_of(options);
+    summary.version = version();
+    summary.burst = options.burst;
+    summary.planned_points = points.size();
+    summary.results = point_runner(options, std::move(points)).run();
+    fmt::print("{}", head_of(summary));
+    if (!options.out.empty())
+        write_file_atomically(options.out, to_markdown(summary));
+    if (stop_requested())
+        return interrupted_exit_code();
+    return holds(summary) ? 0 : 1;
+}
+
+} // namespace
+
+void add_bursts(CLI::App& app, int& exit_code)
+{
+    auto options = std::make_shared<bursts_options>();
+    CLI::App* command = app.add_subcommand(
+        "bursts", "Measure the error of bursts over a sweep of machines; exit code 1 beyond the bounds");
+    command->add_option("--burst", options->burst, "The value of the key `burst` that is compared with single packets")
+        ->type_name("VALUE")
+        ->capture_default_str();
+    CLI::Option* corner = command->add_flag("--corner", options->corner, "A few single points, some seconds");
+    add_number(*command, "--sample", options->sample,
+               "So many points of all families at most; without it, and without\n--corner: all, a night",
+               "number of points", 1, 1'000'000)
+        ->excludes(corner);
+    add_number(*command, "--seed", options->seed, "Seed that draws the sample", "seed", 0, ~std::uint64_t{0})
+        ->capture_default_str();
+    command
+        ->add_option("--only", options->only,
+                     "Only points of this platform (tpu_pod), of this family of points\n"
+                     "(\"tpu_v3 what-if\"), or this one (\"tpu_v3 mesh 17\"); repeatable")
+        ->type_name("NAME")
+        ->allow_extra_args(false);
+    add_number(*command, "--jobs", options->jobs, "Points that run at the same time", "number of points", 1, 64)
+        ->capture_default_str();
+    command->add_option("--configs", options->configs, "Folder of the platform files that the points change")
+        ->type_name("DIR")
+        ->capture_default_str();
+    command->add_option("--out", options->out, "Write distribution, worst points and their commands as a Markdown page")
+        ->type_name("FILE")
+        ->check(is_output_name());
+    command->add_flag("--quiet", options->quiet, "No progress bar");
+    command->callback([options, &exit_code] { exit_code = measure(*options); });
+}
+
+} // namespace weft::cli

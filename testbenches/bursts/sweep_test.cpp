@@ -1,0 +1,63 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bursts err by at most 2 % where a message has 64 KiB or more, and by at most 5 % or 1 us below: the corner of the sweep, and, in
+// a night, all of it. testbenches/system/bursts_test.cpp has a sample.
+#include "testbenches/bursts/sweep_run.h"
+
+#include <regex>
+
+using weft::testing::has;
+using weft::testing::sweep_run;
+
+TEST_CASE("bursts keep their bounds in the corner of the sweep", "[bursts]")
+{
+    const sweep_run sweep;
+    const int code = sweep.bursts("--corner");
+    INFO(sweep.read("stdout") << sweep.read("stderr"));
+    CHECK(code == 0);
+    CHECK(has(sweep.read("stdout"), "16 points"));
+    CHECK(has(sweep.read("stdout"), "0 points failed"));
+
+    // The command that the page prints for a point gives the time that the page prints.
+    static const std::regex entry(R"(\*\*: ([0-9.]+) us, single packets[^\n]*\n\n  ```\n  weft ([^\n]*)\n)");
+    const std::string page = sweep.read("page.md");
+    std::smatch found;
+    REQUIRE(std::regex_search(page, found, entry));
+    const std::string time_us = found[1];
+    REQUIRE(sweep.run(found[2].str() + " --out " + (sweep / "out").string()) == 0);
+    INFO(found[2] << "\n" << sweep.read("stdout"));
+    CHECK(has(sweep.read("stdout"), " " + time_us + " "));
+}
+
+TEST_CASE("an interrupted sweep shows the points that are finished", "[bursts]")
+{
+    const sweep_run sweep;
+    CHECK(sweep.bursts("--sample 500", "timeout --preserve-status -s INT 2") == 130);
+    CHECK(has(sweep.read("stdout"), "Interrupted: "));
+    CHECK(has(sweep.read("page.md"), "The bounds do not hold."));
+}
+
+TEST_CASE("a sweep that finds no platform files or knows no burst says so", "[bursts]")
+{
+    const sweep_run sweep;
+    CHECK(sweep.run("bursts --corner --configs nowhere") == 2);
+    CHECK(has(sweep.read("stderr"), "nowhere/"));
+    CHECK(sweep.run("bursts --corner --sample 3") == 2);
+    CHECK(sweep.run("bursts --corner --only switchml --only nobody") == 0);
+    CHECK(has(sweep.read("stdout"), ": 3 points"));
+    CHECK(sweep.run("bursts --corner --only nobody") == 2);
+    CHECK(has(sweep.read("stderr"), "--only nobody: no point"));
+    CHECK(sweep.run("bursts --corner --only switchml --quiet --burst sometimes") == 2);
+    CHECK(has(sweep.read("stderr"), "burst"));
+    CHECK(has(sweep.read("stderr"), "sometimes"));
+    CHECK(sweep.read("stdout").empty());
+}
+
+TEST_CASE("bursts keep their bounds at every point of the sweep", "[bursts][slow]")
+{
+    const sweep_run sweep;
+    const int code = sweep.bursts("");
+    INFO(sweep.read("page.md"));
+    CHECK(code == 0);
+}
