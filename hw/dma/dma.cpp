@@ -296,11 +296,20 @@ void dma::read_ahead(std::uint32_t port)
     while (side.staged_packets < side.slots) {
         const std::uint64_t requests = side.ready_queues;
         const std::uint32_t index = first_request(&requests, 1, side.round_robin);
-        if (index == k_no_grant)
+        // A train waits for room: queues whose turns differ in length would get unequal shares of the wire.
+        if (index == k_no_grant || side.slots - side.staged_packets < next_train(queues_[index]))
             return;
         side.round_robin = index + 1;
         read_packet(port, index);
     }
+}
+
+/// Packets that a queue with work reads next: a train is of full packets, the rest of a message goes by itself.
+std::uint32_t dma::next_train(const queue& q) const
+{
+    const loaded& l = loaded_[q.reading];
+    const std::uint64_t full = (l.bytes - l.read_bytes) / packet_payload_;
+    return std::max(1u, static_cast<std::uint32_t>(std::min<std::uint64_t>(l.train, full)));
 }
 
 void dma::read_packet(std::uint32_t port, std::uint32_t index)
@@ -309,11 +318,9 @@ void dma::read_packet(std::uint32_t port, std::uint32_t index)
     queue& q = queues_[index];
     loaded& l = loaded_[q.reading];
     const std::uint64_t now = time_.now_ps();
-    // A train is of full packets: the rest of a message goes by itself.
-    const std::uint64_t left = l.bytes - l.read_bytes;
-    const std::uint64_t train = std::min<std::uint64_t>({l.train, side.slots - side.staged_packets, left / packet_payload_});
-    const std::uint64_t payload = train == 0 ? left : train * packet_payload_;
-    side.staged_packets += std::max<std::uint32_t>(1, static_cast<std::uint32_t>(train));
+    const std::uint32_t train = next_train(q);
+    const std::uint64_t payload = std::min(std::uint64_t{train} * packet_payload_, l.bytes - l.read_bytes);
+    side.staged_packets += train;
     std::uint32_t place = side.first_staged + side.staged_count;
     place -= place < side.slots ? 0 : side.slots;
     staged_packet& slot = side.staged[place];

@@ -182,6 +182,7 @@ private:
     void start_fetch(std::uint32_t q);
     void fetched(std::uint32_t q);
     void read_ahead(std::uint32_t port);
+    std::uint32_t next_train(const queue& q) const;
     void read_packet(std::uint32_t port, std::uint32_t q);
     std::uint32_t cells_of(const staged_packet& s) const
     {

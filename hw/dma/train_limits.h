@@ -15,7 +15,11 @@ struct train_limits {
 
     std::uint32_t of_message(std::uint32_t message_packets) const
     {
-        return std::max(1u, std::min(packets, message_packets / per_message));
+        const std::uint32_t most = std::min(packets, message_packets / per_message);
+        std::uint32_t length = 1;
+        while (2 * length <= most)
+            length *= 2;
+        return per_message == 1 ? std::max(1u, most) : length;
     }
 };
 

@@ -135,8 +135,7 @@ train_choice ub_mesh_config::trains() const
     const std::uint64_t link_ps = wire_rate(ub.link_rate(mesh.x_lanes)).time_ps(wire_bytes);
     hops.push_back({buffer, ub_depth_cells(ub, mesh.x_lanes, cables.x, ub_device::npu) / cells, link_ps, link_ps,
                     ub_round_trip_ps(ub, mesh.x_lanes, cables.x, ub_device::npu)});
-    hops.push_back({fmt::format("ub.transmit_queue = {}", ub.transmit_queue), ub.transmit_queue, local_ps, local_ps,
-                    ub.npu_latency.value()});
+    hops.push_back({fmt::format("ub.transmit_queue = {}", ub.transmit_queue), ub.transmit_queue, local_ps, local_ps, 0});
     const bool errors = ub.bit_error_rate > 0;
     return choose_trains(run.burst, hops, npu.dma, format, "npu.dma",
                          ub.transport == ub_transport::rtp ? "ub.transport: rtp numbers and repeats single packets"

@@ -9,24 +9,16 @@
 namespace weft {
 
 namespace {
-constexpr double k_stated_error = 0.02;
 /// Beyond this a longer train saves no time of the host: its costs per transaction are a per cent of those of its bytes.
 constexpr std::uint32_t k_longest = 512;
 std::uint32_t per_message() { const char* v = std::getenv("WEFT_PM"); return v ? std::atoi(v) : 64; }
 } // namespace
 
-double train_error(const train_hop& hop, std::uint32_t packets)
+bool train_streams(const train_hop& hop, std::uint32_t packets)
 {
-    if (packets > hop.depth_packets)
-        return 1;
-    const auto rate_of = [&](std::uint64_t n) {
-        const std::uint64_t difference =
-            hop.drained_ps > hop.filled_ps ? hop.drained_ps - hop.filled_ps : hop.filled_ps - hop.drained_ps;
-        const std::uint64_t window_ps = hop.depth_packets / n * n * hop.filled_ps;
-        const std::uint64_t away_ps = hop.round_trip_ps + n * difference;
-        return std::min(1.0, static_cast<double>(window_ps) / static_cast<double>(away_ps));
-    };
-    return 1 - rate_of(packets) / rate_of(1);
+    const std::uint64_t difference_ps =
+        hop.drained_ps > hop.filled_ps ? hop.drained_ps - hop.filled_ps : hop.filled_ps - hop.drained_ps;
+    return hop.depth_packets / packets * packets * hop.filled_ps >= hop.round_trip_ps + packets * difference_ps;
 }
 
 train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hops, const dma_config& dma,
@@ -49,12 +41,12 @@ train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hop
         }
     };
     if (burst.value() == 0) {
-        lower(dma.read_ahead / 4, fmt::format("{}.read_ahead = {}", dma_key, dma.read_ahead));
+        lower((dma.read_ahead & -dma.read_ahead) / 4, fmt::format("{}.read_ahead = {}", dma_key, dma.read_ahead));
         lower(dma.receive_buffer.value() / format.cell_bytes() / cells / 4,
               fmt::format("{}.receive_buffer = {}", dma_key, to_string(dma.receive_buffer)));
         for (const train_hop& h : hops) {
             std::uint32_t n = fit;
-            while (n > 1 && (n > h.depth_packets / 8 || train_error(h, n) > k_stated_error / 2))
+            while (n > 1 && (n > h.depth_packets / 8 || (h.round_trip_ps != 0 && !train_streams(h, n))))
                 --n;
             lower(n, h.buffer);
         }

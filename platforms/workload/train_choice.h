@@ -19,7 +19,7 @@ struct train_hop {
     std::uint64_t depth_packets = 0;
     std::uint64_t filled_ps = 0;    ///< one packet, by the wire into it
     std::uint64_t drained_ps = 0;   ///< one packet, by the wire out of it whose rate differs most
-    std::uint64_t round_trip_ps = 0; ///< from the start of a packet that waits for nothing until its credit can be used again
+    std::uint64_t round_trip_ps = 0; ///< 0: no stream needs all of it; else from the start of a packet that waits for nothing until its credit can be used again
 };
 
 struct train_choice {
@@ -29,8 +29,8 @@ struct train_choice {
     std::string told;        ///< a warning about what the user set; "" when there is none
 };
 
-/// The share of a stream's time that trains of `packets` cost on `hop` more than single packets, at most.
-double train_error(const train_hop& hop, std::uint32_t packets);
+/// Whether trains of `packets` keep the wire into the buffer busy: their credits are back before it runs out of them.
+bool train_streams(const train_hop& hop, std::uint32_t packets);
 
 /// What the machine allows, for `burst` as set, where 0 is auto. `single`: why only single packets are exact here, "" if they are not
 /// alone. `message_share`: of a message that one train may be.
