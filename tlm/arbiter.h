@@ -51,4 +51,30 @@ inline std::uint32_t first_request(const std::uint64_t* mask, std::uint32_t word
     return round_robin(mask, words, pointer, [](std::uint32_t) { return true; });
 }
 
+/// Round robin among requesters of which some have had turns before their time: a train takes one turn for each of its packets. Whoever is
+/// ahead lets the others go until they have had as many; where all are ahead, the one that is so least goes. `choose(grant)` is the
+/// round robin, `turns_ahead(number)` a counter, `for_each(f)` calls f with every requester.
+template <class Choose, class Grant, class Turns, class Each>
+std::uint32_t round_robin_by_turns(Choose&& choose, Grant&& may_go, Turns&& turns_ahead, Each&& for_each)
+{
+    std::uint32_t least = k_no_grant;
+    const std::uint32_t granted = choose([&](std::uint32_t number) {
+        if (!may_go(number))
+            return false;
+        auto& turns = turns_ahead(number);
+        if (turns == 0)
+            return true;
+        --turns;
+        least = turns < least ? turns : least;
+        return false;
+    });
+    if (granted != k_no_grant || least == k_no_grant)
+        return granted;
+    for_each([&](std::uint32_t number) {
+        auto& turns = turns_ahead(number);
+        turns -= turns < least ? turns : least;
+    });
+    return choose([&](std::uint32_t number) { return may_go(number) && turns_ahead(number) == 0; });
+}
+
 } // namespace weft

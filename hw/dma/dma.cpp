@@ -270,6 +270,8 @@ void dma::fetched(std::uint32_t index)
     next.redop = static_cast<std::uint8_t>(d.redop);
     next.type = static_cast<std::uint8_t>(d.type);
     next.local = d.destination_rank == rank_ && d.by_fabric == 0;
+    if (q.ready.empty())
+        q.turns_ahead = 0;
     q.ready.push_back(load(next));
     q.reading = q.ready.front();
     ++q.fetched;
@@ -294,14 +296,29 @@ void dma::read_ahead(std::uint32_t port)
 {
     port_state& side = ports_[port];
     while (side.staged_packets < side.slots) {
-        const std::uint64_t requests = side.ready_queues;
-        const std::uint32_t index = first_request(&requests, 1, side.round_robin);
+        const std::uint32_t index = choose_queue(side);
         // A train waits for room: queues whose turns differ in length would get unequal shares of the wire.
         if (index == k_no_grant || side.slots - side.staged_packets < next_train(queues_[index]))
             return;
         side.round_robin = index + 1;
+        queues_[index].turns_ahead = next_train(queues_[index]) - 1;
         read_packet(port, index);
     }
+}
+
+/// Round robin over the queues with work. One that has sent a train lets the others go until these have had as many packets.
+std::uint32_t dma::choose_queue(const port_state& side)
+{
+    const std::uint64_t requests = side.ready_queues;
+    if (view_.trains.packets == 1)
+        return first_request(&requests, 1, side.round_robin);
+    return round_robin_by_turns([&](auto&& grant) { return round_robin(&requests, 1, side.round_robin, grant); },
+                                [](std::uint32_t) { return true; },
+                                [&](std::uint32_t q) -> std::uint32_t& { return queues_[q].turns_ahead; },
+                                [&](auto&& f) {
+                                    for (std::uint64_t left = requests; left != 0; left &= left - 1)
+                                        f(static_cast<std::uint32_t>(__builtin_ctzll(left)));
+                                });
 }
 
 /// Packets that a queue with work reads next: a train is of full packets, the rest of a message goes by itself.

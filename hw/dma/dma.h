@@ -136,6 +136,7 @@ private:
         std::uint32_t fetched = 0;      ///< loaded or being loaded
         std::uint32_t finished = 0;     ///< wholly sent, though HEAD counts them only when they have left the wire
         std::uint32_t head = 0;         ///< completed, as HEAD shows
+        std::uint32_t turns_ahead = 0;  ///< had before their time, by trains
         bool fetching = false;
         bool stopped = false;
         std::vector<std::uint32_t> doorbells;       ///< written, on their way across the bus
@@ -183,6 +184,7 @@ private:
     void fetched(std::uint32_t q);
     void read_ahead(std::uint32_t port);
     std::uint32_t next_train(const queue& q) const;
+    std::uint32_t choose_queue(const port_state& side);
     void read_packet(std::uint32_t port, std::uint32_t q);
     std::uint32_t cells_of(const staged_packet& s) const
     {

@@ -110,6 +110,26 @@ template <class Grant> std::uint32_t fabric_engine::choose_waiter(const link_sta
     return pool_.at(head_at(l, entry)).born_ps + patience_ps < relayed.born_ps ? entry : relay;
 }
 
+std::uint32_t& fabric_engine::turns_ahead(const link_state& l, std::uint32_t bit)
+{
+    advance& a = advances_[l.waiter_base * 64ull + bit];
+    if (a.period != l.busy_period)
+        a = {l.busy_period, 0};
+    return a.turns;
+}
+
+/// The same where inputs have sent trains.
+template <class Grant> std::uint32_t fabric_engine::choose_by_turns(const link_state& l, Grant&& may_go)
+{
+    return round_robin_by_turns([&](auto&& grant) { return choose_waiter(l, grant); }, may_go,
+                                [&](std::uint32_t bit) -> std::uint32_t& { return turns_ahead(l, bit); },
+                                [&](auto&& f) {
+                                    for (std::uint32_t word = 0; word < l.waiter_words; ++word)
+                                        for (std::uint64_t left = waiters_[l.waiter_base + word]; left != 0; left &= left - 1)
+                                            f(word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(left)));
+                                });
+}
+
 /// VOQ mode: notes a head that arbitration may well choose next, without a look at ages; there is one.
 inline void fabric_engine::expect_next(link_state& l) const
 {
@@ -273,7 +293,7 @@ void fabric_engine::arbitrate(std::uint32_t link)
         wanted_at = std::min(wanted_at, at);
         return false;
     };
-    const std::uint32_t granted = choose_waiter(l, may_go);
+    const std::uint32_t granted = advances_.empty() ? choose_waiter(l, may_go) : choose_by_turns(l, may_go);
     if (granted != k_no_grant) {
         const bool entry = l.has_entries && (entries_[l.waiter_base + (granted >> 6)] >> (granted & 63) & 1) != 0;
         (entry ? l.entry_round_robin : l.round_robin) = static_cast<std::uint16_t>(granted + 1);
@@ -309,6 +329,14 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
         take_new_rate(out_id);
     const std::uint64_t serialisation = out.rate.time_ps(p.wire_bytes);
     const std::uint64_t end = now_ps_ + serialisation;
+
+    if (!advances_.empty() || p.packet_count > 1) {
+        if (advances_.empty())
+            advances_.resize(waiters_.size() * 64);
+        if (out.busy_until_ps < now_ps_)
+            ++out.busy_period;
+        turns_ahead(out, queues_[queue_of(p.link, p.vl)].waiter_bit) = p.packet_count - 1;
+    }
 
     // Leave the buffer: the read port streams until `end`, then the cells are free.
     bool more = false;

@@ -186,6 +186,7 @@ private:
         std::uint32_t to_first_port = 0; ///< of to_router, into out_ports_
         std::uint32_t waiting_bytes = 0; ///< VOQ mode: in the FIFOs of this output
         std::uint16_t to_port = 0;
+        std::uint16_t busy_period = 0; ///< counts those of its output
         bool has_entries = false; ///< some inputs of its router are entries
         bool up = true;
         std::uint8_t special = 0; ///< special_bits
@@ -251,6 +252,8 @@ private:
     void enter(std::uint32_t queue, packet& p);
     void arbitrate(std::uint32_t link);
     template <class Grant> std::uint32_t choose_waiter(const link_state& l, Grant&& may_go) const;
+    template <class Grant> std::uint32_t choose_by_turns(const link_state& l, Grant&& may_go);
+    std::uint32_t& turns_ahead(const link_state& l, std::uint32_t bit);
     void expect_next(link_state& l) const;
     void transmit(std::uint32_t queue, packet& p);
     void wake(std::uint32_t link);
@@ -304,6 +307,12 @@ private:
     std::vector<queue_state> queues_;     ///< link * vl_count + vl
     std::vector<buffer_state> buffers_;   ///< likewise; empty in VOQ mode
     std::vector<std::uint64_t> waiters_;  ///< per output: one bit per (input port, VL) of its router
+    /// Of a waiter whose last grant was a train: turns that it has had before their time, in this busy period of its output.
+    struct advance {
+        std::uint32_t period = 0;
+        std::uint32_t turns = 0;
+    };
+    std::vector<advance> advances_;       ///< per bit of waiters_; empty until there is a train
     std::vector<std::uint64_t> entries_;  ///< as waiters_: the bits of entry ports; empty when there are none
     std::vector<std::uint32_t> in_links_; ///< per router and port
     std::vector<std::uint32_t> out_links_;

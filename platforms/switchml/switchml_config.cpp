@@ -137,7 +137,8 @@ train_choice switchml_config::trains() const
     return choose_trains(run.burst,
                          {{buffer + " behind a NIC", depth, local_ps, wire_ps, pipeline_ps + wire_ps},
                           {buffer, depth, wire_ps, local_ps, 2 * s.propagation.value() + pipeline_ps + wire_ps}},
-                         worker.dma, format, "worker.dma", "");
+                         worker.dma, format, "worker.dma",
+                         memory_sets_the_pace(worker.hbm.rate, s.rate, "worker.memory.rate"));
 }
 
 lossless_star_config switchml_config::star() const

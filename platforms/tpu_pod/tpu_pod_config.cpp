@@ -143,7 +143,9 @@ train_choice tpu_pod_config::trains() const
                          {{buffer + " behind a local port", depth, local_ps, link_ps, ici.pipeline_ps() + most_ps},
                           {buffer, depth, link_ps, local_ps, ici.pipeline_ps() + 2 * wire_ps + most_ps}},
                          chip.dma, format, "chip.dma",
-                         ici.switching == switching_mode::store_and_forward ? "ici.switching is store_and_forward" : "");
+                         ici.switching == switching_mode::store_and_forward
+                             ? "ici.switching is store_and_forward"
+                             : memory_sets_the_pace(chip.hbm.rate, bandwidth(4 * ici.link_rate.value()), "chip.hbm.rate"));
 }
 
 std::vector<config_problem> tpu_pod_config::validate() const

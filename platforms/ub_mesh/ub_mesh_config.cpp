@@ -136,11 +136,13 @@ train_choice ub_mesh_config::trains() const
     hops.push_back({buffer, ub_depth_cells(ub, mesh.x_lanes, cables.x, ub_device::npu) / cells, link_ps, link_ps,
                     ub_round_trip_ps(ub, mesh.x_lanes, cables.x, ub_device::npu)});
     hops.push_back({fmt::format("ub.transmit_queue = {}", ub.transmit_queue), ub.transmit_queue, local_ps, local_ps, 0});
+    const std::uint32_t lanes = mesh.x_lanes * (mesh.npus - 1) + mesh.y_lanes * (mesh.boards - 1);
+    const bandwidth links(std::min(ub.link_rate(1).value() * lanes, 2 * ub.local_port_rate.value()));
     const bool errors = ub.bit_error_rate > 0;
     return choose_trains(run.burst, hops, npu.dma, format, "npu.dma",
                          ub.transport == ub_transport::rtp ? "ub.transport: rtp numbers and repeats single packets"
                          : errors                          ? "links with bit errors repeat single packets"
-                                                           : "");
+                                                           : memory_sets_the_pace(npu.hbm.rate, links, "npu.hbm.rate"));
 }
 
 std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const

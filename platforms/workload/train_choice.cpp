@@ -21,6 +21,14 @@ bool train_streams(const train_hop& hop, std::uint32_t packets)
     return hop.depth_packets / packets * packets * hop.filled_ps >= hop.round_trip_ps + packets * difference_ps;
 }
 
+std::string memory_sets_the_pace(bandwidth memory, bandwidth links, const std::string& key)
+{
+    constexpr std::uint64_t k_accesses = 3; // one read out, read and write of what is added to
+    if (memory.value() / 3 * 4 >= k_accesses * links.value())
+        return "";
+    return fmt::format("{} = {} can set the pace of links of {} together", key, to_string(memory), to_string(links));
+}
+
 train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hops, const dma_config& dma,
                            const packet_format& format, const std::string& dma_key, const std::string& single)
 {

@@ -32,6 +32,10 @@ struct train_choice {
 /// Whether trains of `packets` keep the wire into the buffer busy: their credits are back before it runs out of them.
 bool train_streams(const train_hop& hop, std::uint32_t packets);
 
+/// Trains are for machines whose memory does not set the pace: `memory` serves three quarters of what `links`, the sum of the links of a
+/// chip in one direction, can ask of it. They read what is sent, and read and write what is added to. Else a sentence why not.
+std::string memory_sets_the_pace(bandwidth memory, bandwidth links, const std::string& key);
+
 /// What the machine allows, for `burst` as set, where 0 is auto. `single`: why only single packets are exact here, "" if they are not
 /// alone. `message_share`: of a message that one train may be.
 train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hops, const dma_config& dma,
