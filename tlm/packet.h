@@ -80,6 +80,8 @@ public:
     packet_ptr make();
     /// A train of packets first .. first + count - 1 of train `whole`, with a copy of their bytes.
     packet_ptr part_of(const packet& whole, std::uint32_t first, std::uint32_t count);
+    /// Takes the first `count` packets off a train that is longer.
+    packet_ptr split_front(packet& train, std::uint32_t count);
     /// Give `p` room for `bytes` of payload (undefined contents).
     void add_payload(packet& p, std::uint64_t bytes) { adopt_payload(p, take_payload(bytes), bytes); }
     /// The same in two steps, for bytes that are read before there is a packet for them.

@@ -63,6 +63,24 @@ packet_ptr packet_pool::part_of(const packet& whole, std::uint32_t first, std::u
     return part;
 }
 
+packet_ptr packet_pool::split_front(packet& train, std::uint32_t count)
+{
+    packet_ptr front = part_of(train, 0, count);
+    const std::uint32_t of = train.packet_count;
+    const std::uint32_t left = of - count;
+    train.packet_count = left;
+    train.wire_bytes -= front->wire_bytes;
+    train.cells -= front->cells;
+    train.payload_bytes -= front->payload_bytes;
+    train.destination_offset += front->payload_bytes;
+    front->serialisation_ps = static_cast<std::uint32_t>(std::uint64_t{train.serialisation_ps} * count / of);
+    front->tail_ps = train.tail_ps - (train.serialisation_ps - front->serialisation_ps);
+    train.serialisation_ps -= front->serialisation_ps;
+    if (train.payload != nullptr)
+        std::memmove(train.payload, train.payload + front->payload_bytes, train.payload_bytes);
+    return front;
+}
+
 std::uint8_t* packet_pool::take_payload(std::uint64_t bytes)
 {
     const unsigned c = class_of(bytes);

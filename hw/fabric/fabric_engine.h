@@ -256,6 +256,7 @@ private:
     std::uint32_t& turns_ahead(const link_state& l, std::uint32_t bit);
     void expect_next(link_state& l) const;
     void transmit(std::uint32_t queue, packet& p);
+    packet& go_as_far_as_credits(vl_buffer& fifo, packet& p);
     void wake(std::uint32_t link);
     void ensure_wake(std::uint32_t link, std::uint64_t at_ps);
     std::uint64_t first_free_ps(const packet& p, std::uint64_t serialisation_ps) const;
