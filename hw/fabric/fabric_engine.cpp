@@ -279,11 +279,16 @@ void fabric_engine::arbitrate(std::uint32_t link)
         return;
     std::uint64_t wanted_at = k_never_ps;
     link_layer* const retry = (l.special & k_retry_buffer) != 0 ? &layers_[cold_[link].layer] : nullptr;
+    std::uint64_t saved_vls = 0; // a train before in the round waits for more credits of these; who needs fewer must not take them
     const auto may_go = [&](std::uint32_t bit) {
         const packet& p = pool_.at(head_at(l, bit));
         queue_state& slot = queues_[queue_of(link, p.out_vl)];
-        const std::uint32_t cells = p.cells / p.packet_count; // of a train the packets go that can
+        if ((saved_vls >> p.out_vl & 1) != 0)
+            return false;
+        const std::uint32_t cells = p.cells;
         const bool has_credit = slot.credits.has(credits_under_way_, now_ps_, cells);
+        if (!has_credit && slot.credits.has(credits_under_way_, now_ps_, p.cells / p.packet_count))
+            saved_vls |= std::uint64_t{1} << p.out_vl;
         const bool has_room = retry == nullptr || retry->has_room(now_ps_, p.cells);
         if (has_credit && has_room)
             return true;
