@@ -37,7 +37,7 @@ void add_check(CLI::App& app, int& exit_code)
         const std::uint64_t host = host_data_bytes_for(run, loaded.platform->ranks());
         fmt::print("Run       data: {}{}; transport by {}; seed {}\n\n", name_of(run.data),
                    host == 0 ? "" : fmt::format(" (up to {} of host memory)", rounded_text(data_size(host))),
-                   run.burst.value() == 1 ? "single packets" : "trains of " + to_string(run.burst), run.seed);
+                   text_of(loaded.platform->trains()), run.seed);
         std::size_t cases = 0;
         for (const collective_spec& spec : run.workload) {
             const std::vector<std::uint64_t> sizes = spec.all_sizes();

@@ -708,6 +708,7 @@ public:
                 duration(c.tofino.chip.first_pass_latency.value() + further * c.tofino.chip.pass_latency.value())));
         return text;
     }
+    train_choice trains() const override { return config_.trains(); }
     std::string routing_report() const override
     {
         return fmt::format(

@@ -416,6 +416,7 @@ public:
         return text + describe_faults(config_);
     }
 
+    train_choice trains() const override { return config_.trains(); }
     std::string routing_report() const override
     {
         const bool wraps = config_.mesh.wrap != mesh_wrap::none;

@@ -106,6 +106,7 @@ public:
         return text + describe_faults(config_) + notices_text();
     }
 
+    train_choice trains() const override { return config_.trains(); }
     std::string routing_report() const override
     {
         if (!prices_)

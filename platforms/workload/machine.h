@@ -12,6 +12,7 @@
 #include "platforms/config/config_dump.h"
 #include "platforms/workload/rank_groups.h"
 #include "platforms/workload/run_config.h"
+#include "platforms/workload/train_choice.h"
 #include "tlm/check.h"
 
 #include <functional>
@@ -133,6 +134,8 @@ public:
     /// How packets are routed, and the proof that no route can deadlock; `weft check` prints it below the description. Seconds
     /// for ten thousand chips.
     virtual std::string routing_report() const = 0;
+    /// How many packets are simulated as one transaction, and why (train_choice.h).
+    virtual train_choice trains() const = 0;
     /// Elaborates. Call once, before the simulation starts.
     virtual std::unique_ptr<machine> build() const = 0;
 };

@@ -25,9 +25,12 @@ struct train_hop {
 struct train_choice {
     train_limits limits;
     std::string reason;      ///< why it is no more: "ici.buffer_per_vl = 16 KiB"
-    double error = 0;        ///< the derived bound for what was chosen, of the time of a collective
+    bool chosen = true;      ///< by `burst: auto`; else set
     std::string told;        ///< a warning about what the user set; "" when there is none
 };
+
+/// "trains of up to 8 packets, each at most 1/256 of its message (auto: ici.buffer_per_vl = 16 KiB)".
+std::string text_of(const train_choice& choice);
 
 /// Whether trains of `packets` keep the wire into the buffer busy: their credits are back before it runs out of them.
 bool train_streams(const train_hop& hop, std::uint32_t packets);
@@ -36,8 +39,7 @@ bool train_streams(const train_hop& hop, std::uint32_t packets);
 /// chip in one direction, can ask of it. They read what is sent, and read and write what is added to. Else a sentence why not.
 std::string memory_sets_the_pace(bandwidth memory, bandwidth links, const std::string& key);
 
-/// What the machine allows, for `burst` as set, where 0 is auto. `single`: why only single packets are exact here, "" if they are not
-/// alone. `message_share`: of a message that one train may be.
+/// What the machine allows, for `burst` as set, where 0 is auto. `single`: why only single packets are exact here; "" if trains are, too.
 train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hops, const dma_config& dma,
                            const packet_format& format, const std::string& dma_key, const std::string& single);
 

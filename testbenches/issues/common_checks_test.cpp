@@ -26,6 +26,17 @@ std::string errors_of(const platform_info& info, const std::string& text)
     return all;
 }
 
+std::string warnings_of(const platform_info& info, const std::string& text)
+{
+    std::vector<problem> problems;
+    (void)info.read(yaml_document::parse(text), problems);
+    std::string all;
+    for (const problem& p : problems)
+        if (p.level == severity::warning)
+            all += p.key_path + ": " + p.message + "\n";
+    return all;
+}
+
 bool says(const std::string& all, const std::string& what) { return all.find(what) != std::string::npos; }
 
 struct platform_case {
@@ -128,14 +139,11 @@ TEST_CASE("stacks that the host cannot hold are refused on every platform that m
     }
 }
 
-TEST_CASE("bursts that no fabric can time are refused on every platform")
+TEST_CASE("a burst beyond all buffers is cut to them and told on every platform")
 {
     for (const platform_case& c : k_platforms) {
-        const std::string slow = std::string(c.chip) == "worker" ? "network: {rate: 10 Gbps}\n" : "";
-        const std::string errors =
-            errors_of(c.info, fmt::format("{}{}burst: 65536 packets\n{}{}", c.head, slow, all_reduce(c),
-                                          std::string(c.chip) == "chip" ? "ici: {max_payload: 4 KiB}\n" : ""));
-        INFO(c.info.name << ": " << errors);
-        CHECK(says(errors, "burst: is 65536 packets"));
+        const std::string told = warnings_of(c.info, fmt::format("{}burst: 65536 packets\n{}", c.head, all_reduce(c)));
+        INFO(c.info.name << ": " << told);
+        CHECK(says(told, "burst: is 65536 packets, and "));
     }
 }

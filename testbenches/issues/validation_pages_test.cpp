@@ -215,7 +215,6 @@ TEST_CASE("all files of the TPU-v3 describe one machine and no burst changes its
             read_config_or_throw<tpu_pod_config>(yaml_document::load(entry.path().string()), {"platform"});
         buffer_of[to_string(config.ici.buffer_per_vl)] = entry.path().filename();
         CHECK(config.ici.buffer_per_vl == ici_config{}.buffer_per_vl);
-        CHECK(std::uint64_t{config.burst_cells()} * config.ici.flit.value() <= config.ici.buffer_per_vl.value());
         for (const config_problem& problem : config.validate()) {
             INFO(problem.message);
             CHECK(problem.key != "burst");
