@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The packet of every fabric, and its pool. One object stands for `packet_count` packets of one message that travel
-// together (burst transport; 1 is the reference): headers, flits and credits are charged for each of them, events once.
+// together (a train, docs/adr/0003; 1 is the reference): headers, flits and credits are charged for each of them, events once.
 //
 // Packets live in their pool and are known by a 32-bit index; packet_ptr is the only owner. Payload bytes are optional: with
 // `data: off` no packet has any, and nothing else changes.
@@ -27,12 +27,12 @@ struct alignas(64) packet {
     std::uint32_t out_link = 0;    ///< where routing sends it from there
     std::uint32_t destination = 0; ///< endpoint (rank) it goes to
     std::uint32_t flow = 0;        ///< packets of one flow take the same way where tables leave a choice
-    std::uint32_t wire_bytes = 0;  ///< bytes charged on a wire, all packets of the burst
-    std::uint32_t cells = 0;       ///< credits it needs, all packets of the burst
+    std::uint32_t wire_bytes = 0;  ///< bytes charged on a wire, all packets of the train
+    std::uint32_t cells = 0;       ///< credits it needs, all packets of the train
     std::uint64_t tail_ps = 0;     ///< when its last byte is in the present buffer
     std::uint64_t route = 0;       ///< source-route header of fabrics that have one (hw/abi/ub.h); 0: none
     std::uint32_t serialisation_ps = 0; ///< time it takes on the present wire
-    std::uint32_t packet_count = 1;     ///< packets of the burst
+    std::uint32_t packet_count = 1;     ///< packets of the train, all full where there are several
     std::uint16_t hops = 0;             ///< router-to-router links crossed
     std::uint8_t vl = 0;
     std::uint8_t out_vl = 0;
@@ -43,7 +43,7 @@ struct alignas(64) packet {
     // Read by the receiver.
     std::uint64_t destination_offset = 0; ///< byte offset in the destination's memory
     std::uint8_t* payload = nullptr;      ///< payload_bytes bytes, or nullptr with data off
-    std::uint32_t payload_bytes = 0;      ///< all packets of the burst
+    std::uint32_t payload_bytes = 0;      ///< all packets of the train
     std::uint32_t source = 0;             ///< endpoint (rank) it comes from
     std::uint32_t semaphore = 0;          ///< counts up at the destination after the last packet of the message
     std::uint32_t message = 0;            ///< message number of the source, for traces and checks
@@ -80,8 +80,8 @@ public:
     packet_ptr make();
     /// A train of packets first .. first + count - 1 of train `whole`, with a copy of their bytes.
     packet_ptr part_of(const packet& whole, std::uint32_t first, std::uint32_t count);
-    /// Takes the first `count` packets off a train that is longer.
-    packet_ptr split_front(packet& train, std::uint32_t count);
+    /// Cuts a train behind its first `count` packets; what comes back is the rest.
+    packet_ptr cut_behind(packet& train, std::uint32_t count);
     /// Give `p` room for `bytes` of payload (undefined contents).
     void add_payload(packet& p, std::uint64_t bytes) { adopt_payload(p, take_payload(bytes), bytes); }
     /// The same in two steps, for bytes that are read before there is a packet for them.

@@ -63,22 +63,19 @@ packet_ptr packet_pool::part_of(const packet& whole, std::uint32_t first, std::u
     return part;
 }
 
-packet_ptr packet_pool::split_front(packet& train, std::uint32_t count)
+packet_ptr packet_pool::cut_behind(packet& train, std::uint32_t count)
 {
-    packet_ptr front = part_of(train, 0, count);
     const std::uint32_t of = train.packet_count;
-    const std::uint32_t left = of - count;
-    train.packet_count = left;
-    train.wire_bytes -= front->wire_bytes;
-    train.cells -= front->cells;
-    train.payload_bytes -= front->payload_bytes;
-    train.destination_offset += front->payload_bytes;
-    front->serialisation_ps = static_cast<std::uint32_t>(std::uint64_t{train.serialisation_ps} * count / of);
-    front->tail_ps = train.tail_ps - (train.serialisation_ps - front->serialisation_ps);
-    train.serialisation_ps -= front->serialisation_ps;
-    if (train.payload != nullptr)
-        std::memmove(train.payload, train.payload + front->payload_bytes, train.payload_bytes);
-    return front;
+    packet_ptr rest = part_of(train, count, of - count);
+    rest->serialisation_ps = static_cast<std::uint32_t>(std::uint64_t{train.serialisation_ps} * (of - count) / of);
+    train.serialisation_ps -= rest->serialisation_ps;
+    train.tail_ps -= rest->serialisation_ps;
+    train.packet_count = count;
+    train.wire_bytes -= rest->wire_bytes;
+    train.cells -= rest->cells;
+    train.payload_bytes -= rest->payload_bytes;
+    train.flags &= static_cast<std::uint8_t>(~k_last_of_message);
+    return rest;
 }
 
 std::uint8_t* packet_pool::take_payload(std::uint64_t bytes)

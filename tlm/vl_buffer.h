@@ -24,13 +24,6 @@ public:
             pool.next(tail_) = p.index;
         tail_ = p.index;
     }
-    void push_front(packet_pool& pool, const packet& p)
-    {
-        pool.next(p.index) = head_;
-        if (head_ == k_none)
-            tail_ = p.index;
-        head_ = p.index;
-    }
     /// Takes out the head, which must be `p`.
     void pop(packet_pool& pool, const packet& p) { head_ = pool.next(p.index); }
 

@@ -285,14 +285,13 @@ void fabric_engine::arbitrate(std::uint32_t link)
         queue_state& slot = queues_[queue_of(link, p.out_vl)];
         if ((saved_vls >> p.out_vl & 1) != 0)
             return false;
-        const std::uint32_t cells = p.cells;
-        const bool has_credit = slot.credits.has(credits_under_way_, now_ps_, cells);
+        const bool has_credit = slot.credits.has(credits_under_way_, now_ps_, p.cells);
         if (!has_credit && slot.credits.has(credits_under_way_, now_ps_, p.cells / p.packet_count))
             saved_vls |= std::uint64_t{1} << p.out_vl;
         const bool has_room = retry == nullptr || retry->has_room(now_ps_, p.cells);
         if (has_credit && has_room)
             return true;
-        std::uint64_t at = has_credit ? now_ps_ : slot.credits.when(credits_under_way_, cells);
+        std::uint64_t at = has_credit ? now_ps_ : slot.credits.when(credits_under_way_, p.cells);
         slot.awaited = slot.awaited || at == k_never_ps;
         if (!has_room)
             at = std::max(at, retry->room_at_ps(p.cells));
@@ -304,8 +303,7 @@ void fabric_engine::arbitrate(std::uint32_t link)
         const bool entry = l.has_entries && (entries_[l.waiter_base + (granted >> 6)] >> (granted & 63) & 1) != 0;
         (entry ? l.entry_round_robin : l.round_robin) = static_cast<std::uint16_t>(granted + 1);
         std::uint64_t* const mask = &waiters_[l.waiter_base];
-        packet& p = go_as_far_as_credits(voq_ ? voqs_[voq_of(l, granted)] : buffers_[queue_of_bit(l.router, granted)].fifo,
-                                         pool_.at(head_at(l, granted)));
+        packet& p = pool_.at(head_at(l, granted));
         std::uint32_t qi = k_none;
         bool more = false; // another head of this input for this output
         if (voq_) {
@@ -326,20 +324,6 @@ void fabric_engine::arbitrate(std::uint32_t link)
     } else if (wanted_at != k_never_ps) {
         ensure_wake(link, wanted_at);
     }
-}
-
-/// The head of `fifo`: train `p`, or, where its credits do not suffice, a part of it that has become the head before the rest.
-packet& fabric_engine::go_as_far_as_credits(vl_buffer& fifo, packet& p)
-{
-    if (p.packet_count == 1)
-        return p;
-    credit_counter& credits = queues_[queue_of(p.out_link, p.out_vl)].credits;
-    if (credits.has(credits_under_way_, now_ps_, p.cells))
-        return p;
-    packet& front = *pool_.split_front(p, credits.available() / (p.cells / p.packet_count)).release();
-    fifo.push_front(pool_, front);
-    ++inside_;
-    return front;
 }
 
 void fabric_engine::transmit(std::uint32_t qi, packet& p)

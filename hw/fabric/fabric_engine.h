@@ -6,7 +6,7 @@
 //
 // Models: input buffers per link and VL; routing policy (plain C++); virtual cut-through or store-and-forward; one read port per
 // VL buffer, one transmission at a time per output; round-robin arbitration over (input, VL); credits in cells per VL, exact in
-// time; bursts; a pipeline per router; routers on two dies; link-layer retry (link_layer.h); links that lose lanes, are down, go down
+// time; trains of packets (docs/adr/0003); a pipeline per router; routers on two dies; link-layer retry (link_layer.h); links that lose lanes, are down, go down
 // at a given time, are declared dead, work again; fault hooks. Does not model: flit interleaving of packets on one wire, allocator
 // pipelines (their delay is part of `pipeline`), adaptive routing.
 //
@@ -25,7 +25,7 @@
 // does not overtake it.
 // Equal times: arrivals before arbitration, then by link number.
 // A link that goes down at T starts nothing at or after T. What has left the sender whole by T arrives; what is being
-// transmitted at T is cut and lost, a burst as a whole. With dead_link_detection it is declared down at T + detection, and at once when
+// transmitted at T is cut and lost; of a train, the packets that have not left. With dead_link_detection it is declared down at T + detection, and at once when
 // its retries are exhausted: from then on every head that waits for it, or comes to, is dropped, and its cells go back as soon as its
 // tail is in the buffer. Without, heads wait until it is restored, or for ever.
 #pragma once
@@ -135,7 +135,7 @@ public:
     std::string port_name(std::uint32_t router, std::uint32_t port) const;
 
     std::uint64_t packet_hops() const { return packet_hops_; }       ///< packets over router-to-router links
-    std::uint64_t transport_hops() const { return transport_hops_; } ///< the same, a burst counting once
+    std::uint64_t transport_hops() const { return transport_hops_; } ///< the same, a train counting once
     std::uint64_t packets_inside() const { return inside_; }         ///< transactions injected and not yet delivered
     std::uint64_t dropped() const { return dropped_; }
     std::uint64_t state_bytes() const; ///< host memory of links, queues and routers
@@ -256,7 +256,6 @@ private:
     std::uint32_t& turns_ahead(const link_state& l, std::uint32_t bit);
     void expect_next(link_state& l) const;
     void transmit(std::uint32_t queue, packet& p);
-    packet& go_as_far_as_credits(vl_buffer& fifo, packet& p);
     void wake(std::uint32_t link);
     void ensure_wake(std::uint32_t link, std::uint64_t at_ps);
     std::uint64_t first_free_ps(const packet& p, std::uint64_t serialisation_ps) const;
@@ -269,7 +268,7 @@ private:
     bool may_be_down(std::uint32_t link);
     std::uint64_t down_at_ps(std::uint32_t link) const;
     bool cross_special(std::uint32_t link, packet& p, std::uint64_t& head_ps);
-    bool cut_short(std::uint32_t link, const packet& p, std::uint64_t start_ps);
+    bool cut_short(std::uint32_t link, packet& p, std::uint64_t start_ps);
     void lose(std::uint32_t link, packet& p, std::uint64_t end_ps);
     void give_up(std::uint32_t link, packet& p, std::uint64_t at_ps);
     std::uint32_t plan_failure(std::uint32_t link, std::uint64_t at_ps);

@@ -84,17 +84,24 @@ void fabric_engine::lose(std::uint32_t link, packet& p, std::uint64_t end_ps)
     packet_ptr(&p).reset();
 }
 
-/// Whether the transmission of `p` that starts at `start_ps` is under way when the link goes down.
-bool fabric_engine::cut_short(std::uint32_t link, const packet& p, std::uint64_t start_ps)
+/// Whether the transmission of `p` that starts at `start_ps` is under way when the link goes down. Of a train the packets that have
+/// left go on, without the rest.
+bool fabric_engine::cut_short(std::uint32_t link, packet& p, std::uint64_t start_ps)
 {
     link_failure& f = failures_[cold_[link].failure];
     const std::uint64_t end_ps = start_ps + p.serialisation_ps;
     if (end_ps <= f.at_ps)
         return false;
     links_[link].busy_sum_ps -= std::min<std::uint64_t>(end_ps - f.at_ps, p.serialisation_ps);
-    f.lost_packets += p.packet_count;
     f.hindered = true;
-    return true;
+    const auto through = static_cast<std::uint32_t>(
+        f.at_ps > start_ps ? (f.at_ps - start_ps) * p.packet_count / p.serialisation_ps : 0);
+    f.lost_packets += p.packet_count - through;
+    if (through == 0)
+        return true;
+    ++inside_;
+    lose(link, *pool_.cut_behind(p, through).release(), end_ps);
+    return false;
 }
 
 /// The last retry of `p` has failed: the link ends at `at_ps`, and the packet with it.

@@ -15,7 +15,7 @@
 //
 //     t' = t + S(e) + 2 D + request + turnaround                        (+ reinit, when `retries` have been used up)
 //
-// with the packet that the block belongs to: a burst goes back to one of its packets, those before it are through. Nothing of a
+// with the packet that the block belongs to: a train goes back to one of its packets, those before it are through. Nothing of a
 // damaged packet is forwarded. What the sender puts on the wire between S(e) and t' is thrown away by the receiver and sent again, in the
 // same order; the model keeps the link busy instead and sends it once, from t' + S on. Arrivals are the same. Two things differ: what follows
 // stays in the buffer of the router meanwhile and not in the retry buffer, and is arbitrated when it is sent for good.
@@ -70,7 +70,7 @@ public:
 
     void set_script(link_error_script* script) { script_ = script; }
 
-    /// Transmissions of a packet (burst of `packets`) from `start_ps` on; `rate_at(ps)` is the rate of the link at a time. Nothing
+    /// Transmissions of a packet (train of `packets`) from `start_ps` on; `rate_at(ps)` is the rate of the link at a time. Nothing
     /// is begun at or after `down_at_ps`.
     template <class Rate>
     link_passage pass(std::uint64_t start_ps, std::uint32_t wire_bytes, std::uint32_t packets, std::uint64_t down_at_ps,

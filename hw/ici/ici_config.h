@@ -93,9 +93,9 @@ struct ici_config {
     std::uint64_t pipeline_ps() const { return cycles_to_ps(router_latency.value(), clock); }
 
     /// Round trip of a credit on a link with `propagation`: packet out, and its credit back (docs/03_timing_model.md).
-    std::uint64_t round_trip_ps(std::uint64_t propagation_ps, std::uint64_t burst_payload) const
+    std::uint64_t round_trip_ps(std::uint64_t propagation_ps, std::uint64_t payload) const
     {
-        const std::uint64_t serialisation = wire_rate(link_rate).time_ps(format().wire_bytes(burst_payload));
+        const std::uint64_t serialisation = wire_rate(link_rate).time_ps(format().wire_bytes(payload));
         return 2 * propagation_ps + pipeline_ps() + serialisation;
     }
 

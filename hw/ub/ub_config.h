@@ -125,7 +125,7 @@ struct ub_config {
                   .multiple_of(4)
                   .because(", so that no element is split between packets"));
         visit("buffer_per_vl", self.buffer_per_vl,
-              "Input buffer per link and VL, at least; with bursts at least eight of them", "64 KiB (A); not published",
+              "Input buffer per link and VL, at least", "64 KiB (A); not published",
               at_most(data_size(1 << 30)));
         visit("buffers_cover_round_trip", self.buffers_cover_round_trip,
               "Raise the buffers of each link to its rate x round trip, so that one VL can fill the link",
@@ -179,7 +179,7 @@ struct ub_config {
               "A; both foreseen by UB (Q)");
         visit("transport", self.transport, "ctp: links alone retry; rtp: end-to-end numbers, acknowledgements, resends",
               "ctp is what collective engines use inside a pod (Q)");
-        visit("rtp_window", self.rtp_window, "Packets (bursts) of one source under way to one destination", "A",
+        visit("rtp_window", self.rtp_window, "Packets of one source under way to one destination", "A",
               between(2, 65'536).powers_of_two());
         visit("rtp_send_buffer", self.rtp_send_buffer,
               "Packets that one controller keeps until acknowledged, those that wait for its ports included", "A",
