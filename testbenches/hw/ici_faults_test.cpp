@@ -29,7 +29,7 @@ struct loaded_mesh {
         mesh_shape shape{d.rows, d.cols, false, false};
         for (std::uint32_t at = 0; at < d.rows * d.cols; ++at)
             shape.failed.push_back(topology.rank_at(at / d.cols, at % d.cols) == mesh::k_none);
-        fabric = std::make_unique<ici_fabric>(sc_core::sc_gen_unique_name("ici"), time, pool, shape, c, 0, &plan.table);
+        fabric = std::make_unique<ici_fabric>(sc_core::sc_gen_unique_name("ici"), time, pool, shape, c, &plan.table);
         traffic_config t;
         t.endpoints = topology.ranks();
         t.vl_count = d.vls;
