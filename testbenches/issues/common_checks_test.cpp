@@ -29,7 +29,7 @@ std::string errors_of(const platform_info& info, const std::string& text)
 std::string warnings_of(const platform_info& info, const std::string& text)
 {
     std::vector<problem> problems;
-    (void)info.read(yaml_document::parse(text), problems);
+    (void)info.read(yaml_document::parse(text, "file.yaml"), problems);
     std::string all;
     for (const problem& p : problems)
         if (p.level == severity::warning)
