@@ -110,7 +110,7 @@ struct ub_mesh_config {
     /// Cells that a VL buffer must hold so that bursts can stream: two of them. 0 for single packets.
     std::uint32_t burst_cells() const;
     /// Of the last of all packets that an NPU's controllers keep, without anybody else's traffic.
-    std::uint64_t loaded_round_trip_ps() const;
+    std::uint64_t loaded_round_trip_ps(const ub_topology& topology) const;
 
 private:
     std::vector<config_problem> shape_problems() const;
@@ -119,7 +119,7 @@ private:
     void check_transport(std::vector<config_problem>& problems) const;
     void check_link_buffers(std::vector<config_problem>& problems) const;
     /// At zero load, of the nearest NPU; 0 without one.
-    std::uint64_t neighbour_round_trip_ps() const;
+    std::uint64_t neighbour_round_trip_ps(const ub_topology& topology) const;
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
 };
 
