@@ -96,7 +96,6 @@ public:
     {
     }
 
-
     /// A worker: from the tensor to frames. float32 is read once more, for its exponent.
     void send(abi::element_range piece)
     {

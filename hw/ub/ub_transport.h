@@ -103,7 +103,7 @@ public:
             s.waiting = false;
             progress_ps_ = now_ps;
             // Else nobody knows which copy was acknowledged (Karn), or the acknowledgement was lost and that of a copy tells now.
-            if (!s.again && (!expired_ || s.sent_ps >= expired_ps_)) {
+            if (!s.again && s.sent_ps >= expired_ps_) {
                 here_.sample(now_ps - s.sent_ps, next_ - base_);
                 all_->sample(now_ps - s.sent_ps, under_way);
                 measured = true;
@@ -155,7 +155,6 @@ public:
             } else if (progress_ps_ <= s.sent_ps && (s.everywhere || tries_ == 1) &&
                        s.sent_ps >= s.first_ps + patience_ps)
                 return false;
-            expired_ = true;
             expired_ps_ = now_ps;
             s.back_off = static_cast<std::uint8_t>(back_off_);
             s.again = true;
@@ -192,13 +191,13 @@ private:
     std::uint32_t base_ = 0, next_ = 0;
     std::uint64_t least_wait_ps_;
     std::uint32_t tries_;
-    /// Doublings that all packets sent from now on wait for (those under way were lost with the first one, if it was) until a round trip is measured again, or a wait that is too short would never be
-    /// corrected: no packet that is sent twice gives a sample (Karn and Partridge, SIGCOMM 1987).
+    /// Doublings that packets sent from now on wait for until a round trip is measured again; those under way were lost with the first one,
+    /// if it was. Without, a wait that is too short would stay: no packet that is sent twice gives a sample (Karn and Partridge,
+    /// SIGCOMM 1987).
     std::uint32_t back_off_ = 0;
     rtp_round_trip here_; ///< to this destination
     rtp_round_trip* all_;
-    bool expired_ = false;
-    std::uint64_t expired_ps_ = 0;  ///< when a wait last ended in vain
+    std::uint64_t expired_ps_ = 0;  ///< when a wait last ended in vain; 0: never
     std::uint64_t progress_ps_ = 0; ///< when an acknowledgement last brought something new
 };
 

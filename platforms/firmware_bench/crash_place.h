@@ -7,7 +7,6 @@
 #include "platforms/firmware_bench/call_site.h"
 
 #include <cstdint>
-#include <cstdint>
 #include <string>
 
 namespace weft {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace weft {
 
@@ -234,10 +235,19 @@ std::string judge_bystander(const rank_answer& a)
     return expect_timeout(a);
 }
 
+/// All ranks, those whose core has stopped first: others may only wait for them.
+std::vector<std::uint32_t> stopped_first(const run_facts& f)
+{
+    std::vector<std::uint32_t> ranks(f.ranks.size());
+    std::iota(ranks.begin(), ranks.end(), 0u);
+    std::stable_partition(ranks.begin(), ranks.end(), [&](std::uint32_t rank) { return f.ranks[rank].stopped; });
+    return ranks;
+}
+
 judgement judge_unfinished(const hostile_device* device, const strike& s, const run_facts& f)
 {
     bool somebody_reports = false;
-    for (std::uint32_t rank = 0; rank < f.ranks.size(); ++rank) {
+    for (const std::uint32_t rank : stopped_first(f)) {
         const rank_answer& a = f.ranks[rank];
         const bool struck = device != nullptr && rank == s.rank;
         const bool silent_is_right = struck && (device->cannot_announce(s, f) || device->cannot_answer(s, f));
@@ -269,10 +279,10 @@ judgement judge_unfinished(const hostile_device* device, const strike& s, const 
     return {judgement::kind::right_error, "", strike::k_nobody, false};
 }
 
-/// Who of those that report an error came first in the order of ranks, and what he says.
+/// Whose core has stopped, else who of those that report an error came first in the order of ranks, and what he says.
 judgement not_finished(const std::string& should, const run_facts& f)
 {
-    for (std::uint32_t rank = 0; rank < f.ranks.size(); ++rank) {
+    for (const std::uint32_t rank : stopped_first(f)) {
         const rank_answer& a = f.ranks[rank];
         if (a.in_memory && a.code != 0)
             return failed(fmt::format("{}reports {}", should, error_text(a.code, a.where, a.detail)), rank, true);

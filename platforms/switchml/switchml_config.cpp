@@ -475,7 +475,7 @@ void switchml_config::check_job(std::vector<config_problem>& p) const
                      fmt::format("is {}, but the rings and buffers of the NIC need {}.", to_string(worker.hbm.capacity),
                                  rounded_text(data_size(firmware::nic_area_bytes(t))))});
     // Appendix C: in flight from one worker must cover rate x delay.
-    const std::uint32_t used = std::min(window, firmware::k_max_window) / unit * unit * worker.cores;
+    const std::uint32_t used = (rdma ? firmware::window_messages(t) * unit : firmware::window_slots(t)) * worker.cores;
     const double bdp = static_cast<double>(packet_wire_bytes(job)) * used;
     const double delay_ps =
         4.0 * static_cast<double>(network.cable.propagation.value()) +
@@ -487,7 +487,8 @@ void switchml_config::check_job(std::vector<config_problem>& p) const
             {severity::warning, "job.slots",
              fmt::format("is {}: {}{} in flight, below rate x delay = {} of the network alone ({}), so workers "
                          "reach at most {:.3g} % of the line rate.",
-                         job.slots, used == job.slots ? "" : fmt::format("{} of them are used, ", used), rounded_text(data_size(static_cast<std::uint64_t>(bdp))),
+                         job.slots, used == job.slots ? "" : fmt::format("{} of them are used, ", used),
+                         rounded_text(data_size(static_cast<std::uint64_t>(bdp))),
                          rounded_text(data_size(static_cast<std::uint64_t>(needed_bytes))),
                          rounded_text(duration(static_cast<std::uint64_t>(delay_ps))), 100 * bdp / needed_bytes)});
 }

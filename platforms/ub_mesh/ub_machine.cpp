@@ -139,7 +139,7 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
     i.fall_backs = std::make_unique<ub_fall_backs>(*i.fabric, i.time, topology, notices_, config_.faults, bit_errors);
     i.fabric->set_fall_back_listener(i.fall_backs.get());
     if (config_.ub.transport == ub_transport::rtp) // nobody is unreachable whose first answer is still on its way
-        i.fabric->set_patience(config_.loaded_round_trip_ps());
+        i.fabric->set_patience(config_.loaded_round_trip_ps(topology));
     for (const ub_faulty_link& f : faulty) {
         const std::uint64_t at_ps = f.fault->at.value();
         if (f.fault->bit_error_rate)

@@ -109,7 +109,7 @@ struct ub_mesh_config {
     group_of(std::uint32_t rank) const; ///< with groups; throws bug for a rank in none
     train_choice trains() const;
     /// Of the last of all packets that an NPU's controllers keep, without anybody else's traffic.
-    std::uint64_t loaded_round_trip_ps() const;
+    std::uint64_t loaded_round_trip_ps(const ub_topology& topology) const;
 
 private:
     std::vector<config_problem> shape_problems() const;
@@ -118,7 +118,7 @@ private:
     void check_transport(std::vector<config_problem>& problems) const;
     void check_link_buffers(std::vector<config_problem>& problems) const;
     /// At zero load, of the nearest NPU; 0 without one.
-    std::uint64_t neighbour_round_trip_ps() const;
+    std::uint64_t neighbour_round_trip_ps(const ub_topology& topology) const;
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
 };
 

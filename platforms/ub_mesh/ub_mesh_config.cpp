@@ -272,7 +272,8 @@ void ub_mesh_config::check_transport(std::vector<config_problem>& p) const
 {
     if (ub.transport != ub_transport::rtp)
         return;
-    if (const std::uint64_t least_ps = neighbour_round_trip_ps(); ub.rtp_timeout.value() < least_ps) {
+    const ub_topology topology(mesh, cables);
+    if (const std::uint64_t least_ps = neighbour_round_trip_ps(topology); ub.rtp_timeout.value() < least_ps) {
         p.push_back({severity::error, "ub.rtp_timeout",
                      fmt::format("is {}, but a packet to the nearest NPU and its acknowledgement take {} with nobody else on "
                                  "the way: no wait could end in time; write {} or more, for example 25.6 us.",
@@ -280,7 +281,7 @@ void ub_mesh_config::check_transport(std::vector<config_problem>& p) const
                                  to_string(duration(least_ps)))});
         return;
     }
-    const std::uint64_t loaded_ps = loaded_round_trip_ps();
+    const std::uint64_t loaded_ps = loaded_round_trip_ps(topology);
     if (ub.rtp_timeout.value() < loaded_ps)
         p.push_back(
             {severity::warning, "ub.rtp_timeout",
@@ -290,9 +291,8 @@ void ub_mesh_config::check_transport(std::vector<config_problem>& p) const
                  to_string(ub.rtp_timeout), ub.rtp_send_buffer, rounded_text(duration(loaded_ps)))});
 }
 
-std::uint64_t ub_mesh_config::neighbour_round_trip_ps() const
+std::uint64_t ub_mesh_config::neighbour_round_trip_ps(const ub_topology& topology) const
 {
-    const ub_topology topology(mesh, cables);
     std::uint64_t least_ps = k_never_ps;
     for (const ub_link_plan& l : topology.plan().links) {
         if (topology.plan().routers[l.from].device != ub_device::npu)
@@ -335,9 +335,8 @@ void ub_mesh_config::check_link_buffers(std::vector<config_problem>& p) const
              rounded_text(duration(back_ps)), 100 * least)});
 }
 
-std::uint64_t ub_mesh_config::loaded_round_trip_ps() const
+std::uint64_t ub_mesh_config::loaded_round_trip_ps(const ub_topology& topology) const
 {
-    const ub_topology topology(mesh, cables);
     const std::uint32_t router = topology.npu_router(0);
     std::uint32_t lanes = 0;
     for (std::uint32_t port = 0; port < topology.ports(router); ++port)

@@ -96,11 +96,17 @@ public:
         fields >> user;
         return user / static_cast<double>(::sysconf(_SC_CLK_TCK));
     }
-    /// Waits until it has worked for so long from now on, however busy the host is.
+    /// It has ended, and finish() will not wait.
+    bool ended() const
+    {
+        const std::string stat = text_of("/proc/" + std::to_string(child_) + "/stat");
+        return stat.rfind(") Z") != std::string::npos;
+    }
+    /// Waits until it has worked for so long from now on, however busy the host is, or has ended.
     void let_work(double seconds) const
     {
         const double end = cpu_seconds() + seconds;
-        until([&] { return cpu_seconds() >= end; });
+        until([&] { return cpu_seconds() >= end || ended(); });
     }
     /// Exit code, 1000 + signal when one has ended it.
     int finish()
