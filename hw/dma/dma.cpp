@@ -70,7 +70,7 @@ dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
       packet_wire_bytes_(static_cast<std::uint32_t>(view.format.wire_bytes(packet_payload_))),
       packet_cells_(static_cast<std::uint32_t>(view.format.cells(packet_payload_))), rank_(rank),
       // Actors: one per port for arrivals and issues, one per queue for doorbells and fetches, one for semaphores.
-      actor_base_(time.register_actors(view.ports + config.queues + 1)), view_(view), core_(core), ranks_(ranks),
+      actor_base_(time.register_actors(view.ports + config.queues + 1)), view_(view), train_(view.train), core_(core), ranks_(ranks),
       config_(config), regs_("DMA", abi::k_dma_rows)
 {
     for (std::uint32_t p = 0; p < view.ports; ++p) {
@@ -264,7 +264,7 @@ void dma::fetched(std::uint32_t index)
     if (!view_.in_order)
         next.semaphore_message = numbers_.next(d.destination_rank, d.remote_semaphore);
     next.packets = view_.format.packets_for(d.bytes);
-    next.train = static_cast<std::uint16_t>(view_.trains.of_message(next.packets));
+    next.train = static_cast<std::uint16_t>(train_);
     next.queue = static_cast<std::uint16_t>(index);
     next.destination_port = d.destination_port;
     next.redop = static_cast<std::uint8_t>(d.redop);
@@ -310,7 +310,7 @@ void dma::read_ahead(std::uint32_t port)
 std::uint32_t dma::choose_queue(const port_state& side)
 {
     const std::uint64_t requests = side.ready_queues;
-    if (view_.trains.packets == 1)
+    if (train_ == 1)
         return first_request(&requests, 1, side.round_robin);
     return round_robin_by_turns([&](auto&& grant) { return round_robin(&requests, 1, side.round_robin, grant); },
                                 [](std::uint32_t) { return true; },

@@ -22,7 +22,6 @@
 #include "hw/abi/descriptor.h"
 #include "hw/abi/registers.h"
 #include "hw/dma/message_order.h"
-#include "hw/dma/train_limits.h"
 #include "tlm/arbiter.h"
 #include "tlm/config_fields.h"
 #include "tlm/credit.h"
@@ -75,7 +74,7 @@ struct dma_fabric_view {
     std::uint32_t vl_count = 1;
     bandwidth port_rate;
     packet_format format;
-    train_limits trains;
+    std::uint32_t train = 1; ///< packets of a message that go as one transaction
     bool carry_data = true; ///< false: no payload bytes, same times
     bool in_order = true;                ///< false: packets may overtake each other
     bool returns_to_sender = false;      ///< a packet to the own rank comes back
@@ -95,6 +94,8 @@ public:
 
     bool idle() const;                                      ///< no descriptor loaded or waiting, nothing being received
     void set_event_sink(event_sink* sink) { sink_ = sink; } ///< nullptr: no records
+    /// Packets of a train, of messages that are loaded from now on; at most those that the buffers were checked for.
+    void set_train(std::uint32_t packets) { train_ = packets; }
     bool settled(std::uint64_t now_ps) override;
     /// Registers, rings, semaphores and turns; credits and numbers of messages, which only a trace sees, stay.
     void reset(std::uint32_t draw) override;
@@ -225,6 +226,7 @@ private:
     std::uint32_t receiving_ = 0;
     event_sink* sink_ = nullptr;
     dma_fabric_view view_;
+    std::uint32_t train_;
     message_order order_; ///< these two only where packets overtake each other
     message_numbers numbers_;
 

@@ -157,12 +157,16 @@ figures bench_uniform(unsigned side, bool carry_data, double load, unsigned pack
 }
 
 figures bench_all_reduce(const std::string& algorithm, unsigned side, bool checked, const std::string& size,
-                         unsigned packet_bytes, unsigned burst, bool rv64)
+                         unsigned packet_bytes, unsigned burst, bool rv64, bool deep)
 {
     tpu_pod_config config = pod_config(side);
     config.chip.core.model = rv64 ? core_model::rv64 : core_model::native;
     config.ici.max_payload = data_size(packet_bytes);
-    config.ici.buffer_per_vl = data_size(40 << 10);
+    config.ici.buffer_per_vl = data_size((deep ? 512 : 40) << 10);
+    if (deep) {
+        config.chip.dma.receive_buffer = data_size(512 << 10);
+        config.chip.dma.read_ahead = 1024;
+    }
     config.run.burst = packet_count(burst);
     config.run.data = checked ? data_mode::checked : data_mode::off;
     collective_spec spec;

@@ -26,10 +26,10 @@ figures bench_kernel_events(unsigned pending);
 figures bench_calendar_queue(unsigned pending);
 /// Uniform random traffic of 256 B packets on an n x n mesh: "hops_per_s", "events_per_hop", "activations_per_hop", "hops".
 figures bench_uniform(unsigned side, bool carry_data, double load, unsigned packets_each);
-/// All-reduce on an 8x8 mesh, one packet per transaction: as bench_uniform, and "time_us", "cpu_s", "resident_MiB",
+/// All-reduce on a mesh, with `burst` packets per transaction, 0 being auto; `deep`: buffers of 512 KiB for long trains. As bench_uniform, and "time_us", "cpu_s", "resident_MiB",
 /// "instructions" (of rv64 cores).
 figures bench_all_reduce(const std::string& algorithm, unsigned side, bool checked, const std::string& size,
-                         unsigned packet_bytes, unsigned burst, bool rv64 = false);
+                         unsigned packet_bytes, unsigned burst, bool rv64 = false, bool deep = false);
 /// The RV64 engine alone on a loop of loads and arithmetic, in quanta of 940 instructions: "instructions_per_s".
 figures bench_rv64_engine();
 /// Elaboration of n x n chips: "s_per_1000_chips", "bytes_per_chip", "bytes_per_link".
@@ -56,7 +56,8 @@ struct ub_case {
     bool all_to_all = false;
     const char* algorithm = "hierarchical";
     const char* size = "1 MiB";
-    std::uint32_t burst = 1;
+    std::uint32_t burst = 1; ///< 0: auto
+    bool deep = false;       ///< the buffers of configs/ub_mesh/superpod.yaml
     std::uint32_t payload_bytes = 1024;
     std::uint64_t chunk_bytes = 128 << 10;
     bool shortest = false; ///< paths; else all

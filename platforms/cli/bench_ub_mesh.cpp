@@ -19,6 +19,12 @@ ub_mesh_config config_of(const ub_case& what)
     config.run.data = data_mode::off;
     config.run.burst = packet_count(what.burst);
     config.ub.max_payload = data_size(what.payload_bytes);
+    if (what.deep) {
+        config.ub.buffer_per_vl = data_size(2240 << 10);
+        config.ub.transmit_queue = 4096;
+        config.npu.dma.receive_buffer = data_size(2 << 20);
+        config.npu.dma.read_ahead = 1024;
+    }
     if (what.shortest)
         config.ub.paths = ub_path_use::shortest;
     if (what.rtp)

@@ -61,7 +61,7 @@ private:
     void on_frame(std::uint32_t, packet_ptr, std::uint64_t) override {}
 };
 
-switchml_machine::switchml_machine(const switchml_config& config) : config_(config), time_("timeline")
+switchml_machine::switchml_machine(const switchml_config& config) : config_(config), trains_(config.trains()), time_("timeline")
 {
     config_.tofino = config_.switch_in_use();
     time_.set_run_ahead(true); // no foreign SystemC component is part of this platform
@@ -100,7 +100,7 @@ void switchml_machine::add_workers()
     dma_fabric_view view;
     view.port_rate = bandwidth(2 * config_.network.rate.value());
     view.format = config_.star().format();
-    view.trains = config_.trains().limits;
+    view.train = config_.trains().packets;
     view.returns_to_sender = true;
     view.carry_data = config_.run.data == data_mode::checked;
     nic_config nic = config_.worker.nic;

@@ -320,6 +320,7 @@ public:
     std::string chip_name(std::uint32_t rank) const override;
     std::uint32_t data_ranks() const override { return config_.workers; }
     void complete(abi::command& command) const override;
+    std::uint32_t train_of(const collective_case& c) const override { return weft::train_of(trains_, c); }
     collective_case as_run(const collective_case& c) const override;
     bool recovers(const collective_case& c) const override { return c.algo == abi::algorithm::switchml; }
     group_layout groups_of(std::uint32_t ranks_per_group) const override;
@@ -356,6 +357,7 @@ private:
     std::string silent_worker(const awaited_sender& sender) const;
 
     switchml_config config_;
+    train_choice trains_;
     timeline time_;
     packet_pool pool_;
     std::unique_ptr<lossless_star> star_;

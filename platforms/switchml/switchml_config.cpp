@@ -134,11 +134,13 @@ train_choice switchml_config::trains() const
     const std::uint64_t depth = s.buffer.value() / format.cells_of_one(format.max_payload_bytes);
     const std::uint64_t pipeline_ps = (2 * s.nic_latency.value() + s.switch_latency.value()) / 3;
     const std::string buffer = fmt::format("network.lossless_buffer = {}", to_string(network.lossless_buffer));
-    return choose_trains(run.burst,
-                         {{buffer + " behind a NIC", depth, local_ps, wire_ps, pipeline_ps + wire_ps},
-                          {buffer, depth, wire_ps, local_ps, 2 * s.propagation.value() + pipeline_ps + wire_ps}},
+    train_choice choice = choose_trains(run.burst,
+                         {{buffer + " behind a NIC", depth, local_ps, wire_ps, 1, pipeline_ps + wire_ps},
+                          {buffer, depth, wire_ps, local_ps, 1, 2 * s.propagation.value() + pipeline_ps + wire_ps}},
                          worker.dma, format, "worker.dma",
                          memory_sets_the_pace(worker.hbm.rate, s.rate, "worker.memory.rate"));
+    choice.sides = {workers};
+    return choice;
 }
 
 lossless_star_config switchml_config::star() const

@@ -17,7 +17,7 @@ dma_fabric_view view_of(const tpu_pod_config& config)
     view.vl_count = config.ici.virtual_lanes;
     view.port_rate = config.ici.local_port_rate;
     view.format = config.ici.format();
-    view.trains = config.trains().limits;
+    view.train = config.trains().packets;
     view.carry_data = config.run.data == data_mode::checked;
     return view;
 }
@@ -80,7 +80,7 @@ std::string tpu_pod_routing::problem() const
 tpu_pod::tpu_pod(const tpu_pod_config& config) : tpu_pod(config, tpu_pod_routing(config)) {}
 
 tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing, const core_fitter& fit)
-    : topology_(routing.topology), time_("timeline")
+    : trains_(config.trains()), topology_(routing.topology), time_("timeline")
 {
     if (const std::string problem = routing.problem(); !problem.empty())
         throw user_error("faults: " + problem);

@@ -177,10 +177,12 @@ public:
     const std::vector<chip*>& chips() const override { return chip_list_; }
     const std::vector<fabric_engine*>& fabrics() const override { return fabric_list_; }
     std::string chip_name(std::uint32_t rank) const override { return ici_->engine().router_name(rank); }
+    std::uint32_t train_of(const collective_case& c) const override { return weft::train_of(trains_, c); }
     group_layout groups_of(std::uint32_t ranks_per_group) const override; ///< tiles of the mesh, see tiles.h
     ici_fabric& ici() { return *ici_; }
 
 private:
+    train_choice trains_;
     mesh topology_;
     timeline time_;
     packet_pool pool_;

@@ -139,13 +139,17 @@ train_choice tpu_pod_config::trains() const
     const std::uint64_t wire_ps = (cables ? std::max(ici.cable_propagation, ici.board_propagation) : ici.board_propagation).value();
     const std::string buffer = fmt::format("ici.buffer_per_vl = {}", to_string(ici.buffer_per_vl));
     const std::uint64_t most_ps = std::max(local_ps, link_ps);
-    return choose_trains(run.burst,
-                         {{buffer + " behind a local port", depth, local_ps, link_ps, ici.pipeline_ps() + most_ps},
-                          {buffer, depth, link_ps, local_ps, ici.pipeline_ps() + 2 * wire_ps + most_ps}},
+    train_choice choice = choose_trains(run.burst,
+                         {{fmt::format("chip.dma.read_ahead = {} and chip.hbm.latency = {}", chip.dma.read_ahead, to_string(chip.hbm.latency)),
+                           chip.dma.read_ahead, link_ps, link_ps, 1, chip.hbm.latency.value() + link_ps},
+                          {buffer + " behind a local port", depth, local_ps, link_ps, 1, ici.pipeline_ps() + most_ps},
+                          {buffer, depth, link_ps, local_ps, 1, ici.pipeline_ps() + 2 * wire_ps + most_ps}},
                          chip.dma, format, "chip.dma",
                          ici.switching == switching_mode::store_and_forward
                              ? "ici.switching is store_and_forward"
                              : memory_sets_the_pace(chip.hbm.rate, bandwidth(4 * ici.link_rate.value()), "chip.hbm.rate"));
+    choice.sides = {mesh.rows, mesh.cols};
+    return choice;
 }
 
 std::vector<config_problem> tpu_pod_config::validate() const

@@ -21,7 +21,7 @@ dma_fabric_view view_of(const ub_mesh_config& config)
     view.vl_count = k_ub_vls;
     view.port_rate = config.ub.local_port_rate;
     view.format = config.ub.format();
-    view.trains = config.trains().limits;
+    view.train = config.trains().packets;
     view.carry_data = config.run.data == data_mode::checked;
     view.in_order = false; // packets of a message take several paths
     return view;
@@ -38,7 +38,7 @@ std::vector<std::uint32_t> sources_of(const std::vector<ub_notice>& notices)
 } // namespace
 
 ub_machine::ub_machine(const ub_mesh_config& config, std::shared_ptr<const ub_routes> routes)
-    : config_(config), routes_(std::move(routes)), notices_(*routes_->topology, config_.ub, config_.faults)
+    : config_(config), trains_(config.trains()), routes_(std::move(routes)), notices_(*routes_->topology, config_.ub, config_.faults)
 {
     if (!routes_->problem.empty())
         throw user_error(routes_->problem);

@@ -157,6 +157,7 @@ public:
     const std::vector<chip*>& chips() const override { return now().chip_list; }
     const std::vector<fabric_engine*>& fabrics() const override { return now().fabric_list; }
     std::string chip_name(std::uint32_t rank) const override;
+    std::uint32_t train_of(const collective_case& c) const override { return weft::train_of(trains_, c); }
     std::string network_waits() const override;
     std::vector<const stat_group*> device_stats() const override;
     bool at_rest() override;
@@ -207,6 +208,7 @@ private:
     incarnation& now() const { return *incarnations_[present_]; }
 
     ub_mesh_config config_;
+    train_choice trains_;
     std::shared_ptr<const ub_routes> routes_;
     ub_notices notices_;
     std::vector<interruption> interruptions_; ///< in order of time

@@ -321,6 +321,8 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     command.group_rows = layout.tile_rows;
     command.group_cols = layout.tile_cols;
     machine_.complete(command);
+    for (chip* each : machine_.chips())
+        each->dma.set_train(machine_.train_of(c));
     answers_ = 0;
     const std::uint64_t start_ps = kernel_now_ps();
     const std::uint64_t traffic_before = traffic_so_far();

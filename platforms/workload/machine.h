@@ -63,6 +63,8 @@ public:
     virtual void complete(abi::command& command) const { static_cast<void>(command); }
     /// A case as this machine runs it: jobs as groups of ranks, sums that are quantised.
     virtual collective_case as_run(const collective_case& c) const { return c; }
+    /// Packets of a train of case `c` (platforms/workload/train_choice.h).
+    virtual std::uint32_t train_of(const collective_case& c) const = 0;
     /// Firmware sends again what is lost: that all is at rest does not mean that it stays so.
     virtual bool recovers(const collective_case& c) const
     {

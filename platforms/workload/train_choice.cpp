@@ -11,9 +11,46 @@ namespace {
 /// Beyond this a longer train saves no time of the host: its costs per transaction are a per cent of those of its bytes.
 constexpr std::uint32_t k_longest = 512;
 constexpr double k_stated_error = 0.02;
-/// Where streams meet, a train is served at once that single packets would have spread: a message is late by a train at most for every
-/// buffer on its way where it meets others. Five of these are 2 % of a message of 256 trains.
-constexpr std::uint32_t k_trains_of_a_message = 256;
+/// Where streams meet, a train is served at once that single packets would have spread: a step is late by a train at most for every
+/// buffer on the way of its messages where they meet others. Five of these are 2 % of a step of 256 trains.
+constexpr std::uint32_t k_trains_of_a_step = 256;
+/// A step of fewer packets costs the host little, and the order of single packets shows in its time.
+constexpr std::uint64_t k_short_step_packets = 1024;
+/// The packets of direct exchanges meet others at every router of their way, and no later step evens it out.
+constexpr std::uint64_t k_steps_of_a_direct_exchange = 8;
+
+/// Steps of one pass of a collective over its data, each of which waits for the one before.
+std::uint64_t steps_of(const train_choice& choice, const collective_case& c)
+{
+    std::uint64_t ranks = 1, sides = 0, longest = 1;
+    for (const std::uint32_t side : choice.sides) {
+        ranks *= side;
+        sides += side - 1;
+        longest = std::max<std::uint64_t>(longest, side);
+    }
+    if (c.ranks_per_group != 0)
+        return std::max<std::uint64_t>(1, c.ranks_per_group - 1);
+    switch (c.algo) {
+    case abi::algorithm::ring_1d: return std::max<std::uint64_t>(1, ranks - 1);
+    case abi::algorithm::two_d:
+    case abi::algorithm::hierarchical:
+    case abi::algorithm::mesh_tree: return std::max<std::uint64_t>(1, sides);
+    case abi::algorithm::row_pair:
+    case abi::algorithm::row_pair_forward: return std::max<std::uint64_t>(1, sides + longest);
+    case abi::algorithm::halving_doubling: return 2;
+    default: return k_steps_of_a_direct_exchange;
+    }
+}
+/// Packets of a train, or of its part on one path, that the buffer is deep enough for: two of them fit, and eight where streams are spread
+/// and many share the buffer. No more than `most`.
+std::uint32_t longest_in(const train_hop& hop, std::uint32_t most)
+{
+    const std::uint64_t fits = hop.depth_packets / (hop.paths == 1 ? 2 : 8);
+    auto n = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fits, 1, most));
+    while (n > 1 && hop.round_trip_ps != 0 && !train_streams(hop, n))
+        --n;
+    return n;
+}
 } // namespace
 
 bool train_streams(const train_hop& hop, std::uint32_t packets)
@@ -34,11 +71,11 @@ std::string memory_sets_the_pace(bandwidth memory, bandwidth links, const std::s
 std::string text_of(const train_choice& c)
 {
     const std::string chosen = c.chosen ? fmt::format(" (auto: {})", c.reason) : "";
-    if (c.limits.packets == 1)
+    if (c.packets == 1)
         return "single packets" + chosen;
     const std::string part =
-        c.limits.per_message == 1 ? "" : fmt::format(", each at most 1/{} of its message", c.limits.per_message);
-    return fmt::format("trains of up to {} packets{}{}", c.limits.packets, part, chosen);
+        c.trains_a_step == 0 ? "" : fmt::format(", {} of them in each step of a collective", c.trains_a_step);
+    return fmt::format("trains of up to {} packets{}{}", c.packets, part, chosen);
 }
 
 train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hops, const dma_config& dma,
@@ -46,6 +83,7 @@ train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hop
 {
     train_choice c;
     c.chosen = burst.value() == 0;
+    c.packet_payload = static_cast<std::uint32_t>(format.max_payload_bytes);
     if (!single.empty()) {
         c.reason = single;
         if (burst.value() > 1)
@@ -66,17 +104,16 @@ train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hop
         fit = static_cast<std::uint32_t>(std::max<std::uint64_t>(to, 1));
         reason = why;
     };
-    lower(sound, c.reason, (dma.read_ahead & -dma.read_ahead) / 4, reads);
+    lower(sound, c.reason, dma.read_ahead / 2, reads);
     lower(sound, c.reason, receives / 4, receive_buffer);
     for (const train_hop& h : hops) {
-        std::uint32_t n = sound;
-        while (n > 1 && (n > h.depth_packets / 8 || (h.round_trip_ps != 0 && !train_streams(h, n))))
-            --n;
-        lower(sound, c.reason, n, h.buffer);
+        lower(sound, c.reason, std::uint64_t{longest_in(h, (sound + h.paths - 1) / h.paths)} * h.paths, h.buffer);
+        if (h.paths > 1 && longest_in(h, 2) < 2) // parts of single packets: no train
+            lower(sound, c.reason, 1, h.buffer);
     }
     if (burst.value() <= 1) {
-        c.limits.packets = burst.value() == 1 ? 1 : sound;
-        c.limits.per_message = k_trains_of_a_message;
+        c.packets = burst.value() == 1 ? 1 : sound;
+        c.trains_a_step = k_trains_of_a_step;
         return c;
     }
 
@@ -87,15 +124,26 @@ train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hop
     lower(fit, holds, receives, receive_buffer);
     for (const train_hop& h : hops)
         lower(fit, holds, h.depth_packets, h.buffer);
-    c.limits.packets = fit;
+    c.packets = fit;
     if (!holds.empty())
         c.told = fmt::format("is {}, and {} holds no more than {}, which are simulated. ", to_string(burst), holds, fit);
     else
         c.told = fmt::format("is {}. ", to_string(burst));
     c.told += fmt::format("Times are those of single packets to {:g} % with trains of up to {} ({}) in messages of {} times as many "
                           "packets; burst: auto keeps to that.",
-                          100 * k_stated_error, sound, c.reason, k_trains_of_a_message);
+                          100 * k_stated_error, sound, c.reason, k_trains_of_a_step);
     return c;
+}
+
+std::uint32_t train_of(const train_choice& choice, const collective_case& c)
+{
+    if (choice.trains_a_step == 0)
+        return choice.packets;
+    const std::uint64_t step = c.size_bytes / choice.packet_payload / steps_of(choice, c);
+    if (step < k_short_step_packets)
+        return 1;
+    return static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(step * choice.paths / choice.trains_a_step, 1, choice.packets));
 }
 
 } // namespace weft

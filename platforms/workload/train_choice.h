@@ -5,6 +5,7 @@
 #pragma once
 
 #include "hw/dma/dma.h"
+#include "platforms/workload/collective_case.h"
 #include "tlm/config_fields.h"
 #include "tlm/units.h"
 
@@ -19,11 +20,16 @@ struct train_hop {
     std::uint64_t depth_packets = 0;
     std::uint64_t filled_ps = 0;    ///< one packet, by the wire into it
     std::uint64_t drained_ps = 0;   ///< one packet, by the wire out of it whose rate differs most
+    std::uint32_t paths = 1; ///< that share the packets of a train: the buffer is one of as many
     std::uint64_t round_trip_ps = 0; ///< 0: no stream needs all of it; else from the start of a packet that waits for nothing until its credit can be used again
 };
 
 struct train_choice {
-    train_limits limits;
+    std::uint32_t packets = 1;        ///< of a train, at most; 1: single packets
+    std::uint32_t trains_a_step = 0;  ///< that a rank sends in a step of a collective, at least; 0: no such limit
+    std::uint32_t paths = 1;          ///< that share a train, at least
+    std::uint32_t packet_payload = 0; ///< bytes
+    std::vector<std::uint32_t> sides; ///< of the mesh: its product are the ranks
     std::string reason;      ///< why it is no more: "ici.buffer_per_vl = 16 KiB"
     bool chosen = true;      ///< by `burst: auto`; else set
     std::string told;        ///< a warning about what the user set; "" when there is none
@@ -31,6 +37,9 @@ struct train_choice {
 
 /// "trains of up to 8 packets, each at most 1/256 of its message (auto: ici.buffer_per_vl = 16 KiB)".
 std::string text_of(const train_choice& choice);
+
+/// Packets of a train of case `c`.
+std::uint32_t train_of(const train_choice& choice, const collective_case& c);
 
 /// Whether trains of `packets` keep the wire into the buffer busy: their credits are back before it runs out of them.
 bool train_streams(const train_hop& hop, std::uint32_t packets);

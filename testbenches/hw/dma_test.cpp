@@ -66,7 +66,7 @@ struct node final : sc_core::sc_module {
         v.vl_count = k.ici.virtual_lanes;
         v.port_rate = k.ici.local_port_rate;
         v.format = k.ici.format();
-        v.trains.packets = k.burst;
+        v.train = k.burst;
         v.carry_data = k.data;
         return v;
     }

@@ -135,11 +135,11 @@ TEST_CASE("a burst beyond the bound is told with what buffers hold and what is e
     const std::string told = warnings_about_burst(config);
     CHECK_THAT(told, Contains("is 64 packets, and npu.dma.receive_buffer = 32 KiB holds no more than "));
     CHECK_THAT(told, Contains("Times are those of single packets to 2 % with trains of up to "));
-    CHECK(config.trains().limits.packets ==
+    CHECK(config.trains().packets ==
           config.npu.dma.receive_buffer.value() / one_packet_bytes(config.ub));
     config.ub.bit_error_rate = 1e-9;
     CHECK_THAT(warnings_about_burst(config), Contains("but links with bit errors repeat single packets"));
-    CHECK(config.trains().limits.packets == 1);
+    CHECK(config.trains().packets == 1);
 }
 
 TEST_CASE("paths that the machine does not have are told where they are asked for")
