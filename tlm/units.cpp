@@ -118,7 +118,7 @@ const kind_name& names_of(quantity_kind kind)
     static constexpr kind_name k_clock{"a frequency", "hertz",
                                        "a frequency in Hz, kHz, MHz or GHz, for example \"940 MHz\""};
     static constexpr kind_name k_packets{"a number of packets", "packets",
-                                         "auto or a number of packets, for example \"16 packets\""};
+                                         "a number of packets, for example \"16 packets\" (burst: or auto)"};
     static constexpr kind_name k_cycles{"a number of cycles", "cycles",
                                         "a number of cycles, for example \"400 cycles\""};
     switch (kind) {
@@ -313,6 +313,8 @@ parsed_quantity parse_quantity(quantity_kind kind, std::string_view text)
     if (!result.whole_number)
         return refuse(fmt::format("{} is not a whole number of {}, the smallest step of {}", shown(text), wanted.base,
                                   wanted.article_name));
+    if (kind == quantity_kind::packets && *result.value == 0)
+        return refuse(fmt::format("{} sends nothing; write \"1 packet\" or more (burst: or auto)", shown(text)));
     return {true, *result.value, {}};
 }
 

@@ -369,7 +369,7 @@ void add_bench(CLI::App& app, int& exit_code)
     };
     auto options = std::make_shared<bench_options>();
     CLI::App* command = app.add_subcommand(
-        "bench", "Measure the simulator on this host: events, packet-hops, memory, elaboration, error of trains");
+        "bench", "Measure the simulator on this host: packet-hops, memory, elaboration, error of trains");
     add_number(*command, "--repeats", options->repeats, "Runs of each measurement; the median is shown",
                "number of repeats", 1, 99)
         ->capture_default_str();

@@ -129,8 +129,8 @@ train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hop
         c.told = fmt::format("is {}, and {} holds no more than {}, which are simulated. ", to_string(burst), holds, fit);
     else
         c.told = fmt::format("is {}. ", to_string(burst));
-    c.told += fmt::format("Times are those of single packets to {:g} % with trains of up to {} ({}) in messages of {} times as many "
-                          "packets; burst: auto keeps to that.",
+    c.told += fmt::format("Times are those of single packets to {:g} % with trains of up to {} ({}), of which a step of a collective has {} "
+                          "and more; burst: auto keeps to that.",
                           100 * k_stated_error, sound, c.reason, k_trains_of_a_step);
     return c;
 }
