@@ -148,6 +148,9 @@ std::string number_below(const decimal_text& d)
 std::string quantity_pattern(quantity_kind kind, std::uint64_t least, std::uint64_t most)
 {
     const bool bounded = most != std::numeric_limits<std::uint64_t>::max();
+    const bool can_be_auto = kind == quantity_kind::packets && least == 0;
+    if (can_be_auto)
+        least = 1; // "0 packets" is refused
     std::string all;
     for (const unit& u : units_of(kind)) {
         const std::string number =
@@ -156,7 +159,7 @@ std::string quantity_pattern(quantity_kind kind, std::uint64_t least, std::uint6
             least == 0 ? "" : "(?!(?:" + number_below(divide(least, u.factor)) + ") *" + u.pattern + ")";
         all += (all.empty() ? "" : "|") + not_below + number + " *" + u.pattern;
     }
-    if (kind == quantity_kind::packets)
+    if (can_be_auto)
         all += "|auto";
     return "^ *(?:" + all + ") *$";
 }

@@ -135,8 +135,8 @@ train_choice switchml_config::trains() const
     const std::uint64_t pipeline_ps = (2 * s.nic_latency.value() + s.switch_latency.value()) / 3;
     const std::string buffer = fmt::format("network.lossless_buffer = {}", to_string(network.lossless_buffer));
     train_choice choice = choose_trains(run.burst,
-                         {{buffer + " behind a NIC", depth, local_ps, wire_ps, 1, pipeline_ps + wire_ps},
-                          {buffer, depth, wire_ps, local_ps, 1, 2 * s.propagation.value() + pipeline_ps + wire_ps}},
+                         {{buffer + " behind a NIC", depth, local_ps, wire_ps, 8, 1, pipeline_ps + wire_ps},
+                          {buffer, depth, wire_ps, local_ps, 8, 1, 2 * s.propagation.value() + pipeline_ps + wire_ps}},
                          worker.dma, format, "worker.dma",
                          memory_sets_the_pace(worker.hbm.rate, s.rate, "worker.memory.rate"));
     choice.sides = {workers};

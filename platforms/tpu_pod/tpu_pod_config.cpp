@@ -139,15 +139,19 @@ train_choice tpu_pod_config::trains() const
     const std::uint64_t wire_ps = (cables ? std::max(ici.cable_propagation, ici.board_propagation) : ici.board_propagation).value();
     const std::string buffer = fmt::format("ici.buffer_per_vl = {}", to_string(ici.buffer_per_vl));
     const std::uint64_t most_ps = std::max(local_ps, link_ps);
+    // On a whole mesh without wraps every stream of a ring has a local port and links of its own.
+    const bool own_links = ici.local_ports > 1 && !mesh.wraps_rows() && !mesh.wraps_cols() && faults.regions.empty() && faults.links_down.empty();
+    const std::uint32_t trains = own_links ? 2 : ici.local_ports > 1 ? 8 : 16;
     train_choice choice = choose_trains(run.burst,
                          {{fmt::format("chip.dma.read_ahead = {} and chip.hbm.latency = {}", chip.dma.read_ahead, to_string(chip.hbm.latency)),
-                           chip.dma.read_ahead, link_ps, link_ps, 1, chip.hbm.latency.value() + link_ps},
-                          {buffer + " behind a local port", depth, local_ps, link_ps, 1, ici.pipeline_ps() + most_ps},
-                          {buffer, depth, link_ps, local_ps, 1, ici.pipeline_ps() + 2 * wire_ps + most_ps}},
+                           chip.dma.read_ahead, link_ps, link_ps, 2, 1, chip.hbm.latency.value() + link_ps},
+                          {buffer + " behind a local port", depth, local_ps, link_ps, trains, 1, ici.pipeline_ps() + most_ps},
+                          {buffer, depth, link_ps, local_ps, trains, 1, ici.pipeline_ps() + 2 * wire_ps + most_ps}},
                          chip.dma, format, "chip.dma",
                          ici.switching == switching_mode::store_and_forward
                              ? "ici.switching is store_and_forward"
                              : memory_sets_the_pace(chip.hbm.rate, bandwidth(4 * ici.link_rate.value()), "chip.hbm.rate"));
+    choice.own_links = own_links;
     choice.sides = {mesh.rows, mesh.cols};
     return choice;
 }
@@ -287,7 +291,7 @@ void tpu_pod_config::check_regions(std::vector<config_problem>& p) const
     p.push_back({severity::error, "faults.regions",
                  fmt::format("split the mesh: no way leads from {} to {}{}.", rest.graph().endpoint_name(0),
                              rest.graph().endpoint_name(static_cast<std::uint32_t>(lost - seen.begin())),
-                             mesh.wrap == mesh_wrap::none ? "" : " (detours do not use wrap links)")});
+                             !mesh.wraps_rows() && !mesh.wraps_cols() ? "" : " (detours do not use wrap links)")});
 }
 
 std::uint64_t tpu_pod_config::room_for_buffers() const

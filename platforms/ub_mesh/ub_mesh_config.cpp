@@ -136,11 +136,11 @@ train_choice ub_mesh_config::trains() const
     // The packets of a train that is spread go on as many paths as there are over the other NPUs of a board.
     const bool spread = ub.paths != ub_path_use::shortest && ub.spreading == ub_spreading::packet && ub.choice == ub_choice::weighted;
     const std::uint32_t paths = spread && mesh.npus > 2 ? mesh.npus - 1 : 1;
-    hops.push_back({buffer, ub_depth_cells(ub, mesh.x_lanes, cables.x, ub_device::npu) / cells, link_ps, link_ps, paths,
+    hops.push_back({buffer, ub_depth_cells(ub, mesh.x_lanes, cables.x, ub_device::npu) / cells, link_ps, link_ps, 8, paths,
                     ub_round_trip_ps(ub, mesh.x_lanes, cables.x, ub_device::npu)});
-    hops.push_back({fmt::format("ub.transmit_queue = {}", ub.transmit_queue), ub.transmit_queue, local_ps, local_ps, 1, 0});
+    hops.push_back({fmt::format("ub.transmit_queue = {}", ub.transmit_queue), ub.transmit_queue, local_ps, local_ps, 8, 1, 0});
     hops.push_back({fmt::format("npu.dma.read_ahead = {} and npu.hbm.latency = {}", npu.dma.read_ahead, to_string(npu.hbm.latency)),
-                    npu.dma.read_ahead, local_ps, local_ps, 1, npu.hbm.latency.value() + local_ps});
+                    npu.dma.read_ahead, local_ps, local_ps, 2, 1, npu.hbm.latency.value() + local_ps});
     const std::uint32_t lanes = mesh.x_lanes * (mesh.npus - 1) + mesh.y_lanes * (mesh.boards - 1);
     const bandwidth links(std::min(ub.link_rate(1).value() * lanes, 2 * ub.local_port_rate.value()));
     const bool errors = ub.bit_error_rate > 0;

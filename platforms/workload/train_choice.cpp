@@ -41,11 +41,10 @@ std::uint64_t steps_of(const train_choice& choice, const collective_case& c)
     default: return k_steps_of_a_direct_exchange;
     }
 }
-/// Packets of a train, or of its part on one path, that the buffer is deep enough for: two of them fit, and eight where streams are spread
-/// and many share the buffer. No more than `most`.
+/// Packets of a train, or of its part on one path, that the buffer is deep enough for, and no more than `most`.
 std::uint32_t longest_in(const train_hop& hop, std::uint32_t most)
 {
-    const std::uint64_t fits = hop.depth_packets / (hop.paths == 1 ? 2 : 8);
+    const std::uint64_t fits = hop.depth_packets / hop.trains;
     auto n = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fits, 1, most));
     while (n > 1 && hop.round_trip_ps != 0 && !train_streams(hop, n))
         --n;
@@ -142,8 +141,11 @@ std::uint32_t train_of(const train_choice& choice, const collective_case& c)
     const std::uint64_t step = c.size_bytes / choice.packet_payload / steps_of(choice, c);
     if (step < k_short_step_packets)
         return 1;
-    return static_cast<std::uint32_t>(
+    auto length = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(step * choice.paths / choice.trains_a_step, 1, choice.packets));
+    while (!choice.own_links && (length & (length - 1)) != 0)
+        length &= length - 1; // the largest power of two in it
+    return length;
 }
 
 } // namespace weft

@@ -20,6 +20,7 @@ struct train_hop {
     std::uint64_t depth_packets = 0;
     std::uint64_t filled_ps = 0;    ///< one packet, by the wire into it
     std::uint64_t drained_ps = 0;   ///< one packet, by the wire out of it whose rate differs most
+    std::uint32_t trains = 8; ///< that fit: 2 for one stream, while one train leaves the next one comes; 8 where many share the buffer
     std::uint32_t paths = 1; ///< that share the packets of a train: the buffer is one of as many
     std::uint64_t round_trip_ps = 0; ///< 0: no stream needs all of it; else from the start of a packet that waits for nothing until its credit can be used again
 };
@@ -28,6 +29,7 @@ struct train_choice {
     std::uint32_t packets = 1;        ///< of a train, at most; 1: single packets
     std::uint32_t trains_a_step = 0;  ///< that a rank sends in a step of a collective, at least; 0: no such limit
     std::uint32_t paths = 1;          ///< that share a train, at least
+    bool own_links = false;           ///< no stream shares ports or links; else lengths are powers of two, for even turns
     std::uint32_t packet_payload = 0; ///< bytes
     std::vector<std::uint32_t> sides; ///< of the mesh: its product are the ranks
     std::string reason;      ///< why it is no more: "ici.buffer_per_vl = 16 KiB"
