@@ -195,8 +195,8 @@ private:
         const std::string json = dir_ + "/results.json";
         std::filesystem::remove(json);
         const std::string command =
-            fmt::format("timeout 60 {} run {}/mode.yaml --quiet --out {} {} > {}/said 2>&1", WEFT_PROGRAM, dir_, dir_,
-                        set.empty() ? "" : "--set '" + set + "'", dir_);
+            fmt::format("cd {} && timeout 60 {} run {}/mode.yaml --quiet --out {} {} > {}/said 2>&1", dir_,
+                        WEFT_PROGRAM, dir_, dir_, set.empty() ? "" : "--set '" + set + "'", dir_);
         const int status = std::system(command.c_str());
         std::string told = fmt::format("code {}\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
         std::stringstream said;
