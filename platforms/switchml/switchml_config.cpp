@@ -588,7 +588,10 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
         p.push_back({severity::error, "workload",
                      "mixes switchml and switchml_lossless: the switch runs one program for a job; use two files."});
     const ethernet_impairments& worse = network.cable.impairments;
-    if (lossless && (worse.loss > 0 || worse.corruption > 0 || !faults.cables.empty() || !faults.outages.empty()))
+    const tofino_config& chip = tofino.chip;
+    const bool losses = worse.loss > 0 || worse.corruption > 0 || chip.ingress_drop > 0 || chip.egress_drop > 0 ||
+                        !network.cable.outages.empty() || !faults.cables.empty() || !faults.outages.empty();
+    if (lossless && losses)
         p.push_back(
             {severity::warning, "workload",
              "switchml_lossless never sends a packet again: the first one that is lost ends the run with a time-out."});

@@ -51,7 +51,7 @@ void add_documented(const config_field& section, const std::string& path, std::s
 void sweep(const platform_info& info)
 {
     const char* only = std::getenv("WEFT_KEY_MODE");
-    std::map<std::string, bool> tried; ///< by documented key: whether it ever mattered or was warned about or refused
+    std::map<std::string, bool> tried; ///< by documented key: whether it ever mattered, was warned about or was refused
     for (const key_mode& mode : key_modes()) {
         if (mode.name.rfind(std::string(info.name) + ",", 0) != 0 || !can_run(mode) ||
             (only != nullptr && mode.name.find(only) == std::string::npos))
@@ -63,8 +63,9 @@ void sweep(const platform_info& info)
         for (const swept_key& key : keys.keys()) {
             const key_effect effect = keys.effect_of(key);
             const key_exception* const e = exception_for(key.doc_path);
-            tried[key.doc_path] = tried[key.doc_path] || effect != key_effect::none;
-            if (effect != key_effect::none) {
+            const bool limits = effect == key_effect::limit && e != nullptr && e->kind == exception_kind::limit;
+            tried[key.doc_path] = tried[key.doc_path] || !is_silent(effect) || limits;
+            if (!is_silent(effect)) {
                 if (effect == key_effect::changed && e != nullptr && e->kind == exception_kind::never)
                     FAIL_CHECK(key.path << " changes the run, but key_exceptions.h says that it never does");
                 continue;

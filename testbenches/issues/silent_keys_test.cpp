@@ -122,7 +122,7 @@ TEST_CASE("keys do something or are warned about: a sample of all modes")
                 continue;
             INFO(key.path);
             ++tried;
-            CHECK(sweep.effect_of(key) != key_effect::none);
+            CHECK_FALSE(is_silent(sweep.effect_of(key)));
         }
     }
     CHECK(tried > 20);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Keys that may change nothing without a word, and why. `sometimes`: nothing says in advance whether a run uses it, but at least
-// one mode of its platform does. `never`: it is not about what is simulated.
+// one mode of its platform does. `limit`: it only bounds what others need, and at least one mode of its platform is refused for it.
+// `never`: it is not about what is simulated.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace weft::testing {
 
-enum class exception_kind { sometimes, never };
+enum class exception_kind { sometimes, limit, never };
 
 struct key_exception {
     const char* key; ///< of the documentation; with "*" in front: on all platforms, wherever its path ends so
@@ -54,8 +55,8 @@ inline const std::vector<key_exception>& key_exceptions()
         {"training_step.inputs", kind::sometimes, "both kinds are right"},
         {"workload.N.chunk", kind::sometimes, "less than a chunk is one chunk"},
         {"training_step.chunk", kind::sometimes, "less than a chunk is one chunk"},
-        {"*.hbm.capacity", kind::sometimes, "a limit"},
-        {"*.memory.capacity", kind::sometimes, "a limit"},
+        {"*.hbm.capacity", kind::limit, "what does not fit is refused"},
+        {"*.memory.capacity", kind::limit, "what does not fit is refused"},
         {"*.poll_interval", kind::sometimes, "when a ring of descriptors is full"},
         {"*.poll_interval_max", kind::sometimes, "when a ring of descriptors is full for long"},
         {"*.clock_read", kind::sometimes, "the clock is read when something is late"},

@@ -76,12 +76,27 @@ workload:
   - {op: all_reduce, algorithms: [ring_1d], sizes: [16 KiB]}
 )yaml",
          true},
+        {"tpu_pod, short rings of descriptors", R"yaml(platform: tpu_pod
+mesh: {rows: 2, cols: 4}
+chip: {dma: {ring_entries: 4}}
+workload:
+  - {op: all_reduce, algorithms: [two_d], sizes: [64 KiB], chunk: 4 KiB}
+  - {op: broadcast, sizes: [64 KiB], chunk: 1 KiB}
+)yaml"},
         {"ub_mesh, board", R"yaml(platform: ub_mesh
 mesh: {boards: 1, npus: 4, backplane: false}
 workload:
   - {op: all_reduce, algorithms: [ring_1d, direct], sizes: [256 KiB]}
   - {op: broadcast, algorithms: [mesh_tree], sizes: [64 KiB]}
   - {op: all_to_all, sizes: [256 KiB]}
+  - {op: all_gather, range: {from: 4 KiB, to: 32 KiB, factor: 4}}
+)yaml"},
+        {"ub_mesh, short rings of descriptors and little read ahead", R"yaml(platform: ub_mesh
+mesh: {boards: 1, npus: 4, backplane: false}
+npu: {dma: {ring_entries: 4, read_ahead: 2}}
+workload:
+  - {op: all_reduce, algorithms: [ring_1d, direct], sizes: [256 KiB], chunk: 16 KiB}
+  - {op: all_gather, algorithms: [ring_1d], sizes: [64 KiB], chunk: 1 KiB}
 )yaml"},
         {"ub_mesh, boards with bursts and shortest paths", R"yaml(platform: ub_mesh
 mesh: {boards: 2, npus: 4}
@@ -112,7 +127,7 @@ faults:
   notification: hop_by_hop
   flood_per_hop: 10 us
   links:
-    - {from: "npu(p0,r0,b0,0)", to: "npu(p0,r0,b0,1)", at: 20 us}
+    - {from: "npu(p0,r0,b0,0)", to: "npu(p0,r0,b0,1)", at: 5 us}
 workload:
   - {op: all_to_all, sizes: [1 MiB]}
 )yaml"},
@@ -151,6 +166,7 @@ training_step:
   compute: 50 us
   algorithm: direct
   groups: [{bytes: 64 KiB}]
+  exchanges: [{name: norm, count: 2, bytes: 1 KiB, from: 0.1, to: 0.4}]
 )yaml"},
         {"switchml, udp", R"yaml(platform: switchml
 workers: 4
@@ -159,12 +175,15 @@ network: {rate: 10 Gbps}
 job: {slots: 32}
 workload:
   - {op: all_reduce, algorithms: [switchml], types: [int32, float32], sizes: [64 KiB], inputs: random}
+  - {op: all_reduce, algorithms: [switchml], types: [int32], range: {from: 1 KiB, to: 8 KiB, factor: 4}}
 )yaml"},
         {"switchml, lossy cables", R"yaml(platform: switchml
 workers: 4
 network:
   rate: 10 Gbps
-  cable: {impairments: {loss: 0.01, corruption: 0.01, duplication: 0.01, reordering: 0.02}}
+  cable:
+    impairments: {loss: 0.01, corruption: 0.01, duplication: 0.01, reordering: 0.02}
+    outages: [{from: 400 us, until: 450 us}]
 switch: {ingress_drop: 0.01, egress_drop: 0.01}
 job: {slots: 32, timeout: 100 us, backoff_after: 1}
 worker: {cores: 2}
@@ -228,13 +247,14 @@ training_step:
   compute: 50 us
   algorithm: switchml
   groups: [{bytes: 64 KiB}]
+  exchanges: [{name: norm, count: 2, bytes: 1 KiB, from: 0.1, to: 0.4}]
 )yaml"},
         {"switchml, Verilog", R"yaml(platform: switchml
 workers: 2
 job: {slots: 32}
 switch: {aggregator: rtl}
 workload:
-  - {op: all_reduce, algorithms: [switchml], types: [int32], sizes: [4 KiB]}
+  - {op: all_reduce, algorithms: [switchml], types: [int32], sizes: [64 KiB]}
 )yaml",
          false, true},
     };

@@ -31,10 +31,14 @@ struct swept_key {
     std::string path;     ///< "workload.0.sizes.1"
     std::string doc_path; ///< "workload.N.sizes.N"
     std::vector<std::string> values;
+    std::string least; ///< the smallest value that its own bounds allow; "" without such a bound
 };
 
-/// How a key answered.
-enum class key_effect { changed, warned, refused, none };
+/// How a key answered. `limit`: it changed nothing, but its smallest value is refused beside the other keys.
+enum class key_effect { changed, warned, refused, limit, none };
+
+/// True if nobody is told that the key does nothing.
+inline bool is_silent(key_effect effect) { return effect == key_effect::none || effect == key_effect::limit; }
 
 class key_sweep {
 public:
@@ -78,13 +82,16 @@ public:
     key_effect effect_of(const swept_key& key) const
     {
         bool accepted = false;
+        bool least_refused = false;
         for (const std::string& value : key.values) {
             const std::string set = key.path + "=" + value;
             cli::platform_source source;
             source.overrides = {set};
             const cli::loaded_platform loaded = cli::read_platform_text(text_, "mode.yaml", source);
-            if (!loaded.platform)
+            if (!loaded.platform) {
+                least_refused = least_refused || value == key.least;
                 continue;
+            }
             accepted = true;
             for (const problem& p : loaded.problems)
                 if (known_.count(p.message) == 0 &&
@@ -93,7 +100,9 @@ public:
             if (run(set) != base_)
                 return key_effect::changed;
         }
-        return accepted ? key_effect::none : key_effect::refused;
+        if (!accepted)
+            return key_effect::refused;
+        return least_refused ? key_effect::limit : key_effect::none;
     }
 
 private:
@@ -164,6 +173,15 @@ private:
         }
     }
 
+    static std::string least_of(const config_field& f)
+    {
+        if (f.limits.least == 0 || f.limits.choices != 0)
+            return {};
+        if (f.type == field_type::quantity)
+            return format_quantity(f.kind, f.limits.least);
+        return f.type == field_type::integer ? std::to_string(f.limits.least) : std::string();
+    }
+
     static void collect(const config_field& section, const std::string& path, const std::string& doc_path,
                         std::vector<swept_key>& keys)
     {
@@ -181,11 +199,15 @@ private:
                     std::vector<std::string> lists{"[2, 2]", "[2, 1]"};
                     for (const std::string& v : values_for(f.element.at(0)))
                         lists.push_back("[" + v + "]");
-                    keys.push_back({here, join_path(doc, "N"), lists});
+                    keys.push_back({here, join_path(doc, "N"), lists, {}});
                 }
                 continue;
             }
-            keys.push_back({here, doc, values_for(f)});
+            swept_key key{here, doc, values_for(f), least_of(f)};
+            if (!key.least.empty() && key.least != scalar_text(f) &&
+                std::find(key.values.begin(), key.values.end(), key.least) == key.values.end())
+                key.values.push_back(key.least);
+            keys.push_back(std::move(key));
         }
     }
 
@@ -195,8 +217,8 @@ private:
         const std::string json = dir_ + "/results.json";
         std::filesystem::remove(json);
         const std::string command =
-            fmt::format("timeout 60 {} run {}/mode.yaml --quiet --out {} {} > {}/said 2>&1", WEFT_PROGRAM, dir_, dir_,
-                        set.empty() ? "" : "--set '" + set + "'", dir_);
+            fmt::format("cd {} && timeout 60 {} run {}/mode.yaml --quiet --out {} {} > {}/said 2>&1", dir_,
+                        WEFT_PROGRAM, dir_, dir_, set.empty() ? "" : "--set '" + set + "'", dir_);
         const int status = std::system(command.c_str());
         std::string told = fmt::format("code {}\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
         std::stringstream said;
