@@ -57,24 +57,30 @@ inline std::uint32_t first_request(const std::uint64_t* mask, std::uint32_t word
 template <class Choose, class Grant, class Turns, class Each>
 std::uint32_t round_robin_by_turns(Choose&& choose, Grant&& may_go, Turns&& turns_ahead, Each&& for_each)
 {
-    std::uint32_t least = k_no_grant;
+    bool ahead = false;
     const std::uint32_t granted = choose([&](std::uint32_t number) {
-        if (!may_go(number))
-            return false;
         auto& turns = turns_ahead(number);
         if (turns == 0)
-            return true;
+            return may_go(number);
         --turns;
-        least = turns < least ? turns : least;
+        ahead = true;
         return false;
     });
-    if (granted != k_no_grant || least == k_no_grant)
+    if (granted != k_no_grant || !ahead)
         return granted;
+    std::uint32_t least = k_no_grant;
+    choose([&](std::uint32_t number) {
+        if (turns_ahead(number) < least && may_go(number))
+            least = turns_ahead(number);
+        return false;
+    });
+    if (least == k_no_grant)
+        return least;
     for_each([&](std::uint32_t number) {
         auto& turns = turns_ahead(number);
         turns -= turns < least ? turns : least;
     });
-    return choose([&](std::uint32_t number) { return may_go(number) && turns_ahead(number) == 0; });
+    return choose([&](std::uint32_t number) { return turns_ahead(number) == 0 && may_go(number); });
 }
 
 } // namespace weft

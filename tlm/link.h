@@ -19,7 +19,8 @@ struct link_verdict {
     std::uint64_t extra_delay_ps = 0; ///< arrives later, and whatever follows on the wire arrives behind it
 };
 
-/// Fault hook: asked for every packet that enters the wire.
+/// Fault hook: asked for every packet that enters the wire. A train is asked for once, and `p.packet_count` packets share the verdict: set
+/// `burst: 1 packet` where single ones are to be lost.
 class link_fault_if {
 public:
     virtual link_verdict on_packet(std::uint64_t now_ps, const packet& p) = 0;

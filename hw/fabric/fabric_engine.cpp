@@ -76,6 +76,8 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) cons
         fetch_line(&queues_[qi]);
         fetch_line(&queues_[queue_of(p.out_link, p.out_vl)]);
         fetch_line(voq_ ? static_cast<const void*>(&voqs_[p.fifo]) : &buffers_[qi]);
+        if (voq_ && !advances_.empty())
+            fetch_line(&advances_[p.fifo]);
     } else if (kind == k_wake) {
         const link_state& l = links_[a];
         if (stage == 0) {
@@ -86,6 +88,8 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) cons
             fetch_line(&pool_.at(l.expected));
             fetch_line(&waiters_[l.waiter_base + (l.expected_bit >> 6)]);
             fetch_line(&voqs_[voq_of(l, l.expected_bit)]);
+            if (!advances_.empty())
+                fetch_line(&advances_[voq_of(l, l.expected_bit)]);
             fetch_line(&queues_[queue_of_bit(l.router, l.expected_bit)]);
         }
     }
@@ -112,7 +116,7 @@ template <class Grant> std::uint32_t fabric_engine::choose_waiter(const link_sta
 
 std::uint32_t& fabric_engine::turns_ahead(const link_state& l, std::uint32_t bit)
 {
-    advance& a = advances_[l.waiter_base * 64ull + bit];
+    advance& a = advances_[voq_ ? voq_of(l, bit) : l.waiter_base * 64ull + bit];
     if (a.period != l.busy_period)
         a = {l.busy_period, 0};
     return a.turns;
@@ -337,7 +341,7 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
 
     if (!advances_.empty() || p.packet_count > 1) {
         if (advances_.empty())
-            advances_.resize(waiters_.size() * 64);
+            advances_.resize(voq_ ? voqs_.size() : waiters_.size() * 64);
         if (out.busy_until_ps < now_ps_)
             ++out.busy_period;
         turns_ahead(out, queues_[queue_of(p.link, p.vl)].waiter_bit) = p.packet_count - 1;

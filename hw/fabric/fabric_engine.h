@@ -312,7 +312,7 @@ private:
         std::uint32_t period = 0;
         std::uint32_t turns = 0;
     };
-    std::vector<advance> advances_;       ///< per bit of waiters_; empty until there is a train
+    std::vector<advance> advances_;       ///< per FIFO of voqs_, else per bit of waiters_; empty until there is a train
     std::vector<std::uint64_t> entries_;  ///< as waiters_: the bits of entry ports; empty when there are none
     std::vector<std::uint32_t> in_links_; ///< per router and port
     std::vector<std::uint32_t> out_links_;

@@ -114,7 +114,9 @@ std::string histogram(const std::vector<burst_error>& errors)
     }());
     for (const error_group& group : grouped(errors, [](const burst_error& e) {
              const std::string& platform = e.result->point.family->platform;
-             return std::vector<std::vector<std::string>>{{platform, "all"}, {platform, size_text(e.what.size_bytes)}};
+             std::vector<std::vector<std::string>> keys{{platform, "all"}, {platform, size_text(e.what.size_bytes)}};
+            keys.push_back({platform, e.train > 1 ? "in trains" : "in single packets"});
+            return keys;
          })) {
         text += fmt::format("| {}, {} |", group.key[0], group.key[1]);
         const std::vector<double> m = sorted_magnitudes(group.errors);
@@ -200,9 +202,9 @@ std::string worst_points(const burst_summary& summary, const std::vector<burst_e
         text += fmt::format("### {}\n\n", group.key[0]);
         for (const burst_error* e : worst)
             text += fmt::format(
-                "* **{:+.2f} %**: {:.3f} us, single packets {:.3f} us. {} {} {}. {} ({}).\n\n  ```\n  {}\n  ```\n",
+                "* **{:+.2f} %**: {:.3f} us, single packets {:.3f} us. {} {} {}, trains of {}. {} ({}).\n\n  ```\n  {}\n  ```\n",
                 e->percent, us(e->tested_ps), us(e->what.time_ps), e->what.op, e->what.algorithm,
-                size_text(e->what.size_bytes), e->result->point.name(), e->result->point.where(),
+                size_text(e->what.size_bytes), e->train, e->result->point.name(), e->result->point.where(),
                 command_of(*e, summary.burst));
         text += "\n";
     }
@@ -231,7 +233,8 @@ std::string to_text(const burst_run& run)
 {
     std::string text = fmt::format("{:.6f}\n", run.cpu_s);
     for (const timed_collective& c : run.collectives)
-        text += fmt::format("{} {} {} {} {} {}\n", c.op, c.algorithm, c.size_bytes, c.time_ps, c.wrong, c.data_digest);
+        text += fmt::format("{} {} {} {} {} {} {}\n", c.op, c.algorithm, c.size_bytes, c.time_ps, c.wrong, c.data_digest,
+                            c.train);
     return text;
 }
 
@@ -240,7 +243,7 @@ burst_run burst_run_from(const std::string& text)
     burst_run run;
     std::istringstream in(text);
     in >> run.cpu_s;
-    for (timed_collective c; in >> c.op >> c.algorithm >> c.size_bytes >> c.time_ps >> c.wrong >> c.data_digest;)
+    for (timed_collective c; in >> c.op >> c.algorithm >> c.size_bytes >> c.time_ps >> c.wrong >> c.data_digest >> c.train;)
         run.collectives.push_back(c);
     if (run.collectives.empty())
         run.failure = "gave no times";
@@ -302,7 +305,7 @@ std::vector<burst_error> errors_of(const std::vector<burst_point_result>& result
         for (std::size_t i = 0; i < r.single.collectives.size(); ++i) {
             const timed_collective& c = r.single.collectives[i];
             const std::uint64_t tested_ps = r.tested.collectives[i].time_ps;
-            all.push_back({&r, c, tested_ps, error_percent(c.time_ps, tested_ps),
+            all.push_back({&r, c, tested_ps, r.tested.collectives[i].train, error_percent(c.time_ps, tested_ps),
                            share_of_bound(c.size_bytes, c.time_ps, tested_ps)});
         }
     }
@@ -347,10 +350,20 @@ std::string head_of(const burst_summary& summary)
     std::size_t small_beyond = 0;
     double worst_large = 0;
     double worst_small = 0;
+    std::size_t trains = 0;
+    std::size_t trains_beyond = 0;
+    double worst_train = 0;
+    std::uint32_t longest_train = 1;
     for (const burst_error& e : errors) {
         const bool is_large = e.what.size_bytes >= k_large_bytes;
         large += is_large ? 1 : 0;
         (is_large ? large_beyond : small_beyond) += e.of_bound > 1 ? 1 : 0;
+        if (e.train > 1) {
+            ++trains;
+            trains_beyond += e.of_bound > 1 ? 1 : 0;
+            worst_train = std::max(worst_train, std::abs(e.percent));
+            longest_train = std::max(longest_train, e.train);
+        }
         double& worst = is_large ? worst_large : worst_small;
         worst = std::max(worst, std::abs(e.percent));
     }
@@ -359,6 +372,8 @@ std::string head_of(const burst_summary& summary)
         text += fmt::format("Interrupted: {} of {} points.\n", summary.results.size(), summary.planned_points);
     text += fmt::format("burst: {}: {} points, {} errors of collectives\n", summary.burst, summary.results.size(),
                         errors.size());
+    text += fmt::format("  in trains:       {} of {} beyond their bound; the worst {:.2f} %; trains of up to {} packets\n", trains_beyond,
+                        trains, worst_train, longest_train);
     text +=
         fmt::format("  64 KiB and more: {} of {} beyond 2 %; the worst {:.2f} %\n", large_beyond, large, worst_large);
     text += fmt::format("  below 64 KiB:    {} of {} beyond 5 % and 1 us; the worst {:.2f} %\n", small_beyond,
@@ -374,7 +389,8 @@ std::string to_markdown(const burst_summary& summary)
     std::string text =
         fmt::format("# Error of bursts\n\n<!-- Made by `{}`; do not edit. -->\n\nweft {}\n\n"
                     "Every point runs twice: with `burst: {}`, and with single packets. The error of a "
-                    "collective is its time with bursts by its time with single packets, minus one. Bounds: "
+                    "collective is its time with bursts by its time with single packets, minus one. Small messages go in single packets "
+                    "under `auto`, too: their error is that of one and the same model, and zero. Bounds: "
                     "2 % for sizes of 64 KiB and more; 5 %, or 1 us, below that. Answers are compared, too.\n\n",
                     summary.command, summary.version, summary.burst);
     text += fmt::format("## Verdict\n\n```\n{}```\n\n", head_of(summary));

@@ -23,6 +23,7 @@ struct timed_collective {
     std::uint64_t time_ps = 0;
     std::uint64_t wrong = 0;       ///< elements
     std::uint64_t data_digest = 0; ///< of the answers; 0 with data: off
+    std::uint32_t train = 1;       ///< packets of a train, at most
 };
 
 /// One run of a point.
@@ -54,6 +55,7 @@ struct burst_error {
     const burst_point_result* result = nullptr;
     timed_collective what; ///< with single packets
     std::uint64_t tested_ps = 0;
+    std::uint32_t train = 1; ///< under test
     double percent = 0;
     double of_bound = 0;
 };

@@ -99,11 +99,7 @@ std::vector<std::string> sweep_point::sizes() const
     return own.empty() ? family->sizes : own;
 }
 
-bool sweep_point::has_largest_size() const
-{
-    const std::uint64_t every = family->largest_size_every;
-    return every != 0 && index % every == every / 2 && work().collectives.empty();
-}
+std::uint32_t sweep_point::large_cases() const { return work().collectives.empty() ? family->large_cases : 0; }
 
 sweep_work sweep_point::work() const
 {
@@ -186,10 +182,11 @@ platform_source sweep_workloads::source_of(const sweep_point& point)
     const sweep_work work = point.work();
     const auto collectives = work.collectives.empty() ? collectives_of(point) : work.collectives;
     std::string workload = workload_text(collectives, point.sizes(), work.entry_keys);
-    if (point.has_largest_size()) { // of all collectives it would take minutes
-        const auto& one = collectives[point.index / point.family->largest_size_every % collectives.size()];
-        workload.insert(workload.size() - 1, ", " + workload_text({one}, {k_largest_size}, "").substr(1));
-        workload.pop_back(); // each of the two texts ends its list
+    const std::uint32_t large = std::min<std::uint32_t>(point.large_cases(), static_cast<std::uint32_t>(collectives.size()));
+    for (std::uint32_t i = 0; i < large; ++i) { // of all collectives it would take minutes
+        const auto& one = collectives[(point.index + i * collectives.size() / large) % collectives.size()];
+        workload.pop_back(); // its "]"
+        workload += ", " + workload_text({one}, {k_largest_size}, work.entry_keys).substr(1);
     }
     return with_workload(std::move(source), workload);
 }

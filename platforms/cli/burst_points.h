@@ -47,7 +47,7 @@ struct sweep_family {
     std::vector<std::string> overrides; ///< of every point, before those of the axes
     std::vector<sweep_axis> axes;
     std::vector<std::string> sizes{"4 KiB", "64 KiB", "1 MiB"};
-    std::uint64_t largest_size_every = 0; ///< every so many points run one collective of 16 MiB, too; 0: none
+    std::uint32_t large_cases = 0;        ///< so many of its collectives run with 16 MiB, too, others at each point
     bool corner = false;                  ///< its points are the corner, too
     std::uint32_t share = 0;              ///< of a sample, relative to other families; 0: not in samples
     std::uint32_t seconds_of_host = 900;  ///< bound of one run of one point
@@ -68,7 +68,7 @@ struct sweep_point {
     std::string where() const;                      ///< "mesh 4x4, buffer 4 KiB, ...": the names of its values
     std::vector<std::string> sizes() const;
     sweep_work work() const; ///< of the values that have one
-    bool has_largest_size() const;
+    std::uint32_t large_cases() const; ///< of 16 MiB, in which trains are long; 0 where the values have work of their own
 };
 
 /// Which points of the table.

@@ -41,6 +41,14 @@ std::vector<sweep_value> values(const list& texts, const list& keys, const list&
 const list k_buffers{"4 KiB", "8 KiB", "16 KiB", "64 KiB"};
 const list k_cables{"1 ns", "25 ns", "100 ns", "1000 ns"};
 
+/// DMA engines whose buffers let trains be long; in those of the shipped files most of them are short.
+sweep_axis dma_buffers(const std::string& dma, list others = {})
+{
+    others.push_back(dma + ".receive_buffer=4 MiB");
+    others.push_back(dma + ".read_ahead=1024");
+    return {"DMA", {value("as shipped"), value("1024 packets read ahead, receive buffer 4 MiB", others)}};
+}
+
 // TPU-v3.
 
 constexpr const char* k_tpu_file = "tpu_v3/mesh_4x4.yaml";
@@ -54,7 +62,7 @@ sweep_family tpu_mesh()
     f.name = "tpu_v3 mesh";
     f.platform = "tpu_pod";
     f.file = k_tpu_file;
-    f.largest_size_every = 25;
+    f.large_cases = 1;
     f.share = 5;
     f.axes = {
         {"mesh", {value("4x4"), value("4x4 with wraps", {"mesh.wrap=both"}), value("4x8", {"mesh.cols=8"})}, true},
@@ -69,6 +77,7 @@ sweep_family tpu_mesh()
           value("20.5 GB/s", {"ici.link_rate=164 Gbps"}),
           value("local ports half as fast as links", {"ici.local_port_rate=328 Gbps"})}},
         {"packet", values({"64 B", "256 B", "1 KiB"}, {"ici.max_payload"})},
+        dma_buffers("chip.dma"),
     };
     return f;
 }
@@ -79,6 +88,7 @@ sweep_family tpu_what_ifs()
     f.name = "tpu_v3 what-if";
     f.platform = "tpu_pod";
     f.file = k_tpu_file;
+    f.large_cases = 2;
     f.share = 3;
     f.axes = {
         {"what",
@@ -139,7 +149,8 @@ sweep_family tpu_corner()
     f.file = k_tpu_file;
     f.corner = true;
     f.share = 1;
-    const list one{"64 KiB", "1 MiB"};
+    const list one{"64 KiB", "8 MiB"};
+    const list deep{"ici.buffer_per_vl=64 KiB", "chip.dma.receive_buffer=1 MiB", "chip.dma.read_ahead=1024"};
     f.axes = {{"what",
                {
                    value("router 94 cycles", {"ici.router_latency=94 cycles"}, "all_reduce", "two_d", one),
@@ -148,6 +159,9 @@ sweep_family tpu_corner()
                          "all_to_all", "direct", one),
                    value("links 20.5 GB/s", {"ici.link_rate=164 Gbps"}, "broadcast", "mesh_tree", one),
                    value("a board lost", {k_failed_board}, "all_reduce", "ring_1d", one),
+                   value("long trains, two_d", deep, "all_reduce", "two_d", one),
+                   value("long trains, row_pair", deep, "all_reduce", "row_pair", one),
+                   value("long trains, all_to_all", deep, "all_to_all", "direct", one),
                    value("small messages", {}, "all_reduce", "row_pair", {"4 KiB"}),
                }}};
     return f;
@@ -208,7 +222,7 @@ sweep_family ub_machines()
     f.platform = "ub_mesh";
     f.file = k_ub_file;
     f.overrides = {"ub.buffers_cover_round_trip=false"};
-    f.largest_size_every = 25;
+    f.large_cases = 1;
     f.share = 5;
     f.axes = {
         {"machine",
@@ -219,7 +233,7 @@ sweep_family ub_machines()
         {"paths",
          {value("shortest", {"ub.paths=shortest"}), value("all", {"ub.paths=all"}),
           value("all, adaptive", {"ub.paths=all", "ub.choice=adaptive"})}},
-        {"buffer", values(k_buffers, {"ub.buffer_per_vl"})},
+        {"buffer", values({"4 KiB", "8 KiB", "16 KiB", "64 KiB", "2240 KiB"}, {"ub.buffer_per_vl"})},
         {"devices",
          {value("4 ns", {"ub.npu_latency=4 ns", "ub.lrs_latency=4 ns"}), value("175 ns", {}),
           value("400 ns", {"ub.npu_latency=400 ns", "ub.lrs_latency=400 ns"})}},
@@ -229,6 +243,7 @@ sweep_family ub_machines()
           value("28 Gb/s a lane", {"ub.lane_rate=28 Gbps"}),
           value("uneven: x 2 and y 4 lanes", {"mesh.x_lanes=2", "mesh.y_lanes=4"})}},
         {"packet", values({"256 B", "1 KiB", "2 KiB"}, {"ub.max_payload"})},
+        dma_buffers("npu.dma", {"ub.transmit_queue=4096"}),
     };
     return f;
 }
@@ -238,12 +253,13 @@ sweep_family ub_what_ifs()
     const list rack{"mesh.boards=4", "mesh.npus=4", "mesh.backplane=true"};
     const auto in_rack = [&](const char* name, list more, const char* op, const char* algorithm) {
         more.insert(more.begin(), rack.begin(), rack.end());
-        return value(name, std::move(more), op, algorithm, {"64 KiB", "1 MiB"});
+        return value(name, std::move(more), op, algorithm, {"64 KiB", "1 MiB", "16 MiB"});
     };
     sweep_family f;
     f.name = "ub_mesh what-if";
     f.platform = "ub_mesh";
     f.file = k_ub_file;
+    f.large_cases = 2;
     f.share = 3;
     f.axes = {
         {"what",
@@ -308,8 +324,10 @@ sweep_family ub_corner()
     f.file = k_ub_file;
     f.corner = true;
     f.share = 1;
-    const list one{"64 KiB", "1 MiB"};
+    const list one{"64 KiB", "8 MiB"};
     const char* const exact_buffers = "ub.buffers_cover_round_trip=false";
+    const list large{"16 MiB"};
+    const list deep{"ub.buffer_per_vl=2240 KiB", "ub.transmit_queue=4096", "npu.dma.receive_buffer=4 MiB", "npu.dma.read_ahead=1024"};
     f.axes = {{"what",
                {
                    value("all paths", {}, "all_to_all", "direct", one),
@@ -321,6 +339,9 @@ sweep_family ub_corner()
                    value("3 of 4 lanes of a link lost", {fmt::format("faults.links=[{{{}, lanes: 1}}]", k_ub_ends)},
                          "all_reduce", "direct", one),
                    ub_failing_link("all_to_all", "direct", "12 us"),
+                   value("long trains, all paths, all_reduce", deep, "all_reduce", "direct", large),
+                   value("long trains, all paths, ring", deep, "all_reduce", "ring_1d", large),
+                   value("long trains, all paths, all_to_all", deep, "all_to_all", "direct", large),
                    value("small messages", {}, "all_reduce", "halving_doubling", {"4 KiB"}),
                }}};
     return f;
@@ -370,7 +391,7 @@ sweep_family switchml_star()
     f.name = "switchml star";
     f.platform = "switchml";
     f.file = k_switchml_file;
-    f.largest_size_every = 25;
+    f.large_cases = 1;
     f.share = 3;
     f.axes = {
         {"machines",
@@ -387,6 +408,7 @@ sweep_family switchml_star()
         {"links",
          {value("100 Gb/s", switchml_rate("100 Gbps")), value("50 Gb/s", switchml_rate("50 Gbps")),
           value("25 Gb/s", switchml_rate("25 Gbps")), value("10 Gb/s", switchml_rate("10 Gbps"))}},
+        dma_buffers("worker.dma"),
     };
     return f;
 }
@@ -398,6 +420,7 @@ sweep_family switchml_what_ifs()
     f.platform = "switchml";
     f.file = k_switchml_file;
     f.overrides = switchml_rate("100 Gbps");
+    f.large_cases = 2;
     f.share = 2;
     f.axes = {{"what",
                {
@@ -431,12 +454,14 @@ sweep_family switchml_corner()
     f.overrides = switchml_rate("100 Gbps");
     f.corner = true;
     f.share = 1;
-    const list one{"64 KiB", "1 MiB"};
+    const list one{"64 KiB", "8 MiB"};
     f.axes = {{"what",
                {
                    value("as shipped, 100 Gb/s", {}, "all_reduce", "ring_1d", one),
                    value("buffer 4 KiB", {"network.lossless_buffer=4 KiB"}, "all_reduce", "halving_doubling", one),
                    value("cable 1000 ns", {"network.cable.propagation=1000 ns"}, "all_reduce", "parameter_server", one),
+                   value("long trains", {"network.lossless_buffer=256 KiB", "worker.dma.receive_buffer=1 MiB", "worker.dma.read_ahead=1024"},
+                         "all_reduce", "ring_1d", one),
                }}};
     return f;
 }

@@ -57,7 +57,7 @@ burst_run run_here(const platform_source& source)
     burst_run run;
     for (const case_result& c : outcome.cases)
         run.collectives.push_back({name_of(c.what.op), name_of(c.what.algo), c.what.size_bytes, c.time_ps,
-                                   c.check.wrong, c.checked ? c.check.digest : 0});
+                                   c.check.wrong, c.checked ? c.check.digest : 0, m->train_of(c.what)});
     run.cpu_s = cpu_seconds();
     return run;
 }

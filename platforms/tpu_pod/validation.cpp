@@ -53,7 +53,6 @@ void validation::steps_and_bandwidth()
     }
     constexpr std::uint64_t k_large_bytes = 256ull << 20;
     tpu_pod_config config = all_reduces(8, 8, {abi::algorithm::ring_1d, abi::algorithm::two_d}, k_large_bytes);
-    config.run.burst = packet_count(16);
     const run_figures figures = run(config);
     add_null("T6", "bytes / link rate, the same for both schemes; steps are no matter of it");
     validation_row row(row_kind::emergent());
@@ -99,12 +98,12 @@ void validation::sensitivities()
     other = config_of("bert_512");
     other.run.training_step->transposed = true;
     try_variant("bert_512 with pairs of columns (rings of 2 x 16 chips in place of 2 x 32)", other);
-    // Nobody publishes the buffers; and what the grain of transport does in the same buffers.
+    // Nobody publishes the buffers.
     other = config_of("resnet50_512");
     other.ici.buffer_per_vl = data_size(64 << 10);
     try_variant("resnet50_512 with buffers of 64 KiB", other);
-    other.run.burst = packet_count(112);
-    try_variant("resnet50_512 with buffers of 64 KiB and bursts of 112 packets", other);
+    other.run.burst = packet_count(1);
+    try_variant("resnet50_512 with buffers of 64 KiB and single packets", other);
     show_variants();
 
     // Four chips of one board share no link with other boards: their exchange is the same on a mesh of its own.
@@ -142,7 +141,7 @@ void validation::inputs()
         {"step, BERT", "228 ms (512 chips), 139 ms (1024)",
          "Kumar and Jouppi, Table 1: 1.90 and 1.16 minutes (Q) / about 500 steps of batch 8192, MLPerf v0.7 logs (D, batch A)"},
         {"buffers", "16 KiB per link and VL on every mesh: three times link rate x round trip",
-         "not published (A); bursts of at most 28 packets fit in twice, so that no burst changes the machine"},
+         "not published (A)"},
         {"packets, routers, wires", "see the platform files", "not published (A)"},
         {"T10, T11: compute of a step", "a x images or sequences a chip + b, from the steps of 512 and 1,024 chips",
          "D: their published steps less the simulated all-reduce; ResNet-50 batch 32,768 and at 4,096 chips 65,536, MLPerf logs (Q); "

@@ -187,7 +187,6 @@ void validation::measured_gathers()
     constexpr double k_large_shard = 512.0 * 8192 * 2, k_small_shard = 64.0 * 256 * 2;
     tpu_pod_config line = small_mesh(1, 4, k_v5e_gbytes, k_v5e_hbm);
     line.run.name = "v5e line of 4";
-    line.run.burst = packet_count(16);
     collective_spec sends; // every chip sends its shard to each other
     sends.op = abi::collective_op::all_to_all;
     sends.algorithms = {abi::algorithm::direct};
@@ -227,7 +226,6 @@ void validation::measured_gathers()
     constexpr double k_7x_gbytes = 100, k_7x_hbm = 7380, k_mib = 1 << 20;
     tpu_pod_config board = small_mesh(2, 2, k_7x_gbytes, k_7x_hbm);
     board.run.name = "TPU7x 2x2x1";
-    board.run.burst = packet_count(16);
     collective_spec gather;
     gather.op = abi::collective_op::all_gather;
     gather.algorithms = {abi::algorithm::ring_1d};

@@ -147,8 +147,10 @@ train_choice ub_mesh_config::trains() const
     train_choice choice = choose_trains(run.burst, hops, npu.dma, format, "npu.dma",
                          ub.transport == ub_transport::rtp ? "ub.transport: rtp numbers and repeats single packets"
                          : errors                          ? "links with bit errors repeat single packets"
-                                                           : memory_sets_the_pace(npu.hbm.rate, links, "npu.hbm.rate"));
-    choice.paths = paths;
+                                                           : memory_sets_the_pace(npu.hbm.rate, links, "npu.hbm.rate"),
+                         ub.paths != ub_path_use::shortest && ub.choice == ub_choice::adaptive
+                             ? "ub.choice: adaptive goes by the queues at the time of each packet"
+                             : "");
     choice.sides = {mesh.pods, mesh.rack_rows, mesh.rack_cols, mesh.boards, mesh.npus};
     return choice;
 }

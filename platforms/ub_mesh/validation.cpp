@@ -72,9 +72,7 @@ void ub_validation::notes()
         "stays on one board; the paper does not print its degrees, and a TP that leaves the board would lose more. V4 loses too much with "
         "fewer paths than all: here every model's SP spans two racks from 64K on, with x2 of an NPU to the other rack; how much traffic "
         "leaves a rack is not published.");
-    report.notes.push_back(
-        "### Bursts against single packets\n\n"
-        "`weft bench` measures how much longer or shorter a rack's collectives get when packets are simulated in bursts.");
+    report.notes.push_back("### Trains against single packets\n\ndocs/18_burst_error.md has the error of `burst: auto`.");
 }
 
 validation_report validate_ub_mesh(const ub_mesh_validation& how)

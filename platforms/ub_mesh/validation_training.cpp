@@ -401,7 +401,7 @@ void ub_validation::step_inputs()
        "64K to 10M have 90.6 (A) and 95.6 % (B), and A falls below 2D-FM");
     in("step: Clos", "V3: rack of kind clos, x64 between racks; V4: x16 between racks by HRS", "Fig. 16 and 18 (A)");
     in("simulation",
-       "two-shot and direct collectives, bursts of 16 packets, 64 of them in a transmit queue, 8 and 64 MiB, affine beyond",
+       "two-shot and direct collectives, burst: auto with the buffers of configs/ub_mesh/superpod.yaml, 8 and 64 MiB, affine beyond",
        "A");
 }
 

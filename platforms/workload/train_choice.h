@@ -50,8 +50,10 @@ bool train_streams(const train_hop& hop, std::uint32_t packets);
 /// chip in one direction, can ask of it. They read what is sent, and read and write what is added to. Else a sentence why not.
 std::string memory_sets_the_pace(bandwidth memory, bandwidth links, const std::string& key);
 
-/// What the machine allows, for `burst` as set, where 0 is auto. `single`: why only single packets are exact here; "" if trains are, too.
+/// What the machine allows, for `burst` as set, where 0 is auto. `single`: why only single packets are simulated here; "" if trains are, too. `no_bound`: why
+/// nobody can tell how far trains are off: auto takes single packets, and the user may set what he likes.
 train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hops, const dma_config& dma,
-                           const packet_format& format, const std::string& dma_key, const std::string& single);
+                           const packet_format& format, const std::string& dma_key, const std::string& single,
+                           const std::string& no_bound = "");
 
 } // namespace weft

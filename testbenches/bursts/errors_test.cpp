@@ -144,7 +144,7 @@ TEST_CASE("the page names the worst point with the command that runs it", "[burs
     CHECK(has(page, "1 of 2 beyond 2 %; the worst 37.00 %"));
     CHECK(has(page, "The bounds do not hold."));
     const std::size_t worst =
-        page.find("**+37.00 %**: 137.000 us, single packets 100.000 us. all_reduce two_d 64 KiB.");
+        page.find("**+37.00 %**: 137.000 us, single packets 100.000 us. all_reduce two_d 64 KiB, trains of 1.");
     REQUIRE(worst != std::string::npos);
     CHECK(worst < page.find("**+1.00 %**"));
     CHECK(has(page,

@@ -70,9 +70,9 @@ sweep_family small_family(std::uint32_t share)
 
 TEST_CASE("the sweep has all combinations of the values of its axes", "[bursts]")
 {
-    CHECK(family("tpu_v3 mesh").count() == 3 * 3 * 4 * 3 * 4 * 4 * 3);
-    CHECK(family("ub_mesh").count() == 2 * 7 * 3 * 4 * 3 * 4 * 4 * 3);
-    CHECK(family("switchml star").count() == 4 * 5 * 3 * 4 * 4);
+    CHECK(family("tpu_v3 mesh").count() == 3 * 3 * 4 * 3 * 4 * 4 * 3 * 2);
+    CHECK(family("ub_mesh").count() == 2 * 7 * 3 * 5 * 3 * 4 * 4 * 3 * 2);
+    CHECK(family("switchml star").count() == 4 * 5 * 3 * 4 * 4 * 2);
     std::uint64_t sum = 0;
     for (const sweep_family& f : sweep_families())
         sum += f.count();
@@ -119,16 +119,11 @@ TEST_CASE("the sweep has the values that were asked for", "[bursts]")
     sets("switchml star", "cable", "network.cable.propagation", cables);
     CHECK(axis(family("tpu_v3 mesh"), "fault").values.size() == 3);
     CHECK(axis(family("ub_mesh"), "fault").values.size() == 7);
-    // A share of the points runs 16 MiB.
-    for (const char* name : {"tpu_v3 mesh", "ub_mesh", "switchml star"}) {
-        const sweep_family& f = family(name);
-        std::uint64_t large = 0;
-        for (std::uint64_t i = 0; i < f.count(); ++i)
-            large += sweep_point{&f, i}.has_largest_size() ? 1 : 0;
-        INFO(name);
-        CHECK(large * 60 > f.count()); // not where a link fails during one collective
-        CHECK(large * 20 < f.count());
-    }
+    // Trains are long at 16 MiB: every point runs it that does not compare one collective alone.
+    for (const sweep_family& f : sweep_families())
+        if (f.share > 1)
+            for (std::uint64_t i = 0; i < f.count(); ++i)
+                CHECK((sweep_point{&f, i}.large_cases() > 0 || !sweep_point{&f, i}.work().collectives.empty()));
 }
 
 TEST_CASE("a sample is the same for the same seed and has every value equally often", "[bursts]")
@@ -151,7 +146,7 @@ TEST_CASE("a sample is the same for the same seed and has every value equally of
             for (std::size_t a = 0; a < values.size(); ++a)
                 ++uses[p.family->name + ", " + p.family->axes[a].name][values[a]->name];
     }
-    CHECK(uses.size() == 7 + 8);
+    CHECK(uses.size() == 8 + 9);
     for (const sweep_family& f : sweep_families())
         for (const sweep_axis& a : f.axes)
             if (f.share == 5) {
@@ -164,7 +159,7 @@ TEST_CASE("a sample is the same for the same seed and has every value equally of
                     least = std::min(least, n);
                     most = std::max(most, n);
                 }
-                CHECK(most <= least + 3); // a point drawn twice moves on to its neighbour
+                CHECK(most <= least + 10); // a point drawn twice moves on to its neighbour
             }
 
     const std::vector<sweep_family> one{small_family(1)};
@@ -200,8 +195,9 @@ TEST_CASE("every machine of the sweep runs all collectives and algorithms that i
           "{op: reduce_scatter, algorithms: [ring_1d], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
           "{op: all_gather, algorithms: [ring_1d], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
           "{op: broadcast, algorithms: [mesh_tree], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
-          "{op: all_to_all, algorithms: [direct], sizes: [4 KiB, 64 KiB, 1 MiB]}]");
-    const std::string with_largest = workload_of("tpu_v3 mesh", 37); // the second point that has it
+          "{op: all_to_all, algorithms: [direct], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
+          "{op: all_reduce, algorithms: [ring_1d], sizes: [16 MiB]}]");
+    const std::string with_largest = workload_of("tpu_v3 mesh", 8); // of seven pairs
     const std::string end = "{op: all_to_all, algorithms: [direct], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
                             "{op: all_reduce, algorithms: [two_d], sizes: [16 MiB]}]";
     INFO(with_largest);
