@@ -150,7 +150,10 @@ train_choice tpu_pod_config::trains() const
                          chip.dma, format, "chip.dma",
                          ici.switching == switching_mode::store_and_forward
                              ? "ici.switching is store_and_forward"
-                             : memory_sets_the_pace(chip.hbm.rate, bandwidth(4 * ici.link_rate.value()), "chip.hbm.rate"));
+                             : memory_sets_the_pace(chip.hbm.rate, bandwidth(4 * ici.link_rate.value()), "chip.hbm.rate"),
+                         !own_links && ici.local_port_rate.value() < ici.link_rate.value()
+                             ? "ici.local_port_rate is below ici.link_rate: packets pile up into the mesh"
+                             : "");
     choice.own_links = own_links;
     choice.sides = {mesh.rows, mesh.cols};
     return choice;

@@ -140,7 +140,7 @@ train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hop
     else
         c.told = fmt::format("is {}. ", to_string(burst));
     if (sound == 1) {
-        c.told += fmt::format("Times are those of single packets to {:g} % with single packets alone ({}); burst: auto takes these.",
+        c.told += fmt::format("No train is known to keep times to {:g} % here ({}): burst: auto takes single packets.",
                               100 * k_stated_error, c.reason);
         return c;
     }

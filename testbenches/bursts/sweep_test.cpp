@@ -51,7 +51,7 @@ TEST_CASE("a sweep that finds no platform files or knows no burst says so", "[bu
     CHECK(has(sweep.read("stderr"), "nowhere/"));
     CHECK(sweep.run("bursts --corner --sample 3") == 2);
     CHECK(sweep.run("bursts --corner --only switchml --only nobody") == 0);
-    CHECK(has(sweep.read("stdout"), ": 3 points"));
+    CHECK(has(sweep.read("stdout"), ": 4 points"));
     CHECK(sweep.run("bursts --corner --only nobody") == 2);
     CHECK(has(sweep.read("stderr"), "--only nobody: no point"));
     CHECK(sweep.run("bursts --corner --only switchml --quiet --burst sometimes") == 2);
