@@ -197,6 +197,32 @@ training_report training_report_of(const training_step_config& config, const std
     return t;
 }
 
+/// Packets of a train of the collective. What goes through an aggregating switch has none.
+std::uint32_t train_in(const machine& m, const collective_case& c)
+{
+    return m.fabrics().empty() || abi::by_switch(c.algo) ? 1 : m.train_of(c);
+}
+
+/// How packets went, and how long trains were in this run. "" when all went by an aggregating switch.
+std::string transport_of(const weft::platform& p, const machine& m, const run_outcome& outcome)
+{
+    bool any = false;
+    std::uint32_t longest = 1;
+    const auto add = [&](const collective_case& c) {
+        any = any || !(m.fabrics().empty() || abi::by_switch(c.algo));
+        longest = std::max(longest, train_in(m, c));
+    };
+    for (const case_result& c : outcome.cases)
+        add(c.what);
+    for (const training_step_result& s : outcome.training_steps)
+        for (const step_part& part : s.parts)
+            add(part.what);
+    const train_choice choice = p.trains();
+    if (!any || choice.packets == 1)
+        return any ? text_of(choice) : "";
+    return fmt::format("{}; here {}", text_of(choice), longest == 1 ? "single packets: steps are short" : fmt::format("up to {}", longest));
+}
+
 run_report make_report(const weft::platform& p, machine& m, const run_outcome& outcome,
                        const std::vector<problem>& warnings)
 {
@@ -215,6 +241,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         row.algbw_GBps = algorithm_bandwidth_GBps(c.what.size_bytes, c.time_ps);
         row.busbw_GBps = row.algbw_GBps * bus_bandwidth_factor(c.what.op, p.ranks());
         row.steps = c.steps;
+        row.train_packets = train_in(m, c.what);
         row.repeats_ps = c.repeats_ps;
         if (c.checked)
             row.wrong = c.check.wrong;
@@ -227,6 +254,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
     const std::uint64_t begin_ps = outcome.restarts.empty() ? 0 : outcome.restarts.back().resumed_ps;
     r.busiest_links = busiest_links(m, outcome.simulated_time_ps - std::min(begin_ps, outcome.simulated_time_ps));
     r.memory = traffic_of(m);
+    r.transport = transport_of(p, m, outcome);
     r.host_seconds = outcome.host_seconds;
     r.host_cpu_seconds = outcome.cpu_seconds;
     for (const fabric_engine* f : m.fabrics())

@@ -243,6 +243,8 @@ void print_summary(std::ostream& out, const run_report& r, const table_style& st
     if (!m.busiest_chip.empty())
         traffic += fmt::format("; busiest {} with {}", m.busiest_chip, short_bytes(m.busiest_bytes));
     line((m.memory + " traffic").c_str(), traffic);
+    if (!r.transport.empty())
+        line("Transport", r.transport);
     if (!r.failure.empty())
         line("Stopped", r.failure.substr(0, r.failure.find('\n')));
     line("Simulated time", exact_us(r.simulated_time_ps) + " us");
@@ -411,6 +413,7 @@ nlohmann::ordered_json to_json(const run_report& r)
         line["busbw_GBps"] = finite(row.busbw_GBps, "busbw" + where);
         line["wrong"] = row.wrong ? json(*row.wrong) : json();
         line["steps"] = row.steps;
+        line["train_packets"] = row.train_packets;
         if (!row.repeats_ps.empty())
             line["repeats"] = repeats_json(row.repeats_ps);
         j["results"].push_back(std::move(line));

@@ -31,6 +31,7 @@ struct result_row {
     double busbw_GBps = 0;
     std::optional<std::uint64_t> wrong; ///< elements, over all ranks; none: the run carried no data
     std::uint32_t steps = 0;            ///< longest chain of ring or tree steps
+    std::uint32_t train_packets = 1;    ///< that a transaction stood for, at most
     std::string group = {};             ///< "job 0": of these ranks alone, others did not complete it; "": of all
     /// Of a case that was repeated: the time of every run; time_ps is their mean. Empty: it ran once.
     std::vector<std::uint64_t> repeats_ps = {};
@@ -114,6 +115,7 @@ struct run_report {
     std::optional<training_report> training; ///< none: the run has no training step
     std::vector<link_load> busiest_links;    ///< in the order to print
     memory_traffic memory;
+    std::string transport; ///< "trains of up to 28 packets (auto: ...); here up to 8"; "" where no fabric has them
     std::uint64_t simulated_time_ps = 0;
     double host_seconds = 0;
     double host_cpu_seconds = 0;
@@ -140,7 +142,7 @@ struct table_style {
 void print_table(std::ostream& out, const run_report& report, const table_style& style = {});
 
 /// results.json: {version, results: [{op, algorithm, group (where not all ranks completed it), type, redop, size_bytes, count, time_us,
-/// algbw_GBps, busbw_GBps, wrong, steps, and for a repeated case repeats: {count, min_us, max_us, standard_deviation_us, times_us}}],
+/// algbw_GBps, busbw_GBps, wrong, steps, train_packets, and for a repeated case repeats: {count, min_us, max_us, standard_deviation_us, times_us}}],
 /// training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
 /// exposed_us, share, groups: [{name, type, size_bytes, count, ranks_per_group, calls, ready_us, start_us, time_us,
 /// wrong}], exchanges: [the same]}]} if the run has one, digest, simulated_time_ps, host_seconds, packet_hops,

@@ -150,7 +150,8 @@ train_choice ub_mesh_config::trains() const
                                                            : memory_sets_the_pace(npu.hbm.rate, links, "npu.hbm.rate"),
                          ub.paths != ub_path_use::shortest && ub.choice == ub_choice::adaptive
                              ? "ub.choice: adaptive goes by the queues at the time of each packet"
-                             : "");
+                         : ub.spreading == ub_spreading::flow ? "ub.spreading: flow, where some links carry several flows"
+                                                              : "");
     choice.sides = {mesh.pods, mesh.rack_rows, mesh.rack_cols, mesh.boards, mesh.npus};
     return choice;
 }

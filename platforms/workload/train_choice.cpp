@@ -19,7 +19,7 @@ constexpr std::uint32_t k_trains_of_a_step = 256;
 constexpr std::uint32_t k_trains_of_a_spread_step = 128;
 /// A step of fewer packets costs the host little, and the order of single packets shows in its time.
 constexpr std::uint64_t k_short_step_packets = 1024;
-/// The packets of direct exchanges meet others at every router of their way, and no later step evens it out.
+/// No later step evens out what a direct exchange meets.
 constexpr std::uint64_t k_steps_of_a_direct_exchange = 8;
 
 /// Steps of one pass of a collective over its data, each of which waits for the one before.
@@ -43,6 +43,13 @@ std::uint64_t steps_of(const train_choice& choice, const collective_case& c)
     case abi::algorithm::halving_doubling: return 2;
     default: return k_steps_of_a_direct_exchange;
     }
+}
+/// All ranks send to all at once, through routers of others. Which packet goes first at each of them decides the time: pairs of packets are
+/// already 3 % off, either way.
+bool meets_at_every_router(const train_choice& choice, const collective_case& c)
+{
+    const auto dimensions = std::count_if(choice.sides.begin(), choice.sides.end(), [](std::uint32_t side) { return side > 1; });
+    return c.algo == abi::algorithm::direct && dimensions > 1;
 }
 /// Packets of a train, or of its part on one path, that the buffer is deep enough for, and no more than `most`.
 std::uint32_t longest_in(const train_hop& hop, std::uint32_t most)
@@ -76,7 +83,7 @@ std::string text_of(const train_choice& c)
     if (c.packets == 1)
         return "single packets" + chosen;
     const std::string part =
-        c.trains_a_step == 0 ? "" : fmt::format(", {} of them in each step of a collective", c.trains_a_step);
+        c.trains_a_step == 0 ? "" : fmt::format(", at least {} of them in a step of a collective", c.trains_a_step);
     return fmt::format("trains of up to {} packets{}{}", c.packets, part, chosen);
 }
 
@@ -155,7 +162,7 @@ std::uint32_t train_of(const train_choice& choice, const collective_case& c)
     if (choice.trains_a_step == 0)
         return choice.packets;
     const std::uint64_t step = c.size_bytes / choice.packet_payload / steps_of(choice, c);
-    if (step < k_short_step_packets)
+    if (step < k_short_step_packets || meets_at_every_router(choice, c))
         return 1;
     auto length = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(step * choice.paths / choice.trains_a_step, 1, choice.packets));
