@@ -22,7 +22,7 @@ ub_mesh_config config_of(const ub_case& what)
     if (what.deep) {
         config.ub.buffer_per_vl = data_size(2240 << 10);
         config.ub.transmit_queue = 4096;
-        config.npu.dma.receive_buffer = data_size(2 << 20);
+        config.npu.dma.receive_buffer = data_size(4 << 20);
         config.npu.dma.read_ahead = 1024;
     }
     if (what.shortest)
