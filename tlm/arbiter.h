@@ -51,36 +51,42 @@ inline std::uint32_t first_request(const std::uint64_t* mask, std::uint32_t word
     return round_robin(mask, words, pointer, [](std::uint32_t) { return true; });
 }
 
-/// Round robin among requesters of which some have had turns before their time: a train takes one turn for each of its packets. Whoever is
-/// ahead lets the others go until they have had as many; where all are ahead, the one that is so least goes. `choose(grant)` is the
-/// round robin, `turns_ahead(number)` a counter, `for_each(f)` calls f with every requester.
-template <class Choose, class Grant, class Turns, class Each>
-std::uint32_t round_robin_by_turns(Choose&& choose, Grant&& may_go, Turns&& turns_ahead, Each&& for_each)
+/// Packets that requesters of several packets at once have had, on one scale: whoever has had least goes next, so that all get equal
+/// shares of packets (start-time fair queueing; Goyal, Vin and Cheng, 1996). With single packets of all it is round robin.
+struct fair_turn {
+    std::uint64_t now = 0;    ///< what the requester that was served last had had before
+    std::uint64_t latest = 0; ///< the most that one has had
+
+    /// A requester that has had `had` is granted `packets`: returns what it has had then.
+    std::uint64_t grant(std::uint64_t had, std::uint32_t packets)
+    {
+        now = had > now ? had : now;
+        latest = now + packets > latest ? now + packets : latest;
+        return now + packets;
+    }
+    /// Nobody waits: what was had before does not count.
+    void forget() { now = latest; }
+};
+
+/// round_robin_over() among requesters of trains. `had(number)`: as in fair_turn. `grant(number, first)`: `first` if nobody has had less.
+template <class Requests, class Had, class Grant>
+std::uint32_t fair_round_robin_over(Requests&& requests_of, std::uint32_t words, std::uint32_t pointer, const fair_turn& turn,
+                                    Had&& had, Grant&& grant)
 {
-    bool ahead = false;
-    const std::uint32_t granted = choose([&](std::uint32_t number) {
-        auto& turns = turns_ahead(number);
-        if (turns == 0)
-            return may_go(number);
-        --turns;
-        ahead = true;
-        return false;
-    });
-    if (granted != k_no_grant || !ahead)
-        return granted;
-    std::uint32_t least = k_no_grant;
-    choose([&](std::uint32_t number) {
-        if (turns_ahead(number) < least && may_go(number))
-            least = turns_ahead(number);
-        return false;
-    });
-    if (least == k_no_grant)
-        return least;
-    for_each([&](std::uint32_t number) {
-        auto& turns = turns_ahead(number);
-        turns -= turns < least ? turns : least;
-    });
-    return choose([&](std::uint32_t number) { return turns_ahead(number) == 0 && may_go(number); });
+    std::uint32_t best = k_no_grant;
+    std::uint64_t least = ~std::uint64_t{0};
+    round_robin_over(
+        requests_of, words, pointer, [&](std::uint32_t number) {
+            const std::uint64_t of_number = had(number);
+            const std::uint64_t start = of_number > turn.now ? of_number : turn.now;
+            const bool first = start == turn.now;
+            if (start >= least || !grant(number, first))
+                return false;
+            best = number;
+            least = start;
+            return first;
+        });
+    return best;
 }
 
 } // namespace weft

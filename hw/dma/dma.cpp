@@ -20,8 +20,6 @@ constexpr std::uint32_t k_error_descriptor = 1u << 0;
 constexpr std::uint32_t k_error_memory = 1u << 1;
 constexpr std::uint32_t k_error_doorbell = 1u << 2;
 
-/// Largest rings and counts that the register map has room for.
-
 std::uint64_t check_of(const abi::dma_descriptor& d)
 {
     std::uint32_t words[abi::k_descriptor_bytes / 4];
@@ -271,7 +269,7 @@ void dma::fetched(std::uint32_t index)
     next.type = static_cast<std::uint8_t>(d.type);
     next.local = d.destination_rank == rank_ && d.by_fabric == 0;
     if (q.ready.empty())
-        q.turns_ahead = 0;
+        q.had = 0;
     q.ready.push_back(load(next));
     q.reading = q.ready.front();
     ++q.fetched;
@@ -301,24 +299,19 @@ void dma::read_ahead(std::uint32_t port)
         if (index == k_no_grant || side.slots - side.staged_packets < next_train(queues_[index]))
             return;
         side.round_robin = index + 1;
-        queues_[index].turns_ahead = next_train(queues_[index]) - 1;
+        queues_[index].had = side.turn.grant(queues_[index].had, next_train(queues_[index]));
         read_packet(port, index);
     }
 }
 
-/// Round robin over the queues with work. One that has sent a train lets the others go until these have had as many packets.
+/// Round robin over the queues with work, by packets.
 std::uint32_t dma::choose_queue(const port_state& side)
 {
     const std::uint64_t requests = side.ready_queues;
     if (train_ == 1)
         return first_request(&requests, 1, side.round_robin);
-    return round_robin_by_turns([&](auto&& grant) { return round_robin(&requests, 1, side.round_robin, grant); },
-                                [](std::uint32_t) { return true; },
-                                [&](std::uint32_t q) -> std::uint32_t& { return queues_[q].turns_ahead; },
-                                [&](auto&& f) {
-                                    for (std::uint64_t left = requests; left != 0; left &= left - 1)
-                                        f(static_cast<std::uint32_t>(__builtin_ctzll(left)));
-                                });
+    return fair_round_robin_over([=](std::uint32_t) { return requests; }, 1, side.round_robin, side.turn,
+                                 [&](std::uint32_t q) { return queues_[q].had; }, [](std::uint32_t, bool) { return true; });
 }
 
 /// Packets that a queue with work reads next: a train is of full packets, the rest of a message goes by itself.

@@ -137,7 +137,7 @@ private:
         std::uint32_t fetched = 0;      ///< loaded or being loaded
         std::uint32_t finished = 0;     ///< wholly sent, though HEAD counts them only when they have left the wire
         std::uint32_t head = 0;         ///< completed, as HEAD shows
-        std::uint32_t turns_ahead = 0;  ///< had before their time, by trains
+        std::uint64_t had = 0;          ///< packets, as in fair_turn
         bool fetching = false;
         bool stopped = false;
         std::vector<std::uint32_t> doorbells;       ///< written, on their way across the bus
@@ -164,6 +164,7 @@ private:
         std::uint32_t staged_count = 0;   ///< transactions
         std::uint32_t staged_packets = 0; ///< of them
         std::uint32_t round_robin = 0; ///< queue after the one last served
+        fair_turn turn;                ///< with trains
         std::uint64_t wire_busy_until_ps = 0;
         link_fw_if* to_fabric = nullptr; ///< what the sockets are bound to, without their checks
         link_bw_if* to_sender = nullptr;

@@ -76,8 +76,8 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) cons
         fetch_line(&queues_[qi]);
         fetch_line(&queues_[queue_of(p.out_link, p.out_vl)]);
         fetch_line(voq_ ? static_cast<const void*>(&voqs_[p.fifo]) : &buffers_[qi]);
-        if (voq_ && !advances_.empty())
-            fetch_line(&advances_[p.fifo]);
+        if (voq_ && !shares_.empty())
+            fetch_line(&shares_[p.fifo]);
     } else if (kind == k_wake) {
         const link_state& l = links_[a];
         if (stage == 0) {
@@ -88,50 +88,44 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) cons
             fetch_line(&pool_.at(l.expected));
             fetch_line(&waiters_[l.waiter_base + (l.expected_bit >> 6)]);
             fetch_line(&voqs_[voq_of(l, l.expected_bit)]);
-            if (!advances_.empty())
-                fetch_line(&advances_[voq_of(l, l.expected_bit)]);
+            if (!shares_.empty())
+                fetch_line(&shares_[voq_of(l, l.expected_bit)]);
             fetch_line(&queues_[queue_of_bit(l.router, l.expected_bit)]);
         }
     }
 }
 
-/// The waiter of `l` that goes next among those that may: round robin. Where some are entries, one round of relays and one of
-/// entries; the relay goes, unless the entry is older by the patience.
-template <class Grant> std::uint32_t fabric_engine::choose_waiter(const link_state& l, Grant&& may_go) const
+/// The waiter of `l` that goes next. pick(requests, pointer, class) chooses among relays (class 0) or entries (class 1), or all where
+/// nobody is an entry; the relay goes, unless the entry is older by the patience.
+template <class Pick> std::uint32_t fabric_engine::choose_waiter(const link_state& l, Pick&& pick) const
 {
     const std::uint64_t* mask = &waiters_[l.waiter_base];
     if (!l.has_entries)
-        return round_robin(mask, l.waiter_words, l.round_robin, may_go);
+        return pick([=](std::uint32_t i) { return mask[i]; }, l.round_robin, 0);
     const std::uint64_t* entries = &entries_[l.waiter_base];
-    const std::uint32_t relay =
-        round_robin_over([=](std::uint32_t i) { return mask[i] & ~entries[i]; }, l.waiter_words, l.round_robin, may_go);
-    const std::uint32_t entry = round_robin_over([=](std::uint32_t i) { return mask[i] & entries[i]; }, l.waiter_words,
-                                                 l.entry_round_robin, may_go);
+    const std::uint32_t relay = pick([=](std::uint32_t i) { return mask[i] & ~entries[i]; }, l.round_robin, 0);
+    const std::uint32_t entry = pick([=](std::uint32_t i) { return mask[i] & entries[i]; }, l.entry_round_robin, 1);
     if (relay == k_no_grant || entry == k_no_grant)
         return relay == k_no_grant ? entry : relay;
     const packet& relayed = pool_.at(head_at(l, relay));
-    const std::uint64_t patience_ps = k_patience_packets * l.rate.time_ps(relayed.wire_bytes);
+    const std::uint64_t patience_ps = k_patience_packets * l.rate.time_ps(relayed.wire_bytes / relayed.packet_count);
     return pool_.at(head_at(l, entry)).born_ps + patience_ps < relayed.born_ps ? entry : relay;
 }
 
-std::uint32_t& fabric_engine::turns_ahead(const link_state& l, std::uint32_t bit)
+/// `p` starts on its output: packets of trains are turns.
+void fabric_engine::count_turn(std::uint32_t link, const packet& p)
 {
-    advance& a = advances_[voq_ ? voq_of(l, bit) : l.waiter_base * 64ull + bit];
-    if (a.period != l.busy_period)
-        a = {l.busy_period, 0};
-    return a.turns;
-}
-
-/// The same where inputs have sent trains.
-template <class Grant> std::uint32_t fabric_engine::choose_by_turns(const link_state& l, Grant&& may_go)
-{
-    return round_robin_by_turns([&](auto&& grant) { return choose_waiter(l, grant); }, may_go,
-                                [&](std::uint32_t bit) -> std::uint32_t& { return turns_ahead(l, bit); },
-                                [&](auto&& f) {
-                                    for (std::uint32_t word = 0; word < l.waiter_words; ++word)
-                                        for (std::uint64_t left = waiters_[l.waiter_base + word]; left != 0; left &= left - 1)
-                                            f(word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(left)));
-                                });
+    if (shares_.empty()) {
+        shares_.resize(voq_ ? voqs_.size() : waiters_.size() * 64);
+        turns_.resize(links_.size() * 2);
+    }
+    const link_state& out = links_[link];
+    const std::uint32_t bit = queues_[queue_of(p.link, p.vl)].waiter_bit;
+    fair_turn& turn = turns_[link * std::size_t{2} + (is_entry(out, bit) ? 1 : 0)];
+    if (out.waiters == 0 && out.busy_until_ps < now_ps_)
+        turn.forget();
+    std::uint64_t& had = shares_[share_of(out, bit)];
+    had = turn.grant(had, p.packet_count);
 }
 
 /// VOQ mode: notes a head that arbitration may well choose next, without a look at ages; there is one.
@@ -283,14 +277,14 @@ void fabric_engine::arbitrate(std::uint32_t link)
         return;
     std::uint64_t wanted_at = k_never_ps;
     link_layer* const retry = (l.special & k_retry_buffer) != 0 ? &layers_[cold_[link].layer] : nullptr;
-    std::uint64_t saved_vls = 0; // a train before in the round waits for more credits of these; who needs fewer must not take them
-    const auto may_go = [&](std::uint32_t bit) {
+    std::uint64_t saved_vls = 0; // a train that has its turn waits for more credits of these; who needs fewer must not take them
+    const auto may_go = [&](std::uint32_t bit, bool first) {
         const packet& p = pool_.at(head_at(l, bit));
         queue_state& slot = queues_[queue_of(link, p.out_vl)];
         if ((saved_vls >> p.out_vl & 1) != 0)
             return false;
         const bool has_credit = slot.credits.has(credits_under_way_, now_ps_, p.cells);
-        if (!has_credit && slot.credits.has(credits_under_way_, now_ps_, p.cells / p.packet_count))
+        if (!has_credit && first && slot.credits.has(credits_under_way_, now_ps_, p.cells / p.packet_count))
             saved_vls |= std::uint64_t{1} << p.out_vl;
         const bool has_room = retry == nullptr || retry->has_room(now_ps_, p.cells);
         if (has_credit && has_room)
@@ -302,10 +296,14 @@ void fabric_engine::arbitrate(std::uint32_t link)
         wanted_at = std::min(wanted_at, at);
         return false;
     };
-    const std::uint32_t granted = advances_.empty() ? choose_waiter(l, may_go) : choose_by_turns(l, may_go);
+    const std::uint32_t granted = choose_waiter(l, [&](auto&& requests, std::uint32_t pointer, std::uint32_t kind) {
+        if (shares_.empty())
+            return round_robin_over(requests, l.waiter_words, pointer, [&](std::uint32_t bit) { return may_go(bit, true); });
+        return fair_round_robin_over(requests, l.waiter_words, pointer, turns_[link * std::size_t{2} + kind],
+                                     [&](std::uint32_t bit) { return shares_[share_of(l, bit)]; }, may_go);
+    });
     if (granted != k_no_grant) {
-        const bool entry = l.has_entries && (entries_[l.waiter_base + (granted >> 6)] >> (granted & 63) & 1) != 0;
-        (entry ? l.entry_round_robin : l.round_robin) = static_cast<std::uint16_t>(granted + 1);
+        (is_entry(l, granted) ? l.entry_round_robin : l.round_robin) = static_cast<std::uint16_t>(granted + 1);
         std::uint64_t* const mask = &waiters_[l.waiter_base];
         packet& p = pool_.at(head_at(l, granted));
         std::uint32_t qi = k_none;
@@ -339,13 +337,8 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     const std::uint64_t serialisation = out.rate.time_ps(p.wire_bytes);
     const std::uint64_t end = now_ps_ + serialisation;
 
-    if (!advances_.empty() || p.packet_count > 1) {
-        if (advances_.empty())
-            advances_.resize(voq_ ? voqs_.size() : waiters_.size() * 64);
-        if (out.busy_until_ps < now_ps_)
-            ++out.busy_period;
-        turns_ahead(out, queues_[queue_of(p.link, p.vl)].waiter_bit) = p.packet_count - 1;
-    }
+    if (!shares_.empty() || p.packet_count > 1)
+        count_turn(out_id, p);
 
     // Leave the buffer: the read port streams until `end`, then the cells are free.
     bool more = false;

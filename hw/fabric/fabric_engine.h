@@ -186,7 +186,6 @@ private:
         std::uint32_t to_first_port = 0; ///< of to_router, into out_ports_
         std::uint32_t waiting_bytes = 0; ///< VOQ mode: in the FIFOs of this output
         std::uint16_t to_port = 0;
-        std::uint16_t busy_period = 0; ///< counts those of its output
         bool has_entries = false; ///< some inputs of its router are entries
         bool up = true;
         std::uint8_t special = 0; ///< special_bits
@@ -251,9 +250,16 @@ private:
     bool may_start(const link_state& out, const packet& p);
     void enter(std::uint32_t queue, packet& p);
     void arbitrate(std::uint32_t link);
-    template <class Grant> std::uint32_t choose_waiter(const link_state& l, Grant&& may_go) const;
-    template <class Grant> std::uint32_t choose_by_turns(const link_state& l, Grant&& may_go);
-    std::uint32_t& turns_ahead(const link_state& l, std::uint32_t bit);
+    template <class Pick> std::uint32_t choose_waiter(const link_state& l, Pick&& pick) const;
+    void count_turn(std::uint32_t link, const packet& p);
+    std::size_t share_of(const link_state& out, std::uint32_t bit) const
+    {
+        return voq_ ? voq_of(out, bit) : out.waiter_base * std::size_t{64} + bit;
+    }
+    bool is_entry(const link_state& out, std::uint32_t bit) const
+    {
+        return out.has_entries && (entries_[out.waiter_base + (bit >> 6)] >> (bit & 63) & 1) != 0;
+    }
     void expect_next(link_state& l) const;
     void transmit(std::uint32_t queue, packet& p);
     void wake(std::uint32_t link);
@@ -307,12 +313,8 @@ private:
     std::vector<queue_state> queues_;     ///< link * vl_count + vl
     std::vector<buffer_state> buffers_;   ///< likewise; empty in VOQ mode
     std::vector<std::uint64_t> waiters_;  ///< per output: one bit per (input port, VL) of its router
-    /// Of a waiter whose last grant was a train: turns that it has had before their time, in this busy period of its output.
-    struct advance {
-        std::uint32_t period = 0;
-        std::uint32_t turns = 0;
-    };
-    std::vector<advance> advances_;       ///< per FIFO of voqs_, else per bit of waiters_; empty until there is a train
+    std::vector<std::uint64_t> shares_;   ///< packets had, as in fair_turn: per FIFO of voqs_, else per bit of waiters_; empty until there is a train
+    std::vector<fair_turn> turns_;        ///< per output: of relays, of entries; likewise
     std::vector<std::uint64_t> entries_;  ///< as waiters_: the bits of entry ports; empty when there are none
     std::vector<std::uint32_t> in_links_; ///< per router and port
     std::vector<std::uint32_t> out_links_;

@@ -25,7 +25,8 @@ void fabric_engine::reset(std::uint32_t draw)
         if (inside_ == 0) // else it may be a buffer whose packets wait for a link that is down
             l.feeding = k_none;
     }
-    advances_.clear();
+    shares_.clear();
+    turns_.clear();
     for (link_layer& l : layers_)
         l.reset(draw);
 }

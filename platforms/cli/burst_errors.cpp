@@ -370,7 +370,7 @@ std::string head_of(const burst_summary& summary)
     std::string text;
     if (summary.results.size() != summary.planned_points)
         text += fmt::format("Interrupted: {} of {} points.\n", summary.results.size(), summary.planned_points);
-    text += fmt::format("burst: {}: {} points, {} errors of collectives\n", summary.burst, summary.results.size(),
+    text += fmt::format("burst: {}: {} points, {} collectives compared\n", summary.burst, summary.results.size(),
                         errors.size());
     text += fmt::format("  in trains:       {} of {} beyond their bound; the worst {:.2f} %; trains of up to {} packets\n", trains_beyond,
                         trains, worst_train, longest_train);

@@ -197,6 +197,8 @@ int measure(const bursts_options& options)
     for (const sweep_point& point : sweep_points(subset, options.sample.value_or(0), options.seed))
         if (is_wanted(point, options.only))
             points.push_back({point, workloads.source_of(point), {}, {}});
+    if (points.empty() && options.only.empty())
+        throw user_error(fmt::format("--sample {}: no family of points gets one; take 20 or more.", options.sample.value_or(0)));
     if (points.empty())
         throw user_error(fmt::format("--only {}: no point of this subset has that name; a platform (tpu_pod), a family "
                                      "(tpu_v3 what-if) or a point (ub_mesh 17) is meant.",

@@ -34,10 +34,11 @@ void add_check(CLI::App& app, int& exit_code)
         fmt::print("{}: no errors{}\n\n{}{}", loaded.file,
                    loaded.problems.empty() ? "" : ", " + plural(loaded.problems.size(), "warning"),
                    loaded.platform->description(), loaded.platform->routing_report());
+        const train_choice trains = loaded.platform->trains();
         const std::uint64_t host = host_data_bytes_for(run, loaded.platform->ranks());
         fmt::print("Run       data: {}{}; transport by {}; seed {}\n\n", name_of(run.data),
                    host == 0 ? "" : fmt::format(" (up to {} of host memory)", rounded_text(data_size(host))),
-                   text_of(loaded.platform->trains()), run.seed);
+                   text_of(trains), run.seed);
         std::size_t cases = 0;
         for (const collective_spec& spec : run.workload) {
             const std::vector<std::uint64_t> sizes = spec.all_sizes();
@@ -47,10 +48,15 @@ void add_check(CLI::App& app, int& exit_code)
                 how += fmt::format("{}{}", how.empty() ? "" : ", ", name_of(a));
             const std::size_t once = spec.case_count() / spec.repeats;
             cases += once;
-            fmt::print("  {:<15} {:<26} {}, {}{}{}\n", name_of(spec.op), how, plural(once, "case"),
+            std::uint32_t train = 1;
+            for (const collective_case& c : spec.cases())
+                if (!abi::by_switch(c.algo))
+                    train = std::max(train, train_of(trains, c));
+            fmt::print("  {:<15} {:<26} {}, {}{}{}{}\n", name_of(spec.op), how, plural(once, "case"),
                        to_string(data_size(*smallest)),
                        *smallest == *largest ? "" : " to " + to_string(data_size(*largest)),
-                       spec.repeats == 1 ? "" : fmt::format(", {} times each", spec.repeats));
+                       spec.repeats == 1 ? "" : fmt::format(", {} times each", spec.repeats),
+                       train == 1 ? "" : fmt::format(", trains of up to {} packets", train));
         }
         if (!run.workload.empty())
             fmt::print("  {} in all\n", plural(cases, "case"));

@@ -220,7 +220,7 @@ std::string transport_of(const weft::platform& p, const machine& m, const run_ou
     const train_choice choice = p.trains();
     if (!any || choice.packets == 1)
         return any ? text_of(choice) : "";
-    return fmt::format("{}; here {}", text_of(choice), longest == 1 ? "single packets: steps are short" : fmt::format("up to {}", longest));
+    return fmt::format("{}; here {}", text_of(choice), longest == 1 ? "all messages are short" : fmt::format("up to {}", longest));
 }
 
 run_report make_report(const weft::platform& p, machine& m, const run_outcome& outcome,

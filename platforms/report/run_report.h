@@ -115,7 +115,7 @@ struct run_report {
     std::optional<training_report> training; ///< none: the run has no training step
     std::vector<link_load> busiest_links;    ///< in the order to print
     memory_traffic memory;
-    std::string transport; ///< "trains of up to 28 packets (auto: ...); here up to 8"; "" where no fabric has them
+    std::string transport; ///< "trains of up to 28 packets in long messages, ... (auto: ...); here up to 8"; "" where no fabric has them
     std::uint64_t simulated_time_ps = 0;
     double host_seconds = 0;
     double host_cpu_seconds = 0;

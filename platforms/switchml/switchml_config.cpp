@@ -136,7 +136,11 @@ train_choice switchml_config::trains() const
     const std::string buffer = fmt::format("network.lossless_buffer = {}", to_string(network.lossless_buffer));
     train_choice choice = choose_trains(run.burst,
                          {{buffer + " behind a NIC", depth, local_ps, wire_ps, 8, 1, pipeline_ps + wire_ps},
-                          {buffer, depth, wire_ps, local_ps, 8, 1, 2 * s.propagation.value() + pipeline_ps + wire_ps}},
+                          {buffer, depth, wire_ps, local_ps, 8, 1, 2 * s.propagation.value() + pipeline_ps + wire_ps},
+                          {fmt::format("worker.dma.read_ahead = {} and worker.memory.latency = {}", worker.dma.read_ahead,
+                                       to_string(worker.hbm.latency)),
+                           worker.dma.read_ahead, wire_ps, wire_ps, 2, 1, worker.hbm.latency.value() + wire_ps},
+                          longest_on_a_wire(wire_ps, wire_bytes)},
                          worker.dma, format, "worker.dma",
                          memory_sets_the_pace(worker.hbm.rate, s.rate, "worker.memory.rate"));
     choice.sides = {workers};

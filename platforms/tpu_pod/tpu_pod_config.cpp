@@ -146,13 +146,17 @@ train_choice tpu_pod_config::trains() const
                          {{fmt::format("chip.dma.read_ahead = {} and chip.hbm.latency = {}", chip.dma.read_ahead, to_string(chip.hbm.latency)),
                            chip.dma.read_ahead, link_ps, link_ps, 2, 1, chip.hbm.latency.value() + link_ps},
                           {buffer + " behind a local port", depth, local_ps, link_ps, trains, 1, ici.pipeline_ps() + most_ps},
-                          {buffer, depth, link_ps, local_ps, trains, 1, ici.pipeline_ps() + 2 * wire_ps + most_ps}},
+                          {buffer, depth, link_ps, local_ps, trains, 1, ici.pipeline_ps() + 2 * wire_ps + most_ps},
+                          longest_on_a_wire(most_ps, wire_bytes)},
                          chip.dma, format, "chip.dma",
                          ici.switching == switching_mode::store_and_forward
                              ? "ici.switching is store_and_forward"
                              : memory_sets_the_pace(chip.hbm.rate, bandwidth(4 * ici.link_rate.value()), "chip.hbm.rate"),
                          !own_links && ici.local_port_rate.value() < ici.link_rate.value()
                              ? "ici.local_port_rate is below ici.link_rate: packets pile up into the mesh"
+                         : std::any_of(faults.links_down.begin(), faults.links_down.end(),
+                                       [](const link_fault_config& f) { return f.at.value() != 0; })
+                             ? "faults.links_down: a link goes down in mid-run"
                              : "");
     choice.own_links = own_links;
     choice.sides = {mesh.rows, mesh.cols};

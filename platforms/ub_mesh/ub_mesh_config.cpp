@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
+#include <tuple>
 
 namespace weft {
 
@@ -131,29 +132,50 @@ train_choice ub_mesh_config::trains() const
     const std::uint64_t local_ps = wire_rate(ub.local_port_rate).time_ps(wire_bytes);
     const std::uint64_t cells = format.cells_of_one(format.max_payload_bytes);
     const std::string buffer = fmt::format("ub.buffer_per_vl = {}", to_string(ub.buffer_per_vl));
-    std::vector<train_hop> hops;
-    const std::uint64_t link_ps = wire_rate(ub.link_rate(mesh.x_lanes)).time_ps(wire_bytes);
-    // The packets of a train that is spread go on as many paths as there are over the other NPUs of a board.
+    // The packets of a train that is spread go on as many paths as there are over the other NPUs of a board, or of a column.
     const bool spread = ub.paths != ub_path_use::shortest && ub.spreading == ub_spreading::packet && ub.choice == ub_choice::weighted;
-    const std::uint32_t paths = spread && mesh.npus > 2 ? mesh.npus - 1 : 1;
-    hops.push_back({buffer, ub_depth_cells(ub, mesh.x_lanes, cables.x, ub_device::npu) / cells, link_ps, link_ps, 8, paths,
-                    ub_round_trip_ps(ub, mesh.x_lanes, cables.x, ub_device::npu)});
+    const auto paths_in = [&](std::uint32_t side) { return spread && side > 2 ? side - 1 : 1; };
+    const std::uint32_t paths = mesh.npus == 1     ? paths_in(mesh.boards)
+                                : mesh.boards == 1 ? paths_in(mesh.npus)
+                                                   : std::min(paths_in(mesh.npus), paths_in(mesh.boards));
+    std::vector<train_hop> hops;
+    std::set<std::tuple<std::uint32_t, std::uint64_t, ub_device>> kinds; // of links
+    const ub_topology topology(mesh, cables);
+    for (const ub_link_plan& l : topology.plan().links) {
+        const ub_device into = topology.plan().routers[l.to].device;
+        if (!kinds.insert({l.lanes, l.propagation.value(), into}).second)
+            continue;
+        const std::uint64_t link_ps = wire_rate(ub.link_rate(l.lanes)).time_ps(wire_bytes);
+        hops.push_back({buffer, ub_depth_cells(ub, l.lanes, l.propagation, into) / cells, link_ps, link_ps, 8, paths,
+                        ub_round_trip_ps(ub, l.lanes, l.propagation, into)});
+    }
     hops.push_back({fmt::format("ub.transmit_queue = {}", ub.transmit_queue), ub.transmit_queue, local_ps, local_ps, 8, 1, 0});
     hops.push_back({fmt::format("npu.dma.read_ahead = {} and npu.hbm.latency = {}", npu.dma.read_ahead, to_string(npu.hbm.latency)),
                     npu.dma.read_ahead, local_ps, local_ps, 2, 1, npu.hbm.latency.value() + local_ps});
+    hops.push_back(longest_on_a_wire(std::max(wire_rate(ub.link_rate(1)).time_ps(wire_bytes), local_ps), wire_bytes));
     const std::uint32_t lanes = mesh.x_lanes * (mesh.npus - 1) + mesh.y_lanes * (mesh.boards - 1);
     const bandwidth links(std::min(ub.link_rate(1).value() * lanes, 2 * ub.local_port_rate.value()));
-    const bool errors = ub.bit_error_rate > 0;
+    const bool links_change = std::any_of(faults.links.begin(), faults.links.end(),
+                                          [](const ub_link_fault_config& f) { return f.lanes || f.at.value() != 0; });
     train_choice choice = choose_trains(run.burst, hops, npu.dma, format, "npu.dma",
                          ub.transport == ub_transport::rtp ? "ub.transport: rtp numbers and repeats single packets"
-                         : errors                          ? "links with bit errors repeat single packets"
+                         : has_bit_errors()                ? "links with bit errors repeat single packets"
                                                            : memory_sets_the_pace(npu.hbm.rate, links, "npu.hbm.rate"),
                          ub.paths != ub_path_use::shortest && ub.choice == ub_choice::adaptive
                              ? "ub.choice: adaptive goes by the queues at the time of each packet"
                          : ub.spreading == ub_spreading::flow ? "ub.spreading: flow, where some links carry several flows"
+                         : !ub.voq                            ? "ub.voq: false, where one packet holds up those behind it"
+                         : links_change                       ? "faults.links: a link gets slower, or goes down in mid-run"
                                                               : "");
     choice.sides = {mesh.pods, mesh.rack_rows, mesh.rack_cols, mesh.boards, mesh.npus};
     return choice;
+}
+
+bool ub_mesh_config::has_bit_errors() const
+{
+    return ub.bit_error_rate > 0 || std::any_of(faults.links.begin(), faults.links.end(), [](const ub_link_fault_config& f) {
+               return f.bit_error_rate.value_or(0) > 0;
+           });
 }
 
 std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
@@ -174,19 +196,13 @@ std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm alg
 std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
 {
     using config = ub_mesh_config;
-    static const auto has_bit_errors = [](const config& c) {
-        const auto& links = c.faults.links;
-        return c.ub.bit_error_rate > 0 || std::any_of(links.begin(), links.end(), [](const ub_link_fault_config& f) {
-                   return f.bit_error_rate.value_or(0) > 0;
-               });
-    };
     std::vector<key_rule<config>> rules;
     add_run_rules(rules);
     add_no_mesh_rules(rules);
     for (const char* key : {"ub.retries", "ub.reinitialisations", "ub.reinitialisation_time", "ub.error_seed"})
-        rules.push_back({key, "with bit errors", [](const config& c) { return has_bit_errors(c); }});
+        rules.push_back({key, "with bit errors", [](const config& c) { return c.has_bit_errors(); }});
     rules.push_back({"ub.detection", "for links that fail while the machine runs",
-                     [](const config& c) { return c.faults.links_fail_later() || has_bit_errors(c); }});
+                     [](const config& c) { return c.faults.links_fail_later() || c.has_bit_errors(); }});
     rules.push_back({"npu.core.clock_read", "where firmware reads the clock (switchml)", [](const config&) { return false; }});
     const auto side = [&](const char* key, const char* only, bool (*applies)(const config&)) {
         rules.push_back({key, only, applies});

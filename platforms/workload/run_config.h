@@ -102,7 +102,7 @@ struct collective_spec {
 };
 
 struct run_config {
-    static constexpr std::uint64_t k_largest_burst = 65536;
+    static constexpr std::uint64_t k_largest_burst = 65535;
     static constexpr duration k_longest_time = duration(1'000'000'000'000'000'000); ///< twice that still fits 64 bits
     static constexpr std::uint64_t k_most_cases = 100'000;
 

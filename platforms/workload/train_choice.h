@@ -37,7 +37,7 @@ struct train_choice {
     std::string told;        ///< a warning about what the user set; "" when there is none
 };
 
-/// "trains of up to 8 packets, each at most 1/256 of its message (auto: ici.buffer_per_vl = 16 KiB)".
+/// "trains of up to 8 packets in long messages, else single packets (auto: ici.buffer_per_vl = 16 KiB)".
 std::string text_of(const train_choice& choice);
 
 /// Packets of a train of case `c`.
@@ -49,6 +49,9 @@ bool train_streams(const train_hop& hop, std::uint32_t packets);
 /// Trains are for machines whose memory does not set the pace: `memory` serves three quarters of what `links`, the sum of the links of a
 /// chip in one direction, can ask of it. They read what is sent, and read and write what is added to. Else a sentence why not.
 std::string memory_sets_the_pace(bandwidth memory, bandwidth links, const std::string& key);
+
+/// Not a buffer: time and bytes of a train on a wire where a packet takes `packet_ps` are numbers of 32 bits.
+train_hop longest_on_a_wire(std::uint64_t packet_ps, std::uint64_t wire_bytes);
 
 /// What the machine allows, for `burst` as set, where 0 is auto. `single`: why only single packets are simulated here; "" if trains are, too. `no_bound`: why
 /// nobody can tell how far trains are off: auto takes single packets, and the user may set what he likes.
