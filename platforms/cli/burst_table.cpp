@@ -162,6 +162,8 @@ sweep_family tpu_corner()
                    value("long trains, two_d", deep, "all_reduce", "two_d", one),
                    value("long trains, row_pair", deep, "all_reduce", "row_pair", one),
                    value("long trains, all_to_all", deep, "all_to_all", "direct", one),
+                   value("wrap links, two_d", {"mesh.wrap=both"}, "all_reduce", "two_d", {"4 MiB"}),
+                   value("wrap links, ring", {"mesh.wrap=both"}, "all_reduce", "ring_1d", {"4 MiB", "16 MiB"}),
                    value("small messages", {}, "all_reduce", "row_pair", {"4 KiB"}),
                }}};
     return f;
@@ -326,6 +328,11 @@ sweep_family ub_corner()
     f.share = 1;
     const list one{"64 KiB", "8 MiB"};
     const char* const exact_buffers = "ub.buffers_cover_round_trip=false";
+    const list shallow{"ub.transmit_queue=256", "npu.dma.receive_buffer=1 MiB", "npu.dma.read_ahead=256"};
+    list two_boards{"mesh.boards=2", "mesh.backplane=false"};
+    two_boards.insert(two_boards.end(), shallow.begin(), shallow.end());
+    const list narrow{"mesh.boards=2", "mesh.npus=2", "mesh.y_lanes=1", "mesh.backplane=false", "ub.paths=shortest",
+                      "ub.buffer_per_vl=2 KiB", "cables.x=2 us", "npu.dma.receive_buffer=128 KiB"};
     const list large{"16 MiB"};
     const list deep{"ub.buffer_per_vl=2240 KiB", "ub.transmit_queue=4096", "npu.dma.receive_buffer=4 MiB", "npu.dma.read_ahead=1024"};
     f.axes = {{"what",
@@ -342,6 +349,13 @@ sweep_family ub_corner()
                    value("long trains, all paths, all_reduce", deep, "all_reduce", "direct", large),
                    value("long trains, all paths, ring", deep, "all_reduce", "ring_1d", large),
                    value("long trains, all paths, all_to_all", deep, "all_to_all", "direct", large),
+                   // Relays keep their precedence where both send trains.
+                   value("long trains in buffers of 64 KiB", shallow, "all_reduce", "halving_doubling", large),
+                   value("long trains, 2 boards without back-plane", two_boards, "all_reduce", "hierarchical", large),
+                   value("narrow Y links in small buffers", narrow, "all_reduce", "ring_1d", large),
+                   value("lanes of 1 Gb/s", {"ub.lane_rate=1 Gbps", "ub.max_payload=4 KiB", "ub.paths=shortest", "ub.buffer_per_vl=64 MiB",
+                                             "npu.dma.receive_buffer=64 MiB", "npu.dma.read_ahead=4096", "ub.transmit_queue=16384"},
+                         "all_reduce", "ring_1d", large),
                    value("small messages", {}, "all_reduce", "halving_doubling", {"4 KiB"}),
                }}};
     return f;

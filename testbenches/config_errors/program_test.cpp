@@ -408,7 +408,7 @@ TEST_CASE("platforms at the edge of what is accepted still give the right answer
              {"ici.flit=1 B", "ici.max_payload=4 B", "ici.header=0 B", "workload.0.algorithms=[two_d]"},
              {"ici.flit=4 KiB", "ici.header=4 KiB", "ici.max_payload=1 MiB", "ici.buffer_per_vl=2 MiB",
               "chip.dma.receive_buffer=2 MiB"},
-             {"burst=65536 packets", "ici.virtual_lanes=8"},
+             {"burst=65535 packets", "ici.virtual_lanes=8"},
              {"ici.link_rate=10 Mbps", "ici.local_port_rate=10 Mbps", "chip.hbm.rate=1 Mbps",
               "firmware_timeout=1000 s"},
              {"ici.link_rate=1000 Tbps", "ici.local_port_rate=1000 Tbps", "chip.hbm.rate=1000 TB/s"},
