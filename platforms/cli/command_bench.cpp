@@ -71,7 +71,7 @@ private:
 };
 
 constexpr std::uint32_t k_auto = 0; ///< `burst: auto`
-constexpr std::uint64_t k_superpod_chunk = 1 << 20; ///< of configs/ub_mesh/superpod.yaml
+constexpr std::uint64_t k_superpod_chunk = 4 << 20; ///< of configs/ub_mesh/superpod.yaml
 
 std::string millions(double value) { return fmt::format("{:.2f} M/s", value / 1e6); }
 

@@ -149,7 +149,7 @@ train_choice ub_mesh_config::trains() const
         hops.push_back({buffer, ub_depth_cells(ub, l.lanes, l.propagation, into) / cells, link_ps, link_ps, 8, paths,
                         ub_round_trip_ps(ub, l.lanes, l.propagation, into)});
     }
-    hops.push_back({fmt::format("ub.transmit_queue = {}", ub.transmit_queue), ub.transmit_queue, local_ps, local_ps, 8, 1, 0});
+    hops.push_back({fmt::format("ub.transmit_queue = {}", ub.transmit_queue), ub.transmit_queue, local_ps, local_ps, 16, 1, 0});
     hops.push_back({fmt::format("npu.dma.read_ahead = {} and npu.hbm.latency = {}", npu.dma.read_ahead, to_string(npu.hbm.latency)),
                     npu.dma.read_ahead, local_ps, local_ps, 2, 1, npu.hbm.latency.value() + local_ps});
     hops.push_back(longest_on_a_wire(std::max(wire_rate(ub.link_rate(1)).time_ps(wire_bytes), local_ps), wire_bytes));

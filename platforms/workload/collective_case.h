@@ -109,6 +109,7 @@ struct collective_case {
     /// Sums of float32 that go over the network as integers with a common exponent per this many elements (block floating
     /// point): they are right within the bound of that, not bit for bit. 0: the sums are of floats.
     std::uint32_t quantised_block = 0;
+    std::uint64_t chunk_bytes = 0; ///< pipelining grain of the firmware; 0: none told
 };
 
 constexpr bool reduces(abi::collective_op op)

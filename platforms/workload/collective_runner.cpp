@@ -294,7 +294,11 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
         interrupted_ = true;
         return false;
     }
-    const collective_case c = machine_.as_run(asked);
+    const collective_case c = [&] {
+        collective_case run = machine_.as_run(asked);
+        run.chunk_bytes = chunk_bytes;
+        return run;
+    }();
     if (observer_ != nullptr)
         observer_->on_case(index_, cases_, c);
     ++index_;

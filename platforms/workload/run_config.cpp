@@ -137,6 +137,7 @@ std::vector<collective_case> collective_spec::cases() const
                     c.root = root;
                     c.transposed = transposed;
                     c.style = inputs;
+                    c.chunk_bytes = chunk.value();
                     all.push_back(c);
                 }
     return all;

@@ -17,6 +17,8 @@ constexpr std::uint32_t k_trains_of_a_step = 256;
 /// Where a train is spread over paths, its parts are late by their own length, and a message waits for its latest part alone. Calibrated:
 /// a rack's all-reduce of 16, 64 and 256 MiB, all paths, errs by at most 1.2 % (docs/18 has the sweep).
 constexpr std::uint32_t k_trains_of_a_spread_step = 128;
+/// Calibrated, as above: 4 of a chunk were 4 % off on boards of UB; 20 of one that a tree of chips forwards, 4 % on 4x3 chips.
+constexpr std::uint64_t k_trains_of_a_chunk = 8, k_trains_of_a_forwarded_chunk = 32;
 /// A step of fewer packets costs the host little, and the order of single packets shows in its time.
 constexpr std::uint64_t k_short_step_packets = 1024;
 /// No later step evens out what a direct exchange meets.
@@ -44,13 +46,15 @@ std::uint64_t steps_of(const train_choice& choice, const collective_case& c)
     default: return k_steps_of_a_direct_exchange;
     }
 }
-/// Messages of several dimensions meet at every router of their way. Trains of 1/256 of a message were up to 2 % off in direct exchanges, and
-/// of any length up to 5 % in two_d with wrap links, which has two times, by who goes first.
+/// Where many send to one at once, or messages of several dimensions meet at every router, nothing evens out who goes first: direct exchanges
+/// and parameter servers were up to 10 % off in trains, two_d with wrap links, which has two times, up to 5 %.
 bool meets_at_every_router(const train_choice& choice, const collective_case& c)
 {
+    if (c.algo == abi::algorithm::direct || c.algo == abi::algorithm::parameter_server)
+        return true;
     const auto dimensions = std::count_if(choice.sides.begin(), choice.sides.end(), [](std::uint32_t side) { return side > 1; });
     const bool both_ways = c.algo == abi::algorithm::two_d && !choice.own_links; // halves go by rows and by columns at once
-    return dimensions > 1 && (c.algo == abi::algorithm::direct || both_ways);
+    return dimensions > 1 && both_ways;
 }
 /// Packets of a train, or of its part on one path, that the buffer is deep enough for, and no more than `most`.
 std::uint32_t longest_in(const train_hop& hop, std::uint32_t most)
@@ -120,7 +124,8 @@ train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hop
         fit = static_cast<std::uint32_t>(std::max<std::uint64_t>(to, 1));
         reason = why;
     };
-    lower(sound, c.reason, dma.read_ahead / 2, reads);
+    const bool spread = std::any_of(hops.begin(), hops.end(), [](const train_hop& h) { return h.paths > 1; });
+    lower(sound, c.reason, dma.read_ahead / (spread ? 4 : 2), reads);
     lower(sound, c.reason, receives / 4, receive_buffer);
     for (const train_hop& h : hops) {
         lower(sound, c.reason, std::uint64_t{longest_in(h, (sound + h.paths - 1) / h.paths)} * h.paths, h.buffer);
@@ -172,6 +177,11 @@ std::uint32_t train_of(const train_choice& choice, const collective_case& c)
         return 1;
     auto length = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(step * choice.paths / choice.trains_a_step, 1, choice.packets));
+    // A chunk goes on when its last packet is there: a train must be little of it, and less where chunks go from chip to chip.
+    const std::uint64_t chunk = c.chunk_bytes / choice.packet_payload;
+    if (chunk > 0)
+        length = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+            chunk / (c.algo == abi::algorithm::mesh_tree ? k_trains_of_a_forwarded_chunk : k_trains_of_a_chunk), 1, length));
     while (!choice.own_links && (length & (length - 1)) != 0)
         length &= length - 1; // the largest power of two in it
     return choice.paths > 1 && length < 2 * choice.paths ? 1 : length; // parts of a packet are no trains

@@ -20,7 +20,7 @@ struct train_hop {
     std::uint64_t depth_packets = 0;
     std::uint64_t filled_ps = 0;    ///< one packet, by the wire into it
     std::uint64_t drained_ps = 0;   ///< one packet, by the wire out of it whose rate differs most
-    std::uint32_t trains = 8; ///< that fit: 2 for one stream, while one train leaves the next one comes; 8 where many share the buffer
+    std::uint32_t trains = 8; ///< that fit: 2 for one stream: one train leaves, the next one comes; 8 where many share the buffer
     std::uint32_t paths = 1; ///< that share the packets of a train: the buffer is one of as many
     std::uint64_t round_trip_ps = 0; ///< 0: no stream needs all of it; else from the start of a packet that waits for nothing until its credit can be used again
 };
