@@ -76,8 +76,8 @@ sweep_family tpu_mesh()
          {value("82 GB/s"), value("41 GB/s", {"ici.link_rate=328 Gbps"}),
           value("20.5 GB/s", {"ici.link_rate=164 Gbps"}),
           value("local ports half as fast as links", {"ici.local_port_rate=328 Gbps"})}},
-        {"packet", values({"64 B", "256 B", "1 KiB"}, {"ici.max_payload"})},
         dma_buffers("chip.dma"),
+        {"packet", values({"64 B", "256 B", "1 KiB"}, {"ici.max_payload"})},
     };
     return f;
 }
@@ -244,8 +244,8 @@ sweep_family ub_machines()
          {value("112 Gb/s a lane"), value("56 Gb/s a lane", {"ub.lane_rate=56 Gbps"}),
           value("28 Gb/s a lane", {"ub.lane_rate=28 Gbps"}),
           value("uneven: x 2 and y 4 lanes", {"mesh.x_lanes=2", "mesh.y_lanes=4"})}},
-        {"packet", values({"256 B", "1 KiB", "2 KiB"}, {"ub.max_payload"})},
         dma_buffers("npu.dma", {"ub.transmit_queue=4096"}),
+        {"packet", values({"256 B", "1 KiB", "2 KiB"}, {"ub.max_payload"})},
     };
     return f;
 }

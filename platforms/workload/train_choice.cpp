@@ -124,16 +124,15 @@ train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hop
         fit = static_cast<std::uint32_t>(std::max<std::uint64_t>(to, 1));
         reason = why;
     };
-    const bool spread = std::any_of(hops.begin(), hops.end(), [](const train_hop& h) { return h.paths > 1; });
-    lower(sound, c.reason, dma.read_ahead / (spread ? 4 : 2), reads);
+    for (const train_hop& h : hops)
+        c.paths = std::max(c.paths, h.paths);
+    lower(sound, c.reason, dma.read_ahead / (c.paths > 1 ? 4 : 2), reads);
     lower(sound, c.reason, receives / 4, receive_buffer);
     for (const train_hop& h : hops) {
         lower(sound, c.reason, std::uint64_t{longest_in(h, (sound + h.paths - 1) / h.paths)} * h.paths, h.buffer);
         if (h.paths > 1 && longest_in(h, 2) < 2)
             lower(sound, c.reason, 1, h.buffer);
     }
-    for (const train_hop& h : hops)
-        c.paths = std::max(c.paths, h.paths);
     const std::uint32_t trains_a_step = c.paths > 1 ? k_trains_of_a_spread_step : k_trains_of_a_step;
     if (c.paths > 1 && sound < 2 * c.paths)
         sound = 1; // parts of a packet are no trains
