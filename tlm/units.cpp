@@ -118,7 +118,7 @@ const kind_name& names_of(quantity_kind kind)
     static constexpr kind_name k_clock{"a frequency", "hertz",
                                        "a frequency in Hz, kHz, MHz or GHz, for example \"940 MHz\""};
     static constexpr kind_name k_packets{"a number of packets", "packets",
-                                         "a number of packets, for example \"16 packets\" (burst: or auto)"};
+                                         "a number of packets, for example \"16 packets\", or in burst auto"};
     static constexpr kind_name k_cycles{"a number of cycles", "cycles",
                                         "a number of cycles, for example \"400 cycles\""};
     switch (kind) {
@@ -260,6 +260,9 @@ parsed_quantity parse_quantity(quantity_kind kind, std::string_view text)
         return refuse(fmt::format("the value is empty; write {}", wanted.legal));
     if (kind == quantity_kind::packets && text == "auto")
         return {true, 0, {}};
+    if (kind == quantity_kind::packets && text.size() == 4 &&
+        std::equal(text.begin(), text.end(), "auto", [](char a, char b) { return lower(a) == b; }))
+        return refuse(fmt::format("{} is written in small letters: auto", shown(text)));
     if (text.size() > k_longest_text)
         return refuse(fmt::format("{} is {} characters long; write {}", shown(text), text.size(), wanted.legal));
     if (text.front() == '-')
@@ -314,7 +317,7 @@ parsed_quantity parse_quantity(quantity_kind kind, std::string_view text)
         return refuse(fmt::format("{} is not a whole number of {}, the smallest step of {}", shown(text), wanted.base,
                                   wanted.article_name));
     if (kind == quantity_kind::packets && *result.value == 0)
-        return refuse(fmt::format("{} sends nothing; write \"1 packet\" or more (burst: or auto)", shown(text)));
+        return refuse(fmt::format("{} sends nothing; write \"1 packet\" or more, or in burst auto", shown(text)));
     return {true, *result.value, {}};
 }
 

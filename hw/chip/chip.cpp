@@ -160,8 +160,8 @@ abi::response chip::response() const
         messages += r.messages;
         steps = std::max(r.steps, steps);
     }
-    if (const std::size_t core = speaker(); core != 0)
-        all = further_[core - 1]->response();
+    if (const std::size_t first = speaker(); first != 0)
+        all = further_[first - 1]->response();
     all.messages = messages;
     all.steps = steps;
     return all;

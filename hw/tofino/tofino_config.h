@@ -37,6 +37,8 @@ struct tofino_config {
     std::uint64_t mac = 0x02'00'00'00'00'fe;
     std::uint32_t ip = 0x0a'00'00'fe;
 
+    bool drops() const { return ingress_drop > 0 || egress_drop > 0; }
+
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         const char* const k_example = "; write for example \"100 Gbps\"";

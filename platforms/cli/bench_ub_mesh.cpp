@@ -19,12 +19,8 @@ ub_mesh_config config_of(const ub_case& what)
     config.run.data = data_mode::off;
     config.run.burst = packet_count(what.burst);
     config.ub.max_payload = data_size(what.payload_bytes);
-    if (what.deep) {
-        config.ub.buffer_per_vl = data_size(4480 << 10);
-        config.ub.transmit_queue = 8192;
-        config.npu.dma.receive_buffer = data_size(4 << 20);
-        config.npu.dma.read_ahead = 2048;
-    }
+    if (what.deep)
+        config.deepen_buffers();
     if (what.shortest)
         config.ub.paths = ub_path_use::shortest;
     if (what.rtp)

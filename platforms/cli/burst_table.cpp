@@ -235,7 +235,7 @@ sweep_family ub_machines()
         {"paths",
          {value("shortest", {"ub.paths=shortest"}), value("all", {"ub.paths=all"}),
           value("all, adaptive", {"ub.paths=all", "ub.choice=adaptive"})}},
-        {"buffer", values({"4 KiB", "8 KiB", "16 KiB", "64 KiB", "2240 KiB"}, {"ub.buffer_per_vl"})},
+        {"buffer", values({"4 KiB", "8 KiB", "16 KiB", "64 KiB", "4480 KiB"}, {"ub.buffer_per_vl"})},
         {"devices",
          {value("4 ns", {"ub.npu_latency=4 ns", "ub.lrs_latency=4 ns"}), value("175 ns", {}),
           value("400 ns", {"ub.npu_latency=400 ns", "ub.lrs_latency=400 ns"})}},
@@ -334,7 +334,7 @@ sweep_family ub_corner()
     const list narrow{"mesh.boards=2", "mesh.npus=2", "mesh.y_lanes=1", "mesh.backplane=false", "ub.paths=shortest",
                       "ub.buffer_per_vl=2 KiB", "cables.x=2 us", "npu.dma.receive_buffer=128 KiB"};
     const list large{"16 MiB"};
-    const list deep{"ub.buffer_per_vl=2240 KiB", "ub.transmit_queue=4096", "npu.dma.receive_buffer=4 MiB", "npu.dma.read_ahead=1024"};
+    const list deep{"ub.buffer_per_vl=4480 KiB", "ub.transmit_queue=8192", "npu.dma.receive_buffer=4 MiB", "npu.dma.read_ahead=2048"};
     f.axes = {{"what",
                {
                    value("all paths", {}, "all_to_all", "direct", one),

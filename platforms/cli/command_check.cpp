@@ -50,8 +50,7 @@ void add_check(CLI::App& app, int& exit_code)
             cases += once;
             std::uint32_t train = 1;
             for (const collective_case& c : spec.cases())
-                if (!abi::by_switch(c.algo))
-                    train = std::max(train, train_of(trains, c));
+                train = std::max(train, train_of(trains, c));
             fmt::print("  {:<15} {:<26} {}, {}{}{}{}\n", name_of(spec.op), how, plural(once, "case"),
                        to_string(data_size(*smallest)),
                        *smallest == *largest ? "" : " to " + to_string(data_size(*largest)),

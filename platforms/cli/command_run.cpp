@@ -197,20 +197,14 @@ training_report training_report_of(const training_step_config& config, const std
     return t;
 }
 
-/// Packets of a train of the collective. What goes through an aggregating switch has none.
-std::uint32_t train_in(const machine& m, const collective_case& c)
-{
-    return m.fabrics().empty() || abi::by_switch(c.algo) ? 1 : m.train_of(c);
-}
-
 /// How packets went, and how long trains were in this run. "" when all went by an aggregating switch.
 std::string transport_of(const weft::platform& p, const machine& m, const run_outcome& outcome)
 {
     bool any = false;
     std::uint32_t longest = 1;
     const auto add = [&](const collective_case& c) {
-        any = any || !(m.fabrics().empty() || abi::by_switch(c.algo));
-        longest = std::max(longest, train_in(m, c));
+        any = any || !abi::by_switch(c.algo);
+        longest = std::max(longest, m.train_of(c));
     };
     for (const case_result& c : outcome.cases)
         add(c.what);
@@ -241,7 +235,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         row.algbw_GBps = algorithm_bandwidth_GBps(c.what.size_bytes, c.time_ps);
         row.busbw_GBps = row.algbw_GBps * bus_bandwidth_factor(c.what.op, p.ranks());
         row.steps = c.steps;
-        row.train_packets = train_in(m, c.what);
+        row.train_packets = m.train_of(c.what);
         row.repeats_ps = c.repeats_ps;
         if (c.checked)
             row.wrong = c.check.wrong;
@@ -286,6 +280,7 @@ table_style style_of_stdout()
     winsize size{};
     if (isatty(STDOUT_FILENO) != 0) {
         style.color = std::getenv("NO_COLOR") == nullptr;
+        style.warnings = isatty(STDERR_FILENO) == 0;
         if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
             style.width = size.ws_col;
     }

@@ -382,8 +382,12 @@ void print_table(std::ostream& out, const run_report& report, const table_style&
 {
     out << "# weft" << (report.version.empty() ? "" : " ") << report.version << (report.title.empty() ? "" : ", ")
         << report.title << "\n#\n";
-    for (const auto& warning : report.warnings)
-        out << (style.color ? k_yellow : "") << "# warning: " << warning << (style.color ? k_plain : "") << '\n';
+    for (const auto& warning : report.warnings) {
+        if (!style.warnings)
+            break;
+        const char* const label = warning.find("warning: ") == std::string::npos ? "warning: " : ""; // those of the file have it
+        out << (style.color ? k_yellow : "") << "# " << label << warning << (style.color ? k_plain : "") << '\n';
+    }
     print_rows(out, report, style);
     print_training(out, report, style);
     print_links(out, report, style);

@@ -135,6 +135,7 @@ struct run_report {
 struct table_style {
     unsigned width = 0; ///< columns of the terminal, longer names are cut; 0: no limit
     bool color = false; ///< ANSI colours for wrong results and headings
+    bool warnings = true; ///< above the table; not where the user has read them on the same terminal
 };
 
 /// Rows in the columns of nccl-tests, grouped by operation, then the training steps, then the summary. Times are rounded to a nanosecond from

@@ -137,7 +137,7 @@ train_choice switchml_config::trains() const
     train_choice choice = choose_trains(run.burst,
                          {{buffer + " behind a NIC", depth, local_ps, wire_ps, 8, 1, pipeline_ps + wire_ps},
                           {buffer, depth, wire_ps, local_ps, 8, 1, 2 * s.propagation.value() + pipeline_ps + wire_ps},
-                          {fmt::format("worker.dma.read_ahead = {} and worker.memory.latency = {}", worker.dma.read_ahead,
+                          {fmt::format("worker.dma.read_ahead = {} over worker.memory.latency = {}", worker.dma.read_ahead,
                                        to_string(worker.hbm.latency)),
                            worker.dma.read_ahead, wire_ps, wire_ps, 2, 1, worker.hbm.latency.value() + wire_ps},
                           longest_on_a_wire(wire_ps, wire_bytes)},
@@ -326,7 +326,7 @@ std::vector<key_rule<switchml_config>> switchml_config::key_rules()
         rule(key, "for algorithms by the switch over udp", [](const config& c) { return over_udp(c); });
     rule("network.cable.seed", "with impairments", [](const config& c) { return by_switch(c) && by_chance(c); });
     rule("switch.drop_seed", "with ingress_drop or egress_drop", [](const config& c) {
-        return by_switch(c) && (c.tofino.chip.ingress_drop > 0 || c.tofino.chip.egress_drop > 0);
+        return by_switch(c) && c.tofino.chip.drops();
     });
     rule("job.packets_per_message", "with transport: rdma",
          [](const config& c) { return c.job.transport == abi::switchml::transport::rdma; });
@@ -592,13 +592,15 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
         p.push_back({severity::error, "workload",
                      "mixes switchml and switchml_lossless: the switch runs one program for a job; use two files."});
     const ethernet_impairments& worse = network.cable.impairments;
-    const tofino_config& chip = tofino.chip;
-    const bool losses = worse.loss > 0 || worse.corruption > 0 || chip.ingress_drop > 0 || chip.egress_drop > 0 ||
-                        !network.cable.outages.empty() || !faults.cables.empty() || !faults.outages.empty();
+    const bool losses = worse.loss > 0 || worse.corruption > 0 || tofino.chip.drops() || !network.cable.outages.empty() ||
+                        !faults.cables.empty() || !faults.outages.empty();
     if (lossless && losses)
         p.push_back(
             {severity::warning, "workload",
              "switchml_lossless never sends a packet again: the first one that is lost ends the run with a time-out."});
+    if (lossless && worse.duplication > 0)
+        p.push_back({severity::warning, "workload",
+                     "switchml_lossless does not know a packet that arrives twice: it is added twice. Use switchml."});
     if (job.timeout.value() >= run.firmware_timeout.value())
         p.push_back({severity::error, "job.timeout",
                      fmt::format("is {}, not below firmware_timeout = {}, after which a worker gives up.",

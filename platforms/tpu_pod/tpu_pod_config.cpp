@@ -144,7 +144,7 @@ train_choice tpu_pod_config::trains() const
     // In 32 packets two trains of 10 were 8 % off (two_d), in 64 packets two of 28 were not.
     const std::uint32_t trains = !own_links ? 8 : depth < 64 ? 4 : 2;
     train_choice choice = choose_trains(run.burst,
-                         {{fmt::format("chip.dma.read_ahead = {} and chip.hbm.latency = {}", chip.dma.read_ahead, to_string(chip.hbm.latency)),
+                         {{fmt::format("chip.dma.read_ahead = {} over chip.hbm.latency = {}", chip.dma.read_ahead, to_string(chip.hbm.latency)),
                            chip.dma.read_ahead, link_ps, link_ps, 2, 1, chip.hbm.latency.value() + link_ps},
                           {buffer + " behind a local port", depth, local_ps, link_ps, trains, 1, ici.pipeline_ps() + most_ps},
                           {buffer, depth, link_ps, local_ps, trains, 1, ici.pipeline_ps() + 2 * wire_ps + most_ps},

@@ -108,6 +108,8 @@ struct ub_mesh_config {
     const std::vector<std::uint32_t>&
     group_of(std::uint32_t rank) const; ///< with groups; throws bug for a rank in none
     train_choice trains() const;
+    /// Gives ports and DMA engines the buffers of configs/ub_mesh/superpod.yaml, in which trains are long. Assumed values.
+    void deepen_buffers();
     bool has_bit_errors() const; ///< of any link
     /// Of the last of all packets that an NPU's controllers keep, without anybody else's traffic.
     std::uint64_t loaded_round_trip_ps(const ub_topology& topology) const;

@@ -125,6 +125,14 @@ const std::vector<std::uint32_t>& ub_mesh_config::group_of(std::uint32_t rank) c
     throw bug("ub_mesh", 0, fmt::format("rank {} is in no group", rank));
 }
 
+void ub_mesh_config::deepen_buffers()
+{
+    ub.buffer_per_vl = data_size(4480 << 10);
+    ub.transmit_queue = 8192;
+    npu.dma.receive_buffer = data_size(4 << 20);
+    npu.dma.read_ahead = 2048;
+}
+
 train_choice ub_mesh_config::trains() const
 {
     const packet_format format = ub.format();
@@ -150,7 +158,7 @@ train_choice ub_mesh_config::trains() const
                         ub_round_trip_ps(ub, l.lanes, l.propagation, into)});
     }
     hops.push_back({fmt::format("ub.transmit_queue = {}", ub.transmit_queue), ub.transmit_queue, local_ps, local_ps, 16, 1, 0});
-    hops.push_back({fmt::format("npu.dma.read_ahead = {} and npu.hbm.latency = {}", npu.dma.read_ahead, to_string(npu.hbm.latency)),
+    hops.push_back({fmt::format("npu.dma.read_ahead = {} over npu.hbm.latency = {}", npu.dma.read_ahead, to_string(npu.hbm.latency)),
                     npu.dma.read_ahead, local_ps, local_ps, 2, 1, npu.hbm.latency.value() + local_ps});
     hops.push_back(longest_on_a_wire(std::max(wire_rate(ub.link_rate(1)).time_ps(wire_bytes), local_ps), wire_bytes));
     const std::uint32_t lanes = mesh.x_lanes * (mesh.npus - 1) + mesh.y_lanes * (mesh.boards - 1);

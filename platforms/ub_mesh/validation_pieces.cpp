@@ -35,11 +35,7 @@ ub_mesh_config machine_of(const ub_shape& shape, ub_path_use paths, ub_choice ch
     ub_mesh_config config;
     config.run.data = data_mode::off;
     config.mesh = shape;
-    // Buffers in which trains are long, as configs/ub_mesh/superpod.yaml has them; its times on a rack are those of the other files.
-    config.ub.buffer_per_vl = data_size(4480 << 10);
-    config.ub.transmit_queue = 8192;
-    config.npu.dma.receive_buffer = data_size(4 << 20);
-    config.npu.dma.read_ahead = 2048;
+    config.deepen_buffers(); // times on a rack are those of the default buffers
     config.ub.paths = paths;
     config.ub.choice = choice;
     return config;

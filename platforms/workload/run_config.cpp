@@ -151,10 +151,10 @@ std::uint64_t collective_spec::case_count() const
 
 std::uint64_t run_config::case_count() const
 {
-    std::uint64_t cases = 0;
+    std::uint64_t count = 0;
     for (const collective_spec& spec : workload)
-        cases += spec.case_count();
-    return cases;
+        count += spec.case_count();
+    return count;
 }
 
 std::vector<config_problem> run_config::validate() const

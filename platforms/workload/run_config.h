@@ -124,8 +124,8 @@ struct run_config {
         visit("data", self.data,
               "checked: every byte is carried and the answer verified; off: the same times without bytes", "");
         visit("burst", self.burst,
-              "Packets that are simulated as one transaction, a train. auto: as many as keep the error of times below 2 %; 1 packet: "
-              "the reference",
+              "Packets that are simulated as one transaction, a train. auto: as many as keep times within 2 % of those of single packets, "
+              "by bounds that a sweep supports (docs/18); 1 packet: the reference",
               "derived: docs/adr/0003", at_most(packet_count(k_largest_burst)).because("; 1 packet is the reference"));
         visit("firmware_timeout", self.firmware_timeout,
               "Bound of every single wait of the firmware, in simulated time", "assumed",

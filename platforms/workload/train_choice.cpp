@@ -21,8 +21,6 @@ constexpr std::uint32_t k_trains_of_a_spread_step = 128;
 constexpr std::uint64_t k_trains_of_a_chunk = 8, k_trains_of_a_forwarded_chunk = 32;
 /// A step of fewer packets costs the host little, and the order of single packets shows in its time.
 constexpr std::uint64_t k_short_step_packets = 1024;
-/// No later step evens out what a direct exchange meets.
-constexpr std::uint64_t k_steps_of_a_direct_exchange = 8;
 
 /// Steps of one pass of a collective over its data, each of which waits for the one before.
 std::uint64_t steps_of(const train_choice& choice, const collective_case& c)
@@ -43,7 +41,7 @@ std::uint64_t steps_of(const train_choice& choice, const collective_case& c)
     case abi::algorithm::row_pair:
     case abi::algorithm::row_pair_forward: return std::max<std::uint64_t>(1, sides + longest);
     case abi::algorithm::halving_doubling: return 2;
-    default: return k_steps_of_a_direct_exchange;
+    default: return 1; // in single packets, see meets_at_every_router()
     }
 }
 /// Where many send to one at once, or messages of several dimensions meet at every router, nothing evens out who goes first: direct exchanges
@@ -118,6 +116,7 @@ train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hop
     // What is exact to the stated error.
     std::uint32_t sound = k_longest;
     c.reason = "longer ones save no time";
+    std::string smallest; // of buffers
     const auto lower = [](std::uint32_t& fit, std::string& reason, std::uint64_t to, const std::string& why) {
         if (to >= fit)
             return;
@@ -126,16 +125,18 @@ train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hop
     };
     for (const train_hop& h : hops)
         c.paths = std::max(c.paths, h.paths);
-    lower(sound, c.reason, dma.read_ahead / (c.paths > 1 ? 4 : 2), reads);
-    lower(sound, c.reason, receives / 4, receive_buffer);
+    lower(sound, smallest, dma.read_ahead / (c.paths > 1 ? 4 : 2), reads);
+    lower(sound, smallest, receives / 4, receive_buffer);
     for (const train_hop& h : hops) {
-        lower(sound, c.reason, std::uint64_t{longest_in(h, (sound + h.paths - 1) / h.paths)} * h.paths, h.buffer);
+        lower(sound, smallest, std::uint64_t{longest_in(h, (sound + h.paths - 1) / h.paths)} * h.paths, h.buffer);
         if (h.paths > 1 && longest_in(h, 2) < 2)
-            lower(sound, c.reason, 1, h.buffer);
+            lower(sound, smallest, 1, h.buffer);
     }
     const std::uint32_t trains_a_step = c.paths > 1 ? k_trains_of_a_spread_step : k_trains_of_a_step;
     if (c.paths > 1 && sound < 2 * c.paths)
         sound = 1; // parts of a packet are no trains
+    if (!smallest.empty())
+        c.reason = smallest + (sound == 1 ? " is too small for trains" : " sets the length");
     if (!no_bound.empty())
         lower(sound, c.reason, 1, no_bound);
     if (burst.value() <= 1) {
@@ -169,6 +170,8 @@ train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hop
 
 std::uint32_t train_of(const train_choice& choice, const collective_case& c)
 {
+    if (abi::by_switch(c.algo))
+        return 1;
     if (choice.trains_a_step == 0)
         return choice.packets;
     const std::uint64_t step = c.size_bytes / choice.packet_payload / steps_of(choice, c);

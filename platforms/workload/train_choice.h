@@ -29,7 +29,7 @@ struct train_choice {
     std::uint32_t packets = 1;        ///< of a train, at most; 1: single packets
     std::uint32_t trains_a_step = 0;  ///< that a rank sends in a step of a collective, at least; 0: no such limit
     std::uint32_t paths = 1;          ///< that share a train, at least
-    bool own_links = false;           ///< no stream shares ports or links; else lengths are powers of two, for even turns
+    bool own_links = false;           ///< no stream shares ports or links; else lengths are powers of two, for even shares of a DMA engine's slots
     std::uint32_t packet_payload = 0; ///< bytes
     std::vector<std::uint32_t> sides; ///< of the mesh: its product are the ranks
     std::string reason;      ///< why it is no more: "ici.buffer_per_vl = 16 KiB"

@@ -4,6 +4,8 @@
 // UB parameters, the flit arithmetic behind them, link buffers, and the choice among paths.
 #include "hw/ub/ub_link.h"
 #include "hw/ub/ub_path_cache.h"
+#include "platforms/config/config_reader.h"
+#include "platforms/ub_mesh/ub_mesh.h"
 
 #include <catch2/catch.hpp>
 
@@ -26,6 +28,18 @@ TEST_CASE("UB packets have the flits and blocks that the flit count says")
     }
     // The route header fits into the padding of the default packet.
     CHECK(ub_config().format().wire_bytes_of_one(1024) == 55 * 20);
+}
+
+TEST_CASE("deepened buffers are those of the SuperPod's file")
+{
+    const yaml_document file = yaml_document::load(WEFT_SOURCE_DIR "/configs/ub_mesh/superpod.yaml");
+    const auto superpod = read_config_or_throw<ub_mesh_config>(file, {"platform"});
+    ub_mesh_config deep;
+    deep.deepen_buffers();
+    CHECK(deep.ub.buffer_per_vl.value() == superpod.ub.buffer_per_vl.value());
+    CHECK(deep.ub.transmit_queue == superpod.ub.transmit_queue);
+    CHECK(deep.npu.dma.receive_buffer.value() == superpod.npu.dma.receive_buffer.value());
+    CHECK(deep.npu.dma.read_ahead == superpod.npu.dma.read_ahead);
 }
 
 TEST_CASE("UB payload efficiency: 83 % with 512 B, 87 % with 1 KiB, of the raw lane rate")
