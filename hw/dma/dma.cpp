@@ -74,7 +74,7 @@ dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
     for (std::uint32_t p = 0; p < view.ports; ++p) {
         sockets_.push_back(std::make_unique<local_port>(*this, p));
         ports_[p].slots = config.read_ahead;
-        ports_[p].staged.reset(new staged_packet[ports_[p].slots]());
+        ports_[p].staged.resize(8);
     }
     set_up_registers();
     time.resets().add(*this);
@@ -322,6 +322,17 @@ std::uint32_t dma::next_train(const queue& q) const
     return std::max(1u, static_cast<std::uint32_t>(std::min<std::uint64_t>(l.train, full)));
 }
 
+dma::staged_packet& dma::port_state::add_staged()
+{
+    if (staged_count == staged.size()) {
+        std::vector<staged_packet> longer(2 * staged.size());
+        std::rotate_copy(staged.begin(), staged.begin() + first_staged, staged.end(), longer.begin());
+        staged.swap(longer);
+        first_staged = 0;
+    }
+    return staged[(first_staged + staged_count++) & (staged.size() - 1)];
+}
+
 void dma::read_packet(std::uint32_t port, std::uint32_t index)
 {
     port_state& side = ports_[port];
@@ -331,9 +342,7 @@ void dma::read_packet(std::uint32_t port, std::uint32_t index)
     const std::uint32_t train = next_train(q);
     const std::uint64_t payload = std::min(std::uint64_t{train} * packet_payload_, l.bytes - l.read_bytes);
     side.staged_packets += train;
-    std::uint32_t place = side.first_staged + side.staged_count;
-    place -= place < side.slots ? 0 : side.slots;
-    staged_packet& slot = side.staged[place];
+    staged_packet& slot = side.add_staged();
     slot.ready_ps = now;
     slot.offset = l.read_bytes;
     slot.payload = nullptr;
@@ -353,7 +362,7 @@ void dma::read_packet(std::uint32_t port, std::uint32_t index)
             side.ready_queues &= ~(1u << index);
         start_fetch(index);
     }
-    if (++side.staged_count == 1)
+    if (side.staged_count == 1)
         plan_send(port);
 }
 
@@ -397,7 +406,7 @@ void dma::send_staged(std::uint32_t port)
     const std::uint32_t cells = cells_of(head);
     if (!local && !side.credits.has(side.credits_under_way, now, cells)) // also takes in those that have come
         throw bug(name(), now, fmt::format("local port {} sends before its credits have come", port));
-    side.first_staged = side.first_staged + 1 == side.slots ? 0 : side.first_staged + 1;
+    side.first_staged = (side.first_staged + 1) & static_cast<std::uint32_t>(side.staged.size() - 1);
     --side.staged_count;
     side.staged_packets -= packets;
     packet_ptr p = pool_.make();
@@ -485,7 +494,7 @@ void dma::prefetch_send(const port_state& side) const
     fetch_line(&l);
     if (head.local == 0)
         side.to_fabric->expect(l.destination_rank);
-    fetch_line(&side.staged[side.first_staged + 1 == side.slots ? 0 : side.first_staged + 1]);
+    fetch_line(&side.behind_head());
 }
 
 std::uint8_t* dma::read_payload(std::uint64_t offset, std::uint64_t bytes)

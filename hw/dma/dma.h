@@ -158,8 +158,8 @@ private:
     struct local_port;
     /// And what each of its packets touches.
     struct alignas(64) port_state {
-        std::unique_ptr<staged_packet[]> staged; ///< a ring of read-ahead slots
-        std::uint32_t slots = 0;
+        std::vector<staged_packet> staged; ///< a ring, a power of two long; it grows: few trains wait where many packets would
+        std::uint32_t slots = 0;           ///< of read-ahead, in packets
         std::uint32_t first_staged = 0;
         std::uint32_t staged_count = 0;   ///< transactions
         std::uint32_t staged_packets = 0; ///< of them
@@ -175,6 +175,8 @@ private:
         credit_pool credits_under_way;
 
         const staged_packet& head() const { return staged[first_staged]; }
+        const staged_packet& behind_head() const { return staged[(first_staged + 1) & (staged.size() - 1)]; }
+        staged_packet& add_staged();
     };
 
     void start_of_simulation() override;

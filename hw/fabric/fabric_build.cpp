@@ -131,8 +131,7 @@ void fabric_engine::finish_build()
 {
     entry_ports_.resize(entry_ports_.empty() ? 0 : out_links_.size(), 0);
     actor_base_ = time_.register_actors(link_count());
-    out_ports_ = out_links_;
-    out_rates_.resize(out_links_.size());
+    out_ports_.resize(out_links_.size());
     std::uint32_t voqs = 0;
     for (router_state& r : routers_) {
         r.first_voq = voqs;
@@ -144,7 +143,8 @@ void fabric_engine::finish_build()
         if (l.router == k_none)
             continue;
         const router_state& r = routers_[l.router];
-        out_rates_[r.first_port + cold_[id].from_port] = l.rate;
+        out_port& out = out_ports_[r.first_port + cold_[id].from_port];
+        out = {l.rate, id};
         l.waiter_base = static_cast<std::uint32_t>(waiters_.size());
         const std::uint32_t bits = r.ports << vl_shift_;
         l.waiter_words = static_cast<std::uint16_t>((bits + 63) / 64);
@@ -164,9 +164,9 @@ void fabric_engine::finish_build()
             may_run_dry = may_run_dry || (in != k_none && cold_[in].rate < cold_[id].rate);
         }
         if (may_run_dry)
-            out_ports_[r.first_port + cold_[id].from_port] |= k_slow_start;
+            out.link |= k_slow_start;
         if (second_zone_[r.first_port + cold_[id].from_port] != 0)
-            out_ports_[r.first_port + cold_[id].from_port] |= k_second_zone;
+            out.link |= k_second_zone;
     }
     bool any_zones = false;
     for (std::uint32_t id = 0; id < link_count(); ++id) {

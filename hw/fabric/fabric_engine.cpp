@@ -73,11 +73,15 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) cons
         }
         const std::uint32_t qi = queue_of(p.link, p.vl);
         fetch_lines(&links_[p.out_link], sizeof(link_state));
+        fetch_line(&links_[p.link]); // its rate
         fetch_line(&queues_[qi]);
         fetch_line(&queues_[queue_of(p.out_link, p.out_vl)]);
         fetch_line(voq_ ? static_cast<const void*>(&voqs_[p.fifo]) : &buffers_[qi]);
-        if (voq_ && !shares_.empty())
-            fetch_line(&shares_[p.fifo]);
+        if (!shares_.empty()) {
+            fetch_line(&turns_[p.out_link * std::size_t{2}]);
+            if (voq_)
+                fetch_line(&shares_[p.fifo]);
+        }
     } else if (kind == k_wake) {
         const link_state& l = links_[a];
         if (stage == 0) {
@@ -88,8 +92,12 @@ void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) cons
             fetch_line(&pool_.at(l.expected));
             fetch_line(&waiters_[l.waiter_base + (l.expected_bit >> 6)]);
             fetch_line(&voqs_[voq_of(l, l.expected_bit)]);
-            if (!shares_.empty())
+            if (!shares_.empty()) {
+                fetch_line(&turns_[a * std::size_t{2}]);
                 fetch_line(&shares_[voq_of(l, l.expected_bit)]);
+            }
+            if (l.has_entries)
+                fetch_line(&entries_[l.waiter_base]);
             fetch_line(&queues_[queue_of_bit(l.router, l.expected_bit)]);
         }
     }
@@ -144,21 +152,21 @@ void fabric_engine::fly(packet& p, std::uint64_t head_ps)
     link_state& l = links_[p.link];
     p.tail_ps = head_ps + p.serialisation_ps;
     const route_decision d = policy_.route(l.to_router, l.to_port, p);
-    const std::uint32_t out_port = out_ports_[l.to_first_port + d.out_port];
-    p.out_link = out_port & k_link_bits;
+    const out_port& out = out_ports_[l.to_first_port + d.out_port];
+    p.out_link = out.link & k_link_bits;
     p.out_vl = d.vl;
     p.fifo = l.to_first_voq + ((std::uint32_t{d.out_port} << vl_shift_) + p.vl) * l.to_ports + l.to_port;
-    if (out_port == k_none)
+    if (out.link == k_none)
         throw bug(routers_[l.to_router].name, now_ps_,
                   "routing chose port " + port_name(l.to_router, d.out_port) + ", where nothing is wired");
-    if (l.zone != 0 && ((out_port & k_second_zone) != 0) != (l.zone == 2)) {
+    if (l.zone != 0 && ((out.link & k_second_zone) != 0) != (l.zone == 2)) {
         head_ps += config_.zone_crossing.value();
         p.tail_ps += config_.zone_crossing.value();
     }
     std::uint64_t at_ps = head_ps;
-    if ((out_port & k_slow_start) != 0 || p.packet_count > 1) {
+    if ((out.link & k_slow_start) != 0 || p.packet_count > 1) {
         const std::uint64_t serialisation =
-            config_.cut_through ? out_rates_[l.to_first_port + d.out_port].time_ps(p.wire_bytes) : 0;
+            config_.cut_through ? out.rate.time_ps(p.wire_bytes) : 0;
         at_ps = std::max(head_ps, p.tail_ps - std::min(p.tail_ps, serialisation));
     }
     if (l.zone != 0 && !voq_) { // one FIFO for both dies: not before a head that has crossed over

@@ -148,7 +148,7 @@ public:
     std::string audit() const;
 
 private:
-    // Marks beside the link number in out_ports_.
+    // Marks beside the link number of an out_port.
     static constexpr std::uint32_t k_slow_start = 1u << 31;  ///< the output may run dry: wait until the tail is near
     static constexpr std::uint32_t k_second_zone = 1u << 30; ///< it lies on the second die
     static constexpr std::uint32_t k_link_bits = k_second_zone - 1;
@@ -216,6 +216,10 @@ private:
         vl_buffer fifo;
         std::uint32_t out_link = k_none; ///< where the read port streams to
         bool asked = false;              ///< the head has asked for its output
+    };
+    struct out_port {
+        wire_rate rate;
+        std::uint32_t link = k_none; ///< with k_slow_start and k_second_zone
     };
     struct link_cold {
         link_fault_if* hook = nullptr;
@@ -318,8 +322,7 @@ private:
     std::vector<std::uint64_t> entries_;  ///< as waiters_: the bits of entry ports; empty when there are none
     std::vector<std::uint32_t> in_links_; ///< per router and port
     std::vector<std::uint32_t> out_links_;
-    std::vector<std::uint32_t> out_ports_; ///< out_links_ with k_slow_start, for the hot path
-    std::vector<wire_rate> out_rates_;     ///< of out_links_: asked for a hop before the link's state is near
+    std::vector<out_port> out_ports_; ///< as out_links_: asked for a hop before the link's state is near
     std::vector<router_state> routers_;
     std::vector<link_cold> cold_;
     std::vector<link_failure> failures_;

@@ -272,8 +272,8 @@ void fabric_engine::degrade_link_at(std::uint32_t link, std::uint64_t at_ps, ban
     // Outputs behind the slower link must not run dry. That costs a packet of an unchanged rate nothing.
     const router_state& r = routers_[l.to_router];
     for (std::uint32_t port = 0; port < r.ports; ++port)
-        if (out_ports_.at(r.first_port + port) != k_none && rate < cold_[out_links_[r.first_port + port]].rate)
-            out_ports_[r.first_port + port] |= k_slow_start;
+        if (out_ports_.at(r.first_port + port).link != k_none && rate < cold_[out_links_[r.first_port + port]].rate)
+            out_ports_[r.first_port + port].link |= k_slow_start;
 }
 
 /// The rate of transmissions that begin at `at_ps`: of changes for one time the last one counts.
@@ -297,7 +297,7 @@ void fabric_engine::take_new_rate(std::uint32_t link)
         return;
     link_state& l = links_[link];
     l.rate = wire_rate(rate_at(link, now_ps_));
-    out_rates_[routers_[l.router].first_port + cold.from_port] = l.rate;
+    out_ports_[routers_[l.router].first_port + cold.from_port].rate = l.rate;
     cold.next_rate_ps = k_never_ps;
     for (const rate_change& c : rate_changes_)
         if (c.link == link && c.at_ps > now_ps_)

@@ -45,8 +45,8 @@ std::string fabric_engine::far_end_name(std::uint32_t link) const
 std::uint64_t fabric_engine::state_bytes() const
 {
     const auto bytes = [](const auto&... all) { return (std::uint64_t{0} + ... + (all.capacity() * sizeof(all[0]))); };
-    return bytes(links_, queues_, buffers_, waiters_, entries_, in_links_, out_links_, out_ports_, out_rates_, routers_,
-                 cold_, layers_, second_zone_, entry_ports_, last_head_ps_, voqs_);
+    return bytes(links_, queues_, buffers_, waiters_, entries_, in_links_, out_links_, out_ports_, routers_,
+                 cold_, layers_, second_zone_, entry_ports_, last_head_ps_, voqs_, shares_, turns_);
 }
 
 std::vector<blocked_head> fabric_engine::blocked() const

@@ -21,6 +21,7 @@
 #include "tlm/vl_buffer.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -59,7 +60,7 @@ public:
         ub_chip_if* chip = nullptr;
         std::uint64_t busy_until_ps = 0; ///< the way from the chip into the router
     };
-    void add_die(const die_links& links) { dies_.push_back(links); }
+    void add_die(const die_links& links) { dies_.at(die_count_++) = links; }
     void set_listener(ub_unreachable_if* listener) { listener_ = listener; }
 
     // --- Data path -------------------------------------------------------------------------------------------------------
@@ -67,6 +68,8 @@ public:
     /// A packet to `destination` will come from the chip soon.
     void expect(std::uint32_t destination) const;
     void from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
+    /// Whether somebody asks how full transmit queues are, or keeps what has left them. Else credits go to the chip at once.
+    bool counts_transmit_queues() const { return !config_.voq || config_.transport != ub_transport::ctp; }
     void left_transmit_queue(std::uint32_t die, std::uint32_t port, std::uint32_t vl, std::uint32_t cells,
                              std::uint64_t delay_ps);
 
@@ -191,7 +194,8 @@ private:
     std::uint32_t actor_;
     std::uint32_t sequence_ = 0;
     std::uint32_t spread_ = 0;
-    std::vector<die_links> dies_;
+    std::array<die_links, 2> dies_; ///< of an NPU; others use the first
+    std::uint32_t die_count_ = 0;
     std::vector<std::uint32_t> backlog_;           ///< cells in the transmit queues of each UB port; not with VOQs
     std::vector<std::uint64_t> launched_until_ps_; ///< VOQs: when each UB port would be through with what was launched
     std::vector<wire_rate> port_rates_;

@@ -43,6 +43,8 @@ void ub_io_controller::start_of_simulation()
 {
     chip_in_ = out.operator->();
     chip_out_ = in.operator->();
+    for (transmit_queue& q : queues_)
+        q.chip = endpoint_.counts_transmit_queues() ? nullptr : chip_out_;
     for (std::uint32_t c = 0; c < k_ub_classes; ++c)
         chip_out_->credit(c * k_ub_lanes_per_class, queue_cells_, 0);
 }

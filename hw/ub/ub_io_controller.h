@@ -39,10 +39,14 @@ private:
         void deliver(packet_ptr p, std::uint64_t delay_ps) override;
         void return_credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
         {
-            owner.endpoint_.left_transmit_queue(owner.die_, port, vl, cells, delay_ps);
+            if (chip != nullptr)
+                chip->credit(vl & ~1u, cells, delay_ps);
+            else
+                owner.endpoint_.left_transmit_queue(owner.die_, port, vl, cells, delay_ps);
         }
         ub_io_controller& owner;
         std::uint32_t port;
+        link_bw_if* chip = nullptr; ///< where nobody counts what waits here
     };
     struct way_out final : fabric_edge_if {
         explicit way_out(ub_io_controller& o) : owner(o) {}

@@ -318,6 +318,9 @@ sweep_family ub_what_ifs()
     return f;
 }
 
+/// As configs/ub_mesh/superpod.yaml: no buffer shortens a train.
+const list k_ub_deep{"ub.buffer_per_vl=4480 KiB", "ub.transmit_queue=8192", "npu.dma.receive_buffer=4 MiB", "npu.dma.read_ahead=2048"};
+
 sweep_family ub_corner()
 {
     sweep_family f;
@@ -334,7 +337,6 @@ sweep_family ub_corner()
     const list narrow{"mesh.boards=2", "mesh.npus=2", "mesh.y_lanes=1", "mesh.backplane=false", "ub.paths=shortest",
                       "ub.buffer_per_vl=2 KiB", "cables.x=2 us", "npu.dma.receive_buffer=128 KiB"};
     const list large{"16 MiB"};
-    const list deep{"ub.buffer_per_vl=4480 KiB", "ub.transmit_queue=8192", "npu.dma.receive_buffer=4 MiB", "npu.dma.read_ahead=2048"};
     f.axes = {{"what",
                {
                    value("all paths", {}, "all_to_all", "direct", one),
@@ -346,9 +348,9 @@ sweep_family ub_corner()
                    value("3 of 4 lanes of a link lost", {fmt::format("faults.links=[{{{}, lanes: 1}}]", k_ub_ends)},
                          "all_reduce", "direct", one),
                    ub_failing_link("all_to_all", "direct", "12 us"),
-                   value("long trains, all paths, all_reduce", deep, "all_reduce", "direct", large),
-                   value("long trains, all paths, ring", deep, "all_reduce", "ring_1d", large),
-                   value("long trains, all paths, all_to_all", deep, "all_to_all", "direct", large),
+                   value("long trains, all paths, all_reduce", k_ub_deep, "all_reduce", "direct", large),
+                   value("long trains, all paths, ring", k_ub_deep, "all_reduce", "ring_1d", large),
+                   value("long trains, all paths, all_to_all", k_ub_deep, "all_to_all", "direct", large),
                    // Relays keep their precedence where both send trains.
                    value("long trains in buffers of 64 KiB", shallow, "all_reduce", "halving_doubling", large),
                    value("long trains, 2 boards without back-plane", two_boards, "all_reduce", "hierarchical", large),
@@ -380,6 +382,9 @@ sweep_family ub_large()
                    value("a rack, all_reduce hierarchical", {}, "all_reduce", "hierarchical", large),
                    value("a rack, adaptive, all_reduce hierarchical", {"ub.choice=adaptive"}, "all_reduce",
                          "hierarchical", large),
+                   // Steps of few packets erred most: see k_short_spread_step_packets.
+                   value("a rack, long trains, all_reduce hierarchical", k_ub_deep, "all_reduce", "hierarchical",
+                         {"16 MiB", "32 MiB", "48 MiB", "64 MiB", "128 MiB"}),
                    value("a rack, all_reduce direct", {}, "all_reduce", "direct", large),
                    value("a rack, all_to_all direct", {}, "all_to_all", "direct", large),
                    value("a rack, all_reduce two_d", {}, "all_reduce", "two_d", large),

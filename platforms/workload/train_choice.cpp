@@ -15,12 +15,15 @@ constexpr double k_stated_error = 0.02;
 /// buffer on the way of its messages where they meet others. Five of these are 2 % of a step of 256 trains.
 constexpr std::uint32_t k_trains_of_a_step = 256;
 /// Where a train is spread over paths, its parts are late by their own length, and a message waits for its latest part alone. Calibrated:
-/// a rack's all-reduce of 16, 64 and 256 MiB, all paths, errs by at most 1.2 % (docs/18 has the sweep).
+/// the table of docs/adr/0003.
 constexpr std::uint32_t k_trains_of_a_spread_step = 128;
 /// Calibrated, as above: 4 of a chunk were 4 % off on boards of UB; 20 of one that a tree of chips forwards, 4 % on 4x3 chips.
 constexpr std::uint64_t k_trains_of_a_chunk = 8, k_trains_of_a_forwarded_chunk = 32;
 /// A step of fewer packets costs the host little, and the order of single packets shows in its time.
 constexpr std::uint64_t k_short_step_packets = 1024;
+/// The same of `hierarchical` where trains are spread. Calibrated: on a rack, steps below it have one chunk, so that no chunk evens out what
+/// another one lost, and trains of 32 packets and more were 2 to 8 % off.
+constexpr std::uint64_t k_short_spread_step_packets = 3072;
 
 /// Steps of one pass of a collective over its data, each of which waits for the one before.
 std::uint64_t steps_of(const train_choice& choice, const collective_case& c)
@@ -175,7 +178,8 @@ std::uint32_t train_of(const train_choice& choice, const collective_case& c)
     if (choice.trains_a_step == 0)
         return choice.packets;
     const std::uint64_t step = c.size_bytes / choice.packet_payload / steps_of(choice, c);
-    if (step < k_short_step_packets || meets_at_every_router(choice, c))
+    const bool spread_rings = choice.paths > 1 && c.algo == abi::algorithm::hierarchical;
+    if (step < (spread_rings ? k_short_spread_step_packets : k_short_step_packets) || meets_at_every_router(choice, c))
         return 1;
     auto length = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(step * choice.paths / choice.trains_a_step, 1, choice.packets));
