@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/ethernet/lossless_star.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace weft {
@@ -30,40 +29,23 @@ std::vector<config_problem> lossless_star_config::validate() const
     return p;
 }
 
+fabric_plan lossless_star_plan(std::uint32_t machines, const lossless_star_config& config)
+{
+    const auto depth = static_cast<std::uint32_t>(config.buffer.value() / k_flit_bytes);
+    star_description d;
+    d.machines = machines;
+    d.wire = {config.rate, config.propagation, depth};
+    d.local = {bandwidth(2 * config.rate.value()), duration(0), depth};
+    d.nic_pipeline = config.nic_latency;
+    d.switch_pipeline = config.switch_latency;
+    return star_plan(d);
+}
+
 lossless_star::lossless_star(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
                              std::uint32_t machines, const lossless_star_config& config)
-    : sc_core::sc_module(name), routing_(machines)
+    : plan_fabric(name, time, pool, lossless_star_plan(machines, config), std::make_unique<star_routing>(machines),
+                  fabric_config{})
 {
-    // One pipeline for all routers: a path crosses two NICs and the switch, and their sum is what counts.
-    fabric_config fabric;
-    fabric.pipeline = duration((2 * config.nic_latency.value() + config.switch_latency.value()) / 3);
-    engine_ = std::make_unique<fabric_engine>(time, pool, routing_, fabric);
-    const auto depth = static_cast<std::uint32_t>(config.buffer.value() / k_flit_bytes);
-    const fabric_link_params wire{config.rate, config.propagation, depth};
-    const fabric_link_params local{bandwidth(2 * config.rate.value()), duration(0), depth};
-    for (std::uint32_t m = 0; m < machines; ++m)
-        engine_->add_router(2, fmt::format("nic({})", m));
-    const std::uint32_t hub = engine_->add_router(machines, "switch");
-    for (std::uint32_t m = 0; m < machines; ++m) {
-        engine_->add_link(m, star_routing::k_to_switch, hub, m, wire);
-        engine_->add_link(hub, m, m, star_routing::k_to_switch, wire);
-        ports_.push_back(std::make_unique<fabric_socket>(fmt::format("port{}", m).c_str(), *engine_, m,
-                                                         star_routing::k_to_machine, local, local));
-    }
-    engine_->finish_build();
-}
-
-route_decision star_routing::route(std::uint32_t router, std::uint32_t in_port, packet& p) const
-{
-    if (router == machines_)
-        return {static_cast<std::uint16_t>(p.destination), 0};
-    return {static_cast<std::uint16_t>(in_port == k_to_switch ? k_to_machine : k_to_switch), 0};
-}
-
-void lossless_star::start_of_simulation()
-{
-    for (auto& port : ports_)
-        port->advertise();
 }
 
 } // namespace weft

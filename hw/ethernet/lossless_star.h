@@ -11,14 +11,14 @@
 //
 // Timing, zero load, one packet of p bytes from machine to machine:
 //   p / local rate (cut-through: its head) + 2 propagations + pipeline of NIC, switch, NIC + (p + 98 B) / rate
-// RTL twin: none. Routing: to the destination's port (star_routing); what a machine sends to itself the switch sends back.
+// RTL twin: none. Routing: to the destination's port (hw/routing/star.h); what a machine sends to itself the switch sends back.
 #pragma once
 
-#include "hw/fabric/fabric_socket.h"
+#include "hw/fabric/plan_fabric.h"
+#include "hw/routing/star.h"
 #include "tlm/config_fields.h"
 #include "tlm/units.h"
 
-#include <memory>
 #include <vector>
 
 namespace weft {
@@ -38,33 +38,13 @@ struct lossless_star_config {
     std::vector<config_problem> validate() const;
 };
 
-/// Routers 0 to machines - 1 are NICs (port 0 to the switch, port 1 to the machine), the last router is the switch (port m to
-/// NIC m).
-class star_routing final : public routing_policy {
-public:
-    static constexpr std::uint32_t k_to_switch = 0;
-    static constexpr std::uint32_t k_to_machine = 1;
-    explicit star_routing(std::uint32_t machines) : machines_(machines) {}
-    route_decision route(std::uint32_t router, std::uint32_t in_port, packet& p) const override;
+/// What is built and what is proved. Routing: star_routing.
+fabric_plan lossless_star_plan(std::uint32_t machines, const lossless_star_config& config);
 
-private:
-    std::uint32_t machines_;
-};
-
-class lossless_star final : public sc_core::sc_module {
+class lossless_star final : public plan_fabric {
 public:
     lossless_star(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, std::uint32_t machines,
                   const lossless_star_config& config);
-
-    fabric_socket& port(std::uint32_t machine) { return *ports_.at(machine); }
-    fabric_engine& engine() { return *engine_; }
-
-private:
-    void start_of_simulation() override;
-
-    star_routing routing_;
-    std::unique_ptr<fabric_engine> engine_;
-    std::vector<std::unique_ptr<fabric_socket>> ports_;
 };
 
 } // namespace weft

@@ -32,7 +32,7 @@
 
 #include "hw/fabric/fabric_types.h"
 #include "hw/fabric/link_layer.h"
-#include "hw/fabric/routing_policy.h"
+#include "hw/routing/routing_policy.h"
 #include "tlm/arbiter.h"
 #include "tlm/credit.h"
 #include "tlm/event_record.h"

@@ -4,6 +4,7 @@
 // What a fabric engine and its surroundings tell each other: configuration, the edge of a fabric, failures, waiting heads.
 #pragma once
 
+#include "hw/routing/fabric_plan.h"
 #include "tlm/packet.h"
 #include "tlm/units.h"
 
@@ -39,13 +40,6 @@ public:
 
 protected:
     ~port_namer_if() = default;
-};
-
-/// One direction of a link.
-struct fabric_link_params {
-    bandwidth rate;
-    duration propagation;
-    std::uint32_t depth_cells = 0; ///< buffer per VL at the receiving end
 };
 
 struct fabric_config {

@@ -23,6 +23,7 @@
 // Acknowledged, so that its place in the retry buffer is free: t_last + S + 2 D + acknowledge.
 #pragma once
 
+#include "hw/routing/fabric_plan.h"
 #include "tlm/credit.h"
 #include "tlm/reset.h"
 #include "tlm/units.h"
@@ -30,20 +31,6 @@
 #include <cstdint>
 
 namespace weft {
-
-struct link_layer_params {
-    double bit_error_rate = 0; ///< behind the FEC
-    std::uint64_t seed = 1;
-    std::uint32_t flit_bytes = 20;
-    std::uint32_t block_flits = 32;
-    duration request;           ///< 1 idle and 32 request blocks on the wire
-    duration turnaround;        ///< sender: from the request to the first flit again
-    duration acknowledge;       ///< receiver: from the last flit to the acknowledgement on the wire
-    std::uint32_t retries = 15; ///< of one packet before the PHY is initialised anew
-    std::uint32_t reinits = 4;  ///< of one packet before the link is given up
-    duration reinit;
-    std::uint32_t retry_buffer_cells = 0; ///< 0: never short
-};
 
 inline constexpr std::uint64_t k_no_error = ~std::uint64_t{0};
 

@@ -2,28 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/ub/ub_fabric.h"
 
+#include "hw/fabric/plan_fabric.h"
+#include "hw/ub/ub_fabric_plan.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
 namespace weft {
 
 namespace {
-/// SystemC names hold no brackets or commas: "npu(p0,r3,b2,5)" -> "npu_p0_r3_b2_5".
-std::string module_name(const std::string& plan_name)
-{
-    std::string name;
-    for (const char c : plan_name) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (plain)
-            name += c;
-        else if (!name.empty() && name.back() != '_')
-            name += '_';
-    }
-    while (!name.empty() && name.back() == '_')
-        name.pop_back();
-    return name;
-}
-
 template <counter ub_endpoint::*Which> std::uint64_t sum_of(const void* fabric)
 {
     return static_cast<const ub_fabric*>(fabric)->sum(Which);
@@ -65,27 +52,9 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
     fabric.zone_crossing = config.die_crossing;
     fabric.dead_link_detection = config.detection;
     engine_ = std::make_unique<fabric_engine>(time, pool, routing_, fabric);
-    for (const ub_router_plan& r : plan.routers) {
-        const ub_ports ports{r.ports, r.local_ports, config.voq};
-        const std::uint32_t router = engine_->add_router(ports.count(), r.name, ub_pipeline(config, r.device));
-        if (r.second_die_from >= r.ports || r.local_ports < 2)
-            continue;
-        engine_->set_second_zone(router, r.second_die_from, r.ports - 1u);
-        engine_->set_second_zone(router, ports.to_chip(1), ports.to_chip(1));
-        engine_->set_second_zone(router, ports.from_chip(1, 0), ports.count() - 1);
-    }
-    links_.reserve(plan.links.size());
-    for (const ub_link_plan& l : plan.links) {
-        const std::uint32_t depth =
-            ub_depth_cells(config, l.lanes, l.propagation, plan.routers[l.to].device);
-        links_.push_back(engine_->add_link(l.from, l.from_port, l.to, l.to_port,
-                                           {config.link_rate(l.lanes), ub_wire(config, l.propagation), depth}));
-        if (const double rate = l.bit_error_rate < 0 ? config.bit_error_rate : l.bit_error_rate; rate > 0) {
-            link_layer_params retry = ub_retry(config, l.lanes);
-            retry.bit_error_rate = rate;
-            engine_->set_link_layer(links_.back(), retry);
-        }
-    }
+    const fabric_plan wired = ub_fabric_plan(plan, config);
+    add_plan_routers(*engine_, wired);
+    links_ = add_plan_links(*engine_, wired);
     const packet_format format = config.format();
     const std::uint64_t held = config.transport == ub_transport::rtp ? config.rtp_send_buffer : config.transmit_queue;
     const std::uint64_t packet_cells = format.cells_of_one(format.max_payload_bytes);
@@ -107,8 +76,6 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
                 ub_ports{r.ports, r.local_ports, config.voq}, die, config, queue_cells));
     }
     first_controller_.push_back(static_cast<std::uint32_t>(controllers_.size()));
-    if (config.relays_first)
-        mark_entries();
     engine_->finish_build();
     engine_->set_port_namer(this);
     engine_->set_link_listener(this);
@@ -137,22 +104,6 @@ void ub_fabric::set_up_statistics()
             n += e.link_retries(l);
         return n;
     });
-}
-
-/// Traffic enters through the chip's ways in, and into a switch from a chip.
-void ub_fabric::mark_entries()
-{
-    for (std::uint32_t r = 0; r < plan_.routers.size(); ++r) {
-        const ub_ports ports{plan_.routers[r].ports, plan_.routers[r].local_ports, config_.voq};
-        for (std::uint32_t p = ports.from_chip(0, 0); p < ports.count(); ++p)
-            engine_->set_entry_port(r, p);
-    }
-    const auto is_switch = [&](std::uint32_t r) {
-        return plan_.routers[r].device == ub_device::lrs || plan_.routers[r].device == ub_device::hrs;
-    };
-    for (const ub_link_plan& l : plan_.links)
-        if (is_switch(l.to) && !is_switch(l.from))
-            engine_->set_entry_port(l.to, l.to_port);
 }
 
 ub_fabric::~ub_fabric() = default;

@@ -96,7 +96,6 @@ private:
     void link_up(std::uint32_t link, std::uint64_t now_ps) override;
     std::uint32_t endpoint_that_sends(std::uint32_t engine_link) const;
     void schedule(const change& c, std::uint64_t at_ps);
-    void mark_entries();
     void restart_channels(std::uint32_t a, std::uint32_t b);
 
     timeline& time_;

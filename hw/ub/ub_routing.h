@@ -9,7 +9,7 @@
 // destination hands the packet to the controller of the IO die on which it arrived.
 #pragma once
 
-#include "hw/fabric/routing_policy.h"
+#include "hw/routing/routing_policy.h"
 #include "hw/ub/ub_plan.h"
 
 #include <cstdint>

@@ -127,7 +127,7 @@ figures bench_uniform(unsigned side, bool carry_data, double load, unsigned pack
     packet_pool pool;
     ici_config config;
     config.local_ports = 1;
-    ici_fabric fabric("ici", time, pool, {side, side, false, false}, config);
+    ici_fabric fabric("ici", time, pool, mesh(ici_mesh(config, side, side)), config);
     traffic_config t;
     t.endpoints = side * side;
     t.vl_count = config.virtual_lanes;

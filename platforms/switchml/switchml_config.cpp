@@ -6,7 +6,7 @@
 #include "firmware/switchml/switchml_job.h"
 #include "hw/ethernet/ethernet_format.h"
 #include "platforms/config/config_reader.h"
-#include "platforms/routing/detour_routing.h"
+#include "hw/routing/detour_routing.h"
 #include "platforms/switchml/aggregators.h"
 #include "platforms/switchml/switchml.h"
 #include "platforms/workload/collective_runner.h"
@@ -621,19 +621,11 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
 
 namespace {
 
-/// Of the lossless network, as lossless_star wires it.
-channel_proof proof_of_star(std::uint32_t machines)
+/// Of the lossless network: of the plan that it is built from.
+channel_proof proof_of_star(const switchml_config& config)
 {
-    fabric_graph graph;
-    for (std::uint32_t m = 0; m < machines; ++m) {
-        graph.routers.push_back({fmt::format("nic({})", m), 2});
-        graph.links.push_back({m, star_routing::k_to_switch, machines, m});
-        graph.links.push_back({machines, m, m, star_routing::k_to_switch});
-        graph.endpoints.push_back({m, star_routing::k_to_machine});
-    }
-    graph.routers.push_back({"switch", machines});
-    const star_routing routing(machines);
-    return prove_deadlock_free(graph, routes_of(routing));
+    const star_routing routing(config.machines());
+    return prove_deadlock_free(lossless_star_plan(config.machines(), config.star()), routes_of(routing));
 }
 
 /// Where the value of a key comes from that the file does not set.
@@ -685,7 +677,7 @@ public:
     }
     std::unique_ptr<machine> build() const override
     {
-        if (const channel_proof proof = proof_of_star(config_.machines()); !proof)
+        if (const channel_proof proof = proof_of_star(config_); !proof)
             throw bug("lossless", 0, proof.text);
         return std::make_unique<switchml_machine>(config_);
     }
@@ -727,7 +719,7 @@ public:
             "Routing   one path between any two machines\n"
             "Proof     switchml: Ethernet drops what finds no room, so nothing waits for a buffer; lossless "
             "network: {}\n",
-            proof_of_star(config_.machines()).text);
+            proof_of_star(config_).text);
     }
 
 private:

@@ -6,7 +6,7 @@
 // mesh; one whose chips have all failed is left out. All chips of the mesh are one group whatever their number.
 #pragma once
 
-#include "platforms/topology/mesh.h"
+#include "hw/routing/mesh.h"
 #include "platforms/workload/rank_groups.h"
 
 #include <cstdint>

@@ -32,8 +32,8 @@ std::string routing_remedy(const mesh& topology)
     std::string reversed;
     for (const mesh_link& l : topology.description().links_down) {
         const std::uint32_t rank = topology.rank_at(l.row, l.col);
-        for (const graph_link& back : topology.graph().links)
-            if (back.to == rank && back.to_port == l.port) { // works, against the one that is down
+        for (const plan_link& back : topology.plan().links)
+            if (back.works && back.to == rank && back.to_port == l.port) { // works, against the one that is down
                 const mesh::place at = topology.place_of(back.from);
                 both.links_down.push_back({at.row, at.col, back.from_port});
                 reversed += fmt::format("{}{{row: {}, col: {}, direction: {}}}", reversed.empty() ? "" : ", ", at.row,
@@ -51,14 +51,13 @@ std::string routing_remedy(const mesh& topology)
 
 tpu_pod_routing::tpu_pod_routing(const tpu_pod_config& config) : topology(config.description())
 {
-    const mesh_config& m = config.mesh;
     if (topology.broken()) {
         detours = plan_detours(topology, config.ici.virtual_lanes);
-        const table_routing tables(detours->table);
-        proof = prove_deadlock_free(topology.graph(), routes_of(tables));
+        const detour_policy tables(detours->table);
+        proof = prove_deadlock_free(topology.plan(), routes_of(tables));
     } else {
-        const dimension_order order(m.rows, m.cols, m.wraps_rows(), m.wraps_cols());
-        proof = prove_deadlock_free(topology.graph(), routes_of(order));
+        const dimension_order order(topology.grid());
+        proof = prove_deadlock_free(topology.plan(), routes_of(order));
     }
 }
 
@@ -85,12 +84,7 @@ tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing, c
     if (const std::string problem = routing.problem(); !problem.empty())
         throw user_error("faults: " + problem);
     time_.set_run_ahead(true); // no foreign SystemC component is part of this platform
-    mesh_shape shape = config.mesh.shape();
-    if (!config.faults.regions.empty())
-        for (std::uint32_t at = 0; at < config.mesh.rows * config.mesh.cols; ++at)
-            shape.failed.push_back(routing.topology.rank_at(at / config.mesh.cols, at % config.mesh.cols) ==
-                                   mesh::k_none);
-    ici_ = std::make_unique<ici_fabric>("ici", time_, pool_, shape, config.ici,
+    ici_ = std::make_unique<ici_fabric>("ici", time_, pool_, topology_, config.ici,
                                         routing.detours ? &routing.detours->table : nullptr);
     fabric_list_.push_back(&ici_->engine());
     const dma_fabric_view view = view_of(config);
@@ -114,11 +108,10 @@ tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing, c
         chip_list_.push_back(&c);
     }
     for (const link_fault_config& f : config.faults.links_down) {
-        const std::uint32_t link = ici_->link_at(f.row, f.col, static_cast<ici_port>(f.direction));
-        if (f.known_to_routing())
-            ici_->engine().set_link_up(link, false);
-        else
-            ici_->engine().fail_link_at(link, f.at.value());
+        const std::uint32_t router = topology_.rank_at(f.row, f.col);
+        if (!f.known_to_routing()) // the others are down in the plan
+            ici_->engine().fail_link_at(ici_->engine().out_link(router, static_cast<std::uint32_t>(f.direction)),
+                                        f.at.value());
     }
 }
 

@@ -7,8 +7,8 @@
 
 #include "hw/ici/ici_fabric.h"
 #include "platforms/workload/train_choice.h"
-#include "platforms/routing/detour_routing.h"
-#include "platforms/topology/mesh.h"
+#include "hw/routing/detour_routing.h"
+#include "hw/routing/mesh.h"
 #include "platforms/workload/machine.h"
 
 #include <functional>
@@ -47,7 +47,6 @@ struct mesh_config {
     std::vector<config_problem> validate() const;
     bool wraps_rows() const { return wrap == mesh_wrap::rows || wrap == mesh_wrap::both; }
     bool wraps_cols() const { return wrap == mesh_wrap::cols || wrap == mesh_wrap::both; }
-    mesh_shape shape() const { return {rows, cols, wraps_rows(), wraps_cols()}; }
 };
 
 /// One directed link that does not work, from time zero or from `at` on.
@@ -180,6 +179,7 @@ public:
     std::uint32_t train_of(const collective_case& c) const override { return weft::train_of(trains_, c); }
     group_layout groups_of(std::uint32_t ranks_per_group) const override; ///< tiles of the mesh, see tiles.h
     ici_fabric& ici() { return *ici_; }
+    const mesh& topology() const { return topology_; }
 
 private:
     train_choice trains_;

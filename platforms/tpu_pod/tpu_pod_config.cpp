@@ -112,13 +112,7 @@ std::uint32_t tpu_pod_config::ranks() const
 
 mesh_description tpu_pod_config::description() const
 {
-    mesh_description d;
-    d.rows = mesh.rows;
-    d.cols = mesh.cols;
-    d.wrap_rows = mesh.wraps_rows();
-    d.wrap_cols = mesh.wraps_cols();
-    d.local_ports = ici.local_ports;
-    d.vls = ici.virtual_lanes;
+    mesh_description d = ici_mesh(ici, mesh.rows, mesh.cols, mesh.wraps_rows(), mesh.wraps_cols());
     for (const failed_region_config& f : faults.regions)
         d.failed.push_back({f.row, f.col, f.rows, f.cols});
     for (const link_fault_config& f : faults.links_down)
@@ -283,23 +277,23 @@ void tpu_pod_config::check_regions(std::vector<config_problem>& p) const
     d.wrap_rows = d.wrap_cols = false;
     d.links_down.clear();
     const weft::mesh rest(d);
-    const std::vector<std::uint32_t> base = rest.graph().port_base();
-    const std::vector<std::uint32_t> out = rest.graph().out_links();
+    const std::vector<std::uint32_t> base = rest.plan().port_base();
+    const std::vector<std::uint32_t> out = rest.plan().out_links();
     std::vector<std::uint32_t> reached{0};
     std::vector<bool> seen(rest.ranks(), false);
     seen[0] = true;
     for (std::size_t i = 0; i < reached.size(); ++i)
         for (std::uint32_t at = base[reached[i]]; at < base[reached[i] + 1]; ++at)
-            if (out[at] != weft::mesh::k_none && !seen[rest.graph().links[out[at]].to]) {
-                seen[rest.graph().links[out[at]].to] = true;
-                reached.push_back(rest.graph().links[out[at]].to);
+            if (out[at] != weft::mesh::k_none && !seen[rest.plan().links[out[at]].to]) {
+                seen[rest.plan().links[out[at]].to] = true;
+                reached.push_back(rest.plan().links[out[at]].to);
             }
     const auto lost = std::find(seen.begin(), seen.end(), false);
     if (lost == seen.end())
         return;
     p.push_back({severity::error, "faults.regions",
-                 fmt::format("split the mesh: no way leads from {} to {}{}.", rest.graph().endpoint_name(0),
-                             rest.graph().endpoint_name(static_cast<std::uint32_t>(lost - seen.begin())),
+                 fmt::format("split the mesh: no way leads from {} to {}{}.", rest.plan().endpoint_name(0),
+                             rest.plan().endpoint_name(static_cast<std::uint32_t>(lost - seen.begin())),
                              !mesh.wraps_rows() && !mesh.wraps_cols() ? "" : " (detours do not use wrap links)")});
 }
 
@@ -404,9 +398,9 @@ public:
         mesh_description present = config_.description();
         present.links_down.clear();
         const weft::mesh wired(present); // a link that is down is there
-        const std::vector<graph_link>& links = wired.graph().links;
+        const std::vector<plan_link>& links = wired.plan().links;
         const auto x_links = static_cast<std::uint64_t>(
-            std::count_if(links.begin(), links.end(), [](const graph_link& l) { return l.from_port < k_plus_y; }));
+            std::count_if(links.begin(), links.end(), [](const plan_link& l) { return l.from_port < k_plus_y; }));
         const std::uint64_t y_links = links.size() - x_links;
         std::string text = fmt::format(
             "TPU pod   {} x {} mesh of {} chips{}, wrap links: {}\n", m.rows, m.cols, m.rows * m.cols,

@@ -70,7 +70,7 @@ void validation::bisection()
     const mesh pod(config.description());
     const std::uint32_t cols = config.mesh.cols;
     std::uint32_t crossing = 0; // in one direction
-    for (const graph_link& l : pod.graph().links)
+    for (const plan_link& l : pod.plan().links)
         crossing += l.from % cols < cols / 2 && l.to % cols >= cols / 2 ? 1 : 0;
     validation_row row(row_kind::identity());
     row.target = "T8";

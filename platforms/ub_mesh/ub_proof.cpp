@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/ub_mesh/ub_proof.h"
 
-#include "platforms/routing/cycle_search.h"
+#include "hw/routing/turn_dependency.h"
+#include "hw/ub/ub_fabric_plan.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace weft {
@@ -13,104 +13,29 @@ namespace {
 
 constexpr std::uint32_t k_none = ub_topology::k_none;
 constexpr std::uint32_t k_lanes = k_ub_lanes_per_class;
-constexpr std::uint32_t k_most_starts = 4096;
-
-/// Channel = link * k_lanes + lane.
-class dependency_graph {
-public:
-    dependency_graph(const ub_topology& topology, const ub_lane_rule& rule)
-        : topology_(topology), rule_(rule), links_(topology.plan().links)
-    {
-    }
-    std::uint32_t channels() const { return static_cast<std::uint32_t>(links_.size()) * k_lanes; }
-
-    template <class Visit> void each_next(std::uint32_t channel, Visit&& visit) const
-    {
-        const ub_link_plan& in = links_[channel / k_lanes];
-        turns(in.to, in.to_port, in.channel, static_cast<std::uint8_t>(channel % k_lanes), visit);
-    }
-    template <class Visit> void each_start(std::uint32_t router, Visit&& visit) const
-    {
-        turns(router, k_none, ub_channel::local, 0, visit);
-    }
-
-private:
-    template <class Visit>
-    void turns(std::uint32_t router, std::uint32_t in_port, ub_channel in, std::uint8_t lane, Visit&& visit) const
-    {
-        const std::uint32_t ports = topology_.ports(router);
-        for (std::uint32_t port = 0; port < ports; ++port) {
-            const std::uint32_t out = topology_.out_link(router, port);
-            if (port == in_port || out == k_none)
-                continue; // nothing goes back where it came from
-            const std::uint8_t next = rule_.next(in, lane, links_[out].channel);
-            if (next != ub_lane_rule::k_refused)
-                visit(out * k_lanes + next);
-        }
-    }
-    const ub_topology& topology_;
-    const ub_lane_rule& rule_;
-    const std::vector<ub_link_plan>& links_;
-};
-
 } // namespace
+
+channel_proof prove_lanes(const ub_plan& plan, const fabric_plan& wired, const ub_lane_rule& rule)
+{
+    turn_question q;
+    q.vls = k_lanes;
+    q.channels = "channels of a message class";
+    q.vl = "lane";
+    q.next = [&](std::uint32_t in_link, std::uint32_t lane, std::uint32_t out_link) {
+        const ub_channel in = in_link == k_none ? ub_channel::local : plan.links[in_link].channel;
+        const std::uint8_t next = rule.next(in, static_cast<std::uint8_t>(lane), plan.links[out_link].channel);
+        return next == ub_lane_rule::k_refused ? turn_question::k_refused : next;
+    };
+    q.link_name = [&](std::uint32_t link) {
+        const ub_link_plan& l = plan.links[link];
+        return fmt::format("{} to {} ({})", plan.routers[l.from].name, plan.routers[l.to].name, name_of(l.channel));
+    };
+    return prove_turns(wired, q);
+}
 
 channel_proof prove_lanes(const ub_topology& topology, const ub_lane_rule& rule)
 {
-    const dependency_graph g(topology, rule);
-    const std::uint32_t n = g.channels();
-    channel_proof proof;
-    proof.channels = n;
-
-    // What packets can get to, from every endpoint.
-    std::vector<bool> used(n, false);
-    std::vector<std::uint32_t> queue;
-    const auto reach = [&](std::uint32_t channel) {
-        if (used[channel])
-            return;
-        used[channel] = true;
-        queue.push_back(channel);
-    };
-    for (const std::uint32_t router : topology.plan().endpoint_router)
-        g.each_start(router, reach);
-    std::vector<std::uint32_t> before(n, 0); ///< dependencies on it
-    for (std::size_t i = 0; i < queue.size(); ++i)
-        g.each_next(queue[i], [&](std::uint32_t next) {
-            ++before[next];
-            ++proof.dependencies;
-            reach(next);
-        });
-    proof.used_channels = queue.size();
-
-    const auto each_next = [&](std::uint32_t channel, auto&& visit) { g.each_next(channel, visit); };
-    std::vector<std::uint32_t> height(n, 1);
-    const std::size_t taken =
-        take_away_free_channels(queue, before, each_next, [&](std::uint32_t at, std::uint32_t next) {
-            height[next] = std::max(height[next], height[at] + 1);
-        });
-    for (const std::uint32_t c : queue)
-        if (before[c] == 0)
-            proof.longest_route = std::max(proof.longest_route, height[c]);
-    if (taken == queue.size()) {
-        proof.text =
-            fmt::format("deadlock-free: {} channels of a message class, {} in reach, {} dependencies, acyclic; longest "
-                        "chain {}",
-                        proof.channels, proof.used_channels, proof.dependencies, proof.longest_route);
-        return proof;
-    }
-    proof.verdict = route_verdict::cycle;
-    std::sort(queue.begin(), queue.end());
-    const auto cycle = shortest_cycle(queue, before, each_next, 2, k_most_starts);
-    proof.text = fmt::format("can deadlock: a cycle of {} channels:", cycle.size());
-    const auto& plan = topology.plan();
-    for (const std::uint32_t c : cycle) {
-        const ub_link_plan& l = plan.links[c / k_lanes];
-        proof.cycle.push_back({c / k_lanes, c % k_lanes, k_none, k_none});
-        proof.text += fmt::format("\n  {} to {} ({}) lane {} ->", plan.routers[l.from].name, plan.routers[l.to].name,
-                                  name_of(l.channel), c % k_lanes);
-    }
-    proof.text += " back to the first";
-    return proof;
+    return prove_lanes(topology.plan(), ub_fabric_plan(topology.plan(), ub_config{}), rule);
 }
 
 ub_table_check check_tables(const ub_topology& topology, const ub_lane_rule& rule)

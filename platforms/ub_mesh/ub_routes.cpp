@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Paths, lanes and the proof of a configured UB-Mesh machine, made before anything is built.
+#include "hw/ub/ub_fabric_plan.h"
 #include "platforms/ub_mesh/ub_lane_rules.h"
 #include "platforms/ub_mesh/ub_mesh.h"
 #include "platforms/ub_mesh/ub_paths.h"
@@ -41,7 +42,7 @@ ub_routes::ub_routes(const ub_mesh_config& config)
         else if (f.fault->down_from_the_start())
             down[f.link] = down[f.reverse] = true;
 
-    const channel_proof proof = prove_lanes(*topology, rule);
+    const channel_proof proof = prove_lanes(plan, ub_fabric_plan(plan, config.ub), rule);
     const ub_table_check tables = check_tables(*topology, rule);
     proved = fmt::format("Routing   {} paths, {} by {}; {}\n", name_of(config.ub.paths), name_of(config.ub.choice),
                          name_of(config.ub.spreading), tables.text);

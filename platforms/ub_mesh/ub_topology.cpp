@@ -136,18 +136,6 @@ std::vector<std::uint32_t> ub_topology::hops_from(std::uint32_t router, const st
     return hops;
 }
 
-fabric_graph ub_topology::graph() const
-{
-    fabric_graph g;
-    for (const ub_router_plan& r : plan_.routers)
-        g.routers.push_back({r.name, static_cast<std::uint32_t>(r.ports) + r.local_ports});
-    for (const ub_link_plan& l : plan_.links)
-        g.links.push_back({l.from, l.from_port, l.to, l.to_port, k_ub_lanes_per_class});
-    for (const std::uint32_t r : plan_.endpoint_router)
-        g.endpoints.push_back({r, plan_.routers[r].ports, plan_.routers[r].local_ports});
-    return g;
-}
-
 // --- Building blocks --------------------------------------------------------------------------------------------------
 
 std::string ub_topology::rack_name(std::uint32_t rack) const

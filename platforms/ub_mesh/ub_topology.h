@@ -17,7 +17,6 @@
 #pragma once
 
 #include "hw/ub/ub_plan.h"
-#include "platforms/topology/fabric_graph.h"
 #include "platforms/ub_mesh/ub_shape.h"
 
 #include <cstdint>
@@ -76,7 +75,6 @@ public:
     /// Routers, links, tables, endpoints: NPUs by rank, then spare NPUs by rack, CPUs, NICs. Without lane rule and paths. Endpoint i
     /// is router i. Links come in pairs, one direction each.
     const ub_plan& plan() const { return plan_; }
-    fabric_graph graph() const; ///< the same as a graph, k_ub_lanes_per_class VLs a link
     ub_ledger ledger() const;
 
     std::uint32_t routers() const { return static_cast<std::uint32_t>(plan_.routers.size()); }

@@ -54,7 +54,7 @@ template <std::uint32_t Rank> void ping_pong(abi::hal& hal, std::uint64_t bytes)
 }
 
 struct two_chips {
-    explicit two_chips(const chip_config& c, const ici_config& i) : ici("ici", time, pool, {1, 2, false, false}, i)
+    explicit two_chips(const chip_config& c, const ici_config& i) : ici("ici", time, pool, mesh(ici_mesh(i, 1, 2)), i)
     {
         time.set_run_ahead(true);
         dma_fabric_view view;

@@ -126,7 +126,7 @@ abi::dma_descriptor message(std::uint64_t from, std::uint64_t to, std::uint64_t 
 
 struct pair_bench {
     pair_bench(timeline& t, packet_pool& pool, const knobs& k)
-        : ici(sc_core::sc_gen_unique_name("ici"), t, pool, mesh_shape{1, 2, false, false}, k.ici),
+        : ici(sc_core::sc_gen_unique_name("ici"), t, pool, mesh(ici_mesh(k.ici, 1, 2)), k.ici),
           a(sc_core::sc_gen_unique_name("a"), t, pool, k, 0), b(sc_core::sc_gen_unique_name("b"), t, pool, k, 1)
     {
         for (node* n : {&a, &b})

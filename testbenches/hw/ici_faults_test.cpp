@@ -3,7 +3,7 @@
 //
 // Broken meshes under load: what unit/routing_test.cpp proves is run here with the smallest buffers, so that a cycle would close.
 #include "hw/ici/ici_fabric.h"
-#include "platforms/routing/detour_routing.h"
+#include "hw/routing/detour_routing.h"
 #include "platforms/workload/traffic.h"
 #include "testbenches/hw/fabric_bench.h"
 
@@ -26,10 +26,11 @@ struct loaded_mesh {
         c.local_ports = 1;
         c.virtual_lanes = d.vls;
         c.buffer_per_vl = data_size(k_one_packet);
-        mesh_shape shape{d.rows, d.cols, false, false};
-        for (std::uint32_t at = 0; at < d.rows * d.cols; ++at)
-            shape.failed.push_back(topology.rank_at(at / d.cols, at % d.cols) == mesh::k_none);
-        fabric = std::make_unique<ici_fabric>(sc_core::sc_gen_unique_name("ici"), time, pool, shape, c, &plan.table);
+        mesh_description wired = ici_mesh(c, d.rows, d.cols);
+        wired.failed = d.failed;
+        wired.links_down = d.links_down;
+        fabric = std::make_unique<ici_fabric>(sc_core::sc_gen_unique_name("ici"), time, pool, mesh(wired), c,
+                                              &plan.table);
         traffic_config t;
         t.endpoints = topology.ranks();
         t.vl_count = d.vls;
@@ -80,8 +81,8 @@ void drains(const std::vector<mesh_description>& meshes)
             for (const bool hot : {false, true})
                 all.push_back(std::make_unique<loaded_mesh>(time, pool, d, seed, hot, 60));
     for (const auto& m : all) {
-        const table_routing policy(m->plan.table);
-        REQUIRE(prove_deadlock_free(m->topology.graph(), routes_of(policy)));
+        const detour_policy policy(m->plan.table);
+        REQUIRE(prove_deadlock_free(m->topology.plan(), routes_of(policy)));
     }
     sc_core::sc_start();
     for (const auto& m : all) {
@@ -126,7 +127,7 @@ judged_and_run judge_and_run(const mesh& m, const route_function& rule,
                              const std::function<std::uint32_t(std::uint32_t from)>& to)
 {
     judged_and_run result;
-    result.proof = prove_deadlock_free(m.graph(), rule);
+    result.proof = prove_deadlock_free(m.plan(), rule);
     fabric_bench b;
     fabric_config f;
     f.vl_count = m.description().vls;
@@ -134,12 +135,13 @@ judged_and_run judge_and_run(const mesh& m, const route_function& rule,
         const route_step s = rule({router, in_port, p.vl, p.destination, p.destination_port});
         return route_decision{static_cast<std::uint16_t>(s.out_port), static_cast<std::uint8_t>(s.vl)};
     });
-    e.set_port_names(m.graph().port_names);
-    for (const graph_router& r : m.graph().routers)
+    e.set_port_names(m.plan().port_names);
+    for (const plan_router& r : m.plan().routers)
         e.add_router(r.ports, r.name);
     const fabric_link_params wire{bandwidth(656'000'000'000), duration(25'000), 9};
-    for (const graph_link& l : m.graph().links)
-        e.add_link(l.from, l.from_port, l.to, l.to_port, wire);
+    for (const plan_link& l : m.plan().links)
+        if (l.works)
+            e.add_link(l.from, l.from_port, l.to, l.to_port, wire);
     b.format = ici_config{}.format();
     for (std::uint32_t r = 0; r < m.ranks(); ++r) {
         endpoint& point = b.add_endpoint(e, r, k_first_local, {bandwidth(1'312'000'000'000), duration(0), 64});
@@ -188,8 +190,9 @@ TEST_CASE("a cyclic routing is caught by the proof and its run deadlocks in the 
 
 TEST_CASE("the same pairs by dimension order are proved and drain")
 {
-    const dimension_order order(2, 2, false, false);
-    const judged_and_run r = judge_and_run(square(), routes_of(order), diagonal);
+    const mesh m = square();
+    const dimension_order order(m.grid());
+    const judged_and_run r = judge_and_run(m, routes_of(order), diagonal);
     CHECK(r.proof.verdict == route_verdict::deadlock_free);
     CHECK(r.drained);
     CHECK(r.picture == "");
@@ -205,7 +208,7 @@ auto anywhere(const mesh& m)
 TEST_CASE("detours on two VLs are proved and drain")
 {
     const mesh m(broken({{2, 2, 4, 4}}));
-    const table_routing policy(plan_detours(m, 2).table);
+    const detour_policy policy(plan_detours(m, 2).table);
     const judged_and_run r = judge_and_run(m, routes_of(policy), anywhere(m));
     CHECK(r.proof.verdict == route_verdict::deadlock_free);
     CHECK(r.drained);
@@ -215,7 +218,7 @@ TEST_CASE("detours squeezed into one VL are caught by the proof and deadlock und
 {
     // Shortest ways of the same tables, all on VL 0.
     const mesh m(broken({{2, 2, 4, 4}}, {}, 1));
-    const table_routing policy(plan_detours_by(m, {}).table);
+    const detour_policy policy(plan_detours_by(m, {}).table);
     const route_function two = routes_of(policy);
     const route_function squeezed = [&](const route_request& q) {
         return route_step{two({q.router, k_first_local, 0, q.destination, q.destination_port}).out_port, 0};

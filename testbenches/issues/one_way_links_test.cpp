@@ -3,7 +3,7 @@
 //
 // Links that are down in one direction only: whatever is connected is routed, on one VL too, or refused with the reason that
 // holds.
-#include "platforms/topology/mesh.h"
+#include "hw/routing/mesh.h"
 #include "platforms/tpu_pod/tpu_pod.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::vector<link_fault_config> links_of(std::uint32_t rows, std::uint32_t cols)
     d.cols = cols;
     const mesh whole(d);
     std::vector<link_fault_config> all;
-    for (const graph_link& l : whole.graph().links) {
+    for (const plan_link& l : whole.plan().links) {
         const mesh::place at = whole.place_of(l.from);
         all.push_back({at.row, at.col, static_cast<mesh_direction>(l.from_port)});
     }
@@ -43,8 +43,8 @@ tpu_pod_config mesh_with(std::uint32_t rows, std::uint32_t cols, std::uint32_t v
 bool connected(const mesh& m)
 {
     std::vector<std::vector<bool>> path(m.ranks(), std::vector<bool>(m.ranks(), false));
-    for (const graph_link& l : m.graph().links)
-        path[l.from][l.to] = true;
+    for (const plan_link& l : m.plan().links)
+        path[l.from][l.to] = l.works;
     for (std::uint32_t via = 0; via < m.ranks(); ++via)
         for (std::uint32_t from = 0; from < m.ranks(); ++from)
             for (std::uint32_t to = 0; path[from][via] && to < m.ranks(); ++to)
@@ -60,7 +60,10 @@ bool connected(const mesh& m)
 /// dependency is needed when forbidding it, and no other, leaves a pair without a path.
 bool must_deadlock(const mesh& m)
 {
-    const std::vector<graph_link>& links = m.graph().links;
+    std::vector<plan_link> links;
+    for (const plan_link& l : m.plan().links)
+        if (l.works)
+            links.push_back(l);
     const auto count = static_cast<std::uint32_t>(links.size());
     const auto all_served_without = [&](std::uint32_t held, std::uint32_t wanted) {
         for (std::uint32_t source = 0; source < m.ranks(); ++source) {

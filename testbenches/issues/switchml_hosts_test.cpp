@@ -354,7 +354,7 @@ TEST_CASE("switchml hosts: servers on the workers are never faster than dedicate
             const std::uint64_t colocated = time_of_servers(0, cores, 4'000'000, chunk);
             CHECK(colocated >= dedicated);
             // Twice the bytes, or a core that posts the messages of both programs; the packets are not added up.
-            CHECK(colocated < 2.2 * static_cast<double>(dedicated));
+            CHECK(static_cast<double>(colocated) < 2.2 * static_cast<double>(dedicated));
         }
 }
 

@@ -25,6 +25,12 @@ private:
     link_verdict verdict_;
 };
 
+/// Directed link from (row, col) through `port`; fabric_engine::k_none where there is none.
+std::uint32_t link_of(tpu_pod& pod, std::uint32_t row, std::uint32_t col, mesh_port port)
+{
+    return pod.ici().engine().out_link(pod.topology().rank_at(row, col), port);
+}
+
 tpu_pod_config one_ring()
 {
     tpu_pod_config config = pod(4, 4);
@@ -36,7 +42,7 @@ tpu_pod_config one_ring()
 run_outcome run_with(const tpu_pod_config& config, link_fault_if& hook)
 {
     tpu_pod machine(config);
-    machine.ici().engine().set_fault_hook(machine.ici().link_at(1, 1, k_plus_x), &hook);
+    machine.ici().engine().set_fault_hook(link_of(machine, 1, 1, k_plus_x), &hook);
     collective_runner runner("host", machine, config.run, nullptr);
     return runner.run();
 }
@@ -114,8 +120,8 @@ TEST_CASE("collectives are exact around links that are known to be down")
     config.faults.links_down = {
         {1, 1, mesh_direction::plus_x}, {2, 3, mesh_direction::minus_y}, {0, 0, mesh_direction::plus_y}};
     tpu_pod machine(config);
-    CHECK(machine.ici().engine().link_up(machine.ici().link_at(1, 2, k_plus_x)));
-    CHECK_FALSE(machine.ici().engine().link_up(machine.ici().link_at(1, 1, k_plus_x)));
+    CHECK(machine.ici().engine().link_up(link_of(machine, 1, 2, k_plus_x)));
+    CHECK_FALSE(machine.ici().engine().link_up(link_of(machine, 1, 1, k_plus_x)));
     collective_runner runner("host", machine, config.run, nullptr);
     const run_outcome outcome = runner.run();
     INFO(outcome.failure);
@@ -123,7 +129,7 @@ TEST_CASE("collectives are exact around links that are known to be down")
     CHECK(outcome.cases.size() == 7);
     for (const case_result& r : outcome.cases)
         CHECK(r.check.wrong == 0);
-    CHECK(machine.ici().engine().link_packets(machine.ici().link_at(1, 1, k_plus_x)) == 0);
+    CHECK(machine.ici().engine().link_packets(link_of(machine, 1, 1, k_plus_x)) == 0);
     CHECK(machine.ici().engine().audit() == "");
     CHECK(machine.pool().leak_report() == "");
 }
@@ -135,8 +141,8 @@ TEST_CASE("a mesh with failed chips is built without them")
     tpu_pod machine(config);
     CHECK(machine.chips().size() == 56);
     CHECK(machine.ici().engine().router_count() == 56);
-    CHECK(machine.ici().link_at(2, 1, k_plus_x) == fabric_engine::k_none);
-    CHECK(machine.ici().link_at(2, 2, k_plus_x) == fabric_engine::k_none);
+    CHECK(link_of(machine, 2, 1, k_plus_x) == fabric_engine::k_none);
+    CHECK(machine.topology().rank_at(2, 2) == mesh::k_none);
     CHECK(std::string(machine.chips()[18]->basename()) == "chip_2_6");
     CHECK(machine.chips()[18]->rank() == 18);
     // The wires of the engine are those that the proof looked at.
@@ -144,10 +150,10 @@ TEST_CASE("a mesh with failed chips is built without them")
     std::uint32_t wires = 0;
     for (std::uint32_t l = 0; l < machine.ici().engine().link_count(); ++l)
         wires += machine.ici().engine().is_router_link(l) ? 1 : 0;
-    CHECK(wires == topology.graph().links.size());
-    for (const graph_link& l : topology.graph().links)
+    CHECK(wires == topology.plan().links.size());
+    for (const plan_link& l : topology.plan().links)
         CHECK(machine.ici().engine().link_name(machine.ici().engine().out_link(l.from, l.from_port)) ==
-              topology.graph().routers[l.from].name + "." + topology.graph().port_name(l.from_port));
+              topology.plan().routers[l.from].name + "." + topology.plan().port_name(l.from_port));
 }
 
 TEST_CASE("links that cut a chip off are refused with the pair")

@@ -162,7 +162,9 @@ std::string quoted_include_problem(const std::string& path, const std::string& h
     if (from == "firmware")
         return to == "hw/abi" ? "" : "firmware/ may include nothing of the project but hw/abi/ and firmware/";
     if (starts_with(from, "hw/")) {
-        if (to == "tlm" || to == "hw/abi" || (from == "hw/chip" && to_hw))
+        if (from == "hw/routing")
+            return to == "tlm" ? "" : "hw/routing/ may include nothing of the project but tlm/ and hw/routing/";
+        if (to == "tlm" || to == "hw/abi" || to == "hw/routing" || (from == "hw/chip" && to_hw))
             return "";
         if (to == "hw/fabric" && contains(k_fabric_users, from))
             return "";
@@ -194,7 +196,7 @@ std::string angle_include_problem(const std::string& path, const std::string& he
         return "hw/abi/ may include only headers that a freestanding compiler has";
     if (from == "firmware" && !contains(k_freestanding, header) && !contains(k_firmware_extra, header))
         return "firmware/ may include only headers that neither allocate nor throw";
-    if ((from == "platforms/topology" || from == "platforms/routing") && names(k_systemc, header))
+    if (from == "hw/routing" && names(k_systemc, header))
         return from + "/ is plain C++ without SystemC";
     if (starts_with(path, "platforms/ub_mesh/ub_") && names(k_systemc, header))
         return "platforms/ub_mesh/ub_* is plain C++ without SystemC";

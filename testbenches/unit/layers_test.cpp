@@ -124,8 +124,8 @@ TEST_CASE("layers: a library in the wrong folder is found")
     CHECK(include("hw/core/rv64_core.cpp", "<unicorn/unicorn.h>") == 1);
     CHECK(include("platforms/debug/libdw_line_table.cpp", "<elfutils/libdw.h>") == 0);
     CHECK(include("platforms/report/trace_writer.cpp", "<elfutils/libdw.h>") == 1);
-    CHECK(include("platforms/topology/mesh.h", "<systemc>") == 1);
-    CHECK(include("platforms/routing/table.h", "<tlm_utils/simple_target_socket.h>") == 1);
+    CHECK(include("hw/routing/mesh.h", "<systemc>") == 1);
+    CHECK(include("hw/routing/table.h", "<tlm_utils/simple_target_socket.h>") == 1);
     CHECK(include("platforms/ub_mesh/ub_topology.h", "<systemc>") == 1);
 }
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Detours and their proof, without simulation. hw/ici_faults_test.cpp runs what is proved here.
-#include "hw/ici/dimension_order.h"
-#include "platforms/routing/detour_routing.h"
+#include "hw/routing/dimension_order.h"
+#include "hw/routing/detour_routing.h"
 #include "platforms/workload/traffic.h"
 
 #include <catch2/catch.hpp>
@@ -28,10 +28,10 @@ mesh_description mesh_of(std::uint32_t rows, std::uint32_t cols, std::vector<mes
 /// Links from every router to every other, shortest ways over what works and without wrap links.
 std::vector<std::vector<std::uint32_t>> shortest(const mesh& m)
 {
-    const fabric_graph& g = m.graph();
+    const fabric_plan& g = m.plan();
     std::vector<std::vector<std::uint32_t>> next(m.ranks());
-    for (const graph_link& l : g.links)
-        if (!m.is_wrap_link(l))
+    for (const plan_link& l : g.links)
+        if (l.works && !m.is_wrap_link(l))
             next[l.from].push_back(l.to);
     std::vector<std::vector<std::uint32_t>> all;
     for (std::uint32_t from = 0; from < m.ranks(); ++from) {
@@ -67,7 +67,7 @@ walked walk(const mesh& m, const std::vector<std::uint32_t>& base, const std::ve
         const std::uint32_t wanted =
             here.col != there.col ? (there.col > here.col ? 0u : 1u) : (there.row > here.row ? 2u : 3u);
         w.dimension_order = w.dimension_order && s.out_port == wanted && s.vl == 0;
-        const graph_link& l = m.graph().links.at(out[base[at] + s.out_port]);
+        const plan_link& l = m.plan().links.at(out[base[at] + s.out_port]);
         at = l.to;
         in_port = l.to_port;
         vl = s.vl;
@@ -88,7 +88,7 @@ bool path_is_free(const mesh& m, const std::vector<std::uint32_t>& base, const s
         const std::uint32_t link = out[base[from] + port];
         if (link == mesh::k_none)
             return false;
-        from = m.graph().links[link].to;
+        from = m.plan().links[link].to;
     }
     return true;
 }
@@ -109,16 +109,16 @@ verdict judge(const mesh_description& d, std::uint32_t vls = 2)
     const detour_plan plan = plan_detours(m, vls);
     INFO(plan.unreachable);
     CHECK(plan.complete);
-    const table_routing policy(plan.table);
+    const detour_policy policy(plan.table);
     const route_function route = routes_of(policy);
-    verdict v{prove_deadlock_free(m.graph(), route), plan.rule};
+    verdict v{prove_deadlock_free(m.plan(), route), plan.rule};
     INFO(v.proof.text);
     CHECK(v.proof.verdict == route_verdict::deadlock_free);
     if (!v.proof)
         return v;
     const auto best = shortest(m);
-    const std::vector<std::uint32_t> base = m.graph().port_base();
-    const std::vector<std::uint32_t> out = m.graph().out_links();
+    const std::vector<std::uint32_t> base = m.plan().port_base();
+    const std::vector<std::uint32_t> out = m.plan().out_links();
     for (std::uint32_t from = 0; from < m.ranks(); ++from)
         for (std::uint32_t to = 0; to < m.ranks(); ++to) {
             if (from == to)
@@ -215,9 +215,9 @@ TEST_CASE("every pair of disjoint 2x2 blocks that leaves 8x8 whole is routed aro
 TEST_CASE("every single link of 6x5 is routed around and proved")
 {
     const mesh whole(mesh_of(6, 5));
-    for (const graph_link& l : whole.graph().links) {
+    for (const plan_link& l : whole.plan().links) {
         const mesh::place at = whole.place_of(l.from);
-        INFO(whole.graph().routers[l.from].name << " " << l.from_port);
+        INFO(whole.plan().routers[l.from].name << " " << l.from_port);
         const verdict v = judge(mesh_of(6, 5, {}, {{at.row, at.col, l.from_port}}));
         CHECK(is_x_then_y(v.rule));
         CHECK(v.longest_excess == 0);
@@ -249,8 +249,8 @@ TEST_CASE("chips without a way are named")
     const detour_plan plan = plan_detours(m, 2);
     CHECK_FALSE(plan.complete);
     CHECK(plan.unreachable == "chip(3,3) cannot reach chip(0,0)");
-    const table_routing policy(plan.table);
-    const channel_proof proof = prove_deadlock_free(m.graph(), routes_of(policy));
+    const detour_policy policy(plan.table);
+    const channel_proof proof = prove_deadlock_free(m.plan(), routes_of(policy));
     CHECK(proof.verdict == route_verdict::unreachable);
     CHECK(proof.broken_pairs == 15);
     CHECK(proof.text.find("15 of 240 pairs have no route: chip(3,3) to chip(0,0)") == 0);
@@ -264,8 +264,8 @@ TEST_CASE("the healthy mesh and tori are proved and their figures counted by han
         d.vls = vls;
         d.local_ports = 2;
         const mesh m(d);
-        const dimension_order order(rows, cols, wrap, wrap);
-        return prove_deadlock_free(m.graph(), routes_of(order));
+        const dimension_order order(m.grid());
+        return prove_deadlock_free(m.plan(), routes_of(order));
     };
     // Straight on: 6 a row and direction, 8 rows, 2 directions, 2 dimensions; turns: 14 inputs a row x 14 outputs a column.
     const channel_proof healthy = prove(8, 8, false, 2);
@@ -286,9 +286,9 @@ TEST_CASE("a torus without datelines is caught with its shortest cycle")
     d.wrap_cols = true;
     d.vls = 1;
     const mesh m(d);
-    const dimension_order order(1, 5, false, true);
+    const dimension_order order(m.grid());
     const route_function rule = routes_of(order);
-    const channel_proof proof = prove_deadlock_free(m.graph(), [&](const route_request& r) {
+    const channel_proof proof = prove_deadlock_free(m.plan(), [&](const route_request& r) {
         return route_step{rule(r).out_port, 0};
     });
     CHECK(proof.verdict == route_verdict::cycle);
@@ -307,7 +307,7 @@ TEST_CASE("a route in circles is a livelock")
 {
     const mesh m(mesh_of(2, 2));
     // Round and round, clockwise, and never home.
-    const channel_proof proof = prove_deadlock_free(m.graph(), [&](const route_request& r) {
+    const channel_proof proof = prove_deadlock_free(m.plan(), [&](const route_request& r) {
         static constexpr std::uint32_t k_clockwise[] = {k_plus_x, k_plus_y, k_minus_y, k_minus_x};
         return route_step{k_clockwise[r.router], 0};
     });
@@ -319,7 +319,7 @@ TEST_CASE("a route in circles is a livelock")
 TEST_CASE("the proof finds the shorter of two cycles in a fabric that is no mesh")
 {
     // Five switches; one ring of 3 and one of 4 share switch 0. Ports: 0, 1 to the rings, 2 the endpoint.
-    fabric_graph g;
+    fabric_plan g;
     for (int i = 0; i < 6; ++i)
         g.routers.push_back({fmt::format("s{}", i), 3});
     for (std::uint32_t i = 0; i < 6; ++i)

@@ -15,12 +15,10 @@ struct route_decision {
 
 class routing_policy {
 public:
+    virtual ~routing_policy() = default;
     /// Decision for `p` that stands in the buffer of `in_port` (p.vl tells the VL) of `router`. Asked once for every buffer that a
     /// packet enters; may advance its route header and nothing else.
     virtual route_decision route(std::uint32_t router, std::uint32_t in_port, packet& p) const = 0;
-
-protected:
-    ~routing_policy() = default;
 };
 
 } // namespace weft

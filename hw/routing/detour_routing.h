@@ -6,9 +6,9 @@
 // their datelines would need the VLs that detours need.
 #pragma once
 
-#include "hw/ici/table_routing.h"
-#include "platforms/routing/channel_dependency.h"
-#include "platforms/topology/mesh.h"
+#include "hw/routing/detour_table.h"
+#include "hw/routing/channel_dependency.h"
+#include "hw/routing/mesh.h"
 
 #include <string>
 
@@ -26,7 +26,7 @@ struct detour_rule {
 };
 
 struct detour_plan {
-    ici_route_table table;
+    detour_table table;
     detour_rule rule;
     bool complete = false;   ///< every pair has a route
     std::string unreachable; ///< "chip(0,0) cannot reach chip(1,1)" by the rule, when not
@@ -42,8 +42,5 @@ detour_plan plan_detours_by(const mesh& m, const detour_rule& rule);
 /// Two routers between which there is no path at all over links that work, wrap links left out: "chip(0,0) cannot reach
 /// chip(1,1)"; "" when every router reaches every other.
 std::string pair_without_path(const mesh& m);
-
-/// The routing function of a policy that takes packets, for the proof.
-route_function routes_of(const routing_policy& policy);
 
 } // namespace weft

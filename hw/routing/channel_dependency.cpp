@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "platforms/routing/channel_dependency.h"
+#include "hw/routing/channel_dependency.h"
 
-#include "platforms/routing/cycle_search.h"
+#include "hw/routing/cycle_search.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,26 +12,26 @@ namespace weft {
 
 namespace {
 
-constexpr std::uint32_t k_none = fabric_graph::k_none;
+constexpr std::uint32_t k_none = fabric_plan::k_none;
 constexpr std::uint32_t k_walking = 0xffff'fffe; ///< on the route being walked
 constexpr std::uint32_t k_broken = 0xffff'fffd;  ///< leads nowhere
 constexpr std::size_t k_show = 4;
 
 class analysis {
 public:
-    analysis(const fabric_graph& graph, const route_function& route)
-        : graph_(graph), route_(route), port_base_(graph.port_base()), out_links_(graph.out_links())
+    analysis(const fabric_plan& plan, const route_function& route)
+        : plan_(plan), route_(route), port_base_(plan.port_base()), out_links_(plan.out_links())
     {
         first_channel_.push_back(0);
-        for (const graph_link& l : graph.links) {
-            first_channel_.push_back(first_channel_.back() + l.vls);
+        for (const plan_link& l : plan.links) {
+            first_channel_.push_back(first_channel_.back() + vls_of(l));
             most_vls_ = std::max(most_vls_, l.vls);
         }
         first_word_.push_back(0);
-        for (std::size_t l = 0; l < graph.links.size(); ++l)
-            for (std::uint32_t vl = 0; vl < graph.links[l].vls; ++vl) {
+        for (std::size_t l = 0; l < plan.links.size(); ++l)
+            for (std::uint32_t vl = 0; vl < vls_of(plan.links[l]); ++vl) {
                 link_of_.push_back(static_cast<std::uint32_t>(l));
-                const std::size_t bits = std::size_t{graph.routers[graph.links[l].to].ports} * most_vls_;
+                const std::size_t bits = std::size_t{plan.routers[plan.links[l].to].ports} * most_vls_;
                 first_word_.push_back(first_word_.back() + (bits + 63) / 64);
             }
         wanted_.assign(first_word_.back(), 0);
@@ -42,7 +42,7 @@ public:
 
     channel_proof run()
     {
-        const auto endpoints = static_cast<std::uint32_t>(graph_.endpoints.size());
+        const auto endpoints = static_cast<std::uint32_t>(plan_.endpoints.size());
         for (std::uint32_t destination = 0; destination < endpoints; ++destination)
             for (std::uint32_t source = 0; source < endpoints; ++source)
                 if (source != destination)
@@ -62,6 +62,7 @@ public:
     }
 
 private:
+    static std::uint32_t vls_of(const plan_link& l) { return l.works ? l.vls : 0; }
     /// Where one step leads: a channel, or delivery, or nowhere.
     struct outcome {
         std::uint32_t channel = k_none;
@@ -70,7 +71,7 @@ private:
     };
     outcome ask(std::uint32_t router, std::uint32_t in_port, std::uint32_t vl, std::uint32_t destination) const
     {
-        const graph_endpoint& end = graph_.endpoints[destination];
+        const plan_endpoint& end = plan_.endpoints[destination];
         outcome o;
         o.step = route_({router, in_port, vl, destination, 0});
         if (router == end.router && o.step.out_port == end.first_port) {
@@ -80,20 +81,20 @@ private:
                     o.delivered && route_({router, in_port, vl, destination, port}).out_port == end.first_port + port;
             return o;
         }
-        if (o.step.out_port >= graph_.routers[router].ports)
+        if (o.step.out_port >= plan_.routers[router].ports)
             return o;
         const std::uint32_t link = out_links_[port_base_[router] + o.step.out_port];
-        if (link != k_none && o.step.vl < graph_.links[link].vls)
+        if (link != k_none && o.step.vl < plan_.links[link].vls)
             o.channel = first_channel_[link] + o.step.vl;
         return o;
     }
     std::uint32_t vl_of(std::uint32_t channel) const { return channel - first_channel_[link_of_[channel]]; }
-    const graph_link& link(std::uint32_t channel) const { return graph_.links[link_of_[channel]]; }
+    const plan_link& link(std::uint32_t channel) const { return plan_.links[link_of_[channel]]; }
 
     void walk_pair(std::uint32_t source, std::uint32_t destination)
     {
         ++proof_.pairs;
-        const graph_endpoint& from = graph_.endpoints[source];
+        const plan_endpoint& from = plan_.endpoints[source];
         bool broken = false;
         for (std::uint32_t port = 0; port < from.ports; ++port)
             broken = walk(from.router, from.first_port + port, destination) || broken;
@@ -116,8 +117,8 @@ private:
                 break;
             if (o.channel == k_none) {
                 note(route_verdict::unreachable,
-                     fmt::format("at {} the routing chooses {} VL {}, where no link works", graph_.routers[router].name,
-                                 graph_.port_name(o.step.out_port), o.step.vl));
+                     fmt::format("at {} the routing chooses {} VL {}, where no link works", plan_.routers[router].name,
+                                 plan_.port_name(o.step.out_port), o.step.vl));
                 rest = k_broken;
                 break;
             }
@@ -126,7 +127,7 @@ private:
             if (seen_for_[o.channel] == destination) {
                 if (to_go_[o.channel] == k_walking)
                     note(route_verdict::livelock, fmt::format("the route comes back to {} VL {}",
-                                                              graph_.link_name(link_of_[o.channel]), o.step.vl));
+                                                              plan_.link_name(link_of_[o.channel]), o.step.vl));
                 rest = to_go_[o.channel] >= k_broken ? k_broken : to_go_[o.channel] + 1;
                 break;
             }
@@ -196,12 +197,12 @@ private:
         for (std::size_t i = 0; i < cycle.size(); ++i)
             index[cycle[i]] = static_cast<std::uint32_t>(i);
         std::size_t missing = cycle.size();
-        const auto endpoints = static_cast<std::uint32_t>(graph_.endpoints.size());
+        const auto endpoints = static_cast<std::uint32_t>(plan_.endpoints.size());
         for (std::uint32_t source = 0; source < endpoints && missing > 0; ++source)
             for (std::uint32_t destination = 0; destination < endpoints && missing > 0; ++destination) {
                 if (source == destination)
                     continue;
-                const graph_endpoint& from = graph_.endpoints[source];
+                const plan_endpoint& from = plan_.endpoints[source];
                 for (std::uint32_t port = 0; port < from.ports; ++port) {
                     outcome o = ask(from.router, from.first_port + port, 0, destination);
                     while (!o.delivered) {
@@ -224,8 +225,8 @@ private:
     {
         std::string text = fmt::format("{} of {} pairs have no route:", proof_.broken_pairs, proof_.pairs);
         for (const auto& [source, destination] : proof_.some_broken)
-            text += fmt::format("{} {} to {}", text.back() == ':' ? "" : ",", graph_.endpoint_name(source),
-                                graph_.endpoint_name(destination));
+            text += fmt::format("{} {} to {}", text.back() == ':' ? "" : ",", plan_.endpoint_name(source),
+                                plan_.endpoint_name(destination));
         return text + (proof_.broken_pairs > proof_.some_broken.size() ? ", ..." : "") + "; of the first, " + why_;
     }
 
@@ -234,12 +235,12 @@ private:
         std::string text = fmt::format("can deadlock: a cycle of {} channel{}:", proof_.cycle.size(),
                                        proof_.cycle.size() == 1 ? "" : "s");
         for (const cycle_step& step : proof_.cycle)
-            text += fmt::format("\n  {} VL {} ->   (held by packets from {} to {})", graph_.link_name(step.link),
-                                step.vl, graph_.endpoint_name(step.source), graph_.endpoint_name(step.destination));
+            text += fmt::format("\n  {} VL {} ->   (held by packets from {} to {})", plan_.link_name(step.link),
+                                step.vl, plan_.endpoint_name(step.source), plan_.endpoint_name(step.destination));
         return text + " back to the first";
     }
 
-    const fabric_graph& graph_;
+    const fabric_plan& plan_;
     const route_function& route_;
     std::vector<std::uint32_t> port_base_, out_links_;
     std::vector<std::uint32_t> first_channel_; ///< per link
@@ -257,9 +258,20 @@ private:
 
 } // namespace
 
-channel_proof prove_deadlock_free(const fabric_graph& graph, const route_function& route)
+channel_proof prove_deadlock_free(const fabric_plan& plan, const route_function& route)
 {
-    return analysis(graph, route).run();
+    return analysis(plan, route).run();
+}
+
+route_function routes_of(const routing_policy& policy)
+{
+    return [&policy, p = packet()](const route_request& r) mutable {
+        p.destination = r.destination;
+        p.destination_port = static_cast<std::uint8_t>(r.destination_port);
+        p.vl = static_cast<std::uint8_t>(r.in_vl);
+        const route_decision d = policy.route(r.router, r.in_port, p);
+        return route_step{d.out_port, d.vl};
+    };
 }
 
 } // namespace weft

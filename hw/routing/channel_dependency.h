@@ -10,7 +10,8 @@
 // Work: per destination every (router, in_port, VL) that a route passes is asked once.
 #pragma once
 
-#include "platforms/topology/fabric_graph.h"
+#include "hw/routing/fabric_plan.h"
+#include "hw/routing/routing_policy.h"
 
 #include <functional>
 #include <string>
@@ -54,6 +55,9 @@ struct channel_proof {
     explicit operator bool() const { return verdict == route_verdict::deadlock_free; }
 };
 
-channel_proof prove_deadlock_free(const fabric_graph& graph, const route_function& route);
+channel_proof prove_deadlock_free(const fabric_plan& plan, const route_function& route);
+
+/// The routing function of a policy that takes packets, for the proof.
+route_function routes_of(const routing_policy& policy);
 
 } // namespace weft

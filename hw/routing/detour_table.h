@@ -7,8 +7,8 @@
 // VL rule: VL 0 as long as the way is X before Y; a packet that turns from Y back to X goes on, and stays, on VL 1.
 #pragma once
 
-#include "hw/fabric/routing_policy.h"
-#include "hw/ici/ici_ports.h"
+#include "hw/routing/routing_policy.h"
+#include "hw/routing/mesh_ports.h"
 
 #include <cstdint>
 #include <utility>
@@ -17,7 +17,7 @@
 namespace weft {
 
 /// What is loaded into the routers. Routers and destinations are ranks.
-struct ici_route_table {
+struct detour_table {
     std::uint32_t destinations = 0;
     std::uint32_t vl_count = 2;     ///< VLs that the routes use: 1 or 2
     std::vector<std::uint8_t> next; ///< [router * destinations + destination]: port of state s in bits 2s, 2s + 1
@@ -33,9 +33,9 @@ struct ici_route_table {
     }
 };
 
-class table_routing final : public routing_policy {
+class detour_policy final : public routing_policy {
 public:
-    explicit table_routing(ici_route_table table) : table_(std::move(table)) {}
+    explicit detour_policy(detour_table table) : table_(std::move(table)) {}
 
     route_decision route(std::uint32_t router, std::uint32_t in_port, packet& p) const override
     {
@@ -46,10 +46,10 @@ public:
         const std::uint32_t port = entry >> (2 * state) & 3u;
         return {static_cast<std::uint16_t>(port), table_.vl_after(state, port)};
     }
-    const ici_route_table& table() const { return table_; }
+    const detour_table& table() const { return table_; }
 
 private:
-    ici_route_table table_;
+    detour_table table_;
 };
 
 } // namespace weft

@@ -6,7 +6,7 @@
 // Turns back do not occur: the states of a packet at a router (fresh or late, VL 0 or VL 1) make a graph of 4 nodes per router. A breadth-first search
 // backwards from each destination gives every node its distance, and every table entry is a step that lowers it: no route
 // revisits a node. The proof (channel_dependency.h) looks at the tables and trusts none of this.
-#include "platforms/routing/detour_routing.h"
+#include "hw/routing/detour_routing.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -24,16 +24,16 @@ constexpr std::uint32_t k_x_ports = 1u << k_plus_x | 1u << k_minus_x;
 
 class planner {
 public:
-    planner(const mesh& m, const detour_rule& rule) : mesh_(m), graph_(m.graph()), routers_(m.ranks())
+    planner(const mesh& m, const detour_rule& rule) : mesh_(m), fabric_(m.plan()), routers_(m.ranks())
     {
         plan_.rule = rule;
         plan_.table.destinations = routers_;
         plan_.table.vl_count = rule.kind == detour_rule::tree_only ? 1 : 2;
-        link_at_.assign(std::size_t{routers_} * k_ports, fabric_graph::k_none);
+        link_at_.assign(std::size_t{routers_} * k_ports, fabric_plan::k_none);
         link_into_ = link_at_;
-        for (std::size_t l = 0; l < graph_.links.size(); ++l) {
-            const graph_link& link = graph_.links[l];
-            if (m.is_wrap_link(link))
+        for (std::size_t l = 0; l < fabric_.links.size(); ++l) {
+            const plan_link& link = fabric_.links[l];
+            if (!link.works || m.is_wrap_link(link))
                 continue;
             link_at_[link.from * k_ports + link.from_port] = static_cast<std::uint32_t>(l);
             link_into_[link.to * k_ports + link.to_port] = static_cast<std::uint32_t>(l);
@@ -77,9 +77,9 @@ public:
         for (std::uint32_t node = 0; node < routers_ * k_states; ++node)
             for (std::uint32_t port = 0; port < k_ports; ++port) {
                 const std::uint32_t l = link_at_[node / k_states * k_ports + port];
-                after_[node * k_ports + port] = node % k_states != 0 || l == fabric_graph::k_none
-                                                    ? fabric_graph::k_none
-                                                    : graph_.links[l].to * k_states;
+                after_[node * k_ports + port] = node % k_states != 0 || l == fabric_plan::k_none
+                                                    ? fabric_plan::k_none
+                                                    : fabric_.links[l].to * k_states;
             }
         turn_round();
         return links_in_all();
@@ -136,10 +136,10 @@ private:
             };
             for (const std::uint32_t router : round)
                 for (std::uint32_t port = 0; port < k_ports; ++port) {
-                    if (const std::uint32_t l = link_at_[router * k_ports + port]; l != fabric_graph::k_none)
-                        note(graph_.links[l].to, k_receives);
-                    if (const std::uint32_t l = link_into_[router * k_ports + port]; l != fabric_graph::k_none)
-                        note(graph_.links[l].from, k_sends);
+                    if (const std::uint32_t l = link_at_[router * k_ports + port]; l != fabric_plan::k_none)
+                        note(fabric_.links[l].to, k_receives);
+                    if (const std::uint32_t l = link_into_[router * k_ports + port]; l != fabric_plan::k_none)
+                        note(fabric_.links[l].from, k_sends);
                 }
             members += next.size();
             round.swap(next);
@@ -154,21 +154,21 @@ private:
         for (std::size_t i = 0; i < queue.size(); ++i)
             for (std::uint32_t port = 0; port < k_ports; ++port) {
                 const std::uint32_t out = link_at_[queue[i] * k_ports + port];
-                if (out == fabric_graph::k_none || link_into_[queue[i] * k_ports + port] == fabric_graph::k_none ||
-                    tried[graph_.links[out].to])
+                if (out == fabric_plan::k_none || link_into_[queue[i] * k_ports + port] == fabric_plan::k_none ||
+                    tried[fabric_.links[out].to])
                     continue;
-                tried[graph_.links[out].to] = true;
-                queue.push_back(graph_.links[out].to);
+                tried[fabric_.links[out].to] = true;
+                queue.push_back(fabric_.links[out].to);
             }
     }
-    bool is_up(const graph_link& l) const { return std::pair(level_[l.to], l.to) < std::pair(level_[l.from], l.from); }
+    bool is_up(const plan_link& l) const { return std::pair(level_[l.to], l.to) < std::pair(level_[l.from], l.from); }
     bool is_tree(std::uint32_t vl) const
     {
         return plan_.rule.kind == detour_rule::tree_only || (plan_.rule.kind == detour_rule::tree && vl == 1);
     }
 
     /// Whether a packet that arrives over `link` on `vl` is late: in the second part of what the VL allows.
-    bool makes_late(const graph_link& link, std::uint32_t vl) const
+    bool makes_late(const plan_link& link, std::uint32_t vl) const
     {
         if (is_tree(vl))
             return !is_up(link);
@@ -179,9 +179,9 @@ private:
     {
         plan_.table.late.assign(routers_, 0);
         for (const std::uint32_t l : link_at_) {
-            if (l == fabric_graph::k_none)
+            if (l == fabric_plan::k_none)
                 continue;
-            const graph_link& link = graph_.links[l];
+            const plan_link& link = fabric_.links[l];
             for (std::uint32_t vl = 0; vl < plan_.table.vl_count; ++vl)
                 if (makes_late(link, vl))
                     plan_.table.late[link.to] =
@@ -193,13 +193,13 @@ private:
     std::uint32_t node_after(std::uint32_t router, std::uint32_t state, std::uint32_t port) const
     {
         const std::uint32_t l = link_at_[router * k_ports + port];
-        if (l == fabric_graph::k_none || state / 2 >= plan_.table.vl_count)
-            return fabric_graph::k_none;
-        const graph_link& link = graph_.links[l];
+        if (l == fabric_plan::k_none || state / 2 >= plan_.table.vl_count)
+            return fabric_plan::k_none;
+        const plan_link& link = fabric_.links[l];
         const std::uint32_t vl = state / 2;
         const std::uint32_t vl_after = plan_.table.vl_after(state, port);
         if (vl_after == vl && (state & 1) != 0 && !makes_late(link, vl))
-            return fabric_graph::k_none;
+            return fabric_plan::k_none;
         return link.to * k_states + plan_.table.state_of(link.to, link.to_port, vl_after);
     }
 
@@ -218,14 +218,14 @@ private:
         const std::uint32_t nodes = routers_ * k_states;
         first_before_.assign(nodes + 1, 0);
         for (const std::uint32_t next : after_)
-            if (next != fabric_graph::k_none)
+            if (next != fabric_plan::k_none)
                 ++first_before_[next + 1];
         for (std::uint32_t i = 0; i < nodes; ++i)
             first_before_[i + 1] += first_before_[i];
         before_.resize(first_before_.back());
         std::vector<std::uint32_t> fill(first_before_.begin(), first_before_.end() - 1);
         for (std::uint32_t i = 0; i < nodes * k_ports; ++i)
-            if (after_[i] != fabric_graph::k_none)
+            if (after_[i] != fabric_plan::k_none)
                 before_[fill[after_[i]]++] = i / k_ports;
     }
 
@@ -257,8 +257,8 @@ private:
             if (distance_[node] == k_far) {
                 if (s == 0 && plan_.complete) {
                     plan_.complete = false;
-                    plan_.unreachable = fmt::format("{} cannot reach {}", graph_.routers[router].name,
-                                                    graph_.routers[destination].name);
+                    plan_.unreachable = fmt::format("{} cannot reach {}", fabric_.routers[router].name,
+                                                    fabric_.routers[destination].name);
                 }
                 continue;
             }
@@ -267,7 +267,7 @@ private:
             for (std::uint32_t i = 0; i < k_ports; ++i) {
                 const std::uint32_t port = i ^ flip;
                 const std::uint32_t next = after_[node * k_ports + port];
-                if (next == fabric_graph::k_none || distance_[next] + 1 != distance_[node])
+                if (next == fabric_plan::k_none || distance_[next] + 1 != distance_[node])
                     continue;
                 entry |= port << (2 * s);
                 break;
@@ -277,7 +277,7 @@ private:
     }
 
     const mesh& mesh_;
-    const fabric_graph& graph_;
+    const fabric_plan& fabric_;
     std::uint32_t routers_;
     detour_plan plan_;
     std::vector<std::uint32_t> link_at_;   ///< that leaves through router * k_ports + port; no wrap links
@@ -332,11 +332,11 @@ detour_plan plan_detours(const mesh& m, std::uint32_t vls)
 
 std::string pair_without_path(const mesh& m)
 {
-    const fabric_graph& graph = m.graph();
+    const fabric_plan& graph = m.plan();
     const auto others_of_first = [&](bool forward) { // reached from the first router, or able to reach it
         std::vector<std::vector<std::uint32_t>> next(m.ranks());
-        for (const graph_link& l : graph.links)
-            if (!m.is_wrap_link(l))
+        for (const plan_link& l : graph.links)
+            if (l.works && !m.is_wrap_link(l))
                 next[forward ? l.from : l.to].push_back(forward ? l.to : l.from);
         std::vector<bool> seen(m.ranks(), false);
         std::vector<std::uint32_t> queue{0};
@@ -359,17 +359,6 @@ std::string pair_without_path(const mesh& m)
     if (const std::uint32_t cut = others_of_first(false); cut != m.ranks())
         return text(cut, 0);
     return {};
-}
-
-route_function routes_of(const routing_policy& policy)
-{
-    return [&policy, p = packet()](const route_request& r) mutable {
-        p.destination = r.destination;
-        p.destination_port = static_cast<std::uint8_t>(r.destination_port);
-        p.vl = static_cast<std::uint8_t>(r.in_vl);
-        const route_decision d = policy.route(r.router, r.in_port, p);
-        return route_step{d.out_port, d.vl};
-    };
 }
 
 } // namespace weft
