@@ -42,7 +42,7 @@ struct sweep_axis {
 
 struct sweep_family {
     std::string name;                   ///< "tpu_v3 mesh"
-    std::string platform;               ///< "tpu_pod"
+    std::string platform;               ///< "tpu_v3"
     std::string file;                   ///< below the folder of shipped files: "tpu_v3/mesh_4x4.yaml"
     std::vector<std::string> overrides; ///< of every point, before those of the axes
     std::vector<sweep_axis> axes;

@@ -60,7 +60,7 @@ sweep_family tpu_mesh()
 {
     sweep_family f;
     f.name = "tpu_v3 mesh";
-    f.platform = "tpu_pod";
+    f.platform = "tpu_v3";
     f.file = k_tpu_file;
     f.large_cases = 1;
     f.share = 5;
@@ -86,7 +86,7 @@ sweep_family tpu_what_ifs()
 {
     sweep_family f;
     f.name = "tpu_v3 what-if";
-    f.platform = "tpu_pod";
+    f.platform = "tpu_v3";
     f.file = k_tpu_file;
     f.large_cases = 2;
     f.share = 3;
@@ -145,7 +145,7 @@ sweep_family tpu_corner()
 {
     sweep_family f;
     f.name = "tpu_v3 corner";
-    f.platform = "tpu_pod";
+    f.platform = "tpu_v3";
     f.file = k_tpu_file;
     f.corner = true;
     f.share = 1;
@@ -173,7 +173,7 @@ sweep_family tpu_large()
 {
     sweep_family f;
     f.name = "tpu_v3 large";
-    f.platform = "tpu_pod";
+    f.platform = "tpu_v3";
     f.file = "tpu_v3/mesh_8x8.yaml";
     f.overrides = {"data=off"};
     f.seconds_of_host = 1800;

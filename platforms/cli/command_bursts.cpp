@@ -7,7 +7,7 @@
 #include "platforms/report/output_file.h"
 #include "platforms/report/progress.h"
 #include "platforms/workload/collective_runner.h"
-#include "platforms/workload/host_time.h"
+#include "platforms/workload/host_use.h"
 #include "platforms/workload/interruption.h"
 #include "platforms/workload/invariants.h"
 #include "tlm/stop_request.h"
@@ -200,7 +200,7 @@ int measure(const bursts_options& options)
     if (points.empty() && options.only.empty())
         throw user_error(fmt::format("--sample {}: no family of points gets one; take 20 or more.", options.sample.value_or(0)));
     if (points.empty())
-        throw user_error(fmt::format("--only {}: no point of this subset has that name; a platform (tpu_pod), a family "
+        throw user_error(fmt::format("--only {}: no point of this subset has that name; a platform (tpu_v3), a family "
                                      "(tpu_v3 what-if) or a point (ub_mesh 17) is meant.",
                                      fmt::join(options.only, ", ")));
     check_input(options, points);
@@ -239,7 +239,7 @@ void add_bursts(CLI::App& app, int& exit_code)
         ->capture_default_str();
     command
         ->add_option("--only", options->only,
-                     "Only points of this platform (tpu_pod), of this family of points\n"
+                     "Only points of this platform (tpu_v3), of this family of points\n"
                      "(\"tpu_v3 what-if\"), or this one (\"tpu_v3 mesh 17\"); repeatable")
         ->type_name("NAME")
         ->allow_extra_args(false);

@@ -5,14 +5,12 @@
 #include "platforms/cli/cli.h"
 #include "platforms/report/run_report.h"
 #include "platforms/report/validation_report.h"
-#include "platforms/switchml/validation.h"
-#include "platforms/tpu_pod/validation.h"
-#include "platforms/ub_mesh/validation.h"
 #include "platforms/workload/interruption.h"
 
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace weft::cli {
 
@@ -26,19 +24,18 @@ struct validate_options {
     bool quick = false;
 };
 
-/// A page and a folder of platform files for each target: remaking one page leaves the others alone.
-struct validation_target {
-    const char* name;
-    const char* out;
-    const char* configs;
-};
-constexpr validation_target k_targets[] = {{"tpu_v3", "docs/06_validation.md", "configs/tpu_v3"},
-                                           {"switchml", "docs/06_validation_switchml.md", "configs/switchml"},
-                                           {"ub_mesh", "docs/06_validation_ub_mesh.md", "configs/ub_mesh"}};
-
-template <class How> How settings(const validate_options& options)
+std::vector<std::string> validated_names()
 {
-    How how;
+    std::vector<std::string> all;
+    for (const platform_info* info : platforms())
+        if (info->validate != nullptr)
+            all.emplace_back(info->name);
+    return all;
+}
+
+validation_settings settings(const validate_options& options)
+{
+    validation_settings how;
     how.config_dir = options.configs;
     how.sensitivities = !options.quick;
     how.isolated = in_child;
@@ -51,11 +48,15 @@ template <class How> How settings(const validate_options& options)
 
 int validate(validate_options options)
 {
-    for (const validation_target& t : k_targets)
-        if (options.target == t.name) {
-            options.out = options.out.empty() ? t.out : options.out;
-            options.configs = options.configs.empty() ? t.configs : options.configs;
-        }
+    const platform_info* target = nullptr;
+    for (const platform_info* info : platforms())
+        if (options.target == info->name)
+            target = info;
+    // A page and a folder of platform files for each: remaking one page leaves the others alone.
+    if (options.out.empty())
+        options.out = fmt::format("docs/06_validation_{}.md", options.target);
+    if (options.configs.empty())
+        options.configs = "configs/" + options.target;
     output_targets targets;
     std::error_code unreadable;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(options.configs, unreadable))
@@ -68,9 +69,7 @@ int validate(validate_options options)
         prepare_output_file(options.json);
     interruption signals; // rows are printed as they are made; a page that is not whole is not written
     signals.begin("stops; what is printed stays, and no file is written");
-    validation_report report = options.target == "switchml"  ? validate_switchml(settings<switchml_validation>(options))
-                               : options.target == "ub_mesh" ? validate_ub_mesh(settings<ub_mesh_validation>(options))
-                                                             : validate_tpu_v3(settings<tpu_v3_validation>(options));
+    validation_report report = target->validate(settings(options));
     report.version = version();
     report.command = "weft validate " + options.target;
     if (!report.sensitivities.empty())
@@ -94,13 +93,14 @@ void add_validate(CLI::App& app, int& exit_code)
     auto options = std::make_shared<validate_options>();
     CLI::App* command = app.add_subcommand(
         "validate", "Compare published results of a machine with the simulation; exit code 1 on a miss");
-    command->add_option("PLATFORM", options->target, "tpu_v3, switchml or ub_mesh")
+    const std::vector<std::string> names = validated_names();
+    command->add_option("PLATFORM", options->target, fmt::format("One of {}", fmt::join(names, ", ")))
         ->required()
         ->type_name(" ")
-        ->check(CLI::IsMember({"tpu_v3", "switchml", "ub_mesh"}));
+        ->check(CLI::IsMember(names));
     command
         ->add_option("--out", options->out,
-                     "The Markdown page; default docs/06_validation.md, for others docs/06_validation_PLATFORM.md")
+                     "The Markdown page; default docs/06_validation_PLATFORM.md")
         ->type_name("FILE")
         ->check(is_output_name());
     command->add_option("--json", options->json, "Write the same as JSON to FILE")

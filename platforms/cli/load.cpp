@@ -4,7 +4,7 @@
 
 #include "platforms/config/suggest.h"
 #include "platforms/switchml/switchml.h"
-#include "platforms/tpu_pod/tpu_pod.h"
+#include "platforms/tpu_v3/tpu_v3.h"
 #include "platforms/ub_mesh/ub_mesh.h"
 
 #include <charconv>
@@ -14,7 +14,7 @@ namespace weft::cli {
 
 const std::vector<const platform_info*>& platforms()
 {
-    static const std::vector<const platform_info*> all{&k_tpu_pod_info, &k_switchml_info, &k_ub_mesh_info};
+    static const std::vector<const platform_info*> all{&k_tpu_v3_info, &k_switchml_info, &k_ub_mesh_info};
     return all;
 }
 
@@ -116,7 +116,10 @@ const platform_info* find_platform(const yaml_document& document, std::vector<pr
             return info;
         names.emplace_back(info->name);
     }
-    const std::string near = closest(wanted->text, names);
+    std::string near = closest(wanted->text, names);
+    for (const platform_info* info : platforms())
+        if (info->former_name != nullptr && wanted->text == info->former_name)
+            near = info->name;
     for (const platform_info* info : platforms())
         if (near == info->name)
             meant = info;

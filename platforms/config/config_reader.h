@@ -6,7 +6,7 @@
 // every struct has to say. Members without a key keep the default of the struct.
 //
 //   std::vector<problem> problems;
-//   const auto config = read_config<tpu_pod_config>(document, problems, {"platform"});
+//   const auto config = read_config<tpu_v3_config>(document, problems, {"platform"});
 //   throw_if_errors(problems);
 //
 // A key that nothing uses beside the values of others (tlm/key_rules.h) is a warning where the file sets it.

@@ -413,7 +413,7 @@ public:
             }
         return all;
     }
-    void change(tpu_pod_config& config, const strike& s) const override
+    void change(tpu_v3_config& config, const strike& s) const override
     {
         link_fault_config f{1, 0, static_cast<mesh_direction>(s.which)};
         f.at = duration(s.value);

@@ -28,9 +28,9 @@ constexpr std::uint64_t k_time_limit_ps = 5'000 * k_us;
 
 /// Small rings and chunks, so that descriptors go round, rings fill up and steps overlap within a few hundred accesses.
 /// The small all-reduce has one chunk a step: nothing but the semaphore that fired tells what has arrived.
-tpu_pod_config bench_platform(const bench_options& options)
+tpu_v3_config bench_platform(const bench_options& options)
 {
-    tpu_pod_config config;
+    tpu_v3_config config;
     config.run.name = "firmware_test";
     config.mesh.rows = options.rows;
     config.mesh.cols = options.cols;
@@ -139,7 +139,7 @@ run_facts run_here(const firmware_under_test& firmware, const bench_options& opt
 {
     // The kernel announces the end of every run; what is printed belongs to the bench.
     sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
-    tpu_pod_config config = bench_platform(options);
+    tpu_v3_config config = bench_platform(options);
     if (firmware.entry == nullptr) {
         config.chip.core.model = core_model::rv64;
         config.chip.core.elf = firmware.elf;
@@ -153,7 +153,7 @@ run_facts run_here(const firmware_under_test& firmware, const bench_options& opt
         gates.push_back(std::make_unique<fault_gate>(fmt::format("gate{}", rank).c_str(),
                                                      device != nullptr ? device->make_for(s, rank) : nullptr));
     }
-    tpu_pod pod(config, tpu_pod_routing(config), [&](std::uint32_t rank) {
+    tpu_v3 pod(config, tpu_v3_routing(config), [&](std::uint32_t rank) {
         core_fitting fitting;
         fitting.gate = gates[rank].get();
         if (firmware.entry != nullptr) {
@@ -374,7 +374,7 @@ void check_options(const bench_options& options)
             fmt::format("a mesh of {}x{} chips is too large for the bench, which runs it a thousand times: "
                         "at most {} chips",
                         options.rows, options.cols, k_most_chips));
-    const tpu_pod_config config = bench_platform(options);
+    const tpu_v3_config config = bench_platform(options);
     for (const config_problem& p : config.validate())
         if (p.level == severity::error)
             throw user_error(fmt::format("a mesh of {}x{} chips cannot run the bench: {} {}", options.rows,

@@ -7,7 +7,7 @@
 
 #include "hw/core/address_text.h"
 #include "platforms/firmware_bench/fault_gate.h"
-#include "platforms/tpu_pod/tpu_pod.h"
+#include "platforms/tpu_v3/tpu_v3.h"
 
 #include <memory>
 #include <string>
@@ -80,7 +80,7 @@ public:
 
     /// Every place where it can strike, in order; the bench may take a sample.
     virtual std::vector<strike> strikes(const healthy_profile& profile) const = 0;
-    virtual void change(tpu_pod_config&, const strike&) const {}
+    virtual void change(tpu_v3_config&, const strike&) const {}
     /// For the gate of the struck rank; nullptr: none.
     virtual std::unique_ptr<fault> make(const strike&) const { return nullptr; }
     /// For the gate of any rank.

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a comparison with published results has to say, and its written forms: the table on the terminal, the page
-// docs/06_validation.md and JSON. Plain data; nothing here knows about platforms.
+// docs/06_validation_PLATFORM.md and JSON. Plain data; nothing here knows about platforms.
 #pragma once
+
+#include "platforms/report/isolated_run.h"
 
 #include <nlohmann/json.hpp>
 
@@ -123,6 +125,13 @@ struct input_row {
     std::string what;
     std::string value;
     std::string source; ///< with its confidence
+};
+
+struct validation_settings {
+    std::string config_dir;    ///< holds the platform files, and prices where there are any
+    bool sensitivities = true; ///< also the runs that nothing is judged by
+    isolated_run isolated;
+    std::function<void(const validation_row&)> on_row; ///< told as soon as a row is known
 };
 
 struct validation_report {

@@ -5,10 +5,13 @@
 #include "firmware/collectives/supports.h"
 #include "firmware/switchml/switchml_job.h"
 #include "hw/ethernet/ethernet_format.h"
+#include "hw/routing/channel_dependency.h"
+#include "hw/routing/star.h"
 #include "platforms/config/config_reader.h"
-#include "hw/routing/detour_routing.h"
 #include "platforms/switchml/aggregators.h"
+#include "platforms/switchml/bench.h"
 #include "platforms/switchml/switchml.h"
+#include "platforms/switchml/validation.h"
 #include "platforms/workload/collective_runner.h"
 #include "platforms/workload/machine_checks.h"
 #include "platforms/workload/workload_checks.h"
@@ -737,6 +740,8 @@ const platform_info k_switchml_info = {
                 return nullptr;
         return std::make_unique<configured_switchml>(std::move(config));
     },
-    [] { return describe(switchml_config{}); }};
+    [] { return describe(switchml_config{}); },
+    validate_switchml,
+    bench_switchml};
 
 } // namespace weft

@@ -355,7 +355,7 @@ void switchml_checks::notes()
     };
 }
 
-validation_report validate_switchml(const switchml_validation& how)
+validation_report validate_switchml(const validation_settings& how)
 {
     switchml_checks v(how);
     v.report.name = "switchml";

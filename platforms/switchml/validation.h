@@ -6,22 +6,11 @@
 // calibrated and named: when gradients are ready.
 #pragma once
 
-#include "platforms/report/isolated_run.h"
 #include "platforms/report/validation_report.h"
-
-#include <functional>
-#include <string>
 
 namespace weft {
 
-struct switchml_validation {
-    std::string config_dir;    ///< holds the platform files
-    bool sensitivities = true; ///< also the runs that nothing is judged by
-    isolated_run isolated;
-    std::function<void(const validation_row&)> on_row; ///< told as soon as a row is known
-};
-
 /// Throws user_error when a platform file cannot be used.
-validation_report validate_switchml(const switchml_validation& how);
+validation_report validate_switchml(const validation_settings& how);
 
 } // namespace weft

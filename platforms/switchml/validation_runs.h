@@ -17,7 +17,7 @@ inline constexpr std::uint64_t k_megabyte = 1'000'000;
 
 class switchml_checks {
 public:
-    explicit switchml_checks(const switchml_validation& how) : how_(how) {}
+    explicit switchml_checks(const validation_settings& how) : how_(how) {}
 
     // validation.cpp
     void goodput_limit();     ///< M1
@@ -64,7 +64,7 @@ private:
     switchml_config one_sum(const char* name, std::uint64_t bytes,
                             abi::algorithm algorithm = abi::algorithm::switchml) const;
 
-    const switchml_validation& how_;
+    const validation_settings& how_;
 };
 
 struct named_value {

@@ -3,9 +3,11 @@
 //
 // A UB-Mesh machine as the command line sees it: reading, description, proof.
 #include "platforms/config/config_reader.h"
+#include "platforms/ub_mesh/bench.h"
 #include "platforms/ub_mesh/ub_bill_costs.h"
 #include "platforms/ub_mesh/ub_mesh.h"
 #include "platforms/ub_mesh/ub_notices.h"
+#include "platforms/ub_mesh/validation.h"
 
 #include <fmt/format.h>
 #include <optional>
@@ -200,6 +202,8 @@ const platform_info k_ub_mesh_info = {
         add_problem(document, problems, made->routes()->problem_key, made->routes()->problem);
         return nullptr;
     },
-    [] { return describe(ub_mesh_config{}); }};
+    [] { return describe(ub_mesh_config{}); },
+    validate_ub_mesh,
+    bench_ub_mesh};
 
 } // namespace weft

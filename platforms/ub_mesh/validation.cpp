@@ -75,7 +75,7 @@ void ub_validation::notes()
     report.notes.push_back("### Trains against single packets\n\ndocs/18_burst_error.md has the error of `burst: auto`.");
 }
 
-validation_report validate_ub_mesh(const ub_mesh_validation& how)
+validation_report validate_ub_mesh(const validation_settings& how)
 {
     std::vector<problem> problems;
     const ub_prices prices = read_prices(how.config_dir + "/prices.yaml", problems);

@@ -6,22 +6,11 @@
 // them are fitted, on one bar of Fig. 17a, and named.
 #pragma once
 
-#include "platforms/report/isolated_run.h"
 #include "platforms/report/validation_report.h"
-
-#include <functional>
-#include <string>
 
 namespace weft {
 
-struct ub_mesh_validation {
-    std::string config_dir;    ///< holds prices.yaml
-    bool sensitivities = true; ///< also the runs that nothing is judged by
-    isolated_run isolated;
-    std::function<void(const validation_row&)> on_row; ///< told as soon as a row is known
-};
-
 /// Throws user_error when the price file cannot be used.
-validation_report validate_ub_mesh(const ub_mesh_validation& how);
+validation_report validate_ub_mesh(const validation_settings& how);
 
 } // namespace weft

@@ -17,7 +17,7 @@ namespace weft {
 
 class ub_validation {
 public:
-    ub_validation(const ub_mesh_validation& how, const ub_prices& prices) : how_(how), prices_(prices), costs_(prices)
+    ub_validation(const validation_settings& how, const ub_prices& prices) : how_(how), prices_(prices), costs_(prices)
     {
     }
 
@@ -55,7 +55,7 @@ private:
     void tell(const std::string& machine, const ub_rack_times& t);
     void tell(const std::string& machine, const ub_far_times& t);
 
-    const ub_mesh_validation& how_;
+    const validation_settings& how_;
     const ub_prices& prices_;
     ub_comparison costs_;
     ub_step_inputs step_;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/workload/collective_runner.h"
 
-#include "platforms/workload/host_time.h"
+#include "platforms/workload/host_use.h"
 #include "platforms/workload/link_failure_report.h"
 #include "tlm/stop_request.h"
 

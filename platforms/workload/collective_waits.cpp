@@ -5,7 +5,7 @@
 // all its waiting.
 #include "hw/core/host_watch.h"
 #include "platforms/workload/collective_runner.h"
-#include "platforms/workload/host_time.h"
+#include "platforms/workload/host_use.h"
 #include "tlm/stop_request.h"
 
 #include <algorithm>

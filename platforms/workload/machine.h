@@ -23,6 +23,11 @@
 
 namespace weft {
 
+struct validation_report;
+struct validation_settings;
+class bench_page;
+struct bench_settings;
+
 /// What a restart costs, and why it was.
 struct restart_plan {
     std::uint64_t takes_ps = 0; ///< from the interruption until the host may post commands again
@@ -149,6 +154,11 @@ struct platform_info {
     /// Reads the file; problems are added, and nullptr is returned when one of them is an error.
     std::unique_ptr<platform> (*read)(const yaml_document& document, std::vector<problem>& problems);
     config_field (*defaults)(); ///< for the schema and the docs
+    /// What `weft validate` compares with published results; nullptr: nothing.
+    validation_report (*validate)(const validation_settings& how) = nullptr;
+    /// Adds its lines to the page of `weft bench`; nullptr: none.
+    void (*bench)(bench_page& page, const bench_settings& how) = nullptr;
+    const char* former_name = nullptr; ///< that files of older versions have
 };
 
 /// `all` of a platform's configuration, with the key that names the platform in front.

@@ -161,7 +161,7 @@ template <class C> void add_run_rules(std::vector<key_rule<C>>& rules)
 template <class C> void add_no_mesh_rules(std::vector<key_rule<C>>& rules)
 {
     for (const char* key : {"workload.N.transposed", "training_step.transposed"})
-        rules.push_back({key, "on a mesh of rows and columns (tpu_pod)", [](const C&) { return false; }});
+        rules.push_back({key, "on a mesh of rows and columns (tpu_v3)", [](const C&) { return false; }});
 }
 
 } // namespace weft

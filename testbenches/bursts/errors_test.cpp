@@ -150,6 +150,6 @@ TEST_CASE("the page names the worst point with the command that runs it", "[burs
     CHECK(has(page,
               "--set 'workload=[{op: all_reduce, algorithms: [two_d], sizes: [64 KiB]}]' --set 'burst=16 packets'"));
     CHECK(
-        has(page, "| tpu_pod, all | 0 | 0 | 1 | 0 | 0 | 0 | 0 | 1 | 0 |")); // 1 % is in its bin, 37 % between 20 and 50
+        has(page, "| tpu_v3, all | 0 | 0 | 1 | 0 | 0 | 0 | 0 | 1 | 0 |")); // 1 % is in its bin, 37 % between 20 and 50
     CHECK(has(page, "| all | 2 | 4.0 | 4.0 | 1.00 |"));
 }

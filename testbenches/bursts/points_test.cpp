@@ -176,7 +176,7 @@ TEST_CASE("the corner is small and has every platform", "[bursts]")
     const std::vector<sweep_point> corner = sweep_points(sweep_subset::corner, 0, 0);
     for (const sweep_point& p : corner)
         platforms.insert(p.family->platform);
-    CHECK(platforms == std::set<std::string>{"switchml", "tpu_pod", "ub_mesh"});
+    CHECK(platforms == std::set<std::string>{"switchml", "tpu_v3", "ub_mesh"});
     CHECK(corner.size() >= 10);
     CHECK(corner.size() <= 30);
     for (const sweep_point& p : corner)

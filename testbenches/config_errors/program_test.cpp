@@ -50,13 +50,13 @@ public:
         path_ = name;
         write(
             "small.yaml",
-            "platform: tpu_pod\n"
+            "platform: tpu_v3\n"
             "name: small\n"
             "mesh: {rows: 4, cols: 4}\n"
             "workload:\n"
             "  - {op: all_reduce, algorithms: [ring_1d, two_d, row_pair], types: [int32, bfloat16], sizes: [4 B, 100 kB]}\n"
             "  - {op: all_to_all, sizes: [100 kB]}\n");
-        write("wrong.yaml", "platform: tpu_pod\nmesh: {rows: 0, cols: 4}\nworkload: [{op: broadcast, sizes: [4 B]}]\n");
+        write("wrong.yaml", "platform: tpu_v3\nmesh: {rows: 0, cols: 4}\nworkload: [{op: broadcast, sizes: [4 B]}]\n");
     }
     ~scratch() { fs::remove_all(path_); }
     scratch(const scratch&) = delete;
@@ -165,7 +165,7 @@ TEST_CASE("results.json has every promised field", "[program][fast]")
     }
     for (const char* key : {"host_seconds", "packet_hops_per_cpu_s"})
         CHECK(j.at(key).is_number());
-    CHECK(j.at("config").at("platform") == "tpu_pod");
+    CHECK(j.at("config").at("platform") == "tpu_v3");
     CHECK(j.at("config").at("mesh").at("rows") == 4);
     CHECK(j.at("config").at("ici").at("link_rate") == "82 GB/s"); // a default
     REQUIRE(j.at("stats").is_array());
@@ -560,7 +560,7 @@ TEST_CASE("help and version and list", "[program][fast]")
     }
     const program_run list = dir.run({"list"});
     CHECK(list.exit_code == 0);
-    for (const char* word : {"tpu_pod", "all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all",
+    for (const char* word : {"tpu_v3", "all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all",
                              "ring_1d", "two_d", "row_pair"})
         CHECK(has(list.out, word));
     CHECK(dir.names() == k_only_inputs);
@@ -585,7 +585,7 @@ TEST_CASE("check describes a platform and writes nothing", "[program][fast]")
 TEST_CASE("a training step alone is a run, checked and reported", "[program][fast]")
 {
     const scratch dir;
-    dir.write("step.yaml", "platform: tpu_pod\n"
+    dir.write("step.yaml", "platform: tpu_v3\n"
                            "name: step\n"
                            "mesh: {rows: 4, cols: 4}\n"
                            "training_step:\n"

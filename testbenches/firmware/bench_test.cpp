@@ -191,7 +191,7 @@ std::string digest_of_run(bool gates)
 {
     return run_isolated(
                [gates] {
-                   tpu_pod_config config;
+                   tpu_v3_config config;
                    config.mesh.rows = config.mesh.cols = 4;
                    collective_spec spec;
                    spec.algorithms = {abi::algorithm::ring_1d, abi::algorithm::two_d};
@@ -200,7 +200,7 @@ std::string digest_of_run(bool gates)
                    std::vector<std::unique_ptr<fault_gate>> all;
                    for (std::uint32_t rank = 0; gates && rank < config.ranks(); ++rank)
                        all.push_back(std::make_unique<fault_gate>(("gate" + std::to_string(rank)).c_str(), nullptr));
-                   tpu_pod pod(config, tpu_pod_routing(config), [&](std::uint32_t rank) {
+                   tpu_v3 pod(config, tpu_v3_routing(config), [&](std::uint32_t rank) {
                        return core_fitting{nullptr, 0, gates ? all[rank].get() : nullptr};
                    });
                    collective_runner runner("host", pod, config.run, nullptr);

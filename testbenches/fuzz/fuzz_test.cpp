@@ -38,7 +38,7 @@ void fuzz_check(std::uint64_t cases, unsigned bound_s)
 bool has_rv64()
 {
     return cli::read_platform_text(
-               "platform: tpu_pod\nchip: {core: {model: rv64}}\nworkload: [{op: all_gather, sizes: [4 KiB]}]\n",
+               "platform: tpu_v3\nchip: {core: {model: rv64}}\nworkload: [{op: all_gather, sizes: [4 KiB]}]\n",
                "rv64.yaml")
                .platform != nullptr;
 }

@@ -90,6 +90,6 @@ void sweep(const platform_info& info)
 
 } // namespace
 
-TEST_CASE("no key of tpu_pod does nothing in silence", "[fuzz][slow]") { sweep(*cli::platforms().at(0)); }
+TEST_CASE("no key of tpu_v3 does nothing in silence", "[fuzz][slow]") { sweep(*cli::platforms().at(0)); }
 TEST_CASE("no key of switchml does nothing in silence", "[fuzz][slow]") { sweep(*cli::platforms().at(1)); }
 TEST_CASE("no key of ub_mesh does nothing in silence", "[fuzz][slow]") { sweep(*cli::platforms().at(2)); }

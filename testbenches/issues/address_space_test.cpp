@@ -9,7 +9,7 @@ using namespace weft::testing;
 
 namespace {
 constexpr std::uint64_t k_GiB = 1ull << 30;
-constexpr const char* k_small = "platform: tpu_pod\nname: small\nmesh: {rows: 2, cols: 4}\n"
+constexpr const char* k_small = "platform: tpu_v3\nname: small\nmesh: {rows: 2, cols: 4}\n"
                                 "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [1 MiB]}]\n";
 } // namespace
 

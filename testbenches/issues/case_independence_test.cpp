@@ -5,7 +5,7 @@
 // when the ranks start.
 #include "platforms/report/run_report.h"
 #include "platforms/switchml/switchml.h"
-#include "platforms/tpu_pod/tpu_pod.h"
+#include "platforms/tpu_v3/tpu_v3.h"
 #include "platforms/ub_mesh/ub_mesh.h"
 #include "platforms/workload/collective_runner.h"
 #include "testbenches/support/child.h"
@@ -40,7 +40,7 @@ run_outcome run_here(const std::string& text)
 {
     const yaml_document document = yaml_document::parse(text, "test.yaml");
     const std::string name = document.find("platform")->text;
-    for (const platform_info* info : {&k_tpu_pod_info, &k_switchml_info, &k_ub_mesh_info}) {
+    for (const platform_info* info : {&k_tpu_v3_info, &k_switchml_info, &k_ub_mesh_info}) {
         if (name != info->name)
             continue;
         std::vector<problem> problems;
@@ -111,7 +111,7 @@ const std::vector<std::string> k_mesh_cases{
     "{op: reduce_scatter, sizes: [10000 B]}",
     "{op: all_gather, sizes: [30000 B]}",
 };
-const char* const k_mesh = "platform: tpu_pod\nname: t\nmesh: {rows: 4, cols: 4}\n";
+const char* const k_mesh = "platform: tpu_v3\nname: t\nmesh: {rows: 4, cols: 4}\n";
 
 const std::vector<std::string> k_rack_cases{
     "{op: all_reduce, algorithms: [switchml], sizes: [40000 B]}",
@@ -144,21 +144,21 @@ std::string boards(const char* ub)
 
 } // namespace
 
-TEST_CASE("the time of a case does not depend on what ran before: tpu_pod")
+TEST_CASE("the time of a case does not depend on what ran before: tpu_v3")
 {
     check_independence(k_mesh, k_mesh_cases);
     check_independence(std::string(k_mesh) + "burst: 4 packets\n", k_mesh_cases);
 }
 
-TEST_CASE("the time of a case does not depend on what ran before: tpu_pod around failed chips")
+TEST_CASE("the time of a case does not depend on what ran before: tpu_v3 around failed chips")
 {
-    check_independence("platform: tpu_pod\nname: t\nmesh: {rows: 6, cols: 4}\nfaults: {regions: [{row: 2, col: 2}]}\n",
+    check_independence("platform: tpu_v3\nname: t\nmesh: {rows: 6, cols: 4}\nfaults: {regions: [{row: 2, col: 2}]}\n",
                        {"{op: all_reduce, algorithms: [row_pair], sizes: [50000 B]}",
                         "{op: broadcast, algorithms: [mesh_tree], sizes: [20000 B]}",
                         "{op: all_to_all, sizes: [40000 B]}"});
 }
 
-TEST_CASE("the time of a case does not depend on what ran before: tpu_pod on rv64 cores")
+TEST_CASE("the time of a case does not depend on what ran before: tpu_v3 on rv64 cores")
 {
     check_independence(std::string(k_mesh) + "chip: {core: {model: rv64}}\n",
                        {k_mesh_cases.begin(), k_mesh_cases.begin() + 4});

@@ -5,7 +5,7 @@
 // packet, stacks and bursts that the host cannot hold.
 #include "platforms/config/config_reader.h"
 #include "platforms/switchml/switchml.h"
-#include "platforms/tpu_pod/tpu_pod.h"
+#include "platforms/tpu_v3/tpu_v3.h"
 #include "testbenches/system/ub_bench.h"
 
 using namespace weft;
@@ -47,7 +47,7 @@ struct platform_case {
     const char* algorithm;
 };
 const platform_case k_platforms[] = {
-    {k_tpu_pod_info, "platform: tpu_pod\nname: t\nmesh: {rows: 4, cols: 4}\n", "chip", "hbm", "ring_1d"},
+    {k_tpu_v3_info, "platform: tpu_v3\nname: t\nmesh: {rows: 4, cols: 4}\n", "chip", "hbm", "ring_1d"},
     {k_ub_mesh_info, "platform: ub_mesh\nname: t\nmesh: {boards: 2, npus: 4}\n", "npu", "hbm", "direct"},
     {k_switchml_info, "platform: switchml\nname: t\nworkers: 4\n", "worker", "memory", "ring_1d"}};
 
@@ -126,7 +126,7 @@ TEST_CASE("the smallest receive buffer that is let pass carries a collective", "
 TEST_CASE("stacks that the host cannot hold are refused on every platform that may have so many")
 {
     const platform_case large[] = {
-        {k_tpu_pod_info, "platform: tpu_pod\nname: t\nmesh: {rows: 128, cols: 128}\n", "chip", "hbm", "ring_1d"},
+        {k_tpu_v3_info, "platform: tpu_v3\nname: t\nmesh: {rows: 128, cols: 128}\n", "chip", "hbm", "ring_1d"},
         {k_ub_mesh_info,
          "platform: ub_mesh\nname: t\nmesh: {pods: 8, rack_rows: 4, rack_cols: 4, hrs: true}\n"
          "faults: {npus: [{npu: \"npu(p0,r0,b0,3)\", at: 60 us}]}\n", // and once more after the restart

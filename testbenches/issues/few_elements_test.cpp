@@ -71,14 +71,14 @@ template <class Config, class Machine> std::vector<std::uint64_t> times_of(const
     });
 }
 
-void check_pod(tpu_pod_config config, core_model model, std::vector<collective_spec> workload)
+void check_pod(tpu_v3_config config, core_model model, std::vector<collective_spec> workload)
 {
     if (model == core_model::rv64 && *iss_engine_name() == '\0')
         return;
     config.chip.core.model = model;
     config.run.workload = std::move(workload);
     check_times(config.run.workload,
-                times_of(config, [](const tpu_pod_config& c) { return std::make_unique<tpu_pod>(c); }));
+                times_of(config, [](const tpu_v3_config& c) { return std::make_unique<tpu_v3>(c); }));
 }
 
 std::vector<collective_spec> halves_by_ring(const std::vector<std::uint64_t>& bytes)
@@ -115,7 +115,7 @@ TEST_CASE("few elements on a tpu mesh of 6x2 by its columns: time does not fall 
 TEST_CASE("few elements around failed chips: time does not fall when the size doubles")
 {
     using abi::algorithm;
-    tpu_pod_config config = pod(8, 8);
+    tpu_v3_config config = pod(8, 8);
     failed_region_config host;
     host.row = host.col = 2;
     host.cols = 4;

@@ -76,10 +76,10 @@ TEST_CASE("error words are decoded from the register table")
     CHECK(bits_text("DMA.ERROR", 0x10) == "bit 4"); // the table does not know it
     CHECK(bits_text("DMA.HEAD", 0x6).empty());
     const child_output out = run_child([&] {
-        tpu_pod_config config = weft::test::pod(1, 2);
+        tpu_v3_config config = weft::test::pod(1, 2);
         config.run.workload = {
             weft::test::spec(abi::collective_op::all_reduce, {abi::algorithm::ring_1d}, {4096})};
-        tpu_pod machine(config, tpu_pod_routing(config), [&](std::uint32_t) {
+        tpu_v3 machine(config, tpu_v3_routing(config), [&](std::uint32_t) {
             core_fitting fitting;
             fitting.entry = reports_a_dma_error;
             return fitting;
@@ -120,7 +120,7 @@ TEST_CASE("errors of rv64 firmware have pc and function and line")
     if (*iss_engine_name() == '\0')
         return;
     started_program weft;
-    weft.write("small.yaml", "platform: tpu_pod\nname: small\nmesh: {rows: 1, cols: 2}\n"
+    weft.write("small.yaml", "platform: tpu_v3\nname: small\nmesh: {rows: 1, cols: 2}\n"
                              "workload: [{op: broadcast, algorithms: [mesh_tree], sizes: [4 B]}]\n");
     const auto run = [&](const std::string& elf) {
         return weft.run({"run", "small.yaml", "--out", "out", "--set", "chip.core.model=rv64", "--set",

@@ -40,11 +40,11 @@ void asks_only_for_faults(abi::hal& hal, std::uint64_t)
 std::string end_of(firmware_entry entry, std::uint32_t host_seconds)
 {
     const child_output out = run_child([&] {
-        tpu_pod_config config = weft::test::pod(2, 2);
+        tpu_v3_config config = weft::test::pod(2, 2);
         config.run.firmware_timeout = duration(1'000'000'000);
         config.run.workload = {
             weft::test::spec(abi::collective_op::all_reduce, {abi::algorithm::ring_1d}, {4096})};
-        tpu_pod machine(config, tpu_pod_routing(config), [&](std::uint32_t rank) {
+        tpu_v3 machine(config, tpu_v3_routing(config), [&](std::uint32_t rank) {
             core_fitting fitting;
             fitting.entry = rank == 1 ? entry : nullptr;
             return fitting;
@@ -58,13 +58,13 @@ std::string end_of(firmware_entry entry, std::uint32_t host_seconds)
     return out.bytes + out.thrown;
 }
 
-constexpr const char* k_endless = "platform: tpu_pod\nname: endless\nfirmware_timeout: 10 s\n"
+constexpr const char* k_endless = "platform: tpu_v3\nname: endless\nfirmware_timeout: 10 s\n"
                                   "chip: {core: {model: rv64, elf: " WEFT_RV64_PROGRAMS "/test_endless.elf}}\n"
                                   "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB]}]\n";
 
 /// issues/rv64/loops.cpp; the number of ranks says which loop. Its cores are fast, so that little simulated time passes.
 constexpr const char* k_loops =
-    "platform: tpu_pod\nname: loops\ndata: off\nfirmware_timeout: 10 s\n"
+    "platform: tpu_v3\nname: loops\ndata: off\nfirmware_timeout: 10 s\n"
     "chip: {core: {model: rv64, cpi: 0.01, clock: 100 GHz, elf: " WEFT_RV64_PROGRAMS "/test_loops.elf}}\n"
     "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB]}]\n";
 constexpr const char* k_boot_loop = "mesh={rows: 2, cols: 5}";
@@ -296,7 +296,7 @@ TEST_CASE("an endless loop can be interrupted although its bound is off")
 TEST_CASE("time_limit tells every rank and the simulated time that has passed")
 {
     started_program weft;
-    weft.write("limit.yaml", "platform: tpu_pod\nname: limit\ndata: off\nmesh: {rows: 4, cols: 4}\ntime_limit: 20 us\n"
+    weft.write("limit.yaml", "platform: tpu_v3\nname: limit\ndata: off\nmesh: {rows: 4, cols: 4}\ntime_limit: 20 us\n"
                              "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 MiB]}]\n");
     CHECK(weft.run({"run", "limit.yaml", "--out", "out"}) == 1);
     INFO(weft.err());

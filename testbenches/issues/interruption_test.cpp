@@ -13,7 +13,7 @@ using nlohmann::json;
 namespace {
 
 /// A short collective, then one that takes the host minutes.
-constexpr const char* k_long = "platform: tpu_pod\nname: long\nmesh: {rows: 8, cols: 8}\ndata: off\n"
+constexpr const char* k_long = "platform: tpu_v3\nname: long\nmesh: {rows: 8, cols: 8}\ndata: off\n"
                                "workload:\n  - {op: all_reduce, algorithms: [two_d], sizes: [1 kB]}\n"
                                "  - {op: all_reduce, algorithms: [ring_1d], sizes: [4 GB]}\n";
 

@@ -11,12 +11,12 @@ using namespace weft::test;
 
 namespace {
 
-std::uint64_t all_to_all_ps(tpu_pod_config config, std::uint64_t bytes)
+std::uint64_t all_to_all_ps(tpu_v3_config config, std::uint64_t bytes)
 {
     config.run.data = data_mode::off;
     config.run.workload = {spec(abi::collective_op::all_to_all, {abi::algorithm::direct}, {bytes})};
     return testing::value_from_child([&] {
-        tpu_pod machine(config);
+        tpu_v3 machine(config);
         collective_runner runner("host", machine, config.run, nullptr);
         const run_outcome outcome = runner.run();
         return outcome.failure.empty() ? outcome.cases.at(0).time_ps : std::uint64_t{0};
@@ -29,7 +29,7 @@ TEST_CASE(
     "more local ports slow an all-to-all down where its packets fill the buffers of the mesh and not where they fit")
 {
     const auto ratio = [](std::uint64_t buffer) { // of four ports against one
-        tpu_pod_config config = pod(4, 4);
+        tpu_v3_config config = pod(4, 4);
         config.ici.buffer_per_vl = data_size(buffer);
         config.ici.local_ports = 1;
         const auto one_ps = static_cast<double>(all_to_all_ps(config, 4 << 20));
@@ -46,7 +46,7 @@ TEST_CASE(
 
 TEST_CASE("a DMA queue more costs an all-to-all of small messages about one register access")
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     const auto with_queues = [&](std::uint32_t queues) {
         config.chip.dma.queues = queues;
         return static_cast<double>(all_to_all_ps(config, 64 << 10));

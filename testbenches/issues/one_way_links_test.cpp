@@ -4,7 +4,7 @@
 // Links that are down in one direction only: whatever is connected is routed, on one VL too, or refused with the reason that
 // holds.
 #include "hw/routing/mesh.h"
-#include "platforms/tpu_pod/tpu_pod.h"
+#include "platforms/tpu_v3/tpu_v3.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -29,9 +29,9 @@ std::vector<link_fault_config> links_of(std::uint32_t rows, std::uint32_t cols)
     return all;
 }
 
-tpu_pod_config mesh_with(std::uint32_t rows, std::uint32_t cols, std::uint32_t vls, std::vector<link_fault_config> down)
+tpu_v3_config mesh_with(std::uint32_t rows, std::uint32_t cols, std::uint32_t vls, std::vector<link_fault_config> down)
 {
-    tpu_pod_config config;
+    tpu_v3_config config;
     config.mesh.rows = rows;
     config.mesh.cols = cols;
     config.ici.virtual_lanes = vls;
@@ -107,9 +107,9 @@ struct tally {
     std::uint32_t no_order = 0; ///< connected, refused all the same
 };
 
-void judge(const tpu_pod_config& config, tally& t)
+void judge(const tpu_v3_config& config, tally& t)
 {
-    const tpu_pod_routing routing(config);
+    const tpu_v3_routing routing(config);
     const std::string problem = routing.problem();
     INFO(problem);
     if (!connected(routing.topology)) {
@@ -122,9 +122,9 @@ void judge(const tpu_pod_config& config, tally& t)
     } else {
         CHECK(problem.find("leave every chip connected, but no routing free of deadlock was found on 1 virtual lane") ==
               0);
-        tpu_pod_config wider = config;
+        tpu_v3_config wider = config;
         wider.ici.virtual_lanes = 2;
-        const bool two_do = tpu_pod_routing(wider).problem().empty();
+        const bool two_do = tpu_v3_routing(wider).problem().empty();
         CHECK((problem.find("with ici.virtual_lanes: 2 there is one") != std::string::npos) == two_do);
         ++t.no_order;
         if (config.mesh.cols == 2) // all there is to choose is the way round
@@ -187,14 +187,14 @@ TEST_CASE("a ring of one-way links is refused as connected and with remedies tha
                                                     {1, 1, mesh_direction::minus_y},
                                                     {1, 0, mesh_direction::plus_x},
                                                     {0, 0, mesh_direction::plus_y}};
-    CHECK(must_deadlock(tpu_pod_routing(mesh_with(2, 2, 1, against)).topology));
-    const std::string problem = tpu_pod_routing(mesh_with(2, 2, 1, against)).problem();
+    CHECK(must_deadlock(tpu_v3_routing(mesh_with(2, 2, 1, against)).topology));
+    const std::string problem = tpu_v3_routing(mesh_with(2, 2, 1, against)).problem();
     INFO(problem);
     CHECK(problem.find(
               "leave every chip connected, but no routing free of deadlock was found on 1 virtual lane: chip(") == 0);
     // With both directions of all down nothing is left, so that is no remedy.
     CHECK(problem.find("faults.links_down") == std::string::npos);
-    const bool by_lanes = tpu_pod_routing(mesh_with(2, 2, 2, against)).problem().empty();
+    const bool by_lanes = tpu_v3_routing(mesh_with(2, 2, 2, against)).problem().empty();
     CHECK((problem.find("ici.virtual_lanes: 2") != std::string::npos) == by_lanes);
 
     // The same ring in the corner of a 4x4, one-way links all around: taken out of service, the rest still connects.
@@ -202,7 +202,7 @@ TEST_CASE("a ring of one-way links is refused as connected and with remedies tha
     corner.push_back({1, 1, mesh_direction::plus_x});
     corner.push_back({1, 0, mesh_direction::plus_y});
     corner.push_back({1, 1, mesh_direction::plus_y});
-    const tpu_pod_routing routing(mesh_with(4, 4, 1, corner));
+    const tpu_v3_routing routing(mesh_with(4, 4, 1, corner));
     CHECK(connected(routing.topology));
     INFO(routing.problem());
     CHECK(routing.problem().find("leave every chip connected, but") == 0);

@@ -175,7 +175,7 @@ TEST_CASE("a log of the firmware does not wait for the reader of a FIFO and keep
     r = sh.run("mkdir f; ln small.yaml f/firmware.log; $weft run small.yaml --quiet --out f" + probe);
     CHECK(r.exit_code == 2);
     CHECK(has(r.err, "f/firmware.log is the platform file, which this command reads"));
-    CHECK(sh.read("small.yaml").rfind("platform: tpu_pod", 0) == 0);
+    CHECK(sh.read("small.yaml").rfind("platform: tpu_v3", 0) == 0);
 #endif
 }
 

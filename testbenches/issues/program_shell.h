@@ -20,7 +20,7 @@ class program_shell : public temporary_folder {
 public:
     program_shell()
     {
-        write("small.yaml", "platform: tpu_pod\n"
+        write("small.yaml", "platform: tpu_v3\n"
                             "name: small\n"
                             "mesh: {rows: 2, cols: 2}\n"
                             "workload:\n"

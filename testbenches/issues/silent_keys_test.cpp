@@ -17,7 +17,7 @@ namespace {
 
 std::string message_of(const std::string& text) { return cli::read_platform_text(text, "a.yaml").message(); }
 
-const std::string k_tpu = "platform: tpu_pod\nmesh: {rows: 2, cols: 2}\n";
+const std::string k_tpu = "platform: tpu_v3\nmesh: {rows: 2, cols: 2}\n";
 const std::string k_ub = "platform: ub_mesh\nmesh: {boards: 1, npus: 4, backplane: false}\n";
 const std::string k_switchml = "platform: switchml\nworkers: 4\nnetwork: {rate: 10 Gbps}\n";
 const std::string k_ring = "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB]}]\n";

@@ -45,7 +45,7 @@ TEST_CASE("a standard stream that is closed is not taken for a file of the run")
     const program_shell sh;
     const shell_result r = sh.run("$weft run small.yaml --json mine.json >&- 2>&-");
     CHECK(r.exit_code == 1);
-    CHECK(sh.read("small.yaml").rfind("platform: tpu_pod\n", 0) == 0);
+    CHECK(sh.read("small.yaml").rfind("platform: tpu_v3\n", 0) == 0);
     CHECK(sh.read("mine.json").rfind("{", 0) == 0);
     CHECK(sh.read("out/small/results.json").rfind("{", 0) == 0);
 }

@@ -96,7 +96,7 @@ std::size_t slices_in(const trace& t, const std::string& part)
 TEST_CASE("trace of a TPU pod: slices of one track do not cross")
 {
     const program_folder folder;
-    const trace t = traced(folder, R"yaml(platform: tpu_pod
+    const trace t = traced(folder, R"yaml(platform: tpu_v3
 name: a
 mesh: {rows: 4, cols: 4}
 workload:
@@ -175,7 +175,7 @@ workload:
 TEST_CASE("a trace without records says so")
 {
     const program_folder folder;
-    folder.write("a.yaml", "platform: tpu_pod\nname: a\nmesh: {rows: 2, cols: 2}\ntime_limit: 1 us\n"
+    folder.write("a.yaml", "platform: tpu_v3\nname: a\nmesh: {rows: 2, cols: 2}\ntime_limit: 1 us\n"
                            "workload: [{op: all_gather, sizes: [4 KiB]}]\n");
     CHECK(folder.weft("run a.yaml --trace t.json") == 1);
     CHECK_THAT(folder.read("stdout"), Contains("(no records: nothing moved"));

@@ -200,7 +200,7 @@ TEST_CASE("a text that names a default names that of its platform")
         CHECK((at >= value.size() && message.compare(at - value.size(), value.size(), value) == 0));
         ++named;
     };
-    for (const char* platform : {"tpu_pod", "ub_mesh", "switchml"})
+    for (const char* platform : {"tpu_v3", "ub_mesh", "switchml"})
         walk(platform, nlohmann::json::parse(folder.read(fmt::format("docs/{}.schema.json", platform))));
     CHECK(keys > 300);
     CHECK(named > 0); // start_skew of every platform

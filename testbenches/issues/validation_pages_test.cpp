@@ -25,7 +25,7 @@ struct validation_page {
     const char* file;
     const char* docs; ///< the page that explains it
 };
-constexpr validation_page k_pages[] = {{"docs/06_validation.md", "docs/11_tpu_v3.md"},
+constexpr validation_page k_pages[] = {{"docs/06_validation_tpu_v3.md", "docs/11_tpu_v3.md"},
                                        {"docs/06_validation_switchml.md", "docs/16_switchml.md"},
                                        {"docs/06_validation_ub_mesh.md", "docs/17_ub_mesh.md"}};
 
@@ -187,7 +187,7 @@ TEST_CASE("beside every emergent group stands a null model and its score is what
         }
     }
     // Two constants meet all eight shares of the TPU-v3 paper.
-    const parsed_page tpu = parse("docs/06_validation.md");
+    const parsed_page tpu = parse("docs/06_validation_tpu_v3.md");
     REQUIRE(tpu.nulls.count("T1") == 1);
     REQUIRE(tpu.nulls.count("T2") == 1);
     CHECK(tpu.nulls.at("T1") == std::vector<std::string>{"4", tpu.nulls.at("T1")[1], "4"});
@@ -212,7 +212,7 @@ TEST_CASE("all files of the TPU-v3 describe one machine and no burst changes its
     for (const auto& entry : fs::directory_iterator(fs::path(WEFT_SOURCE_DIR) / "configs/tpu_v3")) {
         INFO(entry.path().filename());
         const auto config =
-            read_config_or_throw<tpu_pod_config>(yaml_document::load(entry.path().string()), {"platform"});
+            read_config_or_throw<tpu_v3_config>(yaml_document::load(entry.path().string()), {"platform"});
         buffer_of[to_string(config.ici.buffer_per_vl)] = entry.path().filename();
         CHECK(config.ici.buffer_per_vl == ici_config{}.buffer_per_vl);
         for (const config_problem& problem : config.validate()) {
@@ -261,10 +261,10 @@ TEST_CASE("messages between two endpoints are counted once over all links of the
 
 TEST_CASE("steps of the 2-D scheme are counted from the packets that chips sent", "[fast]")
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.run.data = data_mode::off;
     config.run.workload = {spec(abi::collective_op::all_reduce, {abi::algorithm::two_d}, {64 << 10})};
-    tpu_pod machine(config);
+    tpu_v3 machine(config);
     fabric_engine& fabric = machine.ici().engine();
     std::vector<bool> wires;
     for (std::uint32_t link = 0; link < fabric.link_count(); ++link)
@@ -283,7 +283,7 @@ TEST_CASE("steps of the 2-D scheme are counted from the packets that chips sent"
 
 TEST_CASE("gradient groups that are alike take the same time", "[fast]")
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.run.data = data_mode::off;
     training_step_config step;
     step.compute = duration(1'000'000);
@@ -293,7 +293,7 @@ TEST_CASE("gradient groups that are alike take the same time", "[fast]")
         g.elements = 2'000'000;
     config.run.training_step = step;
     config.run.workload.clear();
-    tpu_pod machine(config);
+    tpu_v3 machine(config);
     collective_runner runner("host", machine, config.run, nullptr);
     const run_outcome outcome = runner.run();
     REQUIRE(outcome.failure.empty());

@@ -75,7 +75,7 @@ TEST_CASE("memory traffic has one name in table and statistics and is called wha
 
     folder.write(
         "a.yaml",
-        "platform: tpu_pod\nname: a\nmesh: {rows: 2, cols: 2}\nworkload: [{op: all_gather, sizes: [4 KiB]}]\n");
+        "platform: tpu_v3\nname: a\nmesh: {rows: 2, cols: 2}\nworkload: [{op: all_gather, sizes: [4 KiB]}]\n");
     REQUIRE(folder.weft("run a.yaml") == 0);
     CHECK_THAT(folder.read("stdout"), Contains("\nHBM traffic "));
     stats = stats_of(folder);

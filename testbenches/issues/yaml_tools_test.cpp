@@ -144,8 +144,8 @@ TEST_CASE("shipped files fit the shipped schemas for tools of YAML 1.1 and are a
 TEST_CASE("a boolean in place of a word is taken where its meaning is plain and refused with the words where it is not")
 {
     const std::string base =
-        "platform: tpu_pod\nmesh: {rows: 2, cols: 2}\nworkload: [{op: all_reduce, sizes: [4 kB]}]\n";
-    const json schema = schema_of("tpu_pod").at("properties").at("data");
+        "platform: tpu_v3\nmesh: {rows: 2, cols: 2}\nworkload: [{op: all_reduce, sizes: [4 kB]}]\n";
+    const json schema = schema_of("tpu_v3").at("properties").at("data");
     for (const char* off : {"off", "Off", "OFF", "no", "No", "NO", "false", "False", "FALSE", "'off'", "\"off\""}) {
         INFO(off);
         const cli::loaded_platform loaded = read_text(base + "data: " + off + "\n", "x.yaml");
@@ -230,7 +230,7 @@ TEST_CASE("values outside their range fail both the schema and the reader")
                                  "training_step: {compute: 1 ms, groups: [{bytes: 1 MB, ready: 0.5}, {elements: 4}], "
                                  "exchanges: [{count: 1, bytes: 4 B}]}\n";
     const std::vector<std::pair<std::string, std::string>> bases = {
-        {"tpu_pod", "mesh: {rows: 4, cols: 4}\nfaults: {regions: [{row: 0, col: 0, rows: 2, cols: 2}]}\n" + workload},
+        {"tpu_v3", "mesh: {rows: 4, cols: 4}\nfaults: {regions: [{row: 0, col: 0, rows: 2, cols: 2}]}\n" + workload},
         {"switchml", "faults: {cables: [{worker: 0, impairments: {loss: 0.1}}]}\n" + workload},
         {"ub_mesh", "faults: {links: [{from: 'npu(p0,r0,b0,0)', to: 'npu(p0,r0,b0,1)', lanes: 1}]}\n" + workload}};
     for (const platform_info* info : cli::platforms()) {

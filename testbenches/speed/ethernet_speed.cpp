@@ -75,7 +75,7 @@ struct feeder final : timeline_client {
 };
 
 /// A write is a message of 16 packets.
-cli::figures run(std::uint32_t batch, abi::nic_send what, abi::nic_format format, bool data)
+run_figures run(std::uint32_t batch, abi::nic_send what, abi::nic_format format, bool data)
 {
     constexpr std::uint32_t k_frames = 400'000;
     const std::uint32_t frames_each = what == abi::nic_send::write ? 16 : 1;
@@ -129,7 +129,7 @@ cli::figures run(std::uint32_t batch, abi::nic_send what, abi::nic_format format
 /// Arguments: frames a doorbell, nic_send, nic_format, data.
 void ethernet_frame(benchmark::State& state)
 {
-    cli::figures f;
+    run_figures f;
     for (auto _ : state) {
         f = cli::in_child([&] {
             return run(static_cast<std::uint32_t>(state.range(0)), static_cast<abi::nic_send>(state.range(1)),

@@ -5,7 +5,7 @@
 // blocks), uniform traffic, X then Y.
 #include "hw/fabric/fabric_socket.h"
 #include "platforms/cli/bench_cases.h"
-#include "platforms/workload/host_time.h"
+#include "platforms/workload/host_use.h"
 #include "platforms/workload/traffic.h"
 #include "tlm/check.h"
 
@@ -47,7 +47,7 @@ struct board final : sc_core::sc_module {
     std::vector<std::unique_ptr<fabric_socket>> sockets;
 };
 
-cli::figures full_mesh(bool voq, double bit_error_rate, double load, unsigned packets_each)
+run_figures full_mesh(bool voq, double bit_error_rate, double load, unsigned packets_each)
 {
     timeline time("timeline");
     time.set_run_ahead(true);
@@ -107,7 +107,7 @@ cli::figures full_mesh(bool voq, double bit_error_rate, double load, unsigned pa
 /// Arguments: virtual output queues, bit errors per 10^12, percent of the load that the links can bear.
 void full_mesh_traffic(benchmark::State& state)
 {
-    cli::figures f;
+    run_figures f;
     for (auto _ : state) {
         f = cli::in_child([&] {
             return full_mesh(state.range(0) != 0, static_cast<double>(state.range(1)) * 1e-12,

@@ -5,6 +5,7 @@
 // of one packet-hop, and the counters tell timeline events and kernel activations per hop (house rule: few and lazy).
 #include "hw/dma/reduce.h"
 #include "platforms/cli/bench_cases.h"
+#include "platforms/tpu_v3/bench.h"
 #include "tlm/calendar_queue.h"
 #include "tlm/credit.h"
 #include "tlm/packet.h"
@@ -75,9 +76,9 @@ void reduce_sum(benchmark::State& state)
 }
 BENCHMARK(reduce_sum)->DenseRange(0, abi::k_element_types - 1);
 
-void report_hops(benchmark::State& state, const std::function<cli::figures()>& measure)
+void report_hops(benchmark::State& state, const std::function<run_figures()>& measure)
 {
-    cli::figures f;
+    run_figures f;
     for (auto _ : state) {
         f = cli::in_child(measure);
         state.SetIterationTime(f.at("hops") / f.at("hops_per_s"));
@@ -91,7 +92,7 @@ void uniform_traffic(benchmark::State& state)
 {
     const auto side = static_cast<unsigned>(state.range(0));
     report_hops(state,
-                [=] { return cli::bench_uniform(side, false, side > 16 ? 0.0185 : 0.13, side > 16 ? 100 : 5000); });
+                [=] { return bench_uniform(side, false, side > 16 ? 0.0185 : 0.13, side > 16 ? 100 : 5000); });
 }
 BENCHMARK(uniform_traffic)
     ->Arg(8)
@@ -104,7 +105,7 @@ BENCHMARK(uniform_traffic)
 void ring_all_reduce(benchmark::State& state)
 {
     const bool checked = state.range(0) != 0;
-    report_hops(state, [=] { return cli::bench_all_reduce("ring_1d", 8, checked, "4 MiB", 4096, 1); });
+    report_hops(state, [=] { return bench_all_reduce("ring_1d", 8, checked, "4 MiB", 4096, 1); });
 }
 BENCHMARK(ring_all_reduce)
     ->Arg(0)

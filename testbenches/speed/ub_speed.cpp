@@ -3,7 +3,7 @@
 //
 // UB-Mesh: all-to-all between the 64 NPUs of a rack in single packets, without chips.
 #include "platforms/cli/bench_cases.h"
-#include "platforms/workload/host_time.h"
+#include "platforms/workload/host_use.h"
 #include "testbenches/support/ub_patterns.h"
 #include "tlm/check.h"
 
@@ -14,7 +14,7 @@ using namespace weft::testing;
 
 namespace {
 
-cli::figures rack_all_to_all(ub_path_use use, std::uint64_t rounds)
+run_figures rack_all_to_all(ub_path_use use, std::uint64_t rounds)
 {
     const ub_ways ways(ub_rack());
     ub_load load;
@@ -40,7 +40,7 @@ cli::figures rack_all_to_all(ub_path_use use, std::uint64_t rounds)
 /// Arguments: 0 shortest paths, 1 all.
 void ub_rack_all_to_all(benchmark::State& state)
 {
-    cli::figures f;
+    run_figures f;
     for (auto _ : state) {
         f = cli::in_child(
             [&] { return rack_all_to_all(state.range(0) != 0 ? ub_path_use::all : ub_path_use::shortest, 200); });

@@ -19,7 +19,7 @@ struct key_mode {
 inline const std::vector<key_mode>& key_modes()
 {
     static const std::vector<key_mode> all{
-        {"tpu_pod, healthy mesh", R"yaml(platform: tpu_pod
+        {"tpu_v3, healthy mesh", R"yaml(platform: tpu_v3
 mesh: {rows: 2, cols: 4}
 workload:
   - {op: all_reduce, algorithms: [ring_1d, two_d], types: [int32], sizes: [64 KiB], inputs: random}
@@ -27,7 +27,7 @@ workload:
   - {op: broadcast, sizes: [256 KiB]}
   - {op: all_to_all, sizes: [16 KiB]}
 )yaml"},
-        {"tpu_pod, torus in bursts without data", R"yaml(platform: tpu_pod
+        {"tpu_v3, torus in bursts without data", R"yaml(platform: tpu_v3
 mesh: {rows: 4, cols: 4, wrap: both}
 data: off
 burst: 4 packets
@@ -37,14 +37,14 @@ workload:
   - {op: reduce_scatter, sizes: [256 KiB]}
   - {op: all_to_all, sizes: [64 KiB]}
 )yaml"},
-        {"tpu_pod, failed region", R"yaml(platform: tpu_pod
+        {"tpu_v3, failed region", R"yaml(platform: tpu_v3
 mesh: {rows: 4, cols: 6}
 faults: {regions: [{row: 0, col: 0, rows: 2, cols: 2}]}
 workload:
   - {op: all_reduce, algorithms: [row_pair], sizes: [16 KiB]}
   - {op: all_to_all, sizes: [16 KiB]}
 )yaml"},
-        {"tpu_pod, links down", R"yaml(platform: tpu_pod
+        {"tpu_v3, links down", R"yaml(platform: tpu_v3
 mesh: {rows: 4, cols: 4}
 firmware_timeout: 200 us
 faults:
@@ -55,7 +55,7 @@ workload:
   - {op: all_reduce, algorithms: [two_d], sizes: [64 KiB]}
   - {op: all_to_all, sizes: [16 KiB]}
 )yaml"},
-        {"tpu_pod, training step", R"yaml(platform: tpu_pod
+        {"tpu_v3, training step", R"yaml(platform: tpu_v3
 mesh: {rows: 4, cols: 4}
 training_step:
   steps: 2
@@ -69,14 +69,14 @@ training_step:
     - {name: norm, count: 2, bytes: 1 KiB, from: 0.1, to: 0.4}
     - {name: local, count: 1, bytes: 1 KiB, ranks_per_group: 4}
 )yaml"},
-        {"tpu_pod, rv64 cores", R"yaml(platform: tpu_pod
+        {"tpu_v3, rv64 cores", R"yaml(platform: tpu_v3
 mesh: {rows: 2, cols: 2}
 chip: {core: {model: rv64}}
 workload:
   - {op: all_reduce, algorithms: [ring_1d], sizes: [16 KiB]}
 )yaml",
          true},
-        {"tpu_pod, short rings of descriptors", R"yaml(platform: tpu_pod
+        {"tpu_v3, short rings of descriptors", R"yaml(platform: tpu_v3
 mesh: {rows: 2, cols: 4}
 chip: {dma: {ring_entries: 4}}
 workload:

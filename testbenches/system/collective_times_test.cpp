@@ -15,7 +15,7 @@ double us(std::uint64_t ps) { return static_cast<double>(ps) * 1e-6; }
 
 TEST_CASE("step counts are 2(N-1) for the ring and O(R+C) for the two-dimensional schemes")
 {
-    tpu_pod_config config = pod(4, 6);
+    tpu_v3_config config = pod(4, 6);
     config.run.workload = {
         spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d, algorithm::row_pair}, {100'000})};
     const run_outcome outcome = run(config);
@@ -27,7 +27,7 @@ TEST_CASE("step counts are 2(N-1) for the ring and O(R+C) for the two-dimensiona
 
 TEST_CASE("the 1-D ring on 8x8 is within 1 % of its closed form at 64 MiB")
 {
-    tpu_pod_config config = pod(8, 8);
+    tpu_v3_config config = pod(8, 8);
     config.run.data = data_mode::off;
     config.run.burst = packet_count(16);
     constexpr std::uint64_t bytes = 64ull << 20;
@@ -49,7 +49,7 @@ TEST_CASE("the 1-D ring on 8x8 is within 1 % of its closed form at 64 MiB")
 
 TEST_CASE("at small sizes the schemes rank by their step counts")
 {
-    tpu_pod_config config = pod(8, 8);
+    tpu_v3_config config = pod(8, 8);
     config.run.data = data_mode::off;
     // Enough elements that no shard is empty and every step is a message: 64 ranks x 2 directions.
     config.run.workload = {
@@ -69,7 +69,7 @@ TEST_CASE("at small sizes the schemes rank by their step counts")
 TEST_CASE("a ring step of the firmware takes about one microsecond")
 {
     // The JAX scaling book quotes about 1 us per hop as software sees it; the core's cost table is calibrated to that.
-    tpu_pod_config config = pod(8, 8);
+    tpu_v3_config config = pod(8, 8);
     config.run.data = data_mode::off;
     config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d}, {4096, 8192})};
     const run_outcome outcome = run(config);
@@ -82,7 +82,7 @@ TEST_CASE("a ring step of the firmware takes about one microsecond")
 TEST_CASE("one local port feeds two links at once")
 {
     // A local port is twice as fast as a link: the middle chip of a row sends to both neighbours at once.
-    tpu_pod_config config = pod(1, 3);
+    tpu_v3_config config = pod(1, 3);
     config.ici.local_ports = 1;
     config.run.data = data_mode::off;
     constexpr std::uint64_t bytes = 4 << 20;
@@ -98,7 +98,7 @@ TEST_CASE("one local port feeds two links at once")
 
 TEST_CASE("a case takes the same time as the first one of a run and as a later one")
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.run.data = data_mode::off;
     config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d}, {4, 4})};
     const run_outcome outcome = run(config);
@@ -108,7 +108,7 @@ TEST_CASE("a case takes the same time as the first one of a run and as a later o
 
 TEST_CASE("links that close the rows to rings do not make collectives slower")
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.run.data = data_mode::off;
     config.run.burst = packet_count(16);
     config.mesh.wrap = mesh_wrap::both;

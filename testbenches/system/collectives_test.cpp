@@ -11,7 +11,7 @@ using abi::collective_op;
 
 TEST_CASE("every collective is exact on 8x8 from one element to 1 MiB")
 {
-    tpu_pod_config config = pod(8, 8);
+    tpu_v3_config config = pod(8, 8);
     config.run.burst = packet_count(16);
     config.run.workload = everything({4, 8, 12, 252, 256, 260, 4096, 65532, 1 << 20});
     run(config);
@@ -19,14 +19,14 @@ TEST_CASE("every collective is exact on 8x8 from one element to 1 MiB")
 
 TEST_CASE("every collective is exact on 4x6 with single packets and odd counts")
 {
-    tpu_pod_config config = pod(4, 6);
+    tpu_v3_config config = pod(4, 6);
     config.run.workload = everything({4, 92, 96, 100, 4000, 100004});
     run(config);
 }
 
 TEST_CASE("every collective is exact on 2x2 and chunks of a few elements")
 {
-    tpu_pod_config config = pod(2, 2);
+    tpu_v3_config config = pod(2, 2);
     config.run.workload = everything({4, 20, 1028, 65540});
     for (collective_spec& s : config.run.workload)
         s.chunk = data_size(1 << 10);
@@ -35,7 +35,7 @@ TEST_CASE("every collective is exact on 2x2 and chunks of a few elements")
 
 TEST_CASE("every collective is exact on a torus")
 {
-    tpu_pod_config config = pod(4, 8);
+    tpu_v3_config config = pod(4, 8);
     config.mesh.wrap = mesh_wrap::both;
     config.run.workload = everything({4, 1000, 262144});
     run(config);
@@ -43,7 +43,7 @@ TEST_CASE("every collective is exact on a torus")
 
 TEST_CASE("transposed schemes and odd meshes")
 {
-    tpu_pod_config config = pod(3, 4);
+    tpu_v3_config config = pod(3, 4);
     config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::row_pair}, {4, 5000}),
                            spec(collective_op::all_reduce, {algorithm::two_d}, {4, 5000})};
     config.run.workload[0].transposed = true;
@@ -52,7 +52,7 @@ TEST_CASE("transposed schemes and odd meshes")
 
 TEST_CASE("all types and reductions")
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.run.workload = {
         spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d, algorithm::row_pair}, {4, 10000}),
         spec(collective_op::reduce_scatter, {algorithm::ring_1d}, {4, 10000})};
@@ -66,7 +66,7 @@ TEST_CASE("all types and reductions")
 
 TEST_CASE("random floats stay within the rounding bound")
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.run.workload = {
         spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d, algorithm::row_pair}, {40000})};
     config.run.workload[0].types = {abi::element_type::float32, abi::element_type::float16,
@@ -77,7 +77,7 @@ TEST_CASE("random floats stay within the rounding bound")
 
 TEST_CASE("small rings and buffers still give exact answers")
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.chip.dma.ring_entries = 4;
     config.chip.dma.prefetch = 1;
     config.chip.dma.read_ahead = 1;
@@ -95,7 +95,7 @@ TEST_CASE("small rings and buffers still give exact answers")
 
 TEST_CASE("store-and-forward routers give the same answers later")
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.ici.switching = switching_mode::store_and_forward;
     config.run.workload = everything({4, 65536});
     run(config);

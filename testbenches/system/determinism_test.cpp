@@ -21,9 +21,9 @@ struct fingerprint {
     bool operator==(const fingerprint& o) const { return digest == o.digest && times == o.times && events == o.events; }
 };
 
-fingerprint fingerprint_of(const tpu_pod_config& config)
+fingerprint fingerprint_of(const tpu_v3_config& config)
 {
-    tpu_pod machine(config);
+    tpu_v3 machine(config);
     collective_runner runner("host", machine, config.run, nullptr);
     const run_outcome outcome = runner.run();
     if (!outcome.failure.empty())
@@ -39,14 +39,14 @@ fingerprint fingerprint_of(const tpu_pod_config& config)
     return f;
 }
 
-fingerprint run_in_child(const tpu_pod_config& config)
+fingerprint run_in_child(const tpu_v3_config& config)
 {
     return testing::value_from_child([&] { return fingerprint_of(config); });
 }
 
-tpu_pod_config workload()
+tpu_v3_config workload()
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.run.workload = everything({4, 5000, 262144});
     training_step_config step;
     step.compute = duration(100'000'000);
@@ -70,7 +70,7 @@ TEST_CASE("two runs give the same digest and another seed another one")
 {
     const fingerprint first = run_in_child(workload());
     CHECK(run_in_child(workload()) == first);
-    tpu_pod_config other = workload();
+    tpu_v3_config other = workload();
     other.run.seed = 2;
     const fingerprint changed = run_in_child(other);
     CHECK(changed.digest != first.digest);
@@ -79,7 +79,7 @@ TEST_CASE("two runs give the same digest and another seed another one")
 
 TEST_CASE("data off gives the same simulated times and events")
 {
-    tpu_pod_config off = workload();
+    tpu_v3_config off = workload();
     off.run.data = data_mode::off;
     const fingerprint checked = run_in_child(workload());
     const fingerprint timed = run_in_child(off);

@@ -36,7 +36,7 @@ training_step_config step_of_tiles(std::vector<std::uint32_t> sizes)
 }
 
 /// Answers right, and all communication exposed: compute waits for every exchange.
-training_step_result step_on(tpu_pod_config config, const training_step_config& step)
+training_step_result step_on(tpu_v3_config config, const training_step_config& step)
 {
     config.run.training_step = step;
     const run_outcome outcome = run(config);
@@ -81,7 +81,7 @@ TEST_CASE("groups of gradients over all ranks and exchanges over boards share a 
 
 TEST_CASE("exchanges over boards are right around a board that has failed", "[groups]")
 {
-    tpu_pod_config config = pod(8, 8);
+    tpu_v3_config config = pod(8, 8);
     config.faults.regions = {{2, 4, 2, 2}};
     step_on(config, step_of_tiles({4, 2}));
 }

@@ -25,14 +25,14 @@ struct sweep_answer {
     std::array<char, 1024> failure{}; ///< "" when everything completed and every credit and packet came back
 };
 
-inline sweep_answer sweep_here(const tpu_pod_config& config)
+inline sweep_answer sweep_here(const tpu_v3_config& config)
 {
     sweep_answer a;
     std::string failure;
     try {
-        const tpu_pod_routing routing(config);
+        const tpu_v3_routing routing(config);
         a.proved = routing.proof.verdict == route_verdict::deadlock_free;
-        tpu_pod machine(config, routing);
+        tpu_v3 machine(config, routing);
         collective_runner runner("host", machine, config.run, nullptr);
         const run_outcome outcome = runner.run();
         a.cases = outcome.cases.size();
@@ -51,7 +51,7 @@ inline sweep_answer sweep_here(const tpu_pod_config& config)
     std::strncpy(a.failure.data(), failure.c_str(), a.failure.size() - 1);
     return a;
 }
-inline sweep_answer run_in_child(const tpu_pod_config& config)
+inline sweep_answer run_in_child(const tpu_v3_config& config)
 {
     return testing::value_from_child([&] { return sweep_here(config); });
 }
@@ -71,7 +71,7 @@ struct sweep_options {
 };
 
 /// Every collective that runs on this pod in these orientations, some roots, in one run: nothing wrong, routing proved.
-inline void sweep_pod(tpu_pod_config config, sweep_counts& counts, const sweep_options& options = {})
+inline void sweep_pod(tpu_v3_config config, sweep_counts& counts, const sweep_options& options = {})
 {
     using abi::algorithm;
     using abi::collective_op;
@@ -142,7 +142,7 @@ inline sweep_counts sweep_positions(std::uint32_t side, std::uint32_t rows, std:
                 (rows == side && col != 0 && col + cols != side) || (cols == side && row != 0 && row + rows != side);
             if (splits)
                 continue;
-            tpu_pod_config config = pod(side, side);
+            tpu_v3_config config = pod(side, side);
             config.faults.regions = {{row, col, rows, cols}};
             sweep_pod(config, counts, options);
         }

@@ -12,9 +12,9 @@ using abi::collective_op;
 
 namespace {
 
-tpu_pod_config without(std::uint32_t rows, std::uint32_t cols, const testing::regions& failed)
+tpu_v3_config without(std::uint32_t rows, std::uint32_t cols, const testing::regions& failed)
 {
-    tpu_pod_config config = pod(rows, cols);
+    tpu_v3_config config = pod(rows, cols);
     for (const abi::failed_region& f : failed)
         config.faults.regions.push_back({f.row, f.col, f.rows, f.cols});
     return config;
@@ -119,7 +119,7 @@ TEST_CASE("every failed link of 4x4 is routed around by every collective, with f
                                   (direction == mesh_direction::minus_y && row == 0);
                 if (edge)
                     continue;
-                tpu_pod_config config = pod(4, 4);
+                tpu_v3_config config = pod(4, 4);
                 config.faults.links_down = {{row, col, direction}};
                 sweep_pod(config, n, options);
                 if (row % 2 != 0 || col % 2 == 0)

@@ -26,22 +26,22 @@ private:
 };
 
 /// Directed link from (row, col) through `port`; fabric_engine::k_none where there is none.
-std::uint32_t link_of(tpu_pod& pod, std::uint32_t row, std::uint32_t col, mesh_port port)
+std::uint32_t link_of(tpu_v3& pod, std::uint32_t row, std::uint32_t col, mesh_port port)
 {
     return pod.ici().engine().out_link(pod.topology().rank_at(row, col), port);
 }
 
-tpu_pod_config one_ring()
+tpu_v3_config one_ring()
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.run.firmware_timeout = duration(1'000'000'000); // 1 ms
     config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d}, {65536})};
     return config;
 }
 
-run_outcome run_with(const tpu_pod_config& config, link_fault_if& hook)
+run_outcome run_with(const tpu_v3_config& config, link_fault_if& hook)
 {
-    tpu_pod machine(config);
+    tpu_v3 machine(config);
     machine.ici().engine().set_fault_hook(link_of(machine, 1, 1, k_plus_x), &hook);
     collective_runner runner("host", machine, config.run, nullptr);
     return runner.run();
@@ -75,7 +75,7 @@ TEST_CASE("a late packet changes the time and nothing else")
 
 TEST_CASE("a lost message ends the run with the neighbour and the step")
 {
-    tpu_pod_config config = one_ring();
+    tpu_v3_config config = one_ring();
     config.run.burst = packet_count(64); // a message is one transaction, and the drop loses it whole
     link_verdict lost;
     lost.drop = true;
@@ -101,9 +101,9 @@ TEST_CASE("a lost packet inside a message gives wrong elements and not silence")
 
 TEST_CASE("a dead link that routing does not know ends the run and names what waits for it")
 {
-    tpu_pod_config config = one_ring();
+    tpu_v3_config config = one_ring();
     config.faults.links_down.push_back({1, 1, mesh_direction::plus_x, false});
-    tpu_pod machine(config);
+    tpu_v3 machine(config);
     collective_runner runner("host", machine, config.run, nullptr);
     const run_outcome outcome = runner.run();
     INFO(outcome.failure);
@@ -115,11 +115,11 @@ TEST_CASE("a dead link that routing does not know ends the run and names what wa
 
 TEST_CASE("collectives are exact around links that are known to be down")
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.run.workload = everything({4096});
     config.faults.links_down = {
         {1, 1, mesh_direction::plus_x}, {2, 3, mesh_direction::minus_y}, {0, 0, mesh_direction::plus_y}};
-    tpu_pod machine(config);
+    tpu_v3 machine(config);
     CHECK(machine.ici().engine().link_up(link_of(machine, 1, 2, k_plus_x)));
     CHECK_FALSE(machine.ici().engine().link_up(link_of(machine, 1, 1, k_plus_x)));
     collective_runner runner("host", machine, config.run, nullptr);
@@ -136,9 +136,9 @@ TEST_CASE("collectives are exact around links that are known to be down")
 
 TEST_CASE("a mesh with failed chips is built without them")
 {
-    tpu_pod_config config = pod(8, 8);
+    tpu_v3_config config = pod(8, 8);
     config.faults.regions = {{2, 2, 2, 4}};
-    tpu_pod machine(config);
+    tpu_v3 machine(config);
     CHECK(machine.chips().size() == 56);
     CHECK(machine.ici().engine().router_count() == 56);
     CHECK(link_of(machine, 2, 1, k_plus_x) == fabric_engine::k_none);
@@ -158,7 +158,7 @@ TEST_CASE("a mesh with failed chips is built without them")
 
 TEST_CASE("links that cut a chip off are refused with the pair")
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.faults.links_down = {{0, 0, mesh_direction::plus_x}, {0, 0, mesh_direction::plus_y}};
-    CHECK_THROWS_WITH(tpu_pod(config), Catch::Matchers::Contains("chip(0,0) cannot reach chip(0,1)"));
+    CHECK_THROWS_WITH(tpu_v3(config), Catch::Matchers::Contains("chip(0,0) cannot reach chip(0,1)"));
 }

@@ -51,7 +51,7 @@ public:
         REQUIRE(::mkdtemp(name.data()) != nullptr);
         path_ = name;
         std::ofstream(path_ / "small.yaml")
-            << "platform: tpu_pod\nname: small\nmesh: {rows: 2, cols: 2}\nchip: {core: {model: rv64}}\n"
+            << "platform: tpu_v3\nname: small\nmesh: {rows: 2, cols: 2}\nchip: {core: {model: rv64}}\n"
                "workload:\n  - {op: all_reduce, algorithms: [ring_1d], types: [int32], sizes: [4 KiB, 64 KiB]}\n";
     }
     ~workshop()

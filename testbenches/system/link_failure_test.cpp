@@ -30,9 +30,9 @@ struct verdict {
     bool warns(const char* what) const { return std::strstr(warnings.data(), what) != nullptr; }
 };
 
-verdict run_here(const tpu_pod_config& config, bool run_ahead)
+verdict run_here(const tpu_v3_config& config, bool run_ahead)
 {
-    tpu_pod machine(config);
+    tpu_v3 machine(config);
     machine.time().set_run_ahead(run_ahead);
     collective_runner runner("host", machine, config.run, nullptr);
     const run_outcome outcome = runner.run();
@@ -55,7 +55,7 @@ verdict run_here(const tpu_pod_config& config, bool run_ahead)
     return v;
 }
 
-verdict run_in_child(const tpu_pod_config& config, bool run_ahead = true)
+verdict run_in_child(const tpu_v3_config& config, bool run_ahead = true)
 {
     for (const config_problem& p : config.validate())
         REQUIRE(p.level == severity::warning);
@@ -63,15 +63,15 @@ verdict run_in_child(const tpu_pod_config& config, bool run_ahead = true)
 }
 
 /// Two all-reduces, a short and a long one.
-tpu_pod_config two_cases(algorithm a)
+tpu_v3_config two_cases(algorithm a)
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.run.firmware_timeout = duration(1000 * k_us);
     config.run.workload = {spec(collective_op::all_reduce, {a}, {4, 262144})};
     return config;
 }
 
-tpu_pod_config with_fault(tpu_pod_config config, std::uint64_t at_ps)
+tpu_v3_config with_fault(tpu_v3_config config, std::uint64_t at_ps)
 {
     link_fault_config f{1, 1, mesh_direction::plus_x};
     f.at = duration(at_ps);
@@ -119,7 +119,7 @@ TEST_CASE("a link that fails during a run is named with who waited and the rerun
             CHECK(late.warns("link chip(1,1).+X to chip(1,2) goes down at "));
             CHECK(late.warns(", after the end of the run at "));
         }
-        tpu_pod_config around = two_cases(a);
+        tpu_v3_config around = two_cases(a);
         around.faults.links_down = {{1, 1, mesh_direction::plus_x}};
         const verdict exact = run_in_child(around);
         CHECK_FALSE(exact.failed);
@@ -131,7 +131,7 @@ TEST_CASE("a link that fails during a run is named with who waited and the rerun
 
 TEST_CASE("a failed run gives the same digest again and without run-ahead")
 {
-    const tpu_pod_config config = with_fault(two_cases(algorithm::two_d), 25 * k_us + 1'234);
+    const tpu_v3_config config = with_fault(two_cases(algorithm::two_d), 25 * k_us + 1'234);
     const verdict first = run_in_child(config);
     CHECK(first.failed);
     for (const bool run_ahead : {true, false}) {
@@ -146,7 +146,7 @@ TEST_CASE("whenever a link fails the run either completes exactly or names the l
 {
     const auto begin = std::chrono::steady_clock::now();
     for (const std::uint64_t burst : {std::uint64_t{1}, std::uint64_t{16}}) {
-        tpu_pod_config config = two_cases(algorithm::row_pair);
+        tpu_v3_config config = two_cases(algorithm::row_pair);
         config.run.burst = packet_count(burst);
         const verdict healthy = run_in_child(config);
         std::size_t failures = 0;
@@ -170,7 +170,7 @@ TEST_CASE("whenever a link fails the run either completes exactly or names the l
 
 TEST_CASE("ranks have the time to report when a link fails late in a long collective")
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.run.data = data_mode::off;
     config.run.burst = packet_count(16);
     config.run.firmware_timeout = duration(150 * k_us); // the collective takes many times this

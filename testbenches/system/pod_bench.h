@@ -4,16 +4,16 @@
 // Builds a TPU pod in this process and runs one workload on it. One test case is one process, so one pod per test case.
 #pragma once
 
-#include "platforms/tpu_pod/tpu_pod.h"
+#include "platforms/tpu_v3/tpu_v3.h"
 #include "platforms/workload/collective_runner.h"
 
 #include <catch2/catch.hpp>
 
 namespace weft::test {
 
-inline tpu_pod_config pod(std::uint32_t rows, std::uint32_t cols)
+inline tpu_v3_config pod(std::uint32_t rows, std::uint32_t cols)
 {
-    tpu_pod_config config;
+    tpu_v3_config config;
     config.run.name = "test";
     config.mesh.rows = rows;
     config.mesh.cols = cols;
@@ -44,13 +44,13 @@ inline std::vector<collective_spec> everything(const std::vector<std::uint64_t>&
 }
 
 /// Runs and checks what must hold after every run: configuration sound, all answers right, all credits and packets back.
-inline run_outcome run(const tpu_pod_config& config)
+inline run_outcome run(const tpu_v3_config& config)
 {
     for (const config_problem& p : config.validate()) {
         INFO(p.key << ": " << p.message);
         REQUIRE(p.level == severity::warning);
     }
-    tpu_pod machine(config);
+    tpu_v3 machine(config);
     collective_runner runner("host", machine, config.run, nullptr);
     run_outcome outcome = runner.run();
     INFO(outcome.failure);

@@ -19,9 +19,9 @@ std::vector<std::uint32_t> both_lanes(data_kind kind)
     return {firmware::data_semaphore(0, kind), firmware::data_semaphore(1, kind)};
 }
 
-tpu_pod_config all_reduce(algorithm algo, bool transposed = false)
+tpu_v3_config all_reduce(algorithm algo, bool transposed = false)
 {
-    tpu_pod_config config = pod(8, 8);
+    tpu_v3_config config = pod(8, 8);
     config.run.workload = {spec(abi::collective_op::all_reduce, {algo}, {64 << 10})};
     config.run.workload[0].transposed = transposed;
     return config;
@@ -31,9 +31,9 @@ struct observed {
     ring_sharing first, last, second, forwards;
 };
 
-observed observe(const tpu_pod_config& config)
+observed observe(const tpu_v3_config& config)
 {
-    tpu_pod machine(config);
+    tpu_v3 machine(config);
     fabric_engine& fabric = machine.ici().engine();
     std::vector<bool> wires;
     for (std::uint32_t link = 0; link < fabric.link_count(); ++link)
@@ -72,7 +72,7 @@ observed observe(const tpu_pod_config& config)
 
 TEST_CASE("rings around a failed host share no link in the first and the last phase")
 {
-    tpu_pod_config config = all_reduce(algorithm::row_pair);
+    tpu_v3_config config = all_reduce(algorithm::row_pair);
     config.faults.regions = {{2, 2, 2, 4}};
     const observed o = observe(config);
     INFO(o.first.example << "; " << o.last.example);
@@ -91,7 +91,7 @@ TEST_CASE("rings around a failed host share no link in the first and the last ph
 
 TEST_CASE("rings around a failed host that lies across them share no link")
 {
-    tpu_pod_config config = all_reduce(algorithm::row_pair_forward, true);
+    tpu_v3_config config = all_reduce(algorithm::row_pair_forward, true);
     config.faults.regions = {{2, 2, 2, 4}};
     const observed o = observe(config);
     INFO(o.first.example);
@@ -103,7 +103,7 @@ TEST_CASE("rings around a failed host that lies across them share no link")
 
 TEST_CASE("a ring that has to go around a broken link shares links, and that is seen")
 {
-    tpu_pod_config config = all_reduce(algorithm::row_pair);
+    tpu_v3_config config = all_reduce(algorithm::row_pair);
     config.faults.links_down = {{0, 3, mesh_direction::plus_x}};
     const observed o = observe(config);
     CHECK(o.first.rings == 2 * 4);

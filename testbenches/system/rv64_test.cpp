@@ -24,9 +24,9 @@ struct case_record {
     std::uint64_t instructions = 0; ///< of all cases; in the first record
 };
 
-std::vector<case_record> records_of(const tpu_pod_config& config)
+std::vector<case_record> records_of(const tpu_v3_config& config)
 {
-    tpu_pod machine(config);
+    tpu_v3 machine(config);
     collective_runner runner("host", machine, config.run, nullptr);
     const run_outcome outcome = runner.run();
     INFO(outcome.failure);
@@ -42,7 +42,7 @@ std::vector<case_record> records_of(const tpu_pod_config& config)
     return all;
 }
 
-std::vector<case_record> records_in_a_child(const tpu_pod_config& config)
+std::vector<case_record> records_in_a_child(const tpu_v3_config& config)
 {
     return testing::values_from_child<case_record>([&] { return records_of(config); });
 }
@@ -56,7 +56,7 @@ struct tolerance {
 };
 
 /// Runs the workload on both kinds of cores.
-void compare(tpu_pod_config config, tolerance allowed)
+void compare(tpu_v3_config config, tolerance allowed)
 {
     if (*iss_engine_name() == '\0')
         return; // a build without an engine
@@ -88,7 +88,7 @@ void compare(tpu_pod_config config, tolerance allowed)
 }
 
 /// Instructions of one command on all cores: those of two runs, less those of one.
-double instructions_of(tpu_pod_config config, core_model model, std::size_t times)
+double instructions_of(tpu_v3_config config, core_model model, std::size_t times)
 {
     config.chip.core.model = model;
     config.run.cases = case_start::continuous; // cores boot once
@@ -103,13 +103,13 @@ double instructions_of(tpu_pod_config config, core_model model, std::size_t time
 }
 
 /// The cost table (firmware/costs.h) against the counters of RV64 cores.
-void compare_instructions(const tpu_pod_config& base, const std::vector<collective_spec>& workload, double tolerance)
+void compare_instructions(const tpu_v3_config& base, const std::vector<collective_spec>& workload, double tolerance)
 {
     if (*iss_engine_name() == '\0')
         return;
     for (const collective_spec& s : workload)
         for (const abi::algorithm algorithm : s.algorithms) {
-            tpu_pod_config config = base;
+            tpu_v3_config config = base;
             config.run.data = data_mode::off;
             config.run.workload = {s};
             config.run.workload.front().algorithms = {algorithm};
@@ -122,14 +122,14 @@ void compare_instructions(const tpu_pod_config& base, const std::vector<collecti
         }
 }
 
-tpu_pod_config at_cpi_1(std::uint32_t rows, std::uint32_t cols)
+tpu_v3_config at_cpi_1(std::uint32_t rows, std::uint32_t cols)
 {
-    tpu_pod_config config = pod(rows, cols);
+    tpu_v3_config config = pod(rows, cols);
     config.chip.core.cpi = 1;
     return config;
 }
 
-tpu_pod_config with_failed_board(tpu_pod_config config)
+tpu_v3_config with_failed_board(tpu_v3_config config)
 {
     failed_region_config region;
     region.row = region.col = 2;
@@ -145,28 +145,28 @@ const std::vector<collective_spec> k_around_failed_chips = {spec(
 
 TEST_CASE("collectives on 4x4 rv64 cores give the bytes and times of native cores")
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.run.workload = everything({4, 100, 4096, 65540, 1 << 20});
     compare(config, {0.01, 0.04});
 }
 
 TEST_CASE("collectives on 8x8 rv64 cores give the bytes and times of native cores")
 {
-    tpu_pod_config config = pod(8, 8);
+    tpu_v3_config config = pod(8, 8);
     config.run.workload = everything({4, 16 << 10, 1 << 20});
     compare(config, {0.01, 0.06}); // row_pair of 1 MiB: 5.7 %, the other rhythm; all others below 1 %
 }
 
 TEST_CASE("collectives around failed chips on rv64 cores give the bytes and times of native cores")
 {
-    tpu_pod_config config = with_failed_board(pod(8, 8));
+    tpu_v3_config config = with_failed_board(pod(8, 8));
     config.run.workload = k_around_failed_chips;
     compare(config, {0.02, 0.03});
 }
 
 TEST_CASE("cores five times as slow still agree")
 {
-    tpu_pod_config config = at_cpi_1(4, 4); // nothing but cores matters
+    tpu_v3_config config = at_cpi_1(4, 4); // nothing but cores matters
     config.run.workload = everything({4, 100, 4096, 65540, 1 << 20});
     compare(config, {0.02, 0.06});
 }
@@ -185,7 +185,7 @@ TEST_CASE("native cores charge the instructions that rv64 cores execute on a tor
 {
     using abi::algorithm;
     using abi::collective_op;
-    tpu_pod_config config = at_cpi_1(4, 4);
+    tpu_v3_config config = at_cpi_1(4, 4);
     config.mesh.wrap = mesh_wrap::both;
     const std::vector<std::uint64_t> bytes = {4, 4096, 65540};
     compare_instructions(config,
@@ -198,7 +198,7 @@ TEST_CASE("native cores charge the instructions that rv64 cores execute on a tor
 TEST_CASE("collectives on 4x4 rv64 cores with small rings")
 {
     // The firmware polls HEAD for free entries.
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.chip.dma.ring_entries = 4;
     config.chip.core.cpi = 0.25;
     config.chip.core.mmio_overhead = cycle_count(0);
@@ -213,12 +213,12 @@ TEST_CASE("a dead neighbour is reported by rv64 firmware")
 {
     if (*iss_engine_name() == '\0')
         return;
-    tpu_pod_config config = pod(2, 2);
+    tpu_v3_config config = pod(2, 2);
     config.chip.core.model = core_model::rv64;
     config.run.firmware_timeout = duration(1'000'000'000);
     config.faults.links_down = {{0, 0, mesh_direction::plus_x, false}};
     config.run.workload = {spec(abi::collective_op::all_reduce, {abi::algorithm::ring_1d}, {4096})};
-    tpu_pod machine(config);
+    tpu_v3 machine(config);
     collective_runner runner("host", machine, config.run, nullptr);
     const run_outcome outcome = runner.run();
     INFO(outcome.failure);

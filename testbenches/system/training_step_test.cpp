@@ -78,7 +78,7 @@ training_step_config config_of(overlap_rule overlap, std::vector<gradient_group>
 
 training_step_result step_on_mesh(const training_step_config& step, data_mode data)
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.run.data = data;
     config.run.training_step = step;
     const run_outcome outcome = run(config);
@@ -182,10 +182,10 @@ TEST_CASE("overlap on a mesh hides a group that fits and exposes one that is rea
 
 TEST_CASE("a step that would pass the time limit says so")
 {
-    tpu_pod_config config = pod(4, 4);
+    tpu_v3_config config = pod(4, 4);
     config.run.time_limit = duration(50 * k_us);
     config.run.training_step = config_of(overlap_rule::none, {group(4096, 1)});
-    tpu_pod machine(config);
+    tpu_v3 machine(config);
     collective_runner runner("host", machine, config.run, nullptr);
     const run_outcome outcome = runner.run();
     CHECK(outcome.failure.find("training step 0, compute: ") == 0);

@@ -41,7 +41,7 @@ run_report small_report()
     r.kernel_activations = 600;
     r.digest = 0x0123'4567'89ab'cdef;
     r.warnings = {"ici.buffer: 4 KiB is less than 16.4 KB"};
-    r.config = {{"platform", "tpu_pod"}, {"rows", 2}};
+    r.config = {{"platform", "tpu_v3"}, {"rows", 2}};
     r.stats = {{"ici.packets", std::uint64_t{12}, "1", "packets sent"}, {"ici.load", 0.5, "%", "mean load"}};
     return r;
 }
@@ -182,7 +182,7 @@ TEST_CASE("results.json has the promised fields", "[report]")
     CHECK(j["results"][1]["wrong"].is_null());
     CHECK(j["results"][2]["time_us"].dump() == "1234567.8905");
     CHECK(j["digest"] == "0123456789abcdef");
-    CHECK(j["config"].dump() == R"({"platform":"tpu_pod","rows":2})");
+    CHECK(j["config"].dump() == R"({"platform":"tpu_v3","rows":2})");
     bool found = false;
     for (const auto& stat : j["stats"]) {
         CHECK(stat.size() == 4);

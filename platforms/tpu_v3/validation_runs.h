@@ -4,8 +4,8 @@
 // What the targets of validation.h share: running platform files and collecting rows. Internal to this folder.
 #pragma once
 
-#include "platforms/tpu_pod/tpu_pod.h"
-#include "platforms/tpu_pod/validation.h"
+#include "platforms/tpu_v3/tpu_v3.h"
+#include "platforms/tpu_v3/validation.h"
 
 #include <map>
 #include <optional>
@@ -15,12 +15,12 @@
 namespace weft {
 
 /// A mesh that runs all-reduces of one size by the given schemes, without bytes.
-tpu_pod_config all_reduces(std::uint32_t rows, std::uint32_t cols, std::vector<abi::algorithm> algorithms,
+tpu_v3_config all_reduces(std::uint32_t rows, std::uint32_t cols, std::vector<abi::algorithm> algorithms,
                            std::uint64_t bytes);
 
 /// Gradient groups of a step that are alike and run one after another: one of them, with its part of the compute, has the same share of
 /// the step. 1 when they are not, or when anything else is exchanged.
-std::size_t alike_groups(const tpu_pod_config& config);
+std::size_t alike_groups(const tpu_v3_config& config);
 
 /// A row of Table 2, with its full mesh and the one with a failed host.
 struct table_2_row {
@@ -38,7 +38,7 @@ extern const table_2_row k_table_2[4];
 
 class validation {
 public:
-    explicit validation(const tpu_v3_validation& how) : how_(how) {}
+    explicit validation(const validation_settings& how) : how_(how) {}
 
     /// Runs what the targets need, several at a time.
     void run_ahead();
@@ -63,20 +63,20 @@ public:
     void fault_sensitivities();
 
     /// A platform file, or what is made of one. Throws user_error when the file cannot be used.
-    tpu_pod_config config_of(const std::string& name) const;
+    tpu_v3_config config_of(const std::string& name) const;
     validation_report report;
 
 private:
     void add(validation_row row);
     /// Of a step of alike groups one is simulated, and stands for all.
-    run_figures run(const tpu_pod_config& config);
+    run_figures run(const tpu_v3_config& config);
     /// The figures of config_of(name); it is run once.
     const run_figures& run_of(const std::string& name);
     /// What is not known of these, several at a time.
-    void run_all(const std::vector<std::pair<std::string, tpu_pod_config>>& named);
+    void run_all(const std::vector<std::pair<std::string, tpu_v3_config>>& named);
     /// Runs what was tried, several at a time, and shows it.
     void show_variants();
-    void try_variant(const std::string& what, const tpu_pod_config& config) { variants_.emplace_back(what, config); }
+    void try_variant(const std::string& what, const tpu_v3_config& config) { variants_.emplace_back(what, config); }
     // Null models: bytes / rate + a constant, with failed chips times a factor.
     double null_all_reduce_ms(const std::string& name) const;
     double null_step_ms(const std::string& name) const;
@@ -88,9 +88,9 @@ private:
                     const char* why_miss);
     void links_of_one_run(const std::string& what, const run_figures& figures);
 
-    const tpu_v3_validation& how_;
+    const validation_settings& how_;
     std::map<std::string, run_figures> done_;
-    std::vector<std::pair<std::string, tpu_pod_config>> variants_;
+    std::vector<std::pair<std::string, tpu_v3_config>> variants_;
     double null_constant_ms_ = 0; ///< fitted to T1
     double null_factor_ = 1;      ///< fitted to T2
 };

@@ -1,6 +1,6 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "platforms/tpu_pod/validation_runs.h"
+#include "platforms/tpu_v3/validation_runs.h"
 
 #include "firmware/context.h"
 #include "platforms/config/config_reader.h"
@@ -85,10 +85,10 @@ private:
 };
 
 /// Runs the configuration in this process. No figures when it did not complete.
-run_figures simulate(const tpu_pod_config& config)
+run_figures simulate(const tpu_v3_config& config)
 {
-    const tpu_pod_routing routing(config);
-    tpu_pod pod(config, routing);
+    const tpu_v3_routing routing(config);
+    tpu_v3 pod(config, routing);
     fabric_engine& fabric = pod.ici().engine();
     link_occupancy seen(wires_of(fabric));
     const bool broken = !config.faults.regions.empty();
@@ -122,7 +122,7 @@ run_figures simulate(const tpu_pod_config& config)
 }
 
 /// ResNet-50's step on other meshes than those of the files.
-tpu_pod_config reshaped(tpu_pod_config config, const char* name, std::uint32_t rows, std::uint32_t cols)
+tpu_v3_config reshaped(tpu_v3_config config, const char* name, std::uint32_t rows, std::uint32_t cols)
 {
     config.run.name = name;
     config.mesh.rows = rows;
@@ -132,10 +132,10 @@ tpu_pod_config reshaped(tpu_pod_config config, const char* name, std::uint32_t r
 
 } // namespace
 
-tpu_pod_config all_reduces(std::uint32_t rows, std::uint32_t cols, std::vector<abi::algorithm> algorithms,
+tpu_v3_config all_reduces(std::uint32_t rows, std::uint32_t cols, std::vector<abi::algorithm> algorithms,
                            std::uint64_t bytes)
 {
-    tpu_pod_config config;
+    tpu_v3_config config;
     config.run.name = fmt::format("{}x{}", rows, cols);
     config.run.data = data_mode::off;
     config.mesh.rows = rows;
@@ -147,13 +147,13 @@ tpu_pod_config all_reduces(std::uint32_t rows, std::uint32_t cols, std::vector<a
     return config;
 }
 
-tpu_pod_config validation::config_of(const std::string& name) const
+tpu_v3_config validation::config_of(const std::string& name) const
 {
     if (name == k_resnet50_256)
         return reshaped(config_of("resnet50_512"), k_resnet50_256, 16, 16);
     if (name == k_mesh_128x32) {
         // One gradient group of ResNet-50, and half of it: what else is needed there follows by bytes.
-        tpu_pod_config config = reshaped(config_of("resnet50_1024"), k_mesh_128x32, 128, 32);
+        tpu_v3_config config = reshaped(config_of("resnet50_1024"), k_mesh_128x32, 128, 32);
         const training_step_config step = *config.run.training_step;
         config.run.training_step.reset();
         collective_spec spec;
@@ -164,7 +164,7 @@ tpu_pod_config validation::config_of(const std::string& name) const
         config.run.workload = {spec};
         return config;
     }
-    return read_config_or_throw<tpu_pod_config>(yaml_document::load(fmt::format("{}/{}.yaml", how_.config_dir, name)),
+    return read_config_or_throw<tpu_v3_config>(yaml_document::load(fmt::format("{}/{}.yaml", how_.config_dir, name)),
                                                 {"platform"});
 }
 
@@ -175,7 +175,7 @@ void validation::add(validation_row row)
     report.rows.push_back(std::move(row));
 }
 
-std::size_t alike_groups(const tpu_pod_config& config)
+std::size_t alike_groups(const tpu_v3_config& config)
 {
     if (!config.run.training_step || !config.run.training_step->exchanges.empty() ||
         config.run.training_step->overlap != overlap_rule::none)
@@ -187,10 +187,10 @@ std::size_t alike_groups(const tpu_pod_config& config)
     return std::all_of(groups.begin(), groups.end(), as_first) ? groups.size() : 1;
 }
 
-run_figures validation::run(const tpu_pod_config& config)
+run_figures validation::run(const tpu_v3_config& config)
 {
     const std::size_t alike = alike_groups(config);
-    tpu_pod_config one = config;
+    tpu_v3_config one = config;
     if (alike > 1) {
         one.run.training_step->groups.resize(1);
         one.run.training_step->compute = duration(config.run.training_step->compute.value() / alike);
@@ -208,14 +208,14 @@ const run_figures& validation::run_of(const std::string& name)
     return found != done_.end() ? found->second : done_.emplace(name, run(config_of(name))).first->second;
 }
 
-void validation::run_all(const std::vector<std::pair<std::string, tpu_pod_config>>& named)
+void validation::run_all(const std::vector<std::pair<std::string, tpu_v3_config>>& named)
 {
     std::mutex guard;
     std::size_t next = 0;
     std::exception_ptr failure;
     const auto work = [&] {
         for (;;) {
-            const std::pair<std::string, tpu_pod_config>* job = nullptr;
+            const std::pair<std::string, tpu_v3_config>* job = nullptr;
             {
                 const std::lock_guard<std::mutex> lock(guard);
                 while (next < named.size() && done_.count(named[next].first) != 0)
@@ -245,7 +245,7 @@ void validation::run_all(const std::vector<std::pair<std::string, tpu_pod_config
 
 void validation::run_ahead()
 {
-    std::vector<std::pair<std::string, tpu_pod_config>> named;
+    std::vector<std::pair<std::string, tpu_v3_config>> named;
     const auto need = [&](const char* name) { named.emplace_back(name, config_of(name)); };
     for (const table_2_row& t : {k_table_2[3], k_table_2[2], k_table_2[1], k_table_2[0]}) { // the longest first
         need(t.broken);

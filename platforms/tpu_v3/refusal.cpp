@@ -3,7 +3,7 @@
 //
 // What the firmware cannot run on a mesh, why, and what would work.
 #include "firmware/collectives/supports.h"
-#include "platforms/tpu_pod/tpu_pod.h"
+#include "platforms/tpu_v3/tpu_v3.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,14 +12,14 @@ namespace weft {
 
 namespace {
 
-bool runs(const tpu_pod_config& config, abi::collective_op op, abi::algorithm algo, bool transposed)
+bool runs(const tpu_v3_config& config, abi::collective_op op, abi::algorithm algo, bool transposed)
 {
     const char* reason = "";
     return firmware::supports(op, algo, config.table(0, 0, 0), transposed, &reason);
 }
 
 /// "ring_1d or row_pair with transposed: true"; "" when nothing runs `op`.
-std::string what_runs(const tpu_pod_config& config, abi::collective_op op)
+std::string what_runs(const tpu_v3_config& config, abi::collective_op op)
 {
     std::vector<std::string> names;
     for (const auto& [algo, name] : enum_names<abi::algorithm>::values) {
@@ -35,7 +35,7 @@ std::string what_runs(const tpu_pod_config& config, abi::collective_op op)
 }
 
 /// Every region grown to even rows and columns.
-tpu_pod_config with_even_regions(tpu_pod_config config)
+tpu_v3_config with_even_regions(tpu_v3_config config)
 {
     for (failed_region_config& f : config.faults.regions) {
         const std::uint32_t end_row = std::min((f.row + f.rows + 1) & ~1u, config.mesh.rows);
@@ -48,9 +48,9 @@ tpu_pod_config with_even_regions(tpu_pod_config config)
     return config;
 }
 
-std::string even_regions_remedy(const tpu_pod_config& config, abi::collective_op op)
+std::string even_regions_remedy(const tpu_v3_config& config, abi::collective_op op)
 {
-    const tpu_pod_config even = with_even_regions(config);
+    const tpu_v3_config even = with_even_regions(config);
     if (!no_errors(even.fault_problems()))
         return {};
     const std::string runs_there = what_runs(even, op);
@@ -71,14 +71,14 @@ std::string even_regions_remedy(const tpu_pod_config& config, abi::collective_op
 
 } // namespace
 
-std::vector<config_problem> tpu_pod_config::fault_problems() const
+std::vector<config_problem> tpu_v3_config::fault_problems() const
 {
     std::vector<config_problem> p;
     check_faults(p);
     return p;
 }
 
-std::string tpu_pod_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
+std::string tpu_v3_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
 {
     abi::platform_table any_shape;
     any_shape.ranks = 1;
@@ -96,7 +96,7 @@ std::string tpu_pod_config::refusal_of(abi::collective_op op, abi::algorithm alg
                        mesh.rows, mesh.cols, faults.regions.empty() ? "" : " with failed chips", reason, remedy);
 }
 
-std::string tpu_pod_config::broadcast_refusal(std::uint32_t root, bool transposed) const
+std::string tpu_v3_config::broadcast_refusal(std::uint32_t root, bool transposed) const
 {
     if (faults.regions.empty())
         return {};

@@ -6,22 +6,11 @@
 // models are, to what they are judged by.
 #pragma once
 
-#include "platforms/report/isolated_run.h"
 #include "platforms/report/validation_report.h"
-
-#include <functional>
-#include <string>
 
 namespace weft {
 
-struct tpu_v3_validation {
-    std::string config_dir;    ///< holds the platform files
-    bool sensitivities = true; ///< also the runs that nothing is judged by
-    isolated_run isolated;
-    std::function<void(const validation_row&)> on_row; ///< told as soon as a row is known
-};
-
 /// Throws user_error when a platform file cannot be used.
-validation_report validate_tpu_v3(const tpu_v3_validation& how);
+validation_report validate_tpu_v3(const validation_settings& how);
 
 } // namespace weft

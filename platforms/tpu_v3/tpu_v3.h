@@ -107,7 +107,7 @@ struct faults_config {
     }
 };
 
-struct tpu_pod_config {
+struct tpu_v3_config {
     run_config run;
     mesh_config mesh;
     ici_config ici;
@@ -123,7 +123,7 @@ struct tpu_pod_config {
         visit("faults", self.faults, "What is broken", "");
     }
     std::vector<config_problem> validate() const;
-    static std::vector<key_rule<tpu_pod_config>> key_rules();
+    static std::vector<key_rule<tpu_v3_config>> key_rules();
 
     std::uint32_t ranks() const;          ///< chips that work
     mesh_description description() const; ///< what routing knows: without links whose failure is not announced
@@ -147,11 +147,11 @@ private:
 };
 
 /// What `weft check` prints about faults, a line; "" when nothing is broken.
-std::string describe_faults(const tpu_pod_config& config);
+std::string describe_faults(const tpu_v3_config& config);
 
 /// How packets go, decided and proved before anything is built.
-struct tpu_pod_routing {
-    explicit tpu_pod_routing(const tpu_pod_config& config);
+struct tpu_v3_routing {
+    explicit tpu_v3_routing(const tpu_v3_config& config);
     weft::mesh topology;
     std::optional<detour_plan> detours; ///< only where something has failed; else dimension order
     channel_proof proof;                ///< of the routing that the routers get
@@ -166,11 +166,11 @@ struct core_fitting {
 };
 using core_fitter = std::function<core_fitting(std::uint32_t rank)>;
 
-class tpu_pod final : public machine {
+class tpu_v3 final : public machine {
 public:
     /// Throws user_error when the routing cannot be used.
-    explicit tpu_pod(const tpu_pod_config& config);
-    tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing, const core_fitter& fit = {});
+    explicit tpu_v3(const tpu_v3_config& config);
+    tpu_v3(const tpu_v3_config& config, const tpu_v3_routing& routing, const core_fitter& fit = {});
     timeline& time() override { return time_; }
     packet_pool& pool() override { return pool_; }
     const std::vector<chip*>& chips() const override { return chip_list_; }
@@ -192,6 +192,6 @@ private:
     std::vector<fabric_engine*> fabric_list_;
 };
 
-extern const platform_info k_tpu_pod_info;
+extern const platform_info k_tpu_v3_info;
 
 } // namespace weft

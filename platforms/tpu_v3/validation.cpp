@@ -1,6 +1,6 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "platforms/tpu_pod/validation_runs.h"
+#include "platforms/tpu_v3/validation_runs.h"
 
 #include <fmt/format.h>
 
@@ -52,7 +52,7 @@ void validation::steps_and_bandwidth()
         steps("2-D scheme, 4 (N - 1)", 4.0 * (n - 1), abi::algorithm::two_d);
     }
     constexpr std::uint64_t k_large_bytes = 256ull << 20;
-    tpu_pod_config config = all_reduces(8, 8, {abi::algorithm::ring_1d, abi::algorithm::two_d}, k_large_bytes);
+    tpu_v3_config config = all_reduces(8, 8, {abi::algorithm::ring_1d, abi::algorithm::two_d}, k_large_bytes);
     const run_figures figures = run(config);
     add_null("T6", "bytes / link rate, the same for both schemes; steps are no matter of it");
     validation_row row(row_kind::emergent());
@@ -71,7 +71,7 @@ void validation::steps_and_bandwidth()
 namespace {
 
 /// All gradients as one group.
-tpu_pod_config in_one_group(tpu_pod_config config)
+tpu_v3_config in_one_group(tpu_v3_config config)
 {
     std::vector<gradient_group>& groups = config.run.training_step->groups;
     std::uint64_t elements = 0;
@@ -89,7 +89,7 @@ void validation::sensitivities()
 {
     // The chunk and the groups of the files are choices that the published values suggested: what other choices give.
     try_variant("resnet50_512 with one gradient group in place of four", in_one_group(config_of("resnet50_512")));
-    tpu_pod_config other = config_of("resnet50_512");
+    tpu_v3_config other = config_of("resnet50_512");
     other.run.training_step->chunk = data_size(256 << 10);
     try_variant("resnet50_512 with chunks of 256 KiB", other);
     other = config_of("resnet50_512");
@@ -185,7 +185,7 @@ void validation::notes()
     };
 }
 
-validation_report validate_tpu_v3(const tpu_v3_validation& how)
+validation_report validate_tpu_v3(const validation_settings& how)
 {
     validation v(how);
     v.report.name = "tpu_v3";

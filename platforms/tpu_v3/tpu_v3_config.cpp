@@ -3,8 +3,10 @@
 //
 // What the YAML of a TPU pod means: checks that need more than one section, the description of `weft check`, reading.
 #include "platforms/config/config_reader.h"
-#include "platforms/tpu_pod/tiles.h"
-#include "platforms/tpu_pod/tpu_pod.h"
+#include "platforms/tpu_v3/bench.h"
+#include "platforms/tpu_v3/tiles.h"
+#include "platforms/tpu_v3/tpu_v3.h"
+#include "platforms/tpu_v3/validation.h"
 #include "platforms/workload/collective_runner.h"
 #include "platforms/workload/machine_checks.h"
 #include "platforms/workload/workload_checks.h"
@@ -70,9 +72,9 @@ std::vector<config_problem> mesh_config::validate() const
     return p;
 }
 
-std::vector<key_rule<tpu_pod_config>> tpu_pod_config::key_rules()
+std::vector<key_rule<tpu_v3_config>> tpu_v3_config::key_rules()
 {
-    using config = tpu_pod_config;
+    using config = tpu_v3_config;
     std::vector<key_rule<config>> rules;
     add_run_rules(rules);
     rules.push_back(
@@ -82,7 +84,7 @@ std::vector<key_rule<tpu_pod_config>> tpu_pod_config::key_rules()
     return rules;
 }
 
-abi::platform_table tpu_pod_config::table(std::uint32_t rank, std::uint32_t row, std::uint32_t col) const
+abi::platform_table tpu_v3_config::table(std::uint32_t rank, std::uint32_t row, std::uint32_t col) const
 {
     abi::platform_table t;
     t.rank = rank;
@@ -102,7 +104,7 @@ abi::platform_table tpu_pod_config::table(std::uint32_t rank, std::uint32_t row,
     return t;
 }
 
-std::uint32_t tpu_pod_config::ranks() const
+std::uint32_t tpu_v3_config::ranks() const
 {
     std::uint32_t n = mesh.rows * mesh.cols;
     for (const failed_region_config& f : faults.regions)
@@ -110,7 +112,7 @@ std::uint32_t tpu_pod_config::ranks() const
     return n;
 }
 
-mesh_description tpu_pod_config::description() const
+mesh_description tpu_v3_config::description() const
 {
     mesh_description d = ici_mesh(ici, mesh.rows, mesh.cols, mesh.wraps_rows(), mesh.wraps_cols());
     for (const failed_region_config& f : faults.regions)
@@ -121,7 +123,7 @@ mesh_description tpu_pod_config::description() const
     return d;
 }
 
-train_choice tpu_pod_config::trains() const
+train_choice tpu_v3_config::trains() const
 {
     const packet_format format = ici.format();
     const std::uint64_t wire_bytes = format.wire_bytes_of_one(format.max_payload_bytes);
@@ -159,7 +161,7 @@ train_choice tpu_pod_config::trains() const
     return choice;
 }
 
-std::vector<config_problem> tpu_pod_config::validate() const
+std::vector<config_problem> tpu_v3_config::validate() const
 {
     std::vector<config_problem> p = run.validate();
     if (run.workload.empty() && !run.training_step && !faults.regions.empty()) {
@@ -196,7 +198,7 @@ std::vector<config_problem> tpu_pod_config::validate() const
     return p;
 }
 
-void tpu_pod_config::check_faults(std::vector<config_problem>& p) const
+void tpu_v3_config::check_faults(std::vector<config_problem>& p) const
 {
     check_regions(p);
     for (std::size_t i = 0; i < faults.links_down.size(); ++i) {
@@ -231,7 +233,7 @@ void tpu_pod_config::check_faults(std::vector<config_problem>& p) const
     check_link_times(p);
 }
 
-void tpu_pod_config::check_regions(std::vector<config_problem>& p) const
+void tpu_v3_config::check_regions(std::vector<config_problem>& p) const
 {
     const std::size_t before = p.size();
     if (faults.regions.size() > abi::k_max_failed_regions)
@@ -297,13 +299,13 @@ void tpu_pod_config::check_regions(std::vector<config_problem>& p) const
                              !mesh.wraps_rows() && !mesh.wraps_cols() ? "" : " (detours do not use wrap links)")});
 }
 
-std::uint64_t tpu_pod_config::room_for_buffers() const
+std::uint64_t tpu_v3_config::room_for_buffers() const
 {
     const bool sound = no_errors(chip.hbm.validate()) && no_errors(chip.dma.validate()) && no_errors(chip.validate());
     return sound ? chip.buffer_bytes() : ~std::uint64_t{0};
 }
 
-void tpu_pod_config::check_training_step(std::vector<config_problem>& p) const
+void tpu_v3_config::check_training_step(std::vector<config_problem>& p) const
 {
     if (!run.training_step)
         return;
@@ -328,7 +330,7 @@ void tpu_pod_config::check_training_step(std::vector<config_problem>& p) const
     }
 }
 
-void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
+void tpu_v3_config::check_workload(std::vector<config_problem>& p) const
 {
     workload_ground ground;
     ground.ranks = ranks();
@@ -344,7 +346,7 @@ void tpu_pod_config::check_workload(std::vector<config_problem>& p) const
 }
 
 /// A buffer that does not cover the round trip of its link throttles it: allowed, but said. One that holds no packet: refused.
-void tpu_pod_config::check_buffers(std::vector<config_problem>& p) const
+void tpu_v3_config::check_buffers(std::vector<config_problem>& p) const
 {
     const std::uint64_t one = ici.format().cells_of_one(ici.max_payload.value()) * ici.flit.value();
     check_receive_buffer(chip.dma.receive_buffer, ici.format(), "chip.dma.receive_buffer", p);
@@ -363,7 +365,7 @@ void tpu_pod_config::check_buffers(std::vector<config_problem>& p) const
                  cables ? "cable" : "board wire", 100 * ici.reachable_share(wire.value()))});
 }
 
-void tpu_pod_config::check_burst(std::vector<config_problem>& p) const
+void tpu_v3_config::check_burst(std::vector<config_problem>& p) const
 {
     if (const std::string told = trains().told; !told.empty())
         p.push_back({severity::warning, "burst", told});
@@ -373,23 +375,23 @@ namespace {
 
 class configured_pod final : public platform {
 public:
-    explicit configured_pod(tpu_pod_config config) : config_(std::move(config)) {}
+    explicit configured_pod(tpu_v3_config config) : config_(std::move(config)) {}
     bool is_broken() const { return !config_.faults.regions.empty() || !config_.faults.links_down.empty(); }
-    const tpu_pod_routing& routing() const
+    const tpu_v3_routing& routing() const
     {
         if (!routing_)
             routing_.emplace(config_);
         return *routing_;
     }
     const run_config& run() const override { return config_.run; }
-    config_field resolved() const override { return with_platform_key(describe(config_), k_tpu_pod_info); }
+    config_field resolved() const override { return with_platform_key(describe(config_), k_tpu_v3_info); }
     std::uint32_t ranks() const override { return config_.ranks(); }
     std::vector<std::string> input_files() const override { return {config_.chip.core.elf}; }
     std::uint64_t rv64_cores() const override
     {
         return config_.chip.core.model == core_model::rv64 ? config_.ranks() : 0;
     }
-    std::unique_ptr<machine> build() const override { return std::make_unique<tpu_pod>(config_, routing()); }
+    std::unique_ptr<machine> build() const override { return std::make_unique<tpu_v3>(config_, routing()); }
 
     std::string description() const override
     {
@@ -437,17 +439,17 @@ public:
     }
 
 private:
-    tpu_pod_config config_;
-    mutable std::optional<tpu_pod_routing> routing_; ///< made when first asked for
+    tpu_v3_config config_;
+    mutable std::optional<tpu_v3_routing> routing_; ///< made when first asked for
 };
 
 } // namespace
 
-const platform_info k_tpu_pod_info = {
-    "tpu_pod",
+const platform_info k_tpu_v3_info = {
+    "tpu_v3",
     "TPU-v3 pod: a 2-D mesh of chips with ICI links, dimension-order routing, detours around failed chips and links, optional wrap links",
     [](const yaml_document& document, std::vector<problem>& problems) -> std::unique_ptr<platform> {
-        tpu_pod_config config = read_config<tpu_pod_config>(document, problems, {"platform"});
+        tpu_v3_config config = read_config<tpu_v3_config>(document, problems, {"platform"});
         for (const problem& p : problems)
             if (p.level == severity::error)
                 return nullptr;
@@ -460,6 +462,9 @@ const platform_info k_tpu_pod_info = {
         add_problem(document, problems, "faults", problem);
         return nullptr;
     },
-    [] { return describe(tpu_pod_config{}); }};
+    [] { return describe(tpu_v3_config{}); },
+    validate_tpu_v3,
+    bench_tpu_v3,
+    "tpu_pod"};
 
 } // namespace weft

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Targets that need failed chips: the fault-tolerant columns of Tables 1 and 2, and that rings share no link.
-#include "platforms/tpu_pod/validation_runs.h"
+#include "platforms/tpu_v3/validation_runs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -155,7 +155,7 @@ void validation::efficiencies()
 /// T7: from the packets that went over the links in the runs of T2, and of a small mesh.
 void validation::ring_links()
 {
-    tpu_pod_config small = all_reduces(8, 8, {abi::algorithm::row_pair}, 16 << 20);
+    tpu_v3_config small = all_reduces(8, 8, {abi::algorithm::row_pair}, 16 << 20);
     small.faults.regions = {{2, 2, 2, 4}};
     links_of_one_run("8x8 with a failed 2x4 block, 16 MiB", run(small));
     for (const table_2_row& t : k_table_2)
@@ -202,9 +202,9 @@ void validation::links_of_one_run(const std::string& what, const run_figures& fi
 /// What the position and the orientation of the failed host do, which the paper does not give, and other choices.
 void validation::fault_sensitivities()
 {
-    const tpu_pod_config base = config_of("resnet50_504");
+    const tpu_v3_config base = config_of("resnet50_504");
     const auto try_region = [&](const char* what, const failed_region_config& region) {
-        tpu_pod_config config = base;
+        tpu_v3_config config = base;
         config.faults.regions = {region};
         try_variant(fmt::format("resnet50_504, failed host {}", what), config);
     };
@@ -212,7 +212,7 @@ void validation::fault_sensitivities()
     try_region("at the edge beside the rings (rows 0 and 1, columns 16 to 19)", {0, 16, 2, 4});
     try_region("in a corner (rows 0 and 1, columns 0 to 3)", {0, 0, 2, 4});
     try_region("turned across the rings, in two pairs (rows 8 to 11, columns 16 and 17)", {8, 16, 4, 2});
-    tpu_pod_config other = base;
+    tpu_v3_config other = base;
     other.run.training_step->algorithm = abi::algorithm::row_pair_forward;
     try_variant("resnet50_504 with row_pair_forward", other);
     other = base;

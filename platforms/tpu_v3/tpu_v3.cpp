@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "platforms/tpu_pod/tpu_pod.h"
+#include "platforms/tpu_v3/tpu_v3.h"
 
-#include "platforms/tpu_pod/tiles.h"
+#include "platforms/tpu_v3/tiles.h"
 #include "platforms/workload/shipped_firmware.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 namespace weft {
 
 namespace {
-dma_fabric_view view_of(const tpu_pod_config& config)
+dma_fabric_view view_of(const tpu_v3_config& config)
 {
     dma_fabric_view view;
     view.ports = config.ici.local_ports;
@@ -49,7 +49,7 @@ std::string routing_remedy(const mesh& topology)
 }
 } // namespace
 
-tpu_pod_routing::tpu_pod_routing(const tpu_pod_config& config) : topology(config.description())
+tpu_v3_routing::tpu_v3_routing(const tpu_v3_config& config) : topology(config.description())
 {
     if (topology.broken()) {
         detours = plan_detours(topology, config.ici.virtual_lanes);
@@ -61,7 +61,7 @@ tpu_pod_routing::tpu_pod_routing(const tpu_pod_config& config) : topology(config
     }
 }
 
-std::string tpu_pod_routing::problem() const
+std::string tpu_v3_routing::problem() const
 {
     if (!detours || detours->complete)
         return proof ? "" : "the routing " + proof.text;
@@ -76,9 +76,9 @@ std::string tpu_pod_routing::problem() const
         vls, vls == 1 ? "" : "s", detours->unreachable, detours->rule.text(), no_wraps, routing_remedy(topology));
 }
 
-tpu_pod::tpu_pod(const tpu_pod_config& config) : tpu_pod(config, tpu_pod_routing(config)) {}
+tpu_v3::tpu_v3(const tpu_v3_config& config) : tpu_v3(config, tpu_v3_routing(config)) {}
 
-tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing, const core_fitter& fit)
+tpu_v3::tpu_v3(const tpu_v3_config& config, const tpu_v3_routing& routing, const core_fitter& fit)
     : trains_(config.trains()), topology_(routing.topology), time_("timeline")
 {
     if (const std::string problem = routing.problem(); !problem.empty())
@@ -115,6 +115,6 @@ tpu_pod::tpu_pod(const tpu_pod_config& config, const tpu_pod_routing& routing, c
     }
 }
 
-group_layout tpu_pod::groups_of(std::uint32_t ranks_per_group) const { return tile_groups(topology_, ranks_per_group); }
+group_layout tpu_v3::groups_of(std::uint32_t ranks_per_group) const { return tile_groups(topology_, ranks_per_group); }
 
 } // namespace weft

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Links that fail: what their times may be, and what `weft check` says about them.
-#include "platforms/tpu_pod/tpu_pod.h"
+#include "platforms/tpu_v3/tpu_v3.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace weft {
 
 std::string link_fault_config::link_text() const { return fmt::format("({},{}) {}", row, col, name_of(direction)); }
 
-void tpu_pod_config::check_link_times(std::vector<config_problem>& p) const
+void tpu_v3_config::check_link_times(std::vector<config_problem>& p) const
 {
     const std::vector<link_fault_config>& all = faults.links_down;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -41,7 +41,7 @@ void tpu_pod_config::check_link_times(std::vector<config_problem>& p) const
     }
 }
 
-std::string describe_faults(const tpu_pod_config& config)
+std::string describe_faults(const tpu_v3_config& config)
 {
     const std::vector<link_fault_config>& links = config.faults.links_down;
     if (config.faults.regions.empty() && links.empty())

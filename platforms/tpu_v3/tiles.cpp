@@ -1,6 +1,6 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "platforms/tpu_pod/tiles.h"
+#include "platforms/tpu_v3/tiles.h"
 
 #include "tlm/check.h"
 

@@ -3,7 +3,7 @@
 //
 // The null model of training steps: an all-reduce takes bytes / link rate + one constant, with failed chips a factor more. Constant and
 // factor are fitted to what they are judged by, which is the best such a model can do.
-#include "platforms/tpu_pod/validation_runs.h"
+#include "platforms/tpu_v3/validation_runs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace weft {
 
 double validation::null_all_reduce_ms(const std::string& name) const
 {
-    const tpu_pod_config config = config_of(name);
+    const tpu_v3_config config = config_of(name);
     double bits = 0;
     for (const gradient_group& g : config.run.training_step->groups)
         bits += 8.0 * static_cast<double>(g.size_bytes());

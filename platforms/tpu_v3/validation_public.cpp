@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // T8 to T14: public figures of other sources than the paper. Dates are those on which the sources were read.
-#include "platforms/tpu_pod/validation_runs.h"
+#include "platforms/tpu_v3/validation_runs.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -31,9 +31,9 @@ compute_law law_of(double batch, double ms_512, double ms_1024)
     return {slope, ms_1024 - slope * batch / 1024};
 }
 
-tpu_pod_config small_mesh(std::uint32_t rows, std::uint32_t cols, double link_gbytes, double hbm_gbytes)
+tpu_v3_config small_mesh(std::uint32_t rows, std::uint32_t cols, double link_gbytes, double hbm_gbytes)
 {
-    tpu_pod_config config;
+    tpu_v3_config config;
     config.run.data = data_mode::off;
     config.mesh.rows = rows;
     config.mesh.cols = cols;
@@ -65,7 +65,7 @@ void validation::public_row(const char* target, const std::string& what, const c
 /// T8: links of the full pod that cross its middle, counted, times the rate of a link: two inputs, nothing is simulated.
 void validation::bisection()
 {
-    tpu_pod_config config = config_of("mesh_32x32");
+    tpu_v3_config config = config_of("mesh_32x32");
     config.mesh.wrap = mesh_wrap::both;
     const mesh pod(config.description());
     const std::uint32_t cols = config.mesh.cols;
@@ -121,7 +121,7 @@ void validation::predicted_steps()
     const compute_law null_bert_law = law(k_bert_batch, null_bert, null_bert, bert_512, bert_1024);
 
     // 4,096 chips: four groups of ResNet-50; BERT affine in bytes.
-    const tpu_pod_config wide = config_of(k_mesh_128x32);
+    const tpu_v3_config wide = config_of(k_mesh_128x32);
     const auto half_us = figure(run_of(k_mesh_128x32), "time_us_0"),
                whole_us = figure(run_of(k_mesh_128x32), "time_us_1");
     const double groups = static_cast<double>(config_of("resnet50_1024").run.training_step->groups.size());
@@ -185,7 +185,7 @@ void validation::measured_gathers()
     constexpr const char* k_book = "scaling book, part 3, pop quiz 2 (Q), read November 2026; tolerance: ours";
     constexpr double k_v5e_gbytes = 45, k_v5e_hbm = 810, k_chips = 4;
     constexpr double k_large_shard = 512.0 * 8192 * 2, k_small_shard = 64.0 * 256 * 2;
-    tpu_pod_config line = small_mesh(1, 4, k_v5e_gbytes, k_v5e_hbm);
+    tpu_v3_config line = small_mesh(1, 4, k_v5e_gbytes, k_v5e_hbm);
     line.run.name = "v5e line of 4";
     collective_spec sends; // every chip sends its shard to each other
     sends.op = abi::collective_op::all_to_all;
@@ -224,7 +224,7 @@ void validation::measured_gathers()
                                        {"100.7 MB", 128, 174.77},
                                        {"402.7 MB", 512, 178.77}};
     constexpr double k_7x_gbytes = 100, k_7x_hbm = 7380, k_mib = 1 << 20;
-    tpu_pod_config board = small_mesh(2, 2, k_7x_gbytes, k_7x_hbm);
+    tpu_v3_config board = small_mesh(2, 2, k_7x_gbytes, k_7x_hbm);
     board.run.name = "TPU7x 2x2x1";
     collective_spec gather;
     gather.op = abi::collective_op::all_gather;
