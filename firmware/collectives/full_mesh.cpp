@@ -152,7 +152,7 @@ bool closes(const abi::platform_table& table)
     if (table.failed_regions != 0 || table.dim_count == 0 || table.dim_count > abi::k_max_dims)
         return false;
     for (std::uint32_t d = 0; d < table.dim_count; ++d)
-        if (table.wrap[d] == abi::k_wrap_open)
+        if (table.kind[d] == abi::dimension_kind::line)
             return false;
     return true;
 }
@@ -161,8 +161,8 @@ bool full_mesh(const abi::platform_table& table)
 {
     if (!closes(table))
         return false;
-    for (std::uint32_t d = 0; d < table.dim_count && table.dim_count < 3; ++d)
-        if (table.wrap[d] != abi::k_wrap_full)
+    for (std::uint32_t d = 0; d < table.dim_count; ++d)
+        if (table.kind[d] != abi::dimension_kind::full)
             return false;
     return true;
 }

@@ -9,10 +9,9 @@
 
 namespace weft::firmware {
 
-/// Every dimension is a ring or a full mesh, and no chip has failed.
+/// Every dimension is a ring, a full mesh or switched, and no chip has failed.
 bool closes(const abi::platform_table& table);
-/// Every dimension is a full mesh, and no chip has failed. A table of one or two dimensions says so by k_wrap_full (with
-/// k_wrap_ring it is a switched network or a torus); one of more only has to close.
+/// Every dimension is a full mesh, and no chip has failed.
 bool full_mesh(const abi::platform_table& table);
 
 /// A ring of kind `whole` or `axis` as the rank of the table sees it.

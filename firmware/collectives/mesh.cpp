@@ -26,13 +26,13 @@ mesh mesh_of(const abi::platform_table& table)
     mesh m;
     if (table.dim_count < 2) {
         m.cols = table.dims[0];
-        m.wrap_cols = table.wrap[0] != 0;
+        m.wrap_cols = table.kind[0] != abi::dimension_kind::line;
         return m;
     }
     m.rows = table.dims[0];
     m.cols = table.dims[1];
-    m.wrap_rows = table.wrap[0] != 0;
-    m.wrap_cols = table.wrap[1] != 0;
+    m.wrap_rows = table.kind[0] != abi::dimension_kind::line;
+    m.wrap_cols = table.kind[1] != abi::dimension_kind::line;
     m.regions = table.failed_regions < abi::k_max_failed_regions ? table.failed_regions : abi::k_max_failed_regions;
     for (std::uint32_t i = 0; i < m.regions; ++i)
         m.failed[i] = table.failed[i];

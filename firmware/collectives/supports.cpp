@@ -99,17 +99,21 @@ const char* refuse_broken_mesh(abi::algorithm algo, const mesh& m, bool transpos
     return refusal == nullptr && algo == algorithm::row_pair_forward ? refuse_column_forwarding(o) : refusal;
 }
 
-// Ranks around one switch, or a tree of them: the table has one dimension that closes.
-bool switched(const abi::platform_table& table) { return table.dim_count == 1 && table.wrap[0] != 0; }
+// Every rank reaches every other without a third: ranks around one switch or a tree of them, or one full mesh.
+bool all_reach_all(const abi::platform_table& table)
+{
+    return table.dim_count == 1 &&
+           (table.kind[0] == abi::dimension_kind::switched || table.kind[0] == abi::dimension_kind::full);
+}
 
 const char* refuse_switched(abi::algorithm algo, const abi::platform_table& table)
 {
     if (algo == abi::algorithm::parameter_server)
-        return switched(table) && table.ranks <= 1u << k_barrier_rounds
+        return all_reach_all(table) && table.ranks <= 1u << k_barrier_rounds
                    ? nullptr
-                   : "parameter_server needs a switched network (one dimension with wrap) of up to 16384 ranks";
-    if (!switched(table))
-        return "halving_doubling needs a switched network (one dimension with wrap)";
+                   : "parameter_server needs a switched network, or one full mesh, of up to 16384 ranks";
+    if (!all_reach_all(table))
+        return "halving_doubling needs a switched network or one full mesh";
     if ((table.ranks & (table.ranks - 1)) != 0)
         return "halving_doubling needs a number of ranks that is a power of two";
     return table.ranks <= 1u << k_partner_rounds ? nullptr : "halving_doubling is limited to 256 ranks";
@@ -139,12 +143,14 @@ const char* refuse_topology(abi::collective_op op, abi::algorithm algo, const ab
                              : "hierarchical needs every dimension to be a ring or a full mesh, and no failed chips";
     if (algo == abi::algorithm::halving_doubling || algo == abi::algorithm::parameter_server)
         return refuse_switched(algo, table);
-    if (algo == abi::algorithm::ring_1d && switched(table))
+    if (algo == abi::algorithm::ring_1d && all_reach_all(table))
         return nullptr;
-    if ((algo == abi::algorithm::ring_1d || algo == abi::algorithm::mesh_tree) && full_mesh(table))
+    const bool any_full_mesh = algo == abi::algorithm::ring_1d || algo == abi::algorithm::mesh_tree;
+    if (any_full_mesh && full_mesh(table))
         return nullptr;
     if (table.dim_count < 1 || table.dim_count > 2)
-        return "this algorithm needs a 2-D mesh";
+        return any_full_mesh ? "this algorithm needs at most two dimensions, or a full mesh in every dimension"
+                             : "this algorithm needs a 2-D mesh";
     const mesh m = mesh_of(table);
     return m.broken() ? refuse_broken_mesh(algo, m, transposed) : refuse_whole_mesh(algo, m, transposed);
 }

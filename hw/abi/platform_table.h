@@ -27,15 +27,17 @@ inline constexpr std::uint64_t k_dma_base = 0x1001'0000;
 inline constexpr std::uint64_t k_hbm_base = 0x80'0000'0000; ///< 512 GiB up: the chip's own HBM
 
 inline constexpr std::uint32_t k_platform_table_magic = 0x54'46'45'57; ///< "WEFT"
-inline constexpr std::uint32_t k_platform_table_version = 2;
+inline constexpr std::uint32_t k_platform_table_version = 3;
 inline constexpr unsigned k_max_dims = 6;
 inline constexpr unsigned k_max_failed_regions = 8;
 
-// What joins the ranks that differ in one coordinate only.
-inline constexpr std::uint32_t k_wrap_open = 0; ///< a line of links
-inline constexpr std::uint32_t k_wrap_ring =
-    1; ///< it closes to a ring. A machine of more than two dimensions: full mesh
-inline constexpr std::uint32_t k_wrap_full = 2; ///< every one is joined to every other
+/// What joins the ranks that differ in one coordinate only. A ladder is two dimensions: a line of two, and a line or ring of rungs.
+enum class dimension_kind : std::uint32_t {
+    line = 0,    ///< of links
+    ring = 1,    ///< a line that closes
+    full = 2,    ///< every one is joined to every other
+    switched = 3 ///< all are at one switch, or at a tree of them
+};
 
 /// A rectangle of chips of a 2-D mesh that do not exist; its upper left corner is (row, col).
 struct failed_region {
@@ -46,8 +48,8 @@ struct failed_region {
 };
 
 /// Ranks are numbered row-major over `dims`: rank = ((c0 * dims[1]) + c1) * dims[2] + ... ; on a 2-D mesh dims = {rows,
-/// cols}. Where regions have failed (2-D meshes only) the numbering counts the remaining chips: there is no gap in it. `wrap`
-/// is 0 wherever routing makes detours: they use no wrap links.
+/// cols}. Where regions have failed (2-D meshes only) the numbering counts the remaining chips: there is no gap in it. Rings
+/// are lines wherever routing makes detours: they use no wrap links.
 struct platform_table {
     std::uint32_t magic = k_platform_table_magic;
     std::uint32_t version = k_platform_table_version;
@@ -56,7 +58,7 @@ struct platform_table {
     std::uint32_t dim_count = 0;
     std::uint32_t dims[k_max_dims] = {};
     std::uint32_t coord[k_max_dims] = {};
-    std::uint32_t wrap[k_max_dims] = {}; ///< k_wrap_open, _ring or _full, for each dimension
+    dimension_kind kind[k_max_dims] = {};
     std::uint32_t dma_queues = 0;
     std::uint32_t dma_ports = 0;        ///< local ports between the DMA and the fabric; queue q uses port q % dma_ports
     std::uint32_t dma_ring_entries = 0; ///< descriptors per ring, a power of two

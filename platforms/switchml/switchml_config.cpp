@@ -186,7 +186,7 @@ abi::platform_table switchml_config::ranks_table(std::uint32_t rank) const
     t.dims[0] = machines();
     t.coord[0] = rank;
     t.packet_cores = worker.cores;
-    t.wrap[0] = 1; // the switch brings everybody one hop from everybody
+    t.kind[0] = abi::dimension_kind::switched; // the switch brings everybody one hop from everybody
     return t;
 }
 

@@ -95,8 +95,9 @@ abi::platform_table tpu_v3_config::table(std::uint32_t rank, std::uint32_t row, 
     t.coord[0] = row;
     t.coord[1] = col;
     const bool detours = !description().failed.empty() || !description().links_down.empty(); // they use no wrap links
-    t.wrap[0] = mesh.wraps_rows() && !detours ? 1 : 0;
-    t.wrap[1] = mesh.wraps_cols() && !detours ? 1 : 0;
+    using kind = abi::dimension_kind;
+    t.kind[0] = mesh.wraps_rows() && !detours ? kind::ring : kind::line;
+    t.kind[1] = mesh.wraps_cols() && !detours ? kind::ring : kind::line;
     for (const failed_region_config& f : faults.regions)
         if (t.failed_regions < abi::k_max_failed_regions)
             t.failed[t.failed_regions++] = {static_cast<std::uint16_t>(f.row), static_cast<std::uint16_t>(f.col),

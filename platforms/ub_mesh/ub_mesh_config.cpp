@@ -94,7 +94,7 @@ abi::platform_table ub_mesh_config::table(std::uint32_t rank) const
             return;
         t.dims[t.dim_count] = size;
         t.coord[t.dim_count] = coordinate;
-        t.wrap[t.dim_count] = abi::k_wrap_full;
+        t.kind[t.dim_count] = abi::dimension_kind::full;
         ++t.dim_count;
     };
     if (!groups.empty()) {

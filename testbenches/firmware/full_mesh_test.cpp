@@ -38,7 +38,7 @@ std::string to_text(const sides& dims)
     return s;
 }
 
-abi::platform_table table_of(const sides& dims, std::uint32_t rank, std::uint32_t wrap = abi::k_wrap_full)
+abi::platform_table table_of(const sides& dims, std::uint32_t rank, abi::dimension_kind kind = abi::dimension_kind::full)
 {
     abi::platform_table t;
     t.rank = rank;
@@ -47,7 +47,7 @@ abi::platform_table table_of(const sides& dims, std::uint32_t rank, std::uint32_
     for (std::size_t d = dims.size(); d-- > 0; rank /= dims[d]) {
         t.dims[d] = dims[d];
         t.coord[d] = rank % dims[d];
-        t.wrap[d] = wrap;
+        t.kind[d] = kind;
     }
     return t;
 }
@@ -106,10 +106,10 @@ std::string run_all(const world_options& o, const std::vector<abi::command>& com
     return problems;
 }
 
-std::string refusal(collective_op op, algorithm algo, const sides& dims, std::uint32_t wrap = abi::k_wrap_full)
+std::string refusal(collective_op op, algorithm algo, const sides& dims, abi::dimension_kind kind = abi::dimension_kind::full)
 {
     const char* why = nullptr;
-    supports(op, algo, table_of(dims, 0, wrap), false, &why);
+    supports(op, algo, table_of(dims, 0, kind), false, &why);
     return why;
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("full mesh: rings along a dimension are those of a torus where both ex
         for (std::uint32_t rank = 0; rank < product(dims); ++rank)
             for (const bool reversed : {false, true})
                 for (std::uint8_t i = 0; i < dims.size(); ++i) {
-                    const abi::platform_table t = table_of(dims, rank, abi::k_wrap_ring);
+                    const abi::platform_table t = table_of(dims, rank, abi::dimension_kind::ring);
                     ring_id along{ring_kind::axis, false, reversed};
                     along.axis = i;
                     const ring_id line{ring_kind::line, i != 0, reversed};
@@ -197,7 +197,6 @@ TEST_CASE("full mesh: every type and reduction, mixed and back to back, with ran
         const sides& dims = shapes[random() % shapes.size()];
         const std::uint32_t n = product(dims);
         world_options o = full(dims, seed);
-        o.wrap = dims.size() > 2 || random() % 2 == 0 ? 1 + random() % 2 : abi::k_wrap_full;
         o.queues = 1 + random() % 5;
         o.ring_entries = 1u << random() % 5;
         o.ports = 1 + random() % 2;
@@ -287,23 +286,36 @@ TEST_CASE("full mesh: losing any one message ends in a timeout")
 
 TEST_CASE("full mesh: what runs and what is refused")
 {
+    const std::string k_needs_two_dimensions =
+        "this algorithm needs at most two dimensions, or a full mesh in every dimension";
     for (const sides& dims : {sides{8}, sides{3, 3}, sides{8, 8}, sides{4, 4, 8, 8}, sides{8, 4, 4, 8, 8}})
         for (const variant v : k_variants)
             CHECK(refusal(v.op, v.algo, dims).empty());
     CHECK(refusal(collective_op::all_reduce, algorithm::two_d, {8, 8}).empty());
     CHECK(refusal(collective_op::all_reduce, algorithm::two_d, {2, 8, 8}) == "this algorithm needs a 2-D mesh");
     CHECK(refusal(collective_op::all_reduce, algorithm::row_pair, {2, 8, 8}) == "this algorithm needs a 2-D mesh");
-    CHECK(refusal(collective_op::all_reduce, algorithm::ring_1d, {2, 8, 8}, abi::k_wrap_open) ==
-          "this algorithm needs a 2-D mesh");
-    CHECK(refusal(collective_op::broadcast, algorithm::mesh_tree, {2, 8, 8}, abi::k_wrap_open) ==
-          "this algorithm needs a 2-D mesh");
-    CHECK(refusal(collective_op::all_reduce, algorithm::ring_1d, {3, 3}, abi::k_wrap_ring) ==
+    CHECK(refusal(collective_op::all_reduce, algorithm::ring_1d, {2, 8, 8}, abi::dimension_kind::line) ==
+          k_needs_two_dimensions);
+    CHECK(refusal(collective_op::broadcast, algorithm::mesh_tree, {2, 8, 8}, abi::dimension_kind::line) ==
+          k_needs_two_dimensions);
+    CHECK(refusal(collective_op::all_reduce, algorithm::ring_1d, {3, 3}, abi::dimension_kind::ring) ==
           "ring_1d needs an even number of rows or columns and at least 2 of each");
-    CHECK(refusal(collective_op::all_reduce, algorithm::ring_1d, {2, 8, 8}, abi::k_wrap_ring).empty());
-    CHECK(refusal(collective_op::all_reduce, algorithm::hierarchical, {8, 8}, abi::k_wrap_ring).empty());
-    CHECK(refusal(collective_op::all_reduce, algorithm::hierarchical, {8, 8}, abi::k_wrap_open) ==
+    CHECK(refusal(collective_op::all_reduce, algorithm::ring_1d, {2, 8, 8}, abi::dimension_kind::ring) ==
+          k_needs_two_dimensions); // a torus of three dimensions is no full mesh
+    CHECK(refusal(collective_op::broadcast, algorithm::mesh_tree, {4, 4, 4}, abi::dimension_kind::ring) ==
+          k_needs_two_dimensions);
+    CHECK(refusal(collective_op::all_reduce, algorithm::hierarchical, {4, 4, 4}, abi::dimension_kind::ring).empty());
+    // A ring is no switch.
+    CHECK(refusal(collective_op::all_reduce, algorithm::halving_doubling, {8}, abi::dimension_kind::ring) ==
+          "halving_doubling needs a switched network or one full mesh");
+    CHECK(refusal(collective_op::all_reduce, algorithm::halving_doubling, {8}, abi::dimension_kind::switched).empty());
+    CHECK(refusal(collective_op::all_reduce, algorithm::halving_doubling, {8}, abi::dimension_kind::full).empty());
+    CHECK(refusal(collective_op::all_reduce, algorithm::halving_doubling, {2, 8}, abi::dimension_kind::full) ==
+          "halving_doubling needs a switched network or one full mesh");
+    CHECK(refusal(collective_op::all_reduce, algorithm::hierarchical, {8, 8}, abi::dimension_kind::ring).empty());
+    CHECK(refusal(collective_op::all_reduce, algorithm::hierarchical, {8, 8}, abi::dimension_kind::line) ==
           "hierarchical needs every dimension to be a ring or a full mesh, and no failed chips");
-    CHECK(refusal(collective_op::all_reduce, algorithm::direct, {8, 8}, abi::k_wrap_open) ==
+    CHECK(refusal(collective_op::all_reduce, algorithm::direct, {8, 8}, abi::dimension_kind::line) ==
           "direct, except for all_to_all, needs every dimension to be a ring or a full mesh, and no failed chips");
     CHECK(refusal(collective_op::all_gather, algorithm::direct, {16384}).empty());
     CHECK(refusal(collective_op::all_gather, algorithm::direct, {3, 8192}) ==

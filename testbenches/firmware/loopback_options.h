@@ -26,7 +26,7 @@ struct world_options {
     bool switched = false; ///< one dimension of rows * cols ranks that closes
     std::vector<std::uint32_t>
         dims; ///< any number of dimensions in place of rows and cols, whose product is that of these
-    std::uint32_t wrap = abi::k_wrap_full; ///< of `dims`
+    abi::dimension_kind kind = abi::dimension_kind::full; ///< of `dims`
     std::uint32_t freeze_one_in = 0;       ///< one rank, queue, stream in this many is frozen; 0: none
     // Anomalies, counted from 1; 0 is none.
     std::uint32_t fault_rank = 0;

@@ -161,21 +161,22 @@ private:
             table.coord[1] = at % o.cols;
             for (const abi::failed_region& f : o.failed)
                 table.failed[table.failed_regions++] = f;
-            table.wrap[0] = o.wrap_rows ? 1 : 0;
-            table.wrap[1] = o.wrap_cols ? 1 : 0;
+            table.kind[0] = o.wrap_rows ? abi::dimension_kind::ring : abi::dimension_kind::line;
+            table.kind[1] = o.wrap_cols ? abi::dimension_kind::ring : abi::dimension_kind::line;
             if (o.switched) {
                 table.dim_count = 1;
                 table.dims[0] = o.rows * o.cols;
                 table.coord[0] = r;
-                table.wrap[0] = 1;
-                table.dims[1] = table.coord[1] = table.wrap[1] = 0;
+                table.kind[0] = abi::dimension_kind::switched;
+                table.dims[1] = table.coord[1] = 0;
+                table.kind[1] = abi::dimension_kind::line;
             }
             if (!o.dims.empty()) {
                 std::uint32_t rest = r;
                 for (std::size_t d = o.dims.size(); d-- > 0; rest /= o.dims[d]) {
                     table.dims[d] = o.dims[d];
                     table.coord[d] = rest % o.dims[d];
-                    table.wrap[d] = o.wrap;
+                    table.kind[d] = o.kind;
                 }
                 table.dim_count = static_cast<std::uint32_t>(o.dims.size());
             }

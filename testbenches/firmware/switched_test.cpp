@@ -179,7 +179,7 @@ TEST_CASE("switched: refusals")
         t.dim_count = dims;
         t.dims[0] = dims == 1 ? ranks : 2;
         t.dims[1] = dims == 1 ? 0 : ranks / 2;
-        t.wrap[0] = closes ? 1 : 0;
+        t.kind[0] = closes ? abi::dimension_kind::switched : abi::dimension_kind::line;
         const char* why = nullptr;
         firmware::supports(collective_op::all_reduce, algo, t, false, &why);
         return std::string(why);
@@ -193,11 +193,11 @@ TEST_CASE("switched: refusals")
     CHECK(refusal(algorithm::halving_doubling, 6, true) ==
           "halving_doubling needs a number of ranks that is a power of two");
     CHECK(refusal(algorithm::halving_doubling, 8, false) ==
-          "halving_doubling needs a switched network (one dimension with wrap)");
+          "halving_doubling needs a switched network or one full mesh");
     CHECK(refusal(algorithm::halving_doubling, 8, true, 2) ==
-          "halving_doubling needs a switched network (one dimension with wrap)");
+          "halving_doubling needs a switched network or one full mesh");
     CHECK(refusal(algorithm::parameter_server, 8, false) ==
-          "parameter_server needs a switched network (one dimension with wrap) of up to 16384 ranks");
+          "parameter_server needs a switched network, or one full mesh, of up to 16384 ranks");
     CHECK(refusal(algorithm::ring_1d, 8, false) ==
           "ring_1d needs an even number of rows or columns and at least 2 of each");
 

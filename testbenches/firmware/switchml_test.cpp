@@ -415,7 +415,7 @@ TEST_CASE("switchml: what a host must know beforehand")
     table.ranks = 6;
     table.dim_count = 1;
     table.dims[0] = 6;
-    table.wrap[0] = 1;
+    table.kind[0] = abi::dimension_kind::switched;
     const char* why = nullptr;
     using abi::collective_op;
     CHECK(firmware::supports(collective_op::all_reduce, algorithm::switchml, table, false, &why, &w.job()));

@@ -143,7 +143,7 @@ private:
             table.dim_count = 1;
             table.dims[0] = o.workers;
             table.coord[0] = w.index;
-            table.wrap[0] = 1;
+            table.kind[0] = abi::dimension_kind::switched;
             table.dma_queues = 4;
             table.dma_ports = 1;
             table.dma_ring_entries = 8;

@@ -308,7 +308,7 @@ TEST_CASE("a rank finds the next shard that is not empty in one step and misses 
             t.dim_count = 0;
             t.ranks = 1;
             for (const std::uint32_t side : dims) {
-                t.wrap[t.dim_count] = abi::k_wrap_full;
+                t.kind[t.dim_count] = abi::dimension_kind::full;
                 t.dims[t.dim_count++] = side;
                 t.ranks *= side;
             }
