@@ -387,10 +387,10 @@ std::string to_markdown(const burst_summary& summary)
 {
     const std::vector<burst_error> errors = errors_of(summary.results);
     std::string text =
-        fmt::format("# Error of bursts\n\n<!-- Made by `{}`; do not edit. -->\n\nweft {}\n\n"
+        fmt::format("# Error of trains\n\n<!-- Made by `{}`; do not edit. -->\n\nweft {}\n\n"
                     "Every point runs twice: with `burst: {}`, and with single packets. The error of a "
-                    "collective is its time with bursts by its time with single packets, minus one. Small messages go in single packets "
-                    "under `auto`, too: their error is that of one and the same model, and zero. Bounds: "
+                    "collective is its time with trains by its time with single packets, minus one. What goes in single packets "
+                    "under `auto`, too, has none, and is counted by itself. Bounds: "
                     "2 % for sizes of 64 KiB and more; 5 %, or 1 us, below that. Answers are compared, too.\n\n",
                     summary.command, summary.version, summary.burst);
     text += fmt::format("## Verdict\n\n```\n{}```\n\n", head_of(summary));

@@ -14,10 +14,16 @@ using list = std::vector<std::string>;
 
 sweep_value value(std::string name, list overrides = {}) { return {std::move(name), std::move(overrides), {}}; }
 
-/// One collective by one algorithm, and nothing else.
-sweep_value value(std::string name, list overrides, const char* op, const char* algorithm, list sizes)
+/// One collective by one algorithm, and nothing else; `entry_keys` are further keys of its entry ("root: 5").
+sweep_value value(std::string name, list overrides, const char* op, const char* algorithm, list sizes, const char* entry_keys = "")
 {
-    return {std::move(name), std::move(overrides), {{{op, algorithm}}, std::move(sizes), {}}};
+    return {std::move(name), std::move(overrides), {{{op, algorithm}}, std::move(sizes), entry_keys}};
+}
+
+list both(list first, const list& second)
+{
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
 }
 
 sweep_value in_chunks_of(const char* chunk)
@@ -165,6 +171,34 @@ sweep_family tpu_corner()
                    value("wrap links, two_d", {"mesh.wrap=both"}, "all_reduce", "two_d", {"4 MiB"}),
                    value("wrap links, ring", {"mesh.wrap=both"}, "all_reduce", "ring_1d", {"4 MiB", "16 MiB"}),
                    value("small messages", {}, "all_reduce", "row_pair", {"4 KiB"}),
+                   value("read ahead 41 packets", {"chip.dma.read_ahead=41"}, "all_reduce", "ring_1d", {"8 MiB"}),
+                   value("broadcast from the middle", {}, "broadcast", "mesh_tree", {"4 MiB"}, "root: 5"),
+                   value("a row", {"mesh.rows=1", "mesh.cols=8"}, "all_reduce", "two_d", {"4 MiB"}, "chunk: 256 KiB"),
+               }}};
+    return f;
+}
+
+/// Machines on which trains once erred: what set their length in the end was not held against a buffer, or streams shared what they were
+/// taken to own.
+sweep_family tpu_found()
+{
+    sweep_family f;
+    f.name = "tpu_v3 found";
+    f.platform = "tpu_v3";
+    f.file = k_tpu_file;
+    f.share = 1;
+    const list large{"16 MiB"};
+    f.axes = {{"what",
+               {
+                   value("read ahead 41 packets, two_d", {"chip.dma.read_ahead=41"}, "all_reduce", "two_d", large),
+                   value("packets of 160 B", {"ici.max_payload=160 B"}, "all_reduce", "ring_1d", large),
+                   value("HBM 180 ns", {"chip.hbm.latency=180 ns"}, "all_reduce", "row_pair", large),
+                   value("HBM 165 ns, buffer 32 KiB", {"chip.hbm.latency=165 ns", "ici.buffer_per_vl=32 KiB"}, "all_reduce", "ring_1d", large),
+                   value("links 95 GB/s, HBM 160 ns", {"ici.link_rate=95 GB/s", "chip.hbm.latency=160 ns"}, "all_reduce", "ring_1d", large),
+                   value("broadcast from the middle, read ahead 48", {"chip.dma.read_ahead=48"}, "broadcast", "mesh_tree", large, "root: 5"),
+                   value("broadcast with wraps, read ahead 42", {"mesh.wrap=both", "chip.dma.read_ahead=42"}, "broadcast", "mesh_tree", large,
+                         "root: 1"),
+                   value("a column of 16", {"mesh.rows=16", "mesh.cols=1"}, "all_reduce", "two_d", {"8 MiB"}, "chunk: 512 KiB"),
                }}};
     return f;
 }
@@ -349,16 +383,42 @@ sweep_family ub_corner()
                          "all_reduce", "direct", one),
                    ub_failing_link("all_to_all", "direct", "12 us"),
                    value("long trains, all paths, all_reduce", k_ub_deep, "all_reduce", "direct", large),
-                   value("long trains, all paths, ring", k_ub_deep, "all_reduce", "ring_1d", large),
+                   value("long trains, all paths, ring", k_ub_deep, "all_reduce", "ring_1d", {"32 MiB"}, "chunk: 4 MiB"),
                    value("long trains, all paths, all_to_all", k_ub_deep, "all_to_all", "direct", large),
                    // Relays keep their precedence where both send trains.
-                   value("long trains in buffers of 64 KiB", shallow, "all_reduce", "halving_doubling", large),
-                   value("long trains, 2 boards without back-plane", two_boards, "all_reduce", "hierarchical", large),
+                   value("long trains in buffers of 64 KiB", shallow, "all_reduce", "halving_doubling", {"32 MiB"}),
+                   value("long trains, 2 boards without back-plane", two_boards, "all_reduce", "hierarchical", {"32 MiB"}),
                    value("narrow Y links in small buffers", narrow, "all_reduce", "ring_1d", large),
                    value("lanes of 1 Gb/s", {"ub.lane_rate=1 Gbps", "ub.max_payload=4 KiB", "ub.paths=shortest", "ub.buffer_per_vl=64 MiB",
                                              "npu.dma.receive_buffer=64 MiB", "npu.dma.read_ahead=4096", "ub.transmit_queue=16384"},
                          "all_reduce", "ring_1d", large),
                    value("small messages", {}, "all_reduce", "halving_doubling", {"4 KiB"}),
+               }}};
+    return f;
+}
+
+/// As tpu_found().
+sweep_family ub_found()
+{
+    sweep_family f;
+    f.name = "ub_mesh found";
+    f.platform = "ub_mesh";
+    f.file = k_ub_file;
+    f.share = 1;
+    const list slow_ports = both(k_ub_deep, {"ub.local_port_rate=150 GB/s"});
+    const list pod = both(k_ub_deep, {"mesh.boards=4", "mesh.npus=4", "mesh.backplane=true", "mesh.rack_rows=2", "mesh.rack_link_lanes=16"});
+    const list far{"mesh.x_lanes=1", "ub.paths=shortest", "cables.x=2500 ns"};
+    const char* const chunk = "chunk: 4 MiB";
+    f.axes = {{"what",
+               {
+                   value("local ports 150 GB/s", slow_ports, "all_reduce", "halving_doubling", {"19 MiB"}, chunk),
+                   value("local ports 150 GB/s, ring", slow_ports, "all_reduce", "ring_1d", {"16 MiB"}, "chunk: 1 MiB"),
+                   value("two racks without HRS", pod, "all_reduce", "hierarchical", {"64 MiB"}, chunk),
+                   value("long trains, halving and doubling", k_ub_deep, "all_reduce", "halving_doubling", {"20 MiB", "40 MiB"}, chunk),
+                   value("HBM 885 GB/s", both(k_ub_deep, {"npu.hbm.rate=885 GB/s"}), "all_reduce", "halving_doubling", {"19 MiB"}, chunk),
+                   value("cables of 2.5 us, x1", far, "all_gather", "ring_1d", {"11 MiB"}),
+                   value("3 x 3 NPUs", both(k_ub_deep, {"mesh.boards=3", "mesh.npus=3", "mesh.backplane=false"}), "all_reduce", "ring_1d",
+                         {"12 MiB", "30 MiB"}, chunk),
                }}};
     return f;
 }
@@ -464,6 +524,30 @@ sweep_family switchml_what_ifs()
     return f;
 }
 
+/// As tpu_found().
+sweep_family switchml_found()
+{
+    sweep_family f;
+    f.name = "switchml found";
+    f.platform = "switchml";
+    f.file = k_switchml_file;
+    f.overrides = switchml_rate("100 Gbps");
+    f.share = 1;
+    const list large{"16 MiB"};
+    f.axes = {{"what",
+               {
+                   value("read ahead 15 packets, memory 1150 ns", {"worker.dma.read_ahead=15", "worker.memory.latency=1150 ns"}, "all_reduce",
+                         "ring_1d", large),
+                   value("read ahead 31 packets, memory 2400 ns",
+                         {"worker.dma.read_ahead=31", "worker.memory.latency=2400 ns", "worker.dma.receive_buffer=70 KiB"}, "all_reduce",
+                         "halving_doubling", large),
+                   value("memory of 2.26 times the rate of links",
+                         {"workers=13", "worker.memory.rate=226 Gbps", "worker.dma.read_ahead=100", "worker.dma.receive_buffer=4800000 B"},
+                         "all_reduce", "ring_1d", {"51 MiB"}),
+               }}};
+    return f;
+}
+
 sweep_family switchml_corner()
 {
     sweep_family f;
@@ -489,9 +573,9 @@ sweep_family switchml_corner()
 
 const std::vector<sweep_family>& sweep_families()
 {
-    static const std::vector<sweep_family> all{tpu_corner(),      tpu_mesh(),      tpu_what_ifs(),     tpu_large(),
-                                               ub_corner(),       ub_machines(),   ub_what_ifs(),      ub_large(),
-                                               switchml_corner(), switchml_star(), switchml_what_ifs()};
+    static const std::vector<sweep_family> all{tpu_corner(),      tpu_mesh(),      tpu_what_ifs(),     tpu_large(),      tpu_found(),
+                                               ub_corner(),       ub_machines(),   ub_what_ifs(),      ub_large(),       ub_found(),
+                                               switchml_corner(), switchml_star(), switchml_what_ifs(), switchml_found()};
     return all;
 }
 

@@ -226,7 +226,7 @@ void add_bursts(CLI::App& app, int& exit_code)
 {
     auto options = std::make_shared<bursts_options>();
     CLI::App* command = app.add_subcommand(
-        "bursts", "Measure the error of bursts over a sweep of machines; exit code 1 beyond the bounds");
+        "bursts", "Measure the error of trains over a sweep of machines; exit code 1 beyond the bounds");
     command->add_option("--burst", options->burst, "The value of the key `burst` that is compared with single packets")
         ->type_name("VALUE")
         ->capture_default_str();

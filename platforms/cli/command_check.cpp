@@ -8,6 +8,22 @@
 
 namespace weft::cli {
 
+namespace {
+/// Of the longest trains of these cases; "" where the machine has none at all.
+std::string text_of_longest(const train_choice& choice, const std::vector<collective_case>& cases)
+{
+    if (choice.packets == 1 || cases.empty())
+        return "";
+    case_trains longest;
+    for (const collective_case& c : cases)
+        if (const case_trains here = trains_of(choice, c); longest.reason.empty() || here.packets > longest.packets)
+            longest = here;
+    return longest.packets == 1 ? fmt::format(", single packets ({})", longest.reason)
+                                : fmt::format(", trains of up to {} packets", longest.packets);
+}
+} // namespace
+
+
 void add_check(CLI::App& app, int& exit_code)
 {
     auto source = std::make_shared<platform_source>();
@@ -35,10 +51,11 @@ void add_check(CLI::App& app, int& exit_code)
                    loaded.problems.empty() ? "" : ", " + plural(loaded.problems.size(), "warning"),
                    loaded.platform->description(), loaded.platform->routing_report());
         const train_choice trains = loaded.platform->trains();
+        const bool any_trains = runs_any(run, [](abi::algorithm a) { return !abi::by_switch(a); });
         const std::uint64_t host = host_data_bytes_for(run, loaded.platform->ranks());
-        fmt::print("Run       data: {}{}; transport by {}; seed {}\n\n", name_of(run.data),
+        fmt::print("Run       data: {}{}{}; seed {}\n\n", name_of(run.data),
                    host == 0 ? "" : fmt::format(" (up to {} of host memory)", rounded_text(data_size(host))),
-                   text_of(trains), run.seed);
+                   any_trains ? fmt::format("; transport by {}", text_of(trains)) : "", run.seed);
         std::size_t cases = 0;
         for (const collective_spec& spec : run.workload) {
             const std::vector<std::uint64_t> sizes = spec.all_sizes();
@@ -48,14 +65,11 @@ void add_check(CLI::App& app, int& exit_code)
                 how += fmt::format("{}{}", how.empty() ? "" : ", ", name_of(a));
             const std::size_t once = spec.case_count() / spec.repeats;
             cases += once;
-            std::uint32_t train = 1;
-            for (const collective_case& c : spec.cases())
-                train = std::max(train, train_of(trains, c));
             fmt::print("  {:<15} {:<26} {}, {}{}{}{}\n", name_of(spec.op), how, plural(once, "case"),
                        to_string(data_size(*smallest)),
                        *smallest == *largest ? "" : " to " + to_string(data_size(*largest)),
                        spec.repeats == 1 ? "" : fmt::format(", {} times each", spec.repeats),
-                       train == 1 ? "" : fmt::format(", trains of up to {} packets", train));
+                       text_of_longest(trains, spec.cases()));
         }
         if (!run.workload.empty())
             fmt::print("  {} in all\n", plural(cases, "case"));
@@ -67,10 +81,11 @@ void add_check(CLI::App& app, int& exit_code)
             std::size_t exchanges = 0;
             for (const step_exchange& e : step.exchanges)
                 exchanges += e.count;
-            fmt::print("  {} of {} of compute, overlap {}: {} of {} in all, {}, by {}{}\n",
+            fmt::print("  {} of {} of compute, overlap {}: {} of {} in all, {}, by {}{}{}\n",
                        plural(step.steps, "training step"), to_string(step.compute), name_of(step.overlap),
                        plural(step.groups.size(), "gradient group"), to_string(data_size(bytes)),
-                       plural(exchanges, "exchange"), name_of(step.algorithm), step.transposed ? " transposed" : "");
+                       plural(exchanges, "exchange"), name_of(step.algorithm), step.transposed ? " transposed" : "",
+                       text_of_longest(trains, step.cases()));
         }
     });
 }

@@ -198,23 +198,29 @@ training_report training_report_of(const training_step_config& config, const std
 }
 
 /// How packets went, and how long trains were in this run. "" when all went by an aggregating switch.
-std::string transport_of(const weft::platform& p, const machine& m, const run_outcome& outcome)
+std::string transport_of(const weft::platform& p, const run_outcome& outcome)
 {
+    const train_choice choice = p.trains();
+    case_trains longest;
     bool any = false;
-    std::uint32_t longest = 1;
     const auto add = [&](const collective_case& c) {
-        any = any || !abi::by_switch(c.algo);
-        longest = std::max(longest, m.train_of(c));
+        if (abi::by_switch(c.algo))
+            return;
+        const case_trains here = trains_of(choice, c);
+        if (!any || here.packets > longest.packets)
+            longest = here;
+        any = true;
     };
     for (const case_result& c : outcome.cases)
         add(c.what);
     for (const training_step_result& s : outcome.training_steps)
         for (const step_part& part : s.parts)
             add(part.what);
-    const train_choice choice = p.trains();
     if (!any || choice.packets == 1)
         return any ? text_of(choice) : "";
-    return fmt::format("{}; here {}", text_of(choice), longest == 1 ? "all messages are short" : fmt::format("up to {}", longest));
+    return fmt::format("{}; here {}", text_of(choice),
+                       longest.packets == 1 ? fmt::format("single packets: {}", longest.reason)
+                                            : fmt::format("up to {}", longest.packets));
 }
 
 run_report make_report(const weft::platform& p, machine& m, const run_outcome& outcome,
@@ -248,7 +254,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
     const std::uint64_t begin_ps = outcome.restarts.empty() ? 0 : outcome.restarts.back().resumed_ps;
     r.busiest_links = busiest_links(m, outcome.simulated_time_ps - std::min(begin_ps, outcome.simulated_time_ps));
     r.memory = traffic_of(m);
-    r.transport = transport_of(p, m, outcome);
+    r.transport = transport_of(p, outcome);
     r.host_seconds = outcome.host_seconds;
     r.host_cpu_seconds = outcome.cpu_seconds;
     for (const fabric_engine* f : m.fabrics())

@@ -4,7 +4,6 @@
 
 #include "hw/tofino/tofino_switch.h"
 #include "platforms/switchml/aggregators.h"
-#include "platforms/workload/shipped_firmware.h"
 
 #include <fmt/format.h>
 
@@ -61,15 +60,14 @@ private:
     void on_frame(std::uint32_t, packet_ptr, std::uint64_t) override {}
 };
 
-switchml_machine::switchml_machine(const switchml_config& config) : config_(config), trains_(config.trains()), time_("timeline")
+switchml_machine::switchml_machine(const switchml_config& config) : standing_machine(config.trains()), config_(config)
 {
     config_.tofino = config_.switch_in_use();
-    time_.set_run_ahead(true); // no foreign SystemC component is part of this platform
     add_workers();
     if (config_.tree.empty()) {
         const std::vector<switchml_config::node> nodes = config_.nodes();
         const tofino_config chip = config_.switch_chip(switchml_config::ports_of(nodes));
-        switches_.push_back(std::make_unique<tofino_switch>("switch_0", time_, pool_, chip,
+        switches_.push_back(std::make_unique<tofino_switch>("switch_0", hardware_.time, hardware_.pool, chip,
                                                             aggregators(config_.tofino, 0),
                                                             config_.tofino.aggregator != aggregator_kind::model));
         std::uint32_t next_port = 0;
@@ -95,8 +93,8 @@ switchml_machine::~switchml_machine() = default;
 
 void switchml_machine::add_workers()
 {
-    star_ = std::make_unique<lossless_star>("lossless", time_, pool_, config_.machines(), config_.star());
-    fabric_list_.push_back(&star_->engine());
+    star_ = std::make_unique<lossless_star>("lossless", hardware_.time, hardware_.pool, config_.machines(), config_.star());
+    hardware_.add(star_->engine());
     dma_fabric_view view;
     view.port_rate = bandwidth(2 * config_.network.rate.value());
     view.format = config_.star().format();
@@ -123,7 +121,7 @@ void switchml_machine::add_workers()
             if (o.worker == rank)
                 cable.outages.push_back({o.from, o.until.value_or(duration(k_never_ps))});
         cables_.push_back(
-            std::make_unique<ethernet_link>(fmt::format("cable_{}", rank).c_str(), time_, pool_, cable, rank));
+            std::make_unique<ethernet_link>(fmt::format("cable_{}", rank).c_str(), hardware_.time, hardware_.pool, cable, rank));
         for (const cable_fault_config& f : config_.faults.cables)
             if (f.worker == rank) {
                 if (f.direction != cable_end::down)
@@ -140,15 +138,9 @@ void switchml_machine::add_workers()
 /// On the lossless network.
 chip& switchml_machine::add_machine(std::uint32_t rank, const dma_fabric_view& view, const chip_options& options)
 {
-    chips_.push_back(
-        std::make_unique<chip>(fmt::format("{}_{}", rank < config_.workers ? "worker" : "server", rank).c_str(), time_,
-                               pool_, config_.worker.chip(), view, config_.ranks_table(rank), options));
-    chip& c = *chips_.back();
-    c.dma.to_fabric(0).bind(star_->port(rank).in);
-    star_->port(rank).out.bind(c.dma.from_fabric(0));
-    for (core_base* core : c.cores())
-        core->load(shipped_firmware(), 0);
-    chip_list_.push_back(&c);
+    chip& c = hardware_.add_chip(fmt::format("{}_{}", rank < config_.workers ? "worker" : "server", rank),
+                                 config_.worker.chip(), view, config_.ranks_table(rank), options);
+    bind_local_port(c, 0, star_->port(rank));
     return c;
 }
 
@@ -209,7 +201,7 @@ std::uint32_t switchml_machine::add_subtree(std::uint32_t level, std::uint32_t f
     tofino_config chip = config_.switch_chip(children + (above == nullptr ? 0 : 1));
     chip.mac = switch_mac(number);
     chip.ip = switch_ip(number);
-    switches_.push_back(std::make_unique<tofino_switch>(fmt::format("switch_{}", number).c_str(), time_, pool_, chip,
+    switches_.push_back(std::make_unique<tofino_switch>(fmt::format("switch_{}", number).c_str(), hardware_.time, hardware_.pool, chip,
                                                         aggregators(config_.tofino, number),
                                                         config_.tofino.aggregator != aggregator_kind::model));
     std::uint32_t workers_each = 1;
@@ -225,7 +217,7 @@ std::uint32_t switchml_machine::add_subtree(std::uint32_t level, std::uint32_t f
             continue;
         }
         const auto stream = static_cast<std::uint32_t>(config_.workers + trunks_.size());
-        trunks_.push_back(std::make_unique<ethernet_link>(fmt::format("trunk_{}", trunks_.size()).c_str(), time_, pool_,
+        trunks_.push_back(std::make_unique<ethernet_link>(fmt::format("trunk_{}", trunks_.size()).c_str(), hardware_.time, hardware_.pool,
                                                           config_.cable(), stream));
         ethernet_link& trunk = *trunks_.back();
         connect(number, child, trunk, 1);
@@ -306,7 +298,7 @@ std::string switchml_machine::vain_resends() const
                 const ethernet_link::direction_stats& seen = link->from(end);
                 trouble += seen.lost.value() + seen.corrupted.value() + seen.duplicated.value() + seen.delayed.value();
             }
-    for (const auto& c : chips_)
+    for (const chip* const c : chips())
         if (const ethernet_nic* const nic = c->nic(); nic != nullptr)
             trouble += nic->bad_frames.value() + nic->no_room.value() + nic->dropped_disabled.value();
     for (const auto& sw : switches_) {
@@ -377,7 +369,7 @@ std::vector<cable_load> switchml_machine::cables() const
 std::vector<frame_place> switchml_machine::frame_places()
 {
     std::vector<frame_place> all;
-    for (chip* c : chip_list_)
+    for (chip* c : chips())
         if (ethernet_nic* const nic = c->nic(); nic != nullptr)
             all.push_back({c->rank(),
                            "",

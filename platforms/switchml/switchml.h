@@ -15,8 +15,7 @@
 #include "hw/tofino/tofino_config.h"
 #include "hw/tofino/tofino_job.h"
 #include "hw/ethernet/ethernet_transmitter.h"
-#include "platforms/workload/train_choice.h"
-#include "platforms/workload/machine.h"
+#include "platforms/machine/machine_hardware.h"
 
 #include <memory>
 #include <vector>
@@ -25,6 +24,7 @@ namespace weft {
 
 class tofino_switch;
 class empty_port;
+struct workload_ground;
 
 enum class aggregator_kind : std::uint8_t { model, rtl, lockstep };
 template <> struct enum_names<aggregator_kind> {
@@ -234,6 +234,7 @@ struct switchml_worker_config {
 };
 
 struct switchml_config {
+    static constexpr const char* k_platform = "switchml";
     static constexpr std::uint32_t k_most_workers = 4096;
 
     run_config run;
@@ -279,6 +280,8 @@ struct switchml_config {
     abi::platform_table ranks_table(std::uint32_t rank) const; ///< of the lossless network
     lossless_star_config star() const;
     train_choice trains() const;
+    const core_config& control_core() const { return worker.core; }
+    std::uint64_t control_cores() const { return std::uint64_t{workers} * worker.cores + servers; }
     ethernet_link_config cable() const;                   ///< with the run's seed
     tofino_config switch_chip(std::uint32_t ports) const; ///< with the network's rate
     std::uint64_t nic_area_offset() const;                ///< in the worker's memory; buffers end there
@@ -299,7 +302,9 @@ struct switchml_config {
 private:
     void check_job(std::vector<config_problem>& problems) const;
     void check_shape(std::vector<config_problem>& problems) const;
-    void check_workload(std::vector<config_problem>& problems) const;
+    workload_ground ground() const;
+    void check_sums(std::vector<config_problem>& problems) const;
+    void check_recovery(std::vector<config_problem>& problems) const;
     void check_faults(std::vector<config_problem>& problems) const;
     std::string refusal_of(abi::collective_op op, abi::algorithm algo) const;
 };
@@ -309,18 +314,13 @@ constexpr std::uint32_t switch_ip(std::uint32_t number) { return 0x0a'00'80'00 +
 constexpr std::uint64_t worker_mac(std::uint32_t rank) { return 0x02'00'00'00'01'00ull + rank; }
 constexpr std::uint32_t worker_ip(std::uint32_t rank) { return 0x0a'00'01'00 + rank; }
 
-class switchml_machine final : public machine {
+class switchml_machine final : public standing_machine {
 public:
     explicit switchml_machine(const switchml_config& config);
     ~switchml_machine() override;
-    timeline& time() override { return time_; }
-    packet_pool& pool() override { return pool_; }
-    const std::vector<chip*>& chips() const override { return chip_list_; }
-    const std::vector<fabric_engine*>& fabrics() const override { return fabric_list_; }
     std::string chip_name(std::uint32_t rank) const override;
     std::uint32_t data_ranks() const override { return config_.workers; }
     void complete(abi::command& command) const override;
-    std::uint32_t train_of(const collective_case& c) const override { return weft::train_of(trains_, c); }
     collective_case as_run(const collective_case& c) const override;
     bool recovers(const collective_case& c) const override { return c.algo == abi::algorithm::switchml; }
     group_layout groups_of(std::uint32_t ranks_per_group) const override;
@@ -357,18 +357,12 @@ private:
     std::string silent_worker(const awaited_sender& sender) const;
 
     switchml_config config_;
-    train_choice trains_;
-    timeline time_;
-    packet_pool pool_;
     std::unique_ptr<lossless_star> star_;
     std::vector<std::unique_ptr<tofino_switch>> switches_;
     std::vector<std::unique_ptr<ethernet_link>> cables_; ///< of the workers
     std::vector<std::unique_ptr<ethernet_link>> trunks_; ///< between switches
     std::vector<wire> wires_;
     std::vector<std::unique_ptr<empty_port>> empty_ports_;
-    std::vector<std::unique_ptr<chip>> chips_;
-    std::vector<chip*> chip_list_;
-    std::vector<fabric_engine*> fabric_list_;
 };
 
 extern const platform_info k_switchml_info;

@@ -7,14 +7,13 @@
 #include "hw/ethernet/ethernet_format.h"
 #include "hw/routing/channel_dependency.h"
 #include "hw/routing/star.h"
-#include "platforms/config/config_reader.h"
+#include "platforms/machine/configured_platform.h"
+#include "platforms/machine/machine_checks.h"
+#include "platforms/machine/workload_checks.h"
 #include "platforms/switchml/aggregators.h"
 #include "platforms/switchml/bench.h"
 #include "platforms/switchml/switchml.h"
 #include "platforms/switchml/validation.h"
-#include "platforms/workload/collective_runner.h"
-#include "platforms/workload/machine_checks.h"
-#include "platforms/workload/workload_checks.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -23,8 +22,6 @@
 namespace weft {
 
 namespace {
-
-constexpr std::uint64_t k_much_host_memory = 8ull << 30;
 
 constexpr bool is_power_of_two(std::uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
 
@@ -135,19 +132,18 @@ train_choice switchml_config::trains() const
     const std::uint64_t wire_ps = wire_rate(s.rate).time_ps(wire_bytes);
     const std::uint64_t local_ps = wire_rate(bandwidth(2 * s.rate.value())).time_ps(wire_bytes);
     const std::uint64_t depth = s.buffer.value() / format.cells_of_one(format.max_payload_bytes);
-    const std::uint64_t pipeline_ps = (2 * s.nic_latency.value() + s.switch_latency.value()) / 3;
+    const std::uint64_t nic_ps = s.nic_latency.value();
+    const std::uint64_t either_ps = std::max(nic_ps, s.switch_latency.value()); // a cable leads into a NIC or the switch
     const std::string buffer = fmt::format("network.lossless_buffer = {}", to_string(network.lossless_buffer));
-    train_choice choice = choose_trains(run.burst,
-                         {{buffer + " behind a NIC", depth, local_ps, wire_ps, 8, 1, pipeline_ps + wire_ps},
-                          {buffer, depth, wire_ps, local_ps, 8, 1, 2 * s.propagation.value() + pipeline_ps + wire_ps},
-                          {fmt::format("worker.dma.read_ahead = {} over worker.memory.latency = {}", worker.dma.read_ahead,
-                                       to_string(worker.hbm.latency)),
-                           worker.dma.read_ahead, wire_ps, wire_ps, 2, 1, worker.hbm.latency.value() + wire_ps},
-                          longest_on_a_wire(wire_ps, wire_bytes)},
-                         worker.dma, format, "worker.dma",
-                         memory_sets_the_pace(worker.hbm.rate, s.rate, "worker.memory.rate"));
-    choice.sides = {workers};
-    return choice;
+    train_ground ground;
+    ground.packet_payload = static_cast<std::uint32_t>(format.max_payload_bytes);
+    ground.sides = {workers};
+    ground.hops = dma_hops(worker.dma, worker.hbm, format, wire_ps, s.rate, 1, "worker", "worker.memory");
+    ground.hops.push_back({buffer + " behind a NIC", depth, local_ps, wire_ps, 8, 8, 1, nic_ps + wire_ps});
+    ground.hops.push_back({buffer, depth, wire_ps, local_ps, 8, 8, 1, 2 * s.propagation.value() + either_ps + wire_ps});
+    ground.hops.push_back(longest_on_a_wire(wire_ps, wire_bytes));
+    ground.single = memory_sets_the_pace(worker.hbm.rate, s.rate, "worker.memory.rate");
+    return choose_trains(run.burst, std::move(ground));
 }
 
 lossless_star_config switchml_config::star() const
@@ -375,10 +371,12 @@ std::vector<config_problem> switchml_config::validate() const
                  "pipes.",
                  to_string(tofino.chip.recirculation_rate), to_string(network.rate))});
     check_faults(p);
-    check_workload(p);
-    check_receive_buffer(worker.dma.receive_buffer, star().format(), "worker.dma.receive_buffer", p);
-    if (const std::string told = trains().told; !told.empty())
-        p.push_back({severity::warning, "burst", told});
+    check_workload(run, ground(), p);
+    check_sums(p);
+    check_recovery(p);
+    check_receive_buffer(worker.chip(), star().format(), "worker", p);
+    check_stacks(worker.chip(), control_cores(), "cores", "worker", p);
+    check_burst(run, trains(), p);
     return p;
 }
 
@@ -538,59 +536,55 @@ std::string switchml_config::refusal_of(abi::collective_op op, abi::algorithm al
     return {};
 }
 
-void switchml_config::check_workload(std::vector<config_problem>& p) const
+workload_ground switchml_config::ground() const
 {
-    bool lossless = false;
-    bool recovering = false;
-    const auto note = [&](abi::algorithm a) {
-        lossless = lossless || a == abi::algorithm::switchml_lossless;
-        recovering = recovering || a == abi::algorithm::switchml;
-    };
     const std::uint64_t room = nic_area_offset();
-    workload_ground ground;
-    ground.ranks = workers;
-    ground.ranks_of = "these workers";
-    ground.room_bytes = room;
-    ground.memory = "memory per worker";
-    ground.room_text =
+    workload_ground g;
+    g.ranks = workers;
+    g.machine = "these workers";
+    g.members = g.memories = "workers";
+    g.memory = "memory per worker";
+    g.room_bytes = room;
+    g.room_text =
         fmt::format("worker.memory.capacity is {}, of which rings and buffers take {}", to_string(worker.hbm.capacity),
                     rounded_text(data_size(worker.hbm.capacity.value() - room)));
-    ground.refusal = [this](abi::collective_op op, abi::algorithm algo, bool) { return refusal_of(op, algo); };
-    check_collectives(run, ground, p);
+    g.refusal = [this](abi::collective_op op, abi::algorithm algo, bool) { return refusal_of(op, algo); };
+    return g;
+}
+
+/// What the switch cannot add.
+void switchml_config::check_sums(std::vector<config_problem>& p) const
+{
+    const auto check_type = [&](abi::algorithm algo, abi::element_type type, const std::string& key) {
+        if (abi::by_switch(algo) && !summed_by_switch(type))
+            p.push_back({severity::error, key, type_refusal(type)});
+    };
     for (std::size_t i = 0; i < run.workload.size(); ++i) {
         const collective_spec& spec = run.workload[i];
         const std::string key = fmt::format("workload.{}", i);
         for (const abi::algorithm a : spec.all_algorithms()) {
-            note(a);
-            if (!abi::by_switch(a))
-                continue;
-            for (std::size_t t = 0; t < spec.types.size(); ++t)
-                if (!summed_by_switch(spec.types[t]))
-                    p.push_back({severity::error, key + ".types", type_refusal(spec.types[t])});
+            for (const abi::element_type type : spec.types)
+                check_type(a, type, key + ".types");
             for (const abi::reduce_op r : spec.redops)
-                if (r != abi::reduce_op::sum)
+                if (abi::by_switch(a) && r != abi::reduce_op::sum)
                     p.push_back({severity::error, key + ".redops",
-                                 fmt::format("{} is nothing the switch can do: it adds.", name_of(r))});
+                                 fmt::format("{} cannot be done by the switch, which only adds.", name_of(r))});
         }
     }
-    if (run.training_step && is_sound(*run.training_step)) {
-        note(run.training_step->algorithm);
-        const std::string refusal = refusal_of(abi::collective_op::all_reduce, run.training_step->algorithm);
-        if (!refusal.empty())
-            p.push_back({severity::error, "training_step.algorithm", refusal});
-        const auto check_type = [&](abi::element_type t, std::string key) {
-            if (abi::by_switch(run.training_step->algorithm) && !summed_by_switch(t))
-                p.push_back({severity::error, std::move(key), type_refusal(t)});
-        };
-        for (std::size_t i = 0; i < run.training_step->groups.size(); ++i)
-            check_type(run.training_step->groups[i].type, fmt::format("training_step.groups.{}.type", i));
-        for (std::size_t i = 0; i < run.training_step->exchanges.size(); ++i)
-            check_type(run.training_step->exchanges[i].type, fmt::format("training_step.exchanges.{}.type", i));
-        for (std::size_t i = 0; i < run.training_step->exchanges.size(); ++i)
-            if (run.training_step->exchanges[i].ranks_per_group)
-                p.push_back({severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i),
-                             "groups of workers do not exist here."});
-    }
+    if (!run.training_step || !is_sound(*run.training_step))
+        return;
+    const training_step_config& step = *run.training_step;
+    for (std::size_t i = 0; i < step.groups.size(); ++i)
+        check_type(step.algorithm, step.groups[i].type, fmt::format("training_step.groups.{}.type", i));
+    for (std::size_t i = 0; i < step.exchanges.size(); ++i)
+        check_type(step.algorithm, step.exchanges[i].type, fmt::format("training_step.exchanges.{}.type", i));
+}
+
+/// Timers against each other, and what is lost without one.
+void switchml_config::check_recovery(std::vector<config_problem>& p) const
+{
+    const bool lossless = runs_any(run, [](abi::algorithm a) { return a == abi::algorithm::switchml_lossless; });
+    const bool recovering = runs_any(run, [](abi::algorithm a) { return a == abi::algorithm::switchml; });
     if (lossless && recovering)
         p.push_back({severity::error, "workload",
                      "mixes switchml and switchml_lossless: the switch runs one program for a job; use two files."});
@@ -619,7 +613,6 @@ void switchml_config::check_workload(std::vector<config_problem>& p) const
              "is rv64, whose cores are charged what they execute, and not for the packets and additions of parameter servers, which "
              "the DMA engine does: the times of "
              "parameter_server are those of the network alone. Use native cores to compare it."});
-    check_host_memory(run, workers, "workers", k_much_host_memory, p);
 }
 
 namespace {
@@ -644,19 +637,16 @@ void tell_source(config_field& section, std::initializer_list<const char*> path,
     at->source = source;
 }
 
-class configured_switchml final : public platform {
+class configured_switchml final : public configured_platform<switchml_config> {
 public:
-    explicit configured_switchml(switchml_config config) : config_(std::move(config)) {}
-    const run_config& run() const override { return config_.run; }
+    using configured_platform::configured_platform;
     config_field resolved() const override
     {
         config_field all = describe(config_.in_force());
         tell_source(all, {"worker", "nic", "rate"}, "network.rate");
         tell_source(all, {"switch", "port_rate"}, "network.rate");
-        return with_platform_key(std::move(all), k_switchml_info);
+        return with_platform_key(std::move(all), switchml_config::k_platform);
     }
-    std::uint32_t ranks() const override { return config_.ranks(); }
-    std::vector<std::string> input_files() const override { return {config_.worker.core.elf}; }
     std::vector<std::string> output_files() const override
     {
         const switchml_switch_config used = config_.switch_in_use();
@@ -671,12 +661,6 @@ public:
             for (std::uint32_t pipe = 0; pipe < k_tofino_pipes; ++pipe)
                 all.push_back(waves_file(used, number, pipe));
         return all;
-    }
-    std::uint64_t rv64_cores() const override
-    {
-        if (config_.worker.core.model != core_model::rv64)
-            return 0;
-        return std::uint64_t{config_.workers} * config_.worker.cores + config_.servers;
     }
     std::unique_ptr<machine> build() const override
     {
@@ -715,7 +699,6 @@ public:
                 duration(c.tofino.chip.first_pass_latency.value() + further * c.tofino.chip.pass_latency.value())));
         return text;
     }
-    train_choice trains() const override { return config_.trains(); }
     std::string routing_report() const override
     {
         return fmt::format(
@@ -724,24 +707,19 @@ public:
             "network: {}\n",
             proof_of_star(config_).text);
     }
-
-private:
-    switchml_config config_;
 };
+
+platform_info make_info()
+{
+    platform_info info = info_of<configured_switchml>(
+        "SwitchML: workers below a programmable switch that adds gradients, over lossy Ethernet, UDP or RDMA");
+    info.validate = validate_switchml;
+    info.bench = bench_switchml;
+    return info;
+}
 
 } // namespace
 
-const platform_info k_switchml_info = {
-    "switchml", "SwitchML: workers below a programmable switch that adds gradients, over lossy Ethernet, UDP or RDMA",
-    [](const yaml_document& document, std::vector<problem>& problems) -> std::unique_ptr<platform> {
-        switchml_config config = read_config<switchml_config>(document, problems, {"platform"});
-        for (const problem& p : problems)
-            if (p.level == severity::error)
-                return nullptr;
-        return std::make_unique<configured_switchml>(std::move(config));
-    },
-    [] { return describe(switchml_config{}); },
-    validate_switchml,
-    bench_switchml};
+const platform_info k_switchml_info = make_info();
 
 } // namespace weft

@@ -211,7 +211,7 @@ void measure_pod(bench_page& out, const bench_settings& how)
 {
     constexpr double k_seconds = 60;
     constexpr double k_MiB = 2048;
-    out.title("A 32x32 mesh all-reduces 102.4 MB, data off, `burst: auto`");
+    out.title("A 32x32 mesh all-reduces 102.4 MB, data off, `burst: auto`, buffers of 40 KiB");
     for (const char* algorithm : {"two_d", "row_pair"}) {
         const auto r = how.isolated([=] { return bench_all_reduce(algorithm, 32, false, "102.4 MB", 256, k_auto); });
         out.line(fmt::format("{}: simulated time", algorithm), fmt::format("{:.3f} ms", r.at("time_us") / 1000));

@@ -3,7 +3,6 @@
 #include "platforms/tpu_v3/tpu_v3.h"
 
 #include "platforms/tpu_v3/tiles.h"
-#include "platforms/workload/shipped_firmware.h"
 
 #include <fmt/format.h>
 
@@ -79,33 +78,20 @@ std::string tpu_v3_routing::problem() const
 tpu_v3::tpu_v3(const tpu_v3_config& config) : tpu_v3(config, tpu_v3_routing(config)) {}
 
 tpu_v3::tpu_v3(const tpu_v3_config& config, const tpu_v3_routing& routing, const core_fitter& fit)
-    : trains_(config.trains()), topology_(routing.topology), time_("timeline")
+    : standing_machine(config.trains(), fit), topology_(routing.topology)
 {
     if (const std::string problem = routing.problem(); !problem.empty())
         throw user_error("faults: " + problem);
-    time_.set_run_ahead(true); // no foreign SystemC component is part of this platform
-    ici_ = std::make_unique<ici_fabric>("ici", time_, pool_, topology_, config.ici,
+    ici_ = std::make_unique<ici_fabric>("ici", hardware_.time, hardware_.pool, topology_, config.ici,
                                         routing.detours ? &routing.detours->table : nullptr);
-    fabric_list_.push_back(&ici_->engine());
+    hardware_.add(ici_->engine());
     const dma_fabric_view view = view_of(config);
     for (std::uint32_t rank = 0; rank < config.ranks(); ++rank) {
-        const mesh::place at = routing.topology.place_of(rank);
-        const std::string name = "chip_" + std::to_string(at.row) + "_" + std::to_string(at.col);
-        const core_fitting fitting = fit ? fit(rank) : core_fitting{};
-        chip_options options;
-        options.gate = fitting.gate;
-        chips_.push_back(std::make_unique<chip>(name.c_str(), time_, pool_, config.chip, view,
-                                                config.table(rank, at.row, at.col), options));
-        chip& c = *chips_.back();
-        for (std::uint32_t port = 0; port < view.ports; ++port) {
-            c.dma.to_fabric(port).bind(ici_->router(rank).local_port(port).in);
-            ici_->router(rank).local_port(port).out.bind(c.dma.from_fabric(port));
-        }
-        if (fitting.entry != nullptr)
-            c.core.load(fitting.entry, fitting.argument);
-        else
-            c.core.load(shipped_firmware(), 0);
-        chip_list_.push_back(&c);
+        const mesh::place at = topology_.place_of(rank);
+        chip& c = hardware_.add_chip(fmt::format("chip_{}_{}", at.row, at.col), config.chip, view,
+                                     config.table(rank, at.row, at.col));
+        for (std::uint32_t port = 0; port < view.ports; ++port)
+            bind_local_port(c, port, ici_->router(rank).local_port(port));
     }
     for (const link_fault_config& f : config.faults.links_down) {
         const std::uint32_t router = topology_.rank_at(f.row, f.col);

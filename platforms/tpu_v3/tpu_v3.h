@@ -6,15 +6,15 @@
 #pragma once
 
 #include "hw/ici/ici_fabric.h"
-#include "platforms/workload/train_choice.h"
 #include "hw/routing/detour_routing.h"
 #include "hw/routing/mesh.h"
-#include "platforms/workload/machine.h"
+#include "platforms/machine/machine_hardware.h"
 
-#include <functional>
 #include <optional>
 
 namespace weft {
+
+struct workload_ground;
 
 enum class mesh_wrap : std::uint8_t { none, rows, cols, both };
 template <> struct enum_names<mesh_wrap> {
@@ -108,6 +108,7 @@ struct faults_config {
 };
 
 struct tpu_v3_config {
+    static constexpr const char* k_platform = "tpu_v3";
     run_config run;
     mesh_config mesh;
     ici_config ici;
@@ -131,19 +132,19 @@ struct tpu_v3_config {
     abi::platform_table table(std::uint32_t rank, std::uint32_t row, std::uint32_t col) const;
     std::vector<config_problem> fault_problems() const; ///< of `faults` alone
     train_choice trains() const;
+    const core_config& control_core() const { return chip.core; }
+    std::uint64_t control_cores() const { return ranks(); }
 
 private:
     void check_faults(std::vector<config_problem>& problems) const;
     void check_regions(std::vector<config_problem>& problems) const;
     void check_link_times(std::vector<config_problem>& problems) const;
-    void check_workload(std::vector<config_problem>& problems) const;
-    void check_training_step(std::vector<config_problem>& problems) const;
+    workload_ground ground() const;
+    std::string group_refusal(std::uint32_t ranks_per_group) const;
     /// Why the firmware cannot run it on this mesh, as a sentence; "" when it can.
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
     std::string broadcast_refusal(std::uint32_t root, bool transposed) const;
-    std::uint64_t room_for_buffers() const; ///< bytes of one HBM; no limit when the sections that say it are not sound
     void check_buffers(std::vector<config_problem>& problems) const;
-    void check_burst(std::vector<config_problem>& problems) const;
 };
 
 /// What `weft check` prints about faults, a line; "" when nothing is broken.
@@ -158,38 +159,19 @@ struct tpu_v3_routing {
     std::string problem() const;        ///< why it cannot be used; "" when it can
 };
 
-/// What a bench gives a chip instead of the shipped firmware on a core by itself.
-struct core_fitting {
-    firmware_entry entry = nullptr; ///< nullptr: the shipped firmware
-    std::uint64_t argument = 0;
-    core_gate* gate = nullptr;
-};
-using core_fitter = std::function<core_fitting(std::uint32_t rank)>;
-
-class tpu_v3 final : public machine {
+class tpu_v3 final : public standing_machine {
 public:
     /// Throws user_error when the routing cannot be used.
     explicit tpu_v3(const tpu_v3_config& config);
     tpu_v3(const tpu_v3_config& config, const tpu_v3_routing& routing, const core_fitter& fit = {});
-    timeline& time() override { return time_; }
-    packet_pool& pool() override { return pool_; }
-    const std::vector<chip*>& chips() const override { return chip_list_; }
-    const std::vector<fabric_engine*>& fabrics() const override { return fabric_list_; }
     std::string chip_name(std::uint32_t rank) const override { return ici_->engine().router_name(rank); }
-    std::uint32_t train_of(const collective_case& c) const override { return weft::train_of(trains_, c); }
     group_layout groups_of(std::uint32_t ranks_per_group) const override; ///< tiles of the mesh, see tiles.h
     ici_fabric& ici() { return *ici_; }
     const mesh& topology() const { return topology_; }
 
 private:
-    train_choice trains_;
     mesh topology_;
-    timeline time_;
-    packet_pool pool_;
     std::unique_ptr<ici_fabric> ici_;
-    std::vector<std::unique_ptr<chip>> chips_;
-    std::vector<chip*> chip_list_;
-    std::vector<fabric_engine*> fabric_list_;
 };
 
 extern const platform_info k_tpu_v3_info;

@@ -1,7 +1,6 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/ub_mesh/ub_mesh.h"
-#include "platforms/workload/shipped_firmware.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -67,9 +66,8 @@ void ub_machine::build(std::size_t number)
                                   return number < interruptions_.size() && f.at.value() >= interruptions_[number].at_ps;
                               }),
                npus.end());
-    i.time.set_run_ahead(true); // no foreign SystemC component is part of this platform
-    i.fabric = std::make_unique<ub_fabric>(("ub" + suffix).c_str(), i.time, i.pool, routes_->plan, config_.ub);
-    i.fabric_list.push_back(&i.fabric->engine());
+    i.fabric = std::make_unique<ub_fabric>(("ub" + suffix).c_str(), i.hardware.time, i.hardware.pool, routes_->plan, config_.ub);
+    i.hardware.add(i.fabric->engine());
 
     const ub_topology& topology = *routes_->topology;
     i.positions = i.config.positions();
@@ -84,14 +82,11 @@ void ub_machine::build(std::size_t number)
         used[behind] = true;
         if (behind != rank) // a spare NPU stands in, or ranks have closed up
             i.fabric->take_over(rank, behind);
-        i.chips.push_back(std::make_unique<chip>(fmt::format("npu_{}{}", npu, suffix).c_str(), i.time, i.pool,
-                                                 config_.npu.chip(), view, i.config.table(rank)));
-        chip& c = *i.chips.back();
+        chip& c = i.hardware.add_chip(fmt::format("npu_{}{}", npu, suffix), config_.npu.chip(), view, i.config.table(rank));
         for (std::uint32_t die = 0; die < k_dies; ++die) {
             ub_io_controller& controller = i.fabric->controller(behind, die);
             if (config_.groups.empty()) {
-                c.dma.to_fabric(die).bind(controller.in);
-                controller.out.bind(c.dma.from_fabric(die));
+                bind_local_port(c, die, controller);
                 continue;
             }
             i.group_ports.push_back(std::make_unique<ub_group_port>(
@@ -102,8 +97,6 @@ void ub_machine::build(std::size_t number)
             controller.out.bind(group.from_controller);
             group.to_chip.bind(c.dma.from_fabric(die));
         }
-        c.core.load(shipped_firmware(), 0);
-        i.chip_list.push_back(&c);
     }
     for (std::uint32_t e = 0; e < i.fabric->endpoints(); ++e) {
         if (used[e])
@@ -136,7 +129,7 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
     const bool bit_errors =
         config_.ub.bit_error_rate > 0 ||
         std::any_of(faulty.begin(), faulty.end(), [](const auto& f) { return f.fault->bit_error_rate.has_value(); });
-    i.fall_backs = std::make_unique<ub_fall_backs>(*i.fabric, i.time, topology, notices_, config_.faults, bit_errors);
+    i.fall_backs = std::make_unique<ub_fall_backs>(*i.fabric, i.hardware.time, topology, notices_, config_.faults, bit_errors);
     i.fabric->set_fall_back_listener(i.fall_backs.get());
     if (config_.ub.transport == ub_transport::rtp) // nobody is unreachable whose first answer is still on its way
         i.fabric->set_patience(config_.loaded_round_trip_ps(topology));
@@ -219,7 +212,7 @@ restart_plan ub_machine::restart()
     plan.takes_ps = config_.faults.take_over.value();
     plan.cause = fmt::format("{} failed", fmt::join(npus, " and "));
     if (config_.faults.recovery == ub_recovery::mask)
-        plan.remedy = fmt::format("the job was set up again on {} NPUs", now().chips.size());
+        plan.remedy = fmt::format("the job was set up again on {} NPUs", chips().size());
     else
         plan.remedy = npus.size() == 1 ? "the spare NPU of its rack had taken over"
                                        : "the spare NPUs of their racks had taken over";
@@ -298,14 +291,14 @@ bool ub_machine::at_rest()
 {
     const incarnation& i = now();
     return i.fabric->idle() &&
-           std::all_of(i.chip_list.begin(), i.chip_list.end(), [](const chip* c) { return c->dma.idle(); });
+           std::all_of(chips().begin(), chips().end(), [](const chip* c) { return c->dma.idle(); });
 }
 
 std::vector<chip*> ub_machine::chips_of_all_restarts() const
 {
     std::vector<chip*> all;
     for (const auto& i : incarnations_)
-        all.insert(all.end(), i->chip_list.begin(), i->chip_list.end());
+        all.insert(all.end(), i->hardware.chips().begin(), i->hardware.chips().end());
     return all;
 }
 
@@ -313,7 +306,7 @@ std::vector<fabric_engine*> ub_machine::fabrics_of_all_restarts()
 {
     std::vector<fabric_engine*> all;
     for (const auto& i : incarnations_)
-        all.insert(all.end(), i->fabric_list.begin(), i->fabric_list.end());
+        all.insert(all.end(), i->hardware.fabrics().begin(), i->hardware.fabrics().end());
     return all;
 }
 

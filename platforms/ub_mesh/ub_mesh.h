@@ -9,13 +9,12 @@
 #include "hw/ub/ub_config.h"
 #include "hw/ub/ub_fabric.h"
 #include "hw/ub/ub_idle_port.h"
-#include "platforms/workload/train_choice.h"
+#include "platforms/machine/machine_hardware.h"
 #include "platforms/ub_mesh/ub_fall_backs.h"
 #include "platforms/ub_mesh/ub_faults.h"
 #include "platforms/ub_mesh/ub_group_port.h"
 #include "platforms/ub_mesh/ub_shape.h"
 #include "platforms/ub_mesh/ub_topology.h"
-#include "platforms/workload/machine.h"
 
 #include <memory>
 #include <optional>
@@ -23,6 +22,8 @@
 #include <vector>
 
 namespace weft {
+
+struct workload_ground;
 
 // An NPU, where it differs from the chip of a pod.
 struct npu_memory_config : hbm_config {
@@ -73,6 +74,7 @@ struct npu_config {
 };
 
 struct ub_mesh_config {
+    static constexpr const char* k_platform = "ub_mesh";
     run_config run;
     ub_shape mesh;
     ub_cables cables;
@@ -108,6 +110,8 @@ struct ub_mesh_config {
     const std::vector<std::uint32_t>&
     group_of(std::uint32_t rank) const; ///< with groups; throws bug for a rank in none
     train_choice trains() const;
+    const core_config& control_core() const { return npu.core; }
+    std::uint64_t control_cores() const { return ranks(); }
     /// Gives ports and DMA engines the buffers of configs/ub_mesh/superpod.yaml, in which trains are long. Assumed values.
     void deepen_buffers();
     bool has_bit_errors() const; ///< of any link
@@ -116,8 +120,7 @@ struct ub_mesh_config {
 
 private:
     std::vector<config_problem> shape_problems() const;
-    void check_workload(std::vector<config_problem>& problems) const;
-    void check_burst(std::vector<config_problem>& problems) const;
+    workload_ground ground() const;
     void check_transport(std::vector<config_problem>& problems) const;
     void check_link_buffers(std::vector<config_problem>& problems) const;
     /// At zero load, of the nearest NPU; 0 without one.
@@ -155,10 +158,10 @@ class ub_machine final : public machine {
 public:
     ub_machine(const ub_mesh_config& config, std::shared_ptr<const ub_routes> routes);
     ~ub_machine() override;
-    timeline& time() override { return now().time; }
-    packet_pool& pool() override { return now().pool; }
-    const std::vector<chip*>& chips() const override { return now().chip_list; }
-    const std::vector<fabric_engine*>& fabrics() const override { return now().fabric_list; }
+    timeline& time() override { return now().hardware.time; }
+    packet_pool& pool() override { return now().hardware.pool; }
+    const std::vector<chip*>& chips() const override { return now().hardware.chips(); }
+    const std::vector<fabric_engine*>& fabrics() const override { return now().hardware.fabrics(); }
     std::string chip_name(std::uint32_t rank) const override;
     std::uint32_t train_of(const collective_case& c) const override { return weft::train_of(trains_, c); }
     std::string network_waits() const override;
@@ -179,19 +182,15 @@ public:
 private:
     /// All hardware between two restarts: a restart resets every NPU, so it finds hardware of its own.
     struct incarnation final : link_listener_if {
-        explicit incarnation(const std::string& name) : time(("timeline" + name).c_str()) {}
+        explicit incarnation(const std::string& suffix) : hardware({}, suffix) {}
         void link_down(std::uint32_t link, std::uint64_t now_ps) override { owner->link_given_up(*this, link, now_ps); }
         void link_up(std::uint32_t, std::uint64_t) override {}
         ub_machine* owner = nullptr;
-        timeline time;
-        packet_pool pool;
+        machine_hardware hardware;
         std::unique_ptr<ub_fabric> fabric;
         std::unique_ptr<ub_fall_backs> fall_backs;
         std::vector<std::unique_ptr<ub_idle_port>> idle_ports;
         std::vector<std::unique_ptr<ub_group_port>> group_ports;
-        std::vector<std::unique_ptr<chip>> chips;
-        std::vector<chip*> chip_list;
-        std::vector<fabric_engine*> fabric_list;
         std::vector<std::uint32_t> positions; ///< of ranks, see ub_mesh_config::positions()
         std::vector<std::uint32_t> routers;   ///< of ranks: that of the position, or of the spare NPU that stands in
         ub_mesh_config config;                ///< faults from the start of this incarnation

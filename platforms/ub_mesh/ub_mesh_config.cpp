@@ -4,9 +4,9 @@
 // What the YAML of a UB-Mesh machine means: checks that need more than one section.
 #include "firmware/collectives/supports.h"
 #include "hw/ub/ub_link.h"
+#include "platforms/machine/machine_checks.h"
+#include "platforms/machine/workload_checks.h"
 #include "platforms/ub_mesh/ub_mesh.h"
-#include "platforms/workload/machine_checks.h"
-#include "platforms/workload/workload_checks.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -17,7 +17,6 @@ namespace weft {
 
 namespace {
 constexpr std::uint32_t k_most_ranks = 8192;
-constexpr std::uint64_t k_much_host_memory = 16ull << 30;
 
 bool failed_from_the_start(const ub_faults_config& faults)
 {
@@ -29,12 +28,13 @@ bool crossing_raises_buffers(const ub_mesh_config& c)
 {
     if (!no_errors(c.ub.validate()) || !no_errors(c.run.validate()))
         return true; // not computed with
-    ub_config straight = c.ub;
-    straight.die_crossing = duration(0);
-    const auto depth = [&](const ub_config& ub) {
+    const auto depth = [&](duration die_crossing) {
+        ub_config ub = c.ub;
+        ub.die_crossing = die_crossing;
         return ub_depth_cells(ub, c.mesh.x_lanes, c.cables.x, ub_device::npu);
     };
-    return depth(c.ub) != depth(straight);
+    // Zero is a value like others: it makes a difference where the default would.
+    return depth(c.ub.die_crossing) != depth(duration(0)) || depth(c.ub.die_crossing) != depth(ub_config{}.die_crossing);
 }
 
 } // namespace
@@ -146,7 +146,14 @@ train_choice ub_mesh_config::trains() const
     const std::uint32_t paths = mesh.npus == 1     ? paths_in(mesh.boards)
                                 : mesh.boards == 1 ? paths_in(mesh.npus)
                                                    : std::min(paths_in(mesh.npus), paths_in(mesh.boards));
-    std::vector<train_hop> hops;
+    // What a die has to its board or to its column; the back-plane is not counted.
+    const std::uint32_t die_lanes = std::max(mesh.x_lanes * (mesh.npus - 1), mesh.y_lanes * (mesh.boards - 1));
+    const std::uint32_t lanes = mesh.x_lanes * (mesh.npus - 1) + mesh.y_lanes * (mesh.boards - 1);
+    const bandwidth links(std::min(ub.link_rate(1).value() * lanes, 2 * ub.local_port_rate.value()));
+    train_ground ground;
+    ground.packet_payload = static_cast<std::uint32_t>(format.max_payload_bytes);
+    ground.sides = {mesh.pods, mesh.rack_rows, mesh.rack_cols, mesh.boards, mesh.npus};
+    ground.hops = dma_hops(npu.dma, npu.hbm, format, local_ps, links, paths, "npu", "npu.hbm");
     std::set<std::tuple<std::uint32_t, std::uint64_t, ub_device>> kinds; // of links
     const ub_topology topology(mesh, cables);
     for (const ub_link_plan& l : topology.plan().links) {
@@ -154,29 +161,33 @@ train_choice ub_mesh_config::trains() const
         if (!kinds.insert({l.lanes, l.propagation.value(), into}).second)
             continue;
         const std::uint64_t link_ps = wire_rate(ub.link_rate(l.lanes)).time_ps(wire_bytes);
-        hops.push_back({buffer, ub_depth_cells(ub, l.lanes, l.propagation, into) / cells, link_ps, link_ps, 8, paths,
-                        ub_round_trip_ps(ub, l.lanes, l.propagation, into)});
+        ground.hops.push_back({buffer, ub_depth_cells(ub, l.lanes, l.propagation, into) / cells, link_ps, link_ps, 8, 8, paths,
+                               ub_round_trip_ps(ub, l.lanes, l.propagation, into)});
     }
-    hops.push_back({fmt::format("ub.transmit_queue = {}", ub.transmit_queue), ub.transmit_queue, local_ps, local_ps, 16, 1, 0});
-    hops.push_back({fmt::format("npu.dma.read_ahead = {} over npu.hbm.latency = {}", npu.dma.read_ahead, to_string(npu.hbm.latency)),
-                    npu.dma.read_ahead, local_ps, local_ps, 2, 1, npu.hbm.latency.value() + local_ps});
-    hops.push_back(longest_on_a_wire(std::max(wire_rate(ub.link_rate(1)).time_ps(wire_bytes), local_ps), wire_bytes));
-    const std::uint32_t lanes = mesh.x_lanes * (mesh.npus - 1) + mesh.y_lanes * (mesh.boards - 1);
-    const bandwidth links(std::min(ub.link_rate(1).value() * lanes, 2 * ub.local_port_rate.value()));
+    ground.hops.push_back(
+        {fmt::format("ub.transmit_queue = {}", ub.transmit_queue), ub.transmit_queue, local_ps, local_ps, 16, 16, 1, 0});
+    ground.hops.push_back(longest_on_a_wire(std::max(wire_rate(ub.link_rate(1)).time_ps(wire_bytes), local_ps), wire_bytes));
+    ground.single = ub.transport == ub_transport::rtp ? "ub.transport: rtp numbers and repeats single packets"
+                    : has_bit_errors()                ? "links with bit errors repeat single packets"
+                                                      : memory_sets_the_pace(npu.hbm.rate, links, "npu.hbm.rate");
     const bool links_change = std::any_of(faults.links.begin(), faults.links.end(),
                                           [](const ub_link_fault_config& f) { return f.lanes || f.at.value() != 0; });
-    train_choice choice = choose_trains(run.burst, hops, npu.dma, format, "npu.dma",
-                         ub.transport == ub_transport::rtp ? "ub.transport: rtp numbers and repeats single packets"
-                         : has_bit_errors()                ? "links with bit errors repeat single packets"
-                                                           : memory_sets_the_pace(npu.hbm.rate, links, "npu.hbm.rate"),
-                         ub.paths != ub_path_use::shortest && ub.choice == ub_choice::adaptive
-                             ? "ub.choice: adaptive goes by the queues at the time of each packet"
-                         : ub.spreading == ub_spreading::flow ? "ub.spreading: flow, where some links carry several flows"
-                         : !ub.voq                            ? "ub.voq: false, where one packet holds up those behind it"
-                         : links_change                       ? "faults.links: a link gets slower, or goes down in mid-run"
-                                                              : "");
-    choice.sides = {mesh.pods, mesh.rack_rows, mesh.rack_cols, mesh.boards, mesh.npus};
-    return choice;
+    if (ub.paths != ub_path_use::shortest && ub.choice == ub_choice::adaptive)
+        ground.no_bound = "ub.choice: adaptive goes by the queues at the time of each packet";
+    else if (ub.spreading == ub_spreading::flow)
+        ground.no_bound = "ub.spreading: flow, where some links carry several flows";
+    else if (!ub.voq)
+        ground.no_bound = "ub.voq: false, where one packet holds up those behind it";
+    else if (links_change)
+        ground.no_bound = "faults.links: a link gets slower, or goes down in mid-run";
+    else if (spread && ub.local_port_rate.value() < ub.link_rate(1).value() * die_lanes)
+        ground.no_bound = fmt::format("ub.local_port_rate = {} is below the {} of a die's links together, and packets are spread",
+                                      to_string(ub.local_port_rate), to_string(bandwidth(ub.link_rate(1).value() * die_lanes)));
+    else if (spread && mesh.racks_per_pod() > 1 && !mesh.hrs)
+        ground.no_bound = "mesh.hrs: false, where switches between racks choose the ways of packets that are spread";
+    else if (spread && !replaced_npus(*this).empty())
+        ground.no_bound = "faults.npus: packets that are spread meet on the way to a spare NPU";
+    return choose_trains(run.burst, std::move(ground));
 }
 
 bool ub_mesh_config::has_bit_errors() const
@@ -248,17 +259,17 @@ std::vector<config_problem> ub_mesh_config::validate() const
     p.insert(p.end(), found.begin(), found.end());
     if (!sound || !runs)
         return p;
-    check_workload(p);
-    check_burst(p);
+    check_workload(run, ground(), p);
+    check_burst(run, trains(), p);
     check_transport(p);
     check_link_buffers(p);
-    check_receive_buffer(npu.dma.receive_buffer, ub.format(), "npu.dma.receive_buffer", p);
+    check_receive_buffer(npu.chip(), ub.format(), "npu", p);
     std::set<std::uint64_t> restarts; // each has NPUs of its own
     for (const ub_npu_fault_config& f : faults.npus)
         if (f.at.value() != 0)
             restarts.insert(f.at.value());
-    check_stacks(npu.core.stack, ranks() * (1 + restarts.size()),
-                 restarts.empty() ? "NPUs" : "NPUs before and after restarts", "npu.core.stack", p);
+    check_stacks(npu.chip(), ranks() * (1 + restarts.size()),
+                 restarts.empty() ? "NPUs" : "NPUs before and after restarts", "npu", p);
     return p;
 }
 
@@ -277,29 +288,16 @@ std::vector<config_problem> ub_mesh_config::shape_problems() const
     return p;
 }
 
-void ub_mesh_config::check_workload(std::vector<config_problem>& p) const
+workload_ground ub_mesh_config::ground() const
 {
-    const chip_config chip = npu.chip();
-    workload_ground ground;
-    ground.ranks = ranks();
-    ground.room_bytes = chip.buffer_bytes();
-    ground.room_text = fmt::format("npu.hbm.capacity is {}, of which the descriptor rings take {}",
-                                   to_string(chip.hbm.capacity), to_string(data_size(chip.ring_area_bytes())));
-    ground.refusal = [this](abi::collective_op op, abi::algorithm algo, bool transposed) {
+    workload_ground g;
+    g.ranks = ranks();
+    g.members = "NPUs";
+    set_room(g, npu.chip(), "npu.hbm");
+    g.refusal = [this](abi::collective_op op, abi::algorithm algo, bool transposed) {
         return refusal_of(op, algo, transposed);
     };
-    check_collectives(run, ground, p);
-    if (run.training_step) {
-        const std::string refusal =
-            refusal_of(abi::collective_op::all_reduce, run.training_step->algorithm, run.training_step->transposed);
-        if (!refusal.empty())
-            p.push_back({severity::error, "training_step.algorithm", refusal});
-        for (std::size_t i = 0; i < run.training_step->exchanges.size(); ++i)
-            if (run.training_step->exchanges[i].ranks_per_group)
-                p.push_back({severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i),
-                             "groups of NPUs do not exist here yet."});
-    }
-    check_host_memory(run, ranks(), "HBMs", k_much_host_memory, p);
+    return g;
 }
 
 /// The last packet that an NPU's controllers may keep waits for all others: its acknowledgement cannot come before they have left.
@@ -383,12 +381,6 @@ std::uint64_t ub_mesh_config::loaded_round_trip_ps(const ub_topology& topology) 
     // There and back with one relay, at zero load.
     const std::uint64_t way_ps = 3 * ub.npu_latency.value() + 2 * (ub.mac_latency.value() + cables.backplane.value());
     return queue_ps + 2 * way_ps + ub.rtp_ack_delay.value();
-}
-
-void ub_mesh_config::check_burst(std::vector<config_problem>& p) const
-{
-    if (const std::string told = trains().told; !told.empty())
-        p.push_back({severity::warning, "burst", told});
 }
 
 } // namespace weft

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A UB-Mesh machine as the command line sees it: reading, description, proof.
-#include "platforms/config/config_reader.h"
+#include "platforms/machine/configured_platform.h"
 #include "platforms/ub_mesh/bench.h"
 #include "platforms/ub_mesh/ub_bill_costs.h"
 #include "platforms/ub_mesh/ub_mesh.h"
@@ -60,21 +60,23 @@ std::string late_notice(const ub_mesh_config& config, std::size_t fault, std::ui
         hop_by_hop ? "faults.flood_per_hop" : "faults.notice_software or faults.table_write");
 }
 
-class configured_ub_mesh final : public platform {
+class configured_ub_mesh final : public configured_platform<ub_mesh_config> {
 public:
-    configured_ub_mesh(ub_mesh_config config, std::optional<ub_prices> prices)
-        : config_(std::move(config)), prices_(std::move(prices))
-    {
-    }
-    const run_config& run() const override { return config_.run; }
-    config_field resolved() const override { return with_platform_key(describe(config_), k_ub_mesh_info); }
-    std::uint32_t ranks() const override { return config_.ranks(); }
+    using configured_platform::configured_platform;
     std::vector<std::string> input_files() const override { return {config_.npu.core.elf, config_.prices}; }
-    std::uint64_t rv64_cores() const override
-    {
-        return config_.npu.core.model == core_model::rv64 ? config_.ranks() : 0;
-    }
     std::unique_ptr<machine> build() const override { return std::make_unique<ub_machine>(config_, routes()); }
+
+    void find_problems(const yaml_document& document, std::vector<problem>& problems) override
+    {
+        if (!config_.prices.empty() && !find_prices(document, problems))
+            return;
+        if (!routes()->problem.empty()) {
+            add_problem(document, problems, routes()->problem_key, routes()->problem);
+            return;
+        }
+        for (const config_problem& w : warnings())
+            add_problem(document, problems, w.key, w.message, w.level);
+    }
 
     const std::shared_ptr<const ub_routes>& routes() const
     {
@@ -108,7 +110,6 @@ public:
         return text + describe_faults(config_) + notices_text();
     }
 
-    train_choice trains() const override { return config_.trains(); }
     std::string routing_report() const override
     {
         if (!prices_)
@@ -117,6 +118,25 @@ public:
         return routes()->report() + "\n" + comparison.text(bill_of(config_.mesh)) + comparison.text() + "\n";
     }
 
+private:
+    /// Whether prices were read.
+    bool find_prices(const yaml_document& document, std::vector<problem>& problems)
+    {
+        // From here on as weft finds it, so that the resolved configuration is a file that works.
+        if (const std::string path = beside(document.file_name(), config_.prices); access(path.c_str(), F_OK) == 0)
+            config_.prices = path;
+        const std::size_t before = problems.size();
+        try {
+            prices_ = read_prices(config_.prices, problems);
+        } catch (const user_error& e) {
+            add_problem(
+                document, problems, "prices",
+                fmt::format("cannot be read, neither from the folder of this file nor from the present one: {}.",
+                            e.what()));
+        }
+        return std::none_of(problems.begin() + static_cast<std::ptrdiff_t>(before), problems.end(),
+                            [](const problem& p) { return p.level == severity::error; });
+    }
     /// What can be told only when paths are known.
     std::vector<config_problem> warnings() const
     {
@@ -135,8 +155,6 @@ public:
         }
         return all;
     }
-
-private:
     std::vector<ub_notice> notices_of(const ub_faulty_link& f) const
     {
         const ub_notices notices(*routes()->topology, config_.ub, config_.faults);
@@ -159,51 +177,22 @@ private:
         return text;
     }
 
-    ub_mesh_config config_;
     std::optional<ub_prices> prices_;
     mutable std::shared_ptr<const ub_routes> routes_; ///< made when first asked for
 };
 
+platform_info make_info()
+{
+    platform_info info = info_of<configured_ub_mesh>(
+        "Huawei UB-Mesh: boards, racks, pods and SuperPods of NPUs as full meshes of Unified Bus links, all-path source routing, spare NPUs; "
+        "and its baselines");
+    info.validate = validate_ub_mesh;
+    info.bench = bench_ub_mesh;
+    return info;
+}
+
 } // namespace
 
-const platform_info k_ub_mesh_info = {
-    "ub_mesh",
-    "Huawei UB-Mesh: boards, racks, pods and SuperPods of NPUs as full meshes of Unified Bus links, all-path source routing, spare NPUs; "
-    "and its baselines",
-    [](const yaml_document& document, std::vector<problem>& problems) -> std::unique_ptr<platform> {
-        ub_mesh_config config = read_config<ub_mesh_config>(document, problems, {"platform"});
-        for (const problem& p : problems)
-            if (p.level == severity::error)
-                return nullptr;
-        std::optional<ub_prices> prices;
-        if (!config.prices.empty()) {
-            // From here on as weft finds it, so that the resolved configuration is a file that works.
-            if (const std::string path = beside(document.file_name(), config.prices); access(path.c_str(), F_OK) == 0)
-                config.prices = path;
-            try {
-                prices = read_prices(config.prices, problems);
-            } catch (const user_error& e) {
-                add_problem(
-                    document, problems, "prices",
-                    fmt::format("cannot be read, neither from the folder of this file nor from the present one: {}.",
-                                e.what()));
-                return nullptr;
-            }
-            for (const problem& p : problems)
-                if (p.level == severity::error)
-                    return nullptr;
-        }
-        auto made = std::make_unique<configured_ub_mesh>(std::move(config), std::move(prices));
-        if (made->routes()->problem.empty()) {
-            for (const config_problem& w : made->warnings())
-                add_problem(document, problems, w.key, w.message, w.level);
-            return made;
-        }
-        add_problem(document, problems, made->routes()->problem_key, made->routes()->problem);
-        return nullptr;
-    },
-    [] { return describe(ub_mesh_config{}); },
-    validate_ub_mesh,
-    bench_ub_mesh};
+const platform_info k_ub_mesh_info = make_info();
 
 } // namespace weft

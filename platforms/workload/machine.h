@@ -162,13 +162,13 @@ struct platform_info {
 };
 
 /// `all` of a platform's configuration, with the key that names the platform in front.
-inline config_field with_platform_key(config_field all, const platform_info& info)
+inline config_field with_platform_key(config_field all, const char* platform)
 {
     config_field name;
     name.name = "platform";
     name.doc = "Which platform this is";
     name.type = field_type::text;
-    name.value = std::string(info.name);
+    name.value = std::string(platform);
     all.children.insert(all.children.begin(), std::move(name));
     return all;
 }

@@ -149,6 +149,21 @@ std::uint64_t collective_spec::case_count() const
     return std::uint64_t{all_algorithms().size()} * types.size() * reductions * all_sizes().size() * repeats;
 }
 
+std::vector<collective_case> run_config::all_cases() const
+{
+    std::vector<collective_case> all;
+    for (const collective_spec& spec : workload)
+        if (is_sound(spec)) {
+            const std::vector<collective_case> cases = spec.cases();
+            all.insert(all.end(), cases.begin(), cases.end());
+        }
+    if (training_step && is_sound(*training_step)) {
+        const std::vector<collective_case> cases = training_step->cases();
+        all.insert(all.end(), cases.begin(), cases.end());
+    }
+    return all;
+}
+
 std::uint64_t run_config::case_count() const
 {
     std::uint64_t count = 0;

@@ -141,6 +141,8 @@ struct run_config {
         visit("workload", self.workload, "Collectives to run, in order", "");
         visit("training_step", self.training_step, "Training steps to run, after the collectives", "");
     }
+    /// Of sound entries, those of the training step behind those of the workload; without repeats.
+    std::vector<collective_case> all_cases() const;
     std::uint64_t case_count() const; ///< of all entries of `workload`
     std::vector<config_problem> validate() const;
 };

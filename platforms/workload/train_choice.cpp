@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace weft {
 
@@ -19,52 +20,134 @@ constexpr std::uint32_t k_trains_of_a_step = 256;
 constexpr std::uint32_t k_trains_of_a_spread_step = 128;
 /// Calibrated, as above: 4 of a chunk were 4 % off on boards of UB; 20 of one that a tree of chips forwards, 4 % on 4x3 chips.
 constexpr std::uint64_t k_trains_of_a_chunk = 8, k_trains_of_a_forwarded_chunk = 32;
-/// A step of fewer packets costs the host little, and the order of single packets shows in its time.
+/// A step of fewer packets costs the host little, and the order of single packets shows in its time. Assumed.
 constexpr std::uint64_t k_short_step_packets = 1024;
-/// The same of `hierarchical` where trains are spread. Calibrated: on a rack, steps below it have one chunk, so that no chunk evens out what
-/// another one lost, and trains of 32 packets and more were 2 to 8 % off.
+/// The same where trains are spread. Calibrated: on racks and boards, steps below it have one chunk, so that no chunk evens out what
+/// another one lost, and trains of 16 packets and more were 2 to 8 % off.
 constexpr std::uint64_t k_short_spread_step_packets = 3072;
+/// Accesses to memory for what is sent on: it is read, and was read and written where it was added. Calibrated where streams meet: a ring of
+/// SwitchML workers was 14.5 % off with memory of 2.26 times the rate of its links, 3.7 % at 2.7, 0.01 % at 3. Streams with links of their own
+/// wait for memory in the same order always: 0.4 % at 2.25.
+constexpr std::uint64_t k_memory_quarters = 12, k_memory_quarters_of_own_links = 9;
 
-/// Steps of one pass of a collective over its data, each of which waits for the one before.
-std::uint64_t steps_of(const train_choice& choice, const collective_case& c)
+std::uint64_t ranks_of(const train_ground& ground)
 {
-    std::uint64_t ranks = 1, sides = 0, longest = 1;
-    for (const std::uint32_t side : choice.sides) {
+    std::uint64_t ranks = 1;
+    for (const std::uint32_t side : ground.sides)
         ranks *= side;
+    return ranks;
+}
+
+/// Into how many parts a collective divides its data, of which its shortest step sends one.
+std::uint64_t parts_of(const train_ground& ground, const collective_case& c)
+{
+    std::uint64_t sides = 0, longest = 1;
+    for (const std::uint32_t side : ground.sides) {
         sides += side - 1;
         longest = std::max<std::uint64_t>(longest, side);
     }
     if (c.ranks_per_group != 0)
         return std::max<std::uint64_t>(1, c.ranks_per_group - 1);
     switch (c.algo) {
-    case abi::algorithm::ring_1d: return std::max<std::uint64_t>(1, ranks - 1);
+    case abi::algorithm::ring_1d: return std::max<std::uint64_t>(1, ranks_of(ground) - 1);
     case abi::algorithm::two_d:
     case abi::algorithm::hierarchical:
     case abi::algorithm::mesh_tree: return std::max<std::uint64_t>(1, sides);
     case abi::algorithm::row_pair:
     case abi::algorithm::row_pair_forward: return std::max<std::uint64_t>(1, sides + longest);
-    case abi::algorithm::halving_doubling: return 2;
-    default: return 1; // in single packets, see meets_at_every_router()
+    case abi::algorithm::halving_doubling: return ranks_of(ground);
+    default: return 1; // in single packets, see meets_everywhere()
     }
 }
-/// Where many send to one at once, or messages of several dimensions meet at every router, nothing evens out who goes first: direct exchanges
-/// and parameter servers were up to 10 % off in trains, two_d with wrap links, which has two times, up to 5 %.
-bool meets_at_every_router(const train_choice& choice, const collective_case& c)
+
+/// Streams of this collective share neither local ports nor links with others, so that each may fill a buffer.
+bool owns_links(const train_ground& ground, const collective_case& c)
 {
-    if (c.algo == abi::algorithm::direct || c.algo == abi::algorithm::parameter_server)
+    const auto [shortest, longest] = std::minmax_element(ground.sides.begin(), ground.sides.end());
+    if (!ground.own_links || ground.sides.size() != 2 || *shortest < 2)
+        return false; // a line carries both directions of a ring on the same links
+    if (c.ranks_per_group == 2 || (c.algo == abi::algorithm::two_d && *shortest < 3))
+        return false; // so does a ring of two
+    if (c.algo != abi::algorithm::mesh_tree)
         return true;
-    const auto dimensions = std::count_if(choice.sides.begin(), choice.sides.end(), [](std::uint32_t side) { return side > 1; });
-    const bool both_ways = c.algo == abi::algorithm::two_d && !choice.own_links; // halves go by rows and by columns at once
-    return dimensions > 1 && both_ways;
+    // From a corner a tree has two streams, from elsewhere three or four on two ports.
+    const std::uint32_t row = c.root / ground.sides[1], col = c.root % ground.sides[1];
+    return (row == 0 || row + 1 == ground.sides[0]) && (col == 0 || col + 1 == ground.sides[1]);
 }
-/// Packets of a train, or of its part on one path, that the buffer is deep enough for, and no more than `most`.
-std::uint32_t longest_in(const train_hop& hop, std::uint32_t most)
+
+/// Where many send to one at once, or messages of several rings meet at every router, nothing evens out who goes first: direct exchanges
+/// and parameter servers were up to 10 % off in trains, two_d with wrap links, which has two times, up to 5 %, and on lines 9 %.
+bool meets_everywhere(const train_ground& ground, const collective_case& c)
 {
-    const std::uint64_t fits = hop.depth_packets / hop.trains;
-    auto n = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fits, 1, most));
-    while (n > 1 && hop.round_trip_ps != 0 && !train_streams(hop, n))
-        --n;
-    return n;
+    return c.algo == abi::algorithm::direct || c.algo == abi::algorithm::parameter_server ||
+           (c.algo == abi::algorithm::two_d && !owns_links(ground, c));
+}
+
+/// Whether the buffer takes trains of `packets`, of which it sees its part.
+bool takes(const train_hop& hop, std::uint32_t packets, bool own)
+{
+    const std::uint32_t part = (packets + hop.paths - 1) / hop.paths;
+    return std::uint64_t{part} * (own ? hop.own_trains : hop.trains) <= hop.depth_packets &&
+           (hop.round_trip_ps == 0 || train_streams(hop, part));
+}
+
+const train_hop* refusing(const train_choice& choice, std::uint32_t packets, bool own)
+{
+    for (const train_hop& h : choice.ground.hops)
+        if (!takes(h, packets, own))
+            return &h;
+    return nullptr;
+}
+
+constexpr bool is_power_of_two(std::uint32_t n) { return (n & (n - 1)) == 0; }
+
+/// The longest train of at most `most` packets that all buffers take; `limit` becomes the buffer that takes no longer one. Queues that share the
+/// slots of a DMA engine get even shares only of lengths that fill them: powers of two.
+std::uint32_t longest_train(const train_choice& choice, std::uint32_t most, bool own, const train_hop*& limit)
+{
+    const std::uint32_t least = choice.paths > 1 ? 2 * choice.paths : 2; // parts of one packet are no trains
+    for (std::uint32_t n = most; n >= least; --n) {
+        if (!own && !is_power_of_two(n))
+            continue;
+        const train_hop* const by = refusing(choice, n, own);
+        if (by == nullptr)
+            return n;
+        limit = by;
+    }
+    return 1;
+}
+
+/// Of the shortest trains: "too small for trains: ub.transmit_queue = 64 (64 packets, about 256 needed)".
+std::string too_small(const train_choice& choice)
+{
+    std::uint32_t least = 2;
+    while (least < 2 * choice.paths && choice.paths > 1)
+        least *= 2;
+    std::vector<std::string> all;
+    for (const train_hop& h : choice.ground.hops) {
+        train_hop deeper = h;
+        while (!takes(deeper, least, choice.ground.own_links) && deeper.depth_packets < (1ull << 32))
+            deeper.depth_packets += std::max<std::uint64_t>(1, deeper.depth_packets / 64);
+        if (deeper.depth_packets == h.depth_packets)
+            continue;
+        std::string text = fmt::format("{} ({} packets, about {} needed)", h.buffer, h.depth_packets, deeper.depth_packets);
+        if (std::find(all.begin(), all.end(), text) == all.end())
+            all.push_back(std::move(text));
+    }
+    constexpr std::size_t k_show = 3;
+    const std::size_t more = all.size() > k_show ? all.size() - k_show : 0;
+    all.resize(all.size() - more);
+    return fmt::format("too small for trains: {}{}", fmt::join(all, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+std::uint64_t step_packets(const train_choice& choice, const collective_case& c)
+{
+    return c.size_bytes / choice.ground.packet_payload / parts_of(choice.ground, c);
+}
+
+std::uint64_t trains_of_a_chunk(const collective_case& c)
+{
+    return c.algo == abi::algorithm::mesh_tree ? k_trains_of_a_forwarded_chunk : k_trains_of_a_chunk;
 }
 } // namespace
 
@@ -72,21 +155,40 @@ bool train_streams(const train_hop& hop, std::uint32_t packets)
 {
     const std::uint64_t difference_ps =
         hop.drained_ps > hop.filled_ps ? hop.drained_ps - hop.filled_ps : hop.filled_ps - hop.drained_ps;
-    return hop.depth_packets / packets * packets * hop.filled_ps >= hop.round_trip_ps + packets * difference_ps;
+    // Whole trains of credits; the next train waits for one of its own length.
+    return hop.depth_packets / packets * packets * hop.filled_ps >=
+           hop.round_trip_ps + packets * difference_ps + (packets - 1) * hop.filled_ps;
 }
 
 train_hop longest_on_a_wire(std::uint64_t packet_ps, std::uint64_t wire_bytes)
 {
     const std::uint64_t packets = 0xffff'ffff / std::max<std::uint64_t>({packet_ps, wire_bytes, 1});
-    return {"4.29 ms or 4 GiB of a train on a wire", packets, packet_ps, packet_ps, 1, 1, 0};
+    return {"4.29 ms or 4 GiB of a train on a wire", packets, packet_ps, packet_ps, 1, 1, 1, 0};
 }
 
-std::string memory_sets_the_pace(bandwidth memory, bandwidth links, const std::string& key)
+std::vector<train_hop> dma_hops(const dma_config& dma, const hbm_config& memory, const packet_format& format, std::uint64_t packet_ps,
+                                bandwidth links, std::uint32_t paths, const std::string& chip_key, const std::string& memory_key)
 {
-    constexpr std::uint64_t k_accesses = 3; // one read out, read and write of what is added to
-    if (memory.value() / 3 * 4 >= k_accesses * links.value())
+    // Trains that are read at once wait for each other: a packet's time at the memory when all links are busy.
+    const auto loaded_ps = static_cast<std::uint64_t>(3.0 * static_cast<double>(packet_ps) * static_cast<double>(links.value()) /
+                                                      static_cast<double>(memory.rate.value()));
+    const std::uint64_t receives =
+        dma.receive_buffer.value() / format.cell_bytes() / format.cells_of_one(format.max_payload_bytes);
+    const std::uint64_t drained_ps = std::max(packet_ps, loaded_ps);
+    const std::uint32_t reads = paths > 1 ? 4 : 2; // trains read while others are sent
+    return {{fmt::format("{}.dma.read_ahead = {} over {}.latency = {}", chip_key, dma.read_ahead, memory_key, to_string(memory.latency)),
+             dma.read_ahead, packet_ps, drained_ps, reads, reads, 1, memory.latency.value() + packet_ps},
+            {fmt::format("{}.dma.receive_buffer = {}", chip_key, to_string(dma.receive_buffer)), receives, packet_ps, drained_ps, 4, 4, 1,
+             2 * packet_ps}};
+}
+
+std::string memory_sets_the_pace(bandwidth memory, bandwidth links, const std::string& key, bool own_links)
+{
+    const std::uint64_t quarters = own_links ? k_memory_quarters_of_own_links : k_memory_quarters;
+    if (memory.value() / quarters * 4 >= links.value())
         return "";
-    return fmt::format("{} = {} can set the pace of links of {} together", key, to_string(memory), to_string(links));
+    return fmt::format("{} = {} is below {:g} times the links of a chip, {} together, and can set the pace", key, to_string(memory),
+                       static_cast<double>(quarters) / 4, to_string(links));
 }
 
 std::string text_of(const train_choice& c)
@@ -98,99 +200,122 @@ std::string text_of(const train_choice& c)
     return fmt::format("trains of up to {} packets in long messages, else single packets (auto: {})", c.packets, c.reason);
 }
 
-train_choice choose_trains(packet_count burst, const std::vector<train_hop>& hops, const dma_config& dma,
-                           const packet_format& format, const std::string& dma_key, const std::string& single,
-                           const std::string& no_bound)
+train_choice choose_trains(packet_count burst, train_ground ground)
 {
     train_choice c;
     c.chosen = burst.value() == 0;
-    c.packet_payload = static_cast<std::uint32_t>(format.max_payload_bytes);
-    if (!single.empty()) {
-        c.reason = single;
-        if (burst.value() > 1)
-            c.told = fmt::format("is {}, but {}: single packets are simulated.", to_string(burst), single);
-        return c;
-    }
-    const std::uint64_t cells = format.cells_of_one(format.max_payload_bytes);
-    const std::uint64_t receives = dma.receive_buffer.value() / format.cell_bytes() / cells;
-    const std::string reads = fmt::format("{}.read_ahead = {}", dma_key, dma.read_ahead);
-    const std::string receive_buffer = fmt::format("{}.receive_buffer = {}", dma_key, to_string(dma.receive_buffer));
-
-    // What is exact to the stated error.
-    std::uint32_t sound = k_longest;
-    c.reason = "longer ones save no time";
-    std::string smallest; // of buffers
-    const auto lower = [](std::uint32_t& fit, std::string& reason, std::uint64_t to, const std::string& why) {
-        if (to >= fit)
-            return;
-        fit = static_cast<std::uint32_t>(std::max<std::uint64_t>(to, 1));
-        reason = why;
-    };
-    for (const train_hop& h : hops)
+    c.ground = std::move(ground);
+    for (const train_hop& h : c.ground.hops)
         c.paths = std::max(c.paths, h.paths);
-    lower(sound, smallest, dma.read_ahead / (c.paths > 1 ? 4 : 2), reads);
-    lower(sound, smallest, receives / 4, receive_buffer);
-    for (const train_hop& h : hops) {
-        lower(sound, smallest, std::uint64_t{longest_in(h, (sound + h.paths - 1) / h.paths)} * h.paths, h.buffer);
-        if (h.paths > 1 && longest_in(h, 2) < 2)
-            lower(sound, smallest, 1, h.buffer);
-    }
-    const std::uint32_t trains_a_step = c.paths > 1 ? k_trains_of_a_spread_step : k_trains_of_a_step;
-    if (c.paths > 1 && sound < 2 * c.paths)
-        sound = 1; // parts of a packet are no trains
-    if (!smallest.empty())
-        c.reason = smallest + (sound == 1 ? " is too small for trains" : " sets the length");
-    if (!no_bound.empty())
-        lower(sound, c.reason, 1, no_bound);
-    if (burst.value() <= 1) {
-        c.packets = burst.value() == 1 ? 1 : sound;
-        c.trains_a_step = trains_a_step;
+    c.trains_a_step = c.paths > 1 ? k_trains_of_a_spread_step : k_trains_of_a_step;
+    if (!c.ground.single.empty() || burst.value() == 1) {
+        c.reason = c.ground.single;
         return c;
     }
-
-    // What the user wants, as far as buffers hold it.
-    auto fit = static_cast<std::uint32_t>(burst.value());
-    std::string holds;
-    lower(fit, holds, dma.read_ahead, reads);
-    lower(fit, holds, receives, receive_buffer);
-    for (const train_hop& h : hops)
-        lower(fit, holds, h.depth_packets, h.buffer);
-    c.packets = fit;
-    if (!holds.empty())
-        c.told = fmt::format("is {}, and {} holds no more than {}, which are simulated. ", to_string(burst), holds, fit);
-    else
-        c.told = fmt::format("is {}. ", to_string(burst));
-    if (sound == 1) {
-        c.told += fmt::format("burst: auto would take single packets ({}): no train is known to keep times within {:g} % here.",
-                              c.reason, 100 * k_stated_error);
+    if (burst.value() > 1) { // what the user wants, as far as buffers hold it
+        c.packets = static_cast<std::uint32_t>(burst.value());
+        for (const train_hop& h : c.ground.hops)
+            if (h.depth_packets < c.packets) {
+                c.packets = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, h.depth_packets));
+                c.held = h.buffer;
+            }
         return c;
     }
-    c.told += fmt::format("burst: auto would take trains of up to {} in long messages ({}) and single packets in short ones, to keep times "
-                          "within {:g} % of those of single packets; how far this value is off, nobody knows.",
-                          sound, c.reason, 100 * k_stated_error);
+    if (!c.ground.no_bound.empty()) {
+        c.reason = c.ground.no_bound;
+        return c;
+    }
+    const train_hop* limit = nullptr;
+    c.packets = longest_train(c, k_longest, c.ground.own_links, limit);
+    c.reason = c.packets == 1     ? too_small(c)
+               : limit == nullptr ? "longer ones save no time"
+                                  : limit->buffer + " sets the length";
     return c;
 }
 
-std::uint32_t train_of(const train_choice& choice, const collective_case& c)
+case_trains trains_of(const train_choice& choice, const collective_case& c)
 {
     if (abi::by_switch(c.algo))
-        return 1;
-    if (choice.trains_a_step == 0)
-        return choice.packets;
-    const std::uint64_t step = c.size_bytes / choice.packet_payload / steps_of(choice, c);
-    const bool spread_rings = choice.paths > 1 && c.algo == abi::algorithm::hierarchical;
-    if (step < (spread_rings ? k_short_spread_step_packets : k_short_step_packets) || meets_at_every_router(choice, c))
-        return 1;
-    auto length = static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(step * choice.paths / choice.trains_a_step, 1, choice.packets));
+        return {1, "packets of a switch are its own"};
+    if (!choice.chosen || choice.packets == 1)
+        return {choice.packets, choice.reason};
+    if (meets_everywhere(choice.ground, c))
+        return {1, c.algo == abi::algorithm::two_d ? "rings that share links" : "many send to one at once"};
+    const std::uint64_t step = step_packets(choice, c);
+    const std::uint64_t short_step = choice.paths > 1 ? k_short_spread_step_packets : k_short_step_packets;
+    if (step < short_step)
+        return {1, fmt::format("steps of fewer than {} packets", short_step)};
+    std::uint64_t most = choice.packets;
+    std::string reason = choice.reason;
+    const auto lower = [&](std::uint64_t to, const char* why) {
+        if (to < most)
+            most = std::max<std::uint64_t>(1, to), reason = why;
+    };
+    lower(step * choice.paths / choice.trains_a_step, "the length of a step");
     // A chunk goes on when its last packet is there: a train must be little of it, and less where chunks go from chip to chip.
-    const std::uint64_t chunk = c.chunk_bytes / choice.packet_payload;
-    if (chunk > 0)
-        length = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-            chunk / (c.algo == abi::algorithm::mesh_tree ? k_trains_of_a_forwarded_chunk : k_trains_of_a_chunk), 1, length));
-    while (!choice.own_links && (length & (length - 1)) != 0)
-        length &= length - 1; // the largest power of two in it
-    return choice.paths > 1 && length < 2 * choice.paths ? 1 : length; // parts of a packet are no trains
+    if (const std::uint64_t chunk = c.chunk_bytes / choice.ground.packet_payload; chunk > 0)
+        lower(chunk / trains_of_a_chunk(c), "the length of a chunk");
+    const train_hop* limit = nullptr;
+    const std::uint32_t packets = longest_train(choice, static_cast<std::uint32_t>(most), owns_links(choice.ground, c), limit);
+    return {packets, limit == nullptr ? reason : limit->buffer};
+}
+
+std::optional<double> train_error_bound(const train_choice& choice, const collective_case& c, std::uint32_t packets)
+{
+    if (packets == 1 || abi::by_switch(c.algo))
+        return 0;
+    if (!choice.ground.no_bound.empty() || meets_everywhere(choice.ground, c))
+        return std::nullopt;
+    const double step = static_cast<double>(std::max<std::uint64_t>(1, step_packets(choice, c)));
+    const double n = std::min<double>(packets, step); // no train is longer than its message
+    if (n <= 1)
+        return 0;
+    double bound = k_stated_error * n * choice.trains_a_step / (step * choice.paths);
+    if (const double chunk = static_cast<double>(c.chunk_bytes / choice.ground.packet_payload); chunk > 0)
+        bound = std::max(bound, k_stated_error * n * static_cast<double>(trains_of_a_chunk(c)) / std::min(chunk, step));
+    for (const train_hop& h : choice.ground.hops) {
+        const std::uint32_t part = (packets + h.paths - 1) / h.paths;
+        const std::uint64_t window = h.depth_packets / part * part;
+        if (window == 0)
+            return std::nullopt;
+        if (h.round_trip_ps == 0 || train_streams(h, part))
+            continue;
+        // Of a stream that waits for credits: the round trip, in trains, against the window.
+        const double needs_ps = static_cast<double>(h.round_trip_ps + (part - 1) * h.filled_ps);
+        bound = std::max(bound, needs_ps / (static_cast<double>(window) * static_cast<double>(h.filled_ps)) - 1);
+    }
+    return bound;
+}
+
+std::string train_warning(const train_choice& choice, packet_count burst, const std::vector<collective_case>& cases)
+{
+    if (choice.chosen || burst.value() == 1)
+        return "";
+    if (!choice.ground.single.empty())
+        return fmt::format("is {}, but {}: single packets are simulated.", to_string(burst), choice.ground.single);
+    std::string text;
+    if (!choice.held.empty())
+        text = fmt::format(" {} holds no more than {}, which are simulated.", choice.held, choice.packets);
+    const train_choice by_itself = choose_trains(packet_count(0), choice.ground);
+    const collective_case* worst = nullptr;
+    std::optional<double> largest = k_stated_error;
+    for (const collective_case& c : cases)
+        if (const std::optional<double> bound = train_error_bound(choice, c, choice.packets);
+            largest && (!bound || *bound > *largest)) { // no bound is worse than any
+            worst = &c;
+            largest = bound;
+        }
+    if (worst != nullptr) {
+        const case_trains own = trains_of(by_itself, *worst);
+        const std::string auto_takes = own.packets == 1 ? fmt::format("single packets ({})", own.reason)
+                                                        : fmt::format("trains of {}", own.packets);
+        text += fmt::format(" Of {} by {} of {}, times may be off by {}; burst: auto takes {} there.", name_of(worst->op),
+                            name_of(worst->algo), to_string(data_size(worst->size_bytes)),
+                            largest ? fmt::format("up to {:.{}f} %, by the bound of docs/adr/0003", 100 * *largest, *largest < 0.1 ? 1 : 0)
+                                    : std::string("more than any bound tells"),
+                            auto_takes);
+    }
+    return text.empty() ? "" : fmt::format("is {}.{}", to_string(burst), text);
 }
 
 } // namespace weft

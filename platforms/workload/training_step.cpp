@@ -144,6 +144,7 @@ collective_case training_step_config::case_of(const gradient_group& g) const
         make_case(abi::collective_op::all_reduce, algorithm, g.type, abi::reduce_op::sum, g.size_bytes());
     c.transposed = transposed;
     c.style = inputs;
+    c.chunk_bytes = chunk.value();
     return c;
 }
 
@@ -156,7 +157,18 @@ collective_case training_step_config::case_of(const step_exchange& e) const
     c.transposed = transposed && !grouped;
     c.ranks_per_group = e.ranks_per_group.value_or(0);
     c.style = inputs;
+    c.chunk_bytes = chunk.value();
     return c;
+}
+
+std::vector<collective_case> training_step_config::cases() const
+{
+    std::vector<collective_case> all;
+    for (const gradient_group& g : groups)
+        all.push_back(case_of(g));
+    for (const step_exchange& e : exchanges)
+        all.push_back(case_of(e));
+    return all;
 }
 
 std::uint64_t training_step_config::collectives() const

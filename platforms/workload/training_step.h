@@ -134,6 +134,7 @@ struct training_step_config {
     std::uint64_t exchange_ps(const step_exchange& e, std::uint32_t index) const; ///< compute done when it is met
     collective_case case_of(const gradient_group& g) const;
     collective_case case_of(const step_exchange& e) const;
+    std::vector<collective_case> cases() const; ///< of groups, then of exchanges
     std::uint64_t collectives() const;  ///< of all steps
     std::uint64_t buffer_bytes() const; ///< HBM of one rank: groups, then exchanges, one after another
 };

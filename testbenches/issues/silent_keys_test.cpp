@@ -85,6 +85,9 @@ TEST_CASE("a key that nothing uses is a warning with file and line and column")
     CHECK(message_of("platform: ub_mesh\nmesh: {boards: 2, npus: 4, backplane: false}\nub: {die_crossing: 60 ns}\n" + k_ring)
               .empty());
     CHECK(message_of(k_ub + k_ring + "ub: {die_crossing: 2 us}\n").empty()); // raises the buffers
+    // So does the default on long narrow links, where zero makes a difference.
+    CHECK(message_of("platform: ub_mesh\nmesh: {boards: 1, npus: 8, x_lanes: 1, backplane: false}\ncables: {x: 3723 ns}\n"
+                     "ub: {paths: shortest, die_crossing: 0 ns}\n" + k_ring).empty());
     CHECK(message_of(k_switchml + k_by_switch + "worker: {core: {clock_read: 5 cycles}}\n").empty());
     CHECK(message_of(k_switchml + k_servers + "worker: {cores: 2, core: {instruction_set: x86_sse}}\n").empty());
     CHECK(message_of(

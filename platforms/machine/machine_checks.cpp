@@ -1,6 +1,6 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "platforms/workload/machine_checks.h"
+#include "platforms/machine/machine_checks.h"
 
 #include <fmt/format.h>
 
@@ -11,14 +11,15 @@ namespace {
 constexpr std::uint64_t k_most_stack_bytes = 64ull << 30;
 } // namespace
 
-void check_receive_buffer(data_size receive_buffer, const packet_format& format, const std::string& key,
+void check_receive_buffer(const chip_config& chip, const packet_format& format, const std::string& key,
                           std::vector<config_problem>& problems)
 {
     const std::uint64_t one = format.cells_of_one(format.max_payload_bytes) * format.cell_bytes();
+    const data_size receive_buffer = chip.dma.receive_buffer;
     if (receive_buffer.value() >= one)
         return;
     problems.push_back(
-        {severity::error, key,
+        {severity::error, key + ".dma.receive_buffer",
          fmt::format("is {}, but one packet fills {} ({} of payload and {} of header in {} of {}), so none could ever "
                      "arrive.",
                      to_string(receive_buffer), to_string(data_size(one)),
@@ -26,15 +27,24 @@ void check_receive_buffer(data_size receive_buffer, const packet_format& format,
                      format.cell_flits == 1 ? "flits" : "cells", to_string(data_size(format.cell_bytes())))});
 }
 
-void check_stacks(data_size stack, std::uint64_t threads, const std::string& of_what, const std::string& key,
+void check_stacks(const chip_config& chip, std::uint64_t threads, const std::string& of_what, const std::string& key,
                   std::vector<config_problem>& problems)
 {
+    const data_size stack = chip.core.stack;
     const std::uint64_t all = stack.value() * threads;
     if (all > k_most_stack_bytes)
         problems.push_back(
-            {severity::error, key,
+            {severity::error, key + ".core.stack",
              fmt::format("is {}, which for {} {} takes {} of addresses on the host; must be at most 64 GiB in all.",
                          to_string(stack), threads, of_what, rounded_text(data_size(all)))});
+}
+
+void check_burst(const run_config& run, const train_choice& trains, std::vector<config_problem>& problems)
+{
+    if (run.case_count() > run_config::k_most_cases || !runs_any(run, [](abi::algorithm a) { return !abi::by_switch(a); }))
+        return; // refused, or nothing goes in trains
+    if (const std::string warning = train_warning(trains, run.burst, run.all_cases()); !warning.empty())
+        problems.push_back({severity::warning, "burst", warning});
 }
 
 } // namespace weft

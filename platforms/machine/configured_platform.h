@@ -1,0 +1,77 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a file to a platform: what every platform says of its configuration in the same way, and how its file is read.
+#pragma once
+
+#include "platforms/config/config_dump.h"
+#include "platforms/config/config_reader.h"
+#include "platforms/workload/machine.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+/// A platform with configuration `Config`, which has: `k_platform`, the value of the key `platform`; `run`; fields() and validate();
+/// ranks(); trains(); control_core(), the cores that run firmware; control_cores(), how many there are.
+template <class Config> class configured_platform : public platform {
+public:
+    using config_type = Config;
+    explicit configured_platform(Config config) : config_(std::move(config)) {}
+
+    const run_config& run() const final { return config_.run; }
+    std::uint32_t ranks() const final { return config_.ranks(); }
+    train_choice trains() const final { return config_.trains(); }
+    std::vector<std::string> input_files() const override { return {config_.control_core().elf}; }
+    std::uint64_t rv64_cores() const final
+    {
+        return config_.control_core().model == core_model::rv64 ? config_.control_cores() : 0;
+    }
+    config_field resolved() const override { return with_platform_key(describe(config_), Config::k_platform); }
+
+    /// What only further files, routes and proofs tell; called once, of a configuration without errors.
+    virtual void find_problems(const yaml_document& document, std::vector<problem>& problems)
+    {
+        static_cast<void>(document), static_cast<void>(problems);
+    }
+
+protected:
+    Config config_;
+};
+
+/// platform_info::read of a platform that is made from its configuration.
+template <class Configured>
+std::unique_ptr<platform> read_platform(const yaml_document& document, std::vector<problem>& problems)
+{
+    using config_type = typename Configured::config_type;
+    const auto has_errors = [&] {
+        return std::any_of(problems.begin(), problems.end(),
+                           [](const problem& p) { return p.level == severity::error; });
+    };
+    config_type config = read_config<config_type>(document, problems, {"platform"});
+    if (has_errors())
+        return nullptr;
+    auto made = std::make_unique<Configured>(std::move(config));
+    made->find_problems(document, problems);
+    if (has_errors())
+        return nullptr;
+    return made;
+}
+
+/// The line of a platform in the list of all.
+template <class Configured> platform_info info_of(const char* summary)
+{
+    using config_type = typename Configured::config_type;
+    platform_info info;
+    info.name = config_type::k_platform;
+    info.summary = summary;
+    info.read = read_platform<Configured>;
+    info.defaults = [] { return describe(config_type{}); };
+    return info;
+}
+
+} // namespace weft

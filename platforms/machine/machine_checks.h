@@ -1,0 +1,29 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every platform asks of its chips and trains before it builds.
+#pragma once
+
+#include "hw/chip/chip.h"
+#include "platforms/workload/run_config.h"
+#include "platforms/workload/train_choice.h"
+#include "tlm/config_fields.h"
+#include "tlm/packet.h"
+
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// A DMA engine that has no room for a packet never gives a credit, and nothing moves. `key` names the chip, as "chip".
+void check_receive_buffer(const chip_config& chip, const packet_format& format, const std::string& key,
+                          std::vector<config_problem>& problems);
+
+/// `threads` cores in all, each with its stack on the host. `key` names the chip.
+void check_stacks(const chip_config& chip, std::uint64_t threads, const std::string& of_what, const std::string& key,
+                  std::vector<config_problem>& problems);
+
+/// Trains that the user has set against a bound of their error, where some collective goes in trains at all.
+void check_burst(const run_config& run, const train_choice& trains, std::vector<config_problem>& problems);
+
+} // namespace weft

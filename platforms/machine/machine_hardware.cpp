@@ -1,0 +1,34 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/machine/machine_hardware.h"
+
+#include "platforms/workload/shipped_firmware.h"
+
+namespace weft {
+
+machine_hardware::machine_hardware(core_fitter fit, const std::string& suffix)
+    : time(("timeline" + suffix).c_str()), fit_(std::move(fit))
+{
+    time.set_run_ahead(true); // no foreign SystemC component is part of a platform
+}
+
+machine_hardware::~machine_hardware() = default;
+
+chip& machine_hardware::add_chip(const std::string& name, const chip_config& config, const dma_fabric_view& view,
+                                 const abi::platform_table& table, chip_options options)
+{
+    const core_fitting fitting = fit_ ? fit_(table.rank) : core_fitting{};
+    options.gate = fitting.gate;
+    owned_.push_back(std::make_unique<chip>(name.c_str(), time, pool, config, view, table, options));
+    chip& c = *owned_.back();
+    for (core_base* const core : c.cores()) {
+        if (fitting.entry != nullptr)
+            core->load(fitting.entry, fitting.argument);
+        else
+            core->load(shipped_firmware(), 0);
+    }
+    chips_.push_back(&c);
+    return c;
+}
+
+} // namespace weft

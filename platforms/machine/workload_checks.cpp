@@ -1,0 +1,115 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/machine/workload_checks.h"
+
+#include "platforms/workload/collective_runner.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace weft {
+
+namespace {
+
+/// Contents of all memories that a user should hear of: half of a workstation's.
+constexpr std::uint64_t k_much_host_memory = 16ull << 30;
+
+void check_collectives(const run_config& run, const workload_ground& ground, std::vector<config_problem>& problems)
+{
+    bool all_sound = run.case_count() <= run_config::k_most_cases;
+    const std::uint64_t output_offset = all_sound ? output_offset_for(run) : 0;
+    for (std::size_t i = 0; i < run.workload.size(); ++i) {
+        const collective_spec& spec = run.workload[i];
+        const std::string key = fmt::format("workload.{}", i);
+        const std::vector<abi::algorithm> algorithms = spec.all_algorithms();
+        for (std::size_t a = 0; a < algorithms.size(); ++a) {
+            const std::string place = spec.algorithms.empty() ? key : fmt::format("{}.algorithms.{}", key, a);
+            const std::string refusal = ground.refusal(spec.op, algorithms[a], spec.transposed);
+            if (!refusal.empty())
+                problems.push_back({severity::error, place, refusal});
+        }
+        if (spec.root >= ground.ranks)
+            problems.push_back(
+                {severity::error, key + ".root",
+                 fmt::format("is {}, but the ranks of {} are 0 to {}.", spec.root, ground.machine, ground.ranks - 1)});
+        else if (const std::string refusal = spec.op == abi::collective_op::broadcast && ground.root_refusal
+                                                 ? ground.root_refusal(spec.root, spec.transposed)
+                                                 : std::string();
+                 !refusal.empty())
+            problems.push_back({severity::error, key + ".root", refusal});
+        all_sound = all_sound && is_sound(spec);
+        if (!all_sound)
+            continue;
+        for (const collective_case& c : spec.cases()) {
+            const std::uint64_t need = hbm_bytes_for(output_offset, c, ground.ranks);
+            if (need <= ground.room_bytes)
+                continue;
+            problems.push_back(
+                {severity::error, spec.sizes.empty() ? key + ".range.to" : key + ".sizes",
+                 fmt::format("{} of {} needs {} of {}, but {}.", name_of(spec.op), to_string(data_size(c.size_bytes)),
+                             to_string(data_size(need)), ground.memory, ground.room_text)});
+            break;
+        }
+    }
+}
+
+void check_training_step(const training_step_config& step, const workload_ground& ground,
+                         std::vector<config_problem>& problems)
+{
+    if (is_sound(step) && step.buffer_bytes() > ground.room_bytes)
+        problems.push_back(
+            {severity::error, step.groups.empty() ? "training_step.exchanges" : "training_step.groups",
+             fmt::format("need {} of {}{}, but {}.", rounded_text(data_size(step.buffer_bytes())), ground.memory,
+                         step.groups.empty() ? "" : " together with the exchanges", ground.room_text)});
+    // An exchange in groups has an algorithm of its own.
+    const bool all_in_groups = step.groups.empty() && !step.exchanges.empty() &&
+                               std::all_of(step.exchanges.begin(), step.exchanges.end(),
+                                           [](const step_exchange& e) { return e.ranks_per_group.has_value(); });
+    const std::string refusal =
+        all_in_groups ? "" : ground.refusal(abi::collective_op::all_reduce, step.algorithm, step.transposed);
+    if (!refusal.empty())
+        problems.push_back({severity::error, "training_step.algorithm", refusal});
+    for (std::size_t i = 0; i < step.exchanges.size(); ++i) {
+        const std::uint32_t group = step.exchanges[i].ranks_per_group.value_or(0);
+        if (group < 2)
+            continue; // all ranks, or refused by the entry itself
+        const std::string why = ground.group_refusal ? ground.group_refusal(group)
+                                                     : fmt::format("groups of {} do not exist here.", ground.members);
+        if (!why.empty())
+            problems.push_back({severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i), why});
+    }
+}
+
+void check_host_memory(const run_config& run, const workload_ground& ground, std::vector<config_problem>& problems)
+{
+    const bool sound = std::all_of(run.workload.begin(), run.workload.end(), [](const collective_spec& c) { return is_sound(c); }) &&
+                       run.case_count() <= run_config::k_most_cases &&
+                       (!run.training_step || is_sound(*run.training_step));
+    const std::uint64_t host = sound ? host_data_bytes_for(run, ground.ranks) : 0;
+    if (host >= k_much_host_memory)
+        problems.push_back(
+            {severity::warning, run.workload.empty() ? "training_step" : "workload",
+             fmt::format(
+                 "needs {} of host memory for the contents of {} {}; with \"data: off\" it needs none, and the times are the same.",
+                 rounded_text(data_size(host)), ground.ranks, ground.memories)});
+}
+
+} // namespace
+
+void set_room(workload_ground& ground, const chip_config& chip, const std::string& key)
+{
+    const bool sound = no_errors(chip.hbm.validate()) && no_errors(chip.dma.validate()) && no_errors(chip.validate());
+    ground.room_bytes = sound ? chip.buffer_bytes() : ~std::uint64_t{0};
+    ground.room_text = fmt::format("{}.capacity is {}, of which the descriptor rings take {}", key,
+                                   to_string(chip.hbm.capacity), to_string(data_size(chip.ring_area_bytes())));
+}
+
+void check_workload(const run_config& run, const workload_ground& ground, std::vector<config_problem>& problems)
+{
+    check_collectives(run, ground, problems);
+    if (run.training_step)
+        check_training_step(*run.training_step, ground, problems);
+    check_host_memory(run, ground, problems);
+}
+
+} // namespace weft

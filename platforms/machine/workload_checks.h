@@ -1,0 +1,39 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every platform asks of a workload before it builds: algorithms that can run, roots that exist, buffers that fit.
+#pragma once
+
+#include "hw/chip/chip.h"
+#include "platforms/workload/run_config.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// What a workload stands on.
+struct workload_ground {
+    std::uint32_t ranks = 0;
+    const char* machine = "this machine"; ///< as in "the ranks of this mesh are 0 to 63"
+    const char* members = "ranks";        ///< as in "groups of NPUs do not exist here"
+    const char* memory = "HBM per chip";  ///< as in "needs 33 GiB of HBM per chip"
+    const char* memories = "HBMs";        ///< as in "for the contents of 64 HBMs"
+    std::uint64_t room_bytes = 0;         ///< of one memory, for buffers
+    std::string room_text;                ///< "chip.hbm.capacity is 32 GiB, of which the descriptor rings take 32 KiB"
+    /// Why the firmware cannot run it here, as a sentence; "" when it can.
+    std::function<std::string(abi::collective_op, abi::algorithm, bool transposed)> refusal;
+    /// The same of a root that exists; none: every root will do.
+    std::function<std::string(std::uint32_t root, bool transposed)> root_refusal;
+    /// The same of an exchange of a training step in groups of so many ranks; none: no groups.
+    std::function<std::string(std::uint32_t ranks_per_group)> group_refusal;
+};
+
+/// Room for buffers in a chip's memory, of a chip that is sound; else without a limit. `key` is that of the memory: "chip.hbm".
+void set_room(workload_ground& ground, const chip_config& chip, const std::string& key);
+
+/// Adds what is wrong with `run.workload` and `run.training_step`; keys as in the file. Warns of much memory of the host.
+void check_workload(const run_config& run, const workload_ground& ground, std::vector<config_problem>& problems);
+
+} // namespace weft
