@@ -154,12 +154,12 @@ std::vector<collective_case> run_config::all_cases() const
     std::vector<collective_case> all;
     for (const collective_spec& spec : workload)
         if (is_sound(spec)) {
-            const std::vector<collective_case> cases = spec.cases();
-            all.insert(all.end(), cases.begin(), cases.end());
+            const std::vector<collective_case> of_spec = spec.cases();
+            all.insert(all.end(), of_spec.begin(), of_spec.end());
         }
     if (training_step && is_sound(*training_step)) {
-        const std::vector<collective_case> cases = training_step->cases();
-        all.insert(all.end(), cases.begin(), cases.end());
+        const std::vector<collective_case> of_step = training_step->cases();
+        all.insert(all.end(), of_step.begin(), of_step.end());
     }
     return all;
 }
