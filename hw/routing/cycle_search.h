@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cycles of a dependency graph that is given by its edges: each_next(channel, visit) calls visit(next) for every dependency.
-// Plain C++, for the proofs of this folder and of platforms.
+// Plain C++, for both proofs of this folder.
 #pragma once
 
 #include <algorithm>

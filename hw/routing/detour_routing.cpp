@@ -330,7 +330,7 @@ detour_plan plan_detours(const mesh& m, std::uint32_t vls)
     return plan_detours_by(m, best);
 }
 
-std::string pair_without_path(const mesh& m)
+std::optional<std::pair<std::uint32_t, std::uint32_t>> cut_off_pair(const mesh& m)
 {
     const fabric_plan& graph = m.plan();
     const auto others_of_first = [&](bool forward) { // reached from the first router, or able to reach it
@@ -349,16 +349,19 @@ std::string pair_without_path(const mesh& m)
                 }
         return static_cast<std::uint32_t>(std::find(seen.begin(), seen.end(), false) - seen.begin());
     };
-    const auto text = [&](std::uint32_t from, std::uint32_t to) {
-        return fmt::format("{} cannot reach {}", graph.routers[from].name, graph.routers[to].name);
-    };
     if (m.ranks() == 0)
         return {};
     if (const std::uint32_t cut = others_of_first(true); cut != m.ranks())
-        return text(0, cut);
+        return std::pair(0u, cut);
     if (const std::uint32_t cut = others_of_first(false); cut != m.ranks())
-        return text(cut, 0);
+        return std::pair(cut, 0u);
     return {};
+}
+
+std::string pair_without_path(const mesh& m)
+{
+    const auto cut = cut_off_pair(m);
+    return cut ? fmt::format("{} cannot reach {}", m.plan().routers[cut->first].name, m.plan().routers[cut->second].name) : "";
 }
 
 } // namespace weft

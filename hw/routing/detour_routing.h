@@ -6,11 +6,13 @@
 // their datelines would need the VLs that detours need.
 #pragma once
 
-#include "hw/routing/detour_table.h"
 #include "hw/routing/channel_dependency.h"
+#include "hw/routing/detour_table.h"
 #include "hw/routing/mesh.h"
 
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace weft {
 
@@ -39,8 +41,10 @@ detour_plan plan_detours(const mesh& m, std::uint32_t vls);
 /// By this rule and no other.
 detour_plan plan_detours_by(const mesh& m, const detour_rule& rule);
 
-/// Two routers between which there is no path at all over links that work, wrap links left out: "chip(0,0) cannot reach
-/// chip(1,1)"; "" when every router reaches every other.
+/// Two routers, from and to, between which there is no path at all over links that work, wrap links left out; none when every router
+/// reaches every other.
+std::optional<std::pair<std::uint32_t, std::uint32_t>> cut_off_pair(const mesh& m);
+/// The same as "chip(0,0) cannot reach chip(1,1)", or "".
 std::string pair_without_path(const mesh& m);
 
 } // namespace weft

@@ -26,15 +26,19 @@ struct grid_axis {
 
 inline constexpr std::uint32_t k_most_axes = 4;
 
-struct grid_description {
-    std::vector<grid_axis> axes; ///< k_most_axes at most
-    std::string router{"chip"};  ///< "chip(y,x)": coordinates from the last axis to the first
-    std::vector<bool> failed{};  ///< by position; empty: all work
+/// What all routers of a grid have alike.
+struct grid_wiring {
     std::uint32_t local_ports = 1;
     std::uint32_t vls = 1;
     fabric_link_params local{}; ///< between router and chip
     /// Wire of the link on `axis` between coordinates `a` and `b`, a < b, but for the link that closes a ring: a is the last one then.
     std::function<fabric_link_params(std::uint32_t axis, std::uint32_t a, std::uint32_t b)> wire{};
+};
+
+struct grid_description : grid_wiring {
+    std::vector<grid_axis> axes; ///< k_most_axes at most
+    std::string router{"chip"};  ///< "chip(y,x)": coordinates from the last axis to the first
+    std::vector<bool> failed{};  ///< by position; empty: all work
 };
 
 class grid {

@@ -10,12 +10,9 @@ namespace {
 grid_description grid_of(const mesh_description& d)
 {
     grid_description g;
+    static_cast<grid_wiring&>(g) = d;
     g.axes = {{d.cols, d.wrap_cols ? axis_kind::ring : axis_kind::line, "X"},
               {d.rows, d.wrap_rows ? axis_kind::ring : axis_kind::line, "Y"}};
-    g.local_ports = d.local_ports;
-    g.vls = d.vls;
-    g.local = d.local;
-    g.wire = d.wire;
     for (std::uint32_t at = 0; !d.failed.empty() && at < d.rows * d.cols; ++at)
         g.failed.push_back(std::any_of(d.failed.begin(), d.failed.end(),
                                        [&](const mesh_region& m) { return m.holds(at / d.cols, at % d.cols); }));

@@ -26,17 +26,13 @@ struct mesh_link {
     std::uint32_t port = 0;
 };
 
-struct mesh_description {
+/// Axis 0 of the wiring is X, axis 1 Y.
+struct mesh_description : grid_wiring {
     std::uint32_t rows = 0, cols = 0;
     bool wrap_rows = false; ///< links (rows-1, c) <-> (0, c)
     bool wrap_cols = false; ///< links (r, cols-1) <-> (r, 0)
     std::vector<mesh_region> failed{};
     std::vector<mesh_link> links_down{}; ///< that routing knows of
-    std::uint32_t local_ports = 1;
-    std::uint32_t vls = 1;
-    fabric_link_params local{}; ///< between router and chip
-    /// Wire between coordinates a and b of axis 0, X, or 1, Y: as in grid_description.
-    std::function<fabric_link_params(std::uint32_t axis, std::uint32_t a, std::uint32_t b)> wire{};
 };
 
 class mesh {

@@ -170,10 +170,8 @@ sweep_family tpu_corner()
                    value("long trains, all_to_all", deep, "all_to_all", "direct", one),
                    value("wrap links, two_d", {"mesh.wrap=both"}, "all_reduce", "two_d", {"4 MiB"}),
                    value("wrap links, ring", {"mesh.wrap=both"}, "all_reduce", "ring_1d", {"4 MiB", "16 MiB"}),
-                   value("small messages", {}, "all_reduce", "row_pair", {"4 KiB"}),
                    value("read ahead 41 packets", {"chip.dma.read_ahead=41"}, "all_reduce", "ring_1d", {"8 MiB"}),
                    value("broadcast from the middle", {}, "broadcast", "mesh_tree", {"4 MiB"}, "root: 5"),
-                   value("a row", {"mesh.rows=1", "mesh.cols=8"}, "all_reduce", "two_d", {"4 MiB"}, "chunk: 256 KiB"),
                }}};
     return f;
 }
@@ -198,6 +196,7 @@ sweep_family tpu_found()
                    value("broadcast from the middle, read ahead 48", {"chip.dma.read_ahead=48"}, "broadcast", "mesh_tree", large, "root: 5"),
                    value("broadcast with wraps, read ahead 42", {"mesh.wrap=both", "chip.dma.read_ahead=42"}, "broadcast", "mesh_tree", large,
                          "root: 1"),
+                   value("a row", {"mesh.rows=1", "mesh.cols=8"}, "all_reduce", "two_d", {"4 MiB"}, "chunk: 256 KiB"),
                    value("a column of 16", {"mesh.rows=16", "mesh.cols=1"}, "all_reduce", "two_d", {"8 MiB"}, "chunk: 512 KiB"),
                }}};
     return f;
@@ -366,8 +365,7 @@ sweep_family ub_corner()
     const list one{"64 KiB", "8 MiB"};
     const char* const exact_buffers = "ub.buffers_cover_round_trip=false";
     const list shallow{"ub.transmit_queue=256", "npu.dma.receive_buffer=1 MiB", "npu.dma.read_ahead=256"};
-    list two_boards{"mesh.boards=2", "mesh.backplane=false"};
-    two_boards.insert(two_boards.end(), shallow.begin(), shallow.end());
+    const list two_boards = both({"mesh.boards=2", "mesh.backplane=false"}, shallow);
     const list narrow{"mesh.boards=2", "mesh.npus=2", "mesh.y_lanes=1", "mesh.backplane=false", "ub.paths=shortest",
                       "ub.buffer_per_vl=2 KiB", "cables.x=2 us", "npu.dma.receive_buffer=128 KiB"};
     const list large{"16 MiB"};
@@ -432,9 +430,8 @@ sweep_family ub_large()
     f.overrides = {"data=off"};
     f.seconds_of_host = 1800;
     const list pod{"mesh.rack_rows=2", "mesh.rack_cols=2", "mesh.hrs=true"};
-    const auto in_pod = [&](const char* name, list more, const char* op, const char* algorithm, list sizes) {
-        more.insert(more.begin(), pod.begin(), pod.end());
-        return value(name, std::move(more), op, algorithm, std::move(sizes));
+    const auto in_pod = [&](const char* name, const list& more, const char* op, const char* algorithm, list sizes) {
+        return value(name, both(pod, more), op, algorithm, std::move(sizes));
     };
     const list large{"16 MiB"};
     f.axes = {{"what",

@@ -14,15 +14,11 @@ std::string text_of_longest(const train_choice& choice, const std::vector<collec
 {
     if (choice.packets == 1 || cases.empty())
         return "";
-    case_trains longest;
-    for (const collective_case& c : cases)
-        if (const case_trains here = trains_of(choice, c); longest.reason.empty() || here.packets > longest.packets)
-            longest = here;
+    const case_trains longest = longest_trains(choice, cases);
     return longest.packets == 1 ? fmt::format(", single packets ({})", longest.reason)
                                 : fmt::format(", trains of up to {} packets", longest.packets);
 }
 } // namespace
-
 
 void add_check(CLI::App& app, int& exit_code)
 {

@@ -201,23 +201,21 @@ training_report training_report_of(const training_step_config& config, const std
 std::string transport_of(const weft::platform& p, const run_outcome& outcome)
 {
     const train_choice choice = p.trains();
-    case_trains longest;
-    bool any = false;
+    std::vector<collective_case> over_fabric;
     const auto add = [&](const collective_case& c) {
-        if (abi::by_switch(c.algo))
-            return;
-        const case_trains here = trains_of(choice, c);
-        if (!any || here.packets > longest.packets)
-            longest = here;
-        any = true;
+        if (!abi::by_switch(c.algo))
+            over_fabric.push_back(c);
     };
     for (const case_result& c : outcome.cases)
         add(c.what);
     for (const training_step_result& s : outcome.training_steps)
         for (const step_part& part : s.parts)
             add(part.what);
-    if (!any || choice.packets == 1)
-        return any ? text_of(choice) : "";
+    if (over_fabric.empty())
+        return "";
+    if (choice.packets == 1)
+        return text_of(choice);
+    const case_trains longest = longest_trains(choice, over_fabric);
     return fmt::format("{}; here {}", text_of(choice),
                        longest.packets == 1 ? fmt::format("single packets: {}", longest.reason)
                                             : fmt::format("up to {}", longest.packets));

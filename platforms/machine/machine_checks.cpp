@@ -41,8 +41,9 @@ void check_stacks(const chip_config& chip, std::uint64_t threads, const std::str
 
 void check_burst(const run_config& run, const train_choice& trains, std::vector<config_problem>& problems)
 {
-    if (run.case_count() > run_config::k_most_cases || !runs_any(run, [](abi::algorithm a) { return !abi::by_switch(a); }))
-        return; // refused, or nothing goes in trains
+    if (trains.chosen || run.case_count() > run_config::k_most_cases ||
+        !runs_any(run, [](abi::algorithm a) { return !abi::by_switch(a); }))
+        return; // within the bounds, refused, or nothing goes in trains
     if (const std::string warning = train_warning(trains, run.burst, run.all_cases()); !warning.empty())
         problems.push_back({severity::warning, "burst", warning});
 }

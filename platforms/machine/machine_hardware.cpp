@@ -17,8 +17,9 @@ machine_hardware::~machine_hardware() = default;
 chip& machine_hardware::add_chip(const std::string& name, const chip_config& config, const dma_fabric_view& view,
                                  const abi::platform_table& table, chip_options options)
 {
-    const core_fitting fitting = fit_ ? fit_(table.rank) : core_fitting{};
-    options.gate = fitting.gate;
+    const core_fitting fitting = fit_ ? fit_(static_cast<std::uint32_t>(chips_.size())) : core_fitting{};
+    if (fitting.gate != nullptr)
+        options.gate = fitting.gate;
     owned_.push_back(std::make_unique<chip>(name.c_str(), time, pool, config, view, table, options));
     chip& c = *owned_.back();
     for (core_base* const core : c.cores()) {

@@ -67,6 +67,7 @@ protected:
         : hardware_(std::move(fit)), trains_(std::move(trains))
     {
     }
+    const train_choice& trains() const { return trains_; }
     machine_hardware hardware_; ///< first: it outlives what a platform adds
 
 private:

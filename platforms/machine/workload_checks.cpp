@@ -11,9 +11,6 @@ namespace weft {
 
 namespace {
 
-/// Contents of all memories that a user should hear of: half of a workstation's.
-constexpr std::uint64_t k_much_host_memory = 16ull << 30;
-
 void check_collectives(const run_config& run, const workload_ground& ground, std::vector<config_problem>& problems)
 {
     bool all_sound = run.case_count() <= run_config::k_most_cases;
@@ -86,7 +83,7 @@ void check_host_memory(const run_config& run, const workload_ground& ground, std
                        run.case_count() <= run_config::k_most_cases &&
                        (!run.training_step || is_sound(*run.training_step));
     const std::uint64_t host = sound ? host_data_bytes_for(run, ground.ranks) : 0;
-    if (host >= k_much_host_memory)
+    if (host > ground.much_host_bytes)
         problems.push_back(
             {severity::warning, run.workload.empty() ? "training_step" : "workload",
              fmt::format(

@@ -20,6 +20,7 @@ struct workload_ground {
     const char* members = "ranks";        ///< as in "groups of NPUs do not exist here"
     const char* memory = "HBM per chip";  ///< as in "needs 33 GiB of HBM per chip"
     const char* memories = "HBMs";        ///< as in "for the contents of 64 HBMs"
+    std::uint64_t much_host_bytes = 16ull << 30; ///< contents of all memories beyond which a user is warned; assumed
     std::uint64_t room_bytes = 0;         ///< of one memory, for buffers
     std::string room_text;                ///< "chip.hbm.capacity is 32 GiB, of which the descriptor rings take 32 KiB"
     /// Why the firmware cannot run it here, as a sentence; "" when it can.

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/report/bench_page.h"
 
+#include "tlm/check.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 #include <map>
-#include <vector>
 
 namespace weft {
 
@@ -42,6 +43,13 @@ run_figures bench_settings::median_of(const std::function<run_figures()>& measur
         result[name] = values[values.size() / 2];
     }
     return result;
+}
+
+void require_sound(const std::vector<config_problem>& problems)
+{
+    for (const config_problem& p : problems)
+        if (p.level == severity::error)
+            throw bug("bench", 0, p.key + " " + p.message);
 }
 
 std::string millions(double value) { return fmt::format("{:.2f} M/s", value / 1e6); }

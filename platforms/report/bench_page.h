@@ -5,9 +5,11 @@
 #pragma once
 
 #include "platforms/report/isolated_run.h"
+#include "tlm/config_fields.h"
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace weft {
 
@@ -36,5 +38,8 @@ struct bench_settings {
 };
 
 std::string millions(double value); ///< "3.10 M/s"
+
+/// Throws bug where a bench's own configuration has an error.
+void require_sound(const std::vector<config_problem>& problems);
 
 } // namespace weft

@@ -142,6 +142,15 @@ const char* name_of(verdict v)
     }
 }
 
+std::vector<std::string> largest_first(std::vector<std::pair<double, std::string>> values)
+{
+    std::stable_sort(values.begin(), values.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<std::string> names;
+    for (const auto& [value, name] : values)
+        names.push_back(name);
+    return names;
+}
+
 const char* name_of(tolerance::kind k)
 {
     constexpr const char* k_names[] = {"exact", "percent", "points", "factor", "order"};

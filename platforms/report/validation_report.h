@@ -13,6 +13,7 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -39,6 +40,9 @@ struct tolerance {
     static tolerance order() { return {kind::order, 0}; }
 };
 const char* name_of(tolerance::kind k);
+
+/// Names, the one with the largest value first, for a row that is judged by order.
+std::vector<std::string> largest_first(std::vector<std::pair<double, std::string>> values);
 
 /// What a verdict can say. Every row states it: there is no default.
 class row_kind {

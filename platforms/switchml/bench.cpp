@@ -42,13 +42,6 @@ switchml_config rack_of(std::uint32_t workers, std::uint64_t gigabits_per_s)
     return config;
 }
 
-void refuse_problems(const switchml_config& config)
-{
-    for (const config_problem& p : config.validate())
-        if (p.level == severity::error)
-            throw bug("bench", 0, p.key + " " + p.message);
-}
-
 /// "packets_per_s" (switch packets per CPU second), "time_us", "events_per_packet", "thread_switches_per_packet".
 run_figures measure(const switchml_case& what)
 {
@@ -61,7 +54,7 @@ run_figures measure(const switchml_case& what)
     spec.types = {*value_of<abi::element_type>(what.type)};
     spec.sizes = {data_size(parse_quantity(quantity_kind::data_size, what.size).value)};
     config.run.workload = {spec};
-    refuse_problems(config);
+    require_sound(config.validate());
     switchml_machine machine(config);
     collective_runner runner("host", machine, config.run, nullptr);
     const run_outcome outcome = runner.run();

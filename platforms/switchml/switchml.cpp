@@ -98,7 +98,7 @@ void switchml_machine::add_workers()
     dma_fabric_view view;
     view.port_rate = bandwidth(2 * config_.network.rate.value());
     view.format = config_.star().format();
-    view.train = config_.trains().packets;
+    view.train = trains().packets;
     view.returns_to_sender = true;
     view.carry_data = config_.run.data == data_mode::checked;
     nic_config nic = config_.worker.nic;

@@ -544,6 +544,7 @@ workload_ground switchml_config::ground() const
     g.machine = "these workers";
     g.members = g.memories = "workers";
     g.memory = "memory per worker";
+    g.much_host_bytes = 8ull << 30;
     g.room_bytes = room;
     g.room_text =
         fmt::format("worker.memory.capacity is {}, of which rings and buffers take {}", to_string(worker.hbm.capacity),

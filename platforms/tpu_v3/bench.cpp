@@ -64,8 +64,8 @@ run_figures bench_uniform(unsigned side, bool carry_data, double load, unsigned 
     t.carry_data = carry_data;
     traffic endpoints("traffic", time, pool, t);
     for (unsigned i = 0; i < t.endpoints; ++i) {
-        endpoints.to_fabric(i).bind(fabric.router(i).local_port(0).in);
-        fabric.router(i).local_port(0).out.bind(endpoints.from_fabric(i));
+        endpoints.to_fabric(i).bind(fabric.port(i).in);
+        fabric.port(i).out.bind(endpoints.from_fabric(i));
     }
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     const double start = cpu_seconds();
@@ -99,9 +99,7 @@ run_figures bench_all_reduce(const std::string& algorithm, unsigned side, bool c
     spec.sizes = {data_size(parse_quantity(quantity_kind::data_size, size).value)};
     spec.chunk = data_size(256 << 10);
     config.run.workload = {spec};
-    for (const config_problem& p : config.validate())
-        if (p.level == severity::error)
-            throw bug("bench", 0, p.key + " " + p.message);
+    require_sound(config.validate());
     tpu_v3 pod(config);
     collective_runner runner("host", pod, config.run, nullptr);
     const run_outcome outcome = runner.run();

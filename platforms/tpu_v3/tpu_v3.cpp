@@ -9,14 +9,14 @@
 namespace weft {
 
 namespace {
-dma_fabric_view view_of(const tpu_v3_config& config)
+dma_fabric_view view_of(const tpu_v3_config& config, const train_choice& trains)
 {
     dma_fabric_view view;
     view.ports = config.ici.local_ports;
     view.vl_count = config.ici.virtual_lanes;
     view.port_rate = config.ici.local_port_rate;
     view.format = config.ici.format();
-    view.train = config.trains().packets;
+    view.train = trains.packets;
     view.carry_data = config.run.data == data_mode::checked;
     return view;
 }
@@ -85,7 +85,7 @@ tpu_v3::tpu_v3(const tpu_v3_config& config, const tpu_v3_routing& routing, const
     ici_ = std::make_unique<ici_fabric>("ici", hardware_.time, hardware_.pool, topology_, config.ici,
                                         routing.detours ? &routing.detours->table : nullptr);
     hardware_.add(ici_->engine());
-    const dma_fabric_view view = view_of(config);
+    const dma_fabric_view view = view_of(config, trains());
     for (std::uint32_t rank = 0; rank < config.ranks(); ++rank) {
         const mesh::place at = topology_.place_of(rank);
         chip& c = hardware_.add_chip(fmt::format("chip_{}_{}", at.row, at.col), config.chip, view,

@@ -92,7 +92,8 @@ abi::platform_table tpu_v3_config::table(std::uint32_t rank, std::uint32_t row, 
     t.dims[1] = mesh.cols;
     t.coord[0] = row;
     t.coord[1] = col;
-    const bool detours = !description().failed.empty() || !description().links_down.empty(); // they use no wrap links
+    const mesh_description known = description();
+    const bool detours = !known.failed.empty() || !known.links_down.empty(); // they use no wrap links
     using kind = abi::dimension_kind;
     t.kind[0] = mesh.wraps_rows() && !detours ? kind::ring : kind::line;
     t.kind[1] = mesh.wraps_cols() && !detours ? kind::ring : kind::line;
@@ -174,10 +175,8 @@ std::vector<config_problem> tpu_v3_config::validate() const
              "fail chips of a file without a workload: there is nothing to run; `weft check` proves the routing."});
     }
     // What a section itself refuses is not computed with.
-    if (no_errors(ici.validate())) {
+    if (no_errors(ici.validate()))
         check_buffers(p);
-        check_burst(run, trains(), p);
-    }
     if (!no_errors(mesh.validate()))
         return p;
     std::vector<config_problem> faulty;
@@ -186,6 +185,8 @@ std::vector<config_problem> tpu_v3_config::validate() const
     if (!no_errors(faulty))
         return p; // how many chips there are is not known
     check_workload(run, ground(), p);
+    if (no_errors(ici.validate()) && no_errors(chip.hbm.validate()) && no_errors(chip.dma.validate()))
+        check_burst(run, trains(), p);
     if ((mesh.wraps_rows() || mesh.wraps_cols()) && ici.virtual_lanes < 2)
         p.push_back(
             {severity::error, "ici.virtual_lanes",
@@ -273,29 +274,14 @@ void tpu_v3_config::check_regions(std::vector<config_problem>& p) const
              fmt::format("leave {} of {} chips; a machine needs at least two.", ranks(), mesh.rows * mesh.cols)});
         return;
     }
-    // What can be walked to from the first chip; wrap links do not count, because detours do not use them.
-    mesh_description d = description();
-    d.wrap_rows = d.wrap_cols = false;
+    mesh_description d = description(); // of the regions alone
     d.links_down.clear();
     const weft::mesh rest(d);
-    const std::vector<std::uint32_t> base = rest.plan().port_base();
-    const std::vector<std::uint32_t> out = rest.plan().out_links();
-    std::vector<std::uint32_t> reached{0};
-    std::vector<bool> seen(rest.ranks(), false);
-    seen[0] = true;
-    for (std::size_t i = 0; i < reached.size(); ++i)
-        for (std::uint32_t at = base[reached[i]]; at < base[reached[i] + 1]; ++at)
-            if (out[at] != weft::mesh::k_none && !seen[rest.plan().links[out[at]].to]) {
-                seen[rest.plan().links[out[at]].to] = true;
-                reached.push_back(rest.plan().links[out[at]].to);
-            }
-    const auto lost = std::find(seen.begin(), seen.end(), false);
-    if (lost == seen.end())
-        return;
-    p.push_back({severity::error, "faults.regions",
-                 fmt::format("split the mesh: no way leads from {} to {}{}.", rest.plan().endpoint_name(0),
-                             rest.plan().endpoint_name(static_cast<std::uint32_t>(lost - seen.begin())),
-                             !mesh.wraps_rows() && !mesh.wraps_cols() ? "" : " (detours do not use wrap links)")});
+    if (const auto cut = cut_off_pair(rest))
+        p.push_back({severity::error, "faults.regions",
+                     fmt::format("split the mesh: no way leads from {} to {}{}.", rest.plan().endpoint_name(cut->first),
+                                 rest.plan().endpoint_name(cut->second),
+                                 !mesh.wraps_rows() && !mesh.wraps_cols() ? "" : " (detours do not use wrap links)")});
 }
 
 workload_ground tpu_v3_config::ground() const

@@ -41,16 +41,6 @@ std::optional<double> efficiency_percent(const table_2_row& t, const run_figures
     return a && b ? std::optional<double>(100 * *a * t.chips / (*b * t.chips_left)) : std::nullopt;
 }
 
-/// Names, the one with the largest value first.
-std::vector<std::string> largest_first(std::vector<std::pair<double, std::string>> values)
-{
-    std::stable_sort(values.begin(), values.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::vector<std::string> names;
-    for (const auto& [value, name] : values)
-        names.push_back(name);
-    return names;
-}
-
 } // namespace
 
 /// T2: the share with a failed host.

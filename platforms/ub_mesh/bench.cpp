@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// UB-Mesh: packet-hops of a rack, elaboration and memory of a SuperPod, the error of bursts.
+// UB-Mesh: packet-hops of a rack, elaboration and memory of a SuperPod, the error of trains.
 #include "platforms/ub_mesh/bench.h"
 
 #include "platforms/config/config_reader.h"
@@ -66,9 +66,7 @@ ub_mesh_config config_of(const ub_case& what)
     spec.sizes = {data_size(parse_quantity(quantity_kind::data_size, what.size).value)};
     spec.chunk = data_size(what.chunk_bytes);
     config.run.workload = {spec};
-    for (const config_problem& p : config.validate())
-        if (p.level == severity::error)
-            throw bug("bench", 0, p.key + " " + p.message);
+    require_sound(config.validate());
     return config;
 }
 

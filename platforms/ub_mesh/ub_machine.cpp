@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::uint32_t k_dies = 2; // UB IO controllers of an NPU
 
-dma_fabric_view view_of(const ub_mesh_config& config)
+dma_fabric_view view_of(const ub_mesh_config& config, const train_choice& trains)
 {
     dma_fabric_view view;
     view.ports = k_dies;
     view.vl_count = k_ub_vls;
     view.port_rate = config.ub.local_port_rate;
     view.format = config.ub.format();
-    view.train = config.trains().packets;
+    view.train = trains.packets;
     view.carry_data = config.run.data == data_mode::checked;
     view.in_order = false; // packets of a message take several paths
     return view;
@@ -73,7 +73,7 @@ void ub_machine::build(std::size_t number)
     i.positions = i.config.positions();
     std::vector<bool> used(i.fabric->endpoints(), false);
     const std::vector<std::uint32_t> replaced = replaced_npus(i.config);
-    const dma_fabric_view view = view_of(config_);
+    const dma_fabric_view view = view_of(config_, trains_);
     for (std::uint32_t rank = 0; rank < i.positions.size(); ++rank) {
         const std::uint32_t npu = i.positions[rank];
         const bool spare = std::binary_search(replaced.begin(), replaced.end(), npu);

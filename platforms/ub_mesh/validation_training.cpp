@@ -39,15 +39,6 @@ constexpr std::pair<ub_path_use, ub_choice> k_ways[] = {{ub_path_use::shortest, 
                                                         {ub_path_use::all, ub_choice::weighted},
                                                         {ub_path_use::all, ub_choice::adaptive}};
 
-std::vector<std::string> largest_first(std::vector<std::pair<double, std::string>> values)
-{
-    std::stable_sort(values.begin(), values.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::vector<std::string> names;
-    for (const auto& [value, name] : values)
-        names.push_back(name);
-    return names;
-}
-
 /// An emergent row.
 validation_row row_of(const char* target, std::string what, double published, std::optional<double> simulated,
                       double points, const char* source)

@@ -55,7 +55,7 @@ std::uint64_t parts_of(const train_ground& ground, const collective_case& c)
     case abi::algorithm::mesh_tree: return std::max<std::uint64_t>(1, sides);
     case abi::algorithm::row_pair:
     case abi::algorithm::row_pair_forward: return std::max<std::uint64_t>(1, sides + longest);
-    case abi::algorithm::halving_doubling: return ranks_of(ground);
+    case abi::algorithm::halving_doubling: return std::max<std::uint64_t>(1, ranks_of(ground));
     default: return 1; // in single packets, see meets_everywhere()
     }
 }
@@ -258,6 +258,15 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
     const train_hop* limit = nullptr;
     const std::uint32_t packets = longest_train(choice, static_cast<std::uint32_t>(most), owns_links(choice.ground, c), limit);
     return {packets, limit == nullptr ? reason : limit->buffer};
+}
+
+case_trains longest_trains(const train_choice& choice, const std::vector<collective_case>& cases)
+{
+    case_trains longest = trains_of(choice, cases.at(0));
+    for (const collective_case& c : cases)
+        if (case_trains here = trains_of(choice, c); here.packets > longest.packets)
+            longest = std::move(here);
+    return longest;
 }
 
 std::optional<double> train_error_bound(const train_choice& choice, const collective_case& c, std::uint32_t packets)

@@ -60,6 +60,9 @@ std::string text_of(const train_choice& choice);
 case_trains trains_of(const train_choice& choice, const collective_case& c);
 inline std::uint32_t train_of(const train_choice& choice, const collective_case& c) { return trains_of(choice, c).packets; }
 
+/// Of the one of `cases`, of which there is one at least, with the longest trains.
+case_trains longest_trains(const train_choice& choice, const std::vector<collective_case>& cases);
+
 /// Derived bound of the error of trains of `packets`, as a share of the time of single packets; nothing where none is known.
 std::optional<double> train_error_bound(const train_choice& choice, const collective_case& c, std::uint32_t packets);
 
