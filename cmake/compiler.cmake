@@ -30,6 +30,10 @@ if(WEFT_COVERAGE)
     add_link_options(--coverage)
 endif()
 
+if(NOT WEFT_CACHE_HINTS)
+    add_compile_definitions(WEFT_NO_CACHE_HINTS)
+endif()
+
 # No precompiled headers: <systemc> and <tlm> cost 0.4 s a file, and a forced include hides missing ones.
 find_program(WEFT_CCACHE ccache)
 mark_as_advanced(WEFT_CCACHE)

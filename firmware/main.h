@@ -37,27 +37,10 @@ inline constexpr firmware_info k_firmware[] = {
      collective_main},
 };
 
-/// Names and one-line descriptions, indexed by abi::algorithm and abi::collective_op.
+/// Names and one-line descriptions, indexed by abi::collective_op. Those of algorithms: hw/abi/algorithms.def.
 struct catalog_entry {
     const char* name;
     const char* summary;
-};
-inline constexpr catalog_entry k_algorithm_catalog[abi::k_algorithms] = {
-    {"ring_1d", "Hamiltonian ring over all ranks, both directions; all_reduce, reduce_scatter, all_gather"},
-    {"two_d", "rings along X then Y and, for the other half of the data, Y then X; all_reduce"},
-    {"row_pair", "rings over pairs of rows, then over alternate rows, both directions; all_reduce"},
-    {"mesh_tree",
-     "along the root's row both ways, then every column; on a full mesh to whole lines, dimension by dimension; broadcast"},
-    {"direct",
-     "every pair directly, staggered, after a barrier; all_to_all, and on full meshes all_reduce, reduce_scatter, all_gather"},
-    {"row_pair_forward",
-     "row_pair around failed chips whose columns hand their sums to whole columns in the second phase; all_reduce"},
-    {"switchml", "in the switches of a SwitchML network, with loss recovery; all_reduce"},
-    {"switchml_lossless", "in the switches, as switchml, but a lost packet is never sent again; all_reduce"},
-    {"halving_doubling", "halves exchanged between ever nearer ranks, then back, on a switched network; all_reduce"},
-    {"parameter_server", "shards summed by servers on a switched network; all_reduce"},
-    {"hierarchical",
-     "rings of one dimension after the other, inside the shard left, then back, both directions; all_reduce"},
 };
 inline constexpr catalog_entry k_collective_catalog[abi::k_collective_ops] = {
     {"all_reduce", "the reduction of all ranks' elements, on every rank"},

@@ -52,14 +52,6 @@ static_assert(sizeof(timeline_event) == 24);
 class timeline_client {
 public:
     virtual void on_event(std::uint32_t a, std::uint8_t kind) = 0;
-    /// The event will come soon: bring its state into the cache (tlm/prefetch.h). `stage` 0 comes well before stage 1, which may read
-    /// what stage 0 has fetched. Must change nothing; worth implementing where thousands of devices exist.
-    virtual void prefetch(std::uint32_t a, std::uint8_t kind, int stage) const
-    {
-        (void)a;
-        (void)kind;
-        (void)stage;
-    }
 
 protected:
     ~timeline_client() = default;

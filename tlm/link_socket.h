@@ -29,8 +29,6 @@ class link_fw_if : public virtual sc_core::sc_interface {
 public:
     using protocol_types = link_protocol_types;
     virtual void send(packet_ptr p, std::uint64_t delay_ps) = 0;
-    /// A packet to `destination` will be sent soon: a hint to bring into the cache what that reads. Must change nothing.
-    virtual void expect(std::uint32_t destination) const { (void)destination; }
 };
 
 class link_bw_if : public virtual sc_core::sc_interface {

@@ -61,7 +61,8 @@ enum packet_flags : std::uint8_t {
     k_last_of_message = 1, ///< the message is complete when this packet is in memory
     k_corrupted = 2,       ///< a fault hook damaged it
     k_acknowledgement = 4, ///< of an end-to-end transport: for the controllers, not for the chip
-    k_last_try = 8         ///< of an end-to-end transport, over all paths: its acknowledgement takes all paths as well
+    k_last_try = 8,        ///< of an end-to-end transport, over all paths: its acknowledgement takes all paths as well
+    k_from_second_die = 16 ///< of an end-to-end transport: it came by the second local port of its source
 };
 
 struct packet_returner {
@@ -80,6 +81,8 @@ public:
     packet_ptr make();
     /// A train of packets first .. first + count - 1 of train `whole`, with a copy of their bytes.
     packet_ptr part_of(const packet& whole, std::uint32_t first, std::uint32_t count);
+    /// The same as `whole`, with a copy of its bytes, and nothing of the way that it has gone.
+    packet_ptr copy_of(const packet& whole);
     /// Cuts a train behind its first `count` packets; what comes back is the rest.
     packet_ptr cut_behind(packet& train, std::uint32_t count);
     /// Give `p` room for `bytes` of payload (undefined contents).

@@ -63,6 +63,21 @@ packet_ptr packet_pool::part_of(const packet& whole, std::uint32_t first, std::u
     return part;
 }
 
+packet_ptr packet_pool::copy_of(const packet& whole)
+{
+    packet_ptr copy = part_of(whole, 0, whole.packet_count);
+    const packet fresh;
+    copy->fifo = fresh.fifo;
+    copy->link = fresh.link;
+    copy->out_link = fresh.out_link;
+    copy->fabric = fresh.fabric;
+    copy->tail_ps = fresh.tail_ps;
+    copy->route = fresh.route;
+    copy->hops = fresh.hops;
+    copy->out_vl = fresh.out_vl;
+    return copy;
+}
+
 packet_ptr packet_pool::cut_behind(packet& train, std::uint32_t count)
 {
     const std::uint32_t of = train.packet_count;

@@ -23,23 +23,4 @@ const stat_row* stat_group::find(const char* name) const
     return nullptr;
 }
 
-void stat_registry::add(const stat_group& group) { groups_.push_back(&group); }
-
-const stat_group* stat_registry::find(const std::string& name) const
-{
-    for (const auto* group : groups_)
-        if (group->name() == name)
-            return group;
-    return nullptr;
-}
-
-std::uint64_t stat_registry::sum(const char* row_name) const
-{
-    std::uint64_t total = 0;
-    for (const auto* group : groups_)
-        if (const auto* row = group->find(row_name))
-            total += row->value();
-    return total;
-}
-
 } // namespace weft

@@ -2,14 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Named statistics with units. A module owns its statistics as plain members (one std::uint64_t each, cheap to count)
-// and lists them once in a stat_group; the builder puts the groups of all modules into one stat_registry, which a
-// report walks.
+// and lists them once in a stat_group, which component::stat_groups() shows to reports.
 //
 //   counter reads;                                        // members of the module
 //   stat_group stats{"chip0.hbm"};
 //   stats.add("reads", "1", "Read accesses", reads);      // in the constructor
-//   registry.add(chip.hbm.stats);                         // in the builder
-//   registry.visit([](const stat_group& g, const stat_row& row) { ... row.value() ... });
 //
 // Units are "B", "ps", "packets", "flits", "1" (a plain number). No SystemC, no global.
 #pragma once
@@ -116,26 +113,6 @@ public:
 private:
     std::string name_;
     std::vector<stat_row> rows_;
-};
-
-/// All groups of a platform in the order in which they were added. Holds no group, only points to them.
-class stat_registry {
-public:
-    /// `group` outlives the last use of the registry.
-    void add(const stat_group& group);
-    const std::vector<const stat_group*>& groups() const { return groups_; }
-    const stat_group* find(const std::string& name) const;
-    /// fn(const stat_group&, const stat_row&) for every statistic.
-    template <class Fn> void visit(Fn&& fn) const
-    {
-        for (const auto* group : groups_)
-            group->visit([&](const stat_row& row) { fn(*group, row); });
-    }
-    /// Sum of the statistic `row_name` over all groups that have it.
-    std::uint64_t sum(const char* row_name) const;
-
-private:
-    std::vector<const stat_group*> groups_;
 };
 
 } // namespace weft

@@ -38,6 +38,7 @@ void timeline::enrol(timeline_client& client)
     client.home_ = this;
     client.number_ = static_cast<std::uint32_t>(clients_.size());
     clients_.push_back(&client);
+    hints_.push_back(nullptr);
 }
 
 void timeline::notify_at(sc_core::sc_event& event, std::uint64_t time_ps)
@@ -64,7 +65,8 @@ void timeline::announce()
         // `done` may be of another width of buckets: then one bucket too many or too few is seen, which changes no result.
         for (std::uint64_t bucket = done < present || done > upto ? present : done + 1; bucket <= upto; ++bucket)
             for (const timeline_event& e : queue_.events_of(bucket))
-                clients_[e.client()]->prefetch(e.a(), e.kind(), stage);
+                if (const event_hints* const hints = hints_[e.client()]; hints != nullptr)
+                    hints->announce(e.a(), e.kind(), stage);
         done = upto;
     };
     for (int stage = 0; stage < 2; ++stage)
@@ -88,7 +90,7 @@ void timeline::drain()
             break;
         if (queue_.present() != present_) {
             present_ = queue_.present();
-            if (queue_.size() > k_many)
+            if (k_cache_hints && queue_.size() > k_many)
                 announce();
         }
         const timeline_event event = *next;

@@ -14,9 +14,10 @@
 // handlers call foreign SystemC code that reads sc_time_stamp().
 #pragma once
 
+#include "tlm/cache_hints.h"
 #include "tlm/calendar_queue.h"
+#include "tlm/component.h"
 #include "tlm/notifier.h"
-#include "tlm/reset.h"
 
 #include <cstdint>
 #include <systemc>
@@ -42,6 +43,13 @@ public:
             arm(time_ps);
     }
 
+    /// Before events of `client` come, `hints` hear of them. Once, when the client is built.
+    void take_hints(timeline_client& client, const event_hints& hints)
+    {
+        enrol(client);
+        hints_.back() = &hints;
+    }
+
     /// Numbers for order words: `count` consecutive actor ids, handed out in construction order.
     std::uint32_t register_actors(std::uint32_t count);
 
@@ -49,8 +57,8 @@ public:
     /// after t.
     void set_run_ahead(bool on) { run_ahead_ = on; }
 
-    /// All components of this partition that a reset takes back to time zero.
-    reset_list& resets() { return resets_; }
+    /// All components of this partition.
+    component_list& components() { return components_; }
 
     bool empty() const { return queue_.empty(); }
     std::uint64_t events() const { return events_; }           ///< handled so far
@@ -65,7 +73,8 @@ private:
 
     calendar_queue queue_;
     std::vector<timeline_client*> clients_;
-    reset_list resets_;
+    std::vector<const event_hints*> hints_; ///< of each client; nullptr: none
+    component_list components_;
     sc_core::sc_event tick_;
     std::uint64_t now_ps_ = 0;
     std::uint64_t armed_for_ps_ = k_never_ps;

@@ -27,6 +27,68 @@ bool fits(const abi::platform_table& table, std::uint64_t offset, std::uint64_t 
     return offset + bytes <= rings || offset >= rings + ring_bytes;
 }
 
+// What a runner is given. It leaves its outcome in `result`.
+struct task {
+    abi::hal& hal;
+    dma_driver& dma;
+    nic_driver& nic;
+    firmware_context& context;
+    const abi::command& command;
+    collective_result& result;
+};
+
+bool alone(const task& w) { return w.context.table.ranks == 1; }
+
+// False: a refusal, and nothing has been sent.
+bool run_by_engine(const task& w)
+{
+    if (alone(w))
+        return true;
+    engine e(w.hal, w.dma, w.context, w.command);
+    w.result.status = e.plan();
+    if (!w.result.status.ok())
+        return false;
+    e.run(w.result);
+    return true;
+}
+
+bool run_by_direct(const task& w)
+{
+    if (w.command.op == abi::collective_op::all_to_all)
+        run_all_to_all(w.hal, w.dma, w.context, w.command, w.result);
+    else if (!alone(w))
+        run_two_shot(w.hal, w.dma, w.context, w.command, w.result);
+    return true;
+}
+
+bool run_by_halving_doubling(const task& w)
+{
+    if (!alone(w))
+        run_halving_doubling(w.hal, w.dma, w.context, w.command, w.result);
+    return true;
+}
+
+bool run_by_parameter_server(const task& w)
+{
+    // Alone it still sends to the server on its own machine.
+    if (!alone(w) || (w.context.table.packet_cores != 0 && present(w.context.job)))
+        run_parameter_server(w.hal, w.dma, w.context, w.command, w.result);
+    return true;
+}
+
+bool run_by_switchml(const task& w)
+{
+    run_switchml(w.hal, w.nic, w.context, w.command, w.result);
+    return true;
+}
+
+using run_function = bool (*)(const task&);
+constexpr run_function k_runners[] = {
+#define WEFT_ALGORITHM(name, runs, runner, has, needs, summary) run_by_##runner,
+#include "hw/abi/algorithms.def"
+#undef WEFT_ALGORITHM
+};
+
 } // namespace
 
 abi::status check_command(const abi::platform_table& table, const abi::command& command,
@@ -53,8 +115,8 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
         if (command.count > k_most_switch_elements)
             return bad("command.count", command.count);
     }
-    if (command.algo == abi::algorithm::parameter_server && command.root >= table.ranks)
-        return bad("command.root", command.root); // servers, and somebody must be left to work
+    if (command.algo == abi::algorithm::parameter_server && table.servers >= table.ranks)
+        return bad("table.servers", table.servers); // somebody must be left to work
     const bool reduces =
         command.op == abi::collective_op::all_reduce || command.op == abi::collective_op::reduce_scatter;
     if (reduces && (command.redop == abi::reduce_op::none || command.redop > abi::reduce_op::min))
@@ -111,28 +173,8 @@ collective_result run_collective(abi::hal& hal, dma_driver& dma, nic_driver& nic
     result.status = check_command(context.table, command, context.job);
     if (!result.status.ok() || command.count == 0)
         return result;
-    if (by_switch(command.algo)) {
-        run_switchml(hal, nic, context, command, result);
-    } else if (command.algo == abi::algorithm::parameter_server) {
-        // Alone it still sends to the server on its own machine.
-        if (context.table.ranks > 1 || (context.table.packet_cores != 0 && present(context.job)))
-            run_parameter_server(hal, dma, context, command, result);
-    } else if (command.algo == abi::algorithm::halving_doubling) {
-        if (context.table.ranks > 1)
-            run_halving_doubling(hal, dma, context, command, result);
-    } else if (command.op == abi::collective_op::all_to_all) {
-        run_all_to_all(hal, dma, context, command, result);
-    } else if (command.algo == abi::algorithm::direct) {
-        if (context.table.ranks > 1)
-            run_two_shot(hal, dma, context, command, result);
-    } else if (context.table.ranks > 1) {
-        engine e(hal, dma, context, command);
-        result.status = e.plan();
-        if (!result.status.ok())
-            return result; // a refusal: nothing has been sent
-        e.run(result);
-    }
-    context.failed = !result.status.ok();
+    if (k_runners[static_cast<unsigned>(command.algo)]({hal, dma, nic, context, command, result}))
+        context.failed = !result.status.ok();
     return result;
 }
 

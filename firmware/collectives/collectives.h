@@ -27,7 +27,7 @@ void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, c
 void run_two_shot(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
                   collective_result& result);
 
-/// all_reduce by halving_doubling, or by parameter_server, with command.root servers of their own; see switched.cpp.
+/// all_reduce by halving_doubling, or by parameter_server, with table.servers ranks that only serve; see switched.cpp.
 void run_halving_doubling(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
                           collective_result& result);
 void run_parameter_server(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,

@@ -9,39 +9,46 @@ namespace weft::firmware {
 
 namespace {
 
-const char* refuse_pair(abi::collective_op op, abi::algorithm algo)
+/// "all_gather runs by ring_1d or direct"
+struct sentence {
+    char text[240] = {};
+};
+
+constexpr sentence who_runs(const char* collective, std::uint32_t operation)
 {
-    using abi::algorithm;
-    switch (op) {
-    case abi::collective_op::all_reduce:
-        if (algo == algorithm::ring_1d || algo == algorithm::two_d || algo == algorithm::row_pair ||
-            algo == algorithm::row_pair_forward || algo == algorithm::direct || algo >= algorithm::switchml)
-            return nullptr;
-        return "all_reduce runs by ring_1d, two_d, row_pair or row_pair_forward, on a torus or full mesh by hierarchical or "
-               "direct, and on a switched network by switchml, switchml_lossless, halving_doubling or parameter_server";
-    case abi::collective_op::reduce_scatter:
-        return algo == algorithm::ring_1d || algo == algorithm::direct ? nullptr
-                                                                       : "reduce_scatter runs by ring_1d or direct";
-    case abi::collective_op::all_gather:
-        return algo == algorithm::ring_1d || algo == algorithm::direct ? nullptr
-                                                                       : "all_gather runs by ring_1d or direct";
-    case abi::collective_op::broadcast:
-        return algo == algorithm::mesh_tree ? nullptr : "broadcast runs by mesh_tree only";
-    case abi::collective_op::all_to_all: return algo == algorithm::direct ? nullptr : "all_to_all runs by direct only";
-    }
-    return "unknown collective";
+    sentence s;
+    std::size_t length = 0;
+    const auto add = [&](const char* part) {
+        for (; *part != '\0'; ++part)
+            s.text[length++] = *part;
+    };
+    add(collective);
+    add(" runs by ");
+    unsigned all = 0;
+    for (const abi::algorithm_row& row : abi::k_algorithm_rows)
+        all += (row.operations & operation) != 0 ? 1 : 0;
+    unsigned left = all;
+    for (const abi::algorithm_row& row : abi::k_algorithm_rows)
+        if ((row.operations & operation) != 0) {
+            add(row.name);
+            --left;
+            add(left > 1 ? ", " : left == 1 ? " or " : all == 1 ? " only" : "");
+        }
+    return s;
 }
 
-const char* refuse_whole_mesh(abi::algorithm algo, const mesh& m, bool transposed)
+constexpr sentence k_who_runs[abi::k_collective_ops] = {
+    who_runs("all_reduce", abi::operations::all_reduce), who_runs("reduce_scatter", abi::operations::reduce_scatter),
+    who_runs("all_gather", abi::operations::all_gather), who_runs("broadcast", abi::operations::broadcast),
+    who_runs("all_to_all", abi::operations::all_to_all),
+};
+
+const char* refuse_pair(abi::collective_op op, abi::algorithm algo)
 {
-    if (algo == abi::algorithm::ring_1d && (m.rows < 2 || m.cols < 2 || (m.rows % 2 != 0 && m.cols % 2 != 0)))
-        return "ring_1d needs an even number of rows or columns and at least 2 of each";
-    if (algo == abi::algorithm::row_pair && (transposed ? m.cols : m.rows) % 2 != 0)
-        return transposed ? "row_pair transposed needs an even number of columns"
-                          : "row_pair needs an even number of rows";
-    if (algo == abi::algorithm::row_pair_forward)
-        return "row_pair_forward differs from row_pair only where chips have failed, and none has: use row_pair";
-    return nullptr;
+    if (static_cast<unsigned>(op) >= abi::k_collective_ops || static_cast<unsigned>(algo) >= abi::k_algorithms)
+        return "unknown collective or algorithm";
+    const abi::algorithm_row& row = abi::k_algorithm_rows[static_cast<unsigned>(algo)];
+    return (row.operations & abi::operations::of(op)) != 0 ? nullptr : k_who_runs[static_cast<unsigned>(op)].text;
 }
 
 /// Neighbours of failed chips find a whole pair of rows, and none of its chips gets too many of them.
@@ -80,25 +87,6 @@ const char* refuse_column_forwarding(const mesh& o)
     return nearest_whole_column(o, 0, any) ? nullptr : "row_pair_forward needs a column without failed chips";
 }
 
-const char* refuse_broken_mesh(abi::algorithm algo, const mesh& m, bool transposed)
-{
-    using abi::algorithm;
-    const bool pairs = algo == algorithm::row_pair || algo == algorithm::row_pair_forward;
-    if (algo == algorithm::two_d)
-        return "two_d needs a mesh without failed chips";
-    if (algo == algorithm::ring_1d && (!fits_blocks(m) || m.rows / 2 * (m.cols / 2) > k_max_blocks))
-        return "ring_1d around failed chips needs an even number of rows and of columns, and failed regions of even size that "
-               "start on even rows and columns";
-    if (!pairs)
-        return nullptr;
-    if (!fits_blocks(m))
-        return "row_pair around failed chips needs an even number of rows and of columns, and failed regions of even size that "
-               "start on even rows and columns";
-    const mesh o = oriented(m, transposed);
-    const char* refusal = refuse_forwarding(o, transposed);
-    return refusal == nullptr && algo == algorithm::row_pair_forward ? refuse_column_forwarding(o) : refusal;
-}
-
 // Every rank reaches every other without a third: ranks around one switch or a tree of them, or one full mesh.
 bool all_reach_all(const abi::platform_table& table)
 {
@@ -106,54 +94,126 @@ bool all_reach_all(const abi::platform_table& table)
            (table.kind[0] == abi::dimension_kind::switched || table.kind[0] == abi::dimension_kind::full);
 }
 
-const char* refuse_switched(abi::algorithm algo, const abi::platform_table& table)
+bool is_mesh(const abi::platform_table& table) { return table.dim_count == 1 || table.dim_count == 2; }
+
+// What is asked: needs_<algorithm>() says what the machine lacks, or nullptr.
+struct question {
+    abi::collective_op op;
+    const abi::platform_table& table;
+    bool transposed;
+    const abi::switchml::table* job;
+};
+
+constexpr const char* k_needs_mesh = "this algorithm needs a 2-D mesh";
+constexpr const char* k_needs_mesh_or_full = "this algorithm needs at most two dimensions, or a full mesh in every dimension";
+
+const char* needs_ring_1d(const question& q)
 {
-    if (algo == abi::algorithm::parameter_server)
-        return all_reach_all(table) && table.ranks <= 1u << k_barrier_rounds
+    if (all_reach_all(q.table) || full_mesh(q.table))
+        return nullptr;
+    if (!is_mesh(q.table))
+        return k_needs_mesh_or_full;
+    const mesh m = mesh_of(q.table);
+    if (m.broken())
+        return fits_blocks(m) && m.rows / 2 * (m.cols / 2) <= k_max_blocks
                    ? nullptr
-                   : "parameter_server needs a switched network, or one full mesh, of up to 16384 ranks";
-    if (!all_reach_all(table))
-        return "halving_doubling needs a switched network or one full mesh";
-    if ((table.ranks & (table.ranks - 1)) != 0)
-        return "halving_doubling needs a number of ranks that is a power of two";
-    return table.ranks <= 1u << k_partner_rounds ? nullptr : "halving_doubling is limited to 256 ranks";
+                   : "ring_1d around failed chips needs an even number of rows and of columns, and failed regions of even size that "
+                     "start on even rows and columns";
+    return m.rows < 2 || m.cols < 2 || (m.rows % 2 != 0 && m.cols % 2 != 0)
+               ? "ring_1d needs an even number of rows or columns and at least 2 of each"
+               : nullptr;
 }
 
-const char* refuse_job(const abi::switchml::table* job)
+const char* needs_two_d(const question& q)
 {
-    return job != nullptr && present(*job) ? nullptr
-                                           : "switchml needs workers with an Ethernet NIC below a SwitchML switch";
+    if (!is_mesh(q.table))
+        return k_needs_mesh;
+    return mesh_of(q.table).broken() ? "two_d needs a mesh without failed chips" : nullptr;
 }
 
-const char* refuse_direct(abi::collective_op op, const abi::platform_table& table)
+// Of rings around failed chips.
+const char* refuse_pairs(const mesh& m, bool transposed)
 {
-    if (op != abi::collective_op::all_to_all && !closes(table))
+    if (!fits_blocks(m))
+        return "row_pair around failed chips needs an even number of rows and of columns, and failed regions of even size that "
+               "start on even rows and columns";
+    return refuse_forwarding(oriented(m, transposed), transposed);
+}
+
+const char* needs_row_pair(const question& q)
+{
+    if (!is_mesh(q.table))
+        return k_needs_mesh;
+    const mesh m = mesh_of(q.table);
+    if (m.broken())
+        return refuse_pairs(m, q.transposed);
+    if ((q.transposed ? m.cols : m.rows) % 2 == 0)
+        return nullptr;
+    return q.transposed ? "row_pair transposed needs an even number of columns" : "row_pair needs an even number of rows";
+}
+
+const char* needs_row_pair_forward(const question& q)
+{
+    if (!is_mesh(q.table))
+        return k_needs_mesh;
+    const mesh m = mesh_of(q.table);
+    if (!m.broken())
+        return "row_pair_forward differs from row_pair only where chips have failed, and none has: use row_pair";
+    const char* const refusal = refuse_pairs(m, q.transposed);
+    return refusal != nullptr ? refusal : refuse_column_forwarding(oriented(m, q.transposed));
+}
+
+const char* needs_mesh_tree(const question& q)
+{
+    if (full_mesh(q.table))
+        return nullptr;
+    const mesh m = mesh_of(q.table);
+    return is_mesh(q.table) && m.rows != 0 && m.cols != 0 ? nullptr : k_needs_mesh_or_full;
+}
+
+const char* needs_direct(const question& q)
+{
+    if (q.op != abi::collective_op::all_to_all && !closes(q.table))
         return "direct, except for all_to_all, needs every dimension to be a ring or a full mesh, and no failed chips";
-    return table.ranks <= 1u << k_barrier_rounds ? nullptr
-                                                 : "direct is limited to 16384 ranks: its barrier has 14 semaphores";
+    return q.table.ranks <= 1u << k_barrier_rounds ? nullptr
+                                                   : "direct is limited to 16384 ranks: its barrier has 14 semaphores";
 }
 
-const char* refuse_topology(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table,
-                            bool transposed)
+const char* needs_switchml(const question& q)
 {
-    if (algo == abi::algorithm::direct)
-        return refuse_direct(op, table);
-    if (algo == abi::algorithm::hierarchical)
-        return closes(table) ? nullptr
-                             : "hierarchical needs every dimension to be a ring or a full mesh, and no failed chips";
-    if (algo == abi::algorithm::halving_doubling || algo == abi::algorithm::parameter_server)
-        return refuse_switched(algo, table);
-    if (algo == abi::algorithm::ring_1d && all_reach_all(table))
-        return nullptr;
-    const bool any_full_mesh = algo == abi::algorithm::ring_1d || algo == abi::algorithm::mesh_tree;
-    if (any_full_mesh && full_mesh(table))
-        return nullptr;
-    if (table.dim_count < 1 || table.dim_count > 2)
-        return any_full_mesh ? "this algorithm needs at most two dimensions, or a full mesh in every dimension"
-                             : "this algorithm needs a 2-D mesh";
-    const mesh m = mesh_of(table);
-    return m.broken() ? refuse_broken_mesh(algo, m, transposed) : refuse_whole_mesh(algo, m, transposed);
+    return q.job != nullptr && present(*q.job) ? nullptr
+                                               : "switchml needs workers with an Ethernet NIC below a SwitchML switch";
 }
+
+const char* needs_switchml_lossless(const question& q) { return needs_switchml(q); }
+
+const char* needs_halving_doubling(const question& q)
+{
+    if (!all_reach_all(q.table))
+        return "halving_doubling needs a switched network or one full mesh";
+    if ((q.table.ranks & (q.table.ranks - 1)) != 0)
+        return "halving_doubling needs a number of ranks that is a power of two";
+    return q.table.ranks <= 1u << k_partner_rounds ? nullptr : "halving_doubling is limited to 256 ranks";
+}
+
+const char* needs_parameter_server(const question& q)
+{
+    return all_reach_all(q.table) && q.table.ranks <= 1u << k_barrier_rounds
+               ? nullptr
+               : "parameter_server needs a switched network, or one full mesh, of up to 16384 ranks";
+}
+
+const char* needs_hierarchical(const question& q)
+{
+    return closes(q.table) ? nullptr : "hierarchical needs every dimension to be a ring or a full mesh, and no failed chips";
+}
+
+using needs_function = const char* (*)(const question&);
+constexpr needs_function k_needs[] = {
+#define WEFT_ALGORITHM(name, runs, runner, has, needs, summary) needs_##name,
+#include "hw/abi/algorithms.def"
+#undef WEFT_ALGORITHM
+};
 
 } // namespace
 
@@ -161,12 +221,10 @@ bool supports(abi::collective_op op, abi::algorithm algo, const abi::platform_ta
               const char** reason, const abi::switchml::table* job)
 {
     const char* refusal = refuse_pair(op, algo);
-    if (refusal == nullptr && by_switch(algo))
-        refusal = refuse_job(job);
-    else if (refusal == nullptr && job != nullptr && present(*job) && job->core != 0)
+    if (refusal == nullptr && !by_switch(algo) && job != nullptr && present(*job) && job->core != 0)
         refusal = "cores of a worker beyond the first run switchml and switchml_lossless only";
-    else if (refusal == nullptr && table.ranks != 1)
-        refusal = refuse_topology(op, algo, table, transposed);
+    else if (refusal == nullptr && (table.ranks != 1 || by_switch(algo)))
+        refusal = k_needs[static_cast<unsigned>(algo)]({op, table, transposed, job});
     *reason = refusal == nullptr ? "" : refusal;
     return refusal == nullptr;
 }

@@ -9,8 +9,8 @@
 //   A partner that is ahead adds to shards that this rank keeps anyway, and overwrites in the doubling only what has gone into the
 //   very sums it brings, so a rank only has to have entered before its partners send to it: `ready`, once a round.
 //
-// parameter_server. Shard j of S is summed by server j: on rank j itself, S = n (command.root == 0), or on a machine of its own:
-// the last S = command.root ranks are servers, the others work. Every worker sends every server its shard, added on arrival;
+// parameter_server. Shard j of S is summed by server j: on rank j itself, S = n (table.servers == 0), or on a machine of its own:
+// the last S = table.servers ranks are servers, the others work. Every worker sends every server its shard, added on arrival;
 // every server sends every worker the sum. It goes chunk by chunk, as the packets of SwitchML do: chunk t of all shards counts on
 // semaphores t mod W, and a worker sends chunk t + W when it has all sums of chunk t, so a count belongs to one chunk. Colocated 2|U|(n-1)/n sent and
 // received by each where one program is both, 2|U| where two programs meet through the NIC; else 2|U| in all by a worker.
@@ -192,7 +192,7 @@ private:
 /// One collective of parameter_server, as worker, server or both.
 struct server_job {
     explicit server_job(exchange& e)
-        : x(e), out(e), rank(e.context.table.rank), dedicated(e.command.root),
+        : x(e), out(e), rank(e.context.table.rank), dedicated(e.context.table.servers),
           servers(dedicated != 0 ? dedicated : e.context.table.ranks),
           workers(dedicated != 0 ? e.context.table.ranks - dedicated : e.context.table.ranks),
           first_server(dedicated != 0 ? workers : 0),

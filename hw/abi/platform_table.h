@@ -27,7 +27,7 @@ inline constexpr std::uint64_t k_dma_base = 0x1001'0000;
 inline constexpr std::uint64_t k_hbm_base = 0x80'0000'0000; ///< 512 GiB up: the chip's own HBM
 
 inline constexpr std::uint32_t k_platform_table_magic = 0x54'46'45'57; ///< "WEFT"
-inline constexpr std::uint32_t k_platform_table_version = 3;
+inline constexpr std::uint32_t k_platform_table_version = 4;
 inline constexpr unsigned k_max_dims = 6;
 inline constexpr unsigned k_max_failed_regions = 8;
 
@@ -65,6 +65,9 @@ struct platform_table {
     std::uint32_t failed_regions = 0;   ///< entries of `failed`; disjoint
     /// Cores of a machine that make and take the packets of parameter servers; 0: the DMA engine alone moves and sums them.
     std::uint32_t packet_cores = 0;
+    /// Ranks, the last ones, that only serve for parameter_server; 0: every rank serves beside its work.
+    std::uint32_t servers = 0;
+    std::uint32_t reserved = 0;
     failed_region failed[k_max_failed_regions] = {};
     std::uint64_t dma_base = k_dma_base;
     std::uint64_t mailbox_base = k_mailbox_base;
@@ -74,7 +77,7 @@ struct platform_table {
     std::uint64_t check = 0;         ///< check_word of everything before it
 };
 
-static_assert(sizeof(platform_table) == 224, "table layout is part of the ABI");
+static_assert(sizeof(platform_table) == 232, "table layout is part of the ABI");
 
 /// FNV-1a over 32-bit words; the check word of tables and descriptors.
 inline constexpr std::uint64_t k_check_start = 0xcbf29ce484222325ull;

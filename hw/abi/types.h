@@ -30,27 +30,64 @@ enum class collective_op : std::uint8_t {
 };
 inline constexpr unsigned k_collective_ops = 5;
 
-/// Algorithms of the collectives. Figures are those of Kumar and Jouppi, "Highly Available Data Parallel ML training on
-/// Mesh Networks".
-enum class algorithm : std::uint8_t {
-    ring_1d = 0,  ///< Hamiltonian ring over all ranks, both directions (Fig. 3)
-    two_d = 1,    ///< rings along X then Y and, for the other half of the data, Y then X (Fig. 4, 5)
-    row_pair = 2, ///< rings over pairs of rows, then over alternate rows (Fig. 6, 7)
-    mesh_tree =
-        3,      ///< broadcast: along the root's row, then along every column; on a full mesh to a whole line at a time
-    direct = 4, ///< every pair directly, staggered: all-to-all, and reductions in two shots
-    row_pair_forward =
-        5,        ///< row_pair on a mesh with failed chips; columns with failed chips hand their part of the second
-                  ///< phase to whole columns instead of routing around (section 2.2)
-    switchml = 6, ///< all-reduce in the network with loss recovery: algorithms 3 and 4 of SwitchML (NSDI 2021)
-    switchml_lossless = 7, ///< the same without recovery: algorithms 1 and 2
-    halving_doubling = 8,  ///< recursive halving, then doubling, between ranks one switch apart
-    parameter_server = 9,  ///< shards summed by servers: on the ranks themselves, or on machines of their own
-    hierarchical = 10      ///< all-reduce: reduce-scatter around a ring of every dimension in turn, all-gather back
-};
-inline constexpr unsigned k_algorithms = 11;
+/// Sets of collectives, as bits.
+namespace operations {
+constexpr std::uint32_t of(collective_op op) { return 1u << static_cast<std::uint32_t>(op); }
+inline constexpr std::uint32_t all_reduce = of(collective_op::all_reduce);
+inline constexpr std::uint32_t reduce_scatter = of(collective_op::reduce_scatter);
+inline constexpr std::uint32_t all_gather = of(collective_op::all_gather);
+inline constexpr std::uint32_t broadcast = of(collective_op::broadcast);
+inline constexpr std::uint32_t all_to_all = of(collective_op::all_to_all);
+} // namespace operations
+
+/// What sets an algorithm apart, as bits.
+namespace traits {
 /// Summed in the network. All cores of a rank share the work; the other algorithms run on its first core, which owns the DMA.
-constexpr bool by_switch(algorithm a) { return a == algorithm::switchml || a == algorithm::switchml_lossless; }
+inline constexpr std::uint32_t by_switch = 1;
+/// Rows and columns have different roles in it: command.transposed swaps them.
+inline constexpr std::uint32_t follows_rows = 2;
+} // namespace traits
+
+/// See algorithms.def.
+enum class algorithm : std::uint8_t {
+#define WEFT_ALGORITHM(name, runs, runner, has, needs, summary) name,
+#include "hw/abi/algorithms.def"
+#undef WEFT_ALGORITHM
+};
+
+struct algorithm_row {
+    const char* name;
+    std::uint32_t operations;
+    std::uint32_t traits;
+    const char* needs;
+    const char* summary;
+};
+/// By abi::algorithm.
+inline constexpr algorithm_row k_algorithm_rows[] = {
+#define WEFT_ALGORITHM(name, runs, runner, has, needs, summary) {#name, runs, has, needs, summary},
+#include "hw/abi/algorithms.def"
+#undef WEFT_ALGORITHM
+};
+inline constexpr unsigned k_algorithms = sizeof k_algorithm_rows / sizeof k_algorithm_rows[0];
+static_assert(k_algorithms <= 32, "sets of algorithms are 32 bits");
+
+/// The algorithms with all bits of `wanted`, as bits.
+constexpr std::uint32_t algorithms_with(std::uint32_t wanted)
+{
+    std::uint32_t set = 0;
+    for (unsigned a = 0; a < k_algorithms; ++a)
+        set |= (k_algorithm_rows[a].traits & wanted) == wanted ? 1u << a : 0u;
+    return set;
+}
+constexpr bool is_in(std::uint32_t set, algorithm a)
+{
+    const auto number = static_cast<unsigned>(a); // of a command that nobody has checked, anything
+    return number < k_algorithms && (set >> number & 1) != 0;
+}
+inline constexpr std::uint32_t k_by_switch = algorithms_with(traits::by_switch);
+constexpr bool by_switch(algorithm a) { return is_in(k_by_switch, a); }
+inline constexpr std::uint32_t k_follows_rows = algorithms_with(traits::follows_rows);
+constexpr bool follows_rows(algorithm a) { return is_in(k_follows_rows, a); }
 
 /// Why firmware stopped. Written to the mailbox; 0 is success.
 enum class status_code : std::uint32_t {

@@ -10,6 +10,7 @@
 // Errors: an access that lies in no window, or only partly in one, is answered with TLM_ADDRESS_ERROR_RESPONSE.
 #pragma once
 
+#include "tlm/component.h"
 #include "tlm/config_fields.h"
 #include "tlm/mem_socket.h"
 #include "tlm/stats.h"
@@ -42,7 +43,7 @@ struct bus_window {
     std::uint64_t target_offset = 0; ///< what the target sees for an access to `base`
 };
 
-class bus : public sc_core::sc_module, private blocking_target {
+class bus : public sc_core::sc_module, public component, private blocking_target {
 public:
     ::tlm::tlm_target_socket<> socket; ///< toward the master
 
@@ -59,6 +60,9 @@ public:
     counter accesses;
     counter unmapped;
     stat_group stats;
+
+    std::string stat_prefix() const override { return "bus"; }
+    std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
 
 private:
     class target_port;

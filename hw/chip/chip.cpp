@@ -3,9 +3,7 @@
 #include "hw/chip/chip.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
-#include <type_traits>
 
 namespace weft {
 
@@ -30,77 +28,75 @@ std::vector<config_problem> chip_config::validate() const
 
 chip::chip(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const chip_config& config,
            const dma_fabric_view& view, abi::platform_table table, const chip_options& options)
-    : sc_core::sc_module(name), core_(make_core(config.core, time, table.rank)), core(*core_), bus("bus", config.bus),
-      local("local", config.local_memory), hbm("hbm", config.hbm),
+    : sc_core::sc_module(name), core_(make_core(config.core, time, table.rank)),
+      memory_(options.memory ? options.memory() : std::make_unique<hbm>("hbm", config.hbm)), core(*core_),
+      bus("bus", config.bus), local("local", config.local_memory), memory(*memory_),
       dma("dma", time, pool, irq_input(core, options.gate), table.rank, table.ranks, config.dma, view),
-      mailbox("mailbox", config.mailbox), rank_(table.rank)
+      mailbox("mailbox", config.mailbox), rank_(table.rank), gate_(options.gate), on_all_cores_(options.on_all_cores)
 {
-    if (options.gate != nullptr) {
-        core.socket.bind(options.gate->from_core());
-        options.gate->to_bus().bind(bus.socket);
-        options.gate->connect(core, time);
+    if (memory.capacity_bytes() != config.hbm.capacity.value()) // buffers and rings are laid out by the configuration
+        throw bug(this->name(), 0, "the memory of the chip has another capacity than its configuration says");
+    if (gate_ != nullptr) {
+        core.socket.bind(gate_->from_core());
+        gate_->to_bus().bind(bus.socket);
+        gate_->connect(core, time);
     } else {
         core.socket.bind(bus.socket);
     }
     bus.connect(local.socket, {abi::k_local_memory_base, abi::k_local_memory_bytes, "local memory"});
     bus.connect(mailbox.socket, {abi::k_mailbox_base, k_device_window_bytes, "mailbox"});
     bus.connect(dma.registers, {abi::k_dma_base, k_device_window_bytes, "DMA"});
-    dma.memory.bind(hbm.port);
-    mailbox.connect_irq(irq_input(core, options.gate));
+    dma.memory.bind(memory);
+    mailbox.connect_irq(irq_input(core, gate_));
     cores_.push_back(&core);
-    std::vector<weft::bus*> buses{&bus};
     for (std::uint32_t i = 1; i < options.cores; ++i) {
         further_.push_back(std::make_unique<core_complex>(fmt::format("core_{}", i).c_str(), config, time, rank_));
         for (const core_base* lower : cores_)
             further_.back()->core.goes_after(*lower);
         cores_.push_back(&further_.back()->core);
-        buses.push_back(&further_.back()->bus);
     }
-    if (options.nic != nullptr) {
-        std::vector<irq_if*> lines{&irq_input(core, options.gate)};
-        for (const auto& c : further_)
-            lines.push_back(&c->core);
-        nic_ =
-            std::make_unique<ethernet_nic>("nic", time, pool, *options.nic, options.nic_mac, lines, options.carry_data);
-        nic_->memory.bind(hbm.port);
-    }
-    for (weft::bus* b : buses) {
-        b->connect(hbm.socket, {abi::k_hbm_base, config.hbm.capacity.value(), "HBM"});
-        if (nic_)
-            b->connect(nic_->registers, {abi::k_nic_base, k_device_window_bytes, "NIC"});
-    }
-    write_tables(table, config, options, view.ports);
-    time.resets().add(*this);
+    attach(memory.window(), {abi::k_hbm_base, memory.capacity_bytes(), "HBM"});
+    for (const guest_maker& make : options.guests)
+        guests_.push_back(make(*this));
+
+    table.dma_queues = config.dma.queues;
+    table.dma_ports = view.ports;
+    table.dma_ring_entries = config.dma.ring_entries;
+    table.hbm_bytes = memory.capacity_bytes();
+    table.dma_ring_area = abi::k_hbm_base + memory.capacity_bytes() - config.ring_area_bytes();
+    tables_ = options.tables;
+    tables_.resize(cores_.size());
+    for (std::vector<boot_table>& of_core : tables_)
+        of_core.push_back(signed_table(abi::k_platform_table_address, table));
+    write_tables();
+
+    const auto add_all = [&](auto&... parts) { (time.components().add(parts), ...); };
+    add_all(core, bus, local, memory, mailbox);
+    for (const auto& c : further_)
+        add_all(c->core, c->bus, c->local, c->mailbox);
+    add_all(*this);
 }
 
-void chip::write_tables(abi::platform_table table, const chip_config& config, const chip_options& options,
-                        std::uint32_t ports)
+void chip::write_tables()
 {
-    table.dma_queues = config.dma.queues;
-    table.dma_ports = ports;
-    table.dma_ring_entries = config.dma.ring_entries;
-    table.hbm_bytes = config.hbm.capacity.value();
-    table.dma_ring_area = abi::k_hbm_base + config.buffer_bytes();
-    const auto sign = [](auto& t) {
-        std::uint32_t words[sizeof t / 4];
-        std::memcpy(words, &t, sizeof t);
-        t.check = abi::check_word(words, offsetof(std::remove_reference_t<decltype(t)>, check) / 4);
-    };
-    const auto put = [this](local_memory& memory, std::uint64_t address, const auto& t) {
-        const auto* bytes = reinterpret_cast<const std::uint8_t*>(&t);
-        tables_.push_back({&memory, address, {bytes, bytes + sizeof t}});
-        memory.write_bytes(address, bytes, sizeof t);
-    };
-    sign(table);
-    for (std::size_t i = 0; i < cores_.size(); ++i) {
-        local_memory& memory = i == 0 ? local : further_[i - 1]->local;
-        put(memory, abi::k_platform_table_address, table);
-        if (i >= options.jobs.size())
-            continue;
-        abi::switchml::table job = options.jobs[i];
-        sign(job);
-        put(memory, abi::switchml::k_table_address, job);
-    }
+    for (std::size_t i = 0; i < tables_.size(); ++i)
+        for (const boot_table& t : tables_[i])
+            local_of(i).write_bytes(t.address, t.bytes.data(), t.bytes.size());
+}
+
+void chip::attach(::tlm::tlm_base_target_socket_b<>& registers, const bus_window& window)
+{
+    bus.connect(registers, window);
+    for (const auto& c : further_)
+        c->bus.connect(registers, window);
+}
+
+std::vector<irq_if*> chip::interrupts()
+{
+    std::vector<irq_if*> lines{&irq_input(core, gate_)};
+    for (const auto& c : further_)
+        lines.push_back(&c->core);
+    return lines;
 }
 
 void chip::connect_host(mailbox_listener& host)
@@ -122,16 +118,7 @@ void chip::on_done(std::uint32_t rank, std::uint32_t sequence)
 
 void chip::reset(std::uint32_t)
 {
-    for (core_base* c : cores_)
-        c->reset();
-    mailbox.reset();
-    local.clear();
-    for (const auto& c : further_) {
-        c->mailbox.reset();
-        c->local.clear();
-    }
-    for (const boot_table& t : tables_)
-        t.memory->write_bytes(t.address, t.bytes.data(), t.bytes.size());
+    write_tables();
     asked_ = 1;
     answers_ = 0;
 }
@@ -141,7 +128,7 @@ void chip::post(const abi::command& command)
     answers_ = 0;
     asked_ = 1;
     write_command(local, mailbox, command);
-    if (!abi::by_switch(command.algo))
+    if (!abi::is_in(on_all_cores_, command.algo))
         return;
     asked_ = cores_.size();
     for (const auto& c : further_)
@@ -181,24 +168,17 @@ std::size_t chip::speaker() const
 
 bool chip::idle() const
 {
-    return dma.idle() && mailbox.idle() && (nic_ == nullptr || nic_->idle()) &&
+    return dma.idle() && mailbox.idle() &&
            std::all_of(further_.begin(), further_.end(), [](const auto& c) { return c->mailbox.idle(); });
 }
 
-std::string chip::blocked_on() const
+const chip* chip_of(const component& c)
 {
-    std::string text;
-    const auto add = [&](const std::string& part) {
-        if (!part.empty())
-            text += (text.empty() ? "" : "; ") + part;
-    };
-    for (const core_base* c : cores_)
-        if (c->blocked())
-            add("core " + c->blocked_on());
-    add(dma.blocked_on());
-    if (nic_)
-        add(nic_->blocked_on());
-    return text;
+    const auto* object = dynamic_cast<const sc_core::sc_object*>(&c);
+    for (; object != nullptr; object = object->get_parent_object())
+        if (const auto* found = dynamic_cast<const chip*>(object))
+            return found;
+    return nullptr;
 }
 
 } // namespace weft

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/chip/core_complex.h"
 
-#include "hw/chip/chip.h"
+#include "hw/chip/chip_config.h"
 #include "hw/core/native_core.h"
 #include "hw/core/rv64_core.h"
 

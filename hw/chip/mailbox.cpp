@@ -48,7 +48,7 @@ void mailbox::post(std::uint32_t sequence)
     update_irq();
 }
 
-void mailbox::reset()
+void mailbox::reset(std::uint32_t)
 {
     posted_ = done_ = 0;
     regs.reset();

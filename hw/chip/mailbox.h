@@ -12,6 +12,7 @@
 
 #include "hw/abi/hal.h"
 #include "hw/abi/registers.h"
+#include "tlm/component.h"
 #include "tlm/config_fields.h"
 #include "tlm/irq_if.h"
 #include "tlm/mem_socket.h"
@@ -42,7 +43,7 @@ protected:
     ~mailbox_listener() = default;
 };
 
-class mailbox : public sc_core::sc_module {
+class mailbox : public sc_core::sc_module, public component {
 public:
     reg_file regs; // before the socket, which refers to it
     mmio_target_socket socket;
@@ -58,7 +59,10 @@ public:
     void post(std::uint32_t sequence);
 
     /// As at time zero: no command, sequence numbers begin anew.
-    void reset();
+    void reset(std::uint32_t draw = 0) override;
+
+    std::string stat_prefix() const override { return "mailbox"; }
+    std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
 
     /// True when the last command posted has been answered.
     bool idle() const { return done_ == posted_; }

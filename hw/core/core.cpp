@@ -138,7 +138,7 @@ void core_base::begin_firmware()
     take_turn();
 }
 
-void core_base::reset()
+void core_base::reset(std::uint32_t)
 {
     if (activity_ == activity::not_started)
         return;

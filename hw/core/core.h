@@ -15,6 +15,7 @@
 #pragma once
 
 #include "hw/abi/hal.h"
+#include "tlm/component.h"
 #include "tlm/config_fields.h"
 #include "tlm/irq_if.h"
 #include "tlm/key_rules.h"
@@ -134,7 +135,7 @@ protected:
     ~core_log_sink() = default;
 };
 
-class core_base : public sc_core::sc_module, public irq_if {
+class core_base : public sc_core::sc_module, public component, public irq_if {
 public:
     memory_initiator_socket socket; ///< toward the bus
 
@@ -153,7 +154,10 @@ public:
 
     /// Reset: the firmware begins anew, at once where the core waits for an interrupt or has returned, else when the time that
     /// it has charged is over. The lines are down; devices raise theirs again.
-    void reset();
+    void reset(std::uint32_t draw = 0) override;
+
+    std::string stat_prefix() const override { return "core"; }
+    std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
 
     bool finished() const { return activity_ == activity::finished; } ///< the firmware has returned
     bool idle() const

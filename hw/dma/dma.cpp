@@ -5,7 +5,6 @@
 #include "hw/abi/hal.h"
 #include "hw/dma/reduce.h"
 #include "tlm/check.h"
-#include "tlm/prefetch.h"
 
 #include <algorithm>
 #include <cstring>
@@ -77,7 +76,8 @@ dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
         ports_[p].staged.resize(8);
     }
     set_up_registers();
-    time.resets().add(*this);
+    time.components().add(*this);
+    time.take_hints(*this, *this);
     stats.add("descriptors", "1", "Descriptors completed", descriptors);
     stats.add("messages_received", "1", "Messages wholly received", messages_received);
     stats.add("bytes_sent", "B", "Payload sent, local copies included", bytes_sent);
@@ -86,6 +86,14 @@ dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
 }
 
 dma::~dma() = default;
+
+void dma::record_into(trace_sink& trace)
+{
+    trace_ = std::make_unique<packet_trace>(trace);
+    trace_->add_track(*this, "DMA sends");
+    trace_->add_track(*this, "DMA receives");
+    sink_ = trace_.get();
+}
 
 link_initiator_socket& dma::to_fabric(std::uint32_t port) { return sockets_.at(port)->out; }
 
@@ -96,8 +104,10 @@ void dma::start_of_simulation()
     const auto cells = static_cast<std::uint32_t>(config_.receive_buffer.value() / view_.format.cell_bytes());
     memory_ = memory.operator->();
     memory_bytes_ = memory_->capacity_bytes();
+    memory_hints_ = hints_of(memory_);
     for (std::uint32_t p = 0; p < view_.ports; ++p) {
         ports_[p].to_fabric = sockets_[p]->out.operator->();
+        ports_[p].fabric_hints = hints_of(ports_[p].to_fabric);
         ports_[p].to_sender = sockets_[p]->in.operator->();
         for (std::uint32_t vl = 0; vl < view_.vl_count; ++vl)
             ports_[p].to_sender->credit(vl, cells, 0);
@@ -211,13 +221,21 @@ void dma::on_event(std::uint32_t a, std::uint8_t kind)
     }
 }
 
+/// Of the next descriptor to be fetched, in memory.
+std::uint64_t dma::place_of_next(std::uint32_t index) const
+{
+    const auto entries = static_cast<std::uint32_t>(regs_.at(abi::dma::RING_ENTRIES(index)));
+    return regs_.at(abi::dma::RING_BASE(index)) + std::uint64_t{queues_[index].fetched & (entries - 1)} * abi::k_descriptor_bytes;
+}
+
 void dma::start_fetch(std::uint32_t index)
 {
     queue& q = queues_[index];
     if (!enabled_ || q.stopped || q.fetching || q.fetched == q.tail || q.ready.size() >= config_.prefetch)
         return;
     q.fetching = true;
-    const std::uint64_t done = memory_->charge(time_.now_ps(), abi::k_descriptor_bytes, memory_if::access::read);
+    const std::uint64_t done =
+        memory_->charge(time_.now_ps(), place_of_next(index), abi::k_descriptor_bytes, memory_if::access::read);
     time_.schedule(done, make_order(event_class::device, actor_base_ + view_.ports + index, 0), *this, index,
                    k_fetched);
 }
@@ -228,11 +246,8 @@ void dma::fetched(std::uint32_t index)
     q.fetching = false;
     if (q.stopped)
         return;
-    const auto entries = static_cast<std::uint32_t>(regs_.at(abi::dma::RING_ENTRIES(index)));
-    const std::uint64_t offset =
-        regs_.at(abi::dma::RING_BASE(index)) + std::uint64_t{q.fetched & (entries - 1)} * abi::k_descriptor_bytes;
     std::uint64_t got = 0;
-    const std::uint8_t* bytes = memory_->span_for_read(offset, abi::k_descriptor_bytes, got);
+    const std::uint8_t* bytes = memory_->span_for_read(place_of_next(index), abi::k_descriptor_bytes, got);
     if (bytes == nullptr || got < abi::k_descriptor_bytes) {
         raise_error(index, k_error_memory);
         return;
@@ -350,7 +365,7 @@ void dma::read_packet(std::uint32_t port, std::uint32_t index)
     slot.descriptor = q.reading & 0x7fff'ffffu;
     slot.local = l.local ? 1 : 0;
     if (payload > 0) {
-        slot.ready_ps = memory_->charge(now, payload, memory_if::access::read);
+        slot.ready_ps = memory_->charge(now, l.source_offset + l.read_bytes, payload, memory_if::access::read);
         if (view_.carry_data)
             slot.payload = read_payload(l.source_offset + l.read_bytes, payload);
     }
@@ -465,38 +480,6 @@ void dma::send_staged(std::uint32_t port)
     read_ahead(port);
 }
 
-void dma::prefetch(std::uint32_t a, std::uint8_t kind, int stage) const
-{
-    if (kind != k_send && kind != k_receive)
-        return;
-    if (stage == 0) {
-        fetch_lines(&bytes_sent, 256); // and the members behind it
-        if (kind == k_receive)
-            fetch_lines(&pool_.at(a), sizeof(packet));
-        return;
-    }
-    fetch_lines(memory_, memory_if::k_hot_bytes);
-    if (kind == k_send) {
-        prefetch_send(ports_[a]);
-    } else if (!view_.in_order) {
-        const packet& p = pool_.at(a);
-        order_.prefetch(p.source, p.semaphore);
-    }
-}
-
-void dma::prefetch_send(const port_state& side) const
-{
-    fetch_lines(&side, 128);
-    if (side.staged_count == 0)
-        return;
-    const staged_packet& head = side.head();
-    const loaded& l = loaded_[head.descriptor];
-    fetch_line(&l);
-    if (head.local == 0)
-        side.to_fabric->expect(l.destination_rank);
-    fetch_line(&side.behind_head());
-}
-
 std::uint8_t* dma::read_payload(std::uint64_t offset, std::uint64_t bytes)
 {
     std::uint8_t* const payload = pool_.take_payload(bytes);
@@ -536,8 +519,8 @@ void dma::receive(packet_ptr p, bool from_fabric)
     }
     const bool plain = p->write_op == static_cast<std::uint8_t>(abi::reduce_op::none);
     // A notification without payload is ordered behind the writes before it: it asks the memory for nothing but its turn.
-    const std::uint64_t done =
-        memory_->charge(now, p->payload_bytes, plain ? memory_if::access::write : memory_if::access::read_modify_write);
+    const std::uint64_t done = memory_->charge(now, p->destination_offset, p->payload_bytes,
+                                               plain ? memory_if::access::write : memory_if::access::read_modify_write);
     if (p->payload != nullptr)
         write_payload(*p);
     bytes_received.add(p->payload_bytes);

@@ -25,7 +25,7 @@
 #include "tlm/arbiter.h"
 #include "tlm/config_fields.h"
 #include "tlm/credit.h"
-#include "tlm/event_record.h"
+#include "tlm/packet_trace.h"
 #include "tlm/irq_if.h"
 #include "tlm/link_socket.h"
 #include "tlm/mem_socket.h"
@@ -80,7 +80,7 @@ struct dma_fabric_view {
     bool returns_to_sender = false;      ///< a packet to the own rank comes back
 };
 
-class dma final : public sc_core::sc_module, public resettable, private timeline_client {
+class dma final : public sc_core::sc_module, public component, private event_hints, private timeline_client {
 public:
     mmio_target_socket registers;
     sc_core::sc_port<memory_if> memory;
@@ -101,6 +101,13 @@ public:
     void reset(std::uint32_t draw) override;
     /// For the stall report: queues that have work and what each waits for; "" when idle.
     std::string blocked_on() const;
+
+    std::string stat_prefix() const override { return "dma"; }
+    std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
+    std::uint64_t work() const override { return bytes_sent.value() + bytes_received.value(); }
+    std::uint64_t arrived_bytes() const override { return bytes_received.value(); }
+    std::string waits() const override { return blocked_on(); }
+    void record_into(trace_sink& trace) override;
 
     stat_group stats;
     counter descriptors;
@@ -168,6 +175,7 @@ private:
         std::uint64_t wire_busy_until_ps = 0;
         link_fw_if* to_fabric = nullptr; ///< what the sockets are bound to, without their checks
         link_bw_if* to_sender = nullptr;
+        const use_hints* fabric_hints = nullptr; ///< of to_fabric
         std::uint32_t ready_queues = 0; ///< bit q: queue q has a descriptor loaded
         std::uint32_t sequence = 0;
         bool awaiting_credit = false;
@@ -181,9 +189,10 @@ private:
 
     void start_of_simulation() override;
     void on_event(std::uint32_t a, std::uint8_t kind) override;
-    void prefetch(std::uint32_t a, std::uint8_t kind, int stage) const override;
-    void prefetch_send(const port_state& side) const;
+    void announce(std::uint32_t a, std::uint8_t kind, int stage) const override;
+    void announce_send(const port_state& side) const;
     void set_up_registers();
+    std::uint64_t place_of_next(std::uint32_t q) const;
     void start_fetch(std::uint32_t q);
     void fetched(std::uint32_t q);
     void read_ahead(std::uint32_t port);
@@ -218,6 +227,7 @@ private:
     timeline& time_;
     packet_pool& pool_;
     memory_if* memory_ = nullptr;    ///< what `memory` is bound to, without its checks
+    const use_hints* memory_hints_ = nullptr;
     std::uint64_t memory_bytes_ = 0; ///< its capacity
     std::vector<port_state> ports_;
     std::vector<loaded> loaded_;
@@ -246,6 +256,7 @@ private:
     std::uint32_t next_message_ = 0;
     bool irq_level_ = false;
     bool enabled_ = false;
+    std::unique_ptr<packet_trace> trace_;
 };
 
 } // namespace weft

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "tlm/flat_index.h"
-#include "tlm/prefetch.h"
+#include "tlm/cache_hints.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -68,7 +68,7 @@ public:
         }
     }
     /// Brings into the cache what arrived() for this source and semaphore will touch.
-    void prefetch(std::uint32_t source, std::uint32_t semaphore) const
+    void bring_near(std::uint32_t source, std::uint32_t semaphore) const
     {
         const std::uint32_t i = index_.find(message_key(source, semaphore));
         if (i != flat_index::k_none)

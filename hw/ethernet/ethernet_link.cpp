@@ -3,6 +3,7 @@
 #include "hw/ethernet/ethernet_link.h"
 
 #include "hw/ethernet/ethernet_frame.h"
+#include "tlm/draw.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -58,6 +59,10 @@ ethernet_link::end_side::end_side(ethernet_link& link, std::uint32_t end)
     stats.add("duplicated", "1", "Further copies that came out", seen.duplicated);
     stats.add("delayed", "1", "Frames delayed so that others may pass", seen.delayed);
     stats.add("lost_in_outage", "1", "Frames lost while the cable was down", seen.lost_in_outage);
+    stats.add_row({"wire_bytes", "B", "Bytes of the frames on the wire, of a transmitter that is known", this, [](const void* side) {
+                       const ethernet_transmitter* const t = static_cast<const end_side*>(side)->transmitter;
+                       return t == nullptr ? std::uint64_t{0} : t->wire_bytes.value();
+                   }});
 }
 
 ethernet_link::ethernet_link(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
@@ -69,7 +74,7 @@ ethernet_link::ethernet_link(const sc_core::sc_module_name& name, timeline& time
             mixed(mixed(config.seed + 0x9e3779b97f4a7c15ull) + (std::uint64_t{stream} << 1 | end));
         set_impairments(end, config.impairments);
     }
-    time.resets().add(*this);
+    time.components().add(*this);
 }
 
 void ethernet_link::reset(std::uint32_t draw)
@@ -77,6 +82,33 @@ void ethernet_link::reset(std::uint32_t draw)
     for (end_side& side : ends_) {
         side.key = key_of_draw(side.seed_key, draw);
         side.frames_before = side.seen.frames.value();
+    }
+}
+
+wire_load ethernet_link::load_of_wire(std::uint32_t wire) const
+{
+    const end_side& from = ends_.at(wire);
+    wire_load load;
+    if (from.transmitter != nullptr) {
+        load.wire_bytes = from.transmitter->wire_bytes.value();
+        load.busy_ps = from.transmitter->busy_time.value();
+    }
+    return load;
+}
+
+std::string ethernet_link::wire_name(std::uint32_t wire) const
+{
+    return fmt::format("{} {}", basename(), wire == 0 ? "up" : "down");
+}
+
+void ethernet_link::record_into(trace_sink& trace)
+{
+    trace_ = std::make_unique<frame_trace>(trace);
+    for (std::uint32_t end = 0; end < 2; ++end) {
+        trace_->add_track(*this, wire_name(end));
+        ends_[end].losses.set(trace_.get(), end);
+        if (ends_[end].transmitter != nullptr)
+            ends_[end].transmitter->watch(trace_.get(), end);
     }
 }
 

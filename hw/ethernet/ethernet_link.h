@@ -14,8 +14,8 @@
 // of impairment) alone. Links do not share a sequence, and more corruption does not change which frames are lost.
 #pragma once
 
-#include "hw/ethernet/ethernet_socket.h"
-#include "hw/ethernet/frame_record.h"
+#include "hw/ethernet/ethernet_transmitter.h"
+#include "hw/ethernet/frame_trace.h"
 #include "tlm/config_fields.h"
 #include "tlm/key_rules.h"
 #include "tlm/stats.h"
@@ -23,6 +23,7 @@
 #include "tlm/units.h"
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -103,7 +104,7 @@ protected:
     ~ethernet_fault_if() = default;
 };
 
-class ethernet_link final : public sc_core::sc_module, public resettable, private ethernet_device {
+class ethernet_link final : public sc_core::sc_module, public component, private ethernet_device {
 public:
     /// `stream` numbers the link among all that share a seed.
     ethernet_link(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
@@ -114,15 +115,21 @@ public:
 
     /// Another chance in the direction from end `from`.
     void set_impairments(std::uint32_t from, const ethernet_impairments& impairments);
-    /// Records the frames that enter at end `from` and are lost, at the time at which they enter.
-    void watch_losses(std::uint32_t from, frame_sink* sink, std::uint32_t number)
-    {
-        ends_[from].losses.set(sink, number);
-    }
+    /// Who transmits into end `end`, for what is told of the wire; outlives the link.
+    void driven_by(std::uint32_t end, ethernet_transmitter& transmitter) { ends_[end].transmitter = &transmitter; }
     void set_fault_hook(ethernet_fault_if* hook) { hook_ = hook; }
-    bool settled(std::uint64_t) override { return true; }
     /// Frames count from 0 again, in the sequence of chance of `draw`; outages stay at their times.
     void reset(std::uint32_t draw) override;
+
+    std::string stat_prefix() const override { return "cables"; }
+    std::vector<const stat_group*> stat_groups() const override { return {&ends_[0].stats, &ends_[1].stats}; }
+    std::uint64_t packet_hops() const override { return ends_[0].seen.frames.value() + ends_[1].seen.frames.value(); }
+    /// Wire 0 goes up, from end 0; wire 1 down.
+    std::uint32_t wires() const override { return 2; }
+    wire_load load_of_wire(std::uint32_t wire) const override;
+    std::string wire_name(std::uint32_t wire) const override;
+    /// Frames while they are on a wire whose transmitter is known, and losses at the time at which the frame entered.
+    void record_into(trace_sink& trace) override;
 
     /// What frames entering at one end have met.
     struct direction_stats {
@@ -148,6 +155,7 @@ private:
         bool chance = false;
         direction_stats seen;
         stat_group stats;
+        ethernet_transmitter* transmitter = nullptr;
         frame_watch losses;
     };
 
@@ -160,6 +168,7 @@ private:
     ethernet_link_config config_;
     std::array<end_side, 2> ends_;
     ethernet_fault_if* hook_ = nullptr;
+    std::unique_ptr<frame_trace> trace_;
 };
 
 } // namespace weft

@@ -33,7 +33,7 @@ ethernet_nic::ethernet_nic(const sc_core::sc_module_name& name, timeline& time, 
         throw bug(this->name(), 0, "a NIC needs a core to interrupt and at most 16 queues");
     actor_base_ = time.register_actors(k_event_kinds * abi::k_max_nic_queues);
     set_up_registers();
-    time.resets().add(*this);
+    time.components().add(*this);
     wire_.list_in(stats);
     stats.add("entries_sent", "1", "Send entries completed", entries_sent);
     stats.add("frames_received", "1", "Frames that arrived, dropped ones included", frames_received);
@@ -47,6 +47,14 @@ ethernet_nic::ethernet_nic(const sc_core::sc_module_name& name, timeline& time, 
     stats.add("no_room", "1", "Frames dropped: receive ring or receive buffer full", no_room);
     stats.add("dropped_disabled", "1", "Frames dropped: disabled or queue stopped", dropped_disabled);
     stats.add("interrupts", "1", "Times a queue set its bit in IRQ_PENDING", interrupts);
+}
+
+void ethernet_nic::record_into(trace_sink& trace)
+{
+    trace_ = std::make_unique<frame_trace>(trace);
+    trace_->add_track(*this, "NIC sends");
+    trace_->add_track(*this, "NIC receives");
+    watch_.set(trace_.get(), 0);
 }
 
 // --- Registers --------------------------------------------------------------------------------------------------------
@@ -246,7 +254,7 @@ void ethernet_nic::on_event(std::uint32_t a, std::uint8_t kind)
             ++no_room;
             break;
         }
-        complete(index, c, nullptr, charge_write(sizeof c));
+        complete(index, c, nullptr, charge_write(next_receive_entry(q), sizeof c));
         break;
     }
     }

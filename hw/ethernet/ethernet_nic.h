@@ -24,6 +24,7 @@
 #include "hw/abi/nic.h"
 #include "hw/abi/registers.h"
 #include "hw/ethernet/ethernet_transmitter.h"
+#include "hw/ethernet/frame_trace.h"
 #include "hw/ethernet/nic_convert.h"
 #include "hw/ethernet/ring_fifo.h"
 #include "tlm/config_fields.h"
@@ -75,7 +76,7 @@ struct nic_config {
 };
 
 class ethernet_nic final : public sc_core::sc_module,
-                           public resettable,
+                           public component,
                            private timeline_client,
                            private ethernet_device {
 public:
@@ -96,11 +97,16 @@ public:
     bool settled(std::uint64_t now_ps) override;
     void reset(std::uint32_t draw) override;
 
+    std::string stat_prefix() const override { return "nic"; }
+    std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
+    std::uint64_t work() const override { return entries_sent.value() + frames_received.value(); }
+    std::uint64_t arrived_bytes() const override { return bytes_received.value(); }
+    std::string waits() const override { return blocked_on(); }
+    /// Frames from the read of their payload to their last byte on the wire, and from their arrival until they are in memory.
+    void record_into(trace_sink& trace) override;
+
     const ethernet_transmitter& transmitter() const { return wire_; }
     ethernet_transmitter& transmitter() { return wire_; }
-    /// Records frames from the read of their payload to their last byte on the wire under `number`, and from their arrival until
-    /// they are in memory under `number` + 1.
-    void watch(frame_sink* sink, std::uint32_t number) { watch_.set(sink, number); }
     /// Backdoor of tests: the PSN of the next packet that a queue pair sends.
     void set_send_psn(std::uint32_t pair, std::uint32_t psn) { pairs_.at(pair).send_psn = psn; }
 
@@ -213,7 +219,8 @@ private:
     void give_up(queue_pair& pair);
     bool fits_buffer(std::uint32_t bytes);
     bool has_room(const queue& q) const;
-    std::uint64_t charge_write(std::uint32_t bytes);
+    static std::uint64_t next_receive_entry(const queue& q); ///< in memory
+    std::uint64_t charge_write(std::uint64_t offset, std::uint32_t bytes);
     void write_memory(std::uint64_t offset, const void* from, std::uint64_t bytes);
     void note_received(const packet& frame, std::uint64_t done_ps) const
     {
@@ -249,6 +256,7 @@ private:
     bool slot_event_ = false;
     bool enabled_ = false;
     frame_watch watch_;
+    std::unique_ptr<frame_trace> trace_;
 };
 
 } // namespace weft

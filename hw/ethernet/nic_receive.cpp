@@ -65,9 +65,9 @@ bool ethernet_nic::has_room(const queue& q) const
            q.rx_given - static_cast<std::uint32_t>(*q.rx_tail) < entries;
 }
 
-std::uint64_t ethernet_nic::charge_write(std::uint32_t bytes)
+std::uint64_t ethernet_nic::charge_write(std::uint64_t offset, std::uint32_t bytes)
 {
-    const std::uint64_t done = memory->charge(time_.now_ps(), bytes, memory_if::access::write);
+    const std::uint64_t done = memory->charge(time_.now_ps(), offset, bytes, memory_if::access::write);
     buffer_.push({done - memory->latency_ps(), bytes});
     buffered_bytes_ += bytes;
     return done;
@@ -81,11 +81,16 @@ void ethernet_nic::write_memory(std::uint64_t offset, const void* from, std::uin
     }
 }
 
+std::uint64_t ethernet_nic::next_receive_entry(const queue& q)
+{
+    return *q.rx_base + (q.rx_given & (*q.rx_entries - 1)) * abi::k_nic_receive_entry_bytes;
+}
+
 bool ethernet_nic::complete(std::uint32_t index, const abi::nic_completion& c, const packet* frame,
                             std::uint64_t done_ps)
 {
     queue& q = queues_[index];
-    const std::uint64_t offset = *q.rx_base + (q.rx_given & (*q.rx_entries - 1)) * abi::k_nic_receive_entry_bytes;
+    const std::uint64_t offset = next_receive_entry(q);
     if (!in_memory(offset, abi::k_nic_receive_entry_bytes)) {
         raise_error(index, k_error_memory);
         return false;
@@ -111,7 +116,7 @@ void ethernet_nic::receive_frame(std::uint32_t index, const packet& frame)
         ++no_room;
         return;
     }
-    const std::uint64_t done_ps = charge_write(k_completion_bytes + bytes);
+    const std::uint64_t done_ps = charge_write(next_receive_entry(q), k_completion_bytes + bytes);
     note_received(frame, done_ps);
     complete(index, {abi::nic_event::frame, bytes, 0, 0}, &frame, done_ps);
 }
@@ -198,7 +203,7 @@ void ethernet_nic::receive_write(const packet& frame)
         give_up(pair);
         return;
     }
-    const std::uint64_t done_ps = charge_write(bytes);
+    const std::uint64_t done_ps = charge_write(pair.address, bytes);
     note_received(frame, done_ps);
     if (held >= headers + payload)
         for (std::uint64_t done = 0, got = 0; done < payload; done += got) {

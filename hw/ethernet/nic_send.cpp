@@ -62,7 +62,8 @@ void ethernet_nic::start_fetch(std::uint32_t index)
     // One access for what is posted, has room and lies in one piece.
     q.fetching =
         std::min({q.tail - q.fetched, config_.prefetch - static_cast<std::uint32_t>(q.ready.size()), entries - place});
-    const std::uint64_t done = memory->charge(time_.now_ps(), std::uint64_t{q.fetching} * abi::k_nic_send_entry_bytes,
+    const std::uint64_t done = memory->charge(time_.now_ps(), *q.tx_base + std::uint64_t{place} * abi::k_nic_send_entry_bytes,
+                                              std::uint64_t{q.fetching} * abi::k_nic_send_entry_bytes,
                                               memory_if::access::read);
     schedule(done, k_fetched, index);
 }
@@ -158,7 +159,7 @@ void ethernet_nic::send_next(std::uint32_t index)
 
 std::uint64_t ethernet_nic::measure(std::uint32_t index, const abi::nic_send_entry& e)
 {
-    const std::uint64_t read_ps = memory->charge(time_.now_ps(), e.payload_bytes, memory_if::access::read);
+    const std::uint64_t read_ps = memory->charge(time_.now_ps(), e.payload_offset, e.payload_bytes, memory_if::access::read);
     std::int8_t exponent = carry_data_ ? abi::k_min_exponent : 0;
     for (std::uint64_t done = 0, got = 0; carry_data_ && done < e.payload_bytes; done += got) {
         const std::uint8_t* from = memory->span_for_read(e.payload_offset + done, e.payload_bytes - done, got);
@@ -176,7 +177,7 @@ std::uint64_t ethernet_nic::transmit(packet_ptr frame, std::uint32_t header_byte
     const std::uint64_t now = time_.now_ps();
     std::uint64_t read_ps = now;
     if (bytes > 0) {
-        read_ps = memory->charge(now, bytes, memory_if::access::read);
+        read_ps = memory->charge(now, offset, bytes, memory_if::access::read);
         const nic_conversion conversion{e.send_format, e.workers, e.scale};
         for (std::uint64_t done = 0, got = 0; carry_data_ && done < bytes; done += got) {
             const std::uint8_t* from = memory->span_for_read(offset + done, bytes - done, got);

@@ -12,7 +12,9 @@ fabric_engine::fabric_engine(timeline& time, packet_pool& pool, const routing_po
 {
     if (config.vl_count == 0 || config.vl_count > 64)
         throw bug("fabric_engine", 0, "vl_count must be 1..64");
-    time.resets().add(*this);
+    time.components().add(*this);
+    time.take_hints(*this, *this);
+    list_stats();
     while (1u << vl_shift_ < config.vl_count)
         ++vl_shift_;
 }
@@ -70,6 +72,7 @@ std::uint32_t fabric_engine::add_link(std::uint32_t from_router, std::uint32_t f
         throw bug("fabric_engine", 0,
                   "a port is wired twice: " + routers_[from_router].name + " to " + routers_[to_router].name);
     out = in = id;
+    router_links_.push_back(id);
     links_[id].router = from_router;
     links_[id].to_router = to_router;
     links_[id].to_port = static_cast<std::uint16_t>(to_port);

@@ -1,8 +1,6 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "hw/fabric/fabric_engine.h"
-
-#include "tlm/prefetch.h"
+#include "hw/fabric/fabric_hints.h"
 
 #include <algorithm>
 
@@ -63,46 +61,6 @@ void fabric_engine::on_event(std::uint32_t a, std::uint8_t kind)
     }
 }
 
-void fabric_engine::prefetch(std::uint32_t a, std::uint8_t kind, int stage) const
-{
-    if (kind == k_arrival) {
-        const packet& p = pool_.at(a);
-        if (stage == 0) {
-            fetch_line(&p);
-            return;
-        }
-        const std::uint32_t qi = queue_of(p.link, p.vl);
-        fetch_lines(&links_[p.out_link], sizeof(link_state));
-        fetch_line(&links_[p.link]); // its rate
-        fetch_line(&queues_[qi]);
-        fetch_line(&queues_[queue_of(p.out_link, p.out_vl)]);
-        fetch_line(voq_ ? static_cast<const void*>(&voqs_[p.fifo]) : &buffers_[qi]);
-        if (!shares_.empty()) {
-            fetch_line(&turns_[p.out_link * std::size_t{2}]);
-            if (voq_)
-                fetch_line(&shares_[p.fifo]);
-        }
-    } else if (kind == k_wake) {
-        const link_state& l = links_[a];
-        if (stage == 0) {
-            fetch_lines(&l, sizeof l);
-        } else if (!voq_) {
-            fetch_line(l.feeding != k_none ? static_cast<const void*>(&buffers_[l.feeding]) : &waiters_[l.waiter_base]);
-        } else if (l.waiters > 0) {
-            fetch_line(&pool_.at(l.expected));
-            fetch_line(&waiters_[l.waiter_base + (l.expected_bit >> 6)]);
-            fetch_line(&voqs_[voq_of(l, l.expected_bit)]);
-            if (!shares_.empty()) {
-                fetch_line(&turns_[a * std::size_t{2}]);
-                fetch_line(&shares_[voq_of(l, l.expected_bit)]);
-            }
-            if (l.has_entries)
-                fetch_line(&entries_[l.waiter_base]);
-            fetch_line(&queues_[queue_of_bit(l.router, l.expected_bit)]);
-        }
-    }
-}
-
 /// The waiter of `l` that goes next. pick(requests, pointer, class) chooses among relays (class 0) or entries (class 1), or all where
 /// nobody is an entry; the relay goes, unless the entry is older by the patience.
 template <class Pick> std::uint32_t fabric_engine::choose_waiter(const link_state& l, Pick&& pick) const
@@ -134,14 +92,6 @@ void fabric_engine::count_turn(std::uint32_t link, const packet& p)
         turn.forget();
     std::uint64_t& had = shares_[share_of(out, bit)];
     had = turn.grant(had, p.packet_count);
-}
-
-/// VOQ mode: notes a head that arbitration may well choose next, without a look at ages; there is one.
-inline void fabric_engine::expect_next(link_state& l) const
-{
-    const std::uint32_t bit = first_request(&waiters_[l.waiter_base], l.waiter_words, l.round_robin);
-    l.expected = voqs_[voq_of(l, bit)].front();
-    l.expected_bit = static_cast<std::uint16_t>(bit);
 }
 
 void fabric_engine::fly(packet& p, std::uint64_t head_ps)
@@ -328,7 +278,7 @@ void fabric_engine::arbitrate(std::uint32_t link)
             mask[granted >> 6] &= ~(std::uint64_t{1} << (granted & 63));
             --l.waiters;
         }
-        if (voq_ && l.waiters > 0)
+        if (k_cache_hints && voq_ && l.waiters > 0)
             expect_next(l);
         transmit(qi, p);
     } else if (wanted_at != k_never_ps) {

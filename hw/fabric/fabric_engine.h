@@ -35,19 +35,20 @@
 #include "hw/routing/routing_policy.h"
 #include "tlm/arbiter.h"
 #include "tlm/credit.h"
-#include "tlm/event_record.h"
 #include "tlm/link.h"
+#include "tlm/packet_trace.h"
 #include "tlm/timeline.h"
 #include "tlm/units.h"
 #include "tlm/vl_buffer.h"
 
-#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace weft {
 
-class fabric_engine final : public resettable, private timeline_client {
+class fabric_engine final : public component, private event_hints, private timeline_client {
 public:
     static constexpr std::uint32_t k_none = 0xffff'ffff;
 
@@ -134,7 +135,7 @@ public:
     const std::string& router_name(std::uint32_t router) const { return routers_[router].name; }
     std::string port_name(std::uint32_t router, std::uint32_t port) const;
 
-    std::uint64_t packet_hops() const { return packet_hops_; }       ///< packets over router-to-router links
+    std::uint64_t packet_hops() const override { return packet_hops_; } ///< packets over router-to-router links
     std::uint64_t transport_hops() const { return transport_hops_; } ///< the same, a train counting once
     std::uint64_t packets_inside() const { return inside_; }         ///< transactions injected and not yet delivered
     std::uint64_t dropped() const { return dropped_; }
@@ -145,7 +146,16 @@ public:
     /// The wait-for picture in words: every blocked head, and the cycle if there is one. "" when nothing is blocked.
     std::string describe_blocked(std::size_t at_most = 16) const;
     /// Checks `credits + under way + buffered + in flight = depth` on every link and VL, at any time. "" when it holds.
-    std::string audit() const;
+    std::string audit() const override;
+
+    std::string stat_prefix() const override { return "fabric"; }
+    std::vector<const stat_group*> stat_groups() const override { return {&stats_}; }
+    std::uint64_t work() const override { return packet_hops_; }
+    std::string waits() const override { return describe_blocked(); }
+    std::uint32_t wires() const override { return static_cast<std::uint32_t>(router_links_.size()); }
+    wire_load load_of_wire(std::uint32_t wire) const override;
+    std::string wire_name(std::uint32_t wire) const override { return link_name(router_links_.at(wire)); }
+    void record_into(trace_sink& trace) override;
 
 private:
     // Marks beside the link number of an out_port.
@@ -193,7 +203,7 @@ private:
         bool to_edge = false;
         bool from_edge = false;
         std::uint16_t expected_bit = 0;  ///< of the waiter below
-        std::uint32_t expected = k_none; ///< packet that may well be the next one to start, for prefetch(): a guess
+        std::uint32_t expected = k_none; ///< packet that may well be the next one to start, for hints: a guess
         std::uint32_t to_first_voq = 0;  ///< VOQ mode: first FIFO of to_router
         std::uint16_t ports = 0;         ///< of the sending router
         std::uint16_t to_ports = 0;      ///< of to_router
@@ -246,7 +256,7 @@ private:
     };
 
     void on_event(std::uint32_t a, std::uint8_t kind) override;
-    void prefetch(std::uint32_t a, std::uint8_t kind, int stage) const override;
+    void announce(std::uint32_t a, std::uint8_t kind, int stage) const override;
     void arrival(packet& p);
     void arrival_voq(packet& p);
     void join_arbitration(const packet& p, std::uint32_t bit);
@@ -303,6 +313,7 @@ private:
         return out.voq_base + vl_of_bit(bit) * out.ports + port_of_bit(bit);
     }
     std::string describe(const blocked_head& b) const;
+    void list_stats();
 
     timeline& time_;
     packet_pool& pool_;
@@ -339,6 +350,9 @@ private:
     std::uint32_t announcements_ = 0;
     credit_pool credits_under_way_;
     event_sink* sink_ = nullptr;
+    std::unique_ptr<packet_trace> trace_;
+    std::vector<std::uint32_t> router_links_; ///< links between routers
+    stat_group stats_{"fabric"};
 
     std::uint64_t packet_hops_ = 0;
     std::uint64_t transport_hops_ = 0;

@@ -36,6 +36,33 @@ std::vector<link_failure> fabric_engine::link_failures() const
     return all;
 }
 
+void fabric_engine::list_stats()
+{
+    stats_.add_row({"wire_bytes", "B", "Bytes serialised on router-to-router links", this, [](const void* engine) {
+                        const auto& e = *static_cast<const fabric_engine*>(engine);
+                        std::uint64_t bytes = 0;
+                        for (const std::uint32_t link : e.router_links_)
+                            bytes += e.link_wire_bytes(link);
+                        return bytes;
+                    }});
+    stats_.add_row({"transport_hops", "1", "Transport transactions over router-to-router links; a burst counts once", this,
+                    [](const void* engine) { return static_cast<const fabric_engine*>(engine)->transport_hops(); }});
+}
+
+wire_load fabric_engine::load_of_wire(std::uint32_t wire) const
+{
+    const link_state& l = links_.at(router_links_.at(wire));
+    return {l.wire_bytes, l.busy_sum_ps};
+}
+
+void fabric_engine::record_into(trace_sink& trace)
+{
+    trace_ = std::make_unique<packet_trace>(trace);
+    for (std::uint32_t link = 0; link < link_count(); ++link)
+        trace_->add_track(*this, link_name(link));
+    sink_ = trace_.get();
+}
+
 std::string fabric_engine::far_end_name(std::uint32_t link) const
 {
     const std::uint32_t to = links_.at(link).to_router;

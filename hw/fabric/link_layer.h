@@ -25,7 +25,7 @@
 
 #include "hw/routing/fabric_plan.h"
 #include "tlm/credit.h"
-#include "tlm/reset.h"
+#include "tlm/draw.h"
 #include "tlm/units.h"
 
 #include <cstdint>

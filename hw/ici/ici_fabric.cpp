@@ -19,11 +19,9 @@ fabric_config engine_of(const ici_config& config)
     return fabric;
 }
 
-std::unique_ptr<const routing_policy> routing_of(const mesh& topology, const detour_table* table)
+std::unique_ptr<const routing_policy> or_dimension_order(std::unique_ptr<const routing_policy> routing, const mesh& topology)
 {
-    if (table != nullptr)
-        return std::make_unique<detour_policy>(*table);
-    return std::make_unique<dimension_order>(topology.grid());
+    return routing != nullptr ? std::move(routing) : std::make_unique<dimension_order>(topology.grid());
 }
 } // namespace
 
@@ -47,8 +45,8 @@ mesh_description ici_mesh(const ici_config& config, std::uint32_t rows, std::uin
 }
 
 ici_fabric::ici_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const mesh& topology,
-                       const ici_config& config, const detour_table* table)
-    : plan_fabric(name, time, pool, topology.plan(), routing_of(topology, table), engine_of(config))
+                       const ici_config& config, std::unique_ptr<const routing_policy> routing)
+    : plan_fabric(name, time, pool, topology.plan(), or_dimension_order(std::move(routing), topology), engine_of(config))
 {
 }
 

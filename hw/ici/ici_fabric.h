@@ -10,7 +10,6 @@
 
 #include "hw/fabric/plan_fabric.h"
 #include "hw/ici/ici_config.h"
-#include "hw/routing/detour_table.h"
 #include "hw/routing/dimension_order.h"
 #include "hw/routing/mesh.h"
 
@@ -23,9 +22,9 @@ mesh_description ici_mesh(const ici_config& config, std::uint32_t rows, std::uin
 
 class ici_fabric final : public plan_fabric {
 public:
-    /// Without `table` the routing is dimension order, which knows nothing of what has failed.
+    /// Without `routing` it is dimension order, which knows nothing of what has failed.
     ici_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const mesh& topology,
-               const ici_config& config, const detour_table* table = nullptr);
+               const ici_config& config, std::unique_ptr<const routing_policy> routing = nullptr);
 };
 
 } // namespace weft

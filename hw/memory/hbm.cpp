@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace weft {
 
@@ -17,7 +18,7 @@ __extension__ typedef unsigned __int128 uint128;
 std::vector<config_problem> hbm_config::validate() const { return limit_problems(*this); }
 
 hbm::hbm(const sc_core::sc_module_name& name, const hbm_config& config)
-    : sc_core::sc_module(name), latency_ps_(config.latency.value()), socket("socket"), port("port"),
+    : chip_memory(name), latency_ps_(config.latency.value()), socket("socket"), port("port"),
       stats(this->name()), config_(config), store_(config.capacity.value())
 {
     require_picoseconds(this->name());
@@ -36,7 +37,14 @@ hbm::hbm(const sc_core::sc_module_name& name, const hbm_config& config)
                    [](const void* store) { return static_cast<const sparse_store*>(store)->peak_resident_bytes(); }});
 }
 
-std::uint64_t hbm::charge(std::uint64_t at_ps, std::uint64_t bytes, access kind)
+std::string hbm::stat_prefix() const
+{
+    std::string prefix = config_.name;
+    std::transform(prefix.begin(), prefix.end(), prefix.begin(), [](unsigned char c) { return std::tolower(c); });
+    return prefix;
+}
+
+std::uint64_t hbm::charge(std::uint64_t at_ps, std::uint64_t, std::uint64_t bytes, access kind)
 {
     if (kind != access::write)
         bytes_read.add(bytes);
@@ -95,7 +103,7 @@ void hbm::b_transport(::tlm::tlm_generic_payload& trans, sc_core::sc_time& delay
     const std::uint64_t now_ps = kernel_now_ps();
     const std::uint64_t at_ps = now_ps + ps_from_sc_time(delay);
     const std::uint64_t done_ps =
-        charge(at_ps, trans.get_data_length(), trans.is_read() ? access::read : access::write);
+        charge(at_ps, trans.get_address(), trans.get_data_length(), trans.is_read() ? access::read : access::write);
     delay = sc_time_from_ps(done_ps - now_ps);
     trans.set_dmi_allowed(true);
     trans.set_response_status(::tlm::TLM_OK_RESPONSE);

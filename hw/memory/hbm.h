@@ -15,7 +15,9 @@
 // No RTL twin.
 #pragma once
 
+#include "hw/memory/chip_memory.h"
 #include "hw/memory/sparse_store.h"
+#include "tlm/cache_hints.h"
 #include "tlm/config_fields.h"
 #include "tlm/mem_socket.h"
 #include "tlm/stats.h"
@@ -31,6 +33,7 @@ struct hbm_config {
     data_size capacity{32ull << 30};
     bandwidth rate{7'200'000'000'000};
     duration latency{120'000};
+    std::string name = "HBM"; ///< as users know it; no key of a file
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
@@ -48,8 +51,8 @@ struct hbm_config {
     std::vector<config_problem> validate() const;
 };
 
-class hbm : public sc_core::sc_module, public memory_if, private blocking_target {
-    // What every access touches, behind what it is called by: memory_if::k_hot_bytes.
+class hbm : public chip_memory, public use_hints, private blocking_target {
+    // What every access touches.
     std::uint64_t ps_per_byte_ = 0; // 32 fraction bits
     std::uint64_t latency_ps_;
     std::uint64_t busy_until_ps_ = 0; // start of the picosecond in which the last byte moves
@@ -60,20 +63,18 @@ public:
     counter bytes_written;
     accumulated_time busy_time;
 
-    shared_target_socket socket;        ///< the core's window: b_transport, transport_dbg, DMI
+    shared_target_socket socket;
     sc_core::sc_export<memory_if> port; ///< the DMA's way in
 
     hbm(const sc_core::sc_module_name& name, const hbm_config& config);
 
-    /// Backdoor of the host: no time, no statistics. Throws `bug` beyond the capacity.
-    void read_bytes(std::uint64_t offset, void* to, std::uint64_t bytes) const;
-    void write_bytes(std::uint64_t offset, const void* from, std::uint64_t bytes);
-    /// Drop all contents (everything reads as zero again) and give the memory back to the host; takes DMI pointers
-    /// back.
-    void release_contents();
+    shared_target_socket& window() override { return socket; }
+    void read_bytes(std::uint64_t offset, void* to, std::uint64_t bytes) const override;
+    void write_bytes(std::uint64_t offset, const void* from, std::uint64_t bytes) override;
+    void release_contents() override;
 
     // memory_if
-    std::uint64_t charge(std::uint64_t at_ps, std::uint64_t bytes, access kind) override;
+    std::uint64_t charge(std::uint64_t at_ps, std::uint64_t offset, std::uint64_t bytes, access kind) override;
     std::uint8_t* span_for_write(std::uint64_t offset, std::uint64_t bytes, std::uint64_t& got_bytes) override
     {
         return store_.span_for_write(offset, bytes, got_bytes);
@@ -89,6 +90,14 @@ public:
     const hbm_config& config() const { return config_; }
     /// True when no charged traffic is still under way at `now_ps`.
     bool idle(std::uint64_t now_ps) const { return busy_until_ps_ + (busy_fraction_ != 0 ? 1 : 0) <= now_ps; }
+    bool settled(std::uint64_t now_ps) override { return idle(now_ps); }
+    std::string stat_prefix() const override; ///< the name in small letters
+    std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
+    void bring_near(std::uint32_t) const override;
+    std::optional<memory_load> memory_traffic() const override
+    {
+        return memory_load{config_.name, bytes_read.value(), bytes_written.value()};
+    }
     std::uint64_t resident_bytes() const { return store_.resident_bytes(); } ///< of the host, in whole pages
 
     stat_group stats;

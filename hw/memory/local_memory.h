@@ -7,6 +7,7 @@
 // Timing: every access takes `latency`, whatever its length. No RTL twin.
 #pragma once
 
+#include "tlm/component.h"
 #include "tlm/config_fields.h"
 #include "tlm/mem_socket.h"
 #include "tlm/stats.h"
@@ -33,7 +34,7 @@ struct local_memory_config {
     std::vector<config_problem> validate() const;
 };
 
-class local_memory : public sc_core::sc_module, private blocking_target {
+class local_memory : public sc_core::sc_module, public component, private blocking_target {
 public:
     ::tlm::tlm_target_socket<> socket;
 
@@ -44,6 +45,10 @@ public:
     void write_bytes(std::uint64_t offset, const void* from, std::uint64_t bytes);
 
     void clear(); ///< all bytes to zero; no time, no statistics
+    void reset(std::uint32_t) override { clear(); }
+
+    std::string stat_prefix() const override { return "local_memory"; }
+    std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
 
     std::uint64_t capacity_bytes() const { return capacity_bytes_; }
     std::uint64_t resident_bytes() const { return resident_pages_ * k_page_bytes; }

@@ -45,7 +45,7 @@ public:
         const auto endpoints = static_cast<std::uint32_t>(plan_.endpoints.size());
         for (std::uint32_t destination = 0; destination < endpoints; ++destination)
             for (std::uint32_t source = 0; source < endpoints; ++source)
-                if (source != destination)
+                if (source != destination && plan_.endpoints[source].ports != 0 && plan_.endpoints[destination].ports != 0)
                     walk_pair(source, destination);
         proof_.channels = link_of_.size();
         proof_.used_channels = static_cast<std::uint64_t>(std::count(used_.begin(), used_.end(), true));

@@ -6,7 +6,8 @@
 // packet waits for ever. The graph is built from the routing function itself: every route from every port of every endpoint to
 // every other endpoint is walked. General: knows no topology and no rule.
 //
-// A route depends on router, input port, VL and destination endpoint; the ports of one destination part at its own router.
+// A route depends on router, input port, VL and destination endpoint; the ports of one destination part at its own router. Endpoints
+// without ports take no part.
 // Work: per destination every (router, in_port, VL) that a route passes is asked once.
 #pragma once
 

@@ -5,7 +5,7 @@
 // with saturation; the packet is dropped when the sum is 0xffff. With p = 0 it is not installed and draws no number.
 #pragma once
 
-#include "tlm/reset.h"
+#include "tlm/draw.h"
 
 #include <cstdint>
 

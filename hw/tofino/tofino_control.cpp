@@ -409,6 +409,21 @@ std::string tofino_switch::broken_messages() const
     return text;
 }
 
+std::string tofino_switch::waits() const
+{
+    std::string text = broken_messages();
+    const std::string slots = blocked_on();
+    return text + (text.empty() || slots.empty() ? "" : "\n") + slots;
+}
+
+void tofino_switch::record_into(trace_sink& trace)
+{
+    trace_ = std::make_unique<frame_trace>(trace);
+    for (std::uint32_t port = 0; port < ports(); ++port)
+        trace_->add_track(*this, fmt::format("from port {}", port));
+    watch_.set(trace_.get(), 0);
+}
+
 std::string tofino_switch::describe_slot(std::uint32_t id, std::uint32_t slot) const
 {
     const job_state& j = jobs_.at(id);

@@ -66,7 +66,7 @@ tofino_switch::tofino_switch(const sc_core::sc_module_name& name, timeline& time
     const std::uint32_t actors = config.ports + k_loops + k_tofino_pipes;
     actor_base_ = time.register_actors(actors);
     sequences_.assign(actors, 0);
-    time.resets().add(*this);
+    time.components().add(*this);
     list_stats();
 }
 

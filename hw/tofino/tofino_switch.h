@@ -40,6 +40,7 @@
 
 #include "hw/ethernet/ethernet_socket.h"
 #include "hw/ethernet/ethernet_transmitter.h"
+#include "hw/ethernet/frame_trace.h"
 #include "hw/tofino/algorithm1_pool.h"
 #include "hw/tofino/drop_simulator.h"
 #include "hw/tofino/recirculation_port.h"
@@ -62,7 +63,7 @@ namespace weft {
 using aggregation_factory = std::function<std::unique_ptr<aggregation_unit>(std::uint32_t pipe)>;
 
 class tofino_switch final : public sc_core::sc_module,
-                            public resettable,
+                            public component,
                             private timeline_client,
                             private ethernet_device {
 public:
@@ -88,14 +89,17 @@ public:
     /// that cannot clear a part of their registers keep them closed until the last job is gone. Nodes inside go before
     /// their parent.
     void remove_job(std::uint32_t id);
-    /// Records frames of a job from their arrival until they leave for the ports or end in a register, under `number` + the port
-    /// of their arrival; lost: neither.
-    void watch(frame_sink* sink, std::uint32_t number) { watch_.set(sink, number); }
     std::uint32_t ports() const { return static_cast<std::uint32_t>(ports_.size()); }
     void set_observer(tofino_observer* observer) { observer_ = observer; }
     bool settled(std::uint64_t now_ps) override;
     /// All jobs begin anew, with clean registers and slots; the forwarding table stays.
     void reset(std::uint32_t draw) override;
+
+    std::string stat_prefix() const override { return basename(); }
+    std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
+    std::string waits() const override;
+    /// Frames of a job, by the port of their arrival, until they leave for the ports or end in a register; lost: neither.
+    void record_into(trace_sink& trace) override;
 
     // State
     // ------------------------------------------------------------------------------------------------------------
@@ -290,6 +294,7 @@ private:
     std::vector<std::uint32_t> sequences_; ///< by actor: ports, recirculation ports, pipes
     tofino_observer* observer_ = nullptr;
     frame_watch watch_;
+    std::unique_ptr<frame_trace> trace_;
     maximum recirculation_wait_max_;
     wire_rate loop_rate_;
     std::uint64_t loop_room_ps_;

@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/ub/ub_endpoint.h"
 
-#include "tlm/prefetch.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 
 namespace weft {
@@ -26,7 +24,7 @@ ub_endpoint::ub_endpoint(timeline& time, packet_pool& pool, fabric_engine& engin
         const std::uint32_t link = engine.out_link(router, port);
         port_rates_.emplace_back(link == fabric_engine::k_none ? config.local_port_rate : engine.link_rate(link));
     }
-    time.resets().add(*this);
+    time.components().add(*this);
 }
 
 ub_endpoint::~ub_endpoint() = default;
@@ -51,7 +49,8 @@ void ub_endpoint::from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay
     p->flow = flow_of(*p);
     if (config_.transport == ub_transport::rtp) {
         send_channel& c = sender_to(p->destination);
-        p->destination_port = static_cast<std::uint8_t>(die); // where it came from, while it is kept
+        if (die != 0)
+            p->flags |= k_from_second_die;
         if (c.dead)
             return refuse(die, std::move(p), delay_ps);
         if (c.window.full() || !c.waiting.empty()) {
@@ -113,12 +112,6 @@ void ub_endpoint::launch_spread(std::uint32_t die, packet_ptr p, ub_path_cache::
         }
         enter_router(die, std::move(part), path, start_ps + time_of(s.first));
     }
-}
-
-void ub_endpoint::expect(std::uint32_t destination) const
-{
-    fetch_line(dies_.data());
-    paths_.prefetch(destination);
 }
 
 std::uint32_t ub_endpoint::port_of(const ub_path_cache::choice& path, const packet& p) const
@@ -268,10 +261,7 @@ void ub_endpoint::launch_ack(receive_channel& c, std::uint32_t group, const ub_p
     p->source = number_;
     p->destination = c.peer;
     p->vl = response_vl;
-    p->flags = k_acknowledgement;
-    p->packet_number = a.cumulative;
-    p->message = a.group;
-    p->destination_offset = a.arrived;
+    put_ack(*p, a);
     p->wire_bytes = static_cast<std::uint32_t>(format_.wire_bytes(k_rtp_ack_payload_bytes));
     p->cells = static_cast<std::uint32_t>(format_.cells(k_rtp_ack_payload_bytes));
     p->serialisation_ps = static_cast<std::uint32_t>(local_rate_.time_ps(p->wire_bytes));
@@ -305,7 +295,7 @@ void ub_endpoint::transmit(send_channel& c, packet_ptr original, std::uint64_t d
 {
     ub_path_cache::path_set& set = paths_.set_for(c.peer);
     if (set.paths.empty()) {
-        const std::uint32_t die = original->destination_port;
+        const std::uint32_t die = die_of_origin(*original);
         return refuse(die, std::move(original), delay_ps);
     }
     const std::uint32_t path = choose(set, *original);
@@ -321,31 +311,9 @@ void ub_endpoint::transmit(send_channel& c, packet_ptr original, std::uint64_t d
 void ub_endpoint::send_copy(const packet& original, const ub_path_cache::choice& path, std::uint64_t delay_ps,
                             std::uint8_t more_flags)
 {
-    packet_ptr p = pool_.make();
-    p->source = original.source;
-    p->destination = original.destination;
-    p->wire_bytes = original.wire_bytes;
-    p->cells = original.cells;
-    p->packet_count = original.packet_count;
-    p->serialisation_ps = original.serialisation_ps;
-    p->vl = original.vl;
-    p->flags = original.flags | more_flags;
-    p->write_op = original.write_op;
-    p->element = original.element;
-    p->destination_offset = original.destination_offset;
-    p->payload_bytes = original.payload_bytes;
-    p->semaphore = original.semaphore;
-    p->message = original.message;
-    p->message_packets = original.message_packets;
-    p->semaphore_message = original.semaphore_message;
-    p->flow = original.flow;
-    p->packet_number = original.packet_number;
-    p->born_ps = original.born_ps;
-    if (original.payload != nullptr) {
-        pool_.add_payload(*p, original.payload_bytes);
-        std::memcpy(p->payload, original.payload, original.payload_bytes);
-    }
-    launch(original.destination_port, std::move(p), path, delay_ps);
+    packet_ptr p = pool_.copy_of(original);
+    p->flags |= more_flags;
+    launch(die_of_origin(original), std::move(p), path, delay_ps);
 }
 
 void ub_endpoint::arm(send_channel& c, std::uint32_t index)
@@ -390,7 +358,7 @@ void ub_endpoint::release(std::uint32_t packet_index)
 {
     packet_ptr p(&pool_.at(packet_index));
     --held_;
-    dies_[p->destination_port].chip->credit_to_chip(p->vl & ~1u, p->cells, 0);
+    dies_[die_of_origin(*p)].chip->credit_to_chip(p->vl & ~1u, p->cells, 0);
 }
 
 void ub_endpoint::give_up(send_channel& c)
@@ -416,7 +384,7 @@ void ub_endpoint::ack_arrived(packet_ptr p)
         return;
     send_channel& c = *senders_[index];
     const bool sooner =
-        c.window.acknowledge({p->packet_number, p->message, p->destination_offset}, time_.now_ps(), held_,
+        c.window.acknowledge(ack_in(*p), time_.now_ps(), held_,
                              [&](const rtp_sender::slot& s) { release(s.packet); });
     if (sooner)
         arm(c, index);

@@ -46,7 +46,7 @@ protected:
     ~ub_unreachable_if() = default;
 };
 
-class ub_endpoint final : public resettable, private timeline_client {
+class ub_endpoint final : public component, private timeline_client {
 public:
     ub_endpoint(timeline& time, packet_pool& pool, fabric_engine& engine, const ub_routing& routing, ub_turns& turns,
                 const ub_plan& plan, const ub_config& config, std::uint32_t number, std::uint32_t router);
@@ -66,7 +66,7 @@ public:
     // --- Data path -------------------------------------------------------------------------------------------------------
     void from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
     /// A packet to `destination` will come from the chip soon.
-    void expect(std::uint32_t destination) const;
+    void bring_near(std::uint32_t destination) const;
     void from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
     /// Whether somebody asks how full transmit queues are, or keeps what has left them. Else credits go to the chip at once.
     bool counts_transmit_queues() const { return !config_.voq || config_.transport != ub_transport::ctp; }
@@ -95,6 +95,7 @@ public:
     bool idle() const { return held_ == 0; } ///< no packet waits for its acknowledgement or its window
     std::string blocked_on() const;          ///< "" when idle
     std::uint64_t state_bytes() const;
+    std::string stat_prefix() const override { return "ub_endpoint"; }
 
     counter sent;      ///< packets of the chip, once each
     counter delivered; ///< packets to the chip
@@ -161,24 +162,27 @@ private:
     std::uint32_t flow_of(const packet& p);
     std::uint32_t choose(ub_path_cache::path_set& set, const packet& p) const
     {
+        if (!config_.voq)
+            return paths_.choose(set, p.semaphore,
+                                 [&](std::uint32_t port) { return cells_waiting(port) + p.cells / p.packet_count; });
         return paths_.choose(set, p.semaphore, [&](std::uint32_t port) {
-            if (!config_.voq || port >= port_rates_.size())
-                return waiting(port) + p.cells / p.packet_count;
-            return waiting(port) + port_rates_[port].time_ps(p.wire_bytes / p.packet_count);
+            return waits_ps(port) + (port < port_rates_.size() ? port_rates_[port].time_ps(p.wire_bytes / p.packet_count) : 0);
         });
     }
-    /// For a UB port: with VOQs in time, relayed packets included; without, the cells of this chip. What was launched and has not
-    /// come to its queue yet counts as if it queued.
-    std::uint64_t waiting(std::uint32_t port) const
+    /// Without VOQs: of this chip, in the transmit queues of a UB port.
+    std::uint64_t cells_waiting(std::uint32_t port) const { return port < backlog_.size() ? backlog_[port] : 0; }
+    /// With VOQs: until a UB port is through with what waits for it, relayed packets included. What was launched and has not come to its
+    /// queue yet counts as if it queued.
+    std::uint64_t waits_ps(std::uint32_t port) const
     {
         if (port >= backlog_.size())
             return 0;
-        if (!config_.voq)
-            return backlog_[port];
         const std::uint64_t now = time_.now_ps();
         const std::uint64_t own = launched_until_ps_[port] > now ? launched_until_ps_[port] - now : 0;
         return std::max(own, engine_.backlog_ps(engine_.out_link(router_, port)));
     }
+    /// Of the controller that a packet of this chip came by.
+    static std::uint32_t die_of_origin(const packet& p) { return (p.flags & k_from_second_die) != 0 ? 1 : 0; }
     void schedule(std::uint64_t at_ps, std::uint32_t a, event_kind kind);
 
     timeline& time_;

@@ -81,6 +81,7 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
     engine_->set_link_listener(this);
     actor_ = time.register_actors(1);
     set_up_statistics();
+    time.components().add(*this);
 }
 
 void ub_fabric::set_up_statistics()
@@ -322,6 +323,13 @@ std::string ub_fabric::blocked_on(std::size_t at_most) const
     if (lines > at_most)
         text += fmt::format("\n... and {} more", lines - at_most);
     return text;
+}
+
+std::string ub_fabric::waits() const
+{
+    std::string text = unreachable_text();
+    const std::string blocked = blocked_on();
+    return text + (text.empty() || blocked.empty() ? "" : "\n") + blocked;
 }
 
 ub_router_stats ub_fabric::router_stats(std::uint32_t router) const

@@ -27,6 +27,7 @@ struct ub_router_stats {
 };
 
 class ub_fabric final : public sc_core::sc_module,
+                        public component,
                         private ub_unreachable_if,
                         private link_listener_if,
                         private timeline_client,
@@ -80,6 +81,9 @@ public:
     const std::string& endpoint_name(std::uint32_t endpoint) const;
     std::uint64_t sum(counter ub_endpoint::*which) const;
     std::uint64_t state_bytes() const;
+    std::string stat_prefix() const override { return "ub"; }
+    std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
+    std::string waits() const override; ///< who cannot reach whom, and packets without an acknowledgement
 
     stat_group stats{"ub"}; ///< over all endpoints and links
 

@@ -3,7 +3,7 @@
 #include "hw/ub/ub_fabric_plan.h"
 
 #include "hw/ub/ub_link.h"
-#include "hw/ub/ub_routing.h"
+#include "hw/routing/ub/ub_routing.h"
 
 namespace weft {
 

@@ -6,7 +6,7 @@
 
 #include "hw/routing/fabric_plan.h"
 #include "hw/ub/ub_config.h"
-#include "hw/ub/ub_plan.h"
+#include "hw/routing/ub/ub_plan.h"
 
 namespace weft {
 

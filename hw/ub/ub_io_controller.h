@@ -10,6 +10,7 @@
 #pragma once
 
 #include "hw/ub/ub_endpoint.h"
+#include "tlm/cache_hints.h"
 #include "tlm/link_socket.h"
 
 #include <memory>
@@ -17,7 +18,7 @@
 
 namespace weft {
 
-class ub_io_controller final : public sc_core::sc_module, public link_fw_if, public link_bw_if, private ub_chip_if {
+class ub_io_controller final : public sc_core::sc_module, public link_fw_if, public link_bw_if, public use_hints, private ub_chip_if {
 public:
     link_target_socket in;     ///< from the chip
     link_initiator_socket out; ///< to the chip
@@ -60,11 +61,11 @@ private:
 
     // Link protocol.
     void send(packet_ptr p, std::uint64_t delay_ps) override { endpoint_.from_chip(die_, std::move(p), delay_ps); }
-    void expect(std::uint32_t destination) const override { endpoint_.expect(destination); }
     void credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
     {
         engine_.edge_credit(to_chip_, vl, cells, delay_ps);
     }
+    void bring_near(std::uint32_t destination) const override;
     // Endpoint.
     void deliver_to_chip(packet_ptr p, std::uint64_t delay_ps) override { chip_in_->send(std::move(p), delay_ps); }
     void credit_to_chip(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override

@@ -7,7 +7,7 @@
 
 #include "hw/fabric/link_layer.h"
 #include "hw/ub/ub_config.h"
-#include "hw/ub/ub_plan.h"
+#include "hw/routing/ub/ub_plan.h"
 
 #include <cstdint>
 #include <vector>

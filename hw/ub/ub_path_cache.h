@@ -10,11 +10,10 @@
 #pragma once
 
 #include "hw/ub/ub_config.h"
-#include "hw/ub/ub_plan.h"
-#include "hw/ub/ub_routing.h"
-#include "hw/ub/ub_turns.h"
+#include "hw/routing/ub/ub_plan.h"
+#include "hw/routing/ub/ub_routing.h"
+#include "hw/routing/ub/ub_turns.h"
 #include "tlm/flat_index.h"
-#include "tlm/prefetch.h"
 
 #include <cstdint>
 #include <vector>
@@ -66,14 +65,7 @@ public:
     /// a destination that does not answer, because links are down of which nobody has told this source.
     path_set& widen(std::uint32_t destination);
     /// Brings into the cache what the next choice among the paths to `destination` will most likely read.
-    void prefetch(std::uint32_t destination) const
-    {
-        const std::uint32_t i = index_.find(destination);
-        if (i == flat_index::k_none || sets_[i].paths.empty())
-            return;
-        const path_set& set = sets_[i];
-        fetch_line(&set.paths[set.round != nullptr ? ub_turns::peek(*set.round, set.place) : set.place.next]);
-    }
+    void bring_near(std::uint32_t destination) const;
     /// Index of the path for the next packet of flow `flow` of a set that is not empty. waiting(port): what waits for a UB port, this
     /// packet included. Adaptive choice takes the least of that times the hops: a way of two links costs the fabric twice what
     /// the direct one does (UGAL with local knowledge; Singh, "Load-balanced routing in interconnection networks", 2005).

@@ -14,6 +14,8 @@
 // twice the longest round trip of late (rtp_round_trip), measured by Karn's rule; the configured time is the least wait and the first.
 #pragma once
 
+#include "tlm/packet.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -27,6 +29,16 @@ struct rtp_ack {
     std::uint32_t group = 0;      ///< a multiple of 64
     std::uint64_t arrived = 0;    ///< bit i: number group + i has arrived
 };
+
+/// An acknowledgement has no payload, no message and no place in memory: it stands in their fields of a packet.
+inline void put_ack(packet& p, const rtp_ack& a)
+{
+    p.flags |= k_acknowledgement;
+    p.packet_number = a.cumulative;
+    p.message = a.group;
+    p.destination_offset = a.arrived;
+}
+inline rtp_ack ack_in(const packet& p) { return {p.packet_number, p.message, p.destination_offset}; }
 
 /// `a` comes before `b` in the circle of numbers.
 constexpr bool psn_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }

@@ -18,7 +18,7 @@
 
 namespace weft::cli {
 
-/// All platforms that the program knows, in the order of `weft list`.
+/// All platforms that the program knows, in the order of `weft list`: platforms/platforms.txt.
 const std::vector<const platform_info*>& platforms();
 
 /// A platform file and what the command line says about it.

@@ -29,7 +29,9 @@ void add_check(CLI::App& app, int& exit_code)
     add_platform_options(*command, *source);
     command->add_flag("--resolved", *resolved,
                       "Print the whole configuration as YAML: every value, its meaning, and where it comes from");
-    command->callback([source, resolved, &exit_code] {
+    auto routes = std::make_shared<bool>(false);
+    command->add_flag("--routes", *routes, "Print routing tables to begin with, for the key `routing`: router, destination, port, VL");
+    command->callback([source, resolved, routes, &exit_code] {
         const loaded_platform loaded = load(*source);
         if (!loaded.platform) {
             exit_code = 2;
@@ -37,6 +39,15 @@ void add_check(CLI::App& app, int& exit_code)
         }
         if (*resolved) {
             fmt::print("{}", to_yaml(loaded.platform->resolved(), &*loaded.document));
+            return;
+        }
+        if (*routes) {
+            const std::string tables = loaded.platform->route_tables();
+            if (tables.empty())
+                throw user_error(fmt::format("{}: the routing of this machine goes by where a packet comes from, not by its destination alone "
+                                             "(wrap links, detours, ways around links that are down), so there are no tables to begin with.",
+                                             loaded.file));
+            fmt::print("{}", tables);
             return;
         }
         const run_config& run = loaded.platform->run();

@@ -5,6 +5,7 @@
 #include "hw/abi/registers.h"
 #include "platforms/cli/cli.h"
 #include "platforms/report/run_report.h"
+#include "platforms/workload/collective_case.h"
 
 #include <fmt/format.h>
 
@@ -25,6 +26,17 @@ std::string config_page()
         "document, D derived from quoted figures, R recalled and not verified, A assumed. A file begins with `platform:` "
         "and one of the names below; `weft check FILE --resolved` prints a file with all defaults filled in. "
         "\"Only ...\" in a meaning: otherwise nothing uses the key, and a file that sets it is warned.\n";
+    text += "\n## Algorithms\n\n| `workload.N.algorithms` | of | needs | how |\n|---|---|---|---|\n";
+    for (const abi::algorithm_row& a : abi::k_algorithm_rows) {
+        text += fmt::format("| `{}` | {} | {} | {} |\n", a.name, operations_of(a), a.needs, a.summary);
+    }
+    text += "\nA scheme that cannot be built on a machine is refused before anything is simulated, with the reason. Summed in the network, and so "
+            "by all cores of a worker: ";
+    std::string in_network;
+    for (const auto& [algo, name] : enum_names<abi::algorithm>::values)
+        if (abi::by_switch(algo))
+            in_network += fmt::format("{}`{}`", in_network.empty() ? "" : " and ", name);
+    text += in_network + ".\n";
     for (const platform_info* info : platforms())
         text +=
             fmt::format("\n## platform: {}\n\n{}.\n\n{}", info->name, info->summary, markdown_table(info->defaults()));

@@ -37,7 +37,13 @@ void add_list(CLI::App& app, int& exit_code)
             all.push_back({info->name, info->summary});
         group("platforms (key `platform`)", all);
         group("\ncollectives (key `workload.N.op`)", entries_of(firmware::k_collective_catalog));
-        group("\nalgorithms (key `workload.N.algorithms`)", entries_of(firmware::k_algorithm_catalog));
+        std::vector<std::string> texts;
+        for (const abi::algorithm_row& a : abi::k_algorithm_rows)
+            texts.push_back(fmt::format("{}; {}", a.summary, operations_of(a)));
+        std::vector<entry> algorithms;
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            algorithms.push_back({abi::k_algorithm_rows[i].name, texts[i].c_str()});
+        group("\nalgorithms (key `workload.N.algorithms`)", algorithms);
         group("\nfirmware", entries_of(firmware::k_firmware));
         group(
             "\nworkloads",

@@ -5,6 +5,7 @@
 #include "hw/core/iss.h"
 #include "platforms/cli/cli.h"
 #include "platforms/cli/firmware_log.h"
+#include "platforms/cli/machine_figures.h"
 #include "platforms/cli/run_trace.h"
 #include "platforms/debug/code_places.h"
 #include "platforms/debug/instruments.h"
@@ -69,103 +70,6 @@ private:
     progress& bar_;
     gdb_server* debugger_;
 };
-
-std::vector<link_load> busiest_links(machine& m, std::uint64_t simulated_ps)
-{
-    std::vector<link_load> all;
-    const auto percent = [&](std::uint64_t busy_ps) {
-        return simulated_ps == 0 ? 0.0 : 100.0 * static_cast<double>(busy_ps) / static_cast<double>(simulated_ps);
-    };
-    for (const cable_load& cable : m.cables())
-        if (cable.wire_bytes > 0)
-            all.push_back({cable.name, cable.wire_bytes, percent(cable.busy_ps)});
-    for (const fabric_engine* f : m.fabrics())
-        for (std::uint32_t l = 0; l < f->link_count(); ++l)
-            if (f->is_router_link(l) && f->link_wire_bytes(l) > 0)
-                all.push_back({f->link_name(l), f->link_wire_bytes(l), percent(f->link_busy_ps(l))});
-    std::stable_sort(all.begin(), all.end(), [](const link_load& a, const link_load& b) { return a.bytes > b.bytes; });
-    constexpr std::size_t k_show = 5;
-    if (all.size() > k_show)
-        all.resize(k_show);
-    return all;
-}
-
-memory_traffic traffic_of(const machine& m)
-{
-    memory_traffic t;
-    t.memory = m.memory_name();
-    for (const chip* c : m.chips()) {
-        const std::uint64_t bytes = c->hbm.bytes_read.value() + c->hbm.bytes_written.value();
-        t.bytes_read += c->hbm.bytes_read.value();
-        t.bytes_written += c->hbm.bytes_written.value();
-        if (t.busiest_chip.empty() || bytes > t.busiest_bytes) {
-            t.busiest_chip = fmt::format("rank {}", c->rank());
-            t.busiest_bytes = bytes;
-        }
-    }
-    return t;
-}
-
-/// "hbm", the name of a chip's memory among statistics.
-std::string memory_key(const machine& m)
-{
-    std::string key = m.memory_name();
-    std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return std::tolower(c); });
-    return key;
-}
-
-/// Sums over all chips of every statistic that chips have, and the fabric's own.
-std::vector<report_stat> statistics_of(machine& m)
-{
-    std::vector<report_stat> all;
-    const auto add_group = [&](const char* part, const stat_group& group) {
-        for (const stat_row& row : group.rows()) {
-            const std::string name = fmt::format("{}.{}", part, row.name);
-            const auto found =
-                std::find_if(all.begin(), all.end(), [&](const report_stat& s) { return s.name == name; });
-            if (found != all.end())
-                std::get<std::uint64_t>(found->value) += row.value();
-            else
-                all.push_back({name, row.value(), row.unit, fmt::format("{}, sum over all chips", row.description)});
-        }
-    };
-    const std::string memory = memory_key(m);
-    for (const chip* c : m.chips()) {
-        for (const core_base* core : c->cores())
-            add_group("core", core->stats);
-        add_group("bus", c->bus.stats);
-        add_group("local_memory", c->local.stats);
-        add_group(memory.c_str(), c->hbm.stats);
-        add_group("dma", c->dma.stats);
-        add_group("mailbox", c->mailbox.stats);
-        if (c->nic() != nullptr)
-            add_group("nic", c->nic()->stats);
-    }
-    for (const stat_group* group : m.device_stats())
-        add_group(group->name().c_str(), *group);
-    std::uint64_t wire_bytes = 0;
-    std::uint64_t transport_hops = 0;
-    for (const fabric_engine* f : m.fabrics()) {
-        transport_hops += f->transport_hops();
-        for (std::uint32_t l = 0; l < f->link_count(); ++l)
-            if (f->is_router_link(l))
-                wire_bytes += f->link_wire_bytes(l);
-    }
-    const std::vector<cable_load> cables = m.cables();
-    if (!cables.empty()) {
-        std::uint64_t frames = 0;
-        std::uint64_t bytes = 0;
-        for (const cable_load& cable : cables)
-            frames += cable.frames, bytes += cable.wire_bytes;
-        all.push_back({"cables.frames", frames, "1", "Frames that entered a cable, either direction"});
-        all.push_back({"cables.wire_bytes", bytes, "B", "Bytes that they took on the wire"});
-    }
-    all.push_back({"fabric.wire_bytes", wire_bytes, "B", "Bytes serialised on router-to-router links"});
-    all.push_back({"fabric.transport_hops", transport_hops, "1",
-                   "Transport transactions over router-to-router links; a burst counts once"});
-    all.push_back({"fabric.packet_pool", m.pool().peak(), "packets", "Packets that the pool has made"});
-    return all;
-}
 
 training_report training_report_of(const training_step_config& config, const std::vector<training_step_result>& steps)
 {
@@ -251,14 +155,11 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
     // A restart finds new hardware.
     const std::uint64_t begin_ps = outcome.restarts.empty() ? 0 : outcome.restarts.back().resumed_ps;
     r.busiest_links = busiest_links(m, outcome.simulated_time_ps - std::min(begin_ps, outcome.simulated_time_ps));
-    r.memory = traffic_of(m);
+    r.memory = memory_traffic_of(m);
     r.transport = transport_of(p, outcome);
     r.host_seconds = outcome.host_seconds;
     r.host_cpu_seconds = outcome.cpu_seconds;
-    for (const fabric_engine* f : m.fabrics())
-        r.packet_hops += f->packet_hops();
-    for (const cable_load& cable : m.cables())
-        r.packet_hops += cable.frames;
+    r.packet_hops = packet_hops_of(m);
     r.packet_hops_per_cpu_s = outcome.cpu_seconds > 0 ? static_cast<double>(r.packet_hops) / outcome.cpu_seconds : 0;
     r.timeline_events = m.time().events();
     r.kernel_activations = m.time().activations();

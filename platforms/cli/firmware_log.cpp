@@ -11,7 +11,7 @@ namespace weft::cli {
 firmware_log::firmware_log(machine& m, code_places& places, std::string path)
     : machine_(m), places_(places), path_(std::move(path))
 {
-    for (chip* c : m.chips_of_all_restarts())
+    for (chip* c : m.all_chips())
         for (core_base* core : c->cores())
             core->connect_log(*this);
 }

@@ -3,20 +3,11 @@
 #include "platforms/cli/cli.h"
 
 #include "platforms/config/suggest.h"
-#include "platforms/switchml/switchml.h"
-#include "platforms/tpu_v3/tpu_v3.h"
-#include "platforms/ub_mesh/ub_mesh.h"
 
 #include <charconv>
 #include <fmt/format.h>
 
 namespace weft::cli {
-
-const std::vector<const platform_info*>& platforms()
-{
-    static const std::vector<const platform_info*> all{&k_tpu_v3_info, &k_switchml_info, &k_ub_mesh_info};
-    return all;
-}
 
 void add_platform_options(CLI::App& app, platform_source& source)
 {
@@ -177,7 +168,7 @@ std::string loaded_platform::message() const
     std::string text;
     std::size_t errors = 0;
     for (const problem& p : problems) {
-        text += render(p, source_text) + "\n";
+        text += (p.where.file == file || p.where.file.empty() ? render(p, source_text) : to_string(p)) + "\n";
         errors += p.level == severity::error ? 1 : 0;
     }
     if (!platform)

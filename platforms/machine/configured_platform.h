@@ -26,7 +26,7 @@ public:
     const run_config& run() const final { return config_.run; }
     std::uint32_t ranks() const final { return config_.ranks(); }
     train_choice trains() const final { return config_.trains(); }
-    std::vector<std::string> input_files() const override { return {config_.control_core().elf}; }
+    std::vector<std::string> input_files() const override { return {config_.control_core().elf, config_.run.routing}; }
     std::uint64_t rv64_cores() const final
     {
         return config_.control_core().model == core_model::rv64 ? config_.control_cores() : 0;
@@ -38,10 +38,17 @@ public:
     {
         static_cast<void>(document), static_cast<void>(problems);
     }
+    /// Reads the tables of `routing: FILE`, which are proved; called before find_problems(), where there are some. Throws user_error where
+    /// the file cannot be used. Returns why the routing is refused, or "".
+    virtual std::string read_tables() = 0;
+    Config& config() { return config_; }
 
 protected:
     Config config_;
 };
+
+/// A path in a file is meant from the folder of that file, or else from the present one.
+std::string path_as_meant(const std::string& file, const std::string& path);
 
 /// platform_info::read of a platform that is made from its configuration.
 template <class Configured>
@@ -56,6 +63,21 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
     if (has_errors())
         return nullptr;
     auto made = std::make_unique<Configured>(std::move(config));
+    if (std::string& file = made->config().run.routing; !file.empty()) {
+        file = path_as_meant(document.file_name(), file);
+        try {
+            if (const std::string refusal = made->read_tables(); !refusal.empty())
+                add_problem(document, problems, "routing", refusal);
+        } catch (const user_error& e) {
+            for (const problem& p : e.problems())
+                if (p.where.file.empty())
+                    add_problem(document, problems, "routing", p.message);
+                else
+                    problems.push_back(p);
+        }
+        if (has_errors())
+            return nullptr;
+    }
     made->find_problems(document, problems);
     if (has_errors())
         return nullptr;

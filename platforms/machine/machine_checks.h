@@ -23,6 +23,9 @@ void check_receive_buffer(const chip_config& chip, const packet_format& format, 
 void check_stacks(const chip_config& chip, std::uint64_t threads, const std::string& of_what, const std::string& key,
                   std::vector<config_problem>& problems);
 
+/// train_ground::no_bound with routing tables of the user.
+inline constexpr const char* k_unknown_routing = "routing: nobody has measured trains with tables of one's own";
+
 /// Trains that the user has set against a bound of their error, where some collective goes in trains at all.
 void check_burst(const run_config& run, const train_choice& trains, std::vector<config_problem>& problems);
 

@@ -60,10 +60,10 @@ private:
     void on_frame(std::uint32_t, packet_ptr, std::uint64_t) override {}
 };
 
-switchml_machine::switchml_machine(const switchml_config& config) : standing_machine(config.trains()), config_(config)
+switchml_machine::switchml_machine(const switchml_config& config, const switchml_routing& routing) : standing_machine(config.trains()), config_(config)
 {
     config_.tofino = config_.switch_in_use();
-    add_workers();
+    add_workers(routing);
     if (config_.tree.empty()) {
         const std::vector<switchml_config::node> nodes = config_.nodes();
         const tofino_config chip = config_.switch_chip(switchml_config::ports_of(nodes));
@@ -89,11 +89,32 @@ switchml_machine::switchml_machine(const switchml_config& config) : standing_mac
     }
 }
 
+switchml_routing::switchml_routing(const switchml_config& config) : plan(lossless_star_plan(config.machines(), config.star()))
+{
+    if (!config.run.routing.empty()) {
+        tables = read_user_routing(config.run.routing, plan);
+        return;
+    }
+    own_proof = prove_deadlock_free(plan, routes_of(*policy()));
+    if (!own_proof)
+        throw bug("lossless", 0, own_proof.text);
+}
+
+std::unique_ptr<const routing_policy> switchml_routing::policy() const
+{
+    if (tables)
+        return std::make_unique<table_routing>(*tables->policy);
+    return std::make_unique<star_routing>(static_cast<std::uint32_t>(plan.endpoints.size()));
+}
+
 switchml_machine::~switchml_machine() = default;
 
-void switchml_machine::add_workers()
+void switchml_machine::add_workers(const switchml_routing& routing)
 {
-    star_ = std::make_unique<lossless_star>("lossless", hardware_.time, hardware_.pool, config_.machines(), config_.star());
+    if (const std::string refusal = routing.refusal(); !refusal.empty())
+        throw user_error("routing: " + refusal);
+    star_ = std::make_unique<lossless_star>("lossless", hardware_.time, hardware_.pool, config_.machines(), config_.star(),
+                                            routing.policy());
     hardware_.add(star_->engine());
     dma_fabric_view view;
     view.port_rate = bandwidth(2 * config_.network.rate.value());
@@ -101,8 +122,6 @@ void switchml_machine::add_workers()
     view.train = trains().packets;
     view.returns_to_sender = true;
     view.carry_data = config_.run.data == data_mode::checked;
-    nic_config nic = config_.worker.nic;
-    nic.rate = config_.network.rate;
     for (std::uint32_t rank = 0; rank < config_.machines(); ++rank) {
         chip_options options;
         if (rank >= config_.workers) { // a server has neither NIC nor job
@@ -110,12 +129,12 @@ void switchml_machine::add_workers()
             continue;
         }
         options.cores = config_.worker.cores;
-        options.nic = &nic;
-        options.nic_mac = worker_mac(rank);
-        options.carry_data = view.carry_data;
+        options.on_all_cores = abi::k_by_switch;
+        options.guests.push_back([&](chip& host) { return make_nic(host, view.carry_data); });
         for (std::uint32_t core = 0; core < config_.worker.cores; ++core)
-            options.jobs.push_back(config_.table(rank, core));
+            options.tables.push_back({signed_table(abi::switchml::k_table_address, config_.table(rank, core))});
         chip& c = add_machine(rank, view, options);
+        ethernet_nic& nic = *c.guest<ethernet_nic>();
         ethernet_link_config cable = config_.cable();
         for (const worker_outage_config& o : config_.faults.outages)
             if (o.worker == rank)
@@ -129,10 +148,21 @@ void switchml_machine::add_workers()
                 if (f.direction != cable_end::up)
                     cables_.back()->set_impairments(1, f.impairments);
             }
-        wires_.push_back({*cables_.back(), 0, c.nic()->transmitter()});
-        c.nic()->to_network.bind(cables_.back()->in(0));
-        cables_.back()->out(0).bind(c.nic()->from_network);
+        cables_.back()->driven_by(0, nic.transmitter());
+        nic.to_network.bind(cables_.back()->in(0));
+        cables_.back()->out(0).bind(nic.from_network);
     }
+}
+
+std::unique_ptr<ethernet_nic> switchml_machine::make_nic(chip& host, bool carry_data)
+{
+    nic_config config = config_.worker.nic;
+    config.rate = config_.network.rate;
+    auto nic = std::make_unique<ethernet_nic>("nic", hardware_.time, hardware_.pool, config, worker_mac(host.rank()), host.interrupts(),
+                                              carry_data);
+    nic->memory.bind(host.memory);
+    host.attach(nic->registers, {abi::k_nic_base, k_device_window_bytes, "NIC"});
+    return nic;
 }
 
 /// On the lossless network.
@@ -146,7 +176,7 @@ chip& switchml_machine::add_machine(std::uint32_t rank, const dma_fabric_view& v
 
 void switchml_machine::connect(std::uint32_t sw, std::uint32_t port, ethernet_link& link, std::uint32_t end)
 {
-    wires_.push_back({link, end, switches_[sw]->transmitter(port)});
+    link.driven_by(end, switches_[sw]->transmitter(port));
     switches_[sw]->to_network(port).bind(link.in(end));
     link.out(end).bind(switches_[sw]->from_network(port));
 }
@@ -248,12 +278,6 @@ std::string switchml_machine::chip_name(std::uint32_t rank) const
     return rank < config_.workers ? fmt::format("worker {}", rank) : fmt::format("server {}", rank - config_.workers);
 }
 
-void switchml_machine::complete(abi::command& command) const
-{
-    if (command.algo == abi::algorithm::parameter_server)
-        command.root = config_.servers;
-}
-
 collective_case switchml_machine::as_run(const collective_case& asked) const
 {
     collective_case c = asked;
@@ -299,7 +323,7 @@ std::string switchml_machine::vain_resends() const
                 trouble += seen.lost.value() + seen.corrupted.value() + seen.duplicated.value() + seen.delayed.value();
             }
     for (const chip* const c : chips())
-        if (const ethernet_nic* const nic = c->nic(); nic != nullptr)
+        if (const ethernet_nic* const nic = c->guest<ethernet_nic>(); nic != nullptr)
             trouble += nic->bad_frames.value() + nic->no_room.value() + nic->dropped_disabled.value();
     for (const auto& sw : switches_) {
         for (const drop_reason reason : {drop_reason::ingress_simulated, drop_reason::egress_simulated,
@@ -315,17 +339,13 @@ std::string switchml_machine::vain_resends() const
                        to_string(config_.job.timeout), again, packets);
 }
 
-std::string switchml_machine::network_waits() const
+std::string switchml_machine::waits() const
 {
     std::string text;
-    const auto add = [&](const std::string& line) { text += (text.empty() || line.empty() ? "" : "\n") + line; };
-    for (const auto& sw : switches_) {
+    for (const auto& sw : switches_)
         for (const awaited_sender& sender : sw->awaited())
-            if (sender.alone != 0)
-                add(silent_worker(sender));
-        add(sw->broken_messages());
-        add(sw->blocked_on());
-    }
+            if (const std::string line = sender.alone == 0 ? "" : silent_worker(sender); !line.empty())
+                text += (text.empty() ? "" : "\n") + line;
     return text;
 }
 
@@ -342,53 +362,6 @@ std::string switchml_machine::silent_worker(const awaited_sender& sender) const
         if (o.worker == rank && o.from.value() <= now_ps && (!o.until || o.until->value() > now_ps))
             text += fmt::format("; its cable is down since {} (faults.outages)", to_string(o.from));
     return text;
-}
-
-std::vector<const stat_group*> switchml_machine::device_stats() const
-{
-    std::vector<const stat_group*> all;
-    for (const auto& sw : switches_)
-        all.push_back(&sw->stats);
-    return all;
-}
-
-std::string switchml_machine::wire::name() const
-{
-    return fmt::format("{} {}", link.basename(), from_end == 0 ? "up" : "down");
-}
-
-std::vector<cable_load> switchml_machine::cables() const
-{
-    std::vector<cable_load> all;
-    for (const wire& w : wires_)
-        all.push_back({w.name(), w.link.from(w.from_end).frames.value(), w.transmitter.wire_bytes.value(),
-                       w.transmitter.busy_time.value()});
-    return all;
-}
-
-std::vector<frame_place> switchml_machine::frame_places()
-{
-    std::vector<frame_place> all;
-    for (chip* c : chips())
-        if (ethernet_nic* const nic = c->nic(); nic != nullptr)
-            all.push_back({c->rank(),
-                           "",
-                           {"NIC sends", "NIC receives"},
-                           [nic](frame_sink& sink, std::uint32_t first) { nic->watch(&sink, first); }});
-    for (wire& w : wires_)
-        all.push_back({std::nullopt, "", {w.name()}, [&w](frame_sink& sink, std::uint32_t first) {
-                           w.transmitter.watch(&sink, first);
-                           w.link.watch_losses(w.from_end, &sink, first);
-                       }});
-    for (const auto& sw : switches_) {
-        std::vector<std::string> ports;
-        for (std::uint32_t port = 0; port < sw->ports(); ++port)
-            ports.push_back(fmt::format("from port {}", port));
-        all.push_back({std::nullopt, sw->basename(), std::move(ports), [&sw](frame_sink& sink, std::uint32_t first) {
-                           sw->watch(&sink, first);
-                       }});
-    }
-    return all;
 }
 
 } // namespace weft

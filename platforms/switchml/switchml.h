@@ -10,14 +10,18 @@
 #pragma once
 
 #include "firmware/switchml/switchml_job.h"
+#include "hw/abi/switchml.h"
 #include "hw/ethernet/ethernet_link.h"
+#include "hw/ethernet/ethernet_nic.h"
 #include "hw/ethernet/lossless_star.h"
 #include "hw/tofino/tofino_config.h"
 #include "hw/tofino/tofino_job.h"
 #include "hw/ethernet/ethernet_transmitter.h"
 #include "platforms/machine/machine_hardware.h"
+#include "platforms/machine/user_routing.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace weft {
@@ -197,16 +201,10 @@ struct server_memory_config : hbm_config {
     }
 };
 
-struct switchml_worker_config {
+struct switchml_worker_config : chip_sections<server_core_config, server_bus_config, server_memory_config> {
     std::uint32_t cores = 4;
     packet_count packet_batch{32};
     duration transmit_hold{10'000'000};
-    server_core_config core;
-    server_bus_config bus;
-    local_memory_config local_memory;
-    server_memory_config hbm;
-    dma_config dma;
-    mailbox_config mailbox;
     nic_config nic;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
@@ -221,16 +219,11 @@ struct switchml_worker_config {
               "A part of a batch is announced when nothing has come and this time has passed since packets were last announced; "
               "0: at once; udp only",
               "10 us, P4 client, bulk_drain_tx_us (Q)", at_most(duration(1'000'000'000'000)));
-        visit("core", self.core, "One core", "");
-        visit("bus", self.bus, "Bus between core and devices", "");
-        visit("local_memory", self.local_memory, "Core-local memory", "");
-        visit("memory", self.hbm, "Memory of the worker, where tensors and rings are", "");
-        visit("dma", self.dma, "DMA engine toward the lossless network", "");
-        visit("mailbox", self.mailbox, "Mailbox between host and core", "");
+        chip_sections::fields(self, visit, "DMA engine toward the lossless network", "memory", "Memory of the worker, where tensors and rings are");
         visit("nic", self.nic, "Ethernet NIC; its rate is network.rate", "");
     }
     std::vector<config_problem> validate() const;
-    chip_config chip() const;
+    chip_config chip() const { return *this; }
 };
 
 struct switchml_config {
@@ -314,29 +307,39 @@ constexpr std::uint32_t switch_ip(std::uint32_t number) { return 0x0a'00'80'00 +
 constexpr std::uint64_t worker_mac(std::uint32_t rank) { return 0x02'00'00'00'01'00ull + rank; }
 constexpr std::uint32_t worker_ip(std::uint32_t rank) { return 0x0a'00'01'00 + rank; }
 
+/// How packets of the lossless network go, decided and proved before anything is built. Throws user_error for tables that cannot be read.
+struct switchml_routing {
+    explicit switchml_routing(const switchml_config& config);
+    fabric_plan plan;                   ///< that it is built from
+    std::optional<user_routing> tables; ///< of the key `routing`; else star_routing
+    const channel_proof& proof() const { return tables ? tables->proof : own_proof; }
+    std::string refusal() const { return tables ? tables->refusal() : std::string(); }
+    std::unique_ptr<const routing_policy> policy() const;
+
+private:
+    channel_proof own_proof;
+};
+
 class switchml_machine final : public standing_machine {
 public:
-    explicit switchml_machine(const switchml_config& config);
+    explicit switchml_machine(const switchml_config& config) : switchml_machine(config, switchml_routing(config)) {}
+    switchml_machine(const switchml_config& config, const switchml_routing& routing);
     ~switchml_machine() override;
     std::string chip_name(std::uint32_t rank) const override;
     std::uint32_t data_ranks() const override { return config_.workers; }
-    void complete(abi::command& command) const override;
     collective_case as_run(const collective_case& c) const override;
     bool recovers(const collective_case& c) const override { return c.algo == abi::algorithm::switchml; }
     group_layout groups_of(std::uint32_t ranks_per_group) const override;
     std::string group_name(std::uint32_t group) const override { return "job " + std::to_string(group); }
-    std::string network_waits() const override;
+    std::string waits() const override;
     std::vector<std::string> warnings() const override;
-    std::vector<const stat_group*> device_stats() const override;
-    std::string memory_name() const override { return "Memory"; }
-    std::vector<cable_load> cables() const override;
-    std::vector<frame_place> frame_places() override;
 
     const std::vector<std::unique_ptr<tofino_switch>>& switches() const { return switches_; } ///< root first
     ethernet_link& cable(std::uint32_t rank) { return *cables_.at(rank); }
 
 private:
-    void add_workers();
+    void add_workers(const switchml_routing& routing);
+    std::unique_ptr<ethernet_nic> make_nic(chip& host, bool carry_data);
     chip& add_machine(std::uint32_t rank, const dma_fabric_view& view, const chip_options& options);
     /// Where a subtree hangs: the switch above and which of its children it is.
     struct place_above {
@@ -345,13 +348,6 @@ private:
     };
     std::uint32_t add_subtree(std::uint32_t level, std::uint32_t first_worker, const place_above* above);
     void connect(std::uint32_t sw, std::uint32_t port, ethernet_link& link, std::uint32_t end);
-    /// A direction of a cable, and who transmits into it.
-    struct wire {
-        ethernet_link& link;
-        std::uint32_t from_end; ///< end 1 is nearer to the root
-        ethernet_transmitter& transmitter;
-        std::string name() const; ///< "cable_3 up"
-    };
     void admit_jobs();
     std::string vain_resends() const;
     std::string silent_worker(const awaited_sender& sender) const;
@@ -359,9 +355,8 @@ private:
     switchml_config config_;
     std::unique_ptr<lossless_star> star_;
     std::vector<std::unique_ptr<tofino_switch>> switches_;
-    std::vector<std::unique_ptr<ethernet_link>> cables_; ///< of the workers
+    std::vector<std::unique_ptr<ethernet_link>> cables_; ///< of the workers; end 1 is nearer to the root
     std::vector<std::unique_ptr<ethernet_link>> trunks_; ///< between switches
-    std::vector<wire> wires_;
     std::vector<std::unique_ptr<empty_port>> empty_ports_;
 };
 

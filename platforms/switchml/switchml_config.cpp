@@ -106,12 +106,11 @@ std::vector<config_problem> server_core_config::validate() const
 
 server_memory_config::server_memory_config()
 {
+    name = "Memory";
     capacity = data_size(8ull << 30);
     rate = bandwidth(1'600'000'000'000);
     latency = duration(20'000);
 }
-
-chip_config switchml_worker_config::chip() const { return {core, bus, local_memory, hbm, dma, mailbox}; }
 
 std::vector<config_problem> switchml_worker_config::validate() const
 {
@@ -143,6 +142,8 @@ train_choice switchml_config::trains() const
     ground.hops.push_back({buffer, depth, wire_ps, local_ps, 8, 8, 1, 2 * s.propagation.value() + either_ps + wire_ps});
     ground.hops.push_back(longest_on_a_wire(wire_ps, wire_bytes));
     ground.single = memory_sets_the_pace(worker.hbm.rate, s.rate, "worker.memory.rate");
+    if (!run.routing.empty())
+        ground.no_bound = k_unknown_routing;
     return choose_trains(run.burst, std::move(ground));
 }
 
@@ -182,6 +183,7 @@ abi::platform_table switchml_config::ranks_table(std::uint32_t rank) const
     t.dims[0] = machines();
     t.coord[0] = rank;
     t.packet_cores = worker.cores;
+    t.servers = servers;
     t.kind[0] = abi::dimension_kind::switched; // the switch brings everybody one hop from everybody
     return t;
 }
@@ -618,13 +620,6 @@ void switchml_config::check_recovery(std::vector<config_problem>& p) const
 
 namespace {
 
-/// Of the lossless network: of the plan that it is built from.
-channel_proof proof_of_star(const switchml_config& config)
-{
-    const star_routing routing(config.machines());
-    return prove_deadlock_free(lossless_star_plan(config.machines(), config.star()), routes_of(routing));
-}
-
 /// Where the value of a key comes from that the file does not set.
 void tell_source(config_field& section, std::initializer_list<const char*> path, const char* source)
 {
@@ -663,12 +658,12 @@ public:
                 all.push_back(waves_file(used, number, pipe));
         return all;
     }
-    std::unique_ptr<machine> build() const override
+    std::unique_ptr<machine> build() const override { return std::make_unique<switchml_machine>(config_, routing()); }
+    std::string route_tables() const override
     {
-        if (const channel_proof proof = proof_of_star(config_); !proof)
-            throw bug("lossless", 0, proof.text);
-        return std::make_unique<switchml_machine>(config_);
+        return text_of_route_tables(routing().plan, routes_of(*routing().policy()));
     }
+    std::string read_tables() override { return routing().refusal(); }
 
     std::string description() const override
     {
@@ -703,11 +698,20 @@ public:
     std::string routing_report() const override
     {
         return fmt::format(
-            "Routing   one path between any two machines\n"
+            "Routing   one path between any two machines{}\n"
             "Proof     switchml: Ethernet drops what finds no room, so nothing waits for a buffer; lossless "
             "network: {}\n",
-            proof_of_star(config_).text);
+            config_.run.routing.empty() ? std::string() : fmt::format(", {}", k_user_routing_text), routing().proof().text);
     }
+
+private:
+    const switchml_routing& routing() const
+    {
+        if (!routing_)
+            routing_.emplace(config_);
+        return *routing_;
+    }
+    mutable std::optional<switchml_routing> routing_; ///< made when first asked for
 };
 
 platform_info make_info()

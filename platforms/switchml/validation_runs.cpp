@@ -42,9 +42,9 @@ void add_counters(run_figures& figures, switchml_machine& machine)
     for (chip* c : machine.chips()) {
         dma_sent += static_cast<double>(c->dma.bytes_sent.value());
         dma_received += static_cast<double>(c->dma.bytes_received.value());
-        if (c->nic() == nullptr)
+        if (c->guest<ethernet_nic>() == nullptr)
             continue; // a server
-        const ethernet_nic& nic = *c->nic();
+        const ethernet_nic& nic = *c->guest<ethernet_nic>();
         nic_frames += static_cast<double>(nic.transmitter().frames.value());
         nic_bytes += static_cast<double>(nic.transmitter().bytes.value());
         nic_wire += static_cast<double>(nic.transmitter().wire_bytes.value());

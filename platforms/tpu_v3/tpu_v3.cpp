@@ -50,18 +50,38 @@ std::string routing_remedy(const mesh& topology)
 
 tpu_v3_routing::tpu_v3_routing(const tpu_v3_config& config) : topology(config.description())
 {
-    if (topology.broken()) {
+    if (!config.run.routing.empty()) {
+        tables = read_user_routing(config.run.routing, topology.plan());
+        proof = tables->proof;
+    } else if (topology.broken()) {
         detours = plan_detours(topology, config.ici.virtual_lanes);
-        const detour_policy tables(detours->table);
-        proof = prove_deadlock_free(topology.plan(), routes_of(tables));
+        proof = prove_deadlock_free(topology.plan(), routes_of(*policy()));
     } else {
-        const dimension_order order(topology.grid());
-        proof = prove_deadlock_free(topology.plan(), routes_of(order));
+        proof = prove_deadlock_free(topology.plan(), routes_of(*policy()));
     }
+}
+
+std::unique_ptr<const routing_policy> tpu_v3_routing::policy() const
+{
+    if (tables)
+        return std::make_unique<table_routing>(*tables->policy);
+    if (detours)
+        return std::make_unique<detour_policy>(detours->table);
+    return std::make_unique<dimension_order>(topology.grid());
+}
+
+std::string tpu_v3_routing::text() const
+{
+    if (tables)
+        return k_user_routing_text;
+    const bool wraps = topology.description().wrap_rows || topology.description().wrap_cols;
+    return detours ? detours->rule.text() + (wraps ? "; wrap links are not used" : "") : "dimension order: X, then Y";
 }
 
 std::string tpu_v3_routing::problem() const
 {
+    if (tables)
+        return tables->refusal();
     if (!detours || detours->complete)
         return proof ? "" : "the routing " + proof.text;
     const bool wraps = topology.description().wrap_rows || topology.description().wrap_cols;
@@ -81,9 +101,8 @@ tpu_v3::tpu_v3(const tpu_v3_config& config, const tpu_v3_routing& routing, const
     : standing_machine(config.trains(), fit), topology_(routing.topology)
 {
     if (const std::string problem = routing.problem(); !problem.empty())
-        throw user_error("faults: " + problem);
-    ici_ = std::make_unique<ici_fabric>("ici", hardware_.time, hardware_.pool, topology_, config.ici,
-                                        routing.detours ? &routing.detours->table : nullptr);
+        throw user_error((routing.tables ? "routing: " : "faults: ") + problem);
+    ici_ = std::make_unique<ici_fabric>("ici", hardware_.time, hardware_.pool, topology_, config.ici, routing.policy());
     hardware_.add(ici_->engine());
     const dma_fabric_view view = view_of(config, trains());
     for (std::uint32_t rank = 0; rank < config.ranks(); ++rank) {

@@ -9,6 +9,7 @@
 #include "hw/routing/detour_routing.h"
 #include "hw/routing/mesh.h"
 #include "platforms/machine/machine_hardware.h"
+#include "platforms/machine/user_routing.h"
 
 #include <optional>
 
@@ -154,9 +155,12 @@ std::string describe_faults(const tpu_v3_config& config);
 struct tpu_v3_routing {
     explicit tpu_v3_routing(const tpu_v3_config& config);
     weft::mesh topology;
+    std::optional<user_routing> tables; ///< of the key `routing`: in place of the two others
     std::optional<detour_plan> detours; ///< only where something has failed; else dimension order
     channel_proof proof;                ///< of the routing that the routers get
     std::string problem() const;        ///< why it cannot be used; "" when it can
+    std::string text() const;           ///< what it is
+    std::unique_ptr<const routing_policy> policy() const;
 };
 
 class tpu_v3 final : public standing_machine {

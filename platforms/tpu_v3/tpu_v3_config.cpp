@@ -154,7 +154,9 @@ train_choice tpu_v3_config::trains() const
                         : memory_sets_the_pace(chip.hbm.rate, ground.own_links ? links : ring_links, "chip.hbm.rate", ground.own_links);
     const bool fails_later = std::any_of(faults.links_down.begin(), faults.links_down.end(),
                                          [](const link_fault_config& f) { return f.at.value() != 0; });
-    if (ici.local_ports == 1)
+    if (!run.routing.empty())
+        ground.no_bound = k_unknown_routing;
+    else if (ici.local_ports == 1)
         ground.no_bound = "ici.local_ports = 1: one port serves four links";
     else if (!ground.own_links && ici.local_port_rate.value() < ici.link_rate.value())
         ground.no_bound = "ici.local_port_rate is below ici.link_rate: packets pile up into the mesh";
@@ -342,8 +344,8 @@ public:
     std::unique_ptr<machine> build() const override { return std::make_unique<tpu_v3>(config_, routing()); }
     void find_problems(const yaml_document& document, std::vector<problem>& problems) override
     {
-        if (config_.faults.regions.empty() && config_.faults.links_down.empty())
-            return; // dimension order, whose proof build() and weft check make
+        if (!config_.run.routing.empty() || (config_.faults.regions.empty() && config_.faults.links_down.empty()))
+            return; // tables that have been read; dimension order, whose proof build() and weft check make
         if (const std::string problem = routing().problem(); !problem.empty())
             add_problem(document, problems, "faults", problem);
     }
@@ -386,11 +388,13 @@ public:
 
     std::string routing_report() const override
     {
-        const bool wraps = config_.mesh.wrap != mesh_wrap::none;
-        return fmt::format("Routing   {}{}\nProof     {}\n",
-                           routing().detours ? routing().detours->rule.text() : "dimension order: X, then Y",
-                           routing().detours && wraps ? "; wrap links are not used" : "", routing().proof.text);
+        return fmt::format("Routing   {}\nProof     {}\n", routing().text(), routing().proof.text);
     }
+    std::string route_tables() const override
+    {
+        return text_of_route_tables(routing().topology.plan(), routes_of(*routing().policy()));
+    }
+    std::string read_tables() override { return routing().problem(); }
 
 private:
     mutable std::optional<tpu_v3_routing> routing_; ///< made when first asked for

@@ -8,7 +8,7 @@
 // Does not model: the wiring inside the back-planes of 1D-FM (only its 36 or 16 LRS are published), NICs to the DCN, power.
 #pragma once
 
-#include "platforms/ub_mesh/ub_shape.h"
+#include "hw/routing/ub/ub_shape.h"
 
 #include <cstdint>
 #include <string>

@@ -189,16 +189,6 @@ std::string ub_machine::chip_name(std::uint32_t rank) const
                          : fmt::format("{} in place of {}", name_of_router(behind), name_of_router(npu));
 }
 
-std::string ub_machine::network_waits() const
-{
-    std::string text = now().fabric->unreachable_text();
-    if (const std::string blocked = now().fabric->blocked_on(); !blocked.empty())
-        text += (text.empty() ? "" : "\n") + blocked;
-    return text;
-}
-
-std::vector<const stat_group*> ub_machine::device_stats() const { return {&now().fabric->stats}; }
-
 std::uint64_t ub_machine::interrupted_at_ps() const
 {
     return present_ < interruptions_.size() ? interruptions_[present_].at_ps : k_never_ps;
@@ -294,19 +284,11 @@ bool ub_machine::at_rest()
            std::all_of(chips().begin(), chips().end(), [](const chip* c) { return c->dma.idle(); });
 }
 
-std::vector<chip*> ub_machine::chips_of_all_restarts() const
+std::vector<timeline*> ub_machine::timelines()
 {
-    std::vector<chip*> all;
+    std::vector<timeline*> all;
     for (const auto& i : incarnations_)
-        all.insert(all.end(), i->hardware.chips().begin(), i->hardware.chips().end());
-    return all;
-}
-
-std::vector<fabric_engine*> ub_machine::fabrics_of_all_restarts()
-{
-    std::vector<fabric_engine*> all;
-    for (const auto& i : incarnations_)
-        all.insert(all.end(), i->hardware.fabrics().begin(), i->hardware.fabrics().end());
+        all.push_back(&i->hardware.time);
     return all;
 }
 

@@ -13,8 +13,8 @@
 #include "platforms/ub_mesh/ub_fall_backs.h"
 #include "platforms/ub_mesh/ub_faults.h"
 #include "platforms/ub_mesh/ub_group_port.h"
-#include "platforms/ub_mesh/ub_shape.h"
-#include "platforms/ub_mesh/ub_topology.h"
+#include "hw/routing/ub/ub_shape.h"
+#include "hw/routing/ub/ub_topology.h"
 
 #include <memory>
 #include <optional>
@@ -52,25 +52,13 @@ struct npu_core_config : core_config {
     }
 };
 
-struct npu_config {
-    npu_core_config core;
-    bus_config bus;
-    local_memory_config local_memory;
-    npu_memory_config hbm;
-    dma_config dma;
-    mailbox_config mailbox;
-
+struct npu_config : chip_sections<npu_core_config, bus_config, npu_memory_config> {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("core", self.core, "Core that runs the firmware", "");
-        visit("bus", self.bus, "Bus between core and devices", "");
-        visit("local_memory", self.local_memory, "Core-local memory", "");
-        visit("hbm", self.hbm, "High-bandwidth memory", "");
-        visit("dma", self.dma, "DMA engine; one local port to each of the two UB IO controllers", "");
-        visit("mailbox", self.mailbox, "Mailbox between host and core", "");
+        chip_sections::fields(self, visit, "DMA engine; one local port to each of the two UB IO controllers");
     }
     std::vector<config_problem> validate() const { return chip().validate(); }
-    chip_config chip() const { return {core, bus, local_memory, hbm, dma, mailbox}; }
+    chip_config chip() const { return *this; }
 };
 
 struct ub_mesh_config {
@@ -129,6 +117,7 @@ private:
 };
 
 class ub_paths;
+class ub_table_paths;
 
 /// How packets go, decided and proved before anything is built.
 struct ub_routes {
@@ -136,12 +125,14 @@ struct ub_routes {
     std::shared_ptr<const ub_topology> topology;
     ub_plan plan; ///< the topology's, with lane rule and paths
     std::shared_ptr<const ub_paths> paths;
+    std::shared_ptr<const ub_table_paths> tables; ///< of the key `routing`: in place of the path sets
     bool all_paths = false; ///< more than the shortest are in use
     std::vector<bool> down; ///< links that are down from the start
     /// Endpoints that have a path over the link or its reverse among those they use.
     std::vector<std::uint32_t> sources_over(std::uint32_t link) const;
     /// Lines for `weft check`: proof, and how many paths the rule admits, counted when asked.
     std::string report() const;
+    std::string route_tables() const; ///< as platform::route_tables()
     /// What is to be said when the machine has no path of the kind that ub.paths names beside the shortest; "" when it has.
     std::string unused_kind() const;
     std::string problem;     ///< why it cannot be used; "" when it can
@@ -150,11 +141,13 @@ struct ub_routes {
 private:
     std::string proved; ///< lines of the report
     ub_path_use use_ = ub_path_use::all;
+    ub_config ub_;
     std::uint32_t ranks_ = 0;
     std::string unreachable_pair(const ub_mesh_config& config) const;
+    void use_tables(const ub_mesh_config& config);
 };
 
-class ub_machine final : public machine {
+class ub_machine final : public machine, private restarting {
 public:
     ub_machine(const ub_mesh_config& config, std::shared_ptr<const ub_routes> routes);
     ~ub_machine() override;
@@ -164,17 +157,11 @@ public:
     const std::vector<fabric_engine*>& fabrics() const override { return now().hardware.fabrics(); }
     std::string chip_name(std::uint32_t rank) const override;
     std::uint32_t train_of(const collective_case& c) const override { return weft::train_of(trains_, c); }
-    std::string network_waits() const override;
-    std::vector<const stat_group*> device_stats() const override;
     bool at_rest() override;
-    std::uint64_t interrupted_at_ps() const override;
-    restart_plan restart() override;
-    std::vector<std::string> interruptions_to_come() const override;
+    restarting* restarts() override { return this; }
     std::vector<std::string> warnings() const override;
     bool tells_failure(const fabric_engine& fabric, const link_failure& failure) const override;
     bool resends() const override { return config_.ub.transport == ub_transport::rtp; }
-    std::vector<chip*> chips_of_all_restarts() const override;
-    std::vector<fabric_engine*> fabrics_of_all_restarts() override;
 
     ub_fabric& ub() { return *now().fabric; }
     const ub_fabric& ub() const { return *now().fabric; }
@@ -202,6 +189,10 @@ private:
         std::uint64_t at_ps;
         std::vector<std::string> npus;
     };
+    std::uint64_t interrupted_at_ps() const override;
+    restart_plan restart() override;
+    std::vector<std::string> interruptions_to_come() const override;
+    std::vector<timeline*> timelines() override;
     void build(std::size_t number);
     void add_faults(incarnation& i, std::size_t number);
     static void down_from_the_start(incarnation& i, std::uint32_t plan_link);

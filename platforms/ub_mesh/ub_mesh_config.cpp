@@ -172,7 +172,9 @@ train_choice ub_mesh_config::trains() const
                                                       : memory_sets_the_pace(npu.hbm.rate, links, "npu.hbm.rate");
     const bool links_change = std::any_of(faults.links.begin(), faults.links.end(),
                                           [](const ub_link_fault_config& f) { return f.lanes || f.at.value() != 0; });
-    if (ub.paths != ub_path_use::shortest && ub.choice == ub_choice::adaptive)
+    if (!run.routing.empty())
+        ground.no_bound = k_unknown_routing;
+    else if (ub.paths != ub_path_use::shortest && ub.choice == ub_choice::adaptive)
         ground.no_bound = "ub.choice: adaptive goes by the queues at the time of each packet";
     else if (ub.spreading == ub_spreading::flow)
         ground.no_bound = "ub.spreading: flow, where some links carry several flows";
@@ -220,6 +222,8 @@ std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
     add_no_mesh_rules(rules);
     for (const char* key : {"ub.retries", "ub.reinitialisations", "ub.reinitialisation_time", "ub.error_seed"})
         rules.push_back({key, "with bit errors", [](const config& c) { return c.has_bit_errors(); }});
+    for (const char* key : {"ub.paths", "ub.choice", "ub.spreading"})
+        rules.push_back({key, "without routing, whose tables have one path a pair", [](const config& c) { return c.run.routing.empty(); }});
     rules.push_back({"ub.detection", "for links that fail while the machine runs",
                      [](const config& c) { return c.faults.links_fail_later() || c.has_bit_errors(); }});
     rules.push_back({"npu.core.clock_read", "where firmware reads the clock (switchml)", [](const config&) { return false; }});

@@ -15,7 +15,7 @@
 
 #include "hw/ub/ub_config.h"
 #include "platforms/ub_mesh/ub_faults.h"
-#include "platforms/ub_mesh/ub_topology.h"
+#include "hw/routing/ub/ub_topology.h"
 
 #include <cstdint>
 #include <vector>

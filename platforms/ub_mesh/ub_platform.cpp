@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 #include <optional>
-#include <unistd.h>
 
 namespace weft {
 
@@ -25,13 +24,6 @@ std::string size_text(const ub_shape& m)
     if (m.racks_per_pod() > 1)
         text += fmt::format("{} x {} racks of ", m.rack_rows, m.rack_cols);
     return text + fmt::format("{} board{} of {}", m.boards, m.boards == 1 ? "" : "s", m.npus);
-}
-
-/// A path in a file is meant from the folder of that file.
-std::string beside(const std::string& file, const std::string& path)
-{
-    const std::size_t slash = file.rfind('/');
-    return path.front() == '/' || slash == std::string::npos ? path : file.substr(0, slash + 1) + path;
 }
 
 /// Sources that still use a link send again and again until they hear that it has failed; firmware may not wait so long. "" when
@@ -63,7 +55,7 @@ std::string late_notice(const ub_mesh_config& config, std::size_t fault, std::ui
 class configured_ub_mesh final : public configured_platform<ub_mesh_config> {
 public:
     using configured_platform::configured_platform;
-    std::vector<std::string> input_files() const override { return {config_.npu.core.elf, config_.prices}; }
+    std::vector<std::string> input_files() const override { return {config_.npu.core.elf, config_.run.routing, config_.prices}; }
     std::unique_ptr<machine> build() const override { return std::make_unique<ub_machine>(config_, routes()); }
 
     void find_problems(const yaml_document& document, std::vector<problem>& problems) override
@@ -77,6 +69,9 @@ public:
         for (const config_problem& w : warnings())
             add_problem(document, problems, w.key, w.message, w.level);
     }
+
+    std::string read_tables() override { return routes()->problem; }
+    std::string route_tables() const override { return routes()->route_tables(); }
 
     const std::shared_ptr<const ub_routes>& routes() const
     {
@@ -123,8 +118,7 @@ private:
     bool find_prices(const yaml_document& document, std::vector<problem>& problems)
     {
         // From here on as weft finds it, so that the resolved configuration is a file that works.
-        if (const std::string path = beside(document.file_name(), config_.prices); access(path.c_str(), F_OK) == 0)
-            config_.prices = path;
+        config_.prices = path_as_meant(document.file_name(), config_.prices);
         const std::size_t before = problems.size();
         try {
             prices_ = read_prices(config_.prices, problems);

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Paths, lanes and the proof of a configured UB-Mesh machine, made before anything is built.
+#include "hw/routing/ub/ub_table_paths.h"
 #include "hw/ub/ub_fabric_plan.h"
-#include "platforms/ub_mesh/ub_lane_rules.h"
+#include "platforms/machine/user_routing.h"
+#include "hw/routing/ub/ub_lane_rules.h"
 #include "platforms/ub_mesh/ub_mesh.h"
-#include "platforms/ub_mesh/ub_paths.h"
-#include "platforms/ub_mesh/ub_proof.h"
+#include "hw/routing/ub/ub_paths.h"
+#include "hw/routing/ub/ub_proof.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -27,7 +29,7 @@ ub_path_options options_of(const ub_config& ub)
 
 ub_routes::ub_routes(const ub_mesh_config& config)
     : topology(std::make_shared<const ub_topology>(config.mesh, config.cables)), plan(topology->plan()),
-      use_(config.ub.paths), ranks_(config.mesh.ranks())
+      use_(config.ub.paths), ub_(config.ub), ranks_(config.mesh.ranks())
 {
     const ub_lane_rule rule = lane_rule_of(lane_word_for(config.mesh));
     const ub_path_options options = options_of(config.ub);
@@ -42,25 +44,58 @@ ub_routes::ub_routes(const ub_mesh_config& config)
         else if (f.fault->down_from_the_start())
             down[f.link] = down[f.reverse] = true;
 
+    if (!config.run.routing.empty()) {
+        use_tables(config);
+        return;
+    }
     const channel_proof proof = prove_lanes(plan, ub_fabric_plan(plan, config.ub), rule);
-    const ub_table_check tables = check_tables(*topology, rule);
+    const ub_table_check checked = check_tables(*topology, rule);
     proved = fmt::format("Routing   {} paths, {} by {}; {}\n", name_of(config.ub.paths), name_of(config.ub.choice),
-                         name_of(config.ub.spreading), tables.text);
+                         name_of(config.ub.spreading), checked.text);
     proved += fmt::format("Proof     {}\n", proof.text);
     if (!proof)
         problem_key = "mesh", problem = "the rule of lanes " + proof.text;
-    else if (!tables)
-        problem_key = "mesh", problem = tables.text;
+    else if (!checked)
+        problem_key = "mesh", problem = checked.text;
     else if (const std::string pair = unreachable_pair(config); !pair.empty())
         problem_key = "faults.links", problem = fmt::format("leave no path from {}.", pair);
 }
 
-std::string ub_routes::report() const { return proved + census_of(*paths).text(); }
+/// Tables of the user: one path a pair, and the lanes that they say.
+void ub_routes::use_tables(const ub_mesh_config& config)
+{
+    all_paths = false;
+    fabric_plan lanes = lanes_of_a_class(ub_fabric_plan(plan, config.ub), down);
+    for (const ub_npu_fault_config& f : config.faults.npus)
+        if (const std::uint32_t npu = topology->npu_router(*npu_by_name(config.mesh, f.npu)); f.at.value() == 0) {
+            lanes.endpoints[npu].ports = 0; // endpoint i is router i
+            for (plan_link& l : lanes.links)
+                l.works = l.works && l.from != npu && l.to != npu;
+        }
+    const user_routing user = read_user_routing(config.run.routing, lanes);
+    tables = std::make_shared<const ub_table_paths>(topology, plan.lanes, user.policy);
+    plan.paths = tables;
+    proved = fmt::format("Routing   {}; of both message classes\nProof     {}\n", k_user_routing_text, user.proof.text);
+    problem_key = "routing";
+    problem = user.refusal();
+    if (problem.empty())
+        problem = tables->too_long();
+}
+
+std::string ub_routes::report() const { return tables ? proved : proved + census_of(*paths).text(); }
+
+std::string ub_routes::route_tables() const
+{
+    if (tables)
+        return tables->text(lanes_of_a_class(ub_fabric_plan(plan, ub_), down));
+    const fabric_plan lanes = lanes_of_a_class(ub_fabric_plan(plan, ub_), down);
+    return text_of_route_tables(lanes, routes_of_address_tables(*topology, plan.lanes));
+}
 
 /// NPUs are alike: what the first one finds is what there is.
 std::string ub_routes::unused_kind() const
 {
-    if (use_ == ub_path_use::shortest || use_ == ub_path_use::all)
+    if (tables || use_ == ub_path_use::shortest || use_ == ub_path_use::all)
         return {};
     const ub_path_kind kind = use_ == ub_path_use::detour ? ub_path_kind::detour : ub_path_kind::borrow;
     for (std::uint32_t to = 1; to < ranks_; ++to)
@@ -91,7 +126,7 @@ std::vector<std::uint32_t> ub_routes::sources_over(std::uint32_t link) const
 {
     std::vector<std::uint32_t> all;
     for (const std::uint32_t l : {link, topology->reverse_of(link)})
-        for (const std::uint32_t router : paths->affected_sources(l))
+        for (const std::uint32_t router : tables ? tables->sources_over(l) : paths->affected_sources(l))
             if (router < topology->endpoints()) // endpoint i is router i
                 all.push_back(router);
     if (all_paths) {

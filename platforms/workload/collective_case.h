@@ -40,19 +40,13 @@ template <> struct enum_names<abi::collective_op> {
 };
 template <> struct enum_names<abi::algorithm> {
     static constexpr std::pair<abi::algorithm, const char*> values[] = {
-        {abi::algorithm::ring_1d, "ring_1d"},
-        {abi::algorithm::two_d, "two_d"},
-        {abi::algorithm::row_pair, "row_pair"},
-        {abi::algorithm::mesh_tree, "mesh_tree"},
-        {abi::algorithm::direct, "direct"},
-        {abi::algorithm::row_pair_forward, "row_pair_forward"},
-        {abi::algorithm::switchml, "switchml"},
-        {abi::algorithm::switchml_lossless, "switchml_lossless"},
-        {abi::algorithm::halving_doubling, "halving_doubling"},
-        {abi::algorithm::parameter_server, "parameter_server"},
-        {abi::algorithm::hierarchical, "hierarchical"},
+#define WEFT_ALGORITHM(name, runs, runner, has, needs, summary) {abi::algorithm::name, #name},
+#include "hw/abi/algorithms.def"
+#undef WEFT_ALGORITHM
     };
 };
+/// "all_reduce, all_gather": what the algorithm runs.
+std::string operations_of(const abi::algorithm_row& algorithm);
 template <> struct enum_names<abi::element_type> {
     static constexpr std::pair<abi::element_type, const char*> values[] = {
         {abi::element_type::int32, "int32"},

@@ -73,26 +73,24 @@ bool collective_runner::spins() const
 std::string collective_runner::who_waits() const
 {
     std::string text;
-    for (const fabric_engine* fabric : machine_.fabrics()) {
-        const std::string blocked = fabric->describe_blocked();
-        if (!blocked.empty())
-            text += "\n" + blocked;
-    }
-    // A DMA that is stuck is a finding; cores that wait are usually its consequence, and all alike.
+    // A part of a chip that is stuck is a finding; cores that wait are usually its consequence, and all alike.
     constexpr std::size_t k_show = 8;
+    std::string of_chips;
     std::size_t stuck = 0;
-    for (const chip* c : machine_.chips()) {
-        const std::string on = c->dma.blocked_on();
-        if (!on.empty() && ++stuck <= k_show)
-            text += fmt::format("\nrank {}: {}", c->rank(), on);
-        const std::string nic = c->nic() != nullptr ? c->nic()->blocked_on() : "";
-        if (!nic.empty() && ++stuck <= k_show)
-            text += fmt::format("\nrank {}: {}", c->rank(), nic);
+    for (const component* c : machine_.time().components()) {
+        const std::string waits = c->waits();
+        if (waits.empty())
+            continue;
+        if (const chip* const owner = chip_of(*c); owner == nullptr)
+            text += "\n" + waits;
+        else if (++stuck <= k_show)
+            of_chips += fmt::format("\nrank {}: {}", owner->rank(), waits);
     }
-    if (stuck > k_show)
-        text += fmt::format("\n... and {} more ranks with work left in their DMA or NIC", stuck - k_show);
-    if (const std::string network = machine_.network_waits(); !network.empty())
+    if (const std::string network = machine_.waits(); !network.empty())
         text += "\n" + network;
+    text += of_chips;
+    if (stuck > k_show)
+        text += fmt::format("\n... and {} more parts of chips with work left", stuck - k_show);
     return text + what_cores_do();
 }
 

@@ -89,10 +89,10 @@ std::uint64_t host_data_bytes_for(const run_config& config, std::uint32_t ranks)
 
 collective_runner::collective_runner(const sc_core::sc_module_name& name, machine& m, const run_config& config,
                                      run_observer* observer, code_places* places)
-    : sc_core::sc_module(name), machine_(m), config_(config), observer_(observer), places_(places),
+    : sc_core::sc_module(name), machine_(m), restarts_(m.restarts()), config_(config), observer_(observer), places_(places),
       output_offset_(output_offset_for(config))
 {
-    for (chip* c : machine_.chips_of_all_restarts())
+    for (chip* c : machine_.all_chips())
         c->connect_host(*this);
     SC_THREAD(host);
     set_stack_size(1 << 20);
@@ -111,8 +111,8 @@ run_outcome collective_runner::run()
     outcome_.warnings = link_failure_warnings(machine_, end_ps_, outcome_.failure.empty());
     for (std::string& warning : machine_.warnings())
         outcome_.warnings.push_back(std::move(warning));
-    if (outcome_.failure.empty())
-        for (const std::string& what : machine_.interruptions_to_come())
+    if (outcome_.failure.empty() && restarts_ != nullptr)
+        for (const std::string& what : restarts_->interruptions_to_come())
             outcome_.warnings.push_back(
                 fmt::format("faults: {}, after the end of the run at {}: the fault had no effect.", what,
                             rounded_text(duration(end_ps_))));
@@ -186,11 +186,11 @@ bool collective_runner::restart(std::uint64_t checkpoint_ps, const std::string& 
     interrupted_ = false;
     now_.reset();
     job_restart r;
-    r.at_ps = machine_.interrupted_at_ps();
+    r.at_ps = interrupted_at_ps();
     r.lost_ps = r.at_ps - std::min(checkpoint_ps, r.at_ps);
     for (chip* c : machine_.chips())
         c->disconnect_host(); // sequence numbers begin anew
-    const restart_plan plan = machine_.restart();
+    const restart_plan plan = restarts_->restart();
     sc_core::wait(sc_time_from_ps(plan.takes_ps));
     does_not_count();
     if (!boot())
@@ -324,7 +324,6 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     command.transposed = c.transposed ? 1 : 0;
     command.group_rows = layout.tile_rows;
     command.group_cols = layout.tile_cols;
-    machine_.complete(command);
     for (chip* each : machine_.chips())
         each->dma.set_train(machine_.train_of(c));
     answers_ = 0;
@@ -347,7 +346,7 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     while (answers_ < ranks) {
         const std::uint64_t now_ps = kernel_now_ps();
         const std::uint64_t left_ps = limit_ps() > now_ps ? limit_ps() - now_ps : 0;
-        const std::uint64_t until_ps = machine_.interrupted_at_ps() - now_ps; // not in the past: asked before
+        const std::uint64_t until_ps = interrupted_at_ps() - now_ps; // not in the past: asked before
         sc_core::wait(sc_time_from_ps(std::min({k_look_ps, left_ps + 1, until_ps})), all_answered_);
         if (answers_ == ranks)
             break;
@@ -405,7 +404,7 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
         }
         if (!picture.empty()) { // nothing but a time-out can happen: go there in one step
             const std::uint64_t rest_ps =
-                machine_.interrupted_at_ps() - std::min(machine_.interrupted_at_ps(), kernel_now_ps());
+                interrupted_at_ps() - std::min(interrupted_at_ps(), kernel_now_ps());
             sc_core::wait(sc_time_from_ps(std::min(config_.firmware_timeout.value(), rest_ps)), all_answered_);
         }
         if (observer_ != nullptr)
@@ -574,7 +573,7 @@ void collective_runner::fill_inputs(const collective_case& c, const rank_groups&
 {
     const std::uint32_t ranks = machine_.data_ranks();
     const std::uint64_t element = abi::element_bytes(c.type);
-    const auto each_span = [this](hbm& memory, std::uint64_t offset, std::uint64_t bytes, auto&& fill) {
+    const auto each_span = [this](chip_memory& memory, std::uint64_t offset, std::uint64_t bytes, auto&& fill) {
         for (std::uint64_t done = 0; done < bytes && !stop_requested();) {
             std::uint64_t got = 0;
             std::uint8_t* to = memory.span_for_write(offset + done, bytes - done, got);
@@ -589,21 +588,21 @@ void collective_runner::fill_inputs(const collective_case& c, const rank_groups&
     };
     for (chip* target : machine_.chips()) {
         if (target->rank() >= ranks) {
-            each_span(target->hbm, buffer_offset, c.count * element,
+            each_span(target->memory, buffer_offset, c.count * element,
                       [](std::uint64_t, std::uint8_t* to, std::uint64_t n) { std::memset(to, 0, n); });
             continue;
         }
         const abi::element_range in = input_range(c, target->rank(), ranks);
         const auto poison = [](std::uint64_t, std::uint8_t* to, std::uint64_t n) { std::memset(to, k_poison, n); };
-        each_span(target->hbm, buffer_offset, in.first * element, poison);
-        each_span(target->hbm, buffer_offset + in.first * element, in.count * element,
+        each_span(target->memory, buffer_offset, in.first * element, poison);
+        each_span(target->memory, buffer_offset + in.first * element, in.count * element,
                   [&](std::uint64_t done, std::uint8_t* to, std::uint64_t n) {
                       generate(c, input_seed, target->rank(), groups, in.first + done / element, to, n / element);
                   });
         const std::uint64_t end = in.first + in.count;
-        each_span(target->hbm, buffer_offset + end * element, (c.count - end) * element, poison);
+        each_span(target->memory, buffer_offset + end * element, (c.count - end) * element, poison);
         if (c.op == abi::collective_op::all_to_all)
-            each_span(target->hbm, output_offset_, result_range(c, target->rank(), ranks).count * element, poison);
+            each_span(target->memory, output_offset_, result_range(c, target->rank(), ranks).count * element, poison);
     }
 }
 
@@ -618,7 +617,7 @@ memory_reader collective_runner::reader_of(const collective_case& c, std::uint64
     const std::uint64_t base = c.op == abi::collective_op::all_to_all ? output_offset_ : buffer_offset;
     return [this, base](std::uint32_t rank, std::uint64_t offset, std::uint64_t at_most) {
         std::uint64_t got = 0;
-        const std::uint8_t* data = machine_.chips()[rank]->hbm.span_for_read(base + offset, at_most, got);
+        const std::uint8_t* data = machine_.chips()[rank]->memory.span_for_read(base + offset, at_most, got);
         return memory_span{data, got};
     };
 }
@@ -626,8 +625,8 @@ memory_reader collective_runner::reader_of(const collective_case& c, std::uint64
 std::uint64_t collective_runner::traffic_so_far() const
 {
     std::uint64_t bytes = 0;
-    for (const chip* c : machine_.chips())
-        bytes += c->dma.bytes_received.value() + (c->nic() != nullptr ? c->nic()->bytes_received.value() : 0);
+    for (const component* c : machine_.time().components())
+        bytes += c->arrived_bytes();
     return bytes;
 }
 

@@ -88,7 +88,8 @@ private:
     bool run_workload();
     bool run_training_steps();
     bool run_spec(const collective_case& c, std::uint64_t chunk_bytes, case_result& result);
-    bool interrupted() const { return kernel_now_ps() >= machine_.interrupted_at_ps(); }
+    std::uint64_t interrupted_at_ps() const { return restarts_ == nullptr ? k_never_ps : restarts_->interrupted_at_ps(); }
+    bool interrupted() const { return kernel_now_ps() >= interrupted_at_ps(); }
     /// What the host waits for while no collective is under way.
     enum class host_wait : std::uint8_t { nothing, boot, rest, compute };
     // These come back with false when the run ends: failure() is set, or a stop was requested.
@@ -138,6 +139,7 @@ private:
     double expected_traffic(const collective_case& c) const;
 
     machine& machine_;
+    restarting* restarts_; ///< nullptr: nothing interrupts the machine
     run_config config_;
     run_observer* observer_;
     code_places* places_;

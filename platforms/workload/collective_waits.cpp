@@ -42,13 +42,8 @@ std::uint64_t collective_runner::limit_ps() const
 std::uint64_t collective_runner::work_so_far() const
 {
     std::uint64_t work = most_parked_ + answers_;
-    for (const chip* c : machine_.chips()) {
-        work += c->dma.bytes_sent.value() + c->dma.bytes_received.value();
-        if (c->nic() != nullptr)
-            work += c->nic()->entries_sent.value() + c->nic()->frames_received.value();
-    }
-    for (const fabric_engine* fabric : machine_.fabrics())
-        work += fabric->packet_hops();
+    for (const component* c : machine_.time().components())
+        work += c->work();
     return work;
 }
 
@@ -148,7 +143,7 @@ bool collective_runner::begin_case(std::uint32_t draw)
     return config_.cases != case_start::independent || (fresh_ && draw == 0) || reset_machine();
 }
 
-/// Links that have failed and what is known of them stay: tlm/reset.h.
+/// Links that have failed and what is known of them stay: tlm/component.h.
 bool collective_runner::reset_machine()
 {
     begin_rest();
@@ -193,7 +188,7 @@ bool collective_runner::compute(std::uint64_t time_ps)
     }
     waits_ = host_wait::compute;
     begin_looking();
-    const std::uint64_t end_ps = std::min(now_ps + time_ps, std::max(now_ps, machine_.interrupted_at_ps()));
+    const std::uint64_t end_ps = std::min(now_ps + time_ps, std::max(now_ps, interrupted_at_ps()));
     do {
         sc_core::wait(sc_time_from_ps(std::min(k_compute_look_ps, end_ps - kernel_now_ps())));
         if (!may_wait_on())

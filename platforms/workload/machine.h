@@ -7,7 +7,6 @@
 
 #include "hw/abi/platform_table.h"
 #include "hw/chip/chip.h"
-#include "hw/ethernet/frame_record.h"
 #include "hw/fabric/fabric_engine.h"
 #include "platforms/config/config_dump.h"
 #include "platforms/workload/rank_groups.h"
@@ -35,21 +34,21 @@ struct restart_plan {
     std::string remedy;         ///< "the spare NPU of rack p0,r0 has taken over"
 };
 
-/// Where Ethernet frames can be watched, for a trace.
-struct frame_place {
-    std::optional<std::uint32_t> rank; ///< of the chip it belongs to
-    std::string device;                ///< if no chip: the device; "" for a cable
-    std::vector<std::string> tracks;   ///< what it tells apart
-    /// Records of track i come under `first` + i.
-    std::function<void(frame_sink& sink, std::uint32_t first)> watch;
-};
+/// A machine whose job is interrupted when a chip fails for good, and goes on with other chips on fresh hardware (docs/adr/0013).
+class restarting {
+public:
+    /// Kernel time in ps of the next interruption; k_never_ps: none is to come.
+    virtual std::uint64_t interrupted_at_ps() const = 0;
+    /// The host restarts the job: all that the machine has is new from now on, and its firmware has booted or boots; what the old
+    /// hardware still does concerns nobody. Called at an interruption, at most once for each.
+    virtual restart_plan restart() = 0;
+    /// Interruptions that have not come yet, as the start of a sentence: "npu(p0,r0,b1,3) fails at 60 us".
+    virtual std::vector<std::string> interruptions_to_come() const = 0;
+    /// Of all hardware, that of now included.
+    virtual std::vector<timeline*> timelines() = 0;
 
-/// One direction of a cable outside the fabrics.
-struct cable_load {
-    std::string name;
-    std::uint64_t frames = 0;
-    std::uint64_t wire_bytes = 0;
-    std::uint64_t busy_ps = 0;
+protected:
+    ~restarting() = default;
 };
 
 /// All modules of one simulation. Ranks are indices into `chips`.
@@ -64,8 +63,6 @@ public:
     virtual std::string chip_name(std::uint32_t rank) const = 0;
     /// Ranks that bring data and get the answer, the first of chips(). The others help; what they hold before is zeros.
     virtual std::uint32_t data_ranks() const { return static_cast<std::uint32_t>(chips().size()); }
-    /// What firmware of this machine is told besides.
-    virtual void complete(abi::command& command) const { static_cast<void>(command); }
     /// A case as this machine runs it: jobs as groups of ranks, sums that are quantised.
     virtual collective_case as_run(const collective_case& c) const { return c; }
     /// Packets of a train of case `c` (platforms/workload/train_choice.h).
@@ -79,16 +76,26 @@ public:
     /// Nothing of what has been run is under way any more. A timeline may hold what is yet to come, a link that is going to fail.
     virtual bool at_rest() { return time().empty(); }
     /// And no credit, timer or wire is left over from it: the machine may be reset.
-    bool settled() { return at_rest() && time().resets().settled(time().now_ps()); }
-    /// All components as at time zero, while simulated time goes on (tlm/reset.h); cores boot. Only when settled().
-    void reset(std::uint32_t draw) { time().resets().reset(draw); }
-    /// Kernel time in ps when the job is next interrupted because a chip fails for good; k_never_ps: never.
-    virtual std::uint64_t interrupted_at_ps() const { return k_never_ps; }
-    /// The host restarts the job: chips(), fabrics(), time() and pool() are new ones from now on, whose firmware has booted or
-    /// boots; what the old ones still do concerns nobody. Called at an interruption, at most once for each.
-    virtual restart_plan restart() { throw bug("machine", 0, "restart of a machine that is never interrupted"); }
-    /// Interruptions that have not come yet, as the start of a sentence: "npu(p0,r0,b1,3) fails at 60 us".
-    virtual std::vector<std::string> interruptions_to_come() const { return {}; }
+    bool settled() { return at_rest() && time().components().settled(time().now_ps()); }
+    /// All components as at time zero, while simulated time goes on (tlm/component.h); cores boot. Only when settled().
+    void reset(std::uint32_t draw) { time().components().reset(draw); }
+    /// nullptr: nothing interrupts it.
+    virtual restarting* restarts() { return nullptr; }
+    std::vector<timeline*> all_timelines()
+    {
+        restarting* const r = restarts();
+        return r == nullptr ? std::vector<timeline*>{&time()} : r->timelines();
+    }
+    /// All that may ever answer the host.
+    std::vector<chip*> all_chips()
+    {
+        std::vector<chip*> all;
+        for (timeline* t : all_timelines())
+            for (component* c : t->components())
+                if (auto* const one = dynamic_cast<chip*>(c))
+                    all.push_back(one);
+        return all;
+    }
     /// What the user should know of a run that has ended, beside failures of links: a sentence each, the key of the file first.
     virtual std::vector<std::string> warnings() const { return {}; }
     /// Whether users hear of the effect of this failure: not where it is part of another fault, or routing knew of it in time.
@@ -99,22 +106,10 @@ public:
     }
     /// What a link that fails loses is sent again from end to end.
     virtual bool resends() const { return false; }
-    /// Chips of every restart, those of now included: all that may ever answer the host.
-    virtual std::vector<chip*> chips_of_all_restarts() const { return chips(); }
     /// How people know a group of groups_of().
     virtual std::string group_name(std::uint32_t group) const { return "group " + std::to_string(group); }
-    /// What network devices outside the chips hold that somebody waits for: "slot 3 waits for worker 2"; "" for nothing.
-    virtual std::string network_waits() const { return {}; }
-    /// Fabrics of every restart, those of now included.
-    virtual std::vector<fabric_engine*> fabrics_of_all_restarts() { return fabrics(); }
-    /// What a chip's memory is called: "HBM".
-    virtual std::string memory_name() const { return "HBM"; }
-    /// Cables outside the fabrics, each direction by itself.
-    virtual std::vector<cable_load> cables() const { return {}; }
-    /// Where frames can be watched. Valid as long as the machine.
-    virtual std::vector<frame_place> frame_places() { return {}; }
-    /// Statistics of devices outside the chips.
-    virtual std::vector<const stat_group*> device_stats() const { return {}; }
+    /// What the whole tells of who waits, beside its components: "job 0 waits for worker 2"; "" for nothing.
+    virtual std::string waits() const { return {}; }
     /// Which ranks stand together when groups of `ranks_per_group` exchange, and how their firmware is told. Asked only
     /// for numbers that the platform's configuration has let pass; a platform without groups lets none pass.
     virtual group_layout groups_of(std::uint32_t ranks_per_group) const
@@ -141,6 +136,8 @@ public:
     /// How packets are routed, and the proof that no route can deadlock; `weft check` prints it below the description. Seconds
     /// for ten thousand chips.
     virtual std::string routing_report() const = 0;
+    /// The routing as lines of `routing: FILE` (hw/routing/route_tables.h), to begin with; "": it does not go by destination alone.
+    virtual std::string route_tables() const = 0;
     /// How many packets are simulated as one transaction, and why (train_choice.h).
     virtual train_choice trains() const = 0;
     /// Elaborates. Call once, before the simulation starts.

@@ -7,17 +7,20 @@
 
 namespace weft {
 
+std::string operations_of(const abi::algorithm_row& algorithm)
+{
+    std::string text;
+    for (const auto& [op, name] : enum_names<abi::collective_op>::values)
+        if ((algorithm.operations & abi::operations::of(op)) != 0)
+            text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
+    return text;
+}
+
 namespace {
 void need(std::vector<config_problem>& p, bool ok, std::string key, std::string text)
 {
     if (!ok)
         p.push_back({severity::error, std::move(key), std::move(text)});
-}
-/// Rows and columns have different roles in it.
-bool follows_rows(abi::algorithm a)
-{
-    return a == abi::algorithm::ring_1d || a == abi::algorithm::row_pair || a == abi::algorithm::row_pair_forward ||
-           a == abi::algorithm::mesh_tree;
 }
 bool has_any(const collective_spec& spec, bool (*is)(abi::algorithm))
 {
@@ -77,7 +80,7 @@ std::vector<key_rule<collective_spec>> collective_spec::key_rules()
                     has_any(s, [](abi::algorithm a) { return !abi::by_switch(a); });
          }},
         {"transposed", "with ring_1d, row_pair, row_pair_forward and mesh_tree",
-         [](const spec& s) { return has_any(s, follows_rows); }},
+         [](const spec& s) { return has_any(s, abi::follows_rows); }},
         {"start_skew", "with repeats above 1", [](const spec& s) { return s.repeats > 1; }},
     };
 }

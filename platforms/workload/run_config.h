@@ -113,6 +113,7 @@ struct run_config {
     duration firmware_timeout = duration(100'000'000'000);
     duration time_limit = duration(100'000'000'000'000);
     case_start cases = case_start::independent;
+    std::string routing;
     std::vector<collective_spec> workload;
     std::optional<training_step_config> training_step;
 
@@ -138,6 +139,11 @@ struct run_config {
             "before it; continuous: cases run back to back, and what one leaves in arbiters, rings and path turns the next one "
             "finds. The steps of training_step always follow each other without a reset",
             "");
+        visit("routing", self.routing,
+              "File with routing tables of your own, a line each: router, destination, port, VL; from the folder of this file or the present "
+              "one. They are checked, and proved free of deadlock or refused with the cycle. `weft check FILE --routes` prints tables to "
+              "begin with",
+              "");
         visit("workload", self.workload, "Collectives to run, in order", "");
         visit("training_step", self.training_step, "Training steps to run, after the collectives", "");
     }

@@ -104,11 +104,7 @@ std::vector<key_rule<training_step_config>> training_step_config::key_rules()
     return {
         {"algorithm", "for groups and for exchanges over all ranks", [](const step& s) { return everywhere(s); }},
         {"transposed", "for groups and for exchanges over all ranks", [](const step& s) { return everywhere(s); }},
-        {"transposed", "with ring_1d, row_pair and row_pair_forward",
-         [](const step& s) {
-             return s.algorithm == abi::algorithm::ring_1d || s.algorithm == abi::algorithm::row_pair ||
-                    s.algorithm == abi::algorithm::row_pair_forward;
-         }},
+        {"transposed", "with ring_1d, row_pair and row_pair_forward", [](const step& s) { return abi::follows_rows(s.algorithm); }},
         {"chunk", "for algorithms in chunks, not switchml", [](const step& s) { return !abi::by_switch(s.algorithm); }},
         {"overlap", "with groups", [](const step& s) { return !s.groups.empty(); }},
         {"groups.N.ready", "with overlap: when_ready",

@@ -23,6 +23,7 @@ struct world_options {
     std::uint32_t seed = 1;
     std::uint32_t yield_one_in = 8; ///< a rank gives way before one access in this many
     std::vector<abi::failed_region> failed;
+    std::uint32_t servers = 0; ///< the last ranks, that only serve for parameter_server
     bool switched = false; ///< one dimension of rows * cols ranks that closes
     std::vector<std::uint32_t>
         dims; ///< any number of dimensions in place of rows and cols, whose product is that of these

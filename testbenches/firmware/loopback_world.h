@@ -145,6 +145,7 @@ private:
             const world_options& o = w.options_;
             table.rank = r;
             table.ranks = w.ranks();
+            table.servers = w.options_.servers;
             table.dim_count = 2;
             table.dims[0] = o.rows;
             table.dims[1] = o.cols;
@@ -631,8 +632,8 @@ private:
     /// A machine of its own that only serves: the host clears its buffer.
     bool is_server(const abi::command& c, std::uint32_t rank) const
     {
-        return c.algo == abi::algorithm::parameter_server && c.root != 0 && c.root < ranks() &&
-               rank + c.root >= ranks();
+        const std::uint32_t servers = options_.servers;
+        return c.algo == abi::algorithm::parameter_server && servers != 0 && servers < ranks() && rank + servers >= ranks();
     }
     bool has_room(const abi::command& c) const { return c.count <= options_.buffer_bytes / abi::element_bytes(c.type); }
 
@@ -724,7 +725,7 @@ private:
         const abi::element_range mine = abi::shard_of(c.count, ranks(), n.rank);
         abi::element_range sum_of{0, c.count};
         if (is_server(c, n.rank))
-            sum_of = abi::shard_of(c.count, c.root, n.rank + c.root - ranks());
+            sum_of = abi::shard_of(c.count, options_.servers, n.rank + options_.servers - ranks());
         std::uint64_t wrong = 0;
         std::uint64_t out_bytes = 0;
         switch (c.op) {

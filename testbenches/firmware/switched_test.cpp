@@ -18,9 +18,10 @@ using abi::status_code;
 
 namespace {
 
-world_options switched(std::uint32_t ranks, std::uint32_t seed)
+world_options switched(std::uint32_t ranks, std::uint32_t seed, std::uint32_t servers = 0)
 {
     world_options o;
+    o.servers = servers;
     o.rows = 1;
     o.cols = ranks;
     o.switched = true;
@@ -28,13 +29,12 @@ world_options switched(std::uint32_t ranks, std::uint32_t seed)
     return o;
 }
 
-abi::command make(algorithm algo, std::uint64_t count, std::uint64_t chunk_bytes, std::uint32_t servers = 0)
+abi::command make(algorithm algo, std::uint64_t count, std::uint64_t chunk_bytes)
 {
     abi::command c;
     c.algo = algo;
     c.count = count;
     c.chunk_bytes = chunk_bytes;
-    c.root = servers;
     return c;
 }
 
@@ -77,9 +77,9 @@ TEST_CASE("switched: servers on machines of their own")
     for (const auto& [workers, servers] : {std::pair{1u, 1u}, {4u, 4u}, {5u, 2u}, {2u, 5u}, {8u, 8u}}) {
         std::vector<abi::command> commands;
         for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{7}, std::uint64_t{4000}})
-            commands.push_back(make(algorithm::parameter_server, count, 300, servers));
+            commands.push_back(make(algorithm::parameter_server, count, 300));
         INFO("workers " << workers << " servers " << servers);
-        REQUIRE(run_all(switched(workers + servers, ++seed), commands) == "");
+        REQUIRE(run_all(switched(workers + servers, ++seed, servers), commands) == "");
     }
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("switched: every type and reduction, mixed and back to back, with rank
         std::mt19937 engine(seed);
         const auto random = [&] { return static_cast<std::uint32_t>(engine()); };
         const std::uint32_t ranks = 2u << random() % 3;
-        world_options o = switched(ranks, seed);
+        world_options o = switched(ranks, seed, seed % 3 == 0 ? ranks / 2 : 0);
         o.queues = 1 + random() % 5;
         o.ring_entries = 1u << random() % 5;
         o.ports = 1 + random() % 2;
@@ -112,11 +112,9 @@ TEST_CASE("switched: every type and reduction, mixed and back to back, with rank
                 c.root = random() % ranks;
             }
             c.type = static_cast<element_type>(random() % abi::k_element_types);
-            c.redop = c.algo == algorithm::parameter_server && random() % 2 == 0
+            c.redop = c.algo == algorithm::parameter_server && (o.servers != 0 || random() % 2 == 0)
                           ? reduce_op::sum
                           : static_cast<reduce_op>(1 + random() % 3);
-            if (c.algo == algorithm::parameter_server && c.redop == reduce_op::sum && random() % 2 == 0)
-                c.root = ranks / 2;
             commands.push_back(c);
         }
         INFO("seed " << seed);
@@ -138,8 +136,8 @@ TEST_CASE("switched: volumes are 4|U|(n-1)/n, and 2|U| for a worker of dedicated
                 CHECK(w.bytes_received(r) == 2 * count * 4 * (n - 1) / n);
             }
         }
-    world w(switched(8, 3));
-    w.add(make(algorithm::parameter_server, 4000, 256, 4));
+    world w(switched(8, 3, 4));
+    w.add(make(algorithm::parameter_server, 4000, 256));
     w.run();
     REQUIRE(w.problems() == "");
     for (std::uint32_t r = 0; r < 8; ++r) {
@@ -201,15 +199,15 @@ TEST_CASE("switched: refusals")
     CHECK(refusal(algorithm::ring_1d, 8, false) ==
           "ring_1d needs an even number of rows or columns and at least 2 of each");
 
-    world w(switched(4, 1));
-    w.add(make(algorithm::parameter_server, 10, 16, 4)); // nobody left to work
+    world w(switched(4, 1, 4));
+    w.add(make(algorithm::parameter_server, 10, 16)); // nobody left to work
     w.add(make(algorithm::switchml, 10, 16));
     w.add(make(algorithm::halving_doubling, 10, 16));
     w.run();
     for (std::uint32_t r = 0; r < 4; ++r) {
         REQUIRE(w.responses(r).size() == 3);
         CHECK(w.responses(r)[0].code == status_code::bad_command);
-        CHECK(std::string(w.responses(r)[0].where) == "command.root");
+        CHECK(std::string(w.responses(r)[0].where) == "table.servers");
         CHECK(w.responses(r)[1].code == status_code::unsupported);
         CHECK(w.responses(r)[2].code == status_code::ok);
     }

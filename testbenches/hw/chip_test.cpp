@@ -9,6 +9,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <set>
+
 #include <cstring>
 #include <memory>
 
@@ -166,6 +169,63 @@ TEST_CASE("chips without work are idle and say nothing")
     CHECK(sc_core::sc_time_stamp() == sc_core::SC_ZERO_TIME);
     for (auto& chip : m.chips) {
         CHECK(chip->idle());
-        CHECK(chip->blocked_on() == "");
+        for (const core_base* core : chip->cores())
+            CHECK_FALSE(core->blocked());
     }
+    std::set<const stat_group*> groups;
+    std::size_t listed = 0;
+    for (const component* c : m.time.components()) {
+        INFO(c->stat_prefix());
+        CHECK(c->waits() == "");
+        for (const stat_group* g : c->stat_groups()) {
+            groups.insert(g);
+            ++listed;
+        }
+    }
+    CHECK(groups.size() == listed); // nobody counts twice
+    CHECK(listed == 2 * 6 + 1);     // core, bus, local memory, HBM, DMA and mailbox of each chip, and the fabric
+}
+
+TEST_CASE("a chip takes another memory and a guest from its platform")
+{
+    struct small_memory final : hbm { // as a platform may have it
+        using hbm::hbm;
+        std::uint64_t charge(std::uint64_t at_ps, std::uint64_t offset, std::uint64_t bytes, access kind) override
+        {
+            highest = std::max(highest, offset);
+            return hbm::charge(at_ps, offset, bytes, kind);
+        }
+        std::uint64_t highest = 0;
+    };
+    struct lamp final : sc_core::sc_module, component {
+        explicit lamp(const sc_core::sc_module_name& name) : sc_core::sc_module(name) {}
+        std::string stat_prefix() const override { return "lamp"; }
+    };
+    timeline time("timeline");
+    packet_pool pool;
+    const chip_config config = small_chip();
+    abi::platform_table table;
+    table.ranks = 1;
+    chip_options options;
+    options.memory = [&] { return std::make_unique<small_memory>("scratch", config.hbm); };
+    options.guests.push_back([](chip&) { return std::make_unique<lamp>("lamp"); });
+    options.tables.push_back({{0x2000, {1, 2, 3}}});
+    dma_fabric_view view;
+    view.ports = 0;
+    view.port_rate = bandwidth(1'000'000'000);
+    chip c("chip", time, pool, config, view, table, options);
+    CHECK(dynamic_cast<small_memory*>(&c.memory) != nullptr);
+    REQUIRE(c.guest<lamp>() != nullptr);
+    CHECK(chip_of(*c.guest<lamp>()) == &c);
+    CHECK(chip_of(static_cast<const component&>(c.memory)) == &c);
+    CHECK(c.guest<small_memory>() == nullptr);
+    std::uint8_t bytes[3] = {};
+    c.local.read_bytes(0x2000, bytes, 3);
+    CHECK((bytes[0] == 1 && bytes[2] == 3));
+    c.reset(0); // the platform's tables are there again
+    c.local.clear();
+    c.reset(0);
+    c.local.read_bytes(0x2000, bytes, 3);
+    CHECK(bytes[1] == 2);
+    CHECK(c.interrupts().size() == 1);
 }

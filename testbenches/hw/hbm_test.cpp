@@ -47,12 +47,12 @@ std::vector<std::uint8_t> pattern(std::size_t bytes, unsigned seed)
 TEST_CASE("a lone access takes latency plus bytes over rate")
 {
     hbm m("hbm", small_hbm());
-    CHECK(m.charge(0, 64, hbm::access::read) == 64'000 + 100'000);
+    CHECK(m.charge(0, 0, 64, hbm::access::read) == 64'000 + 100'000);
     CHECK(m.idle(64'000));
     CHECK_FALSE(m.idle(63'999));
-    CHECK(m.charge(1'000'000, 0, hbm::access::read) == 1'000'000 + 100'000);
-    CHECK(m.charge(2'000'000, 256, hbm::access::write) == 2'000'000 + 256'000 + 100'000);
-    CHECK(m.charge(3'000'000, 256, hbm::access::read_modify_write) == 3'000'000 + 512'000 + 100'000);
+    CHECK(m.charge(1'000'000, 0, 0, hbm::access::read) == 1'000'000 + 100'000);
+    CHECK(m.charge(2'000'000, 0, 256, hbm::access::write) == 2'000'000 + 256'000 + 100'000);
+    CHECK(m.charge(3'000'000, 0, 256, hbm::access::read_modify_write) == 3'000'000 + 512'000 + 100'000);
     CHECK(m.bytes_read.value() == 64 + 256);
     CHECK(m.bytes_written.value() == 512);
     CHECK(m.busy_time.value() == 64'000 + 256'000 + 512'000);
@@ -61,10 +61,10 @@ TEST_CASE("a lone access takes latency plus bytes over rate")
 TEST_CASE("accesses share one server in the order of their arrival")
 {
     hbm m("hbm", small_hbm());
-    CHECK(m.charge(0, 1000, hbm::access::read) == 1'000'000 + 100'000);
-    CHECK(m.charge(0, 1000, hbm::access::write) == 2'000'000 + 100'000);
-    CHECK(m.charge(500'000, 10, hbm::access::read) == 2'010'000 + 100'000);
-    CHECK(m.charge(5'000'000, 10, hbm::access::read) == 5'010'000 + 100'000); // the server was idle in between
+    CHECK(m.charge(0, 0, 1000, hbm::access::read) == 1'000'000 + 100'000);
+    CHECK(m.charge(0, 0, 1000, hbm::access::write) == 2'000'000 + 100'000);
+    CHECK(m.charge(500'000, 0, 10, hbm::access::read) == 2'010'000 + 100'000);
+    CHECK(m.charge(5'000'000, 0, 10, hbm::access::read) == 5'010'000 + 100'000); // the server was idle in between
 }
 
 TEST_CASE("a stream runs at the peak rate and never beats it")
@@ -75,7 +75,7 @@ TEST_CASE("a stream runs at the peak rate and never beats it")
         const std::uint64_t accesses = 100'000;
         std::uint64_t done = 0;
         for (std::uint64_t i = 0; i < accesses; ++i)
-            done = m.charge(0, bytes, i % 2 ? hbm::access::read : hbm::access::write);
+            done = m.charge(0, 0, bytes, i % 2 ? hbm::access::read : hbm::access::write);
         const double least_ps = static_cast<double>(bytes * accesses) / rate * 1e12;
         const double actual_ps = static_cast<double>(done - m.config().latency.value());
         INFO(bytes);
@@ -331,7 +331,7 @@ TEST_CASE("charge is cheap")
     const auto begin = std::chrono::steady_clock::now();
     std::uint64_t done = 0;
     for (std::uint64_t i = 0; i < calls; ++i)
-        done = port.charge(i * 300, 256, memory_if::access::read);
+        done = port.charge(i * 300, 0, 256, memory_if::access::read);
     const std::chrono::duration<double, std::nano> span = std::chrono::steady_clock::now() - begin;
     std::printf("hbm charge(): %.1f ns a call\n", span.count() / static_cast<double>(calls));
     CHECK(done > calls * 284);

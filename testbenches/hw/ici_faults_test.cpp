@@ -30,7 +30,7 @@ struct loaded_mesh {
         wired.failed = d.failed;
         wired.links_down = d.links_down;
         fabric = std::make_unique<ici_fabric>(sc_core::sc_gen_unique_name("ici"), time, pool, mesh(wired), c,
-                                              &plan.table);
+                                              std::make_unique<detour_policy>(plan.table));
         traffic_config t;
         t.endpoints = topology.ranks();
         t.vl_count = d.vls;

@@ -1,6 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/ici/ici_fabric.h"
+#include "hw/routing/mesh_ports.h"
 #include "testbenches/hw/fabric_bench.h"
 
 #include <catch2/catch.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Full load on small UB-Mesh machines with two lanes a class and buffers of two packets: everything arrives once.
-#include "platforms/ub_mesh/ub_proof.h"
+#include "testbenches/support/ub_proof_of.h"
 #include "testbenches/support/ub_patterns.h"
 
 #include <catch2/catch.hpp>
@@ -88,7 +88,7 @@ TEST_CASE("UB with a rule that keeps everything on one lane: the proof finds the
                 broken.set(static_cast<ub_channel>(in), static_cast<std::uint8_t>(lane), static_cast<ub_channel>(out),
                            0);
     const ub_ways ways(ub_rack(4, 4), broken);
-    const channel_proof proof = prove_lanes(*ways.topology, broken);
+    const channel_proof proof = weft::testing::prove_lanes_of(*ways.topology, broken);
     CHECK_FALSE(proof);
     CHECK_THAT(proof.text, Catch::Contains("cycle"));
 

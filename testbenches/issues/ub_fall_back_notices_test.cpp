@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Several links fail at once: sources hear of all links that their fall-back sets use, and no collective pays for it later.
-#include "platforms/ub_mesh/ub_paths.h"
+#include "hw/routing/ub/ub_paths.h"
 #include "testbenches/system/ub_bench.h"
 
 using namespace weft;

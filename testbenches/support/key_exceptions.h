@@ -34,6 +34,7 @@ inline const std::vector<key_exception>& key_exceptions()
     static const std::vector<key_exception> all{
         {"name", kind::never, "names the run and its folder"},
         {"prices", kind::never, "weft check prints a bill"},
+        {"routing", kind::never, "a file of tables, which a sweep of keys does not have at hand (issues/user_routing_test)"},
         {"switch.waves", kind::never, "a file of signals for a viewer"},
         {"*.name", kind::sometimes, "a name in the results"},
         {"*.core.stack", kind::never, "memory of the host"},

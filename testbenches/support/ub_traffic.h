@@ -9,8 +9,8 @@
 #pragma once
 
 #include "hw/ub/ub_fabric.h"
-#include "platforms/ub_mesh/ub_lane_rules.h"
-#include "platforms/ub_mesh/ub_paths.h"
+#include "hw/routing/ub/ub_lane_rules.h"
+#include "hw/routing/ub/ub_paths.h"
 #include "platforms/workload/collective_case.h"
 #include "platforms/workload/traffic.h"
 #include "tlm/credit.h"

@@ -41,7 +41,7 @@ public:
                                 [&](std::uint32_t rank, std::uint64_t offset, std::uint64_t at_most) {
                                     std::uint64_t got = 0;
                                     const std::uint8_t* data =
-                                        machine_.chips()[rank]->hbm.span_for_read(k * k_step + offset, at_most, got);
+                                        machine_.chips()[rank]->memory.span_for_read(k * k_step + offset, at_most, got);
                                     return memory_span{data, got};
                                 })
                        .wrong;
@@ -60,7 +60,7 @@ private:
             for (std::size_t k = 0; k < tensors_.size(); ++k)
                 for (std::uint64_t done = 0; done < tensors_[k].size_bytes;) {
                     std::uint64_t got = 0;
-                    std::uint8_t* to = c->hbm.span_for_write(k * k_step + done, tensors_[k].size_bytes - done, got);
+                    std::uint8_t* to = c->memory.span_for_write(k * k_step + done, tensors_[k].size_bytes - done, got);
                     generate(machine_.as_run(tensors_[k]), k, c->rank(), groups(), done / 4, to, got / 4);
                     done += got;
                 }

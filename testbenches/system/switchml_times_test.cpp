@@ -26,10 +26,10 @@ void volumes(switchml_machine& machine, json& j)
                   {"dma_sent", json::array()},
                   {"dma_received", json::array()}};
     for (chip* c : machine.chips()) {
-        lists["nic_frames_sent"].push_back(c->nic()->transmitter().frames.value());
-        lists["nic_bytes_sent"].push_back(c->nic()->transmitter().bytes.value());
-        lists["nic_frames_received"].push_back(c->nic()->frames_received.value());
-        lists["nic_bytes_received"].push_back(c->nic()->bytes_received.value());
+        lists["nic_frames_sent"].push_back(c->guest<ethernet_nic>()->transmitter().frames.value());
+        lists["nic_bytes_sent"].push_back(c->guest<ethernet_nic>()->transmitter().bytes.value());
+        lists["nic_frames_received"].push_back(c->guest<ethernet_nic>()->frames_received.value());
+        lists["nic_bytes_received"].push_back(c->guest<ethernet_nic>()->bytes_received.value());
         lists["dma_sent"].push_back(c->dma.bytes_sent.value());
         lists["dma_received"].push_back(c->dma.bytes_received.value());
     }

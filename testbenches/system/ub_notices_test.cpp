@@ -4,7 +4,7 @@
 // Direct notification against hop by hop (UB-Mesh, section 4.2): time until the last source that uses a failed link has switched to other
 // paths, at rack, pod and SuperPod scale, and what a job in a rack sees of it.
 #include "platforms/ub_mesh/ub_notices.h"
-#include "platforms/ub_mesh/ub_paths.h"
+#include "hw/routing/ub/ub_paths.h"
 #include "testbenches/system/ub_bench.h"
 
 using namespace weft;

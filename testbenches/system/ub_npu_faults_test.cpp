@@ -3,7 +3,7 @@
 //
 // NPUs of UB-Mesh that fail: the spare NPU of the rack takes over (64+1), or the job goes on without them; what a restart costs and
 // what it does not; the paper's ordering (section 3.3.2): a spare NPU against masking the failed one, or its board.
-#include "platforms/ub_mesh/ub_paths.h"
+#include "hw/routing/ub/ub_paths.h"
 #include "testbenches/system/ub_bench.h"
 
 using namespace weft;

@@ -104,6 +104,7 @@ TEST_CASE("layers: an arrow backwards is found")
     CHECK(include("hw/ici/router.h", "hw/dma/dma.h") == 1);
     CHECK(include("hw/fabric/fabric.h", "hw/ici/router.h") == 1);
     CHECK(include("hw/chip/chip.h", "platforms/config/loader.h") == 1);
+    CHECK(include("hw/chip/chip.h", "hw/ethernet/ethernet_nic.h") == 1);
     CHECK(include("rtl/common/pins.cpp", "tlm/link.h") == 1);
     CHECK(include("platforms/cli/main.cpp", "testbenches/support/kernel_warnings.h") == 1);
     CHECK(include("tlm/link.h", "packet.h") == 1);
@@ -126,7 +127,9 @@ TEST_CASE("layers: a library in the wrong folder is found")
     CHECK(include("platforms/report/trace_writer.cpp", "<elfutils/libdw.h>") == 1);
     CHECK(include("hw/routing/mesh.h", "<systemc>") == 1);
     CHECK(include("hw/routing/table.h", "<tlm_utils/simple_target_socket.h>") == 1);
-    CHECK(include("platforms/ub_mesh/ub_topology.h", "<systemc>") == 1);
+    CHECK(include("hw/routing/ub/ub_topology.h", "<systemc>") == 1);
+    CHECK(include("platforms/ub_mesh/ub_bill.h", "<systemc>") == 1);
+    CHECK(include("hw/routing/ub/ub_topology.h", "hw/abi/ub.h") == 0);
 }
 
 TEST_CASE("layers: comments and literals do not count")

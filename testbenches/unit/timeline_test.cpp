@@ -269,3 +269,25 @@ TEST_CASE("a notification in the past is a bug")
     sc_core::sc_start();
     CHECK(text.find("a notification in the past") != std::string::npos);
 }
+
+TEST_CASE("events of a crowded timeline are announced before they come, each in both stages")
+{
+    struct announced final : timeline_client, event_hints {
+        void on_event(std::uint32_t a, std::uint8_t) override { handled += seen.at(a) == 2 ? 1 : 0; }
+        void announce(std::uint32_t a, std::uint8_t, int) const override { ++seen.at(a); }
+        mutable std::vector<int> seen = std::vector<int>(4000, 0);
+        std::size_t handled = 0; ///< after both stages
+    } client;
+    timeline time("timeline");
+    time.set_run_ahead(true);
+    time.take_hints(client, client);
+    const std::uint32_t actor = time.register_actors(1);
+    for (std::uint32_t i = 0; i < client.seen.size(); ++i)
+        time.schedule(1'000 + std::uint64_t{i} * 5'000, make_order(event_class::device, actor, i), client, i, 1);
+    sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_MS));
+    CHECK(time.empty());
+    if (k_cache_hints)
+        CHECK(client.handled > client.seen.size() / 2); // as long as the timeline is crowded
+    else
+        CHECK(client.handled == 0);
+}

@@ -3,7 +3,7 @@
 //
 // Rules of lanes: words, what they admit, the proof on the fabric, and rules that are wrong.
 #include "hw/ub/ub_fabric_plan.h"
-#include "platforms/ub_mesh/ub_proof.h"
+#include "testbenches/support/ub_proof_of.h"
 
 #include <catch2/catch.hpp>
 
@@ -81,7 +81,7 @@ TEST_CASE("the rule in use is free of deadlock and admits every shortest and one
     for (const ub_shape& s : {shape_of(1, 1, 1, 8, 8), shape_of(2, 3, 3, 3, 3)}) {
         const auto t = std::make_shared<ub_topology>(s);
         const ub_lane_rule rule = lane_rule_of(lane_word_for(s));
-        const channel_proof proof = prove_lanes(*t, rule);
+        const channel_proof proof = weft::testing::prove_lanes_of(*t, rule);
         INFO(proof.text);
         CHECK(proof);
         CHECK(proof.used_channels > t->plan().links.size());
@@ -113,7 +113,7 @@ TEST_CASE("the rule in use proves the baselines")
     for (const ub_shape& s : shapes) {
         const ub_topology t(s);
         const ub_lane_rule rule = lane_rule_of(lane_word_for(s));
-        const channel_proof proof = prove_lanes(t, rule);
+        const channel_proof proof = weft::testing::prove_lanes_of(t, rule);
         INFO(proof.text);
         CHECK(proof);
         const ub_table_check tables = check_tables(t, rule);
@@ -130,7 +130,7 @@ TEST_CASE("a rule that is wrong is caught with the cycle in words")
         for (const auto in : {ub_channel::x_plus, ub_channel::x_minus, ub_channel::y_plus, ub_channel::y_minus})
             for (const auto out : {ub_channel::x_plus, ub_channel::x_minus, ub_channel::y_plus, ub_channel::y_minus})
                 rule.set(in, lane, out, lane);
-    const channel_proof proof = prove_lanes(t, rule);
+    const channel_proof proof = weft::testing::prove_lanes_of(t, rule);
     CHECK(proof.verdict == route_verdict::cycle);
     CHECK(proof.cycle.size() == 3); // round three NPUs of a board
     CHECK(proof.text.find("can deadlock: a cycle of 3 channels:") == 0);
@@ -143,7 +143,7 @@ TEST_CASE("a rule that is wrong is caught with the cycle in words")
     // One lane alone is too few: dimension by dimension works, the tables' Y behind another rack's X does not.
     const ub_lane_rule one =
         lane_rule_of({{ub_channel::y_plus}, {ub_channel::y_minus}, {ub_channel::x_plus}, {ub_channel::x_minus}});
-    CHECK(prove_lanes(t, one));
+    CHECK(weft::testing::prove_lanes_of(t, one));
     CHECK_FALSE(check_tables(t, one));
 }
 
@@ -181,14 +181,14 @@ TEST_CASE("the SuperPod of 8192 NPUs is proved")
 {
     const ub_topology t(shape_of(8, 4, 4, 8, 8));
     const ub_lane_rule rule = lane_rule_of(mesh_lane_word());
-    const channel_proof proof = prove_lanes(t, rule);
+    const channel_proof proof = weft::testing::prove_lanes_of(t, rule);
     INFO(proof.text);
     CHECK(proof);
     CHECK(proof.channels == 2 * t.plan().links.size());
     CHECK(proof.dependencies > 1'000'000);
     ub_lane_rule broken = rule; // down again onto the lane it came from, at HRS
     broken.set(ub_channel::hrs_down, 0, ub_channel::hrs_up, 0);
-    const channel_proof cycle = prove_lanes(t, broken);
+    const channel_proof cycle = weft::testing::prove_lanes_of(t, broken);
     CHECK(cycle.verdict == route_verdict::cycle);
     CHECK(cycle.cycle.size() == 4);
 }
@@ -216,7 +216,7 @@ TEST_CASE("tables under the rule pass the general proof of routes too")
     INFO(routes.text);
     CHECK(routes);
     CHECK(routes.longest_route == 8); // NIC to NIC in another pod and plane
-    const channel_proof turns = prove_lanes(t, rule);
+    const channel_proof turns = weft::testing::prove_lanes_of(t, rule);
     CHECK(turns.channels == routes.channels);
     CHECK(turns.dependencies > routes.dependencies);
 }

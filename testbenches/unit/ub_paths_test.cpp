@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Path sets of UB-Mesh: what is in them, weights, headers, what failed links leave, and who is told of them.
-#include "platforms/ub_mesh/ub_paths.h"
+#include "hw/routing/ub/ub_paths.h"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The lane ledger of UB-Mesh against the printed figures, and tables that lead everywhere.
-#include "platforms/ub_mesh/ub_topology.h"
+#include "hw/routing/ub/ub_topology.h"
 
 #include <catch2/catch.hpp>
 

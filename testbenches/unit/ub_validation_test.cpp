@@ -4,7 +4,7 @@
 // The bill that is computed from a shape against the ledger of the topology that is built from it, and the arithmetic of composed
 // training steps.
 #include "platforms/ub_mesh/ub_bill.h"
-#include "platforms/ub_mesh/ub_topology.h"
+#include "hw/routing/ub/ub_topology.h"
 #include "platforms/ub_mesh/validation_model.h"
 
 #include <catch2/catch.hpp>

@@ -1,0 +1,152 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// UB-Mesh as routers, links, addresses and linear tables: board, rack, pod, SuperPod, and the baselines of Fig. 16 and 18. Pure
+// C++. Every number of the lane ledger is counted from the links that were made, never from the shape.
+//
+// Printed (UB-Mesh, arXiv 2503.20377, table 3, Fig. 7, 8, 16, 18; Q): NPU x72, CPU x32, LRS x72, HRS x512; 8 x 8 NPUs, 8 CPUs, 8 NICs and
+// a spare NPU a rack; x256 out of each of four back-planes, x128 from rack to rack; 36 LRS + 4 HRS a rack (1D-FM-A), 16 LRS + 8 HRS
+// (1D-FM-B), 72 LRS (Clos). Derived here (D), the one split that fits: an NPU has 7 X, 7 Y and 4 back-plane ports x4; a back-plane
+// has 8 leaf and 4 spine LRS; leaf: 8 NPUs x4, 6 racks x4, 2 HRS x4, 4 spines x2; spine: 8 leaves x2, 8 CPUs x2, spare NPU x4. HRS (plane,
+// board, k) has one x4 port a rack. Assumed (A): a leaf meets the leaf of the same plane and board of the other rack; NIC j
+// has x4 to spines 2j and 2j + 1; back-planes beyond the fourth (more than x16 an NPU) have leaves only. What is ours in the baselines is
+// said where it is built.
+//
+// Ports. NPU: X by coordinate (own one left out), planes, Y; the second die begins behind X and half of the planes. Leaf: NPUs,
+// columns of racks, rows of racks, HRS, spines. Spine: leaves, CPUs, spare, NIC. HRS: racks. CPU, spare NPU: spines. NIC: two spines.
+#pragma once
+
+#include "hw/routing/ub/ub_plan.h"
+#include "hw/routing/ub/ub_shape.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// Lanes counted from the links (a link both ways is counted once, with its lanes).
+struct ub_ledger {
+    std::uint64_t npus = 0, spares = 0, cpus = 0, nics = 0, lrs = 0, hrs = 0;
+    std::uint32_t leaves_per_plane = 0, spines_per_plane = 0, planes = 0; ///< of a 2d_fm rack
+    std::uint32_t lanes_per_npu = 0;                                      ///< the most of any NPU
+    std::uint32_t ports_per_npu = 0;
+    std::uint32_t lanes_x = 0, lanes_y = 0, lanes_backplane = 0; ///< of one NPU; to switches: backplane
+    std::uint32_t lanes_per_cpu = 0, lanes_per_spare = 0, lanes_per_nic = 0;
+    std::uint32_t most_lanes_lrs = 0; ///< of the fullest LRS
+    std::uint32_t most_lanes_leaf = 0, most_lanes_spine = 0;
+    std::uint32_t most_lanes_hrs = 0;
+    std::uint32_t lanes_per_rack_link = 0; ///< of one pair of racks
+    std::uint32_t export_per_plane = 0;    ///< lanes that leave one back-plane of a rack, to racks and HRS
+    std::uint32_t export_per_rack = 0;
+    // What an NPU's share of each level is (Fig. 7 prints x56, x12, x4).
+    std::uint32_t share_rack = 0;        ///< X and Y lanes of an NPU
+    std::uint32_t share_inter_rack = 0;  ///< lanes rack to rack / NPUs
+    std::uint32_t share_hrs = 0;         ///< lanes to HRS of pods / NPUs
+    std::uint64_t table_bytes_npu = 0;   ///< of one NPU, linear
+    std::uint64_t table_bytes_most = 0;  ///< of the router with the largest table
+    std::uint64_t flat_table_bytes = 0;  ///< of a flat table over all endpoints
+    std::vector<std::string> violations; ///< sentences: what exceeds x72, x32, x512, or does not divide
+    std::string text() const;            ///< lines for `weft check`
+};
+
+/// What a router is, and where. Coordinates that do not apply are -1: an HRS of pods has no rack, a leaf no unit.
+struct ub_place {
+    enum class role : std::uint8_t { npu, spare, cpu, nic, leaf, spine, hrs };
+    role is = role::npu;
+    std::int8_t pod = -1, row = -1, col = -1, board = -1, unit = -1;
+    std::int16_t plane = -1; ///< of switches; number of an HRS
+    std::int32_t rack = -1;  ///< over all pods
+};
+
+class ub_topology {
+public:
+    static constexpr std::uint32_t k_none = 0xffff'ffff;
+    static constexpr std::uint32_t k_least_planes = 4, k_spines_per_plane = 4, k_hrs_per_leaf = 2, k_port_lanes = 4;
+    static constexpr std::uint32_t k_npu_lanes = 72, k_cpu_lanes = 32, k_lrs_lanes = 72, k_hrs_lanes = 512;
+
+    /// Why a shape cannot be built at all (too wide for the address, a baseline with several pods, ...). Lanes that do not fit are
+    /// no reason: they are violations of the ledger.
+    static std::vector<std::string> problems(const ub_shape& shape);
+    /// Throws std::invalid_argument with the first of problems().
+    explicit ub_topology(const ub_shape& shape, const ub_cables& cables = {});
+
+    const ub_shape& shape() const { return shape_; }
+    /// Routers, links, tables, endpoints: NPUs by rank, then spare NPUs by rack, CPUs, NICs. Without lane rule and paths. Endpoint i
+    /// is router i. Links come in pairs, one direction each.
+    const ub_plan& plan() const { return plan_; }
+    ub_ledger ledger() const;
+
+    std::uint32_t routers() const { return static_cast<std::uint32_t>(plan_.routers.size()); }
+    std::uint32_t endpoints() const { return static_cast<std::uint32_t>(plan_.endpoint_router.size()); }
+    std::uint32_t planes() const { return planes_; }
+    std::uint32_t spines_per_rack() const { return spines_; }
+    std::uint32_t cpus_per_rack() const { return cpus_; }
+
+    // rank = ((pod * racks per pod + rack) * boards + board) * npus + npu; racks are numbered over all pods where said so.
+    std::uint32_t npu_router(std::uint32_t rank) const { return rank; }
+    std::uint32_t spare_router(std::uint32_t rack_of_all) const; ///< k_none where there is none
+    std::uint32_t cpu_router(std::uint32_t rack_of_all, std::uint32_t j) const;
+    std::uint32_t nic_router(std::uint32_t rack_of_all, std::uint32_t j) const;
+    std::uint32_t leaf(std::uint32_t rack_of_all, std::uint32_t plane, std::uint32_t board) const; ///< of a 2d_fm rack
+    std::uint32_t spine(std::uint32_t rack_of_all, std::uint32_t s) const; ///< s = plane * 4 + i
+    std::uint32_t
+    hrs(std::uint32_t h) const; ///< of 2d_fm racks: (plane * boards + board) * 2 + k; Clos pods: plane * 8 + k
+    const abi::ub::address& address_of(std::uint32_t router) const { return plan_.routers[router].place; }
+    std::uint32_t rank_of(const abi::ub::address& a) const; ///< of an NPU; k_none where there is none
+    const ub_place& place_of(std::uint32_t router) const { return places_[router]; }
+
+    /// First link from router to router, k_none where there is none.
+    std::uint32_t link_between(std::uint32_t from, std::uint32_t to) const;
+    std::uint32_t reverse_of(std::uint32_t link) const { return link ^ 1u; }
+    std::uint32_t out_link(std::uint32_t router, std::uint32_t port) const
+    {
+        return out_links_[port_base_[router] + port];
+    }
+    /// The link that comes in through a port.
+    std::uint32_t in_link(std::uint32_t router, std::uint32_t port) const
+    {
+        const std::uint32_t out = out_link(router, port);
+        return out == k_none ? k_none : out ^ 1u;
+    }
+    std::uint32_t ports(std::uint32_t router) const { return plan_.routers[router].ports; }
+    abi::ub::table_view table_of(std::uint32_t router) const;
+    /// Links from router to everywhere (k_none: not reachable), over links not marked in `down`, and what may pass on: endpoints relay
+    /// too. For the time that a flood takes.
+    std::vector<std::uint32_t> hops_from(std::uint32_t router, const std::vector<bool>& down = {}) const;
+
+private:
+    struct builder;
+    void build_full_mesh_2d();
+    void build_full_mesh_1d_a();
+    void build_full_mesh_1d_b();
+    void build_clos();
+    void fill_tables();
+    void index_ports();
+
+    // Building blocks.
+    std::uint32_t add_router(ub_device device, ub_place place, std::string name, std::uint32_t ports);
+    void connect(std::uint32_t a, std::uint32_t a_port, std::uint32_t b, std::uint32_t b_port, std::uint32_t lanes,
+                 ub_channel there, ub_channel back, duration propagation);
+    void connect_mesh(std::uint32_t rack, bool with_y, std::uint32_t y_first);
+    void connect_racks(ub_place::role role, std::uint32_t per_rack, std::uint32_t first_port, std::uint32_t lanes);
+    void add_endpoints(std::uint32_t npu_ports, std::uint32_t spare_ports, std::uint32_t cpu_ports,
+                       std::uint32_t nic_ports);
+    std::uint16_t add_table(std::vector<abi::ub::table_step> steps);
+    std::string rack_name(std::uint32_t rack) const;
+
+    ub_shape shape_;
+    ub_cables cables_;
+    ub_plan plan_;
+    std::vector<ub_place> places_; ///< of routers
+    std::vector<std::uint32_t> port_base_, out_links_;
+    std::vector<std::string> remarks_; ///< violations seen while building
+    std::uint32_t planes_ = 0, spines_ = 0, cpus_ = 0, nics_ = 0;
+    std::uint32_t leaves_ = 0;   ///< of a rack: leaf LRS, LRS of columns, switches of a Clos
+    std::uint32_t rack_hrs_ = 0; ///< of a rack (1D-FM)
+    std::uint32_t hrs_ = 0;      ///< of pods
+    std::uint32_t hrs_per_leaf_ = 0;
+    std::uint32_t first_spare_ = 0, first_cpu_ = 0, first_nic_ = 0, first_leaf_ = 0, first_spine_ = 0, first_hrs_ = 0;
+};
+
+} // namespace weft

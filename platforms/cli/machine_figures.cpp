@@ -1,0 +1,103 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/cli/machine_figures.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace weft::cli {
+
+std::vector<link_load> busiest_links(machine& m, std::uint64_t simulated_ps)
+{
+    constexpr std::size_t k_show = 5;
+    struct seen_wire {
+        const component* owner;
+        std::uint32_t wire;
+        wire_load load;
+    };
+    std::vector<seen_wire> all;
+    for (const component* c : m.time().components())
+        for (std::uint32_t wire = 0; wire < c->wires(); ++wire)
+            if (const wire_load load = c->load_of_wire(wire); load.wire_bytes > 0)
+                all.push_back({c, wire, load});
+    std::sort(all.begin(), all.end(),
+              [](const seen_wire& a, const seen_wire& b) { return a.load.wire_bytes > b.load.wire_bytes; });
+    // Of wires that carried as much, those with the first names.
+    const auto end =
+        all.size() <= k_show ? all.end() : std::find_if(all.begin() + k_show, all.end(), [&](const seen_wire& w) {
+            return w.load.wire_bytes < all[k_show - 1].load.wire_bytes;
+        });
+    std::vector<link_load> busiest;
+    for (auto w = all.begin(); w != end; ++w)
+        busiest.push_back({w->owner->wire_name(w->wire), w->load.wire_bytes,
+                           simulated_ps == 0
+                               ? 0.0
+                               : 100.0 * static_cast<double>(w->load.busy_ps) / static_cast<double>(simulated_ps)});
+    std::sort(busiest.begin(), busiest.end(), [](const link_load& a, const link_load& b) {
+        return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name;
+    });
+    busiest.resize(std::min(busiest.size(), k_show));
+    return busiest;
+}
+
+memory_traffic memory_traffic_of(machine& m)
+{
+    memory_traffic t;
+    for (const component* c : m.time().components()) {
+        const auto load = c->memory_traffic();
+        if (!load)
+            continue;
+        t.memory = load->name;
+        t.bytes_read += load->bytes_read;
+        t.bytes_written += load->bytes_written;
+        const std::uint64_t bytes = load->bytes_read + load->bytes_written;
+        const chip* const owner = chip_of(*c);
+        if (owner != nullptr && (t.busiest_chip.empty() || bytes > t.busiest_bytes)) {
+            t.busiest_chip = fmt::format("rank {}", owner->rank());
+            t.busiest_bytes = bytes;
+        }
+    }
+    return t;
+}
+
+std::uint64_t packet_hops_of(machine& m)
+{
+    std::uint64_t hops = 0;
+    for (const component* c : m.time().components())
+        hops += c->packet_hops();
+    return hops;
+}
+
+std::vector<report_stat> statistics_of(machine& m)
+{
+    struct sum {
+        std::uint64_t value = 0;
+        const stat_row* row = nullptr;
+        std::size_t parts = 0;
+    };
+    std::vector<std::pair<std::string, sum>> all;
+    std::map<std::string, std::size_t> place; // in `all`
+    for (const component* c : m.time().components()) {
+        const std::string prefix = c->stat_prefix();
+        for (const stat_group* group : c->stat_groups())
+            for (const stat_row& row : group->rows()) {
+                const auto [at, is_new] = place.emplace(fmt::format("{}.{}", prefix, row.name), all.size());
+                if (is_new)
+                    all.push_back({at->first, {}});
+                sum& s = all[at->second].second;
+                s.value += row.value();
+                s.row = &row;
+                ++s.parts;
+            }
+    }
+    std::vector<report_stat> stats;
+    for (const auto& [name, s] : all)
+        stats.push_back({name, s.value, s.row->unit,
+                         s.parts == 1 ? std::string(s.row->description)
+                                      : fmt::format("{}, sum over {}", s.row->description, s.parts)});
+    stats.push_back({"fabric.packet_pool", m.pool().peak(), "packets", "Packets that the pool has made"});
+    return stats;
+}
+
+} // namespace weft::cli

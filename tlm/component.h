@@ -1,0 +1,110 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A device of a machine as report, trace, progress, the picture of a stall and reset see it. Whoever has the timeline adds it to the
+// components of that timeline, once; nobody keeps a second list, and nobody who walks the list knows what a component is.
+//
+// Reset: every component goes back to its state at time zero, while simulated time goes on. What a reset leaves alone is history:
+// statistics, contents of HBM, links that have failed or will fail and what endpoints have learnt of them, endpoints that have moved.
+#pragma once
+
+#include "tlm/stats.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+class trace_sink;
+
+/// What one direction of a wire has carried.
+struct wire_load {
+    std::uint64_t wire_bytes = 0;
+    std::uint64_t busy_ps = 0;
+};
+
+/// What has gone through a memory that buffers lie in.
+struct memory_load {
+    std::string name; ///< of this kind of memory, as users know it: "HBM"
+    std::uint64_t bytes_read = 0;
+    std::uint64_t bytes_written = 0;
+};
+
+class component {
+public:
+    component() = default;
+    component(const component&) = delete;
+    component& operator=(const component&) = delete;
+
+    /// In front of its statistics: "dma". Those of all components of a prefix are summed.
+    virtual std::string stat_prefix() const = 0;
+
+    // --- Reset
+    /// Nothing that began before is still to come: no credit under way, no busy wire, no timer that would be heard.
+    virtual bool settled(std::uint64_t now_ps)
+    {
+        static_cast<void>(now_ps);
+        return true;
+    }
+    /// Called when all are settled, between two steps of the simulation. `draw` numbers the sequence of everything random
+    /// from now on; 0 is the sequence of time zero.
+    virtual void reset(std::uint32_t draw) { static_cast<void>(draw); }
+
+    // --- Look
+    virtual std::vector<const stat_group*> stat_groups() const { return {}; }
+    /// Grows with every byte and packet that gets on. Accesses to registers do not count: firmware that polls makes them for ever.
+    virtual std::uint64_t work() const { return 0; }
+    /// Payload that has come to a chip here, for progress.
+    virtual std::uint64_t arrived_bytes() const { return 0; }
+    /// Who waits here, for what, and for how long already: lines without a line break at the end; "" for nobody.
+    virtual std::string waits() const { return {}; }
+    /// A balance that does not come out, as a sentence: credits that are lost. "" when all do.
+    virtual std::string audit() const { return {}; }
+    /// Packets that this component has sent over wires between devices.
+    virtual std::uint64_t packet_hops() const { return 0; }
+    /// Wires that people may want ranked, each direction by itself: links between routers, cables.
+    virtual std::uint32_t wires() const { return 0; }
+    virtual wire_load load_of_wire(std::uint32_t wire) const
+    {
+        static_cast<void>(wire);
+        return {};
+    }
+    virtual std::string wire_name(std::uint32_t wire) const
+    {
+        static_cast<void>(wire);
+        return {};
+    }
+    virtual std::optional<memory_load> memory_traffic() const { return std::nullopt; }
+    /// From now on what happens here is recorded, too. Before the simulation starts; `trace` outlives the run.
+    virtual void record_into(trace_sink& trace) { static_cast<void>(trace); }
+
+protected:
+    ~component() = default;
+};
+
+/// All components of a timeline, in the order in which they were built.
+class component_list {
+public:
+    void add(component& c) { all_.push_back(&c); }
+    auto begin() const { return all_.begin(); }
+    auto end() const { return all_.end(); }
+
+    bool settled(std::uint64_t now_ps) const
+    {
+        return std::all_of(all_.begin(), all_.end(), [=](component* c) { return c->settled(now_ps); });
+    }
+    /// In the order of add(): cores begin in the order in which they were built, as at time zero.
+    void reset(std::uint32_t draw) const
+    {
+        for (component* c : all_)
+            c->reset(draw);
+    }
+
+private:
+    std::vector<component*> all_;
+};
+
+} // namespace weft
