@@ -22,6 +22,7 @@ namespace weft::firmware {
 inline constexpr std::uint32_t k_semaphores = 64;
 
 inline constexpr std::uint32_t k_lanes = 4;      ///< concurrent rings of one collective
+inline constexpr std::uint32_t k_max_lanes = 6;  ///< of multi_axis
 inline constexpr std::uint32_t k_data_kinds = 4; ///< see data_kind
 
 /// What the data of a lane is for.
@@ -59,6 +60,12 @@ constexpr std::uint32_t line_ready_semaphore(std::uint32_t axis)
     return axis < 4 ? k_sem_tree_ready + axis : k_sem_donor_ready + axis - 4;
 }
 static_assert(line_ready_semaphore(abi::k_max_dims - 1) < k_sem_all_to_all, "semaphore ranges overlap");
+/// Data of multi_axis, by lane, dimension and direction of the data: those of all kinds above.
+inline constexpr std::uint32_t k_axis_data_semaphores = 20;
+constexpr std::uint32_t axis_data_semaphore(std::uint32_t number)
+{
+    return number < 16 ? k_sem_data + number : number < 19 ? k_sem_tree_data + number - 16 : k_sem_all_to_all;
+}
 /// Of two shots: contributions to the own shard, from everybody. The sums count like blocks of all_to_all.
 inline constexpr std::uint32_t k_sem_shot = k_sem_data;
 

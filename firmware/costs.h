@@ -16,15 +16,15 @@ namespace weft::firmware::costs {
 
 // A command.
 inline constexpr std::uint32_t k_command = 545;    ///< take, decode and check it
-inline constexpr std::uint32_t k_engine = 1200;    ///< set up the engine of rings and trees
+inline constexpr std::uint32_t k_engine = 852;    ///< set up the engine of rings and trees
 inline constexpr std::uint32_t k_engine_end = 260; ///< its end
-inline constexpr std::uint32_t k_parent = 455;     ///< find the parent in a broadcast tree
-inline constexpr std::uint32_t k_channel = 190;    ///< plan a channel
-inline constexpr std::uint32_t k_view = 330;       ///< find the own place and neighbours on a ring
-inline constexpr std::uint32_t k_member = 248;     ///< find the rank at a position of a ring
+inline constexpr std::uint32_t k_parent = 1239;     ///< find the parent in a broadcast tree
+inline constexpr std::uint32_t k_channel = 198;    ///< plan a channel
+inline constexpr std::uint32_t k_view = 403;       ///< find the own place and neighbours on a ring
+inline constexpr std::uint32_t k_member = 247;     ///< find the rank at a position of a ring
 inline constexpr std::uint32_t k_jump = 80;        ///< find the next position on a ring whose shard is not empty
-inline constexpr std::uint32_t k_plan_phase = 60;  ///< plan a phase and see whether its ring needs to be told
-inline constexpr std::uint32_t k_notify = 215;     ///< tell a neighbour something
+inline constexpr std::uint32_t k_plan_phase = 240;  ///< plan a phase and see whether its ring needs to be told
+inline constexpr std::uint32_t k_notify = 149;     ///< tell a neighbour something
 inline constexpr std::uint32_t k_tree_block = 60;  ///< look at one block of 2x2 chips while spanning a tree
 inline constexpr std::uint32_t k_drain = 60;       ///< wait until everything sent has left memory
 inline constexpr std::uint32_t k_response = 290;   ///< assemble and post the response
@@ -37,40 +37,50 @@ inline constexpr std::uint32_t k_whole_axis = 60;   ///< and for each dimension
 inline constexpr std::uint32_t k_whole_jump = 120;  ///< k_jump there, for each dimension; 107 to 130 by 4 and 16 B on 2x2x2x2, 3x4, 5x2 and 8x8 NPUs
 inline constexpr std::uint32_t k_fan_engine = 300;  ///< k_engine of a broadcast
 inline constexpr std::uint32_t k_fan_axis = 60;     ///< look what a dimension is for in it
+inline constexpr std::uint32_t k_axes = 300;          ///< plan multi_axis
+inline constexpr std::uint32_t k_axes_dimension = 100; ///< and each dimension
+inline constexpr std::uint32_t k_axis_block = 220;     ///< count the messages of a block of it
+inline constexpr std::uint32_t k_axis_run = 185;      ///< find a run of a block
+inline constexpr std::uint32_t k_axis_exchange = 180;  ///< the same in a direct exchange, besides
+inline constexpr std::uint32_t k_axis_part = 120;     ///< the same on a ring where shards are cut into parts, besides
+inline constexpr std::uint32_t k_shot_peer = 24;      ///< see what a peer gets in a round of two shots
 inline constexpr std::uint32_t k_shot_message = 40; ///< find the next part of a shard for two shots
 
 // The same around failed chips.
-inline constexpr std::uint32_t k_broken_view = 1370; ///< k_view
+inline constexpr std::uint32_t k_broken_view = 657; ///< k_view
 inline constexpr std::uint32_t k_walk = 95;          ///< take a step of the walk
-inline constexpr std::uint32_t k_plan_around = 1360; ///< plan row_pair
-inline constexpr std::uint32_t k_plan_pair = 150;    ///< plan a lane of a whole pair
-inline constexpr std::uint32_t k_adopt = 460;        ///< look for columns to serve
-inline constexpr std::uint32_t k_plan_donor = 900;   ///< plan for a donor and a lane: wait for it and give back
-inline constexpr std::uint32_t k_plan_tile = 4240;   ///< plan a lane of a tile
+inline constexpr std::uint32_t k_plan_around = 3635; ///< plan row_pair
+inline constexpr std::uint32_t k_plan_pair = 207;    ///< plan a lane of a whole pair
+inline constexpr std::uint32_t k_adopt = 1953;        ///< look for columns to serve
+inline constexpr std::uint32_t k_plan_donor = 834;   ///< plan for a donor and a lane: wait for it and give back
+inline constexpr std::uint32_t k_plan_tile = 3765;   ///< plan a lane of a tile
 inline constexpr std::uint32_t k_unit = 60;          ///< find the next unit of a tile or donor
 inline constexpr std::uint32_t k_look_around = 88;   ///< look whether it can be sent
 inline constexpr std::uint32_t k_arrivals = 148;     ///< find how much must have come before a unit can be given back
 inline constexpr std::uint32_t k_donors = 125;       ///< find the units of a message
 
 // A channel of the event loop.
-inline constexpr std::uint32_t k_phase = 180;   ///< enter a phase
-inline constexpr std::uint32_t k_list = 276;    ///< count the messages of one list of shards of a phase
-inline constexpr std::uint32_t k_run = 112;     ///< find the next run of elements to send
-inline constexpr std::uint32_t k_message = 289; ///< send a message
+inline constexpr std::uint32_t k_phase = 101;   ///< enter a phase
+inline constexpr std::uint32_t k_list = 193;    ///< count the messages of one list of shards of a phase
+inline constexpr std::uint32_t k_run = 99;     ///< find the next run of elements to send
+inline constexpr std::uint32_t k_message = 283; ///< send a message
 inline constexpr std::uint32_t k_donor = 34;    ///< look whether one donor's unit has come
-inline constexpr std::uint32_t k_look = 42;     ///< look whether a channel can go on
-inline constexpr std::uint32_t k_blocked = 26;  ///< find that it must wait before it sends more
-inline constexpr std::uint32_t k_count = 40;    ///< read how many messages have come
+inline constexpr std::uint32_t k_look = 76;     ///< look whether a channel can go on
+inline constexpr std::uint32_t k_blocked = 5;  ///< find that it must wait before it sends more
+inline constexpr std::uint32_t k_count = 14;    ///< read how many messages have come
 
 // The event loop.
-inline constexpr std::uint32_t k_turn = 60;     ///< a turn
-inline constexpr std::uint32_t k_doorbell = 26; ///< ring one
-inline constexpr std::uint32_t k_arm = 30;      ///< arm a semaphore
-inline constexpr std::uint32_t k_sleep = 126;   ///< go to sleep
-inline constexpr std::uint32_t k_wake = 160;    ///< wake up and find out why
+inline constexpr std::uint32_t k_turn = 31;     ///< a turn
+inline constexpr std::uint32_t k_doorbell = 14; ///< ring one
+inline constexpr std::uint32_t k_arm = 45;      ///< arm a semaphore
+inline constexpr std::uint32_t k_sleep = 123;   ///< go to sleep
+inline constexpr std::uint32_t k_wake = 141;    ///< wake up and find out why
 
 // all_to_all.
 inline constexpr std::uint32_t k_direct_message = 285; ///< send a message
+inline constexpr std::uint32_t k_direct_peer = 16;     ///< find the next peer by rank
+inline constexpr std::uint32_t k_diagonal_peer = 60;   ///< the same along a diagonal
+inline constexpr std::uint32_t k_diagonal_axis = 30;   ///< and for each dimension
 inline constexpr std::uint32_t k_direct_skip = 14;     ///< skip an empty block
 inline constexpr std::uint32_t k_direct_wait = 191;    ///< arm a semaphore and wait for it
 

@@ -62,7 +62,8 @@ enum packet_flags : std::uint8_t {
     k_corrupted = 2,       ///< a fault hook damaged it
     k_acknowledgement = 4, ///< of an end-to-end transport: for the controllers, not for the chip
     k_last_try = 8,        ///< of an end-to-end transport, over all paths: its acknowledgement takes all paths as well
-    k_from_second_die = 16 ///< of an end-to-end transport: it came by the second local port of its source
+    k_from_second_die = 16, ///< of an end-to-end transport: it came by the second local port of its source
+    k_shortest_paths = 32   ///< it keeps to them, where its fabric has others
 };
 
 struct packet_returner {

@@ -1,14 +1,14 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// all_to_all, direct: every rank sends each other rank its block, in the staggered order rank, rank+1, ... so that no rank
-// is everybody's target at once.
+// all_to_all, direct: every rank sends each other rank its block, in the order of peer_order.h.
 //
 // A block may only be written when its receiver has entered the collective. Asking every peer would need N messages and N
 // semaphores; a dissemination barrier needs log2 N of each: in round k rank r tells r + 2^k and waits for r - 2^k, after
 // which the 2^(k+1) ranks up to r are known to have entered.
 #include "firmware/collectives/collectives.h"
 #include "firmware/collectives/exchange.h"
+#include "firmware/collectives/peer_order.h"
 
 namespace weft::firmware {
 
@@ -26,8 +26,10 @@ void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, c
     const std::uint64_t mine = abi::shard_of(command.count, ranks, rank).count;
     context.expected[k_sem_all_to_all] += mine != 0 ? ranks : 0;
     std::uint32_t skipped = 0;
+    const peer_order order(context.table);
     for (std::uint32_t k = 0; k < ranks && status.ok(); ++k) {
-        const std::uint32_t to = rank + k < ranks ? rank + k : rank + k - ranks;
+        const peer next = order.at(k);
+        const std::uint32_t to = next.rank;
         const abi::element_range block = abi::shard_of(command.count, ranks, to);
         if (block.count == 0) {
             ++skipped;
@@ -41,10 +43,11 @@ void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, c
         d.remote_semaphore = k_sem_all_to_all;
         d.type = command.type;
         d.tag = k;
+        d.shortest_paths = 1;
         x.peer = to;
-        hal.compute(skipped * costs::k_direct_skip);
+        hal.compute(skipped * costs::k_direct_skip + order.cost());
         skipped = 0;
-        status = x.post(k % dma.queues(), d);
+        status = x.post(next.queue % dma.queues(), d);
         x.step += k != 0 ? 1 : 0;
     }
     if (status.ok()) {

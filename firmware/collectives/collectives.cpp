@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/collectives/collectives.h"
 
+#include "firmware/collectives/engine.h"
+#include "firmware/collectives/planner.h"
 #include "firmware/collectives/supports.h"
 #include "firmware/switchml/worker.h"
 
@@ -44,11 +46,12 @@ bool run_by_engine(const task& w)
 {
     if (alone(w))
         return true;
-    engine e(w.hal, w.dma, w.context, w.command);
-    w.result.status = e.plan();
+    ring_map rings(w.context.table);
+    schedule s;
+    w.result.status = planner(rings, w.context.tree, w.command, s).plan();
     if (!w.result.status.ok())
         return false;
-    e.run(w.result);
+    engine(w.hal, w.dma, w.context, w.command, rings, s).run(w.result);
     return true;
 }
 

@@ -5,7 +5,9 @@
 // any later failure marks the context as failed.
 #pragma once
 
-#include "firmware/collectives/engine.h"
+#include "firmware/collectives/collective_result.h"
+#include "firmware/context.h"
+#include "firmware/drivers/dma_driver.h"
 #include "firmware/drivers/nic_driver.h"
 
 namespace weft::firmware {

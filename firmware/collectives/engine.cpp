@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/collectives/engine.h"
 
-#include "firmware/collectives/full_mesh.h"
 #include "firmware/costs.h"
+
+#include <new>
 
 namespace weft::firmware {
 
@@ -18,243 +19,63 @@ std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; 
 
 } // namespace
 
-engine::engine(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command)
-    : hal_(hal), dma_(dma), context_(context), command_(command), mesh_(mesh_of(context.table)),
-      element_bytes_(abi::element_bytes(command.type)),
-      chunk_elements_(command.chunk_bytes / element_bytes_ > 0 ? command.chunk_bytes / element_bytes_ : 1),
-      window_(larger(2, dma.ring_entries() / 2)), set_up_cycles_(costs::k_engine)
+engine::engine(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
+               const ring_map& rings, const schedule& s)
+    : hal_(hal), dma_(dma), context_(context), command_(command), schedule_(s), runs_(s, rings),
+      element_bytes_(abi::element_bytes(command.type)), window_(larger(2, dma.ring_entries() / 2)),
+      cycles_(costs::k_command + s.cost), end_(channels_ + s.channel_count)
 {
     message_.type = command.type;
-}
-
-// How this rank sees a ring; the phases of a collective share few of them.
-const ring_view& engine::view(ring_id ring)
-{
-    const std::uint32_t number = ring_number(ring);
-    if ((seen_rings_ >> number & 1) == 0) {
-        seen_rings_ |= 1u << number;
-        if (ring.kind >= ring_kind::whole) {
-            charge(context_.table.dim_count *
-                   (ring.kind == ring_kind::whole ? costs::k_whole_view : costs::k_axis_view));
-            rings_[number] = view_ring(context_.table, ring);
-        } else {
-            charge(mesh_.broken() ? costs::k_broken_view : costs::k_view);
-            rings_[number] = view_ring(mesh_, ring, context_.table.rank);
-        }
-    }
-    return rings_[number];
-}
-
-std::uint32_t engine::member(ring_id ring, std::uint32_t position) const
-{
-    return ring.kind == ring_kind::whole ? ring_member(context_.table, ring, position)
-                                         : ring_member(mesh_, ring, context_.table.rank, position);
-}
-
-// ------------------------------------------------------------------------------------------------------- shards and counts
-
-std::uint32_t engine::chunks(std::uint64_t elements) const
-{
-    return static_cast<std::uint32_t>((elements + chunk_elements_ - 1) / chunk_elements_);
-}
-
-// How many shards an inner phase sends in each step: the own one and those adopted.
-std::uint32_t engine::inner_count(const channel& c) const
-{
-    return c.phases[c.phase].level != 0 ? lanes_[c.lane].inner_count : 1;
-}
-
-// What the phase works on. Only the second level has several lists.
-const abi::element_range& engine::range_of(const channel& c, std::uint32_t list) const
-{
-    const std::uint32_t level = c.phases[c.phase].level;
-    return level == 0 ? lanes_[c.lane].outer_range : lanes_[c.lane].inner[level - 1 + list];
-}
-
-abi::element_range engine::shard_at(const channel& c, std::uint32_t list, std::uint32_t position) const
-{
-    const abi::element_range& range = range_of(c, list);
-    const abi::element_range shard = abi::shard_of(range.count, c.ring.size, position);
-    return {range.first + shard.first, shard.count};
-}
-
-abi::element_range engine::shard_of_rank(const channel& c, std::uint32_t rank) const
-{
-    const abi::element_range all = abi::shard_of(command_.count, c.ring.size, rank);
-    const abi::element_range half = abi::shard_of(all.count, 2, c.lane);
-    return {all.first + half.first, half.count};
-}
-
-// shard_of() makes shards of at most two lengths, so no loop over the ring is needed.
-std::uint32_t engine::chunks_of_all_shards(const channel& c, std::uint64_t count) const
-{
-    const std::uint32_t n = c.ring.size;
-    std::uint64_t short_length = count / n;
-    std::uint64_t long_length = short_length + 1;
-    if (c.by_rank) {
-        short_length = abi::shard_of(short_length, 2, c.lane).count;
-        long_length = abi::shard_of(long_length, 2, c.lane).count;
-    }
-    const auto long_shards = static_cast<std::uint32_t>(count % n);
-    return long_shards * chunks(long_length) + (n - long_shards) * chunks(short_length);
-}
-
-// The run of the current step of a ring, or the next one from there that is not empty, however many are: a rank that walked from
-// one to the next would keep all behind it on the ring waiting. Positions fall, and every list has its turn in each. There is
-// such a run: messages are left to send.
-void engine::find_ring_run(channel& c, std::uint32_t position, std::uint32_t list)
-{
-    const std::uint32_t lists = inner_count(c);
-    c.position = position;
-    if (c.by_rank) {
-        const ring_id ring = c.phases[c.phase].ring;
-        const bool whole = ring.kind == ring_kind::whole;
-        if (c.rank_limit < c.ring.size) {
-            charge(whole ? context_.table.dim_count * costs::k_whole_jump : costs::k_jump);
-            c.position = whole ? ring_position_below(context_.table, ring, position, c.rank_limit)
-                               : ring_position_below(mesh_, ring, position, c.rank_limit);
-            c.step += position - c.position + (c.position > position ? c.ring.size : 0);
-        }
-        charge(whole ? costs::k_whole_member + context_.table.dim_count * costs::k_whole_axis : costs::k_member);
-        c.shard = shard_of_rank(c, member(ring, c.position));
-        return;
-    }
-    if (lists == 1) {
-        if (position >= c.long_shards && c.short_length == 0) {
-            c.position = c.long_shards - 1;
-            c.step += position - c.position;
-        }
-        c.shard.first = range_of(c, 0).first + c.short_length * c.position + smaller(c.position, c.long_shards);
-        c.shard.count = c.short_length + (c.position < c.long_shards ? 1 : 0);
-        return;
-    }
-    for (;; list = 0) {
-        for (; list < lists; ++list, ++c.step) {
-            c.shard = shard_at(c, list, c.position);
-            if (c.shard.count != 0)
-                return;
-        }
-        // A list of fewer elements than positions has them at the first ones.
-        const std::uint32_t below = (c.position == 0 ? c.ring.size : c.position) - 1;
-        c.position = 0;
-        for (std::uint32_t i = 0; i < lists; ++i) {
-            const std::uint64_t count = range_of(c, i).count;
-            const std::uint32_t last = count > below ? below : static_cast<std::uint32_t>(count == 0 ? 0 : count - 1);
-            c.position = larger(c.position, last);
-        }
-        c.step += (below - c.position) * lists;
+    for (std::uint32_t i = 0; i < s.channel_count; ++i) {
+        channel& c = *new (&channels_[i]) channel;
+        c.plan = &s.channels[i];
+        c.index = i;
+        c.active = !c.plan->sleeps;
+        c.cursor.lane = c.plan->lane;
+        use_queue(c, i);
     }
 }
 
-// Of phases whose runs have an order of their own, and of the walk around failed chips: one after the other.
-void engine::load_run_without_position(channel& c)
+void engine::use_queue(channel& c, std::uint32_t queue_index)
 {
-    if (c.kind() != phase_kind::reduce && c.kind() != phase_kind::gather) {
-        load_detached_run(c);
-        return;
-    }
-    const bool reversed = c.phases[c.phase].ring.reversed;
-    if (c.step == 0) {
-        c.at = place_of(mesh_, c.accumulate ? c.ring.predecessor : context_.table.rank);
-    } else {
-        charge(costs::k_walk);
-        c.at = reversed ? tree_successor(mesh_, c.at) : tree_predecessor(mesh_, c.at);
-    }
-    c.shard = shard_of_rank(c, rank_of(mesh_, c.at));
+    c.queue = queue_index % dma_.queues();
+    c.port = static_cast<std::uint8_t>(c.queue % context_.table.dma_ports);
 }
 
-// The first run of a phase, or the next one.
+// ------------------------------------------------------------------------------------------------------------ passes and runs
+
+void engine::start_channels()
+{
+    for (channel& c : channels())
+        enter_pass(c);
+}
+
+void engine::enter_pass(channel& c)
+{
+    const pass& p = c.plan->passes[c.pass_index];
+    c.now = &p;
+    c.counts = runs_.enter(p, c.plan->lane, c.cursor);
+    charge(runs_.take_cost());
+    c.sent = 0;
+    c.needs_ready = p.needs_ready;
+    c.run_over = c.counts.sends != 0; // the first one is looked for behind the doorbell, too
+    c.receive_base = context_.expected[p.receive_semaphore] - p.shared_receives;
+    context_.expected[p.receive_semaphore] += c.counts.receives;
+    if (c.run_over && p.source == run_source::fan_out)
+        load_run(c);
+}
+
+// The first run of a pass, or the next one.
 void engine::load_run(channel& c)
 {
-    charge(costs::k_run);
-    const bool next = c.sent != 0;
-    c.shard_done = 0;
+    runs_.find(*c.now, c.cursor, c.sent == 0);
+    charge(runs_.take_cost());
+    c.run_done = 0;
     c.run_over = false;
-    c.step += next ? 1 : 0;
-    if (c.kind() == phase_kind::tree)
-        return; // its one run is there already
-    if (has_positions(c)) {
-        const std::uint32_t lists = inner_count(c);
-        const std::uint32_t list = lists == 1 ? 0 : c.step % lists;
-        std::uint32_t position = next ? c.position : c.ring.position + (c.accumulate ? 0 : 1);
-        if (list == 0)
-            position = (position == 0 ? c.ring.size : position) - 1;
-        find_ring_run(c, position, list);
-        return;
-    }
-    load_run_without_position(c);
-    while (c.shard.count == 0 && !c.sends_empty) {
-        charge(costs::k_run);
-        ++c.step;
-        load_run_without_position(c);
-    }
-}
-
-void engine::enter_phase(channel& c)
-{
-    charge(costs::k_phase);
-    const phase_plan& p = c.phases[c.phase];
-    c.sent = c.step = 0;
-    c.total_sends = c.total_receives = c.free_sends = 0;
-    c.needs_ready = c.accumulate = c.sends_empty = false;
-    c.ring = ring_view{};
-    if (p.kind == phase_kind::reduce || p.kind == phase_kind::gather)
-        enter_ring_phase(c);
-    else
-        enter_detached_phase(c);
-    c.run_over = c.total_sends != 0; // the first one is looked for behind the doorbell, too
-    context_.expected[c.receive_semaphore] += c.total_receives;
-}
-
-void engine::enter_ring_phase(channel& c)
-{
-    const phase_plan& p = c.phases[c.phase];
-    c.accumulate = p.kind == phase_kind::reduce;
-    c.ring = view(p.ring);
-    c.successor = c.ring.successor;
-    c.predecessor = c.ring.predecessor;
-    if (p.ring.kind == ring_kind::axis) {
-        c.receive_semaphore = c.remote_semaphore = axis_semaphore(c.lane, p.ring.axis);
-    } else {
-        const bool inner = p.level != 0;
-        const data_kind data = c.accumulate ? (inner ? data_kind::inner_reduce : data_kind::outer_reduce)
-                                            : (inner ? data_kind::inner_gather : data_kind::outer_gather);
-        c.receive_semaphore = c.remote_semaphore = data_semaphore(c.lane, data);
-    }
-    c.receive_base = context_.expected[c.receive_semaphore];
-    c.ready_semaphore = ready_semaphore(ring_number(p.ring));
-    c.needs_ready = true;
-    if (c.ring.size < 2)
-        return;
-
-    // A reduce-scatter sends every shard but the one that ends here and receives every one but the first sent; an
-    // all-gather sends all but the successor's and receives all but its own.
-    const std::uint32_t n = c.ring.size;
-    const std::uint32_t position = c.ring.position;
-    if (c.by_rank) {
-        const std::uint32_t first = c.accumulate ? c.ring.predecessor : context_.table.rank;
-        const std::uint32_t never = c.accumulate ? context_.table.rank : c.ring.successor;
-        const std::uint32_t all = chunks_of_all_shards(c, command_.count);
-        c.free_sends = chunks(shard_of_rank(c, first).count);
-        c.total_sends = all - chunks(shard_of_rank(c, never).count);
-        c.total_receives = all - c.free_sends;
-        const bool all_have_some = abi::shard_of(command_.count / n, 2, c.lane).count != 0;
-        c.rank_limit = all_have_some ? n : static_cast<std::uint32_t>(command_.count % n);
-        return;
-    }
-    const abi::element_range& only = range_of(c, 0);
-    c.short_length = only.count / n;
-    c.long_shards = static_cast<std::uint32_t>(only.count % n);
-    const std::uint32_t before = position == 0 ? n - 1 : position - 1;
-    const std::uint32_t after = position + 1 == n ? 0 : position + 1;
-    for (std::uint32_t list = 0; list < inner_count(c); ++list) {
-        charge(costs::k_list);
-        const std::uint32_t all = chunks_of_all_shards(c, range_of(c, list).count);
-        const std::uint32_t first = chunks(shard_at(c, list, c.accumulate ? before : position).count);
-        c.free_sends += first;
-        c.total_sends += all - chunks(shard_at(c, list, c.accumulate ? position : after).count);
-        c.total_receives += all - first;
-    }
+    if (c.now->source == run_source::fan_out)
+        use_queue(c, c.index + c.cursor.turn); // the same for a rank always: its chunks stay in order
+    else if (c.now->source == run_source::axis_direct)
+        use_queue(c, c.now->first_queue + c.cursor.turn - 1u);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- sending
@@ -284,73 +105,60 @@ abi::status engine::notify(std::uint32_t queue_index, std::uint32_t rank, std::u
 // Tells everyone who will send to this rank that it has entered the collective.
 abi::status engine::say_ready()
 {
-    std::uint64_t told = 0; // semaphores; channels may share rings
-    for (std::uint32_t i = 0; i < channel_count_; ++i) {
-        const channel& c = channels_[i];
-        if (c.phase_count == 0 && c.total_receives != 0) {
-            if (abi::status s = notify(c.index, c.predecessor, c.ready_semaphore); !s.ok())
-                return s;
-        }
-        bool later = false;
-        charge(c.phase_count * costs::k_plan_phase);
-        for (std::uint32_t p = 0; p < c.phase_count; ++p) {
-            later = later || c.phases[p].kind == phase_kind::take_over;
-            if (c.phases[p].kind < phase_kind::reduce || c.phases[p].kind > phase_kind::tile_gather)
-                continue;
-            const std::uint32_t semaphore = ready_semaphore(ring_number(c.phases[p].ring));
-            const ring_view& ring = view(c.phases[p].ring);
-            if (ring.size < 2 || (told >> semaphore & 1) != 0)
-                continue;
-            told |= 1ull << semaphore;
-            ++context_.expected[semaphore];
-            // What is taken over overwrites: nobody may add to it before. Said at the end of take_over.
-            if (later && c.phases[p].level != 0)
-                continue;
-            if (abi::status s = notify(c.index, ring.predecessor, semaphore); !s.ok())
+    for (std::uint32_t i = 0; i < schedule_.expectation_count; ++i) {
+        const expectation& e = schedule_.expectations[i];
+        context_.expected[e.semaphore] += e.messages;
+    }
+    for (std::uint32_t i = 0; i < schedule_.notice_count; ++i) {
+        const notice& n = schedule_.notices[i];
+        if (abi::status s = notify(n.queue, n.to, n.semaphore); !s.ok())
+            return s;
+    }
+    for (std::uint32_t i = 0; i < schedule_.line_count; ++i) {
+        const told_line& line = schedule_.lines[i];
+        for (std::uint32_t turn = 1; turn < line.size; ++turn) {
+            const std::uint32_t away = line.at + turn < line.size ? turn : turn - line.size;
+            const std::uint32_t to = context_.table.rank + away * line.stride; // unsigned: wraps back
+            if (abi::status s = notify(line.first_queue + turn - 1, to, line.semaphore); !s.ok())
                 return s;
         }
     }
-    const std::uint32_t semaphore = k_sem_donor_ready + (command_.transposed != 0 ? 1 : 0);
-    if (expects_donor_ready_)
-        ++context_.expected[semaphore];
-    for (std::uint32_t i = 0; i < donor_count_; ++i)
-        if (abi::status s = notify(i, donors_[i].rank, semaphore); !s.ok())
-            return s;
     return {};
 }
 
 [[gnu::always_inline]] inline abi::status engine::send_chunk(channel& c)
 {
-    const std::uint64_t left = c.shard.count - c.shard_done;
-    const std::uint64_t elements = left < chunk_elements_ ? left : chunk_elements_;
+    const std::uint64_t left = c.cursor.run.count - c.run_done;
+    const std::uint64_t elements = left < schedule_.chunk_elements ? left : schedule_.chunk_elements;
     abi::dma_descriptor& d = message_;
     // Buffers are symmetric: the same elements lie at the same offset on every rank.
-    d.source_offset = command_.buffer_offset + (c.shard.first + c.shard_done) * element_bytes_;
+    d.source_offset = command_.buffer_offset + (c.cursor.run.first + c.run_done) * element_bytes_;
     d.destination_offset = d.source_offset;
     d.bytes = elements * element_bytes_;
-    d.destination_rank = c.successor;
-    d.remote_semaphore = c.remote_semaphore;
-    d.redop = c.accumulate && elements != 0 ? command_.redop : abi::reduce_op::none;
+    d.destination_rank = c.cursor.to;
+    d.remote_semaphore = c.now->remote_semaphore;
+    d.shortest_paths = c.now->shortest_paths ? 1 : 0;
+    d.redop = c.now->accumulate && elements != 0 ? command_.redop : abi::reduce_op::none;
     d.destination_port = c.port;
-    d.tag = c.index << 28 | c.phase << 24 | (c.step & 0xff'ffff);
+    d.tag = c.index << 28 | c.pass_index << 24 | (c.cursor.step & 0xff'ffff);
     charge(costs::k_message);
     if (abi::status s = dma_.enqueue(c.queue, d, command_.timeout_ns); !s.ok())
         return s;
     ++messages_;
     ++c.sent;
-    c.shard_done += elements;
-    c.run_over = c.shard_done == c.shard.count; // the next one is looked for behind the doorbell
+    c.run_done += elements;
+    c.run_over = c.run_done == c.cursor.run.count; // the next one is looked for behind the doorbell
     return {};
 }
 
-// Messages of this phase that must have arrived before the next one may be sent.
+// Messages of this pass that must have arrived before the next one may be sent.
 std::uint32_t engine::receives_needed(const channel& c) const
 {
     // The k-th dependent message forwards the k-th received one.
-    const std::uint32_t dependency = c.sent >= c.free_sends ? c.sent - c.free_sends + 1 : 0;
+    const std::uint32_t dependency = c.sent >= c.counts.free_sends ? c.sent - c.counts.free_sends + 1 : 0;
     // Do not fill the descriptor ring with sends that lie far ahead of what arrives: the window keeps the channels from
     // blocking each other on a full ring. It never exceeds what will arrive, and 2 or more cannot close a cycle of waits.
-    const std::uint32_t window = c.sent >= window_ ? smaller(c.sent - window_ + 1, c.total_receives) : 0;
+    const std::uint32_t window = c.sent >= window_ ? smaller(c.sent - window_ + 1, c.counts.receives) : 0;
     return larger(dependency, window);
 }
 
@@ -360,23 +168,23 @@ std::uint32_t engine::receives_needed(const channel& c) const
 [[gnu::always_inline]] inline bool engine::must_wait_for_arrivals(channel& c)
 {
     if (c.needs_ready) {
-        if (must_wait(c, c.ready_semaphore, context_.expected[c.ready_semaphore], c.successor))
+        const std::uint32_t semaphore = c.now->ready_semaphore;
+        if (must_wait(c, semaphore, context_.expected[semaphore], c.cursor.to))
             return true;
         c.needs_ready = false;
     }
-    return c.kind() <= phase_kind::gather &&
-           must_wait(c, c.receive_semaphore, c.receive_base + receives_needed(c), c.predecessor);
+    return c.now->forwards &&
+           must_wait(c, c.now->receive_semaphore, c.receive_base + receives_needed(c), c.now->view.predecessor);
 }
 
-// The same for what it holds.
-[[gnu::always_inline]] inline bool engine::must_wait_with_run(channel& c)
+// The same for what it holds: of guarded passes only.
+bool engine::held_back(channel& c)
 {
-    if (c.kind() > phase_kind::gather)
-        return must_wait_detached(c);
-    if (c.kind() != phase_kind::reduce || c.phases[c.phase].level != 0 || donor_count_ == 0)
-        return false;
-    const std::uint64_t left = c.shard.count - c.shard_done;
-    return must_wait_for_donors(c, {c.shard.first + c.shard_done, left < chunk_elements_ ? left : chunk_elements_});
+    if (c.now->source != run_source::fan_out)
+        return held_back_by_failed_chips(c);
+    return c.sent >= c.counts.free_sends && // the root has it all
+           must_wait(c, c.now->receive_semaphore, c.receive_base + c.sent / (c.now->view.size - 1) + 1,
+                     c.now->view.predecessor);
 }
 
 // Sends what can be sent now, a batch at most; returns with the channel done, waiting for a semaphore, stopped by a full
@@ -388,12 +196,12 @@ std::uint32_t engine::receives_needed(const channel& c) const
     c.has_more = false;
     std::uint32_t batch = 0;
     for (;;) {
-        while (c.sent < c.total_sends) {
+        while (c.sent < c.counts.sends) {
             bool waits = must_wait_for_arrivals(c);
             if (!waits) {
                 if (c.run_over)
                     load_run(c);
-                waits = must_wait_with_run(c);
+                waits = c.now->guarded && held_back(c);
             }
             if (waits) {
                 charge(costs::k_blocked);
@@ -410,34 +218,40 @@ std::uint32_t engine::receives_needed(const channel& c) const
             if (abi::status s = send_chunk(c); !s.ok())
                 return s;
         }
-        if (must_wait(c, c.receive_semaphore, c.receive_base + c.total_receives, c.predecessor))
+        const pass& p = *c.now;
+        if (must_wait(c, p.receive_semaphore, c.receive_base + c.counts.receives, p.view.predecessor))
             return {};
-        if (donor_count_ != 0 && c.kind() == phase_kind::reduce && c.phases[c.phase].level == 0 &&
-            must_wait_for_all_donors(c))
+        if (p.guarded && p.source == run_source::ring && must_wait_for_all_donors(c))
             return {};
-        if (c.phase + 1 >= c.phase_count) {
+        if (c.pass_index + 1 >= c.plan->pass_count) {
             c.done = true;
             return {};
         }
-        c.steps_before += c.ring.size - 1;
-        const bool took_over = c.kind() == phase_kind::take_over;
-        ++c.phase;
-        enter_phase(c);
-        if (took_over && c.ring.size > 1)
-            if (abi::status s = notify(c.index, c.predecessor, c.ready_semaphore); !s.ok())
-                return s;
-        if (c.kind() == phase_kind::gather && c.phases[c.phase].level == 0)
-            for (std::uint32_t i = 0; i < channel_count_; ++i)
-                channels_[i].active = channels_[i].active || channels_[i].lane == c.lane;
+        if (abi::status s = next_pass(c); !s.ok())
+            return s;
     }
+}
+
+abi::status engine::next_pass(channel& c)
+{
+    c.steps_before += c.now->view.size - 1;
+    ++c.pass_index;
+    enter_pass(c);
+    const pass& p = *c.now;
+    if (p.tells_when_entered)
+        if (abi::status s = notify(c.index, p.view.predecessor, p.ready_semaphore); !s.ok())
+            return s;
+    if (p.wakes_lane)
+        for (channel& other : channels())
+            other.active = other.active || other.plan->lane == c.plan->lane;
+    return {};
 }
 
 // The next runs are found while what was sent is under way.
 void engine::look_ahead()
 {
-    for (std::uint32_t i = 0; i < channel_count_; ++i) {
-        channel& c = channels_[i];
-        if (c.run_over && c.sent < c.total_sends)
+    for (channel& c : channels()) {
+        if (c.run_over && c.sent < c.counts.sends)
             load_run(c);
     }
 }
@@ -446,8 +260,7 @@ void engine::look_ahead()
 [[gnu::always_inline]] inline abi::status engine::sleep()
 {
     charge(costs::k_sleep);
-    for (std::uint32_t i = 0; i < channel_count_; ++i) {
-        const channel& c = channels_[i];
+    for (const channel& c : channels()) {
         if (!c.done && c.active && dma_.arm(c.wait_semaphore, c.wait_count))
             charge(costs::k_arm);
     }
@@ -458,8 +271,7 @@ void engine::look_ahead()
     if (abi::status s = dma_.wait(command_.timeout_ns, fired); !s.ok())
         return s;
     charge(costs::k_wake);
-    for (std::uint32_t i = 0; i < channel_count_; ++i) {
-        const channel& c = channels_[i];
+    for (const channel& c : channels()) {
         const std::uint64_t bit = 1ull << c.wait_semaphore;
         if (c.done || !c.active || (fired & bit) == 0)
             continue;
@@ -467,7 +279,8 @@ void engine::look_ahead()
         if (!reached(context_, c.wait_semaphore, dma_.armed_threshold(c.wait_semaphore)))
             context_.known[c.wait_semaphore] = dma_.armed_threshold(c.wait_semaphore);
         // Having fired says "at least". Where several chunks make a step, more may have come: one read saves wake-ups.
-        if (c.wait_semaphore == c.receive_semaphore && c.shard.count > chunk_elements_ && c.sent < c.total_sends) {
+        if (c.wait_semaphore == c.now->receive_semaphore && c.cursor.run.count > schedule_.chunk_elements &&
+            c.sent < c.counts.sends) {
             charge(costs::k_count);
             context_.known[c.wait_semaphore] = dma_.semaphore_count(c.wait_semaphore);
         }
@@ -479,8 +292,7 @@ void engine::look_ahead()
 // here: a stream that never lets its ring run empty would keep them waiting to its end.
 abi::status engine::look_at_semaphores(bool ready_only)
 {
-    for (std::uint32_t i = 0; i < channel_count_; ++i) {
-        const channel& c = channels_[i];
+    for (const channel& c : channels()) {
         if (c.done || !c.active || !c.waiting || (ready_only && !c.needs_ready))
             continue;
         charge(costs::k_count);
@@ -493,25 +305,24 @@ void engine::run(collective_result& result)
 {
     const std::uint32_t nobody = context_.table.ranks;
     result.failed_peer = nobody;
-    charge(costs::k_command + set_up_cycles_);
     abi::status status = say_ready();
-    for (std::uint32_t i = 0; i < channel_count_; ++i) {
-        if (channels_[i].phase_count != 0)
-            enter_phase(channels_[i]);
-    }
+    start_channels();
     const channel* waiting = nullptr;
     while (status.ok()) {
         charge(costs::k_turn);
         waiting = nullptr;
         const channel* blocked = nullptr;
         bool more = false;
-        for (std::uint32_t i = 0; i < channel_count_ && status.ok(); ++i) {
-            channel& c = channels_[i];
+        for (channel& c : channels()) {
             if (!c.active)
                 continue;
             // What one channel waits for does not depend on what the others do.
             if (!c.done && (!c.waiting || reached(context_, c.wait_semaphore, c.wait_count)))
                 status = advance(c);
+            if (!status.ok()) {
+                waiting = waiting == nullptr ? &c : waiting;
+                break;
+            }
             if (!c.done && waiting == nullptr)
                 waiting = &c;
             if (!c.done && c.blocked_by_ring)
@@ -545,10 +356,10 @@ void engine::run(collective_result& result)
 
     result.status = status;
     result.messages = messages_;
-    result.steps = steps_;
+    result.steps = schedule_.steps;
     if (!status.ok() && waiting != nullptr) {
-        result.steps = result.failed_step = waiting->steps_before + waiting->step;
-        result.failed_peer = waiting->blocked_by_ring ? waiting->successor : waiting->wait_peer;
+        result.steps = result.failed_step = waiting->steps_before + waiting->cursor.step;
+        result.failed_peer = waiting->blocked_by_ring ? waiting->cursor.to : waiting->wait_peer;
     }
 }
 

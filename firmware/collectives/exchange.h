@@ -5,8 +5,10 @@
 // semaphore has to count, meet everybody.
 #pragma once
 
-#include "firmware/collectives/engine.h"
+#include "firmware/collectives/collective_result.h"
+#include "firmware/context.h"
 #include "firmware/costs.h"
+#include "firmware/drivers/dma_driver.h"
 
 namespace weft::firmware {
 
@@ -91,6 +93,7 @@ struct sender {
     std::uint64_t element_bytes;
     std::uint64_t chunk_elements;
     std::uint32_t next_queue = 0;
+    bool shortest_paths = false; ///< messages keep to them
 
     explicit sender(exchange& e)
         : x(e), element_bytes(abi::element_bytes(e.command.type)),
@@ -136,6 +139,7 @@ struct sender {
             d.destination_rank = rank;
             d.remote_semaphore = semaphore;
             d.redop = adds ? x.command.redop : abi::reduce_op::none;
+            d.shortest_paths = shortest_paths ? 1 : 0;
             d.type = x.command.type;
             d.tag = x.step;
             if (abi::status s = x.post(next_queue++ % x.dma.queues(), d); !s.ok())

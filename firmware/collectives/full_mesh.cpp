@@ -140,6 +140,16 @@ struct nearest_rank {
     std::uint32_t base[abi::k_max_dims + 1] = {}; ///< what the coordinates before contribute
 };
 
+// Positions on a ring over a line without wrap: out over the even coordinates and back over the odd ones.
+std::uint32_t fold(std::uint32_t size, std::uint32_t coordinate)
+{
+    return coordinate % 2 == 0 ? coordinate / 2 : size - 1 - coordinate / 2;
+}
+std::uint32_t unfold(std::uint32_t size, std::uint32_t position)
+{
+    return position < (size + 1) / 2 ? 2 * position : 2 * (size - 1 - position) + 1;
+}
+
 std::uint32_t turned(std::uint32_t position, std::uint32_t size, bool reversed)
 {
     return reversed && position != 0 ? size - position : position;
@@ -192,6 +202,14 @@ std::uint32_t ring_position(const abi::platform_table& table, ring_id ring)
     return turned(position, table.ranks, ring.reversed);
 }
 
+std::uint32_t rank_stride(const abi::platform_table& table, std::uint32_t d)
+{
+    std::uint32_t stride = 1;
+    for (std::uint32_t inner = d + 1; inner < table.dim_count; ++inner)
+        stride *= table.dims[inner];
+    return stride;
+}
+
 ring_view view_ring(const abi::platform_table& table, ring_id ring)
 {
     ring_view v;
@@ -203,14 +221,14 @@ ring_view view_ring(const abi::platform_table& table, ring_id ring)
         return v;
     }
     const std::uint32_t d = table.dim_count - 1 - ring.axis;
-    std::uint32_t stride = 1;
-    for (std::uint32_t inner = d + 1; inner < table.dim_count; ++inner)
-        stride *= table.dims[inner];
-    const std::uint32_t at = table.coord[d];
+    const std::uint32_t stride = rank_stride(table, d);
+    const bool folded = table.kind[d] == abi::dimension_kind::line;
     v.size = table.dims[d];
-    const std::uint32_t line = table.rank - at * stride;
-    const std::uint32_t above = line + (at + 1 == v.size ? 0 : at + 1) * stride;
-    const std::uint32_t below = line + (at == 0 ? v.size - 1 : at - 1) * stride;
+    const std::uint32_t line = table.rank - table.coord[d] * stride;
+    const std::uint32_t at = folded ? fold(v.size, table.coord[d]) : table.coord[d];
+    const auto rank_at = [&](std::uint32_t p) { return line + (folded ? unfold(v.size, p) : p) * stride; };
+    const std::uint32_t above = rank_at(at + 1 == v.size ? 0 : at + 1);
+    const std::uint32_t below = rank_at(at == 0 ? v.size - 1 : at - 1);
     v.position = turned(at, v.size, ring.reversed);
     v.successor = ring.reversed ? below : above;
     v.predecessor = ring.reversed ? above : below;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/collectives/supports.h"
 
-#include "firmware/collectives/engine.h"
 #include "firmware/collectives/full_mesh.h"
+#include "firmware/collectives/schedule.h"
 
 namespace weft::firmware {
 
@@ -206,6 +206,16 @@ const char* needs_parameter_server(const question& q)
 const char* needs_hierarchical(const question& q)
 {
     return closes(q.table) ? nullptr : "hierarchical needs every dimension to be a ring or a full mesh, and no failed chips";
+}
+
+const char* needs_multi_axis(const question& q)
+{
+    if (q.table.failed_regions != 0 || q.table.dim_count == 0 || q.table.dim_count > abi::k_max_dims)
+        return "multi_axis needs a machine without failed chips";
+    for (std::uint32_t d = 0; d < q.table.dim_count; ++d)
+        if (q.table.dims[d] > 64)
+            return "multi_axis needs dimensions of up to 64 ranks";
+    return nullptr;
 }
 
 using needs_function = const char* (*)(const question&);

@@ -9,6 +9,7 @@
 // needed: they contain what this rank has sent of it.
 #include "firmware/collectives/collectives.h"
 #include "firmware/collectives/exchange.h"
+#include "firmware/collectives/peer_order.h"
 
 namespace weft::firmware {
 
@@ -16,20 +17,22 @@ namespace {
 
 struct two_shot {
     explicit two_shot(exchange& e)
-        : x(e), out(e), rank(e.context.table.rank), ranks(e.context.table.ranks), mine(shard(rank))
+        : x(e), out(e), order(e.context.table), rank(e.context.table.rank), ranks(e.context.table.ranks), mine(shard(rank))
     {
+        out.shortest_paths = true;
     }
 
     abi::element_range shard(std::uint32_t of) const { return abi::shard_of(x.command.count, ranks, of); }
 
-    /// The own shard to everybody, or everybody's to its owner: chunk by chunk, so that all links work from the beginning, and
-    /// from the next rank on, so that no rank is everybody's target at once.
+    /// The own shard to everybody, or everybody's to its owner: chunk by chunk, so that all links work from the beginning.
     abi::status shoot(std::uint32_t semaphore, bool adds)
     {
         const std::uint32_t rounds = out.chunks(shard(0)); // the first shard is the longest
         for (std::uint32_t round = 0; round < rounds; ++round)
             for (std::uint32_t k = 1; k < ranks; ++k) {
-                const std::uint32_t to = rank + k < ranks ? rank + k : rank + k - ranks;
+                const peer next = order.at(k);
+                x.hal.compute(order.cost() + costs::k_shot_peer);
+                const std::uint32_t to = next.rank;
                 const abi::element_range range = adds ? shard(to) : mine;
                 const std::uint64_t first = round * out.chunk_elements;
                 if (first >= range.count) {
@@ -38,7 +41,7 @@ struct two_shot {
                 }
                 const std::uint64_t left = range.count - first;
                 const std::uint64_t count = left < out.chunk_elements ? left : out.chunk_elements;
-                out.next_queue = k; // a rank keeps its queue
+                out.next_queue = next.queue; // a rank keeps its queue
                 x.hal.compute(costs::k_shot_message);
                 if (abi::status s = out.send({range.first + first, count}, to, semaphore, adds); !s.ok())
                     return s;
@@ -78,6 +81,7 @@ struct two_shot {
 
     exchange& x;
     sender out;
+    peer_order order;
     std::uint32_t rank;
     std::uint32_t ranks;
     abi::element_range mine;

@@ -18,7 +18,8 @@
 // they were sent, as they do on one path of links.
 #pragma once
 
-#include "firmware/collectives/engine.h"
+#include "firmware/collectives/collective_result.h"
+#include "firmware/context.h"
 #include "firmware/costs.h"
 #include "firmware/drivers/nic_driver.h"
 #include "firmware/switchml/timers.h"

@@ -25,7 +25,11 @@ struct alignas(8) dma_descriptor {
     std::uint8_t destination_port = 0; ///< local port of the destination that receives
     std::uint8_t by_fabric = 0; ///< 1: to the own rank as to any other; only where the fabric brings it back
     std::uint32_t tag = 0; ///< free for firmware; shows up in traces
-    std::uint64_t reserved1[2] = {};
+    /// 1: by shortest paths only, where the fabric has others (UB: the routing type of its link header). For exchanges in which all links
+    /// are loaded alike, detours cost others what they bring.
+    std::uint8_t shortest_paths = 0;
+    std::uint8_t reserved0[7] = {};
+    std::uint64_t reserved1 = 0;
     std::uint64_t check = 0; ///< check_word of everything before it
 };
 static_assert(sizeof(dma_descriptor) == k_descriptor_bytes, "descriptor layout is part of the ABI");

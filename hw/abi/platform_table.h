@@ -27,7 +27,7 @@ inline constexpr std::uint64_t k_dma_base = 0x1001'0000;
 inline constexpr std::uint64_t k_hbm_base = 0x80'0000'0000; ///< 512 GiB up: the chip's own HBM
 
 inline constexpr std::uint32_t k_platform_table_magic = 0x54'46'45'57; ///< "WEFT"
-inline constexpr std::uint32_t k_platform_table_version = 4;
+inline constexpr std::uint32_t k_platform_table_version = 5;
 inline constexpr unsigned k_max_dims = 6;
 inline constexpr unsigned k_max_failed_regions = 8;
 
@@ -59,6 +59,7 @@ struct platform_table {
     std::uint32_t dims[k_max_dims] = {};
     std::uint32_t coord[k_max_dims] = {};
     dimension_kind kind[k_max_dims] = {};
+    std::uint32_t rate_mbps[k_max_dims] = {}; ///< payload that a rank can send along a dimension, by all its links there; all 0: not known
     std::uint32_t dma_queues = 0;
     std::uint32_t dma_ports = 0;        ///< local ports between the DMA and the fabric; queue q uses port q % dma_ports
     std::uint32_t dma_ring_entries = 0; ///< descriptors per ring, a power of two
@@ -77,7 +78,7 @@ struct platform_table {
     std::uint64_t check = 0;         ///< check_word of everything before it
 };
 
-static_assert(sizeof(platform_table) == 232, "table layout is part of the ABI");
+static_assert(sizeof(platform_table) == 256, "table layout is part of the ABI");
 
 /// FNV-1a over 32-bit words; the check word of tables and descriptors.
 inline constexpr std::uint64_t k_check_start = 0xcbf29ce484222325ull;

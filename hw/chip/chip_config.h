@@ -16,13 +16,13 @@
 
 namespace weft {
 
-/// `Core`, `Bus` and `Memory` are core_config, bus_config and hbm_config, or derive from them.
-template <class Core = core_config, class Bus = bus_config, class Memory = hbm_config> struct chip_sections {
+/// `Core`, `Bus`, `Memory` and `Dma` are core_config, bus_config, hbm_config and dma_config, or derive from them.
+template <class Core = core_config, class Bus = bus_config, class Memory = hbm_config, class Dma = dma_config> struct chip_sections {
     Core core;
     Bus bus;
     local_memory_config local_memory;
     Memory hbm;
-    dma_config dma;
+    Dma dma;
     mailbox_config mailbox;
 
     template <class Self, class Visitor>
@@ -40,8 +40,8 @@ template <class Core = core_config, class Bus = bus_config, class Memory = hbm_c
 
 struct chip_config : chip_sections<> {
     chip_config() = default;
-    template <class Core, class Bus, class Memory>
-    chip_config(const chip_sections<Core, Bus, Memory>& c) // NOLINT: the same
+    template <class Core, class Bus, class Memory, class Dma>
+    chip_config(const chip_sections<Core, Bus, Memory, Dma>& c) // NOLINT: the same
     {
         core = c.core;
         bus = c.bus;

@@ -257,7 +257,7 @@ void dma::fetched(std::uint32_t index)
     const std::uint64_t capacity = memory_bytes_;
     const bool reduces = d.redop != abi::reduce_op::none;
     const bool sound = d.check == check_of(d) && d.destination_rank < ranks_ && d.destination_port < view_.ports &&
-                       d.by_fabric <= (view_.returns_to_sender ? 1 : 0) &&
+                       d.by_fabric <= (view_.returns_to_sender ? 1 : 0) && d.shortest_paths <= 1 &&
                        static_cast<unsigned>(d.redop) <= static_cast<unsigned>(abi::reduce_op::min) &&
                        static_cast<unsigned>(d.type) < abi::k_element_types &&
                        (!reduces || (d.bytes | d.destination_offset) % abi::element_bytes(d.type) == 0) &&
@@ -283,6 +283,7 @@ void dma::fetched(std::uint32_t index)
     next.redop = static_cast<std::uint8_t>(d.redop);
     next.type = static_cast<std::uint8_t>(d.type);
     next.local = d.destination_rank == rank_ && d.by_fabric == 0;
+    next.shortest_paths = d.shortest_paths != 0;
     if (q.ready.empty())
         q.had = 0;
     q.ready.push_back(load(next));
@@ -448,8 +449,10 @@ void dma::send_staged(std::uint32_t port)
         pool_.adopt_payload(*p, head.payload, head.payload_bytes);
     const std::uint32_t index = l.queue;
     const bool last = head.offset + head.payload_bytes == l.bytes;
+    if (l.shortest_paths)
+        p->flags = k_shortest_paths;
     if (last) {
-        p->flags = k_last_of_message;
+        p->flags |= k_last_of_message;
         unused_.push_back(head.descriptor);
     }
 

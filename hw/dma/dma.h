@@ -136,6 +136,7 @@ private:
         std::uint8_t redop = 0;
         std::uint8_t type = 0;
         bool local = false; ///< to the own rank, and not by the fabric
+        bool shortest_paths = false;
     };
     static_assert(sizeof(loaded) == 64);
     struct queue {

@@ -60,7 +60,7 @@ void ub_endpoint::from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay
         }
         return transmit(c, std::move(p), delay_ps);
     }
-    ub_path_cache::path_set& set = paths_.set_for(p->destination);
+    ub_path_cache::path_set& set = paths_.set_for(p->destination, (p->flags & k_shortest_paths) != 0);
     if (set.paths.empty())
         return refuse(die, std::move(p), delay_ps);
     sent.add(p->packet_count);
@@ -293,7 +293,7 @@ ub_endpoint::receive_channel& ub_endpoint::receiver_from(std::uint32_t source)
 /// First transmission. The packet stays here, a copy goes.
 void ub_endpoint::transmit(send_channel& c, packet_ptr original, std::uint64_t delay_ps)
 {
-    ub_path_cache::path_set& set = paths_.set_for(c.peer);
+    ub_path_cache::path_set& set = paths_.set_for(c.peer, (original->flags & k_shortest_paths) != 0);
     if (set.paths.empty()) {
         const std::uint32_t die = die_of_origin(*original);
         return refuse(die, std::move(original), delay_ps);

@@ -15,12 +15,13 @@ ub_path_cache::ub_path_cache(const ub_plan& plan, const ub_routing& routing, ub_
 {
 }
 
-ub_path_cache::path_set& ub_path_cache::look_up(std::uint32_t destination)
+ub_path_cache::path_set& ub_path_cache::look_up(std::uint32_t key)
 {
-    last_ = index_.insert(destination);
+    last_ = index_.insert(key);
     if (last_ == sets_.size()) {
         sets_.emplace_back();
-        sets_.back().destination = destination;
+        sets_.back().key = key;
+        sets_.back().destination = key & ~k_shortest_set;
     }
     if (sets_[last_].epoch != epoch_)
         fetch(sets_[last_]);
@@ -37,8 +38,10 @@ ub_path_cache::path_set& ub_path_cache::widen(std::uint32_t destination)
     return set;
 }
 
-bool ub_path_cache::wanted(ub_path_kind kind) const
+bool ub_path_cache::wanted(const path_set& set, ub_path_kind kind) const
 {
+    if ((set.key & k_shortest_set) != 0)
+        return kind == ub_path_kind::shortest;
     return kind == ub_path_kind::shortest || use_ == ub_path_use::all ||
            (kind == ub_path_kind::detour ? use_ == ub_path_use::detour : use_ == ub_path_use::borrow);
 }
@@ -87,9 +90,9 @@ void ub_path_cache::fetch(path_set& set)
             add_other_ways(to, std::move(down), paths);
         // Kinds that the configuration leaves out are better than nothing.
         const bool any_wanted =
-            std::any_of(paths.begin(), paths.end(), [&](const ub_path& p) { return wanted(p.kind); });
+            std::any_of(paths.begin(), paths.end(), [&](const ub_path& p) { return wanted(set, p.kind); });
         for (const ub_path& p : paths) {
-            if (any_wanted && !set.wide && !wanted(p.kind))
+            if (any_wanted && !set.wide && !wanted(set, p.kind))
                 continue;
             choice c;
             c.route = p.route.bits;

@@ -42,6 +42,7 @@ public:
     };
     struct alignas(64) path_set {
         std::uint32_t destination = 0;
+        std::uint32_t key = 0; ///< of index_: destination, and whether it holds shortest paths only
         std::uint32_t epoch = 0;
         std::vector<choice> paths;
         bool wide = false;                      ///< holds ways beside those of the configured kinds
@@ -54,12 +55,13 @@ public:
     ub_path_cache(const ub_plan& plan, const ub_routing& routing, ub_turns& turns, const ub_config& config,
                   std::uint32_t router);
 
-    /// Paths to an endpoint; none: unreachable. Valid until the next call.
-    path_set& set_for(std::uint32_t destination)
+    /// Paths to an endpoint, of the configured kinds or the shortest only; none: unreachable. Valid until the next call.
+    path_set& set_for(std::uint32_t destination, bool shortest = false)
     {
-        if (last_ < sets_.size() && sets_[last_].destination == destination && sets_[last_].epoch == epoch_)
+        const std::uint32_t key = shortest ? destination | k_shortest_set : destination;
+        if (last_ < sets_.size() && sets_[last_].key == key && sets_[last_].epoch == epoch_)
             return sets_[last_];
-        return look_up(destination);
+        return look_up(key);
     }
     /// The same set, from now on with ways that avoid the links of its paths, but for the first or last where there are no others: for
     /// a destination that does not answer, because links are down of which nobody has told this source.
@@ -112,11 +114,12 @@ public:
 
 private:
     static constexpr std::uint32_t k_flows = 64, k_most_paths = 4096;
-    path_set& look_up(std::uint32_t destination);
+    static constexpr std::uint32_t k_shortest_set = 1u << 31; ///< endpoints have smaller numbers
+    path_set& look_up(std::uint32_t key);
     void fetch(path_set& set);
     void add_other_ways(std::uint32_t to, std::vector<bool> excluded, std::vector<ub_path>& paths) const;
     void begin(path_set& set) const;
-    bool wanted(ub_path_kind kind) const;
+    bool wanted(const path_set& set, ub_path_kind kind) const;
     static std::uint32_t by_weight(path_set& set)
     {
         if (set.round != nullptr)

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/cli.h"
 #include "platforms/workload/collective_runner.h"
+#include "platforms/workload/planned_schedule.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 
 namespace weft::cli {
 
@@ -17,6 +19,60 @@ std::string text_of_longest(const train_choice& choice, const std::vector<collec
     const case_trains longest = longest_trains(choice, cases);
     return longest.packets == 1 ? fmt::format(", single packets ({})", longest.reason)
                                 : fmt::format(", trains of up to {} packets", longest.packets);
+}
+
+constexpr std::uint32_t k_most_ranks_shown = 64;
+/// Time and memory of a plan of all ranks grow with the square of their number.
+constexpr std::uint32_t k_most_ranks_matched = 1024;
+
+/// The first size of every operation, algorithm and orientation of the workload.
+std::vector<collective_case> cases_to_show(const run_config& run)
+{
+    std::vector<collective_case> shown;
+    for (const collective_spec& spec : run.workload)
+        for (const collective_case& c : spec.cases())
+            if (std::none_of(shown.begin(), shown.end(), [&](const collective_case& s) {
+                    return s.op == c.op && s.algo == c.algo && s.transposed == c.transposed && s.root == c.root;
+                }))
+                shown.push_back(c);
+    return shown;
+}
+
+void print_schedules(const loaded_platform& loaded, std::optional<std::uint32_t> only)
+{
+    const platform& p = *loaded.platform;
+    const std::uint32_t ranks = p.rank_table(0).ranks; // of one group, where there are several
+    if (only && *only >= ranks)
+        throw user_error(fmt::format("--rank {}: this machine has ranks 0 to {}.", *only, ranks - 1));
+    if (!only && ranks > k_most_ranks_shown)
+        throw user_error(fmt::format("--schedule prints all ranks of machines of up to {}; this one has {}. Name one: --rank 0.",
+                                     k_most_ranks_shown, ranks));
+    const std::vector<collective_case> cases = cases_to_show(p.run());
+    if (cases.empty())
+        throw user_error(fmt::format("{}: the workload is empty, so there is no schedule to print.", loaded.file));
+    for (const collective_case& c : cases) {
+        const std::uint32_t element = abi::element_bytes(c.type);
+        fmt::print("{} by {}{}, {}: {} elements of {}, messages of up to {} B\n", name_of(c.op), name_of(c.algo),
+                   c.transposed ? " transposed" : "", to_string(data_size(c.size_bytes)), c.count, name_of(c.type), c.chunk_bytes);
+        if (!has_schedule(c.algo)) {
+            fmt::print("  no schedule: {}. Its firmware decides message by message.\n\n",
+                       abi::k_algorithm_rows[static_cast<unsigned>(c.algo)].summary);
+            continue;
+        }
+        std::vector<planned_rank> all;
+        if (!only || ranks <= k_most_ranks_matched)
+            for (std::uint32_t r = 0; r < ranks; ++r)
+                all.push_back(plan_of(p.rank_table(r), c));
+        if (!all.empty()) {
+            const std::string difference = unmatched(all);
+            if (!difference.empty())
+                throw bug("schedule", 0, difference);
+            fmt::print("  every rank is sent exactly the messages that it waits for\n");
+        }
+        for (std::uint32_t r = only ? *only : 0; r < (only ? *only + 1 : ranks); ++r)
+            fmt::print("{}", text_of(all.empty() ? plan_of(p.rank_table(r), c) : all[r], element));
+        fmt::print("\n");
+    }
 }
 } // namespace
 
@@ -31,7 +87,12 @@ void add_check(CLI::App& app, int& exit_code)
                       "Print the whole configuration as YAML: every value, its meaning, and where it comes from");
     auto routes = std::make_shared<bool>(false);
     command->add_flag("--routes", *routes, "Print routing tables to begin with, for the key `routing`: router, destination, port, VL");
-    command->callback([source, resolved, routes, &exit_code] {
+    auto schedule = std::make_shared<bool>(false);
+    auto rank = std::make_shared<std::optional<std::uint32_t>>();
+    CLI::Option* schedule_option = command->add_flag("--schedule", *schedule,
+                                                     "Print what every rank sends, step by step, in the first size of each collective");
+    command->add_option("--rank", *rank, "With --schedule: of this rank only")->needs(schedule_option);
+    command->callback([source, resolved, routes, schedule, rank, &exit_code] {
         const loaded_platform loaded = load(*source);
         if (!loaded.platform) {
             exit_code = 2;
@@ -48,6 +109,10 @@ void add_check(CLI::App& app, int& exit_code)
                                              "(wrap links, detours, ways around links that are down), so there are no tables to begin with.",
                                              loaded.file));
             fmt::print("{}", tables);
+            return;
+        }
+        if (*schedule) {
+            print_schedules(loaded, *rank);
             return;
         }
         const run_config& run = loaded.platform->run();

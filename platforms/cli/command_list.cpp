@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/main.h"
 #include "platforms/cli/cli.h"
+#include "platforms/workload/bounds.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -9,11 +10,46 @@
 
 namespace weft::cli {
 
+namespace {
+
+void print_bounds(const platform& p)
+{
+    const abi::platform_table table = p.rank_table(0);
+    fmt::print("{} ranks. The least time of 64 MiB, and the speed that no algorithm exceeds, by what links and memory carry;\n"
+               "latencies and software come on top.\n\n  {:<15} {:>12} {:>16}  {}\n",
+               table.ranks, "collective", "64 MiB (us)", "algbw (GB/s)", "set by");
+    constexpr std::uint64_t size = 64 << 20;
+    for (unsigned op = 0; op < abi::k_collective_ops; ++op) {
+        const auto bound = bound_of(table, p.memory_rate().value(), static_cast<abi::collective_op>(op), size);
+        if (bound)
+            fmt::print("  {:<15} {:>12.3f} {:>16.3f}  {}\n", name_of(static_cast<abi::collective_op>(op)), bound->us,
+                       static_cast<double>(size) / bound->us / 1e3, bound->resource);
+        else
+            fmt::print("  {:<15} {:>12} {:>16}  not known: chips have failed, or nobody says what the links of a rank carry\n",
+                       name_of(static_cast<abi::collective_op>(op)), "-", "-");
+    }
+}
+
+} // namespace
+
 void add_list(CLI::App& app, int& exit_code)
 {
-    (void)exit_code;
     CLI::App* command = app.add_subcommand("list", "List platforms, collectives, algorithms, firmware and workloads");
-    command->callback([] {
+    auto source = std::make_shared<platform_source>();
+    CLI::Option* bounds = command->add_option("--bounds", source->file, "Print what the links and memories of this machine allow each collective")->type_name("FILE");
+    command->add_option("--set", source->overrides, "With --bounds: change one value of the file; repeatable")
+        ->type_name("KEY.PATH=VALUE")
+        ->allow_extra_args(false)
+        ->needs(bounds);
+    command->callback([source, &exit_code] {
+        if (!source->file.empty()) {
+            const loaded_platform loaded = load(*source);
+            if (loaded.platform)
+                print_bounds(*loaded.platform);
+            else
+                exit_code = 2;
+            return;
+        }
         struct entry {
             const char* name;
             const char* summary;

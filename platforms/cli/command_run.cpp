@@ -13,6 +13,7 @@
 #include "platforms/report/progress.h"
 #include "platforms/report/run_report.h"
 #include "platforms/report/trace_writer.h"
+#include "platforms/workload/bounds.h"
 #include "platforms/workload/collective_runner.h"
 #include "platforms/workload/interruption.h"
 #include "platforms/workload/invariants.h"
@@ -145,6 +146,13 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         row.steps = c.steps;
         row.train_packets = m.train_of(c.what);
         row.repeats_ps = c.repeats_ps;
+        const abi::platform_table table = p.rank_table(0);
+        const bool of_all_ranks = table.ranks == p.ranks() && c.what.ranks_per_group == 0 && c.group.empty();
+        if (of_all_ranks && !abi::by_switch(c.what.algo)) // a switch that sums needs half of the bytes
+            if (const auto bound = bound_of(table, p.memory_rate().value(), c.what.op, c.what.size_bytes)) {
+                row.bound_us = bound->us;
+                row.bound_by = bound->resource;
+            }
         if (c.checked)
             row.wrong = c.check.wrong;
         r.rows.push_back(row);

@@ -17,7 +17,8 @@
 namespace weft {
 
 /// A platform with configuration `Config`, which has: `k_platform`, the value of the key `platform`; `run`; fields() and validate();
-/// ranks(); trains(); control_core(), the cores that run firmware; control_cores(), how many there are.
+/// ranks(); rank_table(), what firmware of a rank is told; trains(); control_core(), the cores that run firmware; control_cores(), how many there are;
+/// memory_rate() of one rank.
 template <class Config> class configured_platform : public platform {
 public:
     using config_type = Config;
@@ -25,8 +26,10 @@ public:
 
     const run_config& run() const final { return config_.run; }
     std::uint32_t ranks() const final { return config_.ranks(); }
+    abi::platform_table rank_table(std::uint32_t rank) const final { return config_.rank_table(rank); }
     train_choice trains() const final { return config_.trains(); }
     std::vector<std::string> input_files() const override { return {config_.control_core().elf, config_.run.routing}; }
+    bandwidth memory_rate() const final { return config_.memory_rate(); }
     std::uint64_t rv64_cores() const final
     {
         return config_.control_core().model == core_model::rv64 ? config_.control_cores() : 0;

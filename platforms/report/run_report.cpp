@@ -418,6 +418,11 @@ nlohmann::ordered_json to_json(const run_report& r)
         line["wrong"] = row.wrong ? json(*row.wrong) : json();
         line["steps"] = row.steps;
         line["train_packets"] = row.train_packets;
+        if (row.bound_us > 0) {
+            line["bound_us"] = finite(row.bound_us, "bound" + where);
+            line["bound_share"] = finite(row.bound_us / (static_cast<double>(row.time_ps) / 1e6), "share" + where);
+            line["bound_by"] = row.bound_by;
+        }
         if (!row.repeats_ps.empty())
             line["repeats"] = repeats_json(row.repeats_ps);
         j["results"].push_back(std::move(line));

@@ -32,6 +32,8 @@ struct result_row {
     std::optional<std::uint64_t> wrong; ///< elements, over all ranks; none: the run carried no data
     std::uint32_t steps = 0;            ///< longest chain of ring or tree steps
     std::uint32_t train_packets = 1;    ///< that a transaction stood for, at most
+    double bound_us = 0;                ///< the least time by links and memory (platforms/workload/bounds.h); 0: not known
+    std::string bound_by = {};          ///< what sets it
     std::string group = {};             ///< "job 0": of these ranks alone, others did not complete it; "": of all
     /// Of a case that was repeated: the time of every run; time_ps is their mean. Empty: it ran once.
     std::vector<std::uint64_t> repeats_ps = {};

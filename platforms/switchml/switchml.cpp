@@ -169,7 +169,7 @@ std::unique_ptr<ethernet_nic> switchml_machine::make_nic(chip& host, bool carry_
 chip& switchml_machine::add_machine(std::uint32_t rank, const dma_fabric_view& view, const chip_options& options)
 {
     chip& c = hardware_.add_chip(fmt::format("{}_{}", rank < config_.workers ? "worker" : "server", rank),
-                                 config_.worker.chip(), view, config_.ranks_table(rank), options);
+                                 config_.worker.chip(), view, config_.rank_table(rank), options);
     bind_local_port(c, 0, star_->port(rank));
     return c;
 }

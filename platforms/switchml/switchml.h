@@ -270,10 +270,11 @@ struct switchml_config {
     std::uint32_t machines() const { return workers + servers; }
     std::uint32_t workers_per_job() const { return workers / job.jobs; }
     abi::switchml::table table(std::uint32_t rank, std::uint32_t core) const;
-    abi::platform_table ranks_table(std::uint32_t rank) const; ///< of the lossless network
+    abi::platform_table rank_table(std::uint32_t rank) const; ///< of the lossless network
     lossless_star_config star() const;
     train_choice trains() const;
     const core_config& control_core() const { return worker.core; }
+    bandwidth memory_rate() const { return worker.hbm.rate; }
     std::uint64_t control_cores() const { return std::uint64_t{workers} * worker.cores + servers; }
     ethernet_link_config cable() const;                   ///< with the run's seed
     tofino_config switch_chip(std::uint32_t ports) const; ///< with the network's rate

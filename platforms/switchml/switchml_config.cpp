@@ -174,7 +174,7 @@ tofino_config switchml_config::switch_chip(std::uint32_t ports) const
     return chip;
 }
 
-abi::platform_table switchml_config::ranks_table(std::uint32_t rank) const
+abi::platform_table switchml_config::rank_table(std::uint32_t rank) const
 {
     abi::platform_table t;
     t.rank = rank;
@@ -184,6 +184,9 @@ abi::platform_table switchml_config::ranks_table(std::uint32_t rank) const
     t.coord[0] = rank;
     t.packet_cores = worker.cores;
     t.servers = servers;
+    const lossless_star_config s = star();
+    const std::uint64_t full = s.max_payload.value();
+    t.rate_mbps[0] = static_cast<std::uint32_t>(s.rate.value() / 1'000'000 * full / (full + lossless_star_config::k_header_bytes));
     t.kind[0] = abi::dimension_kind::switched; // the switch brings everybody one hop from everybody
     return t;
 }
@@ -525,7 +528,7 @@ std::string switchml_config::refusal_of(abi::collective_op op, abi::algorithm al
 {
     const abi::switchml::table job_table = table(0, 0);
     const char* reason = "";
-    if (!firmware::supports(op, algo, ranks_table(0), false, &reason, &job_table))
+    if (!firmware::supports(op, algo, rank_table(0), false, &reason, &job_table))
         return fmt::format("{} by {} does not run here: {}.", name_of(op), name_of(algo), reason);
     if (servers != 0 && algo != abi::algorithm::parameter_server)
         return fmt::format(

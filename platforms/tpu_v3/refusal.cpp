@@ -15,7 +15,7 @@ namespace {
 bool runs(const tpu_v3_config& config, abi::collective_op op, abi::algorithm algo, bool transposed)
 {
     const char* reason = "";
-    return firmware::supports(op, algo, config.table(0, 0, 0), transposed, &reason);
+    return firmware::supports(op, algo, config.rank_table(0), transposed, &reason);
 }
 
 /// "ring_1d or row_pair with transposed: true"; "" when nothing runs `op`.
@@ -85,7 +85,7 @@ std::string tpu_v3_config::refusal_of(abi::collective_op op, abi::algorithm algo
     const char* reason = "";
     if (!firmware::supports(op, algo, any_shape, transposed, &reason))
         return fmt::format("{} cannot run by {}: {}.", name_of(op), name_of(algo), reason);
-    if (firmware::supports(op, algo, table(0, 0, 0), transposed, &reason))
+    if (firmware::supports(op, algo, rank_table(0), transposed, &reason))
         return {};
     std::string remedy;
     if (const std::string others = what_runs(*this, op); !others.empty())
@@ -102,11 +102,11 @@ std::string tpu_v3_config::broadcast_refusal(std::uint32_t root, bool transposed
         return {};
     const mesh_description d = description();
     const weft::mesh::place at = weft::mesh(d).place_of(root);
-    if (firmware::tree_reaches_all(table(0, 0, 0), at.row, at.col, transposed))
+    if (firmware::tree_reaches_all(rank_table(0), at.row, at.col, transposed))
         return {};
     return fmt::format("is {}, chip ({},{}), but failed regions keep mesh_tree from reaching all chips from there{}.",
                        root, at.row, at.col,
-                       firmware::tree_reaches_all(table(0, 0, 0), at.row, at.col, !transposed)
+                       firmware::tree_reaches_all(rank_table(0), at.row, at.col, !transposed)
                            ? fmt::format("; with transposed: {} it does", transposed ? "false" : "true")
                            : "; choose another root");
 }

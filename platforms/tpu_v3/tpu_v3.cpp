@@ -108,7 +108,7 @@ tpu_v3::tpu_v3(const tpu_v3_config& config, const tpu_v3_routing& routing, const
     for (std::uint32_t rank = 0; rank < config.ranks(); ++rank) {
         const mesh::place at = topology_.place_of(rank);
         chip& c = hardware_.add_chip(fmt::format("chip_{}_{}", at.row, at.col), config.chip, view,
-                                     config.table(rank, at.row, at.col));
+                                     config.rank_table(rank));
         for (std::uint32_t port = 0; port < view.ports; ++port)
             bind_local_port(c, port, ici_->router(rank).local_port(port));
     }

@@ -130,10 +130,11 @@ struct tpu_v3_config {
     std::uint32_t ranks() const;          ///< chips that work
     mesh_description description() const; ///< what routing knows: without links whose failure is not announced
     /// Topology part of the table of the chip at (row, col).
-    abi::platform_table table(std::uint32_t rank, std::uint32_t row, std::uint32_t col) const;
+    abi::platform_table rank_table(std::uint32_t rank) const;
     std::vector<config_problem> fault_problems() const; ///< of `faults` alone
     train_choice trains() const;
     const core_config& control_core() const { return chip.core; }
+    bandwidth memory_rate() const { return chip.hbm.rate; }
     std::uint64_t control_cores() const { return ranks(); }
 
 private:

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the YAML of a TPU pod means: checks that need more than one section, the description of `weft check`, reading.
+#include "firmware/collectives/mesh.h"
 #include "platforms/machine/configured_platform.h"
 #include "platforms/machine/machine_checks.h"
 #include "platforms/machine/workload_checks.h"
@@ -82,7 +83,7 @@ std::vector<key_rule<tpu_v3_config>> tpu_v3_config::key_rules()
     return rules;
 }
 
-abi::platform_table tpu_v3_config::table(std::uint32_t rank, std::uint32_t row, std::uint32_t col) const
+abi::platform_table tpu_v3_config::rank_table(std::uint32_t rank) const
 {
     abi::platform_table t;
     t.rank = rank;
@@ -90,17 +91,22 @@ abi::platform_table tpu_v3_config::table(std::uint32_t rank, std::uint32_t row, 
     t.dim_count = 2;
     t.dims[0] = mesh.rows;
     t.dims[1] = mesh.cols;
-    t.coord[0] = row;
-    t.coord[1] = col;
     const mesh_description known = description();
     const bool detours = !known.failed.empty() || !known.links_down.empty(); // they use no wrap links
     using kind = abi::dimension_kind;
     t.kind[0] = mesh.wraps_rows() && !detours ? kind::ring : kind::line;
     t.kind[1] = mesh.wraps_cols() && !detours ? kind::ring : kind::line;
+    const std::uint64_t payload = ici.max_payload.value();
+    const std::uint64_t wire = ici.rate_counts == rate_basis::wire ? payload + ici.header.value() : payload;
+    t.rate_mbps[0] = t.rate_mbps[1] =
+        static_cast<std::uint32_t>(2 * ici.link_rate.value() / 1'000'000 * payload / wire); // a link each way
     for (const failed_region_config& f : faults.regions)
         if (t.failed_regions < abi::k_max_failed_regions)
             t.failed[t.failed_regions++] = {static_cast<std::uint16_t>(f.row), static_cast<std::uint16_t>(f.col),
                                             static_cast<std::uint16_t>(f.rows), static_cast<std::uint16_t>(f.cols)};
+    const firmware::place at = firmware::place_of(firmware::mesh_of(t), rank);
+    t.coord[0] = at.row;
+    t.coord[1] = at.col;
     return t;
 }
 

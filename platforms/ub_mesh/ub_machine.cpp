@@ -82,7 +82,7 @@ void ub_machine::build(std::size_t number)
         used[behind] = true;
         if (behind != rank) // a spare NPU stands in, or ranks have closed up
             i.fabric->take_over(rank, behind);
-        chip& c = i.hardware.add_chip(fmt::format("npu_{}{}", npu, suffix), config_.npu.chip(), view, i.config.table(rank));
+        chip& c = i.hardware.add_chip(fmt::format("npu_{}{}", npu, suffix), config_.npu.chip(), view, i.config.rank_table(rank));
         for (std::uint32_t die = 0; die < k_dies; ++die) {
             ub_io_controller& controller = i.fabric->controller(behind, die);
             if (config_.groups.empty()) {

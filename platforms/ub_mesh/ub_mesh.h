@@ -52,7 +52,19 @@ struct npu_core_config : core_config {
     }
 };
 
-struct npu_config : chip_sections<npu_core_config, bus_config, npu_memory_config> {
+struct npu_dma_config : dma_config {
+    npu_dma_config() { queues = 16; }
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        static constexpr std::pair<const char*, const char*> k_sources[] = {
+            {"queues", "assumed: one for each of the 14 NPUs of a rack that an NPU is joined to, and two more"},
+        };
+        with_sources sourced(visit, k_sources);
+        dma_config::fields(self, sourced);
+    }
+};
+
+struct npu_config : chip_sections<npu_core_config, bus_config, npu_memory_config, npu_dma_config> {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         chip_sections::fields(self, visit, "DMA engine; one local port to each of the two UB IO controllers");
@@ -94,11 +106,12 @@ struct ub_mesh_config {
     std::uint32_t ranks() const; ///< NPUs that run the job
     /// NPU position (rank of the healthy machine) of every rank; where a spare NPU stands in, the position it serves.
     std::vector<std::uint32_t> positions() const;
-    abi::platform_table table(std::uint32_t rank) const;
+    abi::platform_table rank_table(std::uint32_t rank) const;
     const std::vector<std::uint32_t>&
     group_of(std::uint32_t rank) const; ///< with groups; throws bug for a rank in none
     train_choice trains() const;
     const core_config& control_core() const { return npu.core; }
+    bandwidth memory_rate() const { return npu.hbm.rate; }
     std::uint64_t control_cores() const { return ranks(); }
     /// Gives ports and DMA engines the buffers of configs/ub_mesh/superpod.yaml, in which trains are long. Assumed values.
     void deepen_buffers();

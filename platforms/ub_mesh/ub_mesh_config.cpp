@@ -87,14 +87,16 @@ std::uint32_t ub_mesh_config::ranks() const
     return mesh.ranks() - static_cast<std::uint32_t>(masked_npus(*this).size());
 }
 
-abi::platform_table ub_mesh_config::table(std::uint32_t rank) const
+abi::platform_table ub_mesh_config::rank_table(std::uint32_t rank) const
 {
     abi::platform_table t;
     t.rank = rank;
     t.ranks = ranks();
-    const auto dimension = [&](std::uint32_t size, std::uint32_t coordinate) {
+    const auto dimension = [&](std::uint32_t size, std::uint32_t coordinate, std::uint32_t lanes = 0) {
         if (size == 1)
             return;
+        t.rate_mbps[t.dim_count] =
+            static_cast<std::uint32_t>(ub.payload_efficiency() * static_cast<double>(ub.lane_rate.value() * lanes) / 1e6);
         t.dims[t.dim_count] = size;
         t.coord[t.dim_count] = coordinate;
         t.kind[t.dim_count] = abi::dimension_kind::full;
@@ -112,11 +114,15 @@ abi::platform_table ub_mesh_config::table(std::uint32_t rank) const
         return t;
     }
     const std::uint32_t rack = rank / mesh.npus_per_rack() % mesh.racks_per_pod();
-    dimension(mesh.pods, rank / mesh.npus_per_rack() / mesh.racks_per_pod());
-    dimension(mesh.rack_rows, rack / mesh.rack_cols);
-    dimension(mesh.rack_cols, rack % mesh.rack_cols);
-    dimension(mesh.boards, rank / mesh.npus % mesh.boards);
-    dimension(mesh.npus, rank % mesh.npus);
+    // Lanes of an NPU along a dimension; LRS and HRS share theirs among all, so that each has its part.
+    const bool direct = mesh.rack == ub_rack_kind::full_mesh_2d;
+    const std::uint32_t to_rack = std::max(1u, mesh.rack_link_lanes / mesh.npus_per_rack());
+    const std::uint32_t to_hrs = std::max(1u, mesh.backplane_lanes / 4);
+    dimension(mesh.pods, rank / mesh.npus_per_rack() / mesh.racks_per_pod(), to_hrs);
+    dimension(mesh.rack_rows, rack / mesh.rack_cols, (mesh.rack_rows - 1) * to_rack);
+    dimension(mesh.rack_cols, rack % mesh.rack_cols, (mesh.rack_cols - 1) * to_rack);
+    dimension(mesh.boards, rank / mesh.npus % mesh.boards, direct ? (mesh.boards - 1) * mesh.y_lanes : ub_topology::k_npu_lanes);
+    dimension(mesh.npus, rank % mesh.npus, direct ? (mesh.npus - 1) * mesh.x_lanes : ub_topology::k_npu_lanes);
     return t;
 }
 
@@ -212,7 +218,7 @@ bool ub_mesh_config::has_bit_errors() const
 std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
 {
     const char* reason = "";
-    if (!firmware::supports(op, algo, table(0), transposed, &reason)) {
+    if (!firmware::supports(op, algo, rank_table(0), transposed, &reason)) {
         const std::string where =
             ranks() == mesh.ranks() ? "here" : fmt::format("on the {} NPUs that are left", ranks());
         return fmt::format("{} by {} cannot run {}: {}.", name_of(op), name_of(algo), where, reason);

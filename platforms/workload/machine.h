@@ -125,6 +125,10 @@ public:
     virtual const run_config& run() const = 0;
     virtual config_field resolved() const = 0;
     virtual std::uint32_t ranks() const = 0;
+    /// What firmware of a rank is told of the machine; the part that chip and DMA engine know themselves is left out.
+    virtual abi::platform_table rank_table(std::uint32_t rank) const = 0;
+    /// Of the memory of one rank, reads and writes together.
+    virtual bandwidth memory_rate() const = 0;
     /// Files that the configuration names and that are read; entries may be empty. No output may overwrite them.
     virtual std::vector<std::string> input_files() const = 0;
     /// Files that the machine itself writes when it runs. Its writers replace what is no regular file.

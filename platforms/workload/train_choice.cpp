@@ -79,7 +79,7 @@ bool owns_links(const train_ground& ground, const collective_case& c)
 /// and parameter servers were up to 10 % off in trains, two_d with wrap links, which has two times, up to 5 %, and on lines 9 %.
 bool meets_everywhere(const train_ground& ground, const collective_case& c)
 {
-    return c.algo == abi::algorithm::direct || c.algo == abi::algorithm::parameter_server ||
+    return c.algo == abi::algorithm::direct || c.algo == abi::algorithm::parameter_server || c.algo == abi::algorithm::multi_axis ||
            (c.algo == abi::algorithm::two_d && !owns_links(ground, c));
 }
 

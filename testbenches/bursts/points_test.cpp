@@ -191,9 +191,9 @@ TEST_CASE("every machine of the sweep runs all collectives and algorithms that i
         return source.overrides.back();
     };
     CHECK(workload_of("tpu_v3 mesh", 0) ==
-          "workload=[{op: all_reduce, algorithms: [ring_1d, two_d, row_pair], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
-          "{op: reduce_scatter, algorithms: [ring_1d], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
-          "{op: all_gather, algorithms: [ring_1d], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
+          "workload=[{op: all_reduce, algorithms: [ring_1d, two_d, row_pair, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
+          "{op: reduce_scatter, algorithms: [ring_1d, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
+          "{op: all_gather, algorithms: [ring_1d, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
           "{op: broadcast, algorithms: [mesh_tree], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
           "{op: all_to_all, algorithms: [direct], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
           "{op: all_reduce, algorithms: [ring_1d], sizes: [16 MiB]}]");

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "firmware/collectives/engine.h"
+#include "firmware/collectives/planner.h"
 #include "firmware/collectives/supports.h"
 #include "testbenches/firmware/broken_mesh.h"
 

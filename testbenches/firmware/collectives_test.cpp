@@ -35,7 +35,8 @@ constexpr variant k_variants[] = {
     {collective_op::all_reduce, algorithm::ring_1d},  {collective_op::all_reduce, algorithm::two_d},
     {collective_op::all_reduce, algorithm::row_pair}, {collective_op::reduce_scatter, algorithm::ring_1d},
     {collective_op::all_gather, algorithm::ring_1d},  {collective_op::broadcast, algorithm::mesh_tree},
-    {collective_op::all_to_all, algorithm::direct},
+    {collective_op::all_to_all, algorithm::direct},   {collective_op::all_reduce, algorithm::multi_axis},
+    {collective_op::all_gather, algorithm::multi_axis}, {collective_op::reduce_scatter, algorithm::multi_axis},
 };
 
 std::uint32_t expected_steps(const abi::command& c, std::uint32_t rows, std::uint32_t cols)
@@ -48,6 +49,7 @@ std::uint32_t expected_steps(const abi::command& c, std::uint32_t rows, std::uin
     switch (c.algo) {
     case algorithm::ring_1d: return (c.op == collective_op::all_reduce ? 2 : 1) * (n - 1);
     case algorithm::two_d: return 2 * (rows - 1 + cols - 1);
+    case algorithm::multi_axis: return (c.op == collective_op::all_reduce ? 2 : 1) * (rows - 1 + cols - 1);
     case algorithm::row_pair: return 2 * (2 * w - 1 + r / 2 - 1);
     default: return ~0u; // not a ring
     }

@@ -5,7 +5,7 @@
 // streams that stand still, volumes, lost messages, and what is refused.
 #include <catch2/catch.hpp>
 
-#include "firmware/collectives/engine.h"
+#include "firmware/collectives/planner.h"
 #include "firmware/collectives/full_mesh.h"
 #include "firmware/collectives/supports.h"
 #include "testbenches/firmware/loopback_world.h"
@@ -79,7 +79,8 @@ constexpr variant k_variants[] = {
     {collective_op::all_reduce, algorithm::direct},     {collective_op::reduce_scatter, algorithm::ring_1d},
     {collective_op::reduce_scatter, algorithm::direct}, {collective_op::all_gather, algorithm::ring_1d},
     {collective_op::all_gather, algorithm::direct},     {collective_op::broadcast, algorithm::mesh_tree},
-    {collective_op::all_to_all, algorithm::direct},
+    {collective_op::all_to_all, algorithm::direct},     {collective_op::all_reduce, algorithm::multi_axis},
+    {collective_op::all_gather, algorithm::multi_axis}, {collective_op::reduce_scatter, algorithm::multi_axis},
 };
 
 abi::command make(variant v, std::uint64_t count, std::uint64_t chunk_bytes, std::uint32_t root = 0)
@@ -222,6 +223,22 @@ TEST_CASE("full mesh: every type and reduction, mixed and back to back, with ran
     }
 }
 
+TEST_CASE("full mesh: multi_axis with shards cut into a part for each lane")
+{
+    std::uint32_t seed = 0;
+    for (const sides& dims : {sides{2, 2}, sides{3, 2}, sides{2, 2, 2}, sides{5}, sides{2, 3, 1, 2}})
+        for (const collective_op op : {collective_op::reduce_scatter, collective_op::all_gather, collective_op::all_reduce})
+            for (const std::uint64_t more : {0, 1, 7}) {
+                const std::uint64_t count = std::uint64_t{product(dims)} * 2048 * 3 + more;
+                world_options o = full(dims, ++seed);
+                o.buffer_bytes = 4 * count + 64;
+                o.queues = 1 + seed % 7;
+                INFO(to_text(dims) << " op " << int(op) << " + " << more);
+                REQUIRE(run_all(o, {make({op, algorithm::multi_axis}, count, more == 7 ? 3000 : 1 << 20),
+                                    make({op, algorithm::multi_axis}, 5, 64)}) == "");
+            }
+}
+
 TEST_CASE("full mesh: volumes and steps")
 {
     for (const sides& dims : {sides{2, 2, 2}, sides{4, 4}, sides{2, 3, 4}}) {
@@ -321,7 +338,7 @@ TEST_CASE("full mesh: what runs and what is refused")
     CHECK(refusal(collective_op::all_gather, algorithm::direct, {3, 8192}) ==
           "direct is limited to 16384 ranks: its barrier has 14 semaphores");
     CHECK(refusal(collective_op::all_gather, algorithm::hierarchical, {8, 8}) ==
-          "all_gather runs by ring_1d or direct");
+          "all_gather runs by ring_1d, direct or multi_axis");
     CHECK(refusal(collective_op::broadcast, algorithm::hierarchical, {8, 8}) == "broadcast runs by mesh_tree only");
     abi::platform_table broken = table_of({8, 8}, 0);
     broken.failed_regions = 1;

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "firmware/collectives/engine.h"
+#include "firmware/collectives/planner.h"
 #include "firmware/collectives/supports.h"
 
 using namespace weft;

@@ -28,8 +28,8 @@ double time_us(ub_transport transport, std::uint32_t room)
 
 TEST_CASE("ctp and rtp take the same time for an all-to-all where their controllers hold as many packets", "[ub]")
 {
-    // DMA queues fill the transmit queue with packets for a few ports at a time: what is held for a port that is busy leaves no room
-    // for ports that are idle. The more packets fit, the more ports have some.
+    // What is held for a port that is busy leaves no room for ports that are idle. Ranks serve each other along diagonals, which load all
+    // ports alike, so 64 packets are nearly as good as 4096; by rank they took 1.2 times as long.
     double before = 1e9;
     for (const std::uint32_t room : {64u, 256u, 1024u, 4096u}) {
         const double ctp = time_us(ub_transport::ctp, room), rtp = time_us(ub_transport::rtp, room);
@@ -43,5 +43,5 @@ TEST_CASE("ctp and rtp take the same time for an all-to-all where their controll
     const ub_config defaults;
     CHECK(defaults.transmit_queue == 64);
     CHECK(defaults.rtp_send_buffer == 4096);
-    CHECK(time_us(ub_transport::ctp, defaults.transmit_queue) > 1.2 * before);
+    CHECK(time_us(ub_transport::ctp, defaults.transmit_queue) < 1.05 * before);
 }

@@ -75,7 +75,7 @@ inline void sweep_pod(tpu_v3_config config, sweep_counts& counts, const sweep_op
 {
     using abi::algorithm;
     using abi::collective_op;
-    const abi::platform_table table = config.table(0, 0, 0);
+    const abi::platform_table table = config.rank_table(0);
     const std::uint32_t ranks = config.ranks();
     const auto add = [&](collective_op op, algorithm algo, bool transposed, unsigned& counter, std::uint32_t root = 0) {
         const char* reason = nullptr;

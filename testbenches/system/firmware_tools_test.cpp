@@ -462,7 +462,7 @@ TEST_CASE("firmware coverage: lines of what ran and of what did not")
     CHECK(covered("collectives/engine.cpp") > 50);
     CHECK(covered("drivers/dma_driver.cpp") > 30);
     CHECK(covered("collectives/all_to_all.cpp") == 0);
-    CHECK(covered("collectives/fault_tolerant.cpp") == 0);
+    CHECK(covered("collectives/failed_chips.cpp") == 0);
 
     // The very line that enters the collective: once for each case and core, however the compiler has spread it.
     std::ifstream main_cpp(std::string(WEFT_SOURCE_DIR) + "/firmware/main.cpp");

@@ -189,9 +189,9 @@ TEST_CASE("native cores charge the instructions that rv64 cores execute on a tor
     config.mesh.wrap = mesh_wrap::both;
     const std::vector<std::uint64_t> bytes = {4, 4096, 65540};
     compare_instructions(config,
-                         {spec(collective_op::all_reduce, {algorithm::hierarchical, algorithm::direct}, bytes),
-                          spec(collective_op::reduce_scatter, {algorithm::direct}, bytes),
-                          spec(collective_op::all_gather, {algorithm::direct}, bytes)},
+                         {spec(collective_op::all_reduce, {algorithm::hierarchical, algorithm::direct, algorithm::multi_axis}, bytes),
+                          spec(collective_op::reduce_scatter, {algorithm::direct, algorithm::multi_axis}, bytes),
+                          spec(collective_op::all_gather, {algorithm::direct, algorithm::multi_axis}, bytes)},
                          0.05);
 }
 

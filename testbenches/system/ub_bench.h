@@ -59,7 +59,7 @@ inline std::vector<collective_spec> all_that_runs(const ub_mesh_config& config, 
         std::vector<abi::algorithm> algorithms;
         for (const auto& [algo, name] : enum_names<abi::algorithm>::values) {
             const char* reason = "";
-            if (firmware::supports(op, algo, config.table(0), false, &reason))
+            if (firmware::supports(op, algo, config.rank_table(0), false, &reason))
                 algorithms.push_back(algo);
         }
         if (!algorithms.empty())

@@ -1,0 +1,71 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How multi_axis cuts its data. The data of a lane is cut into one shard for each rank, and the lane takes one dimension after the
+// other: in a reduce-scatter, ranks that differ in the first dimension only exchange blocks of shards, so that each is left with those
+// whose owners have its coordinate there; then those that differ in the second one, inside these blocks; and so on, until each has its
+// own shard. An all-gather goes the same way back.
+//
+// Inside a line, ranks that are all joined exchange blocks directly. Others pass them on around a ring: of a line without wrap, out over
+// the even coordinates and back over the odd ones, so that every link carries each direction once.
+//
+// Lanes begin with different dimensions, so that all links work at once.
+#pragma once
+
+#include "hw/abi/platform_table.h"
+
+namespace weft::firmware {
+
+/// One dimension, as a lane goes along it.
+struct axis_level {
+    std::uint8_t axis = 0;    ///< which dimension, counted from the innermost
+    bool direct = false;      ///< every rank of the line is joined to every other
+    bool folded = false;      ///< a ring over a line without wrap
+    bool reversed = false;    ///< the ring is walked the other way
+    std::uint32_t size = 1;   ///< ranks of the line
+    std::uint32_t at = 0;     ///< coordinate of this rank
+    std::uint32_t stride = 0; ///< of shards between neighbouring coordinates
+    std::uint32_t first = 0;  ///< shard of coordinate 0 of the blocks of this level
+    std::uint32_t shards = 1; ///< of a block
+
+    /// Coordinate at `position` of the ring.
+    std::uint32_t point(std::uint32_t position) const
+    {
+        const std::uint32_t p = reversed && position != 0 ? size - position : position;
+        if (!folded)
+            return p;
+        return p < (size + 1) / 2 ? 2 * p : 2 * (size - 1 - p) + 1;
+    }
+};
+
+struct axis_lane {
+    std::uint32_t levels = 0;
+    /// 0: the lane has a range of elements for itself, and the shards of a block lie side by side. Else: a shard is that of its rank in
+    /// the whole buffer, cut into as many parts as there are lanes, and this lane has one part of each.
+    std::uint32_t parts = 0;
+    std::uint32_t part = 0;
+    std::uint32_t run_messages = 0; ///< of every run of a block; 0: as many as it has chunks
+    axis_level level[abi::k_max_dims];
+
+    /// Runs of elements of a block.
+    std::uint32_t pieces(std::uint32_t at_level) const { return parts == 0 ? 1 : level[at_level].shards; }
+    /// Shard number `piece` of the block of `coordinate`, of those that do not lie side by side.
+    std::uint32_t shard(std::uint32_t at_level, std::uint32_t coordinate, std::uint32_t piece) const
+    {
+        std::uint32_t index = level[at_level].first + coordinate * level[at_level].stride;
+        for (std::uint32_t i = levels; i-- > at_level + 1;) {
+            const std::uint32_t rest = piece / level[i].size;
+            index += (piece - rest * level[i].size) * level[i].stride;
+            piece = rest;
+        }
+        return index;
+    }
+};
+
+/// The order in which lane `colour` of `colours` takes the dimensions of more than one rank, outermost first in lane 0; returns how
+/// many there are. Dimensions with less than half the rate of the fastest one come last in every lane.
+std::uint32_t axis_order(const abi::platform_table& table, std::uint32_t colour, std::uint32_t* axes);
+/// Of these, how many are fast: each begins a lane.
+std::uint32_t fast_axes(const abi::platform_table& table);
+
+} // namespace weft::firmware

@@ -1,0 +1,188 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plans of multi_axis; axes.h explains it.
+#include "firmware/collectives/planner.h"
+
+#include <new>
+
+namespace weft::firmware {
+
+namespace {
+
+// A shard that is cut into parts has one message more for each part; below this they would cost more than idle links.
+constexpr std::uint64_t k_shortest_part_bytes = 8192;
+// From here on, two lanes take turns in direct exchanges: while one waits for the last message of a dimension, the other one sends.
+constexpr std::uint64_t k_shortest_turn_bytes = 64 << 10;
+
+std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
+
+bool direct(const abi::platform_table& t, std::uint32_t axis)
+{
+    const abi::dimension_kind kind = t.kind[t.dim_count - 1 - axis];
+    return kind == abi::dimension_kind::full || kind == abi::dimension_kind::switched;
+}
+
+} // namespace
+
+void planner::plan_axes()
+{
+    const bool reduces = command_.op != abi::collective_op::all_gather;
+    const bool gathers = command_.op != abi::collective_op::reduce_scatter;
+    const bool by_rank = !(reduces && gathers); // the user sees which rank has which shard
+    std::uint32_t axes[abi::k_max_dims];
+    const std::uint32_t levels = axis_order(table_, 0, axes);
+    charge(costs::k_axes + levels * costs::k_axes_dimension);
+    std::uint32_t directions = 1;
+    bool any_ring = false;
+    std::uint32_t semaphores = levels; // of a lane; a rank has one predecessor on a ring, but many in a direct exchange
+    for (std::uint32_t i = 0; i < levels; ++i) {
+        if (table_.kind[table_.dim_count - 1 - axes[i]] == abi::dimension_kind::ring)
+            directions = 2;
+        if (direct(table_, axes[i]))
+            semaphores = 2 * levels;
+        else
+            any_ring = true;
+    }
+    const std::uint32_t element_bytes = abi::element_bytes(command_.type);
+    const std::uint32_t lanes_of_semaphores = k_axis_data_semaphores / semaphores;
+    if (!any_ring) {
+        out_.chunk_elements = command_.count; // nobody forwards anything, so a block is one message
+        const std::uint64_t block =
+            command_.count / (2 * fast_axes(table_) * table_.dims[table_.dim_count - 1 - axes[0]]);
+        if (block * element_bytes >= k_shortest_turn_bytes)
+            directions = 2;
+    }
+    const std::uint32_t most_lanes = smaller(lanes_of_semaphores, k_max_lanes);
+    if (fast_axes(table_) * directions > most_lanes && (!any_ring || most_lanes < 2))
+        directions = 1; // dimensions before turns
+    std::uint32_t colours = smaller(fast_axes(table_), most_lanes / directions);
+    const std::uint64_t shard = command_.count / table_.ranks;
+    const auto part_bytes = [&] { return shard / (colours * directions) * element_bytes; };
+    if (by_rank && part_bytes() < k_shortest_part_bytes)
+        colours = directions = 1;
+    const bool in_parts = by_rank && part_bytes() >= k_shortest_part_bytes;
+    if (in_parts) { // all parts have as many messages
+        const std::uint64_t longest = shard / (colours * directions) + 1;
+        const std::uint32_t messages = out_.chunks(longest);
+        out_.chunk_elements = (longest + messages - 1) / messages;
+    }
+    for (std::uint32_t colour = 0; colour < colours; ++colour)
+        for (std::uint32_t direction = 0; direction < directions; ++direction) {
+            const std::uint32_t lane = colour * directions + direction;
+            axis_lane& a = make_axis_lane(lane, colour, direction != 0, by_rank && !in_parts);
+            make_lane(lane, by_rank ? abi::element_range{0, command_.count}
+                                    : abi::shard_of(command_.count, colours * directions, lane));
+            if (in_parts) {
+                a.parts = colours * directions;
+                a.part = lane;
+                a.run_messages = out_.chunks(shard / a.parts + 1);
+            } else if (!any_ring) {
+                a.run_messages = 1;
+            }
+            channel_plan& c = add_channel(lane);
+            for (std::uint32_t i = 0; reduces && i < a.levels; ++i)
+                add_axis(c, i, true, lane * semaphores + i);
+            for (std::uint32_t i = a.levels; gathers && i-- > 0;)
+                add_axis(c, i, false, lane * semaphores + (a.level[i].direct ? levels : 0) + i);
+            std::uint32_t steps = 0;
+            for (std::uint32_t i = 0; i < a.levels; ++i)
+                steps += a.level[i].direct ? 1 : a.level[i].size - 1;
+            out_.steps = steps * (reduces && gathers ? 2 : 1);
+        }
+    announce_rings();
+    announce_lines();
+}
+
+// `outermost_first`: blocks of shards of ranks lie side by side only in this order.
+axis_lane& planner::make_axis_lane(std::uint32_t lane, std::uint32_t colour, bool reversed, bool outermost_first)
+{
+    axis_lane& a = *new (&out_.axis_lanes[lane]) axis_lane;
+    std::uint32_t axes[abi::k_max_dims];
+    a.levels = axis_order(table_, colour, axes);
+    if (outermost_first)
+        for (std::uint32_t i = 1; i < a.levels; ++i) // few, so sorted by insertion
+            for (std::uint32_t k = i; k > 0 && axes[k] > axes[k - 1]; --k) {
+                const std::uint32_t axis = axes[k];
+                axes[k] = axes[k - 1];
+                axes[k - 1] = axis;
+            }
+    const bool of_ranks = command_.op != abi::collective_op::all_reduce;
+    std::uint32_t first = 0;
+    std::uint32_t shards = table_.ranks;
+    for (std::uint32_t i = 0; i < a.levels; ++i) {
+        axis_level& level = *new (&a.level[i]) axis_level;
+        const std::uint32_t d = table_.dim_count - 1 - axes[i];
+        level.axis = static_cast<std::uint8_t>(axes[i]);
+        level.direct = direct(table_, axes[i]);
+        level.folded = table_.kind[d] == abi::dimension_kind::line;
+        level.reversed = reversed;
+        level.size = table_.dims[d];
+        level.at = table_.coord[d];
+        shards /= level.size;
+        level.shards = shards;
+        level.stride = shards;
+        if (of_ranks)
+            level.stride = rank_stride(table_, d);
+        level.first = first;
+        first += level.at * level.stride;
+    }
+    return a;
+}
+
+void planner::add_axis(channel_plan& c, std::uint32_t level, bool accumulate, std::uint32_t semaphore)
+{
+    const axis_level& a = out_.axis_lanes[c.lane].level[level];
+    ring_id ring{ring_kind::axis, false, a.reversed};
+    ring.axis = a.axis;
+    pass& p = add_pass(c, a.direct ? run_source::axis_direct : run_source::axis_ring);
+    p.ring = ring;
+    p.view = view(ring);
+    p.level = static_cast<std::uint8_t>(level);
+    p.accumulate = accumulate;
+    p.needs_ready = true;
+    p.forwards = !a.direct;
+    p.sends_empty = a.direct; // everybody waits for everybody
+    p.shortest_paths = a.direct;
+    p.receive_semaphore = p.remote_semaphore = static_cast<std::uint8_t>(axis_data_semaphore(semaphore));
+    p.ready_semaphore =
+        static_cast<std::uint8_t>(a.direct ? line_ready_semaphore(a.axis) : ready_semaphore(ring_number(ring)));
+    if (a.direct) {
+        p.stride = rank_stride(table_, table_.dim_count - 1 - a.axis);
+        p.view.position = a.at;
+        p.view.predecessor = p.view.successor;
+        p.first_queue = queue_of_line(a.axis);
+    }
+    const bool counts = out_.axis_lanes[c.lane].run_messages == 0;
+    p.entry_cost = static_cast<std::uint16_t>(costs::k_phase + (counts ? a.size * costs::k_axis_block : 0));
+    const bool in_parts = out_.axis_lanes[c.lane].parts != 0;
+    p.run_cost = costs::k_axis_run + (a.direct ? costs::k_axis_exchange : in_parts ? costs::k_axis_part : 0);
+}
+
+// Queues of a line of direct exchanges: one for each other rank, behind those of the lines further in.
+std::uint16_t planner::queue_of_line(std::uint32_t axis) const
+{
+    std::uint32_t queue = 0;
+    for (std::uint32_t inner = 0; inner < axis; ++inner)
+        queue += direct(table_, inner) ? table_.dims[table_.dim_count - 1 - inner] - 1 : 0;
+    return static_cast<std::uint16_t>(queue);
+}
+
+// All others of a line of direct exchanges are told that this rank has entered the collective, once.
+void planner::announce_lines()
+{
+    std::uint32_t told = 0; // axes
+    for (std::uint32_t i = 0; i < out_.channel_count; ++i)
+        for (std::uint32_t k = 0; k < out_.channels[i].pass_count; ++k) {
+            const pass& p = out_.channels[i].passes[k];
+            if (p.source != run_source::axis_direct || (told >> p.ring.axis & 1) != 0)
+                continue;
+            told |= 1u << p.ring.axis;
+            charge(costs::k_plan_phase);
+            expect(p.ready_semaphore, p.view.size - 1);
+            new (&out_.lines[out_.line_count++])
+                told_line{p.ready_semaphore, p.first_queue, p.view.size, p.view.position, p.stride};
+        }
+}
+
+} // namespace weft::firmware

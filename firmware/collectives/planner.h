@@ -1,0 +1,71 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes the schedule of a command for one rank. Pure: no access to any device, so it runs on cores and on the host alike.
+#pragma once
+
+#include "firmware/collectives/ring_map.h"
+#include "firmware/collectives/schedule.h"
+
+namespace weft::firmware {
+
+class planner {
+public:
+    /// `tree` is of the machine, and is built when first needed.
+    planner(ring_map& rings, block_tree& tree, const abi::command& command, schedule& out);
+
+    /// Fills the schedule. The command has been checked and has elements; `unsupported` where failed regions split the mesh.
+    abi::status plan();
+
+private:
+    channel_plan& add_channel(std::uint32_t lane);
+    pass& add_pass(channel_plan& c, run_source source);
+    pass& add_ring(channel_plan& c, ring_id ring, bool accumulate, std::uint32_t first_list = 0,
+                   std::uint32_t lists = 1);
+    lane_plan& make_lane(std::uint32_t index, abi::element_range range);
+    void add_send(pass& p, abi::element_range range, std::uint32_t to);
+    void expect(std::uint32_t semaphore, std::uint32_t messages);
+    void notify(std::uint32_t queue, std::uint32_t rank, std::uint32_t semaphore);
+    const ring_view& view(ring_id ring);
+
+    void plan_all_reduce_2d(ring_id first, ring_id second, std::uint32_t colour, std::uint32_t colours, bool both_ways);
+    abi::status plan_ring_1d();
+    void plan_tiles();
+    void plan_hierarchical();
+    void plan_broadcast();
+    void plan_fan_out();
+    void add_arrivals(std::uint32_t parent, std::uint32_t ready_semaphore);
+    void announce_rings();
+
+    // plan_axes.cpp
+    void plan_axes();
+    axis_lane& make_axis_lane(std::uint32_t lane, std::uint32_t colour, bool reversed, bool outermost_first);
+    void add_axis(channel_plan& c, std::uint32_t level, bool accumulate, std::uint32_t semaphore);
+    std::uint16_t queue_of_line(std::uint32_t axis) const;
+    void announce_lines();
+
+    // plan_failed_chips.cpp
+    void plan_row_pair_around_failed_chips(bool transposed, bool forwards_columns);
+    void plan_whole_pair(std::uint32_t lane, place here, bool transposed, bool forwards_columns);
+    std::uint32_t adopt_columns(std::uint32_t lane, place here, bool transposed, std::uint32_t* from);
+    void plan_tile(std::uint32_t lane, place here, bool transposed);
+    void find_donors(place here, bool transposed);
+
+    void charge(std::uint32_t instructions) { out_.cost += instructions; }
+
+    ring_map& rings_;
+    const abi::platform_table& table_;
+    mesh& mesh_;
+    block_tree& tree_;
+    const abi::command& command_;
+    schedule& out_;
+    std::uint32_t seen_rings_ = 0; ///< bit per ring_number(): `views_` has it
+    union {
+        ring_view views_[k_ring_numbers];
+    };
+};
+
+/// The Hamiltonian ring that ring_1d uses: the asked orientation if the mesh allows it, else the other.
+ring_id hamiltonian_ring(const mesh& m, bool transposed, bool reversed);
+
+} // namespace weft::firmware

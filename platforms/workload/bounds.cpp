@@ -1,0 +1,83 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/workload/bounds.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace weft {
+
+namespace {
+
+using abi::collective_op;
+using abi::dimension_kind;
+
+constexpr double k_bytes_per_us_and_mbps = 1e6 / 8 / 1e6; ///< 1 Mb/s
+
+/// Bytes per us that the rank with the fewest links can send. A rank at the end of a line has half of the others' links there.
+double least_rate(const abi::platform_table& t)
+{
+    double all = 0;
+    for (std::uint32_t d = 0; d < t.dim_count; ++d)
+        if (t.dims[d] > 1)
+            all += t.rate_mbps[d] * k_bytes_per_us_and_mbps * (t.kind[d] == dimension_kind::line ? 0.5 : 1);
+    return all;
+}
+
+/// An all_to_all along one dimension.
+double across(const abi::platform_table& t, std::uint32_t d, double bytes)
+{
+    const double n = t.dims[d];
+    const double rate = t.rate_mbps[d] * k_bytes_per_us_and_mbps;
+    if (t.kind[d] == dimension_kind::full || t.kind[d] == dimension_kind::switched)
+        return bytes * (n - 1) / n / rate;
+    const double low = t.dims[d] / 2;
+    const double crossing = low * bytes * (n - low) / n;              // of each line
+    const double links = t.kind[d] == dimension_kind::ring ? 1 : 0.5; // a rank's rate counts both directions
+    return crossing / (rate * links);
+}
+
+/// How often memory is touched for each byte that a rank sends or gets.
+double touches(collective_op op)
+{
+    switch (op) {
+    case collective_op::all_reduce: return 5;
+    case collective_op::reduce_scatter: return 3;
+    case collective_op::broadcast: return 1;
+    default: return 2;
+    }
+}
+
+} // namespace
+
+std::optional<collective_bound> bound_of(const abi::platform_table& t, std::uint64_t memory_bps, collective_op op,
+                                         std::uint64_t size_bytes)
+{
+    if (t.ranks < 2 || t.failed_regions != 0)
+        return std::nullopt;
+    for (std::uint32_t d = 0; d < t.dim_count; ++d)
+        if (t.dims[d] > 1 && t.rate_mbps[d] == 0)
+            return std::nullopt;
+    const double bytes = static_cast<double>(size_bytes);
+    const double others = bytes * (t.ranks - 1) / t.ranks;
+    collective_bound bound;
+    const auto at_least = [&](double us, const std::string& resource) {
+        if (us > bound.us)
+            bound = {us, resource};
+    };
+    if (op == collective_op::broadcast)
+        at_least(bytes / least_rate(t), "links of a rank");
+    else if (op != collective_op::all_to_all)
+        at_least(others * (op == collective_op::all_reduce ? 2 : 1) / least_rate(t), "links of a rank");
+    else
+        for (std::uint32_t d = 0; d < t.dim_count; ++d)
+            if (t.dims[d] > 1)
+                at_least(across(t, d, bytes), fmt::format("links of dimension {}", t.dim_count - 1 - d));
+    if (memory_bps != 0)
+        at_least((op == collective_op::broadcast ? bytes : others) * touches(op) /
+                     (static_cast<double>(memory_bps) / 8e6),
+                 "memory");
+    return bound;
+}
+
+} // namespace weft

@@ -1,0 +1,30 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The least time that a collective can take on a machine, from what its links and memories carry; latencies and software are not in it.
+// Of whole machines with known rates: no chip has failed, ranks are numbered by coordinates.
+//
+//   links of a rank   all_reduce sends 2 S (n-1)/n from each rank, reduce_scatter and all_gather S (n-1)/n, over all its links, or over
+//                     those of a corner where lines do not close. A broadcast brings S to each rank.
+//   a dimension       all_to_all: on a full mesh S (d-1)/d of each rank along d ranks. On a line or ring, what crosses its middle
+//   memory            reads to send, reads and writes to accumulate, writes to store: S (n-1)/n times 5, 3, 2; all_to_all 2, broadcast 1
+#pragma once
+
+#include "hw/abi/platform_table.h"
+#include "platforms/workload/collective_case.h"
+
+#include <optional>
+#include <string>
+
+namespace weft {
+
+struct collective_bound {
+    double us = 0;
+    std::string resource; ///< that sets it: "links of a rank"
+};
+
+/// Of a collective of `size_bytes` as in collective_case.h. `memory_bps`: reads and writes together, 0 for not known. Nothing where no rates are known.
+std::optional<collective_bound> bound_of(const abi::platform_table& table, std::uint64_t memory_bps,
+                                         abi::collective_op op, std::uint64_t size_bytes);
+
+} // namespace weft

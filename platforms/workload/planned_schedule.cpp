@@ -1,0 +1,176 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/workload/planned_schedule.h"
+
+#include "firmware/collectives/planner.h"
+#include "firmware/collectives/runs.h"
+#include "tlm/check.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <memory>
+
+namespace weft {
+
+namespace {
+
+using firmware::run_source;
+
+std::string name_of_pass(const firmware::pass& p)
+{
+    const char* const half = p.accumulate ? "reduce-scatter" : "all-gather";
+    switch (p.source) {
+    case run_source::ring:
+        return fmt::format("{}, ring of {}{}", half, p.view.size,
+                           p.lists > 1         ? fmt::format(", {} lists", p.lists)
+                           : p.first_list != 0 ? ", inside its shard"
+                                               : "");
+    case run_source::ring_rank: return fmt::format("{}, ring of {}, shards by rank", half, p.view.size);
+    case run_source::ring_walk: return fmt::format("{}, ring of {} around failed chips", half, p.view.size);
+    case run_source::axis_ring: return fmt::format("{} along dimension {}, ring of {}", half, p.ring.axis, p.view.size);
+    case run_source::axis_direct:
+        return fmt::format("{} along dimension {}, all {} directly", half, p.ring.axis, p.view.size);
+    case run_source::fan_out: return fmt::format("to all others of a line of {}", p.view.size);
+    case run_source::tile: return fmt::format("{} in a tile of {}, in rounds", half, p.view.size);
+    case run_source::donate: return "sums of its tile to a whole pair of rows";
+    case run_source::give_back: return "results to the neighbours of failed chips";
+    case run_source::list: break;
+    }
+    return p.total_sends == 0 ? "receives only" : p.forwards ? "forwards what arrives" : "list of sends";
+}
+
+std::string ranks_text(const std::vector<std::uint32_t>& ranks)
+{
+    std::string text;
+    for (const std::uint32_t r : ranks)
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", r);
+    return text;
+}
+
+} // namespace
+
+bool has_schedule(abi::algorithm algorithm)
+{
+    constexpr const char* k_runners[] = {
+#define WEFT_ALGORITHM(name, runs, runner, has, needs, summary) #runner,
+#include "hw/abi/algorithms.def"
+#undef WEFT_ALGORITHM
+    };
+    return std::strcmp(k_runners[static_cast<unsigned>(algorithm)], "engine") == 0;
+}
+
+planned_rank plan_of(const abi::platform_table& table, const collective_case& c)
+{
+    abi::command command;
+    command.op = c.op;
+    command.algo = c.algo;
+    command.type = c.type;
+    command.redop = c.redop;
+    command.count = c.count;
+    command.chunk_bytes = c.chunk_bytes;
+    command.root = c.root;
+    command.transposed = c.transposed ? 1 : 0;
+
+    planned_rank rank;
+    rank.table = table;
+    if (table.ranks == 1 || c.count == 0)
+        return rank;
+    firmware::ring_map rings(rank.table);
+    firmware::block_tree tree;
+    const auto s = std::make_unique<firmware::schedule>();
+    if (const abi::status status = firmware::planner(rings, tree, command, *s).plan(); !status.ok())
+        throw user_error(fmt::format("{} by {}: {}.", name_of(c.op), name_of(c.algo), status.where));
+    rank.steps = s->steps;
+    for (std::uint32_t i = 0; i < s->notice_count; ++i) {
+        rank.told.push_back(s->notices[i].to);
+        ++rank.sent[{s->notices[i].to, s->notices[i].semaphore}];
+    }
+    for (std::uint32_t i = 0; i < s->line_count; ++i) {
+        const firmware::told_line& line = s->lines[i];
+        for (std::uint32_t coordinate = 0; coordinate < line.size; ++coordinate)
+            if (coordinate != line.at) {
+                rank.told.push_back(table.rank + (coordinate - line.at) * line.stride); // unsigned: wraps back
+                ++rank.sent[{rank.told.back(), line.semaphore}];
+            }
+    }
+    for (std::uint32_t i = 0; i < s->expectation_count; ++i)
+        rank.received[s->expectations[i].semaphore] += s->expectations[i].messages;
+
+    firmware::run_finder finder(*s, rings);
+    for (std::uint32_t i = 0; i < s->channel_count; ++i) {
+        const firmware::channel_plan& plan = s->channels[i];
+        planned_channel channel;
+        for (std::uint32_t k = 0; k < plan.pass_count; ++k) {
+            const firmware::pass& p = plan.passes[k];
+            planned_pass pass;
+            pass.what = name_of_pass(p);
+            if (p.tells_when_entered)
+                ++rank.sent[{p.view.predecessor, p.ready_semaphore}];
+            firmware::run_cursor cursor;
+            const firmware::message_counts counts = finder.enter(p, plan.lane, cursor);
+            if (counts.receives != 0)
+                rank.received[p.receive_semaphore] += counts.receives;
+            for (std::uint32_t sent = 0; sent < counts.sends;) {
+                finder.find(p, cursor, sent == 0);
+                const std::uint32_t messages = std::max(s->chunks(cursor.run.count), 1u);
+                pass.runs.push_back({cursor.step, cursor.run, cursor.to, messages});
+                rank.sent[{cursor.to, p.remote_semaphore}] += messages;
+                sent += messages;
+            }
+            channel.passes.push_back(std::move(pass));
+        }
+        rank.channels.push_back(std::move(channel));
+    }
+    return rank;
+}
+
+std::string unmatched(const std::vector<planned_rank>& ranks)
+{
+    std::vector<std::map<std::uint32_t, std::uint64_t>> arriving(ranks.size());
+    for (const planned_rank& from : ranks)
+        for (const auto& [where, messages] : from.sent) {
+            const auto& [to, semaphore] = where;
+            if (to >= ranks.size())
+                return fmt::format("rank {} sends to rank {}, which does not exist", from.table.rank, to);
+            arriving[to][semaphore] += messages;
+        }
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+        std::map<std::uint32_t, std::uint64_t> difference = arriving[r];
+        for (const auto& [semaphore, messages] : ranks[r].received)
+            if (arriving[r][semaphore] != messages)
+                return fmt::format("rank {} waits for {} messages on semaphore {} and is sent {}", r, messages,
+                                   semaphore, arriving[r][semaphore]);
+            else
+                difference.erase(semaphore);
+        if (!difference.empty())
+            return fmt::format("rank {} is sent {} messages on semaphore {} that it does not wait for", r,
+                               difference.begin()->second, difference.begin()->first);
+    }
+    return "";
+}
+
+std::string text_of(const planned_rank& rank, std::uint32_t element_bytes)
+{
+    const abi::platform_table& t = rank.table;
+    std::string at;
+    for (std::uint32_t i = 0; i < t.dim_count; ++i)
+        at += fmt::format("{}{}", i == 0 ? "" : ",", t.coord[i]);
+    std::string text = fmt::format("rank {} at ({}): {} steps", t.rank, at, rank.steps);
+    if (!rank.told.empty())
+        text += fmt::format("; first tells rank{} {} that it is ready", rank.told.size() == 1 ? "" : "s",
+                            ranks_text(rank.told));
+    text += '\n';
+    for (std::size_t i = 0; i < rank.channels.size(); ++i)
+        for (const planned_pass& p : rank.channels[i].passes) {
+            text += fmt::format("  channel {}  {}\n", i, p.what);
+            for (const planned_run& r : p.runs)
+                text += fmt::format("    step {:>3}  to rank {:<4} elements {} to {}: {} B{}\n", r.step, r.to,
+                                    r.range.first, r.range.first + r.range.count - (r.range.count != 0 ? 1 : 0),
+                                    r.range.count * element_bytes,
+                                    r.messages > 1 ? fmt::format(", {} messages", r.messages) : "");
+        }
+    return text;
+}
+
+} // namespace weft

@@ -1,0 +1,117 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much of what the links of a rank can carry collectives of long buffers reach. The bound is computed here: bytes that every rank
+// has to send, over the payload rate of all its links.
+#include "hw/ub/ub_config.h"
+#include "testbenches/issues/program.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+using weft::testing::program_folder;
+using weft::testing::text_of;
+
+namespace {
+
+/// Times in us of the cases of `workload` on a shipped machine, without data.
+std::vector<double> times(const std::string& file, const std::string& workload, const std::string& more = "")
+{
+    const program_folder folder;
+    REQUIRE(folder.weft(fmt::format("run {} --set data=off --set \"workload={}\" {} --out out",
+                                    (fs::path(WEFT_SOURCE_DIR) / "configs" / file).string(), workload, more)) == 0);
+    const nlohmann::json results = nlohmann::json::parse(text_of(folder.path() / "out" / "results.json"));
+    std::vector<double> all;
+    for (const auto& r : results.at("results"))
+        all.push_back(r.at("time_us"));
+    return all;
+}
+
+double ub_link_bytes_per_us(std::uint32_t lanes)
+{
+    const weft::ub_config ub;
+    const weft::packet_format format = ub.format();
+    return static_cast<double>(ub.link_rate(lanes).value()) / 8e6 * 1024 /
+           static_cast<double>(format.wire_bytes_of_one(1024));
+}
+
+constexpr double k_64_mib = 64 << 20;
+const std::string k_multi_axis_64_mib =
+    "[{op: all_reduce, algorithms: [multi_axis], sizes: [64 MiB]}, {op: reduce_scatter, algorithms: [multi_axis], sizes: [64 MiB]}, "
+    "{op: all_gather, algorithms: [multi_axis], sizes: [64 MiB]}]";
+
+/// Shares of the bound: `rounds` x 64 MiB x (n-1)/n from each rank, over `bytes_per_us`.
+void check_shares(const std::vector<double>& us, std::uint32_t ranks, double bytes_per_us,
+                  const std::vector<double>& at_least)
+{
+    REQUIRE(us.size() == at_least.size());
+    for (std::size_t i = 0; i < us.size(); ++i) {
+        const double bytes = k_64_mib * (ranks - 1) / ranks * (i == 0 ? 2 : 1);
+        const double share = bytes / bytes_per_us / us[i];
+        INFO("case " << i << ": " << us[i] << " us, " << 100 * share << " % of the bound");
+        CHECK(share >= at_least[i]);
+        CHECK(share <= 1.0);
+    }
+}
+
+} // namespace
+
+TEST_CASE("multi_axis on a board: shares of the seven links of an NPU")
+{
+    check_shares(times("ub_mesh/board.yaml", k_multi_axis_64_mib), 8, 7 * ub_link_bytes_per_us(4), {0.95, 0.92, 0.92});
+}
+
+TEST_CASE("multi_axis on a rack: shares of the 14 links of an NPU")
+{
+    check_shares(times("ub_mesh/rack.yaml", k_multi_axis_64_mib), 64, 14 * ub_link_bytes_per_us(4), {0.80, 0.74, 0.66});
+}
+
+TEST_CASE("multi_axis on an 8x8 mesh: shares of the two links of a corner")
+{
+    check_shares(times("tpu_v3/mesh_8x8.yaml", k_multi_axis_64_mib), 64, 2 * 82e3, {0.95, 0.95, 0.93});
+}
+
+TEST_CASE("multi_axis on an 8x8 torus: shares of the four links of a chip")
+{
+    check_shares(times("tpu_v3/mesh_8x8.yaml", k_multi_axis_64_mib, "--set mesh.wrap=both"), 64, 4 * 82e3,
+                 {0.73, 0.70, 0.70});
+}
+
+TEST_CASE("short buffers: no half of an all_reduce takes longer than all of it")
+{
+    const std::string workload =
+        "[{op: all_reduce, algorithms: [multi_axis], sizes: [4 KiB]}, {op: reduce_scatter, algorithms: [multi_axis], sizes: [4 KiB]}, "
+        "{op: all_gather, algorithms: [multi_axis], sizes: [4 KiB]}]";
+    for (const char* file : {"ub_mesh/board.yaml", "ub_mesh/rack.yaml", "tpu_v3/mesh_8x8.yaml"}) {
+        const std::vector<double> us = times(file, workload);
+        INFO(file);
+        REQUIRE(us.size() == 3);
+        CHECK(us[1] < us[0]);
+        CHECK(us[2] < us[0]);
+    }
+    for (const char* shape : {"--set mesh.rows=1 --set mesh.cols=7", "--set mesh.rows=3 --set mesh.cols=3",
+                              "--set mesh.rows=5 --set mesh.cols=5"}) {
+        const std::vector<double> us = times("tpu_v3/mesh_8x8.yaml", workload, shape); // ring_1d has no ring there
+        INFO(shape);
+        REQUIRE(us.size() == 3);
+        CHECK(us[1] < us[0]);
+        CHECK(us[2] < us[0]);
+    }
+}
+
+TEST_CASE("an all_to_all on a rack reaches more than half of its bound")
+{
+    // Of 63 blocks 14 go over one link and 49 over two, all links alike.
+    const std::vector<double> us = times("ub_mesh/rack.yaml", "[{op: all_to_all, sizes: [16 MiB]}]");
+    REQUIRE(us.size() == 1);
+    const double bound = (16 << 20) / 64.0 * (14 + 2 * 49) / (14 * ub_link_bytes_per_us(4));
+    INFO(us[0] << " us, bound " << bound << " us");
+    CHECK(bound / us[0] > 0.52);
+}

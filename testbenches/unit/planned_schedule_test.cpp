@@ -1,0 +1,293 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Schedules as data: what planners make, without running it. That the answers are right: testbenches/firmware.
+#include "platforms/workload/planned_schedule.h"
+
+#include "firmware/collectives/mesh.h"
+#include "firmware/collectives/supports.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <numeric>
+
+using namespace weft;
+using abi::algorithm;
+using abi::collective_op;
+using abi::dimension_kind;
+
+namespace {
+
+struct shape {
+    const char* name;
+    std::vector<std::uint32_t> dims;
+    dimension_kind kind;
+    std::vector<abi::failed_region> failed;
+
+    std::vector<abi::platform_table> tables() const
+    {
+        abi::platform_table t;
+        t.ranks = std::accumulate(dims.begin(), dims.end(), 1u, std::multiplies<>());
+        t.dim_count = static_cast<std::uint32_t>(dims.size());
+        for (std::size_t i = 0; i < dims.size(); ++i) {
+            t.dims[i] = dims[i];
+            t.kind[i] = kind;
+        }
+        for (const abi::failed_region& f : failed) {
+            t.failed[t.failed_regions++] = f;
+            t.ranks -= f.rows * f.cols;
+        }
+        std::vector<abi::platform_table> all;
+        for (t.rank = 0; t.rank < t.ranks; ++t.rank) {
+            std::uint32_t rest = t.rank;
+            for (std::size_t i = dims.size(); i-- > 0; rest /= dims[i])
+                t.coord[i] = rest % dims[i];
+            if (!failed.empty()) {
+                const firmware::place at = firmware::place_of(firmware::mesh_of(t), t.rank);
+                t.coord[0] = at.row;
+                t.coord[1] = at.col;
+            }
+            all.push_back(t);
+        }
+        return all;
+    }
+};
+
+collective_case case_of(collective_op op, algorithm algo, std::uint64_t elements, std::uint64_t chunk_bytes)
+{
+    collective_case c = make_case(op, algo, abi::element_type::int32, abi::reduce_op::sum, 4 * elements);
+    c.chunk_bytes = chunk_bytes;
+    return c;
+}
+
+std::string text(const shape& s, const collective_case& c, std::uint32_t rank)
+{
+    return text_of(plan_of(s.tables()[rank], c), 4);
+}
+
+} // namespace
+
+TEST_CASE("a schedule by table: ring_1d", "[schedule]")
+{
+    const shape mesh{"2x2", {2, 2}, dimension_kind::line, {}};
+    CHECK(text(mesh, case_of(collective_op::all_reduce, algorithm::ring_1d, 8, 1024), 0) ==
+          R"(rank 0 at (0,0): 6 steps; first tells ranks 2, 1 that it is ready
+  channel 0  reduce-scatter, ring of 4
+    step   0  to rank 1    elements 3 to 3: 4 B
+    step   1  to rank 1    elements 2 to 2: 4 B
+    step   2  to rank 1    elements 1 to 1: 4 B
+  channel 0  all-gather, ring of 4
+    step   0  to rank 1    elements 0 to 0: 4 B
+    step   1  to rank 1    elements 3 to 3: 4 B
+    step   2  to rank 1    elements 2 to 2: 4 B
+  channel 1  reduce-scatter, ring of 4
+    step   0  to rank 2    elements 7 to 7: 4 B
+    step   1  to rank 2    elements 6 to 6: 4 B
+    step   2  to rank 2    elements 5 to 5: 4 B
+  channel 1  all-gather, ring of 4
+    step   0  to rank 2    elements 4 to 4: 4 B
+    step   1  to rank 2    elements 7 to 7: 4 B
+    step   2  to rank 2    elements 6 to 6: 4 B
+)");
+    CHECK(text(mesh, case_of(collective_op::reduce_scatter, algorithm::ring_1d, 8, 1024), 3) ==
+          R"(rank 3 at (1,1): 3 steps; first tells ranks 1, 2 that it is ready
+  channel 0  reduce-scatter, ring of 4, shards by rank
+    step   0  to rank 2    elements 2 to 2: 4 B
+    step   1  to rank 2    elements 0 to 0: 4 B
+    step   2  to rank 2    elements 4 to 4: 4 B
+  channel 1  reduce-scatter, ring of 4, shards by rank
+    step   0  to rank 1    elements 5 to 5: 4 B
+    step   1  to rank 1    elements 1 to 1: 4 B
+    step   2  to rank 1    elements 3 to 3: 4 B
+)");
+    CHECK(text(mesh, case_of(collective_op::all_gather, algorithm::ring_1d, 3, 1024), 1) ==
+          R"(rank 1 at (0,1): 3 steps; first tells ranks 0, 3 that it is ready
+  channel 0  all-gather, ring of 4, shards by rank
+    step   0  to rank 3    elements 1 to 1: 4 B
+    step   1  to rank 3    elements 0 to 0: 4 B
+    step   2  to rank 3    elements 2 to 2: 4 B
+  channel 1  all-gather, ring of 4, shards by rank
+)");
+}
+
+TEST_CASE("a schedule by table: two_d, row_pair", "[schedule]")
+{
+    const shape mesh{"2x4", {2, 4}, dimension_kind::line, {}};
+    CHECK(text(mesh, case_of(collective_op::all_reduce, algorithm::two_d, 64, 8), 5) ==
+          R"(rank 5 at (1,1): 8 steps; first tells ranks 7, 1 that it is ready
+  channel 0  reduce-scatter, ring of 4
+    step   0  to rank 4    elements 16 to 23: 32 B, 4 messages
+    step   1  to rank 4    elements 8 to 15: 32 B, 4 messages
+    step   2  to rank 4    elements 0 to 7: 32 B, 4 messages
+  channel 0  reduce-scatter, ring of 2, inside its shard
+    step   0  to rank 1    elements 24 to 27: 16 B, 2 messages
+  channel 0  all-gather, ring of 2, inside its shard
+    step   0  to rank 1    elements 28 to 31: 16 B, 2 messages
+  channel 0  all-gather, ring of 4
+    step   0  to rank 4    elements 24 to 31: 32 B, 4 messages
+    step   1  to rank 4    elements 16 to 23: 32 B, 4 messages
+    step   2  to rank 4    elements 8 to 15: 32 B, 4 messages
+  channel 1  reduce-scatter, ring of 2
+    step   0  to rank 1    elements 32 to 47: 64 B, 8 messages
+  channel 1  reduce-scatter, ring of 4, inside its shard
+    step   0  to rank 4    elements 56 to 59: 16 B, 2 messages
+    step   1  to rank 4    elements 52 to 55: 16 B, 2 messages
+    step   2  to rank 4    elements 48 to 51: 16 B, 2 messages
+  channel 1  all-gather, ring of 4, inside its shard
+    step   0  to rank 4    elements 60 to 63: 16 B, 2 messages
+    step   1  to rank 4    elements 56 to 59: 16 B, 2 messages
+    step   2  to rank 4    elements 52 to 55: 16 B, 2 messages
+  channel 1  all-gather, ring of 2
+    step   0  to rank 1    elements 48 to 63: 64 B, 8 messages
+)");
+    const shape tall{"4x2", {4, 2}, dimension_kind::line, {}};
+    CHECK(text(tall, case_of(collective_op::all_reduce, algorithm::row_pair, 64, 1024), 5) ==
+          R"(rank 5 at (2,1): 8 steps; first tells ranks 4, 1, 7, 1 that it is ready
+  channel 0  reduce-scatter, ring of 4
+    step   0  to rank 7    elements 0 to 7: 32 B
+    step   1  to rank 7    elements 24 to 31: 32 B
+    step   2  to rank 7    elements 16 to 23: 32 B
+  channel 0  reduce-scatter, ring of 2, inside its shard
+    step   0  to rank 1    elements 8 to 11: 16 B
+  channel 0  all-gather, ring of 2, inside its shard
+    step   0  to rank 1    elements 12 to 15: 16 B
+  channel 0  all-gather, ring of 4
+    step   0  to rank 7    elements 8 to 15: 32 B
+    step   1  to rank 7    elements 0 to 7: 32 B
+    step   2  to rank 7    elements 24 to 31: 32 B
+  channel 1  reduce-scatter, ring of 4
+    step   0  to rank 4    elements 48 to 55: 32 B
+    step   1  to rank 4    elements 40 to 47: 32 B
+    step   2  to rank 4    elements 32 to 39: 32 B
+  channel 1  reduce-scatter, ring of 2, inside its shard
+    step   0  to rank 1    elements 56 to 59: 16 B
+  channel 1  all-gather, ring of 2, inside its shard
+    step   0  to rank 1    elements 60 to 63: 16 B
+  channel 1  all-gather, ring of 4
+    step   0  to rank 4    elements 56 to 63: 32 B
+    step   1  to rank 4    elements 48 to 55: 32 B
+    step   2  to rank 4    elements 40 to 47: 32 B
+)");
+}
+
+TEST_CASE("a schedule by table: hierarchical and mesh_tree", "[schedule]")
+{
+    const shape full{"3x2 full", {3, 2}, dimension_kind::full, {}};
+    CHECK(text(full, case_of(collective_op::all_reduce, algorithm::hierarchical, 24, 1024), 4) ==
+          R"(rank 4 at (2,0): 6 steps; first tells ranks 5, 2, 5, 0 that it is ready
+  channel 0  reduce-scatter, ring of 2
+    step   0  to rank 5    elements 6 to 11: 24 B
+  channel 0  reduce-scatter, ring of 3, inside its shard
+    step   0  to rank 0    elements 2 to 3: 8 B
+    step   1  to rank 0    elements 0 to 1: 8 B
+  channel 0  all-gather, ring of 3, inside its shard
+    step   0  to rank 0    elements 4 to 5: 8 B
+    step   1  to rank 0    elements 2 to 3: 8 B
+  channel 0  all-gather, ring of 2
+    step   0  to rank 5    elements 0 to 5: 24 B
+  channel 1  reduce-scatter, ring of 2
+    step   0  to rank 5    elements 18 to 23: 24 B
+  channel 1  reduce-scatter, ring of 3, inside its shard
+    step   0  to rank 2    elements 12 to 13: 8 B
+    step   1  to rank 2    elements 16 to 17: 8 B
+  channel 1  all-gather, ring of 3, inside its shard
+    step   0  to rank 2    elements 14 to 15: 8 B
+    step   1  to rank 2    elements 12 to 13: 8 B
+  channel 1  all-gather, ring of 2
+    step   0  to rank 5    elements 12 to 17: 24 B
+)");
+    CHECK(text(full, case_of(collective_op::broadcast, algorithm::mesh_tree, 6, 8), 0) == R"(rank 0 at (0,0): 2 steps
+  channel 0  to all others of a line of 2
+    step   0  to rank 1    elements 0 to 1: 8 B
+    step   1  to rank 1    elements 2 to 3: 8 B
+    step   2  to rank 1    elements 4 to 5: 8 B
+  channel 1  to all others of a line of 3
+    step   0  to rank 2    elements 0 to 1: 8 B
+    step   1  to rank 4    elements 0 to 1: 8 B
+    step   2  to rank 2    elements 2 to 3: 8 B
+    step   3  to rank 4    elements 2 to 3: 8 B
+    step   4  to rank 2    elements 4 to 5: 8 B
+    step   5  to rank 4    elements 4 to 5: 8 B
+)");
+    const shape mesh{"2x3", {2, 3}, dimension_kind::line, {}};
+    CHECK(text(mesh, case_of(collective_op::broadcast, algorithm::mesh_tree, 6, 1024), 0) == R"(rank 0 at (0,0): 3 steps
+  channel 0  forwards what arrives
+    step   0  to rank 1    elements 0 to 5: 24 B
+  channel 1  forwards what arrives
+    step   0  to rank 3    elements 0 to 5: 24 B
+)");
+    CHECK(text(mesh, case_of(collective_op::broadcast, algorithm::mesh_tree, 6, 1024), 2) ==
+          R"(rank 2 at (0,2): 3 steps; first tells rank 1 that it is ready
+  channel 0  forwards what arrives
+    step   0  to rank 5    elements 0 to 5: 24 B
+  channel 1  receives only
+)");
+}
+
+TEST_CASE("every rank is sent exactly the messages that it waits for", "[schedule]")
+{
+    const shape shapes[] = {
+        {"2x2", {2, 2}, dimension_kind::line, {}},
+        {"4x6", {4, 6}, dimension_kind::line, {}},
+        {"3x4", {3, 4}, dimension_kind::line, {}},
+        {"5x5", {5, 5}, dimension_kind::line, {}},
+        {"1x7", {1, 7}, dimension_kind::line, {}},
+        {"4x4 torus", {4, 4}, dimension_kind::ring, {}},
+        {"3x5 torus", {3, 5}, dimension_kind::ring, {}},
+        {"8x8 - 2x2", {8, 8}, dimension_kind::line, {{2, 4, 2, 2}}},
+        {"8x12 - two", {8, 12}, dimension_kind::line, {{2, 4, 2, 2}, {6, 8, 2, 2}}},
+        {"full 8", {8}, dimension_kind::full, {}},
+        {"full 4x3", {4, 3}, dimension_kind::full, {}},
+        {"full 2x3x4", {2, 3, 4}, dimension_kind::full, {}},
+        {"switched 7", {7}, dimension_kind::switched, {}},
+    };
+    std::uint32_t planned = 0;
+    for (const shape& s : shapes) {
+        const std::vector<abi::platform_table> tables = s.tables();
+        for (unsigned op = 0; op < abi::k_collective_ops; ++op)
+            for (unsigned a = 0; a < abi::k_algorithms; ++a)
+                for (const bool transposed : {false, true}) {
+                    const auto algo = static_cast<algorithm>(a);
+                    const char* why = "";
+                    if (!has_schedule(algo) ||
+                        !firmware::supports(static_cast<collective_op>(op), algo, tables[0], transposed, &why))
+                        continue;
+                    for (const std::uint64_t elements : {1, 5, 97, 1024, 4099}) {
+                        collective_case c = case_of(static_cast<collective_op>(op), algo, elements, 512);
+                        c.transposed = transposed;
+                        c.root = c.op == collective_op::broadcast ? tables[0].ranks / 3 : 0;
+                        INFO(s.name << ": " << name_of(c.op) << " by " << name_of(algo)
+                                    << (transposed ? " transposed, " : ", ") << elements << " elements");
+                        std::vector<planned_rank> ranks;
+                        for (const abi::platform_table& t : tables)
+                            ranks.push_back(plan_of(t, c));
+                        CHECK(unmatched(ranks) == "");
+                        ++planned;
+                    }
+                }
+    }
+    CHECK(planned > 200); // so many are supported; none is passed over in silence
+}
+
+TEST_CASE("a difference between what is sent and what is waited for has a place", "[schedule]")
+{
+    const shape mesh{"2x2", {2, 2}, dimension_kind::line, {}};
+    std::vector<planned_rank> ranks;
+    for (const abi::platform_table& t : mesh.tables())
+        ranks.push_back(plan_of(t, case_of(collective_op::all_reduce, algorithm::ring_1d, 8, 1024)));
+    const auto sound = ranks;
+    auto& [semaphore, messages] = *ranks[2].received.begin();
+    ++messages;
+    CHECK(unmatched(ranks) == fmt::format("rank 2 waits for {} messages on semaphore {} and is sent {}", messages,
+                                          semaphore, messages - 1));
+    ranks = sound;
+    const std::uint32_t lost = ranks[2].received.begin()->first;
+    const std::uint64_t were = ranks[2].received.begin()->second;
+    ranks[2].received.erase(lost);
+    CHECK(unmatched(ranks) ==
+          fmt::format("rank 2 is sent {} messages on semaphore {} that it does not wait for", were, lost));
+    ranks = sound;
+    ranks[1].sent[{9, 0}] = 1;
+    CHECK(unmatched(ranks) == "rank 1 sends to rank 9, which does not exist");
+}
