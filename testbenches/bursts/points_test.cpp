@@ -197,7 +197,7 @@ TEST_CASE("every machine of the sweep runs all collectives and algorithms that i
           "{op: broadcast, algorithms: [mesh_tree], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
           "{op: all_to_all, algorithms: [direct], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
           "{op: all_reduce, algorithms: [ring_1d], sizes: [16 MiB]}]");
-    const std::string with_largest = workload_of("tpu_v3 mesh", 8); // of seven pairs
+    const std::string with_largest = workload_of("tpu_v3 mesh", 1); // the next pair
     const std::string end = "{op: all_to_all, algorithms: [direct], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
                             "{op: all_reduce, algorithms: [two_d], sizes: [16 MiB]}]";
     INFO(with_largest);
