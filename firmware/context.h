@@ -3,6 +3,9 @@
 //
 // What a rank remembers between collectives, and who uses which semaphore.
 //
+// A process group has a bank of semaphores for itself, so its messages are never taken for those of others. Groups without a common
+// member share one.
+//
 // Semaphores are never reset: COUNT only rises (and wraps at 2^32). `expected[s]` is the number of messages that all
 // collectives entered so far had to count on semaphore s; `known[s]` is the newest value of COUNT this core has learnt.
 //
@@ -19,7 +22,8 @@
 
 namespace weft::firmware {
 
-inline constexpr std::uint32_t k_semaphores = 64;
+inline constexpr std::uint32_t k_semaphores = 64; ///< of a bank
+inline constexpr std::uint32_t k_semaphore_banks = 8;
 
 inline constexpr std::uint32_t k_lanes = 4;      ///< concurrent rings of one collective
 inline constexpr std::uint32_t k_max_lanes = 6;  ///< of multi_axis
@@ -40,7 +44,7 @@ inline constexpr std::uint32_t k_sem_barrier = 40; ///< 40..53: round k of the b
 inline constexpr std::uint32_t k_barrier_rounds = 14;    ///< enough for 16384 ranks
 inline constexpr std::uint32_t k_sem_donor_ready = 54;   ///< 54..55: the chip to forward to is ready; 55: transposed
 inline constexpr std::uint32_t k_sem_all_to_all = 56;    ///< all-to-all blocks, from everybody
-inline constexpr std::uint32_t k_sem_tile_ready = 57;    ///< 57..63: successor on ring 16..22 of ring_number() is ready
+inline constexpr std::uint32_t k_sem_tile_ready = 57;    ///< 57..58: successor in the tile, either way
 inline constexpr std::uint32_t k_semaphores_needed = 64; ///< the device must have at least this many
 
 // On a machine of more than two dimensions, and on any full mesh, these rings exist: `whole` (ring numbers 0, 1) and `axis` (4..15;
@@ -103,13 +107,19 @@ constexpr std::uint32_t ready_semaphore(std::uint32_t ring_number)
 
 /// Lives on the stack of the entry loop.
 struct firmware_context {
-    abi::platform_table table;
+    abi::platform_table table;       ///< of the process group that runs the collective; else of the machine
     std::uint32_t known[k_semaphores] = {};
     std::uint32_t expected[k_semaphores] = {};
     block_tree tree;             ///< of a mesh with failed chips, built when first needed
     abi::switchml::table job{0}; ///< magic 0: there is none
     std::uint32_t shift = 0;     ///< position of this core's next use of its SwitchML slots, see switchml_job.h
     std::uint32_t next_use = 0;  ///< number of it, wraps
+    /// `expected` of the other banks of semaphores that were used. A rank leaves a collective when it has got all, so of these COUNT is as
+    /// high.
+    std::uint32_t expected_of_bank[k_semaphore_banks][k_semaphores];
+    std::uint32_t banks_used = 1; ///< bits
+    std::uint32_t bank = 0;
+    bool in_group = false; ///< `table` is not that of the machine
     bool failed = false;         ///< a collective broke off: counters of the ranks no longer agree, only a reset helps
 };
 

@@ -27,6 +27,10 @@ void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, c
     context.expected[k_sem_all_to_all] += mine != 0 ? ranks : 0;
     std::uint32_t skipped = 0;
     const peer_order order(context.table);
+    abi::dma_descriptor d;
+    d.remote_semaphore = k_sem_all_to_all;
+    d.type = command.type;
+    d.shortest_paths = 1;
     for (std::uint32_t k = 0; k < ranks && status.ok(); ++k) {
         const peer next = order.at(k);
         const std::uint32_t to = next.rank;
@@ -35,15 +39,11 @@ void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, c
             ++skipped;
             continue;
         }
-        abi::dma_descriptor d;
         d.source_offset = command.buffer_offset + block.first * element;
         d.destination_offset = command.output_offset + rank * block.count * element;
         d.bytes = block.count * element;
         d.destination_rank = to; // itself first: a local copy
-        d.remote_semaphore = k_sem_all_to_all;
-        d.type = command.type;
         d.tag = k;
-        d.shortest_paths = 1;
         x.peer = to;
         hal.compute(skipped * costs::k_direct_skip + order.cost());
         skipped = 0;

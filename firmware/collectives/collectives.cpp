@@ -5,6 +5,8 @@
 #include "firmware/collectives/engine.h"
 #include "firmware/collectives/planner.h"
 #include "firmware/collectives/supports.h"
+#include "firmware/costs.h"
+#include "firmware/main.h"
 #include "firmware/switchml/worker.h"
 
 namespace weft::firmware {
@@ -101,10 +103,10 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
         return bad("command.op", static_cast<std::uint64_t>(command.op));
     if (static_cast<unsigned>(command.algo) >= abi::k_algorithms)
         return bad("command.algo", static_cast<std::uint64_t>(command.algo));
+    if (command.table != 0 && by_switch(command.algo))
+        return {abi::status_code::unsupported, "switches sum for jobs, not for process groups", command.table};
     const char* reason = "";
-    const bool groups = command.group_rows != 0 || command.group_cols != 0;
-    if (groups ? !supports_groups(command.op, command.algo, table, command.group_rows, command.group_cols, &reason)
-               : !supports(command.op, command.algo, table, command.transposed != 0, &reason, &job))
+    if (!supports(command.op, command.algo, table, command.transposed != 0, &reason, &job))
         return {abi::status_code::unsupported, reason, static_cast<std::uint64_t>(command.algo)};
     if (static_cast<unsigned>(command.type) >= abi::k_element_types)
         return bad("command.type", static_cast<std::uint64_t>(command.type));
@@ -164,6 +166,35 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
     return {};
 }
 
+namespace {
+
+// Table, members and semaphores of the group that runs the command, or of the machine. Both are small, and a collective has many messages.
+[[gnu::noinline]] abi::status join_group(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command)
+{
+    hal.copy_in(&context.table, command.table != 0 ? command.table : abi::k_platform_table_address, sizeof context.table);
+    hal.compute(costs::k_join_group);
+    if (hal.faulted())
+        return {abi::status_code::bus_error, "command.table", hal.fault().address};
+    if (abi::status s = check_table(context.table); !s.ok())
+        return s;
+    context.in_group = command.table != 0;
+    const std::uint32_t bank = context.table.semaphore_bank;
+    if (bank >= k_semaphore_banks)
+        return bad("table.semaphore_bank", bank);
+    if (bank != context.bank) {
+        const bool used = (context.banks_used >> bank & 1) != 0;
+        for (std::uint32_t s = 0; s < k_semaphores; ++s) {
+            context.expected_of_bank[context.bank][s] = context.expected[s];
+            context.known[s] = context.expected[s] = used ? context.expected_of_bank[bank][s] : 0;
+        }
+        context.banks_used |= 1u << bank;
+        context.bank = bank;
+    }
+    return dma.join(context.table);
+}
+
+} // namespace
+
 collective_result run_collective(abi::hal& hal, dma_driver& dma, nic_driver& nic, firmware_context& context,
                                  const abi::command& command)
 {
@@ -173,11 +204,23 @@ collective_result run_collective(abi::hal& hal, dma_driver& dma, nic_driver& nic
         result.status = {abi::status_code::device_error, "an earlier collective failed; reset", 0};
         return result;
     }
+    if (command.table != 0 || context.in_group) {
+        result.status = join_group(hal, dma, context, command);
+        if (!result.status.ok()) {
+            context.failed = true; // the table is not known any more
+            return result;
+        }
+        result.failed_peer = context.table.ranks;
+    }
     result.status = check_command(context.table, command, context.job);
     if (!result.status.ok() || command.count == 0)
         return result;
     if (k_runners[static_cast<unsigned>(command.algo)]({hal, dma, nic, context, command, result}))
         context.failed = !result.status.ok();
+    if (context.in_group) // the answer names ranks of the machine
+        result.failed_peer = result.failed_peer < context.table.ranks
+                                 ? hal.read32(context.table.members + sizeof(std::uint32_t) * result.failed_peer)
+                                 : abi::k_no_rank;
     return result;
 }
 

@@ -29,6 +29,6 @@
 namespace weft::firmware {
 
 /// The ring of a tile of 2x2 chips, by lane.
-constexpr ring_id tile_ring(std::uint32_t lane) { return {ring_kind::tile, false, lane != 0, 2, 2}; }
+constexpr ring_id tile_ring(std::uint32_t lane) { return {ring_kind::tile, false, lane != 0}; }
 
 } // namespace weft::firmware

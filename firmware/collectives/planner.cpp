@@ -142,9 +142,7 @@ abi::status planner::plan()
         plan_axes();
         return {};
     }
-    if (command_.group_rows != 0) {
-        plan_tiles();
-    } else if (command_.algo == abi::algorithm::hierarchical) {
+    if (command_.algo == abi::algorithm::hierarchical) {
         plan_hierarchical();
     } else if (command_.algo == abi::algorithm::two_d) {
         // A ring over a line without wrap uses the links of both directions already; a closed one needs a second channel.
@@ -220,20 +218,6 @@ abi::status planner::plan_ring_1d()
         out_.steps = c.pass_count * (table_.ranks - 1);
     }
     return {};
-}
-
-// Tiles of the mesh, each apart from the others.
-void planner::plan_tiles()
-{
-    for (std::uint32_t d = 0; d < 2; ++d) {
-        const ring_id ring{ring_kind::tile, false, d != 0, static_cast<std::uint8_t>(command_.group_rows),
-                           static_cast<std::uint8_t>(command_.group_cols)};
-        channel_plan& c = add_channel(d);
-        make_lane(d, abi::shard_of(command_.count, 2, d));
-        add_ring(c, ring, true);
-        add_ring(c, ring, false);
-        out_.steps = 2 * (ring_size(mesh_, ring) - 1);
-    }
 }
 
 // From the innermost dimension outwards, each inside the shard that the one before left here; then the same way back. Both

@@ -30,7 +30,6 @@ private:
 
     void plan_all_reduce_2d(ring_id first, ring_id second, std::uint32_t colour, std::uint32_t colours, bool both_ways);
     abi::status plan_ring_1d();
-    void plan_tiles();
     void plan_hierarchical();
     void plan_broadcast();
     void plan_fan_out();

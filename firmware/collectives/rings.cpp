@@ -48,11 +48,12 @@ place hamiltonian_place(const mesh& m, std::uint32_t position)
     return {row, row % 2 == 0 ? 1 + along : width - along};
 }
 
-mesh tile_of(ring_id id)
+constexpr std::uint32_t k_tile_side = 2;
+
+mesh tile_mesh()
 {
     mesh m;
-    m.rows = id.tile_rows;
-    m.cols = id.tile_cols;
+    m.rows = m.cols = k_tile_side;
     return m;
 }
 
@@ -63,10 +64,7 @@ std::uint32_t forward_position(const mesh& m, ring_id id, place p)
     case ring_kind::line: return line_position(m.cols, m.wrap_cols, p.col);
     case ring_kind::pair: return p.row % 2 == 0 ? p.col : 2 * m.cols - 1 - p.col;
     case ring_kind::alternate: return line_position(whole_pairs(m), m.wrap_rows, whole_pairs_before(m, p.row / 2));
-    case ring_kind::tile: {
-        const place in{p.row % id.tile_rows, p.col % id.tile_cols};
-        return id.tile_cols == 1 ? in.row : hamiltonian_position(tile_of(id), in);
-    }
+    case ring_kind::tile: return hamiltonian_position(tile_mesh(), {p.row % k_tile_side, p.col % k_tile_side});
     default: return 0; // of full_mesh.h
     }
 }
@@ -81,8 +79,8 @@ place forward_place(const mesh& m, ring_id id, place p, std::uint32_t position)
     case ring_kind::alternate:
         return {2 * nth_whole_pair(m, line_point(whole_pairs(m), m.wrap_rows, position)) + p.row % 2, p.col};
     case ring_kind::tile: {
-        const place in = id.tile_cols == 1 ? place{position, 0} : hamiltonian_place(tile_of(id), position);
-        return {p.row - p.row % id.tile_rows + in.row, p.col - p.col % id.tile_cols + in.col};
+        const place in = hamiltonian_place(tile_mesh(), position);
+        return {p.row - p.row % k_tile_side + in.row, p.col - p.col % k_tile_side + in.col};
     }
     default: return p;
     }
@@ -175,23 +173,12 @@ bool is_walk(const mesh& m, ring_id id) { return id.kind == ring_kind::hamiltoni
 
 } // namespace
 
-bool is_ring_tile(std::uint32_t rows, std::uint32_t cols)
-{
-    const bool power_of_two = cols == 1 || cols == 2 || cols == 4;
-    return power_of_two && (rows == cols || rows == 2 * cols) && rows * cols >= 2 && rows * cols <= 16;
-}
-
 std::uint32_t ring_number(ring_id id)
 {
     const std::uint32_t reversed = id.reversed ? 1 : 0;
     if (id.kind >= ring_kind::whole)
         return id.kind == ring_kind::whole ? reversed : 4 + 2u * id.axis + reversed;
-    if (id.kind != ring_kind::tile)
-        return static_cast<std::uint32_t>(id.kind) * 4 + (id.transposed ? 2u : 0u) + reversed;
-    std::uint32_t number = 16; // 2 chips: 16; 4: 17, 18; 8: 19, 20; 16: 21, 22
-    for (std::uint32_t area = 2; area < std::uint32_t{id.tile_rows} * id.tile_cols; area *= 2)
-        number += area == 2 ? 1 : 2;
-    return number == 16 ? number : number + reversed;
+    return static_cast<std::uint32_t>(id.kind) * 4 + (id.transposed ? 2u : 0u) + reversed;
 }
 
 namespace {
@@ -203,7 +190,7 @@ std::uint32_t size_of(const mesh& o, ring_id id)
     case ring_kind::line: return o.cols;
     case ring_kind::pair: return 2 * o.cols;
     case ring_kind::alternate: return whole_pairs(o);
-    case ring_kind::tile: return std::uint32_t{id.tile_rows} * id.tile_cols;
+    case ring_kind::tile: return k_tile_side * k_tile_side;
     default: return 1;
     }
 }

@@ -19,7 +19,7 @@ enum class ring_kind : std::uint8_t {
     alternate =
         3,    ///< the rows of one parity in one column, whole pairs of rows only, order as `line`; needs an even number
               ///< of rows (Fig. 7)
-    tile = 4, ///< chips of one tile of tile_rows x tile_cols: Hamiltonian, or the line of a single row or column
+    tile = 4, ///< the 2x2 chips of a tile, around failed chips; never transposed
     whole = 5, ///< all ranks of a full mesh of any number of dimensions, see full_mesh.h
     axis = 6   ///< the ranks along one dimension of such a mesh, or of a torus: the same as `line` where both exist
 };
@@ -28,17 +28,11 @@ struct ring_id {
     ring_kind kind = ring_kind::line;
     bool transposed = false;    ///< swap the roles of rows and columns
     bool reversed = false;      ///< walk in the other direction
-    std::uint8_t tile_rows = 0; ///< of `tile`, which is never transposed: N x N or 2N x N, 2 to 16 chips
-    std::uint8_t tile_cols = 0;
     std::uint8_t axis = 0; ///< of `axis`: which dimension, counted from the innermost
 };
 
-/// Whether rings of this tile exist: N x N or 2N x N chips, N a power of two, 2 to 16 chips.
-bool is_ring_tile(std::uint32_t rows, std::uint32_t cols);
-
-inline constexpr std::uint32_t k_ring_numbers = 23;
-/// 0..22: unique for each ring_id of a machine, but the same for both directions of a tile of two chips, where they are the
-/// same ring. 0..3 are whole rings, 4.. those along one dimension.
+inline constexpr std::uint32_t k_ring_numbers = 18;
+/// 0..17: unique for each ring_id of a machine. 0..3 are whole rings, 4.. those along one dimension, 16 and 17 those of tiles.
 std::uint32_t ring_number(ring_id id);
 
 std::uint32_t ring_size(const mesh& m, ring_id id);

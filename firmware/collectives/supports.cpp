@@ -239,29 +239,6 @@ bool supports(abi::collective_op op, abi::algorithm algo, const abi::platform_ta
     return refusal == nullptr;
 }
 
-bool supports_groups(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table, std::uint32_t rows,
-                     std::uint32_t cols, const char** reason)
-{
-    const mesh m = mesh_of(table);
-    const auto refuse = [&](const char* why) {
-        *reason = why;
-        return false;
-    };
-    *reason = "";
-    if (op != abi::collective_op::all_reduce || algo != abi::algorithm::ring_1d)
-        return refuse("groups run all_reduce by ring_1d only");
-    if (table.dim_count != 2 || !is_ring_tile(rows, cols))
-        return refuse("groups are tiles of 2x1, 2x2, 4x2 or 4x4 chips of a 2-D mesh");
-    if (m.rows % rows != 0 || m.cols % cols != 0)
-        return refuse("groups must divide the mesh");
-    for (std::uint32_t i = 0; i < m.regions; ++i) {
-        const abi::failed_region& f = m.failed[i];
-        if (f.row % rows != 0 || f.rows % rows != 0 || f.col % cols != 0 || f.cols % cols != 0)
-            return refuse("failed regions must consist of whole groups");
-    }
-    return true;
-}
-
 bool tree_reaches_all(const abi::platform_table& table, std::uint32_t row, std::uint32_t col, bool transposed)
 {
     const mesh m = oriented(mesh_of(table), transposed);

@@ -17,10 +17,6 @@ namespace weft::firmware {
 bool supports(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table, bool transposed,
               const char** reason, const abi::switchml::table* job = nullptr);
 
-/// The same for a command over groups of rows x cols chips.
-bool supports_groups(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table, std::uint32_t rows,
-                     std::uint32_t cols, const char** reason);
-
 /// Whether mesh_tree reaches every chip from the one at (row, col). Always on a whole mesh.
 bool tree_reaches_all(const abi::platform_table& table, std::uint32_t row, std::uint32_t col, bool transposed);
 

@@ -79,6 +79,23 @@ abi::status dma_driver::init(const abi::platform_table& table)
     return bus_status("DMA.CONTROL");
 }
 
+abi::status dma_driver::join(const abi::platform_table& table)
+{
+    const std::uint32_t first = table.semaphore_bank * k_dma_semaphores;
+    if (first != first_semaphore_) {
+        const std::uint32_t banks = hal_.read32(reg(abi::dma::SEM_BANKS));
+        if (table.semaphore_bank >= banks)
+            return hal_.faulted() ? bus_error("DMA.SEM_BANKS")
+                                  : abi::status{abi::status_code::unsupported, "DMA.SEM_BANKS", banks};
+        hal_.write32(reg(abi::dma::SEM_BANK), table.semaphore_bank);
+        armed_ = 0;
+    }
+    first_semaphore_ = first;
+    members_ = table.members;
+    in_group_ = first != 0 || members_ != 0;
+    return bus_status("DMA.SEM_BANK");
+}
+
 inline bool dma_driver::looks_full(std::uint32_t queue) const { return enqueued_[queue] - head_[queue] >= entries_; }
 
 bool dma_driver::has_space(std::uint32_t queue)
@@ -107,7 +124,8 @@ abi::status dma_driver::wait_space(std::uint32_t queue, std::uint64_t timeout_ns
     return {};
 }
 
-abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns)
+[[gnu::always_inline]] inline abi::status dma_driver::put(std::uint32_t queue, abi::dma_descriptor& d,
+                                                          std::uint64_t timeout_ns)
 {
     if (looks_full(queue)) {
         if (abi::status s = wait_space(queue, timeout_ns); !s.ok())
@@ -127,6 +145,29 @@ abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, std
     return {};
 }
 
+// What a process group calls rank and semaphore, as the device knows them.
+[[gnu::noinline]] abi::status dma_driver::enqueue_in_group(std::uint32_t queue, const abi::dma_descriptor& d,
+                                                           std::uint64_t timeout_ns)
+{
+    abi::dma_descriptor told = d;
+    if (members_ != 0)
+        told.destination_rank = hal_.read32(members_ + sizeof(std::uint32_t) * d.destination_rank);
+    if (d.remote_semaphore != abi::k_no_semaphore)
+        told.remote_semaphore = first_semaphore_ + d.remote_semaphore;
+    return put(queue, told, timeout_ns);
+}
+
+[[gnu::noinline]] abi::status dma_driver::enqueue_on_machine(std::uint32_t queue, abi::dma_descriptor& d,
+                                                             std::uint64_t timeout_ns)
+{
+    return put(queue, d, timeout_ns);
+}
+
+abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns)
+{
+    return in_group_ ? enqueue_in_group(queue, d, timeout_ns) : put(queue, d, timeout_ns);
+}
+
 void dma_driver::doorbells()
 {
     for (std::uint32_t i = 0; i < untold_count_; ++i)
@@ -144,7 +185,7 @@ void dma_driver::doorbell(std::uint32_t queue)
 
 abi::status dma_driver::post(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns)
 {
-    if (abi::status s = enqueue(queue, d, timeout_ns); !s.ok())
+    if (abi::status s = in_group_ ? enqueue_in_group(queue, d, timeout_ns) : enqueue_on_machine(queue, d, timeout_ns); !s.ok())
         return s;
     doorbell(queue);
     return bus_status("DMA.TAIL");

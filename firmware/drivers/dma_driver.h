@@ -5,7 +5,7 @@
 //
 // Every wait is bounded; a status names the register that was waited on or refused:
 //   wrong_device / wrong_version   where "DMA.TYPE" / "DMA.VERSION", detail = found
-//   unsupported                    where "DMA.QUEUES" / "DMA.SEMAPHORES", detail = found
+//   unsupported                    where "DMA.QUEUES" / "DMA.SEMAPHORES" / "DMA.SEM_BANKS", detail = found
 //   timeout                        where "DMA.HEAD", detail = queue; or "DMA.SEM_PENDING", detail = armed semaphores
 //   device_error                   where "DMA.ERROR", detail = ERROR | ERROR_QUEUE << 32; or "DMA.IRQ_STATUS": interrupts
 //                                  without a cause that do not stop
@@ -31,6 +31,9 @@ public:
 
     /// Sets up all rings of the table, interrupts, and enables the device.
     abi::status init(const abi::platform_table& table);
+
+    /// Destinations and semaphores are from now on those of the table's process group, and nothing is armed.
+    abi::status join(const abi::platform_table& table);
 
     /// True when the ring of `queue` takes another descriptor. Reads HEAD only when the remembered value says "full".
     bool has_space(std::uint32_t queue);
@@ -79,6 +82,9 @@ public:
 
 private:
     bool looks_full(std::uint32_t queue) const;
+    abi::status put(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns);
+    abi::status enqueue_on_machine(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns);
+    abi::status enqueue_in_group(std::uint32_t queue, const abi::dma_descriptor& d, std::uint64_t timeout_ns);
     std::uint64_t take_fired();
     void write_threshold(std::uint32_t semaphore, std::uint32_t threshold);
     abi::status wait_on(std::uint64_t timeout_ns, std::uint64_t& fired);
@@ -98,6 +104,9 @@ private:
     std::uint32_t untold_[k_max_dma_queues] = {};   ///< queues with news since doorbells(), each once
     std::uint32_t untold_count_ = 0;
     std::uint32_t untold_mask_ = 0; ///< the same as bits
+    bool in_group_ = false;             ///< descriptors name ranks and semaphores of a process group
+    std::uint32_t first_semaphore_ = 0; ///< of its bank
+    std::uint64_t members_ = 0;         ///< platform_table::members
     std::uint64_t armed_ = 0;
     std::uint32_t thresholds_[k_dma_semaphores] = {};
 };

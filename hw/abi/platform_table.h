@@ -15,6 +15,11 @@ inline constexpr std::uint64_t k_local_memory_bytes = 0x0001'0000;
 inline constexpr std::uint64_t k_platform_table_address = 0x0000'1000;
 inline constexpr std::uint64_t k_command_address = 0x0000'1200;  ///< the host writes struct command here
 inline constexpr std::uint64_t k_response_address = 0x0000'1300; ///< firmware writes struct response here
+/// The host writes the table of this rank's process group here, then its list of members; command::table says so.
+inline constexpr std::uint64_t k_group_table_address = 0x0000'2000;
+inline constexpr std::uint64_t k_group_members_address = 0x0000'2200;
+/// Members of the largest group that has a list.
+inline constexpr std::uint32_t k_most_members = (k_local_memory_bytes - k_group_members_address) / sizeof(std::uint32_t);
 /// Program memory of an RV64 core: image, data and stack. Not part of local memory: 64 KiB would hold the shipped firmware
 /// (17 KiB, 30 KiB without optimisation) but leave little for a user's, a stack could run into what the host writes there,
 /// and below this region nothing is mapped: a stack at its lower end that overflows leaves it and is noticed.
@@ -27,7 +32,7 @@ inline constexpr std::uint64_t k_dma_base = 0x1001'0000;
 inline constexpr std::uint64_t k_hbm_base = 0x80'0000'0000; ///< 512 GiB up: the chip's own HBM
 
 inline constexpr std::uint32_t k_platform_table_magic = 0x54'46'45'57; ///< "WEFT"
-inline constexpr std::uint32_t k_platform_table_version = 5;
+inline constexpr std::uint32_t k_platform_table_version = 6;
 inline constexpr unsigned k_max_dims = 6;
 inline constexpr unsigned k_max_failed_regions = 8;
 
@@ -50,6 +55,9 @@ struct failed_region {
 /// Ranks are numbered row-major over `dims`: rank = ((c0 * dims[1]) + c1) * dims[2] + ... ; on a 2-D mesh dims = {rows,
 /// cols}. Where regions have failed (2-D meshes only) the numbering counts the remaining chips: there is no gap in it. Rings
 /// are lines wherever routing makes detours: they use no wrap links.
+///
+/// A process group has a table of its own: `rank`, `ranks` and dimensions are those of the group. Where its members are no
+/// box of the machine, they are one switched dimension, because routing joins any two.
 struct platform_table {
     std::uint32_t magic = k_platform_table_magic;
     std::uint32_t version = k_platform_table_version;
@@ -68,17 +76,20 @@ struct platform_table {
     std::uint32_t packet_cores = 0;
     /// Ranks, the last ones, that only serve for parameter_server; 0: every rank serves beside its work.
     std::uint32_t servers = 0;
-    std::uint32_t reserved = 0;
+    /// Of the DMA's semaphores, the bank that collectives of this table use. Those of the whole machine use bank 0.
+    std::uint32_t semaphore_bank = 0;
     failed_region failed[k_max_failed_regions] = {};
     std::uint64_t dma_base = k_dma_base;
     std::uint64_t mailbox_base = k_mailbox_base;
     std::uint64_t hbm_base = k_hbm_base;
     std::uint64_t hbm_bytes = 0;
     std::uint64_t dma_ring_area = 0; ///< bus address in HBM; ring of queue q at + q * entries * 64
+    /// Of a process group: bus address of a list of 32-bit numbers, the machine's rank of each rank of the group; 0: the same numbers.
+    std::uint64_t members = 0;
     std::uint64_t check = 0;         ///< check_word of everything before it
 };
 
-static_assert(sizeof(platform_table) == 256, "table layout is part of the ABI");
+static_assert(sizeof(platform_table) == 264, "table layout is part of the ABI");
 
 /// FNV-1a over 32-bit words; the check word of tables and descriptors.
 inline constexpr std::uint64_t k_check_start = 0xcbf29ce484222325ull;
@@ -112,11 +123,12 @@ struct command {
     std::uint64_t timeout_ns = 0;  ///< bound of every single wait
     std::uint32_t root = 0;
     std::uint32_t transposed = 0; ///< 1: swap the roles of rows and columns (ring order, row pairs)
-    /// Tile of a 2-D mesh whose chips work together, apart from all other tiles; 0, 0: all ranks do. all_reduce by ring_1d
-    /// only; the tiles start at row 0 and column 0 and divide the mesh.
-    std::uint32_t group_rows = 0;
-    std::uint32_t group_cols = 0;
+    /// Local address of the table of the process group that runs this among itself: its ranks, shards and root count inside the group.
+    /// 0: the platform table, all ranks.
+    std::uint64_t table = 0;
 };
+
+inline constexpr std::uint32_t k_no_rank = 0xffff'ffff;
 
 /// What a rank answers.
 struct response {
@@ -125,7 +137,7 @@ struct response {
     std::uint32_t steps = 0;       ///< ring steps performed, the longest over concurrent channels
     std::uint32_t messages = 0;    ///< descriptors posted
     std::uint32_t failed_step = 0; ///< where it stopped when code != ok
-    std::uint32_t failed_peer = 0; ///< the neighbour that was waited for; ranks when none
+    std::uint32_t failed_peer = 0; ///< rank of the machine that was waited for; when none, no rank that exists
     std::uint64_t detail = 0;
     char where[48] = {}; ///< register or table, zero-terminated
 };

@@ -64,6 +64,7 @@ chip::chip(const sc_core::sc_module_name& name, timeline& time, packet_pool& poo
     table.dma_ring_entries = config.dma.ring_entries;
     table.hbm_bytes = memory.capacity_bytes();
     table.dma_ring_area = abi::k_hbm_base + memory.capacity_bytes() - config.ring_area_bytes();
+    table_ = table;
     tables_ = options.tables;
     tables_.resize(cores_.size());
     for (std::vector<boot_table>& of_core : tables_)
@@ -133,6 +134,14 @@ void chip::post(const abi::command& command)
     asked_ = cores_.size();
     for (const auto& c : further_)
         c->post(command);
+}
+
+void chip::write_group(abi::platform_table group, const std::vector<std::uint32_t>& members)
+{
+    const boot_table t = signed_table(abi::k_group_table_address, group);
+    local.write_bytes(t.address, t.bytes.data(), t.bytes.size());
+    local.write_bytes(group.members, reinterpret_cast<const std::uint8_t*>(members.data()),
+                      members.size() * sizeof members[0]);
 }
 
 abi::response chip::response() const

@@ -98,6 +98,10 @@ public:
 
     /// Host side: command into core-local memory and interrupt, on every core; any time after construction.
     void post(const abi::command& command);
+    /// What its firmware is told of the machine, and of the process group that the next command is for: written to the local memory of
+    /// the first core.
+    const abi::platform_table& table() const { return table_; }
+    void write_group(abi::platform_table group, const std::vector<std::uint32_t>& members);
     /// Of the first core that failed, with the messages of all.
     abi::response response() const;
     /// Number of the core that response() is of.
@@ -111,6 +115,7 @@ private:
     local_memory& local_of(std::size_t i) { return i == 0 ? local : further_[i - 1]->local; }
 
     std::uint32_t rank_;
+    abi::platform_table table_;
     core_gate* gate_;
     std::vector<std::vector<boot_table>> tables_; ///< by core
     std::vector<std::unique_ptr<core_complex>> further_;

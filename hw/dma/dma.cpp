@@ -152,7 +152,17 @@ void dma::set_up_registers()
         return q < config_.queues ? head_at(queues_[q], time_.now_ps()) : 0;
     });
     regs_.on_read(abi::dma::SEM_COUNT(0),
-                  [this](std::uint32_t s, std::uint64_t) -> std::uint64_t { return sem_count_[s]; });
+                  [this](std::uint32_t s, std::uint64_t) -> std::uint64_t { return sem_count_[sem_bank_ + s]; });
+    regs_.on_write(abi::dma::SEM_BANK, [this](std::uint32_t, std::uint64_t value) {
+        if (value >= abi::dma::SEM_BANKS_reset || value * k_bank == sem_bank_) {
+            regs_.at(abi::dma::SEM_BANK) = sem_bank_ / k_bank;
+            return;
+        }
+        sem_bank_ = static_cast<std::uint32_t>(value) * k_bank;
+        sem_armed_ = 0;
+        regs_.at(abi::dma::SEM_PENDING) = 0;
+        update_irq();
+    });
     regs_.on_write(abi::dma::SEM_THRESHOLD(0), [this](std::uint32_t s, std::uint64_t value) {
         sem_threshold_[s] = static_cast<std::uint32_t>(value);
         sem_armed_ |= std::uint64_t{1} << s;
@@ -166,7 +176,7 @@ void dma::set_up_registers()
 
 bool dma::armed_and_reached(std::uint32_t s) const
 {
-    return (sem_armed_ >> s & 1) != 0 && static_cast<std::int32_t>(sem_count_[s] - sem_threshold_[s]) >= 0;
+    return (sem_armed_ >> s & 1) != 0 && static_cast<std::int32_t>(sem_count_[sem_bank_ + s] - sem_threshold_[s]) >= 0;
 }
 
 void dma::update_irq()
@@ -550,7 +560,8 @@ void dma::complete(std::uint32_t semaphore, std::uint64_t at_ps)
 void dma::count_semaphore(std::uint32_t s)
 {
     ++sem_count_[s];
-    if (armed_and_reached(s)) {
+    s -= sem_bank_; // unsigned: those of banks before it become large
+    if (s < k_bank && armed_and_reached(s)) {
         sem_armed_ &= ~(std::uint64_t{1} << s);
         regs_.at(abi::dma::SEM_PENDING) |= std::uint64_t{1} << s;
         update_irq();
@@ -581,6 +592,7 @@ void dma::reset(std::uint32_t)
         p.sequence = 0;
     }
     sem_count_.fill(0);
+    sem_bank_ = 0;
     sem_threshold_.fill(0);
     sem_armed_ = 0;
     sem_sequence_ = 0;

@@ -250,8 +250,10 @@ private:
     reg_file regs_;
     std::vector<std::unique_ptr<local_port>> sockets_;
     std::vector<std::uint32_t> unused_; ///< places of loaded_
-    std::array<std::uint32_t, 64> sem_count_{};
-    std::array<std::uint32_t, 64> sem_threshold_{};
+    static constexpr std::uint32_t k_bank = abi::dma::SEM_COUNT_count; ///< semaphores
+    std::array<std::uint32_t, k_bank * abi::dma::SEM_BANKS_reset> sem_count_{};
+    std::array<std::uint32_t, k_bank> sem_threshold_{}; ///< of the bank shown, as what is armed
+    std::uint32_t sem_bank_ = 0; ///< its first semaphore
     std::uint64_t sem_armed_ = 0;
     std::uint32_t sem_sequence_ = 0;
     std::uint32_t next_message_ = 0;

@@ -32,7 +32,7 @@ std::vector<collective_case> cases_to_show(const run_config& run)
     for (const collective_spec& spec : run.workload)
         for (const collective_case& c : spec.cases())
             if (std::none_of(shown.begin(), shown.end(), [&](const collective_case& s) {
-                    return s.op == c.op && s.algo == c.algo && s.transposed == c.transposed && s.root == c.root;
+                    return s.op == c.op && s.algo == c.algo && s.transposed == c.transposed && s.root == c.root && s.groups == c.groups;
                 }))
                 shown.push_back(c);
     return shown;
@@ -41,19 +41,22 @@ std::vector<collective_case> cases_to_show(const run_config& run)
 void print_schedules(const loaded_platform& loaded, std::optional<std::uint32_t> only)
 {
     const platform& p = *loaded.platform;
-    const std::uint32_t ranks = p.rank_table(0).ranks; // of one group, where there are several
-    if (only && *only >= ranks)
-        throw user_error(fmt::format("--rank {}: this machine has ranks 0 to {}.", *only, ranks - 1));
-    if (!only && ranks > k_most_ranks_shown)
-        throw user_error(fmt::format("--schedule prints all ranks of machines of up to {}; this one has {}. Name one: --rank 0.",
-                                     k_most_ranks_shown, ranks));
     const std::vector<collective_case> cases = cases_to_show(p.run());
     if (cases.empty())
         throw user_error(fmt::format("{}: the workload is empty, so there is no schedule to print.", loaded.file));
     for (const collective_case& c : cases) {
+        const std::vector<abi::platform_table> tables = tables_told(p, c);
+        const auto ranks = static_cast<std::uint32_t>(tables.size());
+        const char* const whose = c.groups.empty() ? "this machine" : "a group";
+        if (only && *only >= ranks)
+            throw user_error(fmt::format("--rank {}: {} has ranks 0 to {}.", *only, whose, ranks - 1));
+        if (!only && ranks > k_most_ranks_shown)
+            throw user_error(fmt::format("--schedule prints all ranks where there are up to {}; {} has {}. Name one: --rank 0.",
+                                         k_most_ranks_shown, whose, ranks));
         const std::uint32_t element = abi::element_bytes(c.type);
-        fmt::print("{} by {}{}, {}: {} elements of {}, messages of up to {} B\n", name_of(c.op), name_of(c.algo),
-                   c.transposed ? " transposed" : "", to_string(data_size(c.size_bytes)), c.count, name_of(c.type), c.chunk_bytes);
+        fmt::print("{} by {}{}{}, {}: {} elements of {}, messages of up to {} B\n", name_of(c.op), name_of(c.algo),
+                   c.transposed ? " transposed" : "",
+                   c.groups.empty() ? "" : fmt::format(" in groups, of which one of {} ranks is shown", ranks), to_string(data_size(c.size_bytes)), c.count, name_of(c.type), c.chunk_bytes);
         if (!has_schedule(c.algo)) {
             fmt::print("  no schedule: {}. Its firmware decides message by message.\n\n",
                        abi::k_algorithm_rows[static_cast<unsigned>(c.algo)].summary);
@@ -62,7 +65,7 @@ void print_schedules(const loaded_platform& loaded, std::optional<std::uint32_t>
         std::vector<planned_rank> all;
         if (!only || ranks <= k_most_ranks_matched)
             for (std::uint32_t r = 0; r < ranks; ++r)
-                all.push_back(plan_of(p.rank_table(r), c));
+                all.push_back(plan_of(tables[r], c));
         if (!all.empty()) {
             const std::string difference = unmatched(all);
             if (!difference.empty())
@@ -70,7 +73,7 @@ void print_schedules(const loaded_platform& loaded, std::optional<std::uint32_t>
             fmt::print("  every rank is sent exactly the messages that it waits for\n");
         }
         for (std::uint32_t r = only ? *only : 0; r < (only ? *only + 1 : ranks); ++r)
-            fmt::print("{}", text_of(all.empty() ? plan_of(p.rank_table(r), c) : all[r], element));
+            fmt::print("{}", text_of(all.empty() ? plan_of(tables[r], c) : all[r], element));
         fmt::print("\n");
     }
 }

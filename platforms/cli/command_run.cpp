@@ -22,6 +22,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <iostream>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -142,13 +143,19 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         row.count = c.what.count;
         row.time_ps = c.time_ps;
         row.algbw_GBps = algorithm_bandwidth_GBps(c.what.size_bytes, c.time_ps);
-        row.busbw_GBps = row.algbw_GBps * bus_bandwidth_factor(c.what.op, p.ranks());
         row.steps = c.steps;
         row.train_packets = m.train_of(c.what);
         row.repeats_ps = c.repeats_ps;
-        const abi::platform_table table = p.rank_table(0);
-        const bool of_all_ranks = table.ranks == p.ranks() && c.what.ranks_per_group == 0 && c.group.empty();
-        if (of_all_ranks && !abi::by_switch(c.what.algo)) // a switch that sums needs half of the bytes
+        abi::platform_table table = p.rank_table(0);
+        const bool all_told = table.ranks == p.ranks();
+        table.ranks = p.ranks();
+        if (!c.what.groups.empty())
+            table = tables_told(p, c.what).front();
+        row.busbw_GBps = row.algbw_GBps * bus_bandwidth_factor(c.what.op, table.ranks);
+        if (row.group.empty())
+            row.group = fmt::format("{}", fmt::join(c.what.groups, "; "));
+        const bool bounded = c.what.ranks_per_group == 0 && c.group.empty() && all_told;
+        if (bounded && !abi::by_switch(c.what.algo)) // a switch that sums needs half of the bytes
             if (const auto bound = bound_of(table, p.memory_rate().value(), c.what.op, c.what.size_bytes)) {
                 row.bound_us = bound->us;
                 row.bound_by = bound->resource;

@@ -2,34 +2,87 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/machine/workload_checks.h"
 
+#include "firmware/collectives/supports.h"
 #include "platforms/workload/collective_runner.h"
+#include "platforms/workload/process_groups.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace weft {
 
 namespace {
 
+/// Divisions into groups of which each has a bank of semaphores while none is reset; bank 0 is that of all ranks.
+constexpr std::size_t k_most_divisions = abi::dma::SEM_BANKS_reset - 1;
+
+/// The groups of an entry: that they exist, and run what it asks for.
+void check_groups(const collective_spec& spec, const std::string& key, const workload_ground& ground,
+                  const std::vector<abi::platform_table>& tables, std::vector<config_problem>& problems)
+{
+    const auto add = [&](const std::string& at, std::string text) {
+        problems.push_back({severity::error, key + at, std::move(text)});
+    };
+    const table_of_rank table_of = [&](std::uint32_t rank) -> const abi::platform_table& { return tables[rank]; };
+    const named_groups named = find_groups(spec.groups, ground.ranks, table_of);
+    if (!named.problem.empty()) {
+        add(fmt::format(".groups.{}", named.problem_at), named.problem);
+        return;
+    }
+    const auto smaller = [](const rank_list& a, const rank_list& b) { return a.size() < b.size(); };
+    const rank_list& smallest = *std::min_element(named.lists.begin(), named.lists.end(), smaller);
+    const rank_list& largest = *std::max_element(named.lists.begin(), named.lists.end(), smaller);
+    if (largest.size() > abi::k_most_members)
+        add(".groups", fmt::format("has a group of {} ranks, but a core has room for a list of {}.", largest.size(), abi::k_most_members));
+    if (spec.op == abi::collective_op::broadcast && spec.root >= smallest.size())
+        add(".root", fmt::format("is {}, but the ranks of the group of {} are 0 to {}.", spec.root, text_of_group(smallest),
+                                 smallest.size() - 1));
+    const std::vector<abi::algorithm> algorithms = spec.all_algorithms();
+    for (std::size_t a = 0; a < algorithms.size(); ++a) {
+        const std::string place = spec.algorithms.empty() ? "" : fmt::format(".algorithms.{}", a);
+        if (abi::by_switch(algorithms[a])) {
+            add(place, fmt::format("is {}, which sums for jobs, not for process groups; job.jobs makes jobs.", name_of(algorithms[a])));
+            continue;
+        }
+        for (const rank_list& list : named.lists) {
+            const char* reason = "";
+            if (firmware::supports(spec.op, algorithms[a], tables_of_group(list, table_of, 0).front(), spec.transposed, &reason))
+                continue;
+            add(place, fmt::format("is {}, which cannot run among {}: {}.", name_of(algorithms[a]), text_of_group(list), reason));
+            break;
+        }
+    }
+}
+
 void check_collectives(const run_config& run, const workload_ground& ground, std::vector<config_problem>& problems)
 {
     bool all_sound = run.case_count() <= run_config::k_most_cases;
     const std::uint64_t output_offset = all_sound ? output_offset_for(run) : 0;
+    std::vector<abi::platform_table> tables; // made when first needed
+    std::set<std::vector<std::string>> divisions;
     for (std::size_t i = 0; i < run.workload.size(); ++i) {
         const collective_spec& spec = run.workload[i];
         const std::string key = fmt::format("workload.{}", i);
         const std::vector<abi::algorithm> algorithms = spec.all_algorithms();
         for (std::size_t a = 0; a < algorithms.size(); ++a) {
             const std::string place = spec.algorithms.empty() ? key : fmt::format("{}.algorithms.{}", key, a);
-            const std::string refusal = ground.refusal(spec.op, algorithms[a], spec.transposed);
+            const std::string refusal = spec.groups.empty() ? ground.refusal(spec.op, algorithms[a], spec.transposed) : "";
             if (!refusal.empty())
                 problems.push_back({severity::error, place, refusal});
         }
+        if (!spec.groups.empty() && tables.empty() && ground.rank_table)
+            for (std::uint32_t rank = 0; rank < ground.ranks; ++rank)
+                tables.push_back(ground.rank_table(rank));
+        if (!spec.groups.empty() && tables.empty())
+            problems.push_back({severity::error, key + ".groups", fmt::format("does not exist here: {} have no process groups.", ground.members)});
+        else if (!spec.groups.empty())
+            check_groups(spec, key, ground, tables, problems);
         if (spec.root >= ground.ranks)
             problems.push_back(
                 {severity::error, key + ".root",
                  fmt::format("is {}, but the ranks of {} are 0 to {}.", spec.root, ground.machine, ground.ranks - 1)});
-        else if (const std::string refusal = spec.op == abi::collective_op::broadcast && ground.root_refusal
+        else if (const std::string refusal = spec.groups.empty() && spec.op == abi::collective_op::broadcast && ground.root_refusal
                                                  ? ground.root_refusal(spec.root, spec.transposed)
                                                  : std::string();
                  !refusal.empty())
@@ -48,6 +101,13 @@ void check_collectives(const run_config& run, const workload_ground& ground, std
             break;
         }
     }
+    for (const collective_spec& spec : run.workload)
+        if (!spec.groups.empty())
+            divisions.insert(spec.groups);
+    if (run.cases == case_start::continuous && divisions.size() > k_most_divisions)
+        problems.push_back({severity::error, "workload",
+                            fmt::format("divides the ranks into groups in {} ways, but with \"cases: continuous\" there are semaphores for {}.",
+                                        divisions.size(), k_most_divisions)});
 }
 
 void check_training_step(const training_step_config& step, const workload_ground& ground,
@@ -66,10 +126,14 @@ void check_training_step(const training_step_config& step, const workload_ground
         all_in_groups ? "" : ground.refusal(abi::collective_op::all_reduce, step.algorithm, step.transposed);
     if (!refusal.empty())
         problems.push_back({severity::error, "training_step.algorithm", refusal});
+    std::set<std::uint32_t> sizes;
     for (std::size_t i = 0; i < step.exchanges.size(); ++i) {
         const std::uint32_t group = step.exchanges[i].ranks_per_group.value_or(0);
         if (group < 2)
             continue; // all ranks, or refused by the entry itself
+        if (sizes.insert(group).second && sizes.size() == k_most_divisions + 1)
+            problems.push_back({severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i),
+                                fmt::format("is the {}th size of groups, but there are semaphores for {}.", sizes.size(), k_most_divisions)});
         const std::string why = ground.group_refusal ? ground.group_refusal(group)
                                                      : fmt::format("groups of {} do not exist here.", ground.members);
         if (!why.empty())

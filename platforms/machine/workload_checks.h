@@ -27,6 +27,8 @@ struct workload_ground {
     std::function<std::string(abi::collective_op, abi::algorithm, bool transposed)> refusal;
     /// The same of a root that exists; none: every root will do.
     std::function<std::string(std::uint32_t root, bool transposed)> root_refusal;
+    /// What firmware of a rank is told; none: no process groups.
+    std::function<abi::platform_table(std::uint32_t rank)> rank_table;
     /// The same of an exchange of a training step in groups of so many ranks; none: no groups.
     std::function<std::string(std::uint32_t ranks_per_group)> group_refusal;
 };

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <ostream>
 #include <string_view>
@@ -77,20 +76,29 @@ std::string bandwidth_text(double GBps)
     return GBps >= 0.1 || GBps <= 0 ? fmt::format("{:.3f}", GBps) : fmt::format("{:.3g}", GBps);
 }
 
-/// `spread`: with the columns of repeated cases.
-cells cells_of(const result_row& row, bool spread)
+/// Columns that only some tables have.
+struct more_columns {
+    bool spread = false; ///< of repeated cases
+    bool bound = false;
+};
+
+cells cells_of(const result_row& row, const more_columns& more)
 {
     cells line{std::to_string(row.size_bytes), std::to_string(row.count), row.type, row.redop,
                row.group.empty() ? row.algorithm : row.algorithm + ", " + row.group,
                rounded_us(row.time_ps)};
-    if (spread) {
+    if (more.spread) {
         const time_spread s = spread_of(row.repeats_ps);
         for (const std::uint64_t ps : {s.deviation_ps, s.least_ps, s.most_ps})
             line.push_back(row.repeats_ps.empty() ? "-" : rounded_us(ps));
     }
-    for (std::string& text : std::array<std::string, 3>{bandwidth_text(row.algbw_GBps), bandwidth_text(row.busbw_GBps),
-                                                        row.wrong ? std::to_string(*row.wrong) : "n/a"})
-        line.push_back(std::move(text));
+    line.push_back(bandwidth_text(row.algbw_GBps));
+    line.push_back(bandwidth_text(row.busbw_GBps));
+    if (more.bound)
+        line.push_back(row.bound_us > 0 && row.time_ps > 0
+                           ? fmt::format("{:.1f}", 100 * row.bound_us / (static_cast<double>(row.time_ps) / 1e6))
+                           : "-");
+    line.push_back(row.wrong ? std::to_string(*row.wrong) : "n/a");
     return line;
 }
 
@@ -107,18 +115,23 @@ std::string line_of(const cells& line, const widths& width)
 
 void print_rows(std::ostream& out, const run_report& report, const table_style& style)
 {
-    const bool spread = std::any_of(report.rows.begin(), report.rows.end(),
-                                    [](const result_row& row) { return !row.repeats_ps.empty(); });
+    const auto any = [&](auto&& has) { return std::any_of(report.rows.begin(), report.rows.end(), has); };
+    const more_columns more{any([](const result_row& row) { return !row.repeats_ps.empty(); }),
+                            any([](const result_row& row) { return row.bound_us > 0; })};
     cells heading = {"size(B)",  "count",       "type",        "redop", "algorithm",
                      "time(us)", "algbw(GB/s)", "busbw(GB/s)", "#wrong"};
     widths width = {12, 12, 8, 5, 9, 12, 11, 11, 6};
-    if (spread) {
+    if (more.bound) {
+        heading.insert(heading.end() - 1, "bound(%)");
+        width.insert(width.end() - 1, 8);
+    }
+    if (more.spread) {
         const char* const columns[] = {"+-", "min(us)", "max(us)"};
         heading.insert(heading.begin() + 6, std::begin(columns), std::end(columns));
         width.insert(width.begin() + 6, std::size(columns), 8);
     }
     for (const auto& row : report.rows) {
-        const cells line = cells_of(row, spread);
+        const cells line = cells_of(row, more);
         for (std::size_t i = 0; i < line.size(); ++i)
             width[i] = std::max(width[i], line[i].size());
     }
@@ -133,7 +146,7 @@ void print_rows(std::ostream& out, const run_report& report, const table_style& 
             if (row.op != op)
                 continue;
             const bool bad = style.color && row.wrong.value_or(0) > 0;
-            out << "  " << (bad ? k_red : "") << line_of(cells_of(row, spread), width) << (bad ? k_plain : "") << '\n';
+            out << "  " << (bad ? k_red : "") << line_of(cells_of(row, more), width) << (bad ? k_plain : "") << '\n';
         }
         out << '\n';
     }

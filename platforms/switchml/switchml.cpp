@@ -294,9 +294,11 @@ collective_case switchml_machine::as_run(const collective_case& asked) const
 
 group_layout switchml_machine::groups_of(std::uint32_t ranks_per_group) const
 {
-    group_layout layout; // the workers of a job know who they are
+    group_layout layout;
+    layout.firmware_knows = true; // its job
+    layout.members.resize(config_.workers / ranks_per_group);
     for (std::uint32_t rank = 0; rank < config_.workers; ++rank)
-        layout.group_of_rank.push_back(rank / ranks_per_group);
+        layout.members[rank / ranks_per_group].push_back(rank);
     return layout;
 }
 

@@ -554,6 +554,7 @@ workload_ground switchml_config::ground() const
     g.room_text =
         fmt::format("worker.memory.capacity is {}, of which rings and buffers take {}", to_string(worker.hbm.capacity),
                     rounded_text(data_size(worker.hbm.capacity.value() - room)));
+    g.rank_table = [this](std::uint32_t rank) { return rank_table(rank); };
     g.refusal = [this](abi::collective_op op, abi::algorithm algo, bool) { return refusal_of(op, algo); };
     return g;
 }

@@ -59,7 +59,7 @@ std::string remedy(const mesh_description& mesh)
 {
     std::vector<std::uint32_t> possible;
     const std::uint32_t chips = working_chips(mesh);
-    for (std::uint32_t n = 2; n < chips && n <= k_largest_tile; n *= 2)
+    for (std::uint32_t n = 2; n < chips; n *= 2)
         if (divides(mesh, *tile_of(n)) && !half_dead(mesh, *tile_of(n)))
             possible.push_back(n);
     std::string text;
@@ -91,9 +91,6 @@ std::string tile_refusal(const mesh_description& mesh, std::uint32_t ranks_per_g
     if (!tile)
         return fmt::format("is {}, but groups are tiles of the mesh whose sides are powers of two; {}", ranks_per_group,
                            remedy(mesh));
-    if (ranks_per_group > k_largest_tile)
-        return fmt::format("is {}, but the firmware has rings for tiles of at most {} chips; {}", ranks_per_group,
-                           k_largest_tile, remedy(mesh));
     if (!divides(mesh, *tile))
         return fmt::format("is {}, a tile of {}x{} chips (rows x columns), which does not divide a {}x{} mesh; {}",
                            ranks_per_group, tile->rows, tile->cols, mesh.rows, mesh.cols, remedy(mesh));
@@ -112,21 +109,21 @@ group_layout tile_groups(const mesh& topology, std::uint32_t ranks_per_group)
     if (const std::string refusal = tile_refusal(d, ranks_per_group); !refusal.empty())
         throw bug("tile_groups", 0, "the size of a group " + refusal);
     group_layout layout;
-    layout.group_of_rank.assign(topology.ranks(), 0);
-    if (ranks_per_group == topology.ranks())
+    if (ranks_per_group == topology.ranks()) {
+        layout.members.resize(1);
+        for (std::uint32_t rank = 0; rank < topology.ranks(); ++rank)
+            layout.members[0].push_back(rank);
         return layout;
+    }
     const chip_tile tile = *tile_of(ranks_per_group);
-    layout.tile_rows = tile.rows;
-    layout.tile_cols = tile.cols;
-    std::uint32_t group = 0;
     for (std::uint32_t row = 0; row < d.rows; row += tile.rows)
         for (std::uint32_t col = 0; col < d.cols; col += tile.cols) {
             if (topology.rank_at(row, col) == mesh::k_none)
                 continue;
+            std::vector<std::uint32_t>& members = layout.members.emplace_back();
             for (std::uint32_t r = row; r < row + tile.rows; ++r)
                 for (std::uint32_t c = col; c < col + tile.cols; ++c)
-                    layout.group_of_rank[topology.rank_at(r, c)] = group;
-            ++group;
+                    members.push_back(topology.rank_at(r, c));
         }
     return layout;
 }

@@ -15,9 +15,6 @@
 
 namespace weft {
 
-/// Chips of the largest tile for which the firmware has rings.
-inline constexpr std::uint32_t k_largest_tile = 16;
-
 struct chip_tile {
     std::uint32_t rows = 0;
     std::uint32_t cols = 0;

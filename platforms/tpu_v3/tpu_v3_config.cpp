@@ -303,6 +303,7 @@ workload_ground tpu_v3_config::ground() const
         return refusal_of(op, algo, transposed);
     };
     g.root_refusal = [this](std::uint32_t root, bool transposed) { return broadcast_refusal(root, transposed); };
+    g.rank_table = [this](std::uint32_t rank) { return rank_table(rank); };
     g.group_refusal = [this](std::uint32_t ranks_per_group) { return group_refusal(ranks_per_group); };
     return g;
 }

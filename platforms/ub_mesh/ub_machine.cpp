@@ -83,20 +83,8 @@ void ub_machine::build(std::size_t number)
         if (behind != rank) // a spare NPU stands in, or ranks have closed up
             i.fabric->take_over(rank, behind);
         chip& c = i.hardware.add_chip(fmt::format("npu_{}{}", npu, suffix), config_.npu.chip(), view, i.config.rank_table(rank));
-        for (std::uint32_t die = 0; die < k_dies; ++die) {
-            ub_io_controller& controller = i.fabric->controller(behind, die);
-            if (config_.groups.empty()) {
-                bind_local_port(c, die, controller);
-                continue;
-            }
-            i.group_ports.push_back(std::make_unique<ub_group_port>(
-                fmt::format("group_{}_{}{}", npu, die, suffix).c_str(), k_ub_vls, config_.group_of(rank)));
-            ub_group_port& group = *i.group_ports.back();
-            c.dma.to_fabric(die).bind(group.from_chip);
-            group.to_controller.bind(controller.in);
-            controller.out.bind(group.from_controller);
-            group.to_chip.bind(c.dma.from_fabric(die));
-        }
+        for (std::uint32_t die = 0; die < k_dies; ++die)
+            bind_local_port(c, die, i.fabric->controller(behind, die));
     }
     for (std::uint32_t e = 0; e < i.fabric->endpoints(); ++e) {
         if (used[e])

@@ -12,7 +12,6 @@
 #include "platforms/machine/machine_hardware.h"
 #include "platforms/ub_mesh/ub_fall_backs.h"
 #include "platforms/ub_mesh/ub_faults.h"
-#include "platforms/ub_mesh/ub_group_port.h"
 #include "hw/routing/ub/ub_shape.h"
 #include "hw/routing/ub/ub_topology.h"
 
@@ -82,9 +81,6 @@ struct ub_mesh_config {
     npu_config npu;
     ub_faults_config faults;
     std::string prices;
-    /// No key of a file, and without faults only: NPUs of a group run the collectives among themselves, all groups at once, each
-    /// as a full mesh of its own. Every rank is in one group, members ascend. Empty: all ranks are one machine.
-    std::vector<std::vector<std::uint32_t>> groups;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
@@ -107,8 +103,6 @@ struct ub_mesh_config {
     /// NPU position (rank of the healthy machine) of every rank; where a spare NPU stands in, the position it serves.
     std::vector<std::uint32_t> positions() const;
     abi::platform_table rank_table(std::uint32_t rank) const;
-    const std::vector<std::uint32_t>&
-    group_of(std::uint32_t rank) const; ///< with groups; throws bug for a rank in none
     train_choice trains() const;
     const core_config& control_core() const { return npu.core; }
     bandwidth memory_rate() const { return npu.hbm.rate; }
@@ -190,7 +184,6 @@ private:
         std::unique_ptr<ub_fabric> fabric;
         std::unique_ptr<ub_fall_backs> fall_backs;
         std::vector<std::unique_ptr<ub_idle_port>> idle_ports;
-        std::vector<std::unique_ptr<ub_group_port>> group_ports;
         std::vector<std::uint32_t> positions; ///< of ranks, see ub_mesh_config::positions()
         std::vector<std::uint32_t> routers;   ///< of ranks: that of the position, or of the spare NPU that stands in
         ub_mesh_config config;                ///< faults from the start of this incarnation

@@ -102,13 +102,6 @@ abi::platform_table ub_mesh_config::rank_table(std::uint32_t rank) const
         t.kind[t.dim_count] = abi::dimension_kind::full;
         ++t.dim_count;
     };
-    if (!groups.empty()) {
-        const std::vector<std::uint32_t>& members = group_of(rank);
-        t.rank = static_cast<std::uint32_t>(std::lower_bound(members.begin(), members.end(), rank) - members.begin());
-        t.ranks = static_cast<std::uint32_t>(members.size());
-        dimension(t.ranks, t.rank);
-        return t;
-    }
     if (t.ranks != mesh.ranks()) { // holes: no coordinates any more, but everybody reaches everybody
         dimension(t.ranks, rank);
         return t;
@@ -124,14 +117,6 @@ abi::platform_table ub_mesh_config::rank_table(std::uint32_t rank) const
     dimension(mesh.boards, rank / mesh.npus % mesh.boards, direct ? (mesh.boards - 1) * mesh.y_lanes : ub_topology::k_npu_lanes);
     dimension(mesh.npus, rank % mesh.npus, direct ? (mesh.npus - 1) * mesh.x_lanes : ub_topology::k_npu_lanes);
     return t;
-}
-
-const std::vector<std::uint32_t>& ub_mesh_config::group_of(std::uint32_t rank) const
-{
-    for (const std::vector<std::uint32_t>& members : groups)
-        if (std::binary_search(members.begin(), members.end(), rank))
-            return members;
-    throw bug("ub_mesh", 0, fmt::format("rank {} is in no group", rank));
 }
 
 void ub_mesh_config::deepen_buffers()
@@ -314,6 +299,7 @@ workload_ground ub_mesh_config::ground() const
     g.ranks = ranks();
     g.members = "NPUs";
     set_room(g, npu.chip(), "npu.hbm");
+    g.rank_table = [this](std::uint32_t rank) { return rank_table(rank); };
     g.refusal = [this](abi::collective_op op, abi::algorithm algo, bool transposed) {
         return refusal_of(op, algo, transposed);
     };

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <functional>
+#include <string>
 
 namespace weft {
 
@@ -41,20 +42,26 @@ ub_mesh_config machine_of(const ub_shape& shape, ub_path_use paths, ub_choice ch
     return config;
 }
 
-void group_by(ub_mesh_config& config, const std::function<std::uint32_t(std::uint32_t)>& group)
+/// Process groups, as a workload names them.
+using group_texts = std::vector<std::string>;
+
+group_texts group_by(const ub_mesh_config& config, const std::function<std::uint32_t(std::uint32_t)>& group)
 {
-    config.groups.clear();
+    group_texts lists;
     for (std::uint32_t r = 0; r < config.mesh.ranks(); ++r) {
-        if (config.groups.size() <= group(r))
-            config.groups.resize(group(r) + 1);
-        config.groups[group(r)].push_back(r);
+        if (lists.size() <= group(r))
+            lists.resize(group(r) + 1);
+        std::string& list = lists[group(r)];
+        list += fmt::format("{}{}", list.empty() ? "" : ",", r);
     }
+    return lists;
 }
 
-void add_work(ub_mesh_config& config, abi::collective_op op, const std::vector<double>& sizes_mib)
+void add_work(ub_mesh_config& config, abi::collective_op op, const std::vector<double>& sizes_mib, const group_texts& groups)
 {
     collective_spec spec;
     spec.op = op;
+    spec.groups = groups;
     spec.algorithms = {abi::algorithm::direct};
     spec.chunk = data_size(k_chunk_bytes);
     for (const double mib : sizes_mib)
@@ -65,12 +72,12 @@ void add_work(ub_mesh_config& config, abi::collective_op op, const std::vector<d
 const std::vector<double> k_sizes{ub_time_of_size::k_small_mib, ub_time_of_size::k_large_mib};
 
 /// Runs the collectives and stores their times in order.
-bool run(const isolated_run& isolated, ub_mesh_config& config, const std::vector<abi::collective_op>& ops,
-         const std::vector<ub_time_of_size*>& into)
+bool run(const isolated_run& isolated, ub_mesh_config& config, const group_texts& groups,
+         const std::vector<abi::collective_op>& ops, const std::vector<ub_time_of_size*>& into)
 {
     config.run.workload.clear();
     for (const abi::collective_op op : ops)
-        add_work(config, op, k_sizes);
+        add_work(config, op, k_sizes, groups);
     const run_figures figures = isolated([&config] { return simulate(config); });
     for (std::size_t i = 0; i < into.size(); ++i) {
         const auto small = figure(figures, fmt::format("time_us_{}", 2 * i));
@@ -90,14 +97,11 @@ constexpr auto k_all_to_all = abi::collective_op::all_to_all;
 std::optional<ub_far_times> far_work(const isolated_run& isolated, ub_mesh_config& config, std::uint32_t data_stride)
 {
     ub_far_times times;
-    group_by(config, [](std::uint32_t r) { return r / 16; });
-    if (!run(isolated, config, {k_all_gather, k_all_to_all}, {&times.sequence, &times.expert}))
+    if (!run(isolated, config, group_by(config, [](std::uint32_t r) { return r / 16; }), {k_all_gather, k_all_to_all}, {&times.sequence, &times.expert}))
         return std::nullopt;
-    group_by(config, [](std::uint32_t r) { return r / 16 * 8 + r % 8; });
-    if (!run(isolated, config, {k_all_gather}, {&times.pipeline}))
+    if (!run(isolated, config, group_by(config, [](std::uint32_t r) { return r / 16 * 8 + r % 8; }), {k_all_gather}, {&times.pipeline}))
         return std::nullopt;
-    group_by(config, [data_stride](std::uint32_t r) { return r % data_stride; });
-    if (!run(isolated, config, {k_all_reduce}, {&times.data}))
+    if (!run(isolated, config, group_by(config, [data_stride](std::uint32_t r) { return r % data_stride; }), {k_all_reduce}, {&times.data}))
         return std::nullopt;
     return times;
 }
@@ -112,11 +116,9 @@ std::optional<ub_rack_times> rack_times(const isolated_run& isolated, ub_rack_ki
     ub_mesh_config config = machine_of(shape, paths, choice);
     config.run.name = fmt::format("rack of {}", name_of(kind));
     ub_rack_times times;
-    group_by(config, [](std::uint32_t r) { return r / 8; });
-    if (!run(isolated, config, {k_all_reduce}, {&times.tensor}))
+    if (!run(isolated, config, group_by(config, [](std::uint32_t r) { return r / 8; }), {k_all_reduce}, {&times.tensor}))
         return std::nullopt;
-    group_by(config, [](std::uint32_t r) { return r % 8; });
-    if (!run(isolated, config, {k_all_gather}, {&times.sequence}))
+    if (!run(isolated, config, group_by(config, [](std::uint32_t r) { return r % 8; }), {k_all_gather}, {&times.sequence}))
         return std::nullopt;
     return times;
 }
@@ -151,8 +153,7 @@ std::optional<double> tensor_us(const isolated_run& isolated, ub_rack_kind kind,
     ub_shape shape;
     shape.rack = kind;
     ub_mesh_config config = machine_of(shape, ub_path_use::all, ub_choice::weighted);
-    group_by(config, [](std::uint32_t r) { return r / 8; });
-    add_work(config, k_all_reduce, {mib});
+    add_work(config, k_all_reduce, {mib}, group_by(config, [](std::uint32_t r) { return r / 8; }));
     return figure(isolated([&config] { return simulate(config); }), "time_us_0");
 }
 

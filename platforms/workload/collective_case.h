@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace weft {
 
@@ -100,6 +101,8 @@ struct collective_case {
     data_style style = data_style::exact;
     /// all_reduce only: this many ranks sum among themselves, in groups of the platform's choice; 0: all ranks do.
     std::uint32_t ranks_per_group = 0;
+    /// Process groups that run it at once (process_groups.h); empty: all ranks together. `count` and `root` are those of a group.
+    std::vector<std::string> groups;
     /// Sums of float32 that go over the network as integers with a common exponent per this many elements (block floating
     /// point): they are right within the bound of that, not bit for bit. 0: the sums are of floats.
     std::uint32_t quantised_block = 0;
@@ -112,7 +115,7 @@ constexpr bool reduces(abi::collective_op op)
 }
 
 /// A case of `size_bytes` rounded down to whole elements; redop is set to none where nothing is reduced.
-constexpr collective_case make_case(abi::collective_op op, abi::algorithm algo, abi::element_type type,
+inline collective_case make_case(abi::collective_op op, abi::algorithm algo, abi::element_type type,
                                     abi::reduce_op redop, std::uint64_t size_bytes)
 {
     collective_case c;
@@ -174,9 +177,9 @@ constexpr double algorithm_bandwidth_GBps(std::uint64_t size_bytes, std::uint64_
     return time_ps == 0 ? 0.0 : static_cast<double>(size_bytes) / static_cast<double>(time_ps) * 1e3;
 }
 
-/// Elements that rank `rank` must hold before the start, as indices of abi::command's `count` elements. Everything else
+/// Elements that rank `rank` of `ranks` (of its group) must hold before the start, as indices of abi::command's `count` elements. Everything else
 /// of its buffers must be cleared, or the result of an earlier run could pass for this one's.
-constexpr abi::element_range input_range(const collective_case& c, std::uint32_t rank, std::uint32_t ranks)
+inline abi::element_range input_range(const collective_case& c, std::uint32_t rank, std::uint32_t ranks)
 {
     switch (c.op) {
     case abi::collective_op::all_gather: return abi::shard_of(c.count, ranks, rank);
@@ -187,7 +190,7 @@ constexpr abi::element_range input_range(const collective_case& c, std::uint32_t
 
 /// Elements of the result region of `rank` that are checked. The region starts at abi::command::buffer_offset, for
 /// all_to_all at output_offset.
-constexpr abi::element_range result_range(const collective_case& c, std::uint32_t rank, std::uint32_t ranks)
+inline abi::element_range result_range(const collective_case& c, std::uint32_t rank, std::uint32_t ranks)
 {
     switch (c.op) {
     case abi::collective_op::reduce_scatter: return abi::shard_of(c.count, ranks, rank);

@@ -296,7 +296,7 @@ result_checker::result_checker(const collective_case& c, std::uint64_t seed, ran
     if (ranks_ > k_max_checked_ranks)
         throw bug("result_checker", 0, std::to_string(ranks_) + " ranks are more than can be checked");
     const std::uint32_t asked = c.ranks_per_group == 0 ? ranks_ : c.ranks_per_group;
-    for (std::uint32_t group = 0; group < groups_.groups(); ++group)
+    for (std::uint32_t group = 0; c.groups.empty() && group < groups_.groups(); ++group)
         if (groups_.members(group).size() != asked)
             throw bug("result_checker", 0,
                       "group " + std::to_string(group) + " has " + std::to_string(groups_.members(group).size()) +
@@ -331,7 +331,8 @@ void result_checker::check_all(const memory_reader& read)
 {
     if (!same_for_all_ranks()) {
         for (std::uint32_t rank = 0; rank < ranks_; ++rank)
-            check_rank(rank, read);
+            if (groups_.takes_part(rank))
+                check_rank(rank, read);
         return;
     }
     for (std::uint64_t first = 0; first < case_.count; first += k_block_elements) {
@@ -346,7 +347,7 @@ void result_checker::check_all(const memory_reader& read)
 
 void result_checker::check_rank(std::uint32_t rank, const memory_reader& read)
 {
-    const abi::element_range range = result_range(case_, rank, ranks_);
+    const abi::element_range range = result_range(case_, groups_.place_of(rank), groups_.group_size_of(rank));
     const std::uint64_t end = range.first + range.count;
     for (std::uint64_t first = range.first; first < end;) {
         // Cut at multiples of the block, as check_all does: the digest is one of blocks.
@@ -365,9 +366,9 @@ void result_checker::make_reference(std::uint32_t rank, std::uint64_t first, std
     case abi::collective_op::reduce_scatter:
         make_reduction(groups_.members(groups_.group_of(rank)), first, elements);
         break;
-    case abi::collective_op::all_gather: make_gather(first, elements); break;
+    case abi::collective_op::all_gather: make_gather(groups_.members(groups_.group_of(rank)), first, elements); break;
     case abi::collective_op::broadcast:
-        generate(case_, seed_, case_.root, ranks_, first, reference_.data(), elements);
+        generate(case_, seed_, groups_.members(groups_.group_of(rank))[case_.root], groups_, first, reference_.data(), elements);
         break;
     case abi::collective_op::all_to_all: make_exchange(rank, first, elements); break;
     }
@@ -441,19 +442,20 @@ void result_checker::make_reduction(const std::vector<std::uint32_t>& members, s
     encode_values(plan, case_.type, r, elements, reference_.data());
 }
 
-void result_checker::make_gather(std::uint64_t first, std::size_t elements)
+void result_checker::make_gather(const std::vector<std::uint32_t>& members, std::uint64_t first, std::size_t elements)
 {
+    const auto ranks = static_cast<std::uint32_t>(members.size());
     const std::uint32_t width = abi::element_bytes(case_.type);
     // The owner of `first`: the first count % n shards hold one element more.
-    const std::uint64_t base = case_.count / ranks_;
-    const std::uint64_t extra = case_.count % ranks_;
+    const std::uint64_t base = case_.count / ranks;
+    const std::uint64_t extra = case_.count % ranks;
     const std::uint64_t longer = extra * (base + 1);
     auto owner = static_cast<std::uint32_t>(first < longer ? first / (base + 1) : extra + (first - longer) / base);
     for (std::size_t done = 0; done < elements; ++owner) {
-        const abi::element_range shard = abi::shard_of(case_.count, ranks_, owner);
+        const abi::element_range shard = abi::shard_of(case_.count, ranks, owner);
         const std::uint64_t left = shard.first + shard.count - (first + done);
         const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(elements - done, left));
-        generate(case_, seed_, owner, ranks_, first + done, reference_.data() + done * width, n);
+        generate(case_, seed_, members[owner], groups_, first + done, reference_.data() + done * width, n);
         done += n;
     }
 }
@@ -461,12 +463,14 @@ void result_checker::make_gather(std::uint64_t first, std::size_t elements)
 void result_checker::make_exchange(std::uint32_t rank, std::uint64_t first, std::size_t elements)
 {
     const std::uint32_t width = abi::element_bytes(case_.type);
-    const abi::element_range block = abi::shard_of(case_.count, ranks_, rank);
+    const std::vector<std::uint32_t>& members = groups_.members(groups_.group_of(rank));
+    const abi::element_range block =
+        abi::shard_of(case_.count, static_cast<std::uint32_t>(members.size()), groups_.place_of(rank));
     for (std::size_t done = 0; done < elements;) {
-        const auto source = static_cast<std::uint32_t>((first + done) / block.count);
+        const std::uint32_t source = members[static_cast<std::size_t>((first + done) / block.count)];
         const std::uint64_t within = (first + done) % block.count;
         const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(elements - done, block.count - within));
-        generate(case_, seed_, source, ranks_, block.first + within, reference_.data() + done * width, n);
+        generate(case_, seed_, source, groups_, block.first + within, reference_.data() + done * width, n);
         done += n;
     }
 }

@@ -102,7 +102,7 @@ private:
     bool compares_bits() const;
     void make_reference(std::uint32_t rank, std::uint64_t first, std::size_t elements);
     void make_reduction(const std::vector<std::uint32_t>& members, std::uint64_t first, std::size_t elements);
-    void make_gather(std::uint64_t first, std::size_t elements);
+    void make_gather(const std::vector<std::uint32_t>& members, std::uint64_t first, std::size_t elements);
     void make_exchange(std::uint32_t rank, std::uint64_t first, std::size_t elements);
     void compare(std::uint32_t rank, std::uint64_t first, std::size_t elements, const memory_reader& read);
     void note_wrong(const wrong_element& w);

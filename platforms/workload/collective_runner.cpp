@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstring>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace weft {
 
@@ -198,6 +199,7 @@ bool collective_runner::restart(std::uint64_t checkpoint_ps, const std::string& 
     does_not_count();
     fresh_ = true;
     sequence_ = 0;
+    banks_.clear();
     if (draw_ != 0 && !reset_machine())
         return false;
     does_not_count();
@@ -304,7 +306,7 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     ++index_;
     const double cpu_before = cpu_seconds();
     const group_layout layout = layout_of(c);
-    const rank_groups groups(layout.group_of_rank);
+    const rank_groups groups(machine_.data_ranks(), layout.members);
     if (config_.data == data_mode::checked)
         fill_inputs(c, groups, buffer_offset, input_seed);
     data_cpu_seconds_ += cpu_seconds() - cpu_before;
@@ -322,8 +324,10 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     command.timeout_ns = config_.firmware_timeout.value() / 1000;
     command.root = c.root;
     command.transposed = c.transposed ? 1 : 0;
-    command.group_rows = layout.tile_rows;
-    command.group_cols = layout.tile_cols;
+    if (!layout.firmware_knows) {
+        write_groups(groups, layout);
+        command.table = abi::k_group_table_address;
+    }
     for (chip* each : machine_.chips())
         each->dma.set_train(machine_.train_of(c));
     answers_ = 0;
@@ -333,7 +337,7 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     now_ = under_way{c, start_ps, buffer_offset, input_seed, in_workload_, {}};
     now_->answer_ps.assign(machine_.chips().size(), k_never_ps);
     begin_looking();
-    post(command);
+    post(command, groups);
     if (interrupted()) {
         interrupted_ = true;
         now_.reset();
@@ -440,7 +444,7 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
 }
 
 /// To all ranks, at once or each at its time within the start skew.
-void collective_runner::post(const abi::command& command)
+void collective_runner::post(const abi::command& command, const rank_groups& groups)
 {
     fresh_ = false;
     const std::uint64_t first_ps = kernel_now_ps();
@@ -454,7 +458,11 @@ void collective_runner::post(const abi::command& command)
     for (const auto& [after_ps, c] : starts) {
         if (const std::uint64_t now_ps = kernel_now_ps(); first_ps + after_ps > now_ps)
             sc_core::wait(sc_time_from_ps(first_ps + after_ps - now_ps));
-        c->post(command);
+        const bool takes_part = groups.takes_part(c->rank()) || c->rank() >= groups.ranks();
+        abi::command told = command;
+        if (!takes_part) // it answers at once
+            told.count = 0;
+        c->post(told);
     }
     last_start_ps_ = kernel_now_ps();
 }
@@ -496,7 +504,7 @@ void collective_runner::keep_finished_groups()
     if (!now_ || !now_->of_workload)
         return;
     const collective_case& c = now_->what;
-    const rank_groups groups(layout_of(c).group_of_rank);
+    const rank_groups groups(machine_.data_ranks(), layout_of(c).members);
     if (groups.groups() < 2)
         return;
     std::string unfinished;
@@ -563,9 +571,58 @@ void collective_runner::on_done(std::uint32_t rank, std::uint32_t sequence)
 
 group_layout collective_runner::layout_of(const collective_case& c) const
 {
-    if (c.ranks_per_group != 0)
-        return machine_.groups_of(c.ranks_per_group);
-    return {std::vector<std::uint32_t>(machine_.data_ranks(), 0), 0, 0};
+    group_layout layout;
+    if (c.ranks_per_group != 0) {
+        layout = machine_.groups_of(c.ranks_per_group);
+    } else if (!c.groups.empty()) {
+        named_groups named = find_groups(c.groups, machine_.data_ranks(), tables());
+        if (!named.problem.empty())
+            throw bug(name(), kernel_now_ps(), "groups: entry " + named.problem);
+        layout.members = std::move(named.lists);
+    } else {
+        layout.members.emplace_back();
+    }
+    // All ranks in their order are what the platform table tells.
+    const bool whole = layout.members.size() == 1 && (layout.members[0].empty() || layout.members[0].size() == machine_.data_ranks());
+    if (whole) {
+        rank_list all(machine_.data_ranks());
+        std::iota(all.begin(), all.end(), 0);
+        if (layout.members[0].empty() || layout.members[0] == all) {
+            layout.members[0] = std::move(all);
+            layout.firmware_knows = true;
+        }
+    }
+    return layout;
+}
+
+table_of_rank collective_runner::tables() const
+{
+    return [this](std::uint32_t rank) -> const abi::platform_table& { return machine_.chips()[rank]->table(); };
+}
+
+/// Groups that were the same before keep their bank: its counters go on.
+std::uint32_t collective_runner::bank_of(const group_layout& layout)
+{
+    const auto known = std::find(banks_.begin(), banks_.end(), layout.members);
+    const auto bank = static_cast<std::uint32_t>(known - banks_.begin()) + 1;
+    if (bank >= abi::dma::SEM_BANKS_reset)
+        throw bug(name(), kernel_now_ps(), "more divisions into groups than banks of semaphores: a platform has let them pass");
+    if (known == banks_.end())
+        banks_.push_back(layout.members);
+    return bank;
+}
+
+void collective_runner::write_groups(const rank_groups& groups, const group_layout& layout)
+{
+    const std::uint32_t bank = bank_of(layout);
+    for (const rank_list& members : layout.members) {
+        const std::vector<abi::platform_table> of_group = tables_of_group(members, tables(), bank);
+        for (std::size_t place = 0; place < members.size(); ++place)
+            machine_.chips()[members[place]]->write_group(of_group[place], members);
+    }
+    for (std::uint32_t rank = 0; rank < groups.ranks(); ++rank)
+        if (!groups.takes_part(rank)) // a group of one can run everything
+            machine_.chips()[rank]->write_group(tables_of_group({rank}, tables(), bank).front(), {rank});
 }
 
 void collective_runner::fill_inputs(const collective_case& c, const rank_groups& groups, std::uint64_t buffer_offset,
@@ -592,7 +649,11 @@ void collective_runner::fill_inputs(const collective_case& c, const rank_groups&
                       [](std::uint64_t, std::uint8_t* to, std::uint64_t n) { std::memset(to, 0, n); });
             continue;
         }
-        const abi::element_range in = input_range(c, target->rank(), ranks);
+        if (!groups.takes_part(target->rank()))
+            continue;
+        const std::uint32_t place = groups.place_of(target->rank());
+        const std::uint32_t size = groups.group_size_of(target->rank());
+        const abi::element_range in = input_range(c, place, size);
         const auto poison = [](std::uint64_t, std::uint8_t* to, std::uint64_t n) { std::memset(to, k_poison, n); };
         each_span(target->memory, buffer_offset, in.first * element, poison);
         each_span(target->memory, buffer_offset + in.first * element, in.count * element,
@@ -602,7 +663,7 @@ void collective_runner::fill_inputs(const collective_case& c, const rank_groups&
         const std::uint64_t end = in.first + in.count;
         each_span(target->memory, buffer_offset + end * element, (c.count - end) * element, poison);
         if (c.op == abi::collective_op::all_to_all)
-            each_span(target->memory, output_offset_, result_range(c, target->rank(), ranks).count * element, poison);
+            each_span(target->memory, output_offset_, result_range(c, place, size).count * element, poison);
     }
 }
 

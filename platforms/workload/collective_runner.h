@@ -19,6 +19,7 @@
 #include "platforms/workload/collective_data.h"
 #include "platforms/workload/digest.h"
 #include "platforms/workload/machine.h"
+#include "platforms/workload/process_groups.h"
 #include "platforms/workload/run_config.h"
 
 #include <optional>
@@ -107,11 +108,14 @@ private:
     std::string over_bound();
     std::uint64_t work_so_far() const;
     void fail_between_collectives(const std::string& why);
-    void post(const abi::command& command);
+    void post(const abi::command& command, const rank_groups& groups);
     bool run_collective(const collective_case& c, std::uint64_t chunk_bytes, std::uint64_t buffer_offset,
                         std::uint64_t input_seed, case_result& result) override;
     bool compute(std::uint64_t time_ps) override;
     group_layout layout_of(const collective_case& c) const;
+    table_of_rank tables() const;
+    std::uint32_t bank_of(const group_layout& layout);
+    void write_groups(const rank_groups& groups, const group_layout& layout);
     void fill_inputs(const collective_case& c, const rank_groups& groups, std::uint64_t buffer_offset,
                      std::uint64_t input_seed);
     check_outcome check(const collective_case& c, const rank_groups& groups, std::uint64_t buffer_offset,
@@ -164,6 +168,8 @@ private:
     double cpu_seconds_at_last_work_ = 0;
     std::uint64_t output_offset_ = 0;
     std::uint32_t sequence_ = 0;
+    /// Semaphore bank i + 1 is that of these groups, since the last reset.
+    std::vector<std::vector<std::vector<std::uint32_t>>> banks_;
     std::uint32_t answers_ = 0;
     std::uint64_t last_answer_ps_ = 0;
     std::uint64_t last_start_ps_ = 0; ///< of a rank, of the present collective

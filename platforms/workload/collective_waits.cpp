@@ -159,6 +159,7 @@ bool collective_runner::reset_machine()
     }
     machine_.reset(draw_);
     sequence_ = 0;
+    banks_.clear();
     fresh_ = true;
     return boot();
 }

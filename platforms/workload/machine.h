@@ -148,6 +148,9 @@ public:
     virtual std::unique_ptr<machine> build() const = 0;
 };
 
+/// What the ranks are told that run a case together: all of them, or those of one of the largest groups, by place.
+std::vector<abi::platform_table> tables_told(const platform& p, const collective_case& c);
+
 /// How the command line finds a platform.
 struct platform_info {
     const char* name;    ///< value of the key `platform`

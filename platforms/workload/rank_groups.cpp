@@ -29,4 +29,17 @@ rank_groups::rank_groups(std::vector<std::uint32_t> group_of_rank) : group_of_(s
             throw bug("rank_groups", 0, "group " + std::to_string(group) + " has no member");
 }
 
+rank_groups::rank_groups(std::uint32_t ranks, std::vector<std::vector<std::uint32_t>> members)
+    : group_of_(ranks, k_none), place_(ranks, 0), members_(std::move(members))
+{
+    for (std::uint32_t group = 0; group < groups(); ++group)
+        for (std::uint32_t place = 0; place < members_[group].size(); ++place) {
+            const std::uint32_t rank = members_[group][place];
+            if (rank >= ranks || group_of_[rank] != k_none)
+                throw bug("rank_groups", 0, "rank " + std::to_string(rank) + " is in two groups, or does not exist");
+            group_of_[rank] = group;
+            place_[rank] = place;
+        }
+}
+
 } // namespace weft

@@ -141,6 +141,7 @@ std::vector<collective_case> collective_spec::cases() const
                     c.transposed = transposed;
                     c.style = inputs;
                     c.chunk_bytes = chunk.value();
+                    c.groups = groups;
                     all.push_back(c);
                 }
     return all;

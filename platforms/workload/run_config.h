@@ -62,6 +62,7 @@ struct collective_spec {
     data_size chunk = data_size(128 << 10);
     std::uint32_t repeats = 1;
     duration start_skew = duration(1'000'000);
+    std::vector<std::string> groups;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
@@ -91,6 +92,11 @@ struct collective_spec {
             "time counts from the last start",
             "assumed: hosts that have met in a barrier post within about a microsecond",
             at_most(duration(1'000'000'000)).because("; 1 us is the default"));
+        visit("groups", self.groups,
+              "Process groups that run it among themselves, all at once; sizes, shards and root are those of a group. Each entry is rows, "
+              "columns, \"dimension 0\" (the innermost), \"dimensions 0 1\", \"blocks of 4\" or a list of ranks like \"0-3,8,12-28/4\". Empty: all "
+              "ranks together",
+              "");
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<collective_spec>> key_rules();

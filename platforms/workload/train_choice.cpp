@@ -75,11 +75,11 @@ bool owns_links(const train_ground& ground, const collective_case& c)
     return (row == 0 || row + 1 == ground.sides[0]) && (col == 0 || col + 1 == ground.sides[1]);
 }
 
-/// Where many send to one at once, or messages of several rings meet at every router, nothing evens out who goes first: direct exchanges
+/// Groups that run at once meet on links. Where many send to one at once, or messages of several rings meet at every router, nothing evens out who goes first: direct exchanges
 /// and parameter servers were up to 10 % off in trains, two_d with wrap links, which has two times, up to 5 %, and on lines 9 %.
 bool meets_everywhere(const train_ground& ground, const collective_case& c)
 {
-    return c.algo == abi::algorithm::direct || c.algo == abi::algorithm::parameter_server || c.algo == abi::algorithm::multi_axis ||
+    return !c.groups.empty() || c.algo == abi::algorithm::direct || c.algo == abi::algorithm::parameter_server || c.algo == abi::algorithm::multi_axis ||
            (c.algo == abi::algorithm::two_d && !owns_links(ground, c));
 }
 
@@ -240,7 +240,9 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
     if (!choice.chosen || choice.packets == 1)
         return {choice.packets, choice.reason};
     if (meets_everywhere(choice.ground, c))
-        return {1, c.algo == abi::algorithm::two_d ? "rings that share links" : "many send to one at once"};
+        return {1, !c.groups.empty()                      ? "process groups meet on links"
+                   : c.algo == abi::algorithm::two_d ? "rings that share links"
+                                                     : "many send to one at once"};
     const std::uint64_t step = step_packets(choice, c);
     const std::uint64_t short_step = choice.paths > 1 ? k_short_spread_step_packets : k_short_step_packets;
     if (step < short_step)

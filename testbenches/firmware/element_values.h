@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "hw/abi/types.h"
+#include "hw/abi/platform_table.h"
 
 namespace weft::testing {
 
@@ -65,6 +65,19 @@ inline std::int64_t combine(abi::reduce_op op, abi::element_type type, std::int6
     case abi::reduce_op::sum: break;
     }
     return type == abi::element_type::int32 ? static_cast<std::int32_t>(static_cast<std::uint32_t>(a + b)) : a + b;
+}
+
+/// What `rank` brings to a command.
+inline std::int64_t element_value(const abi::command& c, std::uint32_t rank, std::uint64_t i)
+{
+    std::uint64_t h =
+        (i + 1) * 0x9e3779b97f4a7c15ull + rank * 0xc2b2ae3d27d4eb4full + c.sequence * 0x165667b19e3779f9ull;
+    h ^= h >> 29;
+    h *= 0xbf58476d1ce4e5b9ull;
+    h ^= h >> 32;
+    if (c.type == abi::element_type::int32)
+        return static_cast<std::int32_t>(static_cast<std::uint32_t>(h));
+    return static_cast<std::int64_t>(h % 4); // 64 ranks: sums below 257, exact in bfloat16
 }
 
 } // namespace weft::testing

@@ -41,13 +41,11 @@ abi::command make(variant v, std::uint64_t count, std::uint64_t chunk_bytes, boo
     return c;
 }
 
-abi::command group(std::uint32_t rows, std::uint32_t cols, std::uint64_t count, std::uint64_t chunk_bytes)
-{
-    abi::command c = make({collective_op::all_reduce, algorithm::ring_1d}, count, chunk_bytes);
-    c.group_rows = rows;
-    c.group_cols = cols;
-    return c;
-}
+/// A command and who runs it; no groups: all ranks.
+struct work {
+    abi::command command;
+    std::vector<rank_list> groups = {};
+};
 
 world_options mesh_with(std::uint32_t rows, std::uint32_t cols, const regions& failed, std::uint32_t seed)
 {
@@ -68,8 +66,6 @@ bool runs(const world_options& o, const abi::command& c)
 {
     const char* reason = nullptr;
     const abi::platform_table table = table_of(o.rows, o.cols, o.failed);
-    if (c.group_rows != 0)
-        return firmware::supports_groups(c.op, c.algo, table, c.group_rows, c.group_cols, &reason);
     if (c.op == collective_op::broadcast) {
         const firmware::mesh m = firmware::mesh_of(table);
         const firmware::place root = firmware::place_of(m, c.root);
@@ -87,25 +83,59 @@ std::string text_of(const world_options& o)
     return text;
 }
 
-std::string text_of(const std::vector<abi::command>& commands)
+std::string text_of(const std::vector<work>& commands)
 {
     std::string text;
-    for (const abi::command& c : commands) {
+    for (const auto& [c, groups] : commands) {
         text += "op " + std::to_string(int(c.op)) + " algo " + std::to_string(int(c.algo)) + " count " +
                 std::to_string(c.count) + " chunk " + std::to_string(c.chunk_bytes) + " root " +
                 std::to_string(c.root) + (c.transposed != 0 ? " transposed" : "");
-        if (c.group_rows != 0)
-            text += " groups " + std::to_string(c.group_rows) + "x" + std::to_string(c.group_cols);
+        for (const rank_list& list : groups)
+            text += ", " + text_of_group(list);
         text += "; ";
     }
     return text;
 }
 
-std::string run_all(const world_options& o, const std::vector<abi::command>& commands, std::uint64_t* skew = nullptr)
+constexpr variant k_in_groups[] = {
+    {collective_op::all_reduce, algorithm::ring_1d},   {collective_op::reduce_scatter, algorithm::ring_1d},
+    {collective_op::all_gather, algorithm::ring_1d},   {collective_op::all_reduce, algorithm::multi_axis},
+    {collective_op::all_gather, algorithm::multi_axis}, {collective_op::reduce_scatter, algorithm::multi_axis},
+    {collective_op::all_to_all, algorithm::direct},
+};
+
+/// Some ranks, in lists of random lengths and orders.
+std::vector<rank_list> random_groups(std::mt19937& random, std::uint32_t ranks)
+{
+    rank_list all;
+    for (std::uint32_t r = 0; r < ranks; ++r)
+        all.push_back(r);
+    if (random() % 2 != 0)
+        std::shuffle(all.begin(), all.end(), random);
+    std::vector<rank_list> lists;
+    for (std::size_t at = random() % 3; at < all.size();) {
+        const std::size_t size = std::min<std::size_t>(1 + random() % 9, all.size() - at);
+        lists.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(at), all.begin() + static_cast<std::ptrdiff_t>(at + size));
+        at += size + random() % 2;
+    }
+    return lists;
+}
+
+bool runs_in_groups(const world_options& o, const abi::command& c, const std::vector<rank_list>& lists)
 {
     world w(o);
-    for (const abi::command& c : commands)
-        w.add(c);
+    const table_of_rank tables = [&w](std::uint32_t r) -> const abi::platform_table& { return w.table_of(r); };
+    const char* reason = nullptr;
+    return std::all_of(lists.begin(), lists.end(), [&](const rank_list& list) {
+        return firmware::supports(c.op, c.algo, tables_of_group(list, tables, 1).front(), false, &reason);
+    });
+}
+
+std::string run_all(const world_options& o, const std::vector<work>& commands, std::uint64_t* skew = nullptr)
+{
+    world w(o);
+    for (const work& c : commands)
+        w.add(c.command, c.groups);
     w.run();
     std::string problems = w.problems();
     for (std::uint32_t r = 0; r < w.ranks(); ++r)
@@ -128,7 +158,7 @@ TEST_CASE("every collective is exact around every even region of 8x8")
         for (const bool transposed : {false, true}) {
             const world_options o = mesh_with(8, 8, {f}, ++seed);
             std::mt19937 random(seed);
-            std::vector<abi::command> commands;
+            std::vector<work> commands;
             for (const variant v : k_variants) {
                 abi::command c =
                     make(v, random() % 3 == 0 ? random() % 600 : random() % 41, 4 + random() % 60, transposed);
@@ -138,7 +168,7 @@ TEST_CASE("every collective is exact around every even region of 8x8")
                 pairs += v.algo == algorithm::row_pair ? 1 : 0;
                 forwards += v.algo == algorithm::row_pair_forward ? 1 : 0;
                 walks += v.algo == algorithm::ring_1d ? 1 : 0;
-                commands.push_back(c);
+                commands.push_back({c});
             }
             INFO(text_of(o) << " transposed " << transposed);
             REQUIRE(run_all(o, commands) == "");
@@ -156,13 +186,13 @@ TEST_CASE("every count up to 40 with chunks of one element and of several")
     for (const regions& failed : {regions{region(2, 2, 2, 2)}, regions{region(0, 4, 4, 2)}, regions{region(2, 0, 2, 4)},
                                   regions{region(2, 2, 4, 2)}, regions{region(4, 0, 4, 2), region(4, 4, 4, 2)}})
         for (const variant v : k_variants) {
-            std::vector<abi::command> commands;
+            std::vector<work> commands;
             const world_options o = mesh_with(8, 6, failed, ++seed);
             for (std::uint64_t count = 0; count <= 40; ++count) {
                 abi::command c = make(v, count, count % 3 == 0 ? 4 : 4 + count % 17, count % 2 != 0);
                 c.root = static_cast<std::uint32_t>(count % 32);
                 if (runs(o, c))
-                    commands.push_back(c);
+                    commands.push_back({c});
             }
             INFO(text_of(o) << " op " << int(v.op) << " algo " << int(v.algo));
             REQUIRE(run_all(o, commands) == "");
@@ -183,17 +213,23 @@ TEST_CASE("mixed collectives back to back on broken meshes with frozen ranks")
         world_options o = mesh_with(s.rows, s.cols, random_regions(random, s.rows, s.cols, 3, 2, 4), seed);
         // Not with frozen ranks: a driver may give up on interrupts that do not stop while nothing else happens.
         o.spurious = seed % 3 == 0;
-        std::vector<abi::command> commands;
+        std::vector<std::vector<rank_list>> divisions;
+        for (unsigned i = 0; i < 3; ++i)
+            divisions.push_back(random_groups(random, working_chips(o.failed, s.rows, s.cols)));
+        std::vector<work> commands;
         for (unsigned i = 0; i < 24; ++i) {
             const std::uint64_t count = random() % 4 == 0   ? random() % 300
                                         : random() % 4 == 0 ? random() % 40
                                                             : random() % 5;
             if (random() % 4 == 0) {
-                constexpr shape k_tiles[] = {{2, 1}, {2, 2}, {4, 2}, {4, 4}};
-                const shape t = k_tiles[random() % 4];
-                const abi::command c = group(t.rows, t.cols, count, 4 + random() % 40);
-                if (runs(o, c)) {
-                    commands.push_back(c);
+                const std::vector<rank_list>& lists = divisions[random() % divisions.size()];
+                const variant v = k_in_groups[random() % std::size(k_in_groups)];
+                abi::command c = make(v, count, 4 + random() % 40);
+                c.root = static_cast<std::uint32_t>(random());
+                for (const rank_list& list : lists)
+                    c.root = std::min(c.root, static_cast<std::uint32_t>(list.size()) - 1);
+                if (runs_in_groups(o, c, lists)) {
+                    commands.push_back({c, lists});
                     ++groups;
                 }
                 continue;
@@ -202,7 +238,7 @@ TEST_CASE("mixed collectives back to back on broken meshes with frozen ranks")
             abi::command c = make(k_variants[which], count, 4 + random() % 40, random() % 2 != 0);
             c.root = static_cast<std::uint32_t>(random() % working_chips(o.failed, s.rows, s.cols));
             if (runs(o, c)) {
-                commands.push_back(c);
+                commands.push_back({c});
                 ++of[which];
             }
         }
@@ -264,7 +300,7 @@ TEST_CASE("a split mesh is refused by every rank, and what needs no walk runs")
     w.add(make({collective_op::all_gather, algorithm::ring_1d}, 20, 16, true));
     w.add(make({collective_op::broadcast, algorithm::mesh_tree}, 20, 16));
     w.add(make({collective_op::all_to_all, algorithm::direct}, 50, 16));
-    w.add(group(2, 2, 50, 16));
+    w.add(make({collective_op::all_reduce, algorithm::ring_1d}, 50, 16), {{1, 4, 0}, {2, 3}});
     w.run();
     CHECK(answer(w, 0) == "7 failed regions split the mesh");
     CHECK(answer(w, 1) == "7 failed regions split the mesh");

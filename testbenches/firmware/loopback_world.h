@@ -13,8 +13,8 @@
 // ranks may still be in the collective, or already in the next one.
 #pragma once
 
+#include <algorithm>
 #include <ucontext.h>
-
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -30,6 +30,7 @@
 #include "hw/abi/registers.h"
 #include "testbenches/firmware/element_values.h"
 #include "testbenches/firmware/loopback_options.h"
+#include "testbenches/firmware/world_groups.h"
 
 namespace weft::testing {
 
@@ -65,9 +66,10 @@ public:
     const abi::platform_table& table() const { return ranks_[0]->table; }
     abi::platform_table& table_of(std::uint32_t rank) { return ranks_[rank]->table; }
 
-    /// Adds a command that all ranks get; sequence and offsets are filled in.
-    void add(abi::command c)
+    /// Adds a command that all ranks get, or these groups; sequence and offsets are filled in.
+    void add(abi::command c, const std::vector<rank_list>& groups = {})
     {
+        groups_.add(groups);
         c.sequence = static_cast<std::uint32_t>(commands_.size()) + 1;
         c.buffer_offset = input_offset();
         c.output_offset = output_offset();
@@ -140,7 +142,7 @@ private:
 
     struct node final : abi::hal {
         node(world& w, std::uint32_t r)
-            : w_(w), rank(r), local(0x2000), hbm(w.hbm_bytes_, 0xa5), queues(w.options_.queues)
+            : w_(w), rank(r), local(abi::k_local_memory_bytes), hbm(w.hbm_bytes_, 0xa5), queues(w.options_.queues)
         {
             const world_options& o = w.options_;
             table.rank = r;
@@ -240,6 +242,11 @@ private:
         std::uint32_t read_register(std::uint64_t a)
         {
             using namespace abi;
+            if (a + 4 <= local.size()) {
+                std::uint32_t word = 0;
+                std::memcpy(&word, &local[a], sizeof word);
+                return word;
+            }
             if (a >= k_mailbox_base && a < k_dma_base) {
                 switch (a - k_mailbox_base) {
                 case mailbox::TYPE: return mailbox::TYPE_reset;
@@ -256,13 +263,14 @@ private:
                 }
                 for (std::uint32_t s = 0; s < 64; ++s) {
                     if (o == dma::SEM_COUNT(s))
-                        return count[s];
+                        return count[64 * bank + s];
                 }
                 switch (o) {
                 case dma::TYPE: return dma::TYPE_reset;
                 case dma::VERSION: return dma::VERSION_reset;
                 case dma::QUEUES: return static_cast<std::uint32_t>(queues.size());
                 case dma::SEMAPHORES: return 64;
+                case dma::SEM_BANKS: return k_banks;
                 case dma::IRQ_STATUS: return (pending != 0 ? 1u : 0u) | (error != 0 ? 2u : 0u);
                 case dma::ERROR: return error;
                 case dma::ERROR_QUEUE: return 0;
@@ -320,6 +328,11 @@ private:
                 }
                 if (o == dma::CONTROL || o == dma::IRQ_ENABLE)
                     return;
+                if (o == dma::SEM_BANK && v < k_banks) {
+                    bank = v;
+                    armed = pending = 0;
+                    return;
+                }
                 if (o == dma::ERROR) {
                     error &= ~v;
                     return;
@@ -402,7 +415,7 @@ private:
         // ---- devices
         void test(std::uint32_t s)
         {
-            if ((armed >> s & 1) != 0 && static_cast<std::int32_t>(count[s] - threshold[s]) >= 0) {
+            if ((armed >> s & 1) != 0 && static_cast<std::int32_t>(count[64 * bank + s] - threshold[s]) >= 0) {
                 armed &= ~(1ull << s);
                 pending |= 1ull << s;
                 spurious_in_a_row = 0;
@@ -439,7 +452,9 @@ private:
         abi::platform_table table;
         std::vector<unsigned char> local, hbm;
         std::vector<queue_state> queues;
-        std::uint32_t count[64] = {}, threshold[64] = {};
+        static constexpr std::uint32_t k_banks = abi::dma::SEM_BANKS_reset;
+        std::uint32_t count[64 * k_banks] = {}, threshold[64] = {};
+        std::uint32_t bank = 0;
         std::uint64_t armed = 0, pending = 0;
         std::uint32_t error = 0;
         std::uint32_t command_sequence = 0, command_ack = 0;
@@ -545,7 +560,7 @@ private:
             std::memcpy(words, &m.d, sizeof words);
             if (m.d.check != abi::check_word(words, 14) || m.d.destination_rank >= ranks() ||
                 m.d.source_offset + m.d.bytes > hbm_bytes_ || m.d.destination_offset + m.d.bytes > hbm_bytes_ ||
-                m.d.destination_port >= options_.ports || (m.d.bytes == 0 && m.d.remote_semaphore >= 64)) {
+                m.d.destination_port >= options_.ports || (m.d.bytes == 0 && m.d.remote_semaphore >= 64 * abi::dma::SEM_BANKS_reset)) {
                 problem("bad descriptor from rank " + std::to_string(n.rank));
                 n.error |= 1;
                 n.wake();
@@ -606,9 +621,10 @@ private:
             m.half_written = true;
         } else {
             const std::uint32_t semaphore = m.d.remote_semaphore;
-            if (semaphore < 64) {
+            if (semaphore < std::size(n.count)) {
                 ++n.count[semaphore];
-                n.test(semaphore);
+                if (semaphore / 64 == n.bank)
+                    n.test(semaphore % 64);
             }
             s.messages.pop_front();
         }
@@ -617,18 +633,6 @@ private:
     }
 
     // ---- host
-    static std::int64_t element_value(const abi::command& c, std::uint32_t rank, std::uint64_t i)
-    {
-        std::uint64_t h =
-            (i + 1) * 0x9e3779b97f4a7c15ull + rank * 0xc2b2ae3d27d4eb4full + c.sequence * 0x165667b19e3779f9ull;
-        h ^= h >> 29;
-        h *= 0xbf58476d1ce4e5b9ull;
-        h ^= h >> 32;
-        if (c.type == abi::element_type::int32)
-            return static_cast<std::int32_t>(static_cast<std::uint32_t>(h));
-        return static_cast<std::int64_t>(h % 4); // 64 ranks: sums below 257, exact in bfloat16
-    }
-
     /// A machine of its own that only serves: the host clears its buffer.
     bool is_server(const abi::command& c, std::uint32_t rank) const
     {
@@ -637,19 +641,11 @@ private:
     }
     bool has_room(const abi::command& c) const { return c.count <= options_.buffer_bytes / abi::element_bytes(c.type); }
 
-    /// Ranks that work together with `rank`: all, or those of its group.
-    std::vector<std::uint32_t> partners(const abi::command& c, std::uint32_t rank) const
+    /// Ranks that work together with `rank`: all, or those of its group in their order; none, where it is in no group.
+    rank_list partners(const abi::command& c, std::uint32_t rank) const
     {
-        std::vector<std::uint32_t> found;
-        const auto* here = ranks_[rank]->table.coord;
-        for (std::uint32_t r = 0; r < ranks(); ++r) {
-            const auto* there = ranks_[r]->table.coord;
-            if (is_server(c, r))
-                continue;
-            if (c.group_rows == 0 || (there[0] / c.group_rows == here[0] / c.group_rows &&
-                                      there[1] / c.group_cols == here[1] / c.group_cols))
-                found.push_back(r);
-        }
+        rank_list found = groups_.members(c, rank, ranks());
+        found.erase(std::remove_if(found.begin(), found.end(), [&](std::uint32_t r) { return is_server(c, r); }), found.end());
         return found;
     }
 
@@ -661,7 +657,7 @@ private:
                 references_.emplace_back(); // firmware has to refuse it
                 continue;
             }
-            if (c.group_rows == 0 &&
+            if (!groups_.any(c) &&
                 (c.op == abi::collective_op::all_reduce || c.op == abi::collective_op::reduce_scatter))
                 sums = reference(c, 0);
             references_.push_back(std::move(sums));
@@ -690,7 +686,9 @@ private:
         for (std::uint64_t i = 0; has_room(c) && i < c.count; ++i)
             put_element(c.type, &n.hbm[input_offset() + i * element],
                         is_server(c, n.rank) ? 0 : element_value(c, n.rank, i));
-        std::memcpy(&n.local[abi::k_command_address], &c, sizeof c);
+        const table_of_rank tables = [this](std::uint32_t r) -> const abi::platform_table& { return ranks_[r]->table; };
+        const abi::command told = groups_.told(c, n.rank, tables, n.local.data());
+        std::memcpy(&n.local[abi::k_command_address], &told, sizeof told);
         n.command_sequence = c.sequence;
         std::uint64_t slowest = ~0ull;
         for (const auto& other : ranks_)
@@ -721,8 +719,14 @@ private:
         using abi::collective_op;
         const std::uint32_t element = abi::element_bytes(c.type);
         const auto input = [&](std::uint64_t i) { return get_element(c.type, &n.hbm[input_offset() + i * element]); };
-        const auto sums = c.group_rows != 0 ? reference(c, n.rank) : references_[c.sequence - 1];
-        const abi::element_range mine = abi::shard_of(c.count, ranks(), n.rank);
+        const rank_list members = groups_.members(c, n.rank, ranks());
+        if (members.empty())
+            return;
+        const auto size = static_cast<std::uint32_t>(members.size());
+        const auto place = static_cast<std::uint32_t>(std::find(members.begin(), members.end(), n.rank) - members.begin());
+        const bool sums_up = c.op == collective_op::all_reduce || c.op == collective_op::reduce_scatter;
+        const auto sums = groups_.any(c) && sums_up ? reference(c, n.rank) : references_[c.sequence - 1];
+        const abi::element_range mine = abi::shard_of(c.count, size, place);
         abi::element_range sum_of{0, c.count};
         if (is_server(c, n.rank))
             sum_of = abi::shard_of(c.count, options_.servers, n.rank + options_.servers - ranks());
@@ -738,24 +742,24 @@ private:
                 wrong += input(i) != sums[i];
             break;
         case collective_op::all_gather:
-            for (std::uint32_t r = 0; r < ranks(); ++r) {
-                const abi::element_range shard = abi::shard_of(c.count, ranks(), r);
+            for (std::uint32_t r = 0; r < size; ++r) {
+                const abi::element_range shard = abi::shard_of(c.count, size, r);
                 for (std::uint64_t i = shard.first; i < shard.first + shard.count; ++i)
-                    wrong += input(i) != element_value(c, r, i);
+                    wrong += input(i) != element_value(c, members[r], i);
             }
             break;
         case collective_op::broadcast:
             for (std::uint64_t i = 0; i < c.count; ++i)
-                wrong += input(i) != element_value(c, c.root, i);
+                wrong += input(i) != element_value(c, members[c.root], i);
             break;
         case collective_op::all_to_all:
-            for (std::uint32_t r = 0; r < ranks(); ++r) {
+            for (std::uint32_t r = 0; r < size; ++r) {
                 for (std::uint64_t i = 0; i < mine.count; ++i) {
                     const std::uint64_t at = output_offset() + (r * mine.count + i) * element;
-                    wrong += get_element(c.type, &n.hbm[at]) != element_value(c, r, mine.first + i);
+                    wrong += get_element(c.type, &n.hbm[at]) != element_value(c, members[r], mine.first + i);
                 }
             }
-            out_bytes = ranks() * mine.count * element;
+            out_bytes = size * mine.count * element;
             break;
         }
         if (wrong != 0)
@@ -785,6 +789,7 @@ private:
     std::vector<action> actions_;
     std::vector<action> frozen_;
     std::vector<abi::command> commands_;
+    world_groups groups_;
     std::vector<std::vector<std::int64_t>> references_;
     std::map<std::string, std::uint64_t> access_kinds_;
     std::string problems_;

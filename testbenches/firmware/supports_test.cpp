@@ -27,16 +27,6 @@ std::string refusal(algorithm algo, std::uint32_t rows, std::uint32_t cols, cons
     return reason;
 }
 
-std::string group_refusal(std::uint32_t rows, std::uint32_t cols, const abi::platform_table& table,
-                          collective_op op = collective_op::all_reduce, algorithm algo = algorithm::ring_1d)
-{
-    const char* reason = nullptr;
-    const bool runs = supports_groups(op, algo, table, rows, cols, &reason);
-    REQUIRE(reason != nullptr);
-    REQUIRE(runs == std::string(reason).empty());
-    return reason;
-}
-
 constexpr const char* k_even_row_pair =
     "row_pair around failed chips needs an even number of rows and of columns, and failed regions of even size that "
     "start on even rows and columns";
@@ -101,31 +91,6 @@ TEST_CASE("row_pair needs whole pairs within reach, in the orientation that was 
           "row_pair_forward lets a whole column serve at most 8 columns with failed chips");
     CHECK(refusal(algorithm::row_pair_forward, 8, 24, {region(2, 0, 2, 8)}).empty());
     CHECK(refusal(algorithm::row_pair_forward, 8, 24, {region(2, 4, 2, 16)}).empty()); // eight to each side
-}
-
-TEST_CASE("groups are tiles that divide the mesh and its failed regions")
-{
-    const auto whole = table_of(8, 12, {});
-    for (const auto& [rows, cols] : {std::pair{2u, 1u}, {2u, 2u}, {4u, 2u}, {4u, 4u}}) {
-        CHECK(group_refusal(rows, cols, whole).empty());
-        CHECK(group_refusal(rows, cols, table_of(8, 12, {region(4, 8, 4, 4)})).empty());
-        CHECK(group_refusal(rows, cols, table_of(8, 12, {region(1, 8, 4, 4)})) ==
-              "failed regions must consist of whole groups");
-        CHECK(group_refusal(rows, cols, table_of(8, 12, {region(4, 8, 3, 4)})) ==
-              "failed regions must consist of whole groups");
-        CHECK(group_refusal(rows, cols, table_of(7, 12, {})) == "groups must divide the mesh");
-        CHECK(group_refusal(rows, cols, whole, collective_op::all_gather) == "groups run all_reduce by ring_1d only");
-        CHECK(group_refusal(rows, cols, whole, collective_op::all_reduce, algorithm::two_d) ==
-              "groups run all_reduce by ring_1d only");
-    }
-    CHECK(group_refusal(4, 4, table_of(8, 12, {region(4, 8, 2, 2)})) == "failed regions must consist of whole groups");
-    CHECK(group_refusal(4, 2, table_of(8, 12, {region(4, 6, 4, 2)})).empty());
-    for (const auto& [rows, cols] :
-         {std::pair{1u, 1u}, {1u, 2u}, {0u, 2u}, {2u, 0u}, {3u, 3u}, {6u, 3u}, {8u, 4u}, {4u, 1u}})
-        CHECK(group_refusal(rows, cols, whole) == "groups are tiles of 2x1, 2x2, 4x2 or 4x4 chips of a 2-D mesh");
-    abi::platform_table line = whole;
-    line.dim_count = 1;
-    CHECK(group_refusal(2, 1, line) == "groups are tiles of 2x1, 2x2, 4x2 or 4x4 chips of a 2-D mesh");
 }
 
 TEST_CASE("what supports() says around failed chips does not depend on rank and is stable under transposition")

@@ -299,6 +299,45 @@ TEST_CASE("memory holds what was sent for all types and operations and odd sizes
     }
 }
 
+TEST_CASE("banks of semaphores count apart, and the one that is shown interrupts")
+{
+    world w;
+    pair_bench& p = w.add(knobs{});
+    node& b = p.b;
+    w.events.at(k_go, [&] {
+        p.a.enable();
+        b.enable();
+        b.write(regs::SEM_THRESHOLD(3), 1);
+        p.a.post(0, message(0, 0, 0, 1, 64 + 3)); // of bank 1
+    });
+    w.events.at(2 * k_go, [&] {
+        CHECK_FALSE(b.irq.up);
+        CHECK(b.read(regs::SEM_COUNT(3)) == 0);
+        b.write(regs::SEM_BANK, 1);
+        CHECK(b.read(regs::SEM_COUNT(3)) == 1);
+        CHECK_FALSE(b.irq.up); // armed in bank 0
+        b.write(regs::SEM_THRESHOLD(3), 1);
+        CHECK(b.irq.up);
+        b.write(regs::SEM_BANK, regs::SEM_BANKS_reset); // does not exist
+        CHECK(b.read(regs::SEM_BANK) == 1);
+        CHECK(b.irq.up);
+        b.write(regs::SEM_BANK, 1); // the same
+        CHECK(b.irq.up);
+        b.write(regs::SEM_BANK, 0); // leaving clears and disarms
+        CHECK_FALSE(b.irq.up);
+        CHECK(b.read(regs::SEM_PENDING, 8) == 0);
+        p.a.post(0, message(0, 0, 0, 1, 3));
+        p.a.post(0, message(0, 0, 0, 1, 64 * regs::SEM_BANKS_reset - 1)); // the last one
+    });
+    w.events.at(3 * k_go, [&] {
+        CHECK_FALSE(b.irq.up); // the threshold of before is disarmed
+        CHECK(b.read(regs::SEM_COUNT(3)) == 1);
+        b.write(regs::SEM_BANK, regs::SEM_BANKS_reset - 1);
+        CHECK(b.read(regs::SEM_COUNT(63)) == 1);
+    });
+    w.run();
+}
+
 TEST_CASE("a semaphore interrupts when its count reaches the armed threshold")
 {
     world w;
@@ -429,7 +468,7 @@ TEST_CASE("bad descriptors stop their queue and nothing else")
         {"check word", 1, [](auto&) {}, true, nullptr},
         {"rank", 1, [](auto& d) { d.destination_rank = 2; }, false, nullptr},
         {"port", 1, [](auto& d) { d.destination_port = 2; }, false, nullptr},
-        {"semaphore", 1, [](auto& d) { d.remote_semaphore = 64; }, false, nullptr},
+        {"semaphore", 1, [](auto& d) { d.remote_semaphore = 64 * regs::SEM_BANKS_reset; }, false, nullptr},
         {"operation", 1, [](auto& d) { d.redop = static_cast<abi::reduce_op>(4); }, false, nullptr},
         {"type", 1, [](auto& d) { d.type = static_cast<abi::element_type>(4); }, false, nullptr},
         {"size", 1,

@@ -121,6 +121,16 @@ Digest           0123456789abcdef
     CHECK(table_of(small_report()) == expected);
 }
 
+TEST_CASE("results with a bound show the share of it", "[report]")
+{
+    run_report r = small_report();
+    r.rows[0].bound_us = 6.173;
+    const std::string table = table_of(r);
+    CHECK_THAT(table, Catch::Contains("busbw(GB/s)  bound(%)  #wrong"));
+    CHECK_THAT(table, Catch::Contains("0.000486      50.0       0")); // 6.173 us of 12.346
+    CHECK_THAT(table, Catch::Contains("81.537         -       3"));
+}
+
 TEST_CASE("columns stay aligned whatever the numbers", "[report]")
 {
     auto r = small_report();
