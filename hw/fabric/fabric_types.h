@@ -75,6 +75,7 @@ struct blocked_head {
     std::uint32_t credits_needed, credits_available;
     bool link_down;
     std::uint64_t waiting_since_ps; ///< when its tail was in the buffer
+    std::uint64_t down_at_ps;       ///< of the link; k_never_ps: it has no time to fail
 };
 
 } // namespace weft
