@@ -8,6 +8,7 @@
 #include "platforms/firmware_bench/crash_place.h"
 #include "platforms/firmware_bench/isolated.h"
 #include "platforms/workload/collective_runner.h"
+#include "platforms/workload/digest.h"
 
 #include <algorithm>
 #include <fmt/format.h>

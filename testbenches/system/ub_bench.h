@@ -7,6 +7,7 @@
 #include "firmware/collectives/supports.h"
 #include "platforms/ub_mesh/ub_mesh.h"
 #include "platforms/workload/collective_runner.h"
+#include "platforms/workload/digest.h"
 #include "testbenches/support/child.h"
 
 #include <catch2/catch.hpp>
