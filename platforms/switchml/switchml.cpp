@@ -326,7 +326,7 @@ std::string switchml_machine::vain_resends() const
             }
     for (const chip* const c : chips())
         if (const ethernet_nic* const nic = c->guest<ethernet_nic>(); nic != nullptr)
-            trouble += nic->bad_frames.value() + nic->no_room.value() + nic->dropped_disabled.value();
+            trouble += nic->receiver().bad_frames.value() + nic->receiver().no_room.value() + nic->receiver().dropped_disabled.value();
     for (const auto& sw : switches_) {
         for (const drop_reason reason : {drop_reason::ingress_simulated, drop_reason::egress_simulated,
                                          drop_reason::recirculation_queue, drop_reason::egress_queue})
