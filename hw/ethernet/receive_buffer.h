@@ -23,7 +23,7 @@ public:
         }
         return bytes_ + bytes <= room_bytes_;
     }
-    /// Times do not decrease from call to call.
+    /// Bytes go in the order of the calls: those that go late keep the ones behind them.
     void hold(std::uint32_t bytes, std::uint64_t until_ps)
     {
         held_.push({until_ps, bytes});
