@@ -188,7 +188,7 @@ TEST_CASE("full mesh: every collective is exact on every shape and count")
     }
 }
 
-TEST_CASE("full mesh: every type and reduction, mixed and back to back, with ranks that stand still")
+TEST_CASE("full mesh: every type and reduction mixed and back to back with ranks that stand still")
 {
     const std::vector<sides> shapes = {{2, 2, 2},    {3, 3}, {2, 3},          {3, 2, 2},
                                        {2, 2, 2, 2}, {4, 4}, {2, 2, 2, 2, 2}, {5}};

@@ -299,7 +299,7 @@ TEST_CASE("memory holds what was sent for all types and operations and odd sizes
     }
 }
 
-TEST_CASE("banks of semaphores count apart, and the one that is shown interrupts")
+TEST_CASE("banks of semaphores count apart and the one that is shown interrupts")
 {
     world w;
     pair_bench& p = w.add(knobs{});

@@ -143,7 +143,7 @@ std::size_t early_counts(const ub_config& c, bool in_order)
 
 } // namespace
 
-TEST_CASE("DMA on UB: packets over all paths, messages complete whole and in order")
+TEST_CASE("DMA on UB: packets go over all paths and messages complete whole and in order")
 {
     CHECK(early_counts(ub_config{}, false) == 0);
 }
@@ -162,7 +162,7 @@ TEST_CASE("DMA on UB: a flow on one path needs no order at the target")
     CHECK(early_counts(c, true) == 0);
 }
 
-TEST_CASE("DMA on UB: without order at the target, spread packets would count too early")
+TEST_CASE("DMA on UB: without order at the target spread packets would count too early")
 {
     CHECK(early_counts(ub_config{}, true) > 0);
 }

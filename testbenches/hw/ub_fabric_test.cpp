@@ -219,7 +219,7 @@ TEST_CASE("UB: a flow keeps to one path and its order")
     CHECK(overtaken == 0);
 }
 
-TEST_CASE("UB: links with bit errors deliver everything, in more time")
+TEST_CASE("UB: links with bit errors deliver everything in more time")
 {
     ub_config c = quiet();
     c.bit_error_rate = 1e-6; // one packet in 110 is sent again

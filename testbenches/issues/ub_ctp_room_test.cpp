@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Why ctp takes longer than rtp for the all-to-all of a healthy rack: it holds 64 packets for its ports, rtp 4096.
-#include "testbenches/system/ub_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 using namespace weft::test;
@@ -15,12 +15,12 @@ double time_us(ub_transport transport, std::uint32_t room)
 {
     ub_mesh_config config = ub_rack();
     config.run.data = data_mode::off;
-    config.run.workload = {ub_spec(collective_op::all_to_all, {algorithm::direct}, {4 << 20})};
+    config.run.workload = {spec(collective_op::all_to_all, {algorithm::direct}, {4 << 20})};
     config.ub.paths = ub_path_use::shortest;
     config.ub.transport = transport;
     (transport == ub_transport::ctp ? config.ub.transmit_queue : config.ub.rtp_send_buffer) = room;
-    const ub_verdict v = run_exact(config);
-    CHECK(v.resent == 0);
+    const verdict v = run_exact(config);
+    CHECK(v.stat("ub.resent") == 0);
     return static_cast<double>(v.time()) / 1e6;
 }
 

@@ -4,7 +4,7 @@
 // Keys of UB-Mesh do what they say: buffers and slots have the size in the file, or a warning names the size in force.
 #include "hw/ub/ub_link.h"
 #include "testbenches/issues/program.h"
-#include "testbenches/system/ub_bench.h"
+#include "testbenches/support/small_machines.h"
 
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -37,7 +37,7 @@ ub_mesh_config exchange(std::uint32_t npus, std::uint64_t bytes)
 {
     ub_mesh_config config = ub_board(npus);
     config.ub.paths = ub_path_use::shortest;
-    config.run.workload = {ub_spec(collective_op::all_to_all, {algorithm::direct}, {bytes})};
+    config.run.workload = {spec(collective_op::all_to_all, {algorithm::direct}, {bytes})};
     return config;
 }
 

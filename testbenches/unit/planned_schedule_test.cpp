@@ -111,7 +111,7 @@ TEST_CASE("a schedule by table: ring_1d", "[schedule]")
 )");
 }
 
-TEST_CASE("a schedule by table: two_d, row_pair", "[schedule]")
+TEST_CASE("a schedule by table: two_d and row_pair", "[schedule]")
 {
     const shape mesh{"2x4", {2, 4}, dimension_kind::line, {}};
     CHECK(text(mesh, case_of(collective_op::all_reduce, algorithm::two_d, 64, 8), 5) ==
