@@ -28,7 +28,8 @@ constexpr const char* k_entry = "weft_firmware_entry";
 
 struct firmware_options {
     std::string firmware;
-    std::string mesh = "2x2";
+    std::string platform; ///< "": the first of the list that has a bench
+    std::string mesh;     ///< "": as the platform likes it
     std::string out;
     bench_options bench;
     std::string core = "native";
@@ -95,9 +96,29 @@ firmware_under_test find_firmware(const std::string& name, core_model core)
     }
 }
 
+/// The platform, and what it takes where nothing is said.
+void find_bench(firmware_options& options)
+{
+    std::vector<std::string> names;
+    for (const platform_info* info : platforms()) {
+        if (info->firmware_bench == nullptr)
+            continue;
+        names.emplace_back(info->name);
+        if (options.bench.platform == nullptr && (options.platform.empty() || options.platform == info->name))
+            options.bench.platform = info;
+    }
+    if (options.bench.platform == nullptr)
+        throw user_error(fmt::format("--platform: there is no bench of firmware on {}; {}",
+                                     in_quotes(options.platform), suggestion(options.platform, names)));
+    options.bench.rows = options.bench.platform->firmware_bench->rows;
+    options.bench.cols = options.bench.platform->firmware_bench->cols;
+}
+
 /// "2x3" as rows and columns.
 void read_mesh(firmware_options& options)
 {
+    if (options.mesh.empty())
+        return;
     constexpr std::uint64_t k_most = 256; // of a TPU pod
     const std::size_t x = options.mesh.find('x');
     const auto side = [&](const std::string& text) -> std::uint32_t {
@@ -121,6 +142,7 @@ int test(firmware_options& options)
         throw user_error(
             "weft firmware test: say which firmware, for example `weft firmware test collective`; --list shows "
             "the hostile devices.");
+    find_bench(options);
     read_mesh(options);
     const firmware_under_test firmware = find_firmware(options.firmware, options.core == "rv64" ? core_model::rv64 : core_model::native);
     if (!options.out.empty()) {
@@ -198,7 +220,12 @@ void add_firmware(CLI::App& app, int& exit_code)
         ->type_name("MODEL")
         ->check(CLI::IsMember({"native", "rv64"}))
         ->capture_default_str();
-    command->add_option("--mesh", options->mesh, "Rows x columns of chips")->type_name("RxC")->capture_default_str();
+    command->add_option("--platform", options->platform, "Whose machine and devices; see `weft list`")
+        ->type_name("NAME")
+        ->default_str("tpu_v3");
+    command->add_option("--mesh", options->mesh, "Rows x columns of chips; boards x NPUs; switches x workers")
+        ->type_name("RxC")
+        ->default_str("2x2");
     add_number(*command, "--rank", options->bench.rank, "Whose devices are hostile", "rank", 0, 65'535)
         ->capture_default_str();
     add_number(*command, "--runs", options->bench.most_runs, "Runs of one device at most, an even sample; 0: all",

@@ -60,7 +60,8 @@ private:
     void on_frame(std::uint32_t, packet_ptr, std::uint64_t) override {}
 };
 
-switchml_machine::switchml_machine(const switchml_config& config, const switchml_routing& routing) : standing_machine(config.trains()), config_(config)
+switchml_machine::switchml_machine(const switchml_config& config, const switchml_routing& routing, const core_fitter& fit)
+    : standing_machine(config.trains(), fit), config_(config)
 {
     config_.tofino = config_.switch_in_use();
     add_workers(routing);
