@@ -19,6 +19,7 @@ inline constexpr std::uint32_t k_command = 545;    ///< take, decode and check i
 inline constexpr std::uint32_t k_engine = 852;    ///< set up the engine of rings and trees
 inline constexpr std::uint32_t k_engine_end = 260; ///< its end
 inline constexpr std::uint32_t k_parent = 1239;     ///< find the parent in a broadcast tree
+inline constexpr std::uint32_t k_tree_colour = 1239; ///< the same and the children, in each colour of a whole mesh
 inline constexpr std::uint32_t k_channel = 198;    ///< plan a channel
 inline constexpr std::uint32_t k_view = 403;       ///< find the own place and neighbours on a ring
 inline constexpr std::uint32_t k_member = 247;     ///< find the rank at a position of a ring
@@ -84,6 +85,8 @@ inline constexpr std::uint32_t k_diagonal_peer = 60;   ///< the same along a dia
 inline constexpr std::uint32_t k_diagonal_axis = 30;   ///< and for each dimension
 inline constexpr std::uint32_t k_direct_skip = 14;     ///< skip an empty block
 inline constexpr std::uint32_t k_direct_wait = 191;    ///< arm a semaphore and wait for it
+inline constexpr std::uint32_t k_two_phase_message = 120; ///< find the next one of two_phase
+inline constexpr std::uint32_t k_two_phase_line = 60;     ///< count what comes along a line, for each rank of it
 
 // SwitchML workers. Measured: counts of every step in runs of 4 B to 100 KiB (both transports and types, 64 and 256 elements a
 // packet, 1 to 16 packets a message, 10 and 100 Gb/s), least squares. Steps that always come together share their sum by

@@ -15,6 +15,9 @@ constexpr std::uint64_t k_shortest_part_bytes = 8192;
 // From here on, two lanes take turns in direct exchanges: while one waits for the last message of a dimension, the other one sends.
 constexpr std::uint64_t k_shortest_turn_bytes = 64 << 10;
 
+// As many lanes as a core keeps busy in messages of the command's chunk.
+constexpr std::uint32_t k_lanes_of_a_chunk = 2;
+
 std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 
 bool direct(const abi::platform_table& t, std::uint32_t axis)
@@ -61,6 +64,9 @@ void planner::plan_axes()
     const auto part_bytes = [&] { return shard / (colours * directions) * element_bytes; };
     if (by_rank && part_bytes() < k_shortest_part_bytes)
         colours = directions = 1;
+    // One core serves all lanes: with four its messages are twice as long as with two, so that it has as long for each.
+    if (any_ring && colours * directions > k_lanes_of_a_chunk)
+        out_.chunk_elements *= colours * directions / k_lanes_of_a_chunk;
     const bool in_parts = by_rank && part_bytes() >= k_shortest_part_bytes;
     if (in_parts) { // all parts have as many messages
         const std::uint64_t longest = shard / (colours * directions) + 1;

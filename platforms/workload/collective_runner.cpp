@@ -55,10 +55,19 @@ std::uint64_t output_offset_for(const run_config& config)
     return (largest + k_output_alignment - 1) / k_output_alignment * k_output_alignment;
 }
 
+std::uint64_t scratch_offset_for(std::uint64_t output_offset, std::uint32_t ranks)
+{
+    // Blocks of the first ranks are an element longer.
+    const std::uint64_t longest = output_offset + std::uint64_t{ranks} * sizeof(std::uint64_t);
+    return output_offset + (longest + k_output_alignment - 1) / k_output_alignment * k_output_alignment;
+}
+
 std::uint64_t hbm_bytes_for(std::uint64_t output_offset, const collective_case& c, std::uint32_t ranks)
 {
     if (c.op != abi::collective_op::all_to_all)
         return c.size_bytes;
+    if (c.algo == abi::algorithm::two_phase)
+        output_offset = scratch_offset_for(output_offset, ranks);
     return output_offset + result_range(c, 0, ranks).count * abi::element_bytes(c.type);
 }
 
@@ -78,7 +87,9 @@ std::uint64_t host_data_bytes_for(const run_config& config, std::uint32_t ranks)
     std::uint64_t outputs = 0;
     for (const collective_spec& spec : config.workload)
         for (const collective_case& c : spec.cases()) {
-            const std::uint64_t output = c.op == abi::collective_op::all_to_all ? hbm_bytes_for(0, c, ranks) : 0;
+            std::uint64_t output = c.op == abi::collective_op::all_to_all ? hbm_bytes_for(0, c, ranks) : 0;
+            if (c.algo == abi::algorithm::two_phase)
+                output += hbm_bytes_for(0, c, ranks);
             resident = std::max(resident, c.size_bytes + output);
             outputs = std::max(outputs, output);
         }
@@ -320,6 +331,7 @@ bool collective_runner::run_collective(const collective_case& asked, std::uint64
     command.count = c.count;
     command.buffer_offset = buffer_offset;
     command.output_offset = output_offset_;
+    command.scratch_offset = scratch_offset_for(output_offset_, static_cast<std::uint32_t>(machine_.chips().size()));
     command.chunk_bytes = chunk_bytes;
     command.timeout_ns = config_.firmware_timeout.value() / 1000;
     command.root = c.root;

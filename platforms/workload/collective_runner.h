@@ -189,6 +189,8 @@ private:
 
 /// Offset of the output buffer of all_to_all: behind the largest input, page-aligned.
 std::uint64_t output_offset_for(const run_config& config);
+/// And where all_to_all by two_phase keeps what is on its way.
+std::uint64_t scratch_offset_for(std::uint64_t output_offset, std::uint32_t ranks);
 /// HBM that a case needs, from offset 0; `output_offset` as above.
 std::uint64_t hbm_bytes_for(std::uint64_t output_offset, const collective_case& c, std::uint32_t ranks);
 /// Collectives that a run makes: those of `workload` and of all training steps.

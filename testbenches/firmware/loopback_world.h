@@ -42,7 +42,7 @@ public:
     {
         const std::uint32_t n = ranks();
         ring_bytes_ = std::uint64_t{options.queues} * options.ring_entries * abi::k_descriptor_bytes;
-        hbm_bytes_ = ring_bytes_ + 2 * options.buffer_bytes + 3 * k_buffer_gap;
+        hbm_bytes_ = ring_bytes_ + 3 * options.buffer_bytes + 4 * k_buffer_gap;
         for (std::uint32_t r = 0; r < n; ++r) {
             ranks_.push_back(std::make_unique<node>(*this, r));
             ranks_.back()->slow = random_() % 8 == 0;
@@ -62,6 +62,8 @@ public:
     std::uint64_t input_offset() const { return ring_bytes_ + k_buffer_gap; }
     std::uint64_t output_offset() const { return input_offset() + options_.buffer_bytes + k_buffer_gap; }
 
+    std::uint64_t scratch_offset() const { return output_offset() + options_.buffer_bytes + k_buffer_gap; }
+
     /// The table of rank 0, for supports().
     const abi::platform_table& table() const { return ranks_[0]->table; }
     abi::platform_table& table_of(std::uint32_t rank) { return ranks_[rank]->table; }
@@ -73,6 +75,7 @@ public:
         c.sequence = static_cast<std::uint32_t>(commands_.size()) + 1;
         c.buffer_offset = input_offset();
         c.output_offset = output_offset();
+        c.scratch_offset = scratch_offset();
         if (c.chunk_bytes == 0)
             c.chunk_bytes = 4096;
         if (c.timeout_ns == 0)
@@ -764,6 +767,8 @@ private:
         }
         if (wrong != 0)
             problem(who + ": " + std::to_string(wrong) + " wrong elements of " + std::to_string(c.count));
+        const std::uint64_t scratch_bytes =
+            c.algo == abi::algorithm::two_phase ? size * abi::shard_of(c.count, size, 0).count * element : 0;
         const auto untouched = [&](std::uint64_t from, std::uint64_t to) {
             for (std::uint64_t i = from; i < to; ++i) {
                 if (n.hbm[i] != 0xa5)
@@ -773,7 +778,7 @@ private:
         };
         if (!untouched(ring_bytes_, input_offset()) ||
             !untouched(input_offset() + c.count * element, output_offset()) ||
-            !untouched(output_offset() + out_bytes, hbm_bytes_))
+            !untouched(output_offset() + out_bytes, scratch_offset()) || !untouched(scratch_offset() + scratch_bytes, hbm_bytes_))
             problem(who + ": memory outside the buffers changed");
     }
 
