@@ -314,7 +314,7 @@ void planner::plan_broadcast()
     const auto semaphore_of = [](std::uint32_t colour) { return colour == 0 ? k_sem_tree_data : k_sem_data + colour; };
     // Channels that send come first, so that their queues share the local ports evenly.
     for (std::uint32_t colour = 0; colour < colours; ++colour) {
-        charge(costs::k_tree_colour);
+        charge(colours == 1 ? costs::k_tree_alone : costs::k_tree_colour);
         for (const direction d : k_directions) {
             place child;
             if (linked_chip(o, here, d, child) && !(child == root) &&

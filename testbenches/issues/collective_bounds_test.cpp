@@ -116,37 +116,26 @@ TEST_CASE("an all_to_all on a rack reaches more than half of its bound")
     CHECK(bound / us[0] > 0.52);
 }
 
-TEST_CASE("broadcast in colours: shares of the links of the chip with the fewest")
+TEST_CASE("broadcast in two colours: share of the two links of a corner")
 {
-    const char* const workload = "[{op: broadcast, sizes: [64 MiB]}, {op: broadcast, sizes: [64 MiB], root: 27}]";
-    const std::string single = "--set \"burst=1 packet\" ";
-    struct machine {
-        const char* shape;
-        double links;
-    };
-    for (const machine& m : {machine{"", 2}, machine{"--set mesh.rows=5 --set mesh.cols=6", 2},
-                             machine{"--set mesh.rows=4 --set mesh.cols=7 --set mesh.wrap=cols", 3},
-                             machine{"--set mesh.rows=4 --set mesh.cols=7 --set mesh.wrap=both", 4}}) {
-        for (const double us : times("tpu_v3/mesh_8x8.yaml", workload, single + m.shape)) {
-            const double share = k_64_mib / (m.links * 82e3) / us;
-            INFO(m.shape << ": " << us << " us, " << 100 * share << " % of the bound");
-            CHECK(share >= 0.85);
-            CHECK(share <= 1.0);
-        }
-    }
+    const std::vector<double> us =
+        times("tpu_v3/mesh_8x8.yaml", "[{op: broadcast, sizes: [64 MiB]}]", "--set \"burst=1 packet\"");
+    REQUIRE(us.size() == 1);
+    const double share = k_64_mib / (2 * 82e3) / us[0];
+    INFO(us[0] << " us, " << 100 * share << " % of the bound");
+    CHECK(share >= 0.88);
+    CHECK(share <= 1.0);
 }
 
-TEST_CASE("all_to_all in two phases: shares of what the middle of a mesh and a torus carries")
+TEST_CASE("all_to_all in two phases: share of what the middle of a mesh carries")
 {
-    // Half of what half of the ranks of a row or column send crosses its middle: over one link each way, or over two.
-    const double bytes = 16 << 20;
-    for (const double links : {1.0, 2.0}) {
-        const std::vector<double> us = times("tpu_v3/mesh_8x8.yaml", "[{op: all_to_all, algorithms: [two_phase], sizes: [16 MiB]}]",
-                                             std::string("--set \"burst=1 packet\"") + (links == 2 ? " --set mesh.wrap=both" : ""));
-        REQUIRE(us.size() == 1);
-        const double share = 4 * bytes / 2 / (links * 82e3) / us[0];
-        INFO(links << " links: " << us[0] << " us, " << 100 * share << " % of the bound");
-        CHECK(share >= 0.85);
-        CHECK(share <= 1.0);
-    }
+    // Half of what half of the ranks of a row or column send crosses its middle.
+    const std::vector<double> us = times("tpu_v3/mesh_8x8.yaml", "[{op: all_to_all, algorithms: [two_phase, direct], sizes: [16 MiB]}]",
+                                         "--set \"burst=1 packet\"");
+    REQUIRE(us.size() == 2);
+    const double bound = 4 * (16 << 20) / 2 / 82e3;
+    INFO(us[0] << " us, direct " << us[1] << " us, bound " << bound << " us");
+    CHECK(bound / us[0] >= 0.75);
+    CHECK(bound / us[0] <= 1.0);
+    CHECK(us[0] < us[1]);
 }
