@@ -15,7 +15,7 @@ constexpr std::uint64_t k_patience_packets = 4 * 2 * 64;
 
 // --- Run --------------------------------------------------------------------------------------------------------------
 
-void fabric_engine::inject(std::uint32_t link, packet_ptr p, std::uint64_t delay_ps)
+std::uint32_t fabric_engine::inject(std::uint32_t link, packet_ptr p, std::uint64_t delay_ps)
 {
     ++inside_;
     link_state& l = links_[link];
@@ -26,6 +26,7 @@ void fabric_engine::inject(std::uint32_t link, packet_ptr p, std::uint64_t delay
     l.packets += q.packet_count;
     l.busy_sum_ps += q.packet_count == 1 ? q.serialisation_ps : l.rate.time_ps(q.wire_bytes);
     fly(q, time_.now_ps() + delay_ps + l.latency_ps);
+    return q.out_link;
 }
 
 void fabric_engine::edge_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps)
@@ -363,7 +364,7 @@ void fabric_engine::free_cells(const packet& p, std::uint64_t at_ps)
 {
     const queue_state& in = queues_[queue_of(p.link, p.vl)];
     if (in.from_edge)
-        links_[p.link].edge->return_credit(p.vl, p.cells, at_ps - now_ps_ + in.return_ps);
+        links_[p.link].edge->return_credit(p.vl, p.cells, p.out_link, at_ps - now_ps_ + in.return_ps);
     else
         return_credit(p.link, p.vl, p.cells, at_ps + in.return_ps);
 }

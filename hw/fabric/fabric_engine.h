@@ -83,7 +83,8 @@ public:
     void set_port_namer(const port_namer_if* namer) { port_namer_ = namer; }
 
     // --- Run ---------------------------------------------------------------------------------------------------------
-    void inject(std::uint32_t link, packet_ptr p, std::uint64_t delay_ps);
+    /// Returns the link that the packet will ask its router for.
+    std::uint32_t inject(std::uint32_t link, packet_ptr p, std::uint64_t delay_ps);
     void edge_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps);
     void set_link_up(std::uint32_t link, bool up);
     /// The link goes down at `at_ps`; the earliest of several times counts, except after a restoration that is planned. Exact before time
@@ -107,6 +108,7 @@ public:
     std::uint32_t link_count() const { return static_cast<std::uint32_t>(links_.size()); }
     std::uint32_t out_link(std::uint32_t router, std::uint32_t port) const;
     std::uint32_t depth_cells(std::uint32_t link) const { return cold_[link].depth_cells; }
+    std::uint32_t sending_port(std::uint32_t link) const { return cold_[link].from_port; } ///< of its sender
     bool is_router_link(std::uint32_t link) const { return !links_[link].to_edge && !links_[link].from_edge; }
     bool link_up(std::uint32_t link) const { return links_[link].up && time_.now_ps() < down_at_ps(link); }
     /// Declared down, so that packets for it are dropped.

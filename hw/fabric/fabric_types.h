@@ -17,7 +17,8 @@ namespace weft {
 class fabric_edge_if {
 public:
     virtual void deliver(packet_ptr p, std::uint64_t delay_ps) = 0;
-    virtual void return_credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) = 0;
+    /// Cells of a packet that came in here are free: it leaves its buffer for `out_link`.
+    virtual void return_credit(std::uint32_t vl, std::uint32_t cells, std::uint32_t out_link, std::uint64_t delay_ps) = 0;
 
 protected:
     ~fabric_edge_if() = default;

@@ -161,8 +161,9 @@ train_choice ub_mesh_config::trains() const
         ground.hops.push_back({buffer, depth, link_ps, link_ps, 8, 8, paths,
                                ub_round_trip_ps(ub, l.lanes, l.propagation, into)});
     }
+    const std::uint32_t of_a_port = ub.transmit_queue / ub_config::ports_of_controller(ub_topology::k_npu_lanes / 4, 2);
     ground.hops.push_back(
-        {fmt::format("ub.transmit_queue = {}", ub.transmit_queue), ub.transmit_queue, local_ps, local_ps, 16, 16, 1, 0});
+        {fmt::format("ub.transmit_queue = {} for nine ports", ub.transmit_queue), of_a_port, local_ps, local_ps, 16, 16, 1, 0});
     ground.hops.push_back(longest_on_a_wire(std::max(wire_rate(ub.link_rate(1)).time_ps(wire_bytes), local_ps), wire_bytes));
     ground.single = ub.transport == ub_transport::rtp ? "ub.transport: rtp numbers and repeats single packets"
                     : has_bit_errors()                ? "links with bit errors repeat single packets"

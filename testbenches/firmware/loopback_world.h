@@ -125,6 +125,10 @@ public:
 private:
     struct message {
         abi::dma_descriptor d;
+        std::uint64_t bytes() const { return d.bytes * (std::uint64_t{d.more_pieces} + 1); }
+        /// Where byte `i` lies behind either offset.
+        std::uint64_t place(std::uint64_t i) const { return d.more_pieces == 0 ? i : i / d.bytes * d.stride + i % d.bytes; }
+        std::uint64_t span() const { return d.more_pieces * d.stride + d.bytes; }
         std::vector<unsigned char> data;
         bool half_written = false;
     };
@@ -549,6 +553,12 @@ private:
         }
     }
 
+    static void read(const node& n, message& m, std::uint64_t from, std::uint64_t to)
+    {
+        for (std::uint64_t i = from; i < to; ++i)
+            m.data[i] = n.hbm[m.d.source_offset + m.place(i)];
+    }
+
     void fetch(node& n, std::uint32_t q)
     {
         auto& queue = n.queues[q];
@@ -559,28 +569,54 @@ private:
             std::uint32_t words[14];
             std::memcpy(words, &m.d, sizeof words);
             if (m.d.check != abi::check_word(words, 14) || m.d.destination_rank >= ranks() ||
-                m.d.source_offset + m.d.bytes > hbm_bytes_ || m.d.destination_offset + m.d.bytes > hbm_bytes_ ||
+                m.d.source_offset + m.span() > hbm_bytes_ || m.d.destination_offset + (m.d.rank_stride == 0 ? m.span() : m.d.bytes) > hbm_bytes_ ||
+                (m.d.rank_stride != 0 ? m.d.destination_rank + std::uint64_t{m.d.more_pieces} * m.d.rank_stride >= ranks()
+                                      : m.d.more_pieces != 0 && (m.d.bytes == 0 || m.d.stride < m.d.bytes)) ||
                 m.d.destination_port >= options_.ports || (m.d.bytes == 0 && m.d.remote_semaphore >= 64 * abi::dma::SEM_BANKS_reset)) {
                 problem("bad descriptor from rank " + std::to_string(n.rank));
                 n.error |= 1;
                 n.wake();
                 return; // the queue stops
             }
-            m.data.resize(m.d.bytes);
-            if (m.d.bytes != 0)
-                std::memcpy(m.data.data(), &n.hbm[m.d.source_offset], m.d.bytes / 2);
+            if (m.d.rank_stride == 0) {
+                m.data.resize(m.bytes());
+                read(n, m, 0, m.bytes() / 2);
+            }
             queue.half_read = true;
             can_happen({action::fetch, n.rank, q, nullptr});
             return;
         }
-        if (m.d.bytes != 0)
-            std::memcpy(&m.data[m.d.bytes / 2], &n.hbm[m.d.source_offset + m.d.bytes / 2], m.d.bytes - m.d.bytes / 2);
         queue.half_read = false;
         ++queue.head;
+        if (m.d.rank_stride == 0) {
+            read(n, m, m.bytes() / 2, m.bytes());
+            send(n, q, m);
+        } else {
+            for (std::uint32_t k = 0; k <= m.d.more_pieces; ++k) {
+                message one;
+                one.d = m.d;
+                one.d.more_pieces = one.d.rank_stride = 0;
+                one.d.source_offset += k * m.d.stride;
+                one.d.destination_rank += k * m.d.rank_stride;
+                one.data.resize(one.bytes());
+                read(n, one, 0, one.bytes());
+                send(n, q, one);
+            }
+        }
+        m = {};
+        queue.busy = queue.head != queue.tail;
+        if (queue.busy)
+            can_happen({action::fetch, n.rank, q, nullptr});
+        if (n.polling)
+            n.wake();
+    }
+
+    void send(node& n, std::uint32_t q, message& m)
+    {
         ++messages_;
         if (m.d.destination_rank != n.rank) {
-            n.bytes_sent += m.d.bytes;
-            ranks_[m.d.destination_rank]->bytes_received += m.d.bytes;
+            n.bytes_sent += m.bytes();
+            ranks_[m.d.destination_rank]->bytes_received += m.bytes();
         }
         if (messages_ != options_.drop_message) {
             const auto key = (std::uint64_t{n.rank} * 16 + q) * ranks() + m.d.destination_rank;
@@ -593,24 +629,18 @@ private:
             if (s.messages.empty())
                 can_happen({action::deliver, m.d.destination_rank, 0, &s});
             s.messages.push_back(std::move(m));
-            m = {};
         }
-        queue.busy = queue.head != queue.tail;
-        if (queue.busy)
-            can_happen({action::fetch, n.rank, q, nullptr});
-        if (n.polling)
-            n.wake();
     }
 
     void deliver(node& n, message_stream& s)
     {
         message& m = s.messages.front();
         const std::uint64_t element = abi::element_bytes(m.d.type);
-        const std::uint64_t middle = m.d.bytes / element / 2 * element;
+        const std::uint64_t middle = m.bytes() / element / 2 * element;
         const std::uint64_t from = m.half_written ? middle : 0;
-        const std::uint64_t to = m.half_written ? m.d.bytes : middle;
+        const std::uint64_t to = m.half_written ? m.bytes() : middle;
         for (std::uint64_t i = from; i < to; i += element) {
-            unsigned char* at = &n.hbm[m.d.destination_offset + i];
+            unsigned char* at = &n.hbm[m.d.destination_offset + m.place(i)];
             if (m.d.redop == abi::reduce_op::none)
                 std::memcpy(at, &m.data[i], element);
             else
