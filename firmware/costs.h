@@ -42,6 +42,7 @@ inline constexpr std::uint32_t k_axes_dimension = 100; ///< and each dimension
 inline constexpr std::uint32_t k_axis_block = 220;     ///< count the messages of a block of it
 inline constexpr std::uint32_t k_axis_run = 185;      ///< find a run of a block
 inline constexpr std::uint32_t k_axis_exchange = 180;  ///< the same in a direct exchange, besides
+inline constexpr std::uint32_t k_axis_stride = 160;    ///< find pieces of a message, besides
 inline constexpr std::uint32_t k_axis_part = 120;     ///< the same on a ring where shards are cut into parts, besides
 inline constexpr std::uint32_t k_shot_peer = 24;      ///< see what a peer gets in a round of two shots
 inline constexpr std::uint32_t k_shot_message = 40; ///< find the next part of a shard for two shots
@@ -82,6 +83,7 @@ inline constexpr std::uint32_t k_direct_message = 285; ///< send a message
 inline constexpr std::uint32_t k_direct_peer = 16;     ///< find the next peer by rank
 inline constexpr std::uint32_t k_diagonal_peer = 60;   ///< the same along a diagonal
 inline constexpr std::uint32_t k_diagonal_axis = 30;   ///< and for each dimension
+inline constexpr std::uint32_t k_port_ranks = 300;     ///< find the ranks that a local port serves
 inline constexpr std::uint32_t k_direct_skip = 14;     ///< skip an empty block
 inline constexpr std::uint32_t k_direct_wait = 191;    ///< arm a semaphore and wait for it
 
