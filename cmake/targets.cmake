@@ -57,7 +57,7 @@ endfunction()
 # SLOW: cases with the tag [slow] get that label in place of LABELS, and hours.
 # Catch2 executable bin/<name>. Every TEST_CASE is a ctest test "<name>/<test case>" and runs in a process of its own, with
 # a fresh SystemC kernel. The shared runner (testbenches/support/catch_main.cpp) provides sc_main and turns kernel warnings
-# into failures. Test case names must not contain commas: Catch2 reads a comma as "or".
+# into failures. Test case names must not contain commas: Catch2 reads a comma as "or". A test in every executable checks it.
 function(weft_add_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "SLOW" "TIMEOUT" "SOURCES;LINKS;LABELS")
     if(NOT arg_LABELS)
@@ -70,7 +70,8 @@ function(weft_add_test name)
         math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 10")
     endif()
     if(NOT TARGET weft_catch_main)
-        add_library(weft_catch_main OBJECT "${PROJECT_SOURCE_DIR}/testbenches/support/catch_main.cpp")
+        add_library(weft_catch_main OBJECT "${PROJECT_SOURCE_DIR}/testbenches/support/catch_main.cpp"
+            "${PROJECT_SOURCE_DIR}/testbenches/support/names_test.cpp")
         target_include_directories(weft_catch_main PUBLIC "${PROJECT_SOURCE_DIR}")
         target_compile_definitions(weft_catch_main PUBLIC WEFT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
         target_link_libraries(weft_catch_main PUBLIC Catch2::Catch2 SystemC::systemc PRIVATE weft::warnings)

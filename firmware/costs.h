@@ -15,10 +15,12 @@
 namespace weft::firmware::costs {
 
 // A command.
-inline constexpr std::uint32_t k_command = 545;    ///< take, decode and check it
+inline constexpr std::uint32_t k_command = 560;    ///< take, decode and check it
 inline constexpr std::uint32_t k_engine = 852;    ///< set up the engine of rings and trees
 inline constexpr std::uint32_t k_engine_end = 260; ///< its end
 inline constexpr std::uint32_t k_parent = 1239;     ///< find the parent in a broadcast tree
+inline constexpr std::uint32_t k_tree_alone = 820;  ///< the same and the children, on a whole mesh in the tree of least depth
+inline constexpr std::uint32_t k_tree_colour = 1000; ///< and in each of several colours; both of 4 B and 64 KiB on 4x4
 inline constexpr std::uint32_t k_channel = 198;    ///< plan a channel
 inline constexpr std::uint32_t k_view = 403;       ///< find the own place and neighbours on a ring
 inline constexpr std::uint32_t k_member = 247;     ///< find the rank at a position of a ring
@@ -39,12 +41,13 @@ inline constexpr std::uint32_t k_fan_engine = 300;  ///< k_engine of a broadcast
 inline constexpr std::uint32_t k_fan_axis = 60;     ///< look what a dimension is for in it
 inline constexpr std::uint32_t k_axes = 300;          ///< plan multi_axis
 inline constexpr std::uint32_t k_axes_dimension = 100; ///< and each dimension
-inline constexpr std::uint32_t k_axis_block = 220;     ///< count the messages of a block of it
-inline constexpr std::uint32_t k_axis_run = 185;      ///< find a run of a block
+inline constexpr std::uint32_t k_axis_block = 265;     ///< count the messages of a block of it
+inline constexpr std::uint32_t k_axis_run = 195;      ///< find a run of a block
 inline constexpr std::uint32_t k_axis_exchange = 180;  ///< the same in a direct exchange, besides
+inline constexpr std::uint32_t k_axis_stride = 160;    ///< find pieces of a message, besides
 inline constexpr std::uint32_t k_axis_part = 120;     ///< the same on a ring where shards are cut into parts, besides
 inline constexpr std::uint32_t k_shot_peer = 24;      ///< see what a peer gets in a round of two shots
-inline constexpr std::uint32_t k_shot_message = 40; ///< find the next part of a shard for two shots
+inline constexpr std::uint32_t k_shot_message = 30; ///< find the next part of a shard for two shots
 
 // The same around failed chips.
 inline constexpr std::uint32_t k_broken_view = 657; ///< k_view
@@ -64,7 +67,7 @@ inline constexpr std::uint32_t k_donors = 125;       ///< find the units of a me
 inline constexpr std::uint32_t k_phase = 101;   ///< enter a phase
 inline constexpr std::uint32_t k_list = 193;    ///< count the messages of one list of shards of a phase
 inline constexpr std::uint32_t k_run = 99;     ///< find the next run of elements to send
-inline constexpr std::uint32_t k_message = 283; ///< send a message
+inline constexpr std::uint32_t k_message = 277; ///< send a message
 inline constexpr std::uint32_t k_donor = 34;    ///< look whether one donor's unit has come
 inline constexpr std::uint32_t k_look = 76;     ///< look whether a channel can go on
 inline constexpr std::uint32_t k_blocked = 5;  ///< find that it must wait before it sends more
@@ -82,8 +85,13 @@ inline constexpr std::uint32_t k_direct_message = 285; ///< send a message
 inline constexpr std::uint32_t k_direct_peer = 16;     ///< find the next peer by rank
 inline constexpr std::uint32_t k_diagonal_peer = 60;   ///< the same along a diagonal
 inline constexpr std::uint32_t k_diagonal_axis = 30;   ///< and for each dimension
+inline constexpr std::uint32_t k_rank_skip = 34;       ///< skip an empty block of all_to_all
+inline constexpr std::uint32_t k_rank_block = 40;      ///< describe the block of one peer
+inline constexpr std::uint32_t k_port_ranks = 300;     ///< find the ranks that a local port serves
 inline constexpr std::uint32_t k_direct_skip = 14;     ///< skip an empty block
 inline constexpr std::uint32_t k_direct_wait = 191;    ///< arm a semaphore and wait for it
+inline constexpr std::uint32_t k_two_phase_message = 120; ///< find the next one of two_phase
+inline constexpr std::uint32_t k_two_phase_line = 60;     ///< count what comes along a line, for each rank of it
 
 // SwitchML workers. Measured: counts of every step in runs of 4 B to 100 KiB (both transports and types, 64 and 256 elements a
 // packet, 1 to 16 packets a message, 10 and 100 Gb/s), least squares. Steps that always come together share their sum by
@@ -96,7 +104,7 @@ inline constexpr std::uint32_t k_switchml_send = 265;        ///< make and post 
 inline constexpr std::uint32_t k_switchml_receive = 239;     ///< take a frame, check it and find its slot
 inline constexpr std::uint32_t k_switchml_fill = 8;          ///< a word of zeros behind the last element
 // RDMA.
-inline constexpr std::uint32_t k_switchml_rdma_start = 2202; ///< set up a worker, and its end
+inline constexpr std::uint32_t k_switchml_rdma_start = 2235; ///< set up a worker, and its end
 inline constexpr std::uint32_t k_switchml_write = 349;       ///< make and post a message
 inline constexpr std::uint32_t k_switchml_measure = 175;     ///< ask for the exponent of a block
 inline constexpr std::uint32_t k_switchml_defer = 121;       ///< find that an exponent is not there yet, and come back

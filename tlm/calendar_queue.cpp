@@ -35,15 +35,7 @@ void event_list::insert(timeline_event* before, const timeline_event& event)
     std::rotate(begin() + at, end() - 1, end());
 }
 
-calendar_queue::calendar_queue() : buckets_(k_buckets), spans_(k_spans), moves_to_narrow_(k_tune_interval) {}
-
-void calendar_queue::furnish(event_list& to, std::vector<event_list>& rooms)
-{
-    if (rooms.empty())
-        return;
-    to.swap(rooms.back());
-    rooms.pop_back();
-}
+calendar_queue::calendar_queue() : moves_to_narrow_(k_tune_interval) {}
 
 /// Most events that fall into the present bucket are soon: a few places from the end. Those that are not must not move what is.
 void calendar_queue::insert_sorted(std::uint64_t time_ps, std::uint64_t order, std::uint64_t what)
@@ -106,11 +98,13 @@ std::uint64_t calendar_queue::next_ps() const
         return first_of_two()->time_ps;
     if (!current_.empty())
         return current_.back().time_ps;
-    std::uint64_t next = k_never_ps;
+    std::uint64_t next = k_never_ps; // a span may begin before the first bucket, and an age before the first span
     if (const std::uint64_t bucket = next_bucket(); bucket != k_never_ps)
-        next = buckets_[bucket & k_mask].earliest_ps();
-    if (in_spans_ > 0) // a span may begin before the bucket
-        next = std::min(next, spans_[next_span() % k_spans].earliest_ps());
+        next = buckets_.at(bucket).earliest_ps();
+    if (const std::uint64_t span = next_span(); span != k_never_ps)
+        next = std::min(next, spans_.at(span).earliest_ps());
+    if (const std::uint64_t age = next_age(); age != k_never_ps)
+        next = std::min(next, ages_.at(age).earliest_ps());
     if (!far_.empty())
         next = std::min(next, far_.front().time_ps);
     return next;
@@ -118,52 +112,69 @@ std::uint64_t calendar_queue::next_ps() const
 
 void calendar_queue::push_far(std::uint64_t bucket, std::uint64_t time_ps, std::uint64_t order, std::uint64_t what)
 {
-    const std::uint64_t span = bucket >> k_span_shift;
-    if (span - (cursor_ >> k_span_shift) < k_spans) {
-        add(spans_[span % k_spans], span_rooms_, time_ps, order, what);
-        occupied_spans_.set(span);
+    const std::uint64_t to_span = bucket >> k_span_shift;
+    const std::uint64_t to_age = to_span >> k_age_shift;
+    if (to_span - span() < k_spans) {
+        spans_.add(to_span, time_ps, order, what);
         ++in_spans_;
-        return;
+    } else if (to_age - age() < k_ages) {
+        ages_.add(to_age, time_ps, order, what);
+        ++in_ages_;
+    } else {
+        ++far_pushes_;
+        far_.emplace_back(time_ps, order, what);
+        std::push_heap(far_.begin(), far_.end(), later);
     }
-    ++far_pushes_;
-    far_.emplace_back(time_ps, order, what);
-    std::push_heap(far_.begin(), far_.end(), later);
 }
 
-/// Keeps all that the heap holds beyond the spans.
+/// Keeps all that the heap holds beyond the ages.
 void calendar_queue::pull_far()
 {
     while (!far_.empty()) {
-        const std::uint64_t bucket = far_.front().time_ps >> width_shift_;
-        const std::uint64_t span = bucket >> k_span_shift;
-        if (span - (cursor_ >> k_span_shift) >= k_spans)
+        const timeline_event event = far_.front();
+        const std::uint64_t bucket = event.time_ps >> width_shift_;
+        if ((bucket >> k_span_shift >> k_age_shift) - age() >= k_ages)
             return;
         std::pop_heap(far_.begin(), far_.end(), later);
-        const timeline_event event = far_.back();
         far_.pop_back();
         if (bucket - cursor_ < k_buckets)
-            put(bucket, event.time_ps, event.order, event.what);
+            buckets_.add(bucket, event.time_ps, event.order, event.what);
         else
             push_far(bucket, event.time_ps, event.order, event.what);
     }
 }
 
-/// Spreads the first span that holds anything over the buckets, if it begins before the first bucket that does, `bucket`, or holds that
-/// one. Returns the first bucket that now does.
-std::uint64_t calendar_queue::spread_spans(std::uint64_t bucket)
+/// Events of the first age that holds any become events of spans, if it begins before the first span or bucket that does, or holds it.
+void calendar_queue::spread_age()
+{
+    const std::uint64_t age = next_age();
+    std::uint64_t first_span = next_span();
+    if (const std::uint64_t bucket = next_bucket(); bucket != k_never_ps)
+        first_span = std::min(first_span, bucket >> k_span_shift);
+    if (age == k_never_ps || (first_span != k_never_ps && first_span >> k_age_shift < age))
+        return;
+    ages_.take(age, spreading_);
+    in_ages_ -= spreading_.size();
+    in_spans_ += spreading_.size();
+    cursor_ = std::max(cursor_, (age << k_age_shift << k_span_shift) - 1); // nothing lies before
+    for (const timeline_event& event : spreading_)
+        spans_.add(event.time_ps >> width_shift_ >> k_span_shift, event.time_ps, event.order, event.what);
+    ages_.give_memory(spreading_);
+}
+
+/// The same of the first span.
+void calendar_queue::spread_span()
 {
     const std::uint64_t span = next_span();
-    if (bucket != k_never_ps && span > bucket >> k_span_shift)
-        return bucket;
-    event_list& waiting = spans_[span % k_spans];
-    cursor_ = (span << k_span_shift) - 1; // nothing lies before
-    in_spans_ -= waiting.size();
-    for (const timeline_event& event : waiting)
-        put(event.time_ps >> width_shift_, event.time_ps, event.order, event.what);
-    waiting.clear();
-    span_rooms_.emplace_back().swap(waiting);
-    occupied_spans_.clear(span);
-    return next_bucket();
+    const std::uint64_t bucket = next_bucket();
+    if (span == k_never_ps || (bucket != k_never_ps && bucket >> k_span_shift < span))
+        return;
+    spans_.take(span, spreading_);
+    in_spans_ -= spreading_.size();
+    cursor_ = std::max(cursor_, (span << k_span_shift) - 1);
+    for (const timeline_event& event : spreading_)
+        buckets_.add(event.time_ps >> width_shift_, event.time_ps, event.order, event.what);
+    spans_.give_memory(spreading_);
 }
 
 /// Takes the next bucket out, unless nothing in it comes before `before_ps`: the cursor stays where events may still be pushed.
@@ -178,11 +189,7 @@ bool calendar_queue::advance(std::uint64_t before_ps)
     if (next_ps() >= before_ps)
         return false;
     const std::uint64_t bucket = first_bucket();
-    const std::uint64_t slot = bucket & k_mask;
-    current_.clear();
-    rooms_.emplace_back().swap(current_); // empty, with its memory
-    current_.swap(buckets_[slot]);
-    occupied_.clear(slot);
+    buckets_.take(bucket, current_);
     cursor_ = bucket;
     ++visited_;
     taken_ += current_.size();
@@ -237,20 +244,16 @@ void calendar_queue::sort_current()
     current_.swap(sorted_);
 }
 
-/// The first bucket that holds anything, when span and heap have given what is theirs; there is one.
+/// The first bucket that holds anything, when heap, age and span have given what is theirs; there is one.
 std::uint64_t calendar_queue::first_bucket()
 {
-    std::uint64_t bucket = next_bucket();
-    if (in_spans_ > 0)
-        bucket = spread_spans(bucket);
-    if (bucket == k_never_ps) {
-        cursor_ = far_.front().time_ps >> width_shift_;
-        // The bucket of the cursor itself is not in the ring.
-        --cursor_;
+    if (in_ages_ == 0 && in_spans_ == 0 && next_bucket() == k_never_ps) {
+        cursor_ = (far_.front().time_ps >> width_shift_) - 1; // the bucket of the cursor itself is not in the ring
         pull_far();
-        bucket = next_bucket();
     }
-    return bucket;
+    spread_age();
+    spread_span();
+    return next_bucket();
 }
 
 void calendar_queue::tune()
@@ -275,20 +278,18 @@ void calendar_queue::rebuild(std::uint32_t width_shift)
 {
     std::vector<timeline_event> all;
     all.reserve(size_);
+    const auto move = [&](const timeline_event& event) { all.push_back(event); };
     const auto move_all = [&](auto& from) {
-        all.insert(all.end(), from.begin(), from.end());
+        std::for_each(from.begin(), from.end(), move);
         from.clear();
     };
     move_all(current_);
     move_all(aside_);
-    for (event_list& bucket : buckets_)
-        move_all(bucket);
-    for (event_list& span : spans_)
-        move_all(span);
+    buckets_.clear_all(move);
+    spans_.clear_all(move);
+    ages_.clear_all(move);
     move_all(far_);
-    in_spans_ = 0;
-    occupied_.clear_all();
-    occupied_spans_.clear_all();
+    in_spans_ = in_ages_ = 0;
     // Nothing is pushed before the present bucket; it goes into the ring, too.
     const std::uint64_t begin_ps = cursor_ << width_shift_;
     width_shift_ = width_shift;

@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calendar queue in two steps: events in spans of time, spread into buckets of equal width when their span comes, sorted when their
-// bucket comes; the far future in a heap. Push and pop cost O(1) on average; no allocation once all have grown. Plain C++.
+// Calendar queue in three steps: events in ages, spread into spans when their age comes, into buckets of equal width when their span
+// comes, and sorted when their bucket comes; what lies beyond all ages in a heap. Push and pop cost O(1) on average; no allocation once
+// all have grown. Plain C++.
 //
 // Worst cases. A look at a far event moves nothing: next_ps() reads the earliest time of a bucket or span, and peek(before_ps) takes
 // out no bucket of a later time. What falls among the events of the present bucket goes a few places into them, or else onto a heap:
@@ -154,6 +155,53 @@ private:
     std::uint64_t words_[k_words] = {};
 };
 
+/// `places` lists of events, for the next `places` numbers of buckets, spans or ages. Memory of lists that have been emptied is used
+/// again, the last one first: it is still in the cache when the next one fills.
+template <std::uint64_t places> class event_ring {
+public:
+    event_ring() : lists_(places) {}
+    void add(std::uint64_t number, std::uint64_t time_ps, std::uint64_t order, std::uint64_t what)
+    {
+        event_list& to = lists_[number % places];
+        if (!to.has_memory() && !spare_.empty()) {
+            to.swap(spare_.back());
+            spare_.pop_back();
+        }
+        to.push(time_ps, order, what);
+        occupied_.set(number);
+    }
+    /// The first number from `from` on, of the next `places`, that holds anything; k_never_ps if none does.
+    std::uint64_t next(std::uint64_t from) const { return occupied_.next(from); }
+    const event_list& at(std::uint64_t number) const { return lists_[number % places]; }
+    /// Swaps the list of `number` out of the ring, for an empty one.
+    void take(std::uint64_t number, event_list& out)
+    {
+        give_memory(out);
+        out.swap(lists_[number % places]);
+        occupied_.clear(number);
+    }
+    /// An emptied list's memory is used again.
+    void give_memory(event_list& list)
+    {
+        list.clear();
+        if (list.has_memory())
+            spare_.emplace_back().swap(list);
+    }
+    template <class See> void clear_all(See&& see)
+    {
+        for (event_list& list : lists_) {
+            std::for_each(list.begin(), list.end(), see);
+            list.clear();
+        }
+        occupied_.clear_all();
+    }
+
+private:
+    std::vector<event_list> lists_;
+    std::vector<event_list> spare_;
+    ring_occupancy<places> occupied_;
+};
+
 class calendar_queue {
 public:
     calendar_queue();
@@ -167,7 +215,7 @@ public:
         if (bucket <= cursor_)
             insert_sorted(time_ps, order, what);
         else if (bucket - cursor_ < k_buckets)
-            put(bucket, time_ps, order, what);
+            buckets_.add(bucket, time_ps, order, what);
         else
             push_far(bucket, time_ps, order, what);
     }
@@ -196,7 +244,7 @@ public:
     /// Events of a bucket from the present one on, in no order; beyond the present span, and of a crowded bucket, not all of them.
     const event_list& events_of(std::uint64_t bucket) const
     {
-        return bucket == cursor_ ? current_ : buckets_[bucket & k_mask];
+        return bucket == cursor_ ? current_ : buckets_.at(bucket);
     }
     bool empty() const { return size_ == 0; }
     std::uint64_t size() const { return size_; }
@@ -204,26 +252,12 @@ public:
     std::uint64_t extra_moves() const { return extra_moves_; }
 
 private:
-    static constexpr std::uint32_t k_span_shift = 8; ///< buckets of one span: 2^8 = k_buckets
+    static constexpr std::uint32_t k_span_shift = 8; ///< buckets of one span
+    static constexpr std::uint32_t k_age_shift = 10; ///< spans of one age
     static constexpr std::uint64_t k_buckets = 1u << k_span_shift;
-    static constexpr std::uint64_t k_mask = k_buckets - 1;
-    static constexpr std::uint64_t k_spans = 1024;
+    static constexpr std::uint64_t k_spans = 1u << k_age_shift;
+    static constexpr std::uint64_t k_ages = 1024;
 
-    void put(std::uint64_t bucket, std::uint64_t time_ps, std::uint64_t order, std::uint64_t what)
-    {
-        const std::uint64_t slot = bucket & k_mask;
-        add(buckets_[slot], rooms_, time_ps, order, what);
-        occupied_.set(slot);
-    }
-    /// To a bucket or span, which takes its memory from `rooms` where it has none.
-    static void add(event_list& to, std::vector<event_list>& rooms, std::uint64_t time_ps, std::uint64_t order,
-                    std::uint64_t what)
-    {
-        if (!to.has_memory())
-            furnish(to, rooms);
-        to.push(time_ps, order, what);
-    }
-    static void furnish(event_list& to, std::vector<event_list>& rooms);
     void insert_sorted(std::uint64_t time_ps, std::uint64_t order, std::uint64_t what);
     void push_far(std::uint64_t bucket, std::uint64_t time_ps, std::uint64_t order, std::uint64_t what);
     const timeline_event* first_of_two() const;
@@ -232,27 +266,31 @@ private:
     std::uint64_t first_bucket();
     void sort_current();
     void pull_far();
-    std::uint64_t spread_spans(std::uint64_t bucket);
+    void spread_age();
+    void spread_span();
     void tune();
     void narrow();
     void rebuild(std::uint32_t width_shift);
-    std::uint64_t next_bucket() const { return occupied_.next(cursor_ + 1); }
-    std::uint64_t next_span() const { return occupied_spans_.next((cursor_ >> k_span_shift) + 1); }
+    std::uint64_t span() const { return cursor_ >> k_span_shift; }
+    std::uint64_t age() const { return span() >> k_age_shift; }
+    std::uint64_t next_bucket() const { return buckets_.next(cursor_ + 1); }
+    std::uint64_t next_span() const { return in_spans_ > 0 ? spans_.next(span() + 1) : k_never_ps; }
+    std::uint64_t next_age() const { return in_ages_ > 0 ? ages_.next(age() + 1) : k_never_ps; }
 
     event_list current_; ///< sorted, next event last: with aside_, every event up to the cursor's bucket
     /// Heap of events up to the cursor's bucket that came when current_ held many that are earlier.
     std::vector<timeline_event> aside_;
     event_list sorted_; ///< for sort_current()
-    std::vector<event_list> buckets_;
-    ring_occupancy<k_buckets> occupied_;
-    /// What lies beyond the buckets: spans of k_buckets buckets each, unsorted. Most events begin here: they go into one of a few spans, and
-    /// later, a span at a time, into one of a few buckets; into one of thousands, each would touch cold memory.
-    std::vector<event_list> spans_;
-    ring_occupancy<k_spans> occupied_spans_;
-    /// Memory of buckets and spans that have been emptied, the last one first: it is still in the cache when the next one fills.
-    std::vector<event_list> rooms_, span_rooms_;
-    std::uint64_t in_spans_ = 0;      ///< events
-    std::vector<timeline_event> far_; ///< heap of what lies beyond the spans
+    /// What comes soon, what comes later in spans of k_buckets buckets, and what comes later still in ages of k_spans spans; unsorted. Most
+    /// events go through two of these: into one of a few lists and then, a list at a time, into one of a few again; into one of thousands,
+    /// each would touch cold memory.
+    event_ring<k_buckets> buckets_;
+    event_ring<k_spans> spans_;
+    event_ring<k_ages> ages_;
+    event_list spreading_;       ///< empty but while a span or an age is spread
+    std::uint64_t in_spans_ = 0; ///< events
+    std::uint64_t in_ages_ = 0;
+    std::vector<timeline_event> far_; ///< heap of what lies beyond the ages
     std::uint64_t cursor_ = 0;        ///< number of the last bucket taken out
     std::uint64_t size_ = 0;
     std::uint32_t width_shift_ = 9; ///< bucket width: 2^9 ps to begin with, tuned to the density of events

@@ -29,6 +29,9 @@ class link_fw_if : public virtual sc_core::sc_interface {
 public:
     using protocol_types = link_protocol_types;
     virtual void send(packet_ptr p, std::uint64_t delay_ps) = 0;
+    /// Whether a packet to `destination` would find room behind the buffer that credits count, now. Where it would not, the sender may
+    /// take others first, and asks again when credits come.
+    virtual bool has_room(std::uint32_t /*destination*/, bool /*shortest_paths*/) { return true; }
 };
 
 class link_bw_if : public virtual sc_core::sc_interface {

@@ -45,10 +45,24 @@ struct axis_lane {
     std::uint32_t parts = 0;
     std::uint32_t part = 0;
     std::uint32_t run_messages = 0; ///< of every run of a block; 0: as many as it has chunks
+    /// A message has the parts of all shards of a block that differ in the last dimension only; where some shards are longer, there are two,
+    /// that of longer ones first.
+    bool in_strides = false;
+    bool uneven = false; ///< some are longer by one element
     axis_level level[abi::k_max_dims];
 
     /// Runs of elements of a block.
     std::uint32_t pieces(std::uint32_t at_level) const { return parts == 0 ? 1 : level[at_level].shards; }
+    /// Of these, how many go in one message, a stride apart.
+    std::uint32_t pieces_of_message(std::uint32_t at_level) const
+    {
+        return in_strides && at_level + 1 < levels ? level[levels - 1].size : 1;
+    }
+    /// Messages for these.
+    std::uint32_t messages_of_pieces(std::uint32_t at_level) const
+    {
+        return uneven && pieces_of_message(at_level) > 1 ? 2 : run_messages;
+    }
     /// Shard number `piece` of the block of `coordinate`, of those that do not lie side by side.
     std::uint32_t shard(std::uint32_t at_level, std::uint32_t coordinate, std::uint32_t piece) const
     {

@@ -29,7 +29,7 @@ std::uint32_t run_finder::messages_of_block(const pass& p, std::uint32_t lane, s
 {
     const axis_lane& a = schedule_.axis_lanes[lane];
     if (a.run_messages != 0)
-        return a.pieces(p.level) * a.run_messages;
+        return a.pieces(p.level) / a.pieces_of_message(p.level) * a.messages_of_pieces(p.level);
     const std::uint32_t messages = schedule_.chunks(block_of(p, lane, coordinate, 0).count);
     return messages == 0 && a.level[p.level].direct ? 1 : messages;
 }
@@ -109,14 +109,44 @@ void run_finder::find_exchange(const pass& p, run_cursor& c, bool first)
         const std::uint32_t block = p.accumulate ? to : level.at;
         if (c.position >= messages_of_block(p, c.lane, block))
             continue;
+        c.to = rings_.table.rank + (to - level.at) * p.stride; // unsigned: wraps back
+        const std::uint32_t pieces = a.pieces_of_message(p.level);
+        if (pieces > 1)
+            return find_strided(p, c, block, pieces);
         const std::uint32_t piece = a.parts != 0 ? c.position / a.run_messages : 0;
         const abi::element_range all = block_of(p, c.lane, block, piece);
         const std::uint64_t done = (c.position - piece * a.run_messages) * schedule_.chunk_elements;
         const std::uint64_t left = all.count - done;
         c.run = {all.first + done, left < schedule_.chunk_elements ? left : schedule_.chunk_elements};
-        c.to = rings_.table.rank + (to - level.at) * p.stride; // unsigned: wraps back
+        c.more_pieces = 0;
         return;
     }
+}
+
+// Parts of several shards as pieces of one message. Shards are of at most two lengths; the longer ones come first.
+void run_finder::find_strided(const pass& p, run_cursor& c, std::uint32_t block, std::uint32_t pieces)
+{
+    const axis_lane& a = schedule_.axis_lanes[c.lane];
+    const std::uint32_t stride = a.level[a.levels - 1].stride;
+    const std::uint32_t messages = a.messages_of_pieces(p.level);
+    const std::uint32_t group = c.position / messages;
+    const bool shorter = c.position - group * messages != 0;
+    std::uint32_t first = group * pieces;
+    std::uint64_t length = schedule_.count / rings_.table.ranks;
+    if (a.uneven) {
+        const auto longer = static_cast<std::uint32_t>(schedule_.count - length * rings_.table.ranks);
+        const std::uint32_t shard = a.shard(p.level, block, first);
+        std::uint32_t long_ones = longer > shard ? (longer - shard + stride - 1) / stride : 0;
+        long_ones = long_ones < pieces ? long_ones : pieces;
+        first += shorter ? long_ones : 0;
+        pieces = shorter ? pieces - long_ones : long_ones;
+        length += shorter ? 0 : 1;
+    }
+    c.run = {};
+    if (pieces != 0) // else a message says that there are none
+        c.run = block_of(p, c.lane, block, first);
+    c.more_pieces = pieces != 0 ? pieces - 1 : 0;
+    c.stride = stride * length;
 }
 
 } // namespace weft::firmware

@@ -66,6 +66,12 @@ bool run_by_direct(const task& w)
     return true;
 }
 
+bool run_by_two_phase(const task& w)
+{
+    run_two_phase(w.hal, w.dma, w.context, w.command, w.result);
+    return true;
+}
+
 bool run_by_halving_doubling(const task& w)
 {
     if (!alone(w))
@@ -162,6 +168,14 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
         const std::uint64_t out_end = command.output_offset + mine * table.ranks * element;
         if (command.output_offset < in_end && command.buffer_offset < out_end)
             return bad("command.output_offset", command.output_offset); // blocks would arrive on top of unsent ones
+        if (command.algo == abi::algorithm::two_phase) {
+            const std::uint64_t room = abi::shard_of(command.count, table.ranks, 0).count * table.ranks * element;
+            const std::uint64_t end = command.scratch_offset + room;
+            if (command.scratch_offset % element != 0 || !fits(table, command.scratch_offset, room) ||
+                (command.scratch_offset < in_end && command.buffer_offset < end) ||
+                (command.scratch_offset < out_end && command.output_offset < end))
+                return bad("command.scratch_offset", command.scratch_offset);
+        }
     }
     return {};
 }

@@ -25,6 +25,10 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
 void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
                     collective_result& result);
 
+/// The same by two_phase.
+void run_two_phase(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
+                   collective_result& result);
+
 /// all_reduce, reduce_scatter and all_gather by the direct algorithm.
 void run_two_shot(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
                   collective_result& result);

@@ -13,6 +13,8 @@ namespace {
 // Messages that a channel enqueues before the doorbell rings and the next channel has its turn: a long first step must
 // neither keep the device nor the other direction waiting.
 constexpr std::uint32_t k_batch = 4;
+// The same in direct exchanges: every message has a queue and a link for itself, so a line's worth starts as many links.
+constexpr std::uint32_t k_direct_batch = 8;
 
 std::uint32_t larger(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
 std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
@@ -87,11 +89,20 @@ void engine::pay()
     cycles_ = 0;
 }
 
-abi::status engine::notify(std::uint32_t queue_index, std::uint32_t rank, std::uint32_t semaphore)
+void engine::ring_doorbells()
+{
+    charge(dma_.untold() * costs::k_doorbell);
+    pay(); // the work comes before the doorbell
+    dma_.doorbells();
+}
+
+// `more_ranks`: message_.rank_stride apart.
+abi::status engine::notify(std::uint32_t queue_index, std::uint32_t rank, std::uint32_t semaphore, std::uint32_t more_ranks)
 {
     const std::uint32_t queue = queue_index % dma_.queues();
     abi::dma_descriptor& d = message_;
-    d.source_offset = d.destination_offset = d.bytes = 0;
+    d.source_offset = d.destination_offset = d.bytes = d.stride = 0;
+    d.more_pieces = more_ranks;
     d.redop = abi::reduce_op::none;
     d.destination_rank = rank;
     d.remote_semaphore = semaphore;
@@ -116,12 +127,13 @@ abi::status engine::say_ready()
     }
     for (std::uint32_t i = 0; i < schedule_.line_count; ++i) {
         const told_line& line = schedule_.lines[i];
-        for (std::uint32_t turn = 1; turn < line.size; ++turn) {
-            const std::uint32_t away = line.at + turn < line.size ? turn : turn - line.size;
-            const std::uint32_t to = context_.table.rank + away * line.stride; // unsigned: wraps back
-            if (abi::status s = notify(line.first_queue + turn - 1, to, line.semaphore); !s.ok())
-                return s;
-        }
+        message_.rank_stride = static_cast<std::uint16_t>(line.stride);
+        message_.first_piece = static_cast<std::uint8_t>(line.at);
+        const abi::status s =
+            notify(line.first_queue, context_.table.rank - line.at * line.stride, line.semaphore, line.size - 1);
+        message_.rank_stride = message_.first_piece = 0;
+        if (!s.ok())
+            return s;
     }
     return {};
 }
@@ -135,6 +147,8 @@ abi::status engine::say_ready()
     d.source_offset = command_.buffer_offset + (c.cursor.run.first + c.run_done) * element_bytes_;
     d.destination_offset = d.source_offset;
     d.bytes = elements * element_bytes_;
+    d.more_pieces = c.cursor.more_pieces;
+    d.stride = c.cursor.stride * element_bytes_;
     d.destination_rank = c.cursor.to;
     d.remote_semaphore = c.now->remote_semaphore;
     d.shortest_paths = c.now->shortest_paths ? 1 : 0;
@@ -211,12 +225,14 @@ bool engine::held_back(channel& c)
                 c.blocked_by_ring = true;
                 return dma_.bus_status("DMA.HEAD");
             }
-            if (batch++ == k_batch) {
+            if (batch++ == (c.now->source == run_source::axis_direct ? k_direct_batch : k_batch)) {
                 c.has_more = true;
                 return {};
             }
             if (abi::status s = send_chunk(c); !s.ok())
                 return s;
+            if (c.now->source == run_source::axis_direct)
+                ring_doorbells(); // its link need not wait for the others' messages
         }
         const pass& p = *c.now;
         if (must_wait(c, p.receive_semaphore, c.receive_base + c.counts.receives, p.view.predecessor))
@@ -329,11 +345,12 @@ void engine::run(collective_result& result)
                 blocked = &c;
             more = more || (!c.done && c.has_more);
         }
-        charge(dma_.untold() * costs::k_doorbell);
-        pay(); // the work comes before the doorbell
-        if (!status.ok())
+        if (!status.ok()) {
+            charge(dma_.untold() * costs::k_doorbell);
+            pay();
             break;
-        dma_.doorbells();
+        }
+        ring_doorbells();
         status = dma_.bus_status("DMA.TAIL");
         if (!status.ok() || waiting == nullptr)
             break;

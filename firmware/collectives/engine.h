@@ -58,7 +58,7 @@ public:
     void run(collective_result& result);
 
 private:
-    abi::status notify(std::uint32_t queue_index, std::uint32_t rank, std::uint32_t semaphore);
+    abi::status notify(std::uint32_t queue_index, std::uint32_t rank, std::uint32_t semaphore, std::uint32_t more_ranks = 0);
     abi::status say_ready();
     void start_channels();
     void enter_pass(channel& c);
@@ -82,6 +82,7 @@ private:
     abi::status look_at_semaphores(bool ready_only);
     void charge(std::uint32_t cycles) { cycles_ += cycles; }
     void pay();
+    void ring_doorbells();
 
     struct channel_range {
         channel* first;

@@ -6,11 +6,14 @@
 #pragma once
 
 #include "firmware/collectives/collective_result.h"
+#include "firmware/collectives/full_mesh.h"
 #include "firmware/context.h"
 #include "firmware/costs.h"
 #include "firmware/drivers/dma_driver.h"
 
 namespace weft::firmware {
+
+inline constexpr std::uint32_t k_longest_line = 64; ///< of ranks that meet by lines: longer ones take fewer messages in rounds
 
 struct exchange {
     abi::hal& hal;
@@ -27,6 +30,16 @@ struct exchange {
         hal.compute(costs::k_direct_message);
         ++messages;
         return dma.post(queue, d, command.timeout_ns);
+    }
+
+    /// The same, but the device does not know of it before a doorbell. `queue`: modulo the number of queues.
+    abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d)
+    {
+        queue %= dma.queues();
+        d.destination_port = static_cast<std::uint8_t>(queue % context.table.dma_ports);
+        hal.compute(costs::k_direct_message);
+        ++messages;
+        return dma.enqueue(queue, d, command.timeout_ns);
     }
 
     /// Tells `rank` something.
@@ -53,10 +66,49 @@ struct exchange {
         return {};
     }
 
+    /// Whether ranks meet line by line: where everybody in a line is joined to everybody, one descriptor tells a whole line.
+    bool meets_by_lines() const
+    {
+        std::uint32_t longest = 0;
+        for (std::uint32_t d = 0; d < context.table.dim_count; ++d)
+            longest = context.table.dims[d] > longest ? context.table.dims[d] : longest;
+        return full_mesh(context.table) && longest <= k_longest_line;
+    }
+    /// Tells the line along dimension `d`, this rank included, that all ranks have entered that differ from it in inner dimensions only. By
+    /// the last queue, behind no data.
+    abi::status tell_line(std::uint32_t d)
+    {
+        const std::uint32_t stride = rank_stride(context.table, d);
+        abi::dma_descriptor m;
+        m.destination_rank = context.table.rank - context.table.coord[d] * stride;
+        m.more_pieces = context.table.dims[d] - 1;
+        m.rank_stride = static_cast<std::uint16_t>(stride);
+        m.first_piece = static_cast<std::uint8_t>(context.table.coord[d]);
+        m.remote_semaphore = m.tag = k_sem_barrier + d;
+        context.expected[k_sem_barrier + d] += context.table.dims[d];
+        peer = m.destination_rank;
+        return post(dma.queues() - 1, m);
+    }
+    abi::status meet_by_lines()
+    {
+        for (std::uint32_t d = context.table.dim_count; d-- > 0;) {
+            if (context.table.dims[d] == 1)
+                continue;
+            if (abi::status s = tell_line(d); !s.ok())
+                return s;
+            if (abi::status s = wait_expected(k_sem_barrier + d); !s.ok())
+                return s;
+            ++step;
+        }
+        return {};
+    }
+
     /// Dissemination barrier: in round k rank r tells r + 2^k and waits for r - 2^k, after which the 2^(k+1) ranks up to r are
-    /// known to have entered.
+    /// known to have entered. In a full mesh, line by line instead.
     abi::status meet_everybody()
     {
+        if (meets_by_lines())
+            return meet_by_lines();
         const std::uint32_t rank = context.table.rank;
         const std::uint32_t ranks = context.table.ranks;
         for (std::uint32_t k = 0; (ranks - 1) >> k != 0; ++k, ++step) {

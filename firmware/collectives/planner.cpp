@@ -4,6 +4,8 @@
 // Which channels and passes an algorithm is made of. Around failed chips by pairs of rows: plan_failed_chips.cpp.
 #include "firmware/collectives/planner.h"
 
+#include "firmware/collectives/broadcast_trees.h"
+
 #include <new>
 
 namespace weft::firmware {
@@ -248,18 +250,51 @@ void planner::plan_hierarchical()
 }
 
 // A broadcast comes from one parent: it is told, and nothing is sent on this channel.
-void planner::add_arrivals(std::uint32_t parent, std::uint32_t ready_semaphore)
+void planner::add_arrivals(std::uint32_t messages, std::uint32_t parent, std::uint32_t ready_semaphore,
+                           std::uint32_t data_semaphore)
 {
     channel_plan& arrivals = add_channel(0);
     pass& p = add_pass(arrivals, run_source::list);
     p.entry_cost = p.run_cost = 0;
     p.forwards = true;
-    p.receive_semaphore = k_sem_tree_data;
-    p.total_receives = out_.chunks(command_.count);
+    p.receive_semaphore = static_cast<std::uint8_t>(data_semaphore);
+    p.total_receives = messages;
     notify(out_.channel_count - 1, parent, ready_semaphore);
-    for (std::uint32_t i = 0; i < out_.channel_count; ++i)
-        out_.channels[i].passes[0].view.predecessor = parent;
+    for (std::uint32_t i = 0; i < out_.channel_count; ++i) {
+        pass& of_tree = out_.channels[i].passes[0];
+        if (of_tree.receive_semaphore == data_semaphore)
+            of_tree.view.predecessor = parent;
+    }
 }
+
+// Ready semaphores go by the direction on the machine, so that each has one possible sender for ever.
+void planner::add_child(direction d, std::uint32_t child, abi::element_range range, bool is_root, std::uint32_t data_semaphore)
+{
+    pass& p = add_pass(add_channel(0), run_source::list);
+    p.entry_cost = p.run_cost = 0;
+    p.forwards = p.needs_ready = true;
+    p.ready_semaphore = static_cast<std::uint8_t>(k_sem_tree_ready + static_cast<std::uint32_t>(d));
+    p.receive_semaphore = p.remote_semaphore = static_cast<std::uint8_t>(data_semaphore);
+    p.view.predecessor = command_.root;
+    p.total_sends = out_.chunks(range.count);
+    p.free_sends = is_root ? p.total_sends : 0;
+    add_send(p, range, child);
+    p.view.successor = child;
+    expect(p.ready_semaphore, 1);
+}
+
+namespace {
+
+constexpr direction k_directions[] = {direction::west, direction::east, direction::north, direction::south};
+constexpr direction turned(direction d, bool transposed)
+{
+    return static_cast<direction>(static_cast<std::uint32_t>(d) ^ (transposed ? 2u : 0u));
+}
+
+// Below this a tree of least depth is faster than several that share the data.
+constexpr std::uint64_t k_shortest_coloured_bytes = 16 << 10;
+
+} // namespace
 
 void planner::plan_broadcast()
 {
@@ -267,33 +302,47 @@ void planner::plan_broadcast()
     const mesh o = oriented(mesh_, transposed);
     const place here = oriented(place_of(mesh_, table_.rank), transposed);
     const place root = oriented(place_of(mesh_, command_.root), transposed);
-    out_.steps = larger(root.row, o.rows - 1 - root.row) + larger(root.col, o.cols - 1 - root.col);
-
+    if (mesh_.broken() || table_.kind[0] == abi::dimension_kind::switched) {
+        plan_broadcast_tree(o, here, root, transposed);
+        return;
+    }
+    const std::uint64_t bytes = command_.count * abi::element_bytes(command_.type);
+    const std::uint32_t colours = bytes < k_shortest_coloured_bytes ? 1 : tree_colours(o);
+    out_.steps = tree_depth(o, root, colours);
     const bool is_root = here == root;
-    const std::uint32_t total = out_.chunks(command_.count);
-    // Ready semaphores go by the direction on the machine, so that each has one possible sender for ever.
-    const auto ready_of = [&](direction d) {
-        return k_sem_tree_ready + (transposed ? static_cast<std::uint32_t>(d) ^ 2u : static_cast<std::uint32_t>(d));
-    };
-    const auto rank_at = [&](place p) { return rank_of(mesh_, oriented(p, transposed)); };
+    const auto range_of = [&](std::uint32_t colour) { return abi::shard_of(command_.count, colours, colour); };
+    const auto semaphore_of = [](std::uint32_t colour) { return colour == 0 ? k_sem_tree_data : k_sem_data + colour; };
+    // Channels that send come first, so that their queues share the local ports evenly.
+    for (std::uint32_t colour = 0; colour < colours; ++colour) {
+        charge(colours == 1 ? costs::k_tree_alone : costs::k_tree_colour);
+        for (const direction d : k_directions) {
+            place child;
+            if (linked_chip(o, here, d, child) && !(child == root) &&
+                parent_direction(o, root, colours, colour, child) == opposite(d))
+                add_child(turned(d, transposed), rank_of(mesh_, oriented(child, transposed)), range_of(colour), is_root,
+                          semaphore_of(colour));
+        }
+    }
+    for (std::uint32_t colour = 0; colour < colours && !is_root; ++colour) {
+        const direction d = parent_direction(o, root, colours, colour, here);
+        place parent;
+        linked_chip(o, here, d, parent);
+        add_arrivals(out_.chunks(range_of(colour).count), rank_of(mesh_, oriented(parent, transposed)),
+                     k_sem_tree_ready + static_cast<std::uint32_t>(turned(opposite(d), transposed)), semaphore_of(colour));
+    }
+}
 
-    constexpr direction k_directions[] = {direction::west, direction::east, direction::north, direction::south};
+// One tree, around failed chips.
+void planner::plan_broadcast_tree(const mesh& o, place here, place root, bool transposed)
+{
+    out_.steps = larger(root.row, o.rows - 1 - root.row) + larger(root.col, o.cols - 1 - root.col);
+    const bool is_root = here == root;
+    const auto rank_at = [&](place p) { return rank_of(mesh_, oriented(p, transposed)); };
     for (const direction d : k_directions) {
         place child;
         place parent;
-        if (!next_chip(o, here, d, child) || !tree_parent(o, root, child, parent) || !(parent == here))
-            continue;
-        pass& p = add_pass(add_channel(0), run_source::list);
-        p.entry_cost = p.run_cost = 0;
-        p.forwards = p.needs_ready = true;
-        p.ready_semaphore = static_cast<std::uint8_t>(ready_of(d));
-        p.receive_semaphore = p.remote_semaphore = k_sem_tree_data;
-        p.view.predecessor = command_.root;
-        p.total_sends = total;
-        p.free_sends = is_root ? total : 0;
-        add_send(p, {0, command_.count}, rank_at(child));
-        p.view.successor = out_.sends[p.first_send].to;
-        expect(p.ready_semaphore, 1);
+        if (next_chip(o, here, d, child) && tree_parent(o, root, child, parent) && parent == here)
+            add_child(turned(d, transposed), rank_at(child), {0, command_.count}, is_root, k_sem_tree_data);
     }
     if (is_root)
         return;
@@ -302,7 +351,8 @@ void planner::plan_broadcast()
     tree_parent(o, root, here, parent); // there is one: check_command()
     const direction d = parent.row == here.row ? (parent.col < here.col ? direction::east : direction::west)
                                                : (parent.row < here.row ? direction::south : direction::north);
-    add_arrivals(rank_at(parent), ready_of(d));
+    add_arrivals(out_.chunks(command_.count), rank_at(parent),
+                 k_sem_tree_ready + static_cast<std::uint32_t>(turned(d, transposed)), k_sem_tree_data);
 }
 
 // Dimension by dimension, the outermost first: who has a chunk sends it to all others of its line in every dimension further in
@@ -348,7 +398,7 @@ void planner::plan_fan_out()
         stride *= side;
     }
     if (came_by != t.dim_count)
-        add_arrivals(from, line_ready_semaphore(came_by));
+        add_arrivals(total, from, line_ready_semaphore(came_by), k_sem_tree_data);
 }
 
 } // namespace weft::firmware

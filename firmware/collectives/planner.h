@@ -32,8 +32,11 @@ private:
     abi::status plan_ring_1d();
     void plan_hierarchical();
     void plan_broadcast();
+    void plan_broadcast_tree(const mesh& o, place here, place root, bool transposed);
     void plan_fan_out();
-    void add_arrivals(std::uint32_t parent, std::uint32_t ready_semaphore);
+    void add_arrivals(std::uint32_t messages, std::uint32_t parent, std::uint32_t ready_semaphore,
+                      std::uint32_t data_semaphore);
+    void add_child(direction d, std::uint32_t child, abi::element_range range, bool is_root, std::uint32_t data_semaphore);
     void announce_rings();
 
     // plan_axes.cpp

@@ -26,6 +26,8 @@ struct run_cursor {
     std::uint32_t rank_limit = 0;   ///< ranks from here on have empty shards
     std::uint32_t long_shards = 0;  ///< of a ring with one list: the first ones have one element more
     std::uint64_t short_length = 0; ///< than this
+    std::uint32_t more_pieces = 0;  ///< of the run's message, each as long as the run
+    std::uint64_t stride = 0;       ///< elements from one to the next
     std::uint32_t turn = 0;         ///< of fan_out and axis_direct: which other rank, 1 ..; of axis_ring: which run of a block
 };
 
@@ -62,6 +64,7 @@ private:
     void find_unit(const pass& p, run_cursor& c); ///< failed_chips.cpp
     void find_block(const pass& p, run_cursor& c, bool first);    ///< axis_runs.cpp
     void find_exchange(const pass& p, run_cursor& c, bool first); ///< the same
+    void find_strided(const pass& p, run_cursor& c, std::uint32_t block, std::uint32_t pieces); ///< the same
     abi::element_range block_of(const pass& p, std::uint32_t lane, std::uint32_t coordinate, std::uint32_t piece) const;
     std::uint32_t messages_of_block(const pass& p, std::uint32_t lane, std::uint32_t coordinate) const;
     std::uint32_t chunks_of_all_shards(const pass& p, std::uint32_t lane, std::uint64_t count) const;

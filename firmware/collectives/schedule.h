@@ -115,7 +115,7 @@ struct notice {
     std::uint32_t to = 0; ///< rank
 };
 
-/// The same to all others of a line, `stride` ranks apart.
+/// The same to all of a line, `stride` ranks apart.
 struct told_line {
     std::uint8_t semaphore = 0;
     std::uint16_t first_queue = 0; ///< that of the next rank; the others follow

@@ -218,6 +218,19 @@ const char* needs_multi_axis(const question& q)
     return nullptr;
 }
 
+const char* needs_two_phase(const question& q)
+{
+    const auto joined_by_links = [&](std::uint32_t d) {
+        return q.table.kind[d] == abi::dimension_kind::line || q.table.kind[d] == abi::dimension_kind::ring;
+    };
+    if (!is_mesh(q.table) || !joined_by_links(0) || (q.table.dim_count == 2 && !joined_by_links(1)))
+        return "two_phase needs a mesh or torus of rows and columns";
+    if (q.table.failed_regions != 0)
+        return "two_phase needs a mesh without failed chips";
+    return q.table.ranks <= 1u << k_barrier_rounds ? nullptr
+                                                   : "two_phase is limited to 16384 ranks: its barrier has 14 semaphores";
+}
+
 using needs_function = const char* (*)(const question&);
 constexpr needs_function k_needs[] = {
 #define WEFT_ALGORITHM(name, runs, runner, has, needs, summary) needs_##name,

@@ -150,11 +150,21 @@ abi::status dma_driver::wait_space(std::uint32_t queue, std::uint64_t timeout_ns
                                                            std::uint64_t timeout_ns)
 {
     abi::dma_descriptor told = d;
-    if (members_ != 0)
-        told.destination_rank = hal_.read32(members_ + sizeof(std::uint32_t) * d.destination_rank);
     if (d.remote_semaphore != abi::k_no_semaphore)
         told.remote_semaphore = first_semaphore_ + d.remote_semaphore;
-    return put(queue, told, timeout_ns);
+    if (members_ == 0)
+        return put(queue, told, timeout_ns);
+    // Members of a list may be anywhere: each gets a message by itself.
+    const std::uint32_t more = d.rank_stride != 0 ? d.more_pieces : 0;
+    if (d.rank_stride != 0)
+        told.more_pieces = told.rank_stride = 0;
+    for (std::uint32_t k = 0; k <= more; ++k) {
+        told.source_offset = d.source_offset + k * d.stride;
+        told.destination_rank = hal_.read32(members_ + sizeof(std::uint32_t) * (d.destination_rank + k * d.rank_stride));
+        if (abi::status s = put(queue, told, timeout_ns); !s.ok())
+            return s;
+    }
+    return {};
 }
 
 [[gnu::noinline]] abi::status dma_driver::enqueue_on_machine(std::uint32_t queue, abi::dma_descriptor& d,

@@ -28,8 +28,13 @@ struct alignas(8) dma_descriptor {
     /// 1: by shortest paths only, where the fabric has others (UB: the routing type of its link header). For exchanges in which all links
     /// are loaded alike, detours cost others what they bring.
     std::uint8_t shortest_paths = 0;
-    std::uint8_t reserved0[7] = {};
-    std::uint64_t reserved1 = 0;
+    std::uint8_t first_piece = 0; ///< of messages to several ranks: whose packet goes first
+    /// 0: pieces belong to one message. Else each is a message of its own: piece k goes to rank destination_rank + k x rank_stride, from
+    /// `stride` x k behind source_offset, to destination_offset. Packets are taken from all pieces in turn.
+    std::uint16_t rank_stride = 0;
+    /// Pieces of `bytes` besides the first one. Of one message: piece k lies `stride` x k behind both offsets.
+    std::uint32_t more_pieces = 0;
+    std::uint64_t stride = 0; ///< of pieces of one message: at least `bytes`, which is not 0; whole elements when redop != none
     std::uint64_t check = 0; ///< check_word of everything before it
 };
 static_assert(sizeof(dma_descriptor) == k_descriptor_bytes, "descriptor layout is part of the ABI");

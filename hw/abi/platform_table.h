@@ -126,6 +126,8 @@ struct command {
     /// Local address of the table of the process group that runs this among itself: its ranks, shards and root count inside the group.
     /// 0: the platform table, all ranks.
     std::uint64_t table = 0;
+    /// two_phase only: room for as many bytes as at `output_offset` on the rank with most of them, for what waits there on its way.
+    std::uint64_t scratch_offset = 0;
 };
 
 inline constexpr std::uint32_t k_no_rank = 0xffff'ffff;

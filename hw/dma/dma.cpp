@@ -271,8 +271,15 @@ void dma::fetched(std::uint32_t index)
                        static_cast<unsigned>(d.redop) <= static_cast<unsigned>(abi::reduce_op::min) &&
                        static_cast<unsigned>(d.type) < abi::k_element_types &&
                        (!reduces || (d.bytes | d.destination_offset) % abi::element_bytes(d.type) == 0) &&
-                       (d.remote_semaphore == abi::k_no_semaphore || d.remote_semaphore < sem_count_.size());
-    if (!sound || !in_capacity(d.source_offset, d.bytes, capacity)) {
+                       (d.remote_semaphore == abi::k_no_semaphore || d.remote_semaphore < sem_count_.size()) &&
+                       (d.rank_stride != 0
+                            ? d.destination_rank + std::uint64_t{d.more_pieces} * d.rank_stride < ranks_
+                            : d.more_pieces == 0 || (d.bytes != 0 && d.stride >= d.bytes &&
+                                                     (!reduces || d.stride % abi::element_bytes(d.type) == 0)));
+    const bool spread = d.more_pieces != 0 && d.stride != 0;
+    const std::uint64_t last_piece =
+        !spread ? 0 : d.more_pieces <= capacity / d.stride ? d.more_pieces * d.stride : capacity + 1;
+    if (!sound || last_piece > capacity || !in_capacity(d.source_offset, last_piece + d.bytes, capacity)) {
         ++bad_descriptors;
         raise_error(index, sound ? k_error_memory : k_error_descriptor);
         return;
@@ -280,28 +287,54 @@ void dma::fetched(std::uint32_t index)
     loaded next;
     next.source_offset = d.source_offset;
     next.destination_offset = d.destination_offset;
-    next.bytes = d.bytes;
+    next.bytes = d.bytes * (std::uint64_t{d.more_pieces} + 1);
+    next.in_pieces = d.more_pieces != 0;
+    next.to_ranks = next.in_pieces && d.rank_stride != 0;
     next.destination_rank = d.destination_rank;
     next.semaphore = d.remote_semaphore;
     next.message = next_message_++;
-    if (!view_.in_order)
-        next.semaphore_message = numbers_.next(d.destination_rank, d.remote_semaphore);
     next.packets = view_.format.packets_for(d.bytes);
     next.train = static_cast<std::uint16_t>(train_);
+    if (next.to_ranks) {
+        next.bytes = std::uint64_t{next.packets} * (d.more_pieces + 1);
+        next.train = 1;
+        next_message_ += d.more_pieces;
+    } else {
+        next.packets *= d.more_pieces + 1;
+        if (!view_.in_order)
+            next.semaphore_message = numbers_.next(d.destination_rank, d.remote_semaphore);
+    }
     next.queue = static_cast<std::uint16_t>(index);
     next.destination_port = d.destination_port;
     next.redop = static_cast<std::uint8_t>(d.redop);
     next.type = static_cast<std::uint8_t>(d.type);
-    next.local = d.destination_rank == rank_ && d.by_fabric == 0;
+    next.local = d.destination_rank == rank_ && d.by_fabric == 0 && !next.to_ranks;
+    next.by_fabric = d.by_fabric != 0;
     next.shortest_paths = d.shortest_paths != 0;
     if (q.ready.empty())
         q.had = 0;
     q.ready.push_back(load(next));
+    if (next.in_pieces)
+        load_pieces(q.ready.back(), d);
     q.reading = q.ready.front();
     ++q.fetched;
     start_fetch(index);
     ports_[index % view_.ports].ready_queues |= 1u << index;
     read_ahead(index % view_.ports);
+}
+
+void dma::load_pieces(std::uint32_t place, const abi::dma_descriptor& d)
+{
+    pieces_.resize(loaded_.size());
+    piece_layout& layout = pieces_[place];
+    layout.bytes = d.bytes;
+    layout.stride = d.stride;
+    layout.pieces = d.more_pieces + 1;
+    layout.rank_stride = d.rank_stride;
+    layout.first = d.first_piece;
+    layout.numbers.clear();
+    for (std::uint32_t k = 0; d.rank_stride != 0 && !view_.in_order && k < layout.pieces; ++k)
+        layout.numbers.push_back(numbers_.next(d.destination_rank + k * d.rank_stride, d.remote_semaphore));
 }
 
 std::uint32_t dma::load(const loaded& l)
@@ -330,21 +363,32 @@ void dma::read_ahead(std::uint32_t port)
     }
 }
 
-/// Round robin over the queues with work, by packets.
-std::uint32_t dma::choose_queue(const port_state& side)
+/// Round robin over the queues with work, by packets; those whose message finds no room behind the port are passed over.
+std::uint32_t dma::choose_queue(port_state& side)
 {
-    const std::uint64_t requests = side.ready_queues;
+    std::uint64_t requests = side.ready_queues;
+    const auto has_room = [&](std::uint32_t q) {
+        const loaded& l = loaded_[queues_[q].reading];
+        const std::uint32_t to = l.to_ranks ? rank_of(l, l.read_bytes) : l.destination_rank;
+        return l.local || side.to_fabric->has_room(to, l.shortest_paths);
+    };
+    std::uint32_t chosen = k_no_grant;
     if (train_ == 1)
-        return first_request(&requests, 1, side.round_robin);
-    return fair_round_robin_over([=](std::uint32_t) { return requests; }, 1, side.round_robin, side.turn,
-                                 [&](std::uint32_t q) { return queues_[q].had; }, [](std::uint32_t, bool) { return true; });
+        while ((chosen = first_request(&requests, 1, side.round_robin)) != k_no_grant && !has_room(chosen))
+            requests &= ~(std::uint64_t{1} << chosen);
+    else
+        chosen = fair_round_robin_over([=](std::uint32_t) { return requests; }, 1, side.round_robin, side.turn,
+                                       [&](std::uint32_t q) { return queues_[q].had; },
+                                       [&](std::uint32_t q, bool) { return has_room(q); });
+    side.awaiting_room = chosen == k_no_grant && side.ready_queues != 0;
+    return chosen;
 }
 
 /// Packets that a queue with work reads next: a train is of full packets, the rest of a message goes by itself.
 std::uint32_t dma::next_train(const queue& q) const
 {
     const loaded& l = loaded_[q.reading];
-    const std::uint64_t full = (l.bytes - l.read_bytes) / packet_payload_;
+    const std::uint64_t full = l.to_ranks ? 1 : rest_at(l, l.read_bytes) / packet_payload_;
     return std::max(1u, static_cast<std::uint32_t>(std::min<std::uint64_t>(l.train, full)));
 }
 
@@ -366,7 +410,19 @@ void dma::read_packet(std::uint32_t port, std::uint32_t index)
     loaded& l = loaded_[q.reading];
     const std::uint64_t now = time_.now_ps();
     const std::uint32_t train = next_train(q);
-    const std::uint64_t payload = std::min(std::uint64_t{train} * packet_payload_, l.bytes - l.read_bytes);
+    std::uint64_t payload = 0, source = l.source_offset, step = 0;
+    bool local = l.local;
+    if (l.to_ranks) {
+        const piece_layout& to = layout_of(l);
+        const std::uint64_t offset = l.read_bytes / to.pieces * packet_payload_;
+        payload = std::min<std::uint64_t>(packet_payload_, to.bytes - offset);
+        source += to.piece_of(l.read_bytes) * to.stride + offset;
+        step = 1;
+        local = rank_of(l, l.read_bytes) == rank_ && !l.by_fabric;
+    } else {
+        step = payload = std::min(std::uint64_t{train} * packet_payload_, rest_at(l, l.read_bytes));
+        source += place_in(l, l.read_bytes);
+    }
     side.staged_packets += train;
     staged_packet& slot = side.add_staged();
     slot.ready_ps = now;
@@ -374,13 +430,13 @@ void dma::read_packet(std::uint32_t port, std::uint32_t index)
     slot.payload = nullptr;
     slot.payload_bytes = static_cast<std::uint32_t>(payload);
     slot.descriptor = q.reading & 0x7fff'ffffu;
-    slot.local = l.local ? 1 : 0;
+    slot.local = local ? 1 : 0;
     if (payload > 0) {
-        slot.ready_ps = memory_->charge(now, l.source_offset + l.read_bytes, payload, memory_if::access::read);
+        slot.ready_ps = memory_->charge(now, source, payload, memory_if::access::read);
         if (view_.carry_data)
-            slot.payload = read_payload(l.source_offset + l.read_bytes, payload);
+            slot.payload = read_payload(source, payload);
     }
-    l.read_bytes += payload;
+    l.read_bytes += step;
     if (l.read_bytes == l.bytes) {
         q.ready.erase(q.ready.begin());
         q.reading = q.ready.empty() ? k_none : q.ready.front();
@@ -399,6 +455,8 @@ void dma::take_credit(std::uint32_t port, std::uint32_t cells, std::uint64_t del
     side.credits.give(side.credits_under_way, now, now + delay_ps, cells);
     if (side.awaiting_credit)
         plan_send(port);
+    if (side.awaiting_room)
+        read_ahead(port);
 }
 
 /// The first of the staged packets goes when it has been read, the wire is idle and there are credits. Credits arrive in order, so what is
@@ -445,7 +503,7 @@ void dma::send_staged(std::uint32_t port)
                         ? static_cast<std::uint32_t>(view_.format.wire_bytes(head.payload_bytes))
                         : packets * packet_wire_bytes_;
     p->cells = cells;
-    p->destination_offset = l.destination_offset + head.offset;
+    p->destination_offset = l.destination_offset + (l.to_ranks ? 0 : place_in(l, head.offset));
     p->write_op = l.redop;
     p->element = l.type;
     p->semaphore = l.semaphore;
@@ -454,17 +512,30 @@ void dma::send_staged(std::uint32_t port)
         p->semaphore_message = l.semaphore_message;
         p->message_packets = l.packets;
     }
+    bool last_of_message = head.offset + head.payload_bytes == l.bytes;
+    bool last = last_of_message; // of the descriptor
+    if (l.to_ranks) {
+        const piece_layout& to = layout_of(l);
+        const std::uint32_t piece = to.piece_of(head.offset);
+        const std::uint64_t round = head.offset / to.pieces;
+        p->destination = l.destination_rank + piece * to.rank_stride;
+        p->destination_offset += round * packet_payload_;
+        p->message += piece;
+        if (!view_.in_order)
+            p->semaphore_message = to.numbers[piece];
+        last_of_message = round + 1 == l.packets;
+        last = head.offset + 1 == l.bytes;
+    }
     p->born_ps = now;
     if (head.payload != nullptr)
         pool_.adopt_payload(*p, head.payload, head.payload_bytes);
     const std::uint32_t index = l.queue;
-    const bool last = head.offset + head.payload_bytes == l.bytes;
     if (l.shortest_paths)
         p->flags = k_shortest_paths;
-    if (last) {
+    if (last_of_message)
         p->flags |= k_last_of_message;
+    if (last)
         unused_.push_back(head.descriptor);
-    }
 
     bytes_sent.add(p->payload_bytes);
     std::uint64_t end = now;
@@ -583,12 +654,14 @@ void dma::reset(std::uint32_t)
     enabled_ = false;
     std::fill(queues_.begin(), queues_.end(), queue{});
     loaded_.clear();
+    pieces_.clear();
     unused_.clear();
     for (port_state& p : ports_) {
         p.first_staged = 0;
         p.staged_packets = 0;
         p.round_robin = 0;
         p.ready_queues = 0;
+        p.awaiting_room = false;
         p.sequence = 0;
     }
     sem_count_.fill(0);
@@ -620,6 +693,8 @@ std::string dma::blocked_on() const
         if (q.stopped)
             text += " and is stopped by an error";
         const port_state& side = ports_[i % view_.ports];
+        if (side.awaiting_room && q.reading != k_none)
+            text += fmt::format(" and waits for room on the way to rank {}", loaded_[q.reading].destination_rank);
         if (!side.awaiting_credit)
             continue;
         const staged_packet& head = side.head();

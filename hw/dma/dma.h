@@ -13,6 +13,7 @@
 // Timing, all in docs/03_timing_model.md:
 //   doorbell at t -> descriptor loaded at t + HBM access of 64 B -> its first packet is read from HBM
 //   packets are read in turn while a read-ahead slot is free; a slot is held from the read until the packet starts on the wire
+//   a queue whose message the fabric has no room for (link_fw_if::has_room) is passed over until credits come
 //   packet on the wire = max(data read, wire idle, credits there), in the order of the reads
 //   packet received at its last byte -> HBM access (accumulate: read + write) -> with the last packet: semaphore + 1;
 //   where packets overtake each other: with the last one to arrive, and not before the messages sent to that semaphore before it
@@ -136,9 +137,25 @@ private:
         std::uint8_t redop = 0;
         std::uint8_t type = 0;
         bool local = false; ///< to the own rank, and not by the fabric
+        bool by_fabric = false;
         bool shortest_paths = false;
+        bool in_pieces = false; ///< it has an entry in pieces_
+        bool to_ranks = false;  ///< and its pieces are messages to several ranks: `bytes`, `read_bytes` and staged offsets count packets
     };
     static_assert(sizeof(loaded) == 64);
+    /// Of a message in pieces, whose offsets count through all of them; or of one message to each of several ranks.
+    struct piece_layout {
+        std::uint64_t bytes = 0; ///< of a piece
+        std::uint64_t stride = 0;
+        std::uint32_t pieces = 1;
+        std::uint32_t rank_stride = 0;
+        std::uint32_t first = 0;
+        std::vector<std::uint32_t> numbers; ///< loaded::semaphore_message, by rank
+
+        std::uint32_t piece_of(std::uint64_t packet) const { return static_cast<std::uint32_t>((packet + first) % pieces); }
+        std::uint64_t place(std::uint64_t offset) const { return offset / bytes * stride + offset % bytes; }
+        std::uint64_t rest(std::uint64_t offset) const { return bytes - offset % bytes; }
+    };
     struct queue {
         std::uint32_t reading = k_none; ///< first of `ready`, beside it: every packet asks
         std::uint32_t tail = 0;         ///< posted
@@ -180,6 +197,7 @@ private:
         std::uint32_t ready_queues = 0; ///< bit q: queue q has a descriptor loaded
         std::uint32_t sequence = 0;
         bool awaiting_credit = false;
+        bool awaiting_room = false; ///< no queue with work finds any
         credit_counter credits; ///< of VL 0: it sends on no other
         credit_pool credits_under_way;
 
@@ -198,8 +216,25 @@ private:
     void fetched(std::uint32_t q);
     void read_ahead(std::uint32_t port);
     std::uint32_t next_train(const queue& q) const;
-    std::uint32_t choose_queue(const port_state& side);
+    const piece_layout& layout_of(const loaded& l) const { return pieces_[&l - loaded_.data()]; }
+    /// Rank that packet `index` of a descriptor to several ranks goes to.
+    std::uint32_t rank_of(const loaded& l, std::uint64_t index) const
+    {
+        const piece_layout& to = layout_of(l);
+        return l.destination_rank + to.piece_of(index) * to.rank_stride;
+    }
+    /// From `offset` of a message, where that lies behind the message's offset in memory; and how far memory goes on from there.
+    std::uint64_t place_in(const loaded& l, std::uint64_t offset) const
+    {
+        return l.in_pieces ? layout_of(l).place(offset) : offset;
+    }
+    std::uint64_t rest_at(const loaded& l, std::uint64_t offset) const
+    {
+        return l.in_pieces ? layout_of(l).rest(offset) : l.bytes - offset;
+    }
+    std::uint32_t choose_queue(port_state& side);
     void read_packet(std::uint32_t port, std::uint32_t q);
+    void load_pieces(std::uint32_t place, const abi::dma_descriptor& d);
     std::uint32_t cells_of(const staged_packet& s) const
     {
         return s.payload_bytes == packet_payload_ ? packet_cells_
@@ -250,6 +285,7 @@ private:
     reg_file regs_;
     std::vector<std::unique_ptr<local_port>> sockets_;
     std::vector<std::uint32_t> unused_; ///< places of loaded_
+    std::vector<piece_layout> pieces_;  ///< of the messages in the same places of loaded_
     static constexpr std::uint32_t k_bank = abi::dma::SEM_COUNT_count; ///< semaphores
     std::array<std::uint32_t, k_bank * abi::dma::SEM_BANKS_reset> sem_count_{};
     std::array<std::uint32_t, k_bank> sem_threshold_{}; ///< of the bank shown, as what is armed

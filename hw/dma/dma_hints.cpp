@@ -34,6 +34,7 @@ void dma::announce(std::uint32_t a, std::uint8_t kind, int stage) const
     } else if (!view_.in_order) {
         const packet& p = pool_.at(a);
         order_.bring_near(p.source, p.semaphore);
+        fetch_line(ports_[p.destination_port].to_sender);
     }
 }
 

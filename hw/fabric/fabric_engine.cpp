@@ -15,7 +15,7 @@ constexpr std::uint64_t k_patience_packets = 4 * 2 * 64;
 
 // --- Run --------------------------------------------------------------------------------------------------------------
 
-void fabric_engine::inject(std::uint32_t link, packet_ptr p, std::uint64_t delay_ps)
+std::uint32_t fabric_engine::inject(std::uint32_t link, packet_ptr p, std::uint64_t delay_ps)
 {
     ++inside_;
     link_state& l = links_[link];
@@ -26,28 +26,13 @@ void fabric_engine::inject(std::uint32_t link, packet_ptr p, std::uint64_t delay
     l.packets += q.packet_count;
     l.busy_sum_ps += q.packet_count == 1 ? q.serialisation_ps : l.rate.time_ps(q.wire_bytes);
     fly(q, time_.now_ps() + delay_ps + l.latency_ps);
+    return q.out_link;
 }
 
 void fabric_engine::edge_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps)
 {
     now_ps_ = time_.now_ps();
     return_credit(link, vl, cells, now_ps_ + delay_ps);
-}
-
-std::uint64_t fabric_engine::down_at_ps(std::uint32_t link) const
-{
-    return (links_[link].special & k_fails) != 0 ? failures_[cold_[link].failure].at_ps : k_never_ps;
-}
-
-/// Asked when something wants to start on the link. That a link fails is no event: its time is compared where it matters, so
-/// that the failure is exact whatever runs ahead, and a time that is never reached changes nothing.
-bool fabric_engine::may_be_down(std::uint32_t link)
-{
-    link_failure& f = failures_[cold_[link].failure];
-    if (now_ps_ < f.at_ps)
-        return !links_[link].up;
-    f.hindered = true;
-    return true;
 }
 
 void fabric_engine::on_event(std::uint32_t a, std::uint8_t kind)
@@ -61,16 +46,11 @@ void fabric_engine::on_event(std::uint32_t a, std::uint8_t kind)
     }
 }
 
-/// The waiter of `l` that goes next. pick(requests, pointer, class) chooses among relays (class 0) or entries (class 1), or all where
-/// nobody is an entry; the relay goes, unless the entry is older by the patience.
-template <class Pick> std::uint32_t fabric_engine::choose_waiter(const link_state& l, Pick&& pick) const
+/// The waiter of the link that goes next: a relay, unless an entry is older by the patience.
+template <class MayGo> std::uint32_t fabric_engine::choose_waiter(std::uint32_t link, MayGo&& may_go) const
 {
-    const std::uint64_t* mask = &waiters_[l.waiter_base];
-    if (!l.has_entries)
-        return pick([=](std::uint32_t i) { return mask[i]; }, l.round_robin, 0);
-    const std::uint64_t* entries = &entries_[l.waiter_base];
-    const std::uint32_t relay = pick([=](std::uint32_t i) { return mask[i] & ~entries[i]; }, l.round_robin, 0);
-    const std::uint32_t entry = pick([=](std::uint32_t i) { return mask[i] & entries[i]; }, l.entry_round_robin, 1);
+    const link_state& l = links_[link];
+    const auto [relay, entry] = arbiter_.choose(l, link, [&](std::uint32_t bit) { return share_of(l, bit); }, may_go);
     if (relay == k_no_grant || entry == k_no_grant)
         return relay == k_no_grant ? entry : relay;
     const packet& relayed = pool_.at(head_at(l, relay));
@@ -81,17 +61,9 @@ template <class Pick> std::uint32_t fabric_engine::choose_waiter(const link_stat
 /// `p` starts on its output: packets of trains are turns.
 void fabric_engine::count_turn(std::uint32_t link, const packet& p)
 {
-    if (shares_.empty()) {
-        shares_.resize(voq_ ? voqs_.size() : waiters_.size() * 64);
-        turns_.resize(links_.size() * 2);
-    }
     const link_state& out = links_[link];
     const std::uint32_t bit = queues_[queue_of(p.link, p.vl)].waiter_bit;
-    fair_turn& turn = turns_[link * std::size_t{2} + (is_entry(out, bit) ? 1 : 0)];
-    if (out.waiters == 0 && out.busy_until_ps < now_ps_)
-        turn.forget();
-    std::uint64_t& had = shares_[share_of(out, bit)];
-    had = turn.grant(had, p.packet_count);
+    arbiter_.count_turn(out, link, bit, share_of(out, bit), p.packet_count, out.waiters == 0 && out.busy_until_ps < now_ps_);
 }
 
 void fabric_engine::fly(packet& p, std::uint64_t head_ps)
@@ -103,18 +75,18 @@ void fabric_engine::fly(packet& p, std::uint64_t head_ps)
     p.tail_ps = head_ps + p.serialisation_ps;
     const route_decision d = policy_.route(l.to_router, l.to_port, p);
     const out_port& out = out_ports_[l.to_first_port + d.out_port];
-    p.out_link = out.link & k_link_bits;
+    p.out_link = out.link & out_port::k_link_bits;
     p.out_vl = d.vl;
     p.fifo = l.to_first_voq + ((std::uint32_t{d.out_port} << vl_shift_) + p.vl) * l.to_ports + l.to_port;
     if (out.link == k_none)
         throw bug(routers_[l.to_router].name, now_ps_,
                   "routing chose port " + port_name(l.to_router, d.out_port) + ", where nothing is wired");
-    if (l.zone != 0 && ((out.link & k_second_zone) != 0) != (l.zone == 2)) {
+    if (l.zone != 0 && ((out.link & out_port::k_second_zone) != 0) != (l.zone == 2)) {
         head_ps += config_.zone_crossing.value();
         p.tail_ps += config_.zone_crossing.value();
     }
     std::uint64_t at_ps = head_ps;
-    if ((out.link & k_slow_start) != 0 || p.packet_count > 1) {
+    if ((out.link & out_port::k_slow_start) != 0 || p.packet_count > 1) {
         const std::uint64_t serialisation =
             config_.cut_through ? out.rate.time_ps(p.wire_bytes) : 0;
         at_ps = std::max(head_ps, p.tail_ps - std::min(p.tail_ps, serialisation));
@@ -147,8 +119,8 @@ inline void fabric_engine::join_arbitration(const packet& p, std::uint32_t bit)
 {
     const std::uint32_t link = p.out_link;
     link_state& out = links_[link];
-    waiters_[out.waiter_base + (bit >> 6)] |= std::uint64_t{1} << (bit & 63);
-    if (++out.waiters == 1) {
+    arbiter_.join(out, bit);
+    if (out.waiters == 1) {
         out.expected = p.index;
         out.expected_bit = static_cast<std::uint16_t>(bit);
     }
@@ -254,15 +226,9 @@ void fabric_engine::arbitrate(std::uint32_t link)
         wanted_at = std::min(wanted_at, at);
         return false;
     };
-    const std::uint32_t granted = choose_waiter(l, [&](auto&& requests, std::uint32_t pointer, std::uint32_t kind) {
-        if (shares_.empty())
-            return round_robin_over(requests, l.waiter_words, pointer, [&](std::uint32_t bit) { return may_go(bit, true); });
-        return fair_round_robin_over(requests, l.waiter_words, pointer, turns_[link * std::size_t{2} + kind],
-                                     [&](std::uint32_t bit) { return shares_[share_of(l, bit)]; }, may_go);
-    });
+    const std::uint32_t granted = choose_waiter(link, may_go);
     if (granted != k_no_grant) {
-        (is_entry(l, granted) ? l.entry_round_robin : l.round_robin) = static_cast<std::uint16_t>(granted + 1);
-        std::uint64_t* const mask = &waiters_[l.waiter_base];
+        arbiter_.served(l, granted);
         packet& p = pool_.at(head_at(l, granted));
         std::uint32_t qi = k_none;
         bool more = false; // another head of this input for this output
@@ -274,12 +240,10 @@ void fabric_engine::arbitrate(std::uint32_t link)
         } else {
             qi = queue_of_bit(l.router, granted);
         }
-        if (!more) {
-            mask[granted >> 6] &= ~(std::uint64_t{1} << (granted & 63));
-            --l.waiters;
-        }
+        if (!more)
+            arbiter_.leave(l, granted);
         if (k_cache_hints && voq_ && l.waiters > 0)
-            expect_next(l);
+            expect_next(link);
         transmit(qi, p);
     } else if (wanted_at != k_never_ps) {
         ensure_wake(link, wanted_at);
@@ -295,7 +259,7 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     const std::uint64_t serialisation = out.rate.time_ps(p.wire_bytes);
     const std::uint64_t end = now_ps_ + serialisation;
 
-    if (!shares_.empty() || p.packet_count > 1)
+    if (arbiter_.counts_turns() || p.packet_count > 1)
         count_turn(out_id, p);
 
     // Leave the buffer: the read port streams until `end`, then the cells are free.
@@ -363,7 +327,7 @@ void fabric_engine::free_cells(const packet& p, std::uint64_t at_ps)
 {
     const queue_state& in = queues_[queue_of(p.link, p.vl)];
     if (in.from_edge)
-        links_[p.link].edge->return_credit(p.vl, p.cells, at_ps - now_ps_ + in.return_ps);
+        links_[p.link].edge->return_credit(p.vl, p.cells, p.out_link, at_ps - now_ps_ + in.return_ps);
     else
         return_credit(p.link, p.vl, p.cells, at_ps + in.return_ps);
 }
@@ -390,11 +354,6 @@ void fabric_engine::ensure_wake(std::uint32_t link, std::uint64_t at_ps)
 std::uint32_t fabric_engine::head_at(const link_state& out, std::uint32_t bit) const
 {
     return voq_ ? voqs_[voq_of(out, bit)].front() : buffers_[queue_of_bit(out.router, bit)].fifo.front();
-}
-
-std::uint32_t fabric_engine::queue_of_bit(std::uint32_t router, std::uint32_t bit) const
-{
-    return queue_of(in_links_[routers_[router].first_port + port_of_bit(bit)], vl_of_bit(bit));
 }
 
 } // namespace weft

@@ -20,27 +20,27 @@ void fabric_engine::announce(std::uint32_t a, std::uint8_t kind, int stage) cons
         fetch_line(&queues_[qi]);
         fetch_line(&queues_[queue_of(p.out_link, p.out_vl)]);
         fetch_line(voq_ ? static_cast<const void*>(&voqs_[p.fifo]) : &buffers_[qi]);
-        if (!shares_.empty()) {
-            fetch_line(&turns_[p.out_link * std::size_t{2}]);
+        if (arbiter_.counts_turns()) {
+            fetch_line(arbiter_.turns_of(p.out_link));
             if (voq_)
-                fetch_line(&shares_[p.fifo]);
+                fetch_line(arbiter_.share_at(p.fifo));
         }
     } else if (kind == k_wake) {
         const link_state& l = links_[a];
         if (stage == 0) {
             fetch_lines(&l, sizeof l);
         } else if (!voq_) {
-            fetch_line(l.feeding != k_none ? static_cast<const void*>(&buffers_[l.feeding]) : &waiters_[l.waiter_base]);
+            fetch_line(l.feeding != k_none ? static_cast<const void*>(&buffers_[l.feeding]) : arbiter_.waiters_of(l));
         } else if (l.waiters > 0) {
             fetch_line(&pool_.at(l.expected));
-            fetch_line(&waiters_[l.waiter_base + (l.expected_bit >> 6)]);
+            fetch_line(arbiter_.waiters_of(l, l.expected_bit));
             fetch_line(&voqs_[voq_of(l, l.expected_bit)]);
-            if (!shares_.empty()) {
-                fetch_line(&turns_[a * std::size_t{2}]);
-                fetch_line(&shares_[voq_of(l, l.expected_bit)]);
+            if (arbiter_.counts_turns()) {
+                fetch_line(arbiter_.turns_of(a));
+                fetch_line(arbiter_.share_at(voq_of(l, l.expected_bit)));
             }
             if (l.has_entries)
-                fetch_line(&entries_[l.waiter_base]);
+                fetch_line(arbiter_.entries_of(l));
             fetch_line(&queues_[queue_of_bit(l.router, l.expected_bit)]);
         }
     }

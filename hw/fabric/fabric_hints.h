@@ -8,10 +8,13 @@
 
 namespace weft {
 
-/// VOQ mode: notes a head that arbitration may well choose next, without a look at ages; there is one.
-inline void fabric_engine::expect_next(link_state& l) const
+/// VOQ mode: notes the head that arbitration will choose next if its credits come, without a look at ages; there is one.
+inline void fabric_engine::expect_next(std::uint32_t link)
 {
-    const std::uint32_t bit = first_request(&waiters_[l.waiter_base], l.waiter_words, l.round_robin);
+    link_state& l = links_[link];
+    const auto [relay, entry] = arbiter_.choose(
+        l, link, [&](std::uint32_t bit) { return share_of(l, bit); }, [](std::uint32_t, bool) { return true; });
+    const std::uint32_t bit = relay != k_no_grant ? relay : entry;
     l.expected = voqs_[voq_of(l, bit)].front();
     l.expected_bit = static_cast<std::uint16_t>(bit);
 }

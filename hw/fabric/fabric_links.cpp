@@ -37,8 +37,8 @@ bool fabric_engine::cross_special(std::uint32_t link, packet& p, std::uint64_t& 
     if ((l.special & k_layer) != 0) {
         link_layer& retry = layers_[cold_[link].layer];
         const link_passage passage =
-            retry.pass(now_ps_, p.wire_bytes, p.packet_count, down_at_ps(link), [&](std::uint64_t at_ps) {
-                return cold_[link].next_rate_ps > at_ps ? l.rate : wire_rate(rate_at(link, at_ps));
+            retry.pass(now_ps_, p.wire_bytes, p.packet_count, conditions_.down_at_ps(link), [&](std::uint64_t at_ps) {
+                return cold_[link].next_rate_ps > at_ps ? l.rate : wire_rate(conditions_.rate_at(link, at_ps));
             });
         start_ps = passage.start_ps;
         if (passage.given_up) {
@@ -88,7 +88,7 @@ void fabric_engine::lose(std::uint32_t link, packet& p, std::uint64_t end_ps)
 /// left go on, without the rest.
 bool fabric_engine::cut_short(std::uint32_t link, packet& p, std::uint64_t start_ps)
 {
-    link_failure& f = failures_[cold_[link].failure];
+    link_failure& f = conditions_.failure_of(link);
     const std::uint64_t end_ps = start_ps + p.serialisation_ps;
     if (end_ps <= f.at_ps)
         return false;
@@ -107,8 +107,8 @@ bool fabric_engine::cut_short(std::uint32_t link, packet& p, std::uint64_t start
 /// The last retry of `p` has failed: the link ends at `at_ps`, and the packet with it.
 void fabric_engine::give_up(std::uint32_t link, packet& p, std::uint64_t at_ps)
 {
-    const std::uint32_t index = plan_failure(link, at_ps);
-    link_failure& f = failures_[index];
+    const std::uint32_t index = conditions_.plan_failure(link, at_ps);
+    link_failure& f = conditions_.failure(index);
     f.exhausted = true;
     f.lost_packets += p.packet_count;
     f.hindered = true;
@@ -121,87 +121,48 @@ void fabric_engine::give_up(std::uint32_t link, packet& p, std::uint64_t at_ps)
 
 // --- Down, declared dead, restored ---------------------------------------------------------------------------------------
 
-/// The failure that ends the link at `at_ps` or before: the present one, or a new one behind a restoration.
-std::uint32_t fabric_engine::plan_failure(std::uint32_t link, std::uint64_t at_ps)
-{
-    std::uint32_t last = k_none; // failure of this link that is not over at `at_ps`
-    for (std::uint32_t i = cold_.at(link).failure; i < failures_.size(); ++i)
-        if (failures_[i].link == link && at_ps < failures_[i].restored_ps)
-            last = last == k_none ? i : last;
-    if (last == k_none) {
-        last = static_cast<std::uint32_t>(failures_.size());
-        link_failure f;
-        f.link = link;
-        f.at_ps = at_ps;
-        failures_.push_back(f);
-        if (cold_[link].failure == k_none) {
-            cold_[link].failure = last;
-            links_[link].special |= k_fails;
-        }
-    }
-    failures_[last].at_ps = std::min(failures_[last].at_ps, at_ps);
-    return last;
-}
-
 void fabric_engine::announce(std::uint8_t kind, std::uint32_t failure, std::uint64_t at_ps)
 {
     if (actor_base_ == 0)
         throw bug("fabric_engine", at_ps, "declarations and restorations are planned after finish_build()");
     time_.schedule(std::max(at_ps, time_.now_ps()),
-                   make_order(event_class::device, actor_base_ + failures_[failure].link, announcements_++), *this,
+                   make_order(event_class::device, actor_base_ + conditions_.failure(failure).link, announcements_++), *this,
                    failure, kind);
 }
 
 void fabric_engine::fail_link_at(std::uint32_t link, std::uint64_t at_ps)
 {
-    const std::uint32_t failure = plan_failure(link, at_ps);
+    const std::uint32_t failure = conditions_.plan_failure(link, at_ps);
     if (config_.dead_link_detection)
         announce(k_declare, failure, at_ps + config_.dead_link_detection->value());
 }
 
 void fabric_engine::restore_link_at(std::uint32_t link, std::uint64_t at_ps)
 {
-    std::uint32_t last = k_none;
-    for (std::uint32_t i = cold_.at(link).failure; i < failures_.size(); ++i)
-        if (failures_[i].link == link && failures_[i].at_ps < at_ps)
-            last = i;
-    if (last == k_none)
-        return; // nothing to end
-    failures_[last].restored_ps = at_ps;
-    announce(k_restore, last, at_ps);
+    if (const std::uint32_t ended = conditions_.plan_restoration(link, at_ps); ended != k_none)
+        announce(k_restore, ended, at_ps);
 }
 
 void fabric_engine::declare(std::uint32_t failure)
 {
-    const std::uint32_t link = failures_[failure].link;
-    {
-        link_failure& f = failures_[failure];
-        const std::uint64_t due_ps = f.at_ps + (f.exhausted ? 0 : config_.dead_link_detection->value());
-        if (cold_[link].failure != failure || f.declared_ps != k_never_ps || now_ps_ < due_ps)
-            return; // over, done, or another announcement is for it
-        f.declared_ps = now_ps_;
-    }
+    if (!conditions_.declare(failure, now_ps_, config_.dead_link_detection->value()))
+        return;
+    const std::uint32_t link = conditions_.failure(failure).link;
     link_state& l = links_[link];
-    l.special |= k_dead;
     // Whoever waits is dropped. What stands behind a head asks for its own output then, never for this one.
-    for (std::uint32_t bit = 0; bit < l.waiter_words * 64u; ++bit) {
-        std::uint64_t& word = waiters_[l.waiter_base + (bit >> 6)];
-        const std::uint64_t mark = std::uint64_t{1} << (bit & 63);
-        if ((word & mark) == 0)
-            continue;
-        word &= ~mark;
-        --l.waiters;
+    arbiter_.each(l, [&](std::uint32_t bit) {
+        arbiter_.leave(l, bit);
         if (!voq_) {
             const std::uint32_t qi = queue_of_bit(l.router, bit);
             discard(qi, pool_.at(buffers_[qi].fifo.front()));
-            continue;
+            return;
         }
         for (vl_buffer& fifo = voqs_[voq_of(l, bit)]; !fifo.empty();) {
             packet& p = pool_.at(fifo.front());
             fifo.pop(pool_, p);
             drop(p);
         }
-    }
+    });
     l.waiting_bytes = 0;
     if (listener_ != nullptr)
         listener_->link_down(link, now_ps_);
@@ -209,18 +170,11 @@ void fabric_engine::declare(std::uint32_t failure)
 
 void fabric_engine::restore(std::uint32_t failure)
 {
-    const std::uint32_t link = failures_[failure].link;
-    if (cold_[link].failure != failure || failures_[failure].restored_ps != now_ps_)
+    const std::uint32_t link = conditions_.failure(failure).link;
+    const bool was_declared = conditions_.failure(failure).declared_ps != k_never_ps;
+    if (!conditions_.restore(failure, now_ps_))
         return;
-    const bool was_declared = failures_[failure].declared_ps != k_never_ps;
-    link_state& l = links_[link];
-    l.special = static_cast<std::uint8_t>(l.special & ~(k_fails | k_dead));
-    cold_[link].failure = k_none;
-    for (std::uint32_t i = failure + 1; i < failures_.size(); ++i)
-        if (failures_[i].link == link && cold_[link].failure == k_none) {
-            cold_[link].failure = i; // planned already
-            l.special |= k_fails;
-        }
+    const link_state& l = links_[link];
     if (l.waiters > 0)
         ensure_wake(link, std::max(now_ps_, l.busy_until_ps));
     if (was_declared && listener_ != nullptr)
@@ -250,7 +204,7 @@ void fabric_engine::discard(std::uint32_t qi, packet& p)
 /// A packet that is out of its buffer, or never entered its FIFO, ends here. Its cells are free when its tail is in.
 void fabric_engine::drop(packet& p)
 {
-    link_failure& f = failures_[cold_[p.out_link].failure];
+    link_failure& f = conditions_.failure_of(p.out_link);
     f.lost_packets += p.packet_count;
     f.hindered = true;
     dropped_ += p.packet_count;
@@ -263,60 +217,33 @@ void fabric_engine::drop(packet& p)
 
 void fabric_engine::degrade_link_at(std::uint32_t link, std::uint64_t at_ps, bandwidth rate)
 {
-    link_state& l = links_.at(link);
-    rate_changes_.push_back({link, at_ps, rate});
-    cold_[link].next_rate_ps = std::min(cold_[link].next_rate_ps, at_ps);
-    l.special |= k_new_rate;
+    const link_state& l = links_.at(link);
+    conditions_.plan_rate(link, at_ps, rate);
     if (l.to_router == k_none)
         return;
     // Outputs behind the slower link must not run dry. That costs a packet of an unchanged rate nothing.
     const router_state& r = routers_[l.to_router];
     for (std::uint32_t port = 0; port < r.ports; ++port)
         if (out_ports_.at(r.first_port + port).link != k_none && rate < cold_[out_links_[r.first_port + port]].rate)
-            out_ports_[r.first_port + port].link |= k_slow_start;
-}
-
-/// The rate of transmissions that begin at `at_ps`: of changes for one time the last one counts.
-bandwidth fabric_engine::rate_at(std::uint32_t link, std::uint64_t at_ps) const
-{
-    bandwidth rate = cold_[link].rate;
-    std::uint64_t since_ps = 0;
-    for (const rate_change& c : rate_changes_)
-        if (c.link == link && c.at_ps <= at_ps && c.at_ps >= since_ps) {
-            rate = c.rate;
-            since_ps = c.at_ps;
-        }
-    return rate;
+            out_ports_[r.first_port + port].link |= out_port::k_slow_start;
 }
 
 /// Before a transmission on a link with k_new_rate.
 void fabric_engine::take_new_rate(std::uint32_t link)
 {
-    link_cold& cold = cold_[link];
-    if (now_ps_ < cold.next_rate_ps)
-        return;
-    link_state& l = links_[link];
-    l.rate = wire_rate(rate_at(link, now_ps_));
-    out_ports_[routers_[l.router].first_port + cold.from_port].rate = l.rate;
-    cold.next_rate_ps = k_never_ps;
-    for (const rate_change& c : rate_changes_)
-        if (c.link == link && c.at_ps > now_ps_)
-            cold.next_rate_ps = std::min(cold.next_rate_ps, c.at_ps);
-    if (cold.next_rate_ps == k_never_ps)
-        l.special = static_cast<std::uint8_t>(l.special & ~k_new_rate);
+    if (conditions_.take_rate(link, now_ps_))
+        out_ports_[routers_[links_[link].router].first_port + cold_[link].from_port].rate = links_[link].rate;
 }
 
-bandwidth fabric_engine::link_rate(std::uint32_t link) const { return rate_at(link, time_.now_ps()); }
+bandwidth fabric_engine::link_rate(std::uint32_t link) const { return conditions_.rate_at(link, time_.now_ps()); }
 
 std::uint64_t fabric_engine::backlog_ps(std::uint32_t link) const
 {
     const link_state& l = links_.at(link);
     const std::uint64_t now_ps = time_.now_ps();
     std::uint64_t bytes = l.waiting_bytes;
-    if (!voq_ && l.waiters > 0)
-        for (std::uint32_t bit = 0; bit < l.waiter_words * 64u; ++bit)
-            if ((waiters_[l.waiter_base + (bit >> 6)] >> (bit & 63) & 1) != 0)
-                bytes += pool_.at(head_at(l, bit)).wire_bytes;
+    if (!voq_)
+        arbiter_.each(l, [&](std::uint32_t bit) { bytes += pool_.at(head_at(l, bit)).wire_bytes; });
     return (l.busy_until_ps > now_ps ? l.busy_until_ps - now_ps : 0) + l.rate.time_ps(bytes);
 }
 

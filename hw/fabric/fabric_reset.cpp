@@ -25,8 +25,7 @@ void fabric_engine::reset(std::uint32_t draw)
         if (inside_ == 0) // else it may be a buffer whose packets wait for a link that is down
             l.feeding = k_none;
     }
-    shares_.clear();
-    turns_.clear();
+    arbiter_.forget_turns();
     for (link_layer& l : layers_)
         l.reset(draw);
 }

@@ -51,7 +51,7 @@ public:
         engine_.edge_credit(output_, vl, cells, delay_ps);
     }
     void deliver(packet_ptr p, std::uint64_t delay_ps) override { out->send(std::move(p), delay_ps); }
-    void return_credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
+    void return_credit(std::uint32_t vl, std::uint32_t cells, std::uint32_t, std::uint64_t delay_ps) override
     {
         in->credit(vl, cells, delay_ps);
     }

@@ -17,7 +17,8 @@ namespace weft {
 class fabric_edge_if {
 public:
     virtual void deliver(packet_ptr p, std::uint64_t delay_ps) = 0;
-    virtual void return_credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) = 0;
+    /// Cells of a packet that came in here are free: it leaves its buffer for `out_link`.
+    virtual void return_credit(std::uint32_t vl, std::uint32_t cells, std::uint32_t out_link, std::uint64_t delay_ps) = 0;
 
 protected:
     ~fabric_edge_if() = default;
@@ -75,6 +76,7 @@ struct blocked_head {
     std::uint32_t credits_needed, credits_available;
     bool link_down;
     std::uint64_t waiting_since_ps; ///< when its tail was in the buffer
+    std::uint64_t down_at_ps;       ///< of the link; k_never_ps: it has no time to fail
 };
 
 } // namespace weft

@@ -50,7 +50,7 @@ tofino_switch::front_port::front_port(tofino_switch& owner, std::uint32_t number
 tofino_switch::tofino_switch(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
                              const tofino_config& config, const aggregation_factory& make_unit, bool verilog)
     : sc_core::sc_module(name), stats(std::string(this->name())), time_(time), pool_(pool), config_(config),
-      verilog_(verilog), loops_(k_loops), ingress_drops_(config.ingress_drop, config.drop_seed),
+      verilog_(verilog), loops_(k_loops), jobs_(config_), ingress_drops_(config.ingress_drop, config.drop_seed),
       egress_drops_(config.egress_drop, config.drop_seed ^ 0x5deece66d), loop_rate_(config.recirculation_rate),
       loop_room_ps_(loop_rate_.time_ps(config.recirculation_queue.value()))
 {
@@ -61,8 +61,6 @@ tofino_switch::tofino_switch(const sc_core::sc_module_name& name, timeline& time
         if (units_[pipe]->register_depth() != config.register_depth)
             throw bug(this->name(), 0, "the registers of a pipe are not register_depth deep");
     }
-    by_number_.fill(k_none);
-    by_queue_.fill(k_none);
     const std::uint32_t actors = config.ports + k_loops + k_tofino_pipes;
     actor_base_ = time.register_actors(actors);
     sequences_.assign(actors, 0);
@@ -98,7 +96,7 @@ void tofino_switch::release(std::uint32_t index)
     --in_flight_now_;
 }
 
-void tofino_switch::note(slot_event_kind kind, const in_flight& p, std::uint8_t worker) const
+void tofino_switch::note(slot_event_kind kind, const tofino_packet& p, std::uint8_t worker) const
 {
     if (observer_ != nullptr)
         observer_->on_slot_event({kind, time_.now_ps(), p.job, jobs_[p.job].job.number, p.slot, p.version, worker});
@@ -139,14 +137,14 @@ void tofino_switch::arrive(packet_ptr frame)
         return drop(drop_reason::bad_fcs);
     if (frame->payload_bytes < 14)
         return drop(drop_reason::truncated);
-    if (!own_address(sml::get48(frame->payload)))
+    if (!jobs_.own_address(sml::get48(frame->payload)))
         return forward_foreign(std::move(frame));
     const std::uint32_t index = allocate();
-    in_flight& p = in_flight_[index];
+    tofino_packet& p = in_flight_[index];
     p.frame = std::move(frame);
     p.arrived_ps = time_.now_ps();
     p.ingress_port = static_cast<std::uint16_t>(p.frame->link);
-    p.end = fate::none;
+    p.end = packet_fate::none;
     p.egress_drop = false;
     drop_reason verdict = parse_switchml(*p.frame, p.fields);
     if (verdict == drop_reason::none) {
@@ -155,21 +153,21 @@ void tofino_switch::arrive(packet_ptr frame)
         p.version = p.fields.header.version;
         p.exponent0 = p.fields.header.exponent0;
         p.exponent1 = p.fields.header.exponent1;
-        if (!p.fields.rdma && comes_from_parent(p)) {
+        if (!p.fields.rdma && jobs_.comes_from_parent(p)) {
             ++packets;
             ++passes;
-            p.end = fate::from_above;
+            p.end = packet_fate::from_above;
             time_.schedule(time_.now_ps() + config_.first_pass_latency.value(),
                            next_order(event_class::device, config_.ports + k_loops), *this, index, k_leave);
             return;
         }
-        verdict = p.fields.rdma      ? find_rdma_worker(p)
-                  : p.fields.request ? find_udp_worker(p)
+        verdict = p.fields.rdma      ? jobs_.find_rdma_worker(p)
+                  : p.fields.request ? jobs_.find_udp_worker(p)
                                      : drop_reason::not_switchml;
     }
     if (verdict == drop_reason::none)
-        verdict = find_slot(p);
-    if (verdict == drop_reason::none && config_.stale_filter && is_stale(p))
+        verdict = jobs_.find_slot(p);
+    if (verdict == drop_reason::none && config_.stale_filter && jobs_.is_stale(p))
         verdict = drop_reason::stale;
     if (verdict == drop_reason::none && ingress_drops_.drops())
         verdict = drop_reason::ingress_simulated;
@@ -186,141 +184,24 @@ void tofino_switch::arrive(packet_ptr frame)
     begin_pass(index);
 }
 
-bool tofino_switch::own_address(std::uint64_t mac) const
-{
-    if (mac == config_.mac)
-        return true;
-    for (const job_state& j : jobs_)
-        if (j.active && j.job.parent.kind == parent_kind::port && j.job.parent.own_mac == mac)
-            return true;
-    return false;
-}
-
 void tofino_switch::forward_foreign(packet_ptr frame)
 {
-    const std::uint64_t mac = sml::get48(frame->payload);
-    const auto entry = std::lower_bound(mac_table_.begin(), mac_table_.end(), std::pair{mac, std::uint32_t{0}});
-    if (entry == mac_table_.end() || entry->first != mac)
+    const std::uint32_t out = mac_table_.port_of(sml::get48(frame->payload));
+    if (out == mac_table::k_unknown)
         return drop(drop_reason::unknown_mac);
     ++passes;
     ++forwarding_;
-    frame->out_link = entry->second;
+    frame->out_link = out;
     const std::uint32_t port = frame->link;
     const std::uint32_t index = frame.release()->index;
     time_.schedule(time_.now_ps() + config_.first_pass_latency.value(), next_order(event_class::device, port), *this,
                    index, k_forward);
 }
 
-drop_reason tofino_switch::find_udp_worker(in_flight& p) const
-{
-    const std::uint32_t first = by_number_[p.fields.header.job];
-    bool found_job = false;
-    for (std::uint32_t id = first; id != k_none; id = jobs_[id].next_same_number) {
-        const tofino_job& job = jobs_[id].job;
-        if (job.protocol != sml::transport::udp)
-            continue;
-        found_job = true;
-        for (std::size_t w = 0; w < job.workers.size(); ++w)
-            if (job.workers[w].mac == p.fields.source_mac && job.workers[w].ip == p.fields.source_ip) {
-                p.job = id;
-                p.worker = static_cast<std::uint8_t>(w);
-                return drop_reason::none;
-            }
-    }
-    return found_job ? drop_reason::not_worker : drop_reason::wrong_job;
-}
-
-drop_reason tofino_switch::find_rdma_worker(in_flight& p)
-{
-    const std::uint32_t qp = p.fields.bth.queue_pair;
-    const std::uint32_t queue = qp & 0x1ff;
-    const std::uint32_t worker = qp >> 16 & 0x1f;
-    if (by_queue_[queue] == k_none)
-        return drop_reason::wrong_job;
-    p.job = by_queue_[queue];
-    job_state& j = jobs_[p.job];
-    if (worker >= j.job.workers.size() || j.job.workers[worker].mac != p.fields.source_mac ||
-        j.job.workers[worker].ip != p.fields.source_ip)
-        return drop_reason::not_worker;
-    p.worker = static_cast<std::uint8_t>(worker);
-    p.queue = queue - j.job.first_queue;
-    receive_queue& q = j.receive_queues[worker * j.job.queues + p.queue];
-    if (sml::begins_message(p.fields.bth.op)) {
-        const std::uint32_t ahead = (p.fields.bth.psn - q.next_psn) & sml::k_psn_mask;
-        if (config_.stale_filter && q.known && ahead > sml::k_psn_mask / 2)
-            return drop_reason::stale;
-        q.known = true;
-        q.pool_index = p.fields.reth.key;
-        q.position = 0;
-        q.error = false;
-    } else if (q.error || p.fields.bth.psn != q.next_psn) {
-        q.error = true;
-        ++q.gaps;
-        return drop_reason::rdma_sequence;
-    } else {
-        q.pool_index = q.pool_index > 0xffff'fffd ? 0xffff'ffff : q.pool_index + 2;
-        ++q.position;
-    }
-    p.position = q.position;
-    q.next_psn = (p.fields.bth.psn + 1) & sml::k_psn_mask;
-    if (q.pool_index > 2 * sml::k_slot_mask + 1)
-        return drop_reason::pool_index;
-    if (p.fields.last_of_message)
-        q.gaps = 0;
-    p.slot = static_cast<std::uint16_t>(q.pool_index >> 1);
-    p.version = (q.pool_index & 1) != 0;
-    return drop_reason::none;
-}
-
-bool tofino_switch::comes_from_parent(in_flight& p) const
-{
-    for (std::uint32_t id = by_number_[p.fields.header.job]; id != k_none; id = jobs_[id].next_same_number) {
-        const tofino_job& job = jobs_[id].job;
-        if (job.parent.kind == parent_kind::port && job.parent.port == p.ingress_port &&
-            job.parent.mac == p.fields.source_mac && job.parent.ip == p.fields.source_ip &&
-            job.parent.own_mac == sml::get48(p.frame->payload)) {
-            p.job = id;
-            p.generation = jobs_[id].generation;
-            p.worker = 0;
-            return true;
-        }
-    }
-    return false;
-}
-
-drop_reason tofino_switch::find_slot(in_flight& p) const
-{
-    const job_state& j = jobs_[p.job];
-    if (p.slot < j.job.first_slot || p.slot - j.job.first_slot >= j.job.slots)
-        return drop_reason::pool_index;
-    if (p.fields.words > j.job.words)
-        return drop_reason::size_code;
-    p.pool_index = static_cast<std::uint16_t>((p.slot - j.job.first_slot + j.register_slot) * 2 + (p.version ? 1 : 0));
-    return drop_reason::none;
-}
-
-/// Ids of a sender grow from use to use of a slot, modulo 2^32; RDMA packets are told by their sequence numbers.
-bool tofino_switch::is_stale(const in_flight& p)
-{
-    if (p.fields.rdma)
-        return false;
-    job_state& j = jobs_[p.job];
-    last_id& last = j.last_ids[std::size_t{p.slot - j.job.first_slot} * j.job.workers.size() + p.worker];
-    if (last.known && static_cast<std::int32_t>(p.fields.header.id - last.id) < 0)
-        return true;
-    last = {p.fields.header.id, true};
-    return false;
-}
-
 // Passes
 // ---------------------------------------------------------------------------------------------------------------
 
-std::uint32_t tofino_switch::entry_of(const in_flight& p) const
-{
-    return (p.slot - jobs_[p.job].job.first_slot) * 2u + (p.version ? 1 : 0);
-}
-
-std::uint32_t tofino_switch::pipe_of(const in_flight& p) const
+std::uint32_t tofino_switch::pipe_of(const tofino_packet& p) const
 {
     const std::uint32_t step = is_consume(p.type) ? number(p.type) : (7 - number(p.type)) / 2;
     return (jobs_[p.job].job.home_pipe + step) % k_tofino_pipes;
@@ -328,8 +209,8 @@ std::uint32_t tofino_switch::pipe_of(const in_flight& p) const
 
 void tofino_switch::begin_pass(std::uint32_t index)
 {
-    in_flight& p = in_flight_[index];
-    const job_state& j = jobs_[p.job];
+    tofino_packet& p = in_flight_[index];
+    const tofino_job_state& j = jobs_[p.job];
     if (p.generation != j.generation) {
         drop(drop_reason::job_removed);
         note_end(p, true);
@@ -368,8 +249,8 @@ void tofino_switch::begin_pass(std::uint32_t index)
 
 void tofino_switch::end_pass(std::uint32_t index)
 {
-    in_flight& p = in_flight_[index];
-    job_state& j = jobs_[p.job];
+    tofino_packet& p = in_flight_[index];
+    tofino_job_state& j = jobs_[p.job];
     aggregation_result result;
     if (p.generation != j.generation || !j.simple)
         result = units_[p.pipe]->take(p.ticket, time_.now_ps());
@@ -404,13 +285,13 @@ void tofino_switch::end_pass(std::uint32_t index)
     case next_step::retransmit:
         if (!j.simple) {
             take_words(p, result);
-            p.exponent0 = p.fields.last_of_message ? j.watch[entry_of(p)].exponent0 : std::int8_t{0};
+            p.exponent0 = p.fields.last_of_message ? j.watch[j.entry_of(p)].exponent0 : std::int8_t{0};
         }
         if (j.job.parent.kind == parent_kind::inside)
             return go_to_inside_parent(index);
         if (j.job.parent.kind == parent_kind::port)
-            return finish(index, fate::up);
-        return finish(index, result.step == next_step::broadcast ? fate::multicast : fate::unicast);
+            return finish(index, packet_fate::up);
+        return finish(index, result.step == next_step::broadcast ? packet_fate::multicast : packet_fate::unicast);
     case next_step::drop:
         if (p.type == pass_type::harvest7)
             drop(drop_reason::wasted_harvest);
@@ -422,12 +303,12 @@ void tofino_switch::end_pass(std::uint32_t index)
 }
 
 /// What the registers of the home pipe said about this packet.
-void tofino_switch::first_pass_done(in_flight& p, const aggregation_result& result)
+void tofino_switch::first_pass_done(tofino_packet& p, const aggregation_result& result)
 {
-    job_state& j = jobs_[p.job];
-    const std::uint32_t entry = entry_of(p);
+    tofino_job_state& j = jobs_[p.job];
+    const std::uint32_t entry = j.entry_of(p);
     const std::uint32_t bit = std::uint32_t{1} << p.worker;
-    slot_watch& watch = j.watch[entry];
+    tofino_slot_watch& watch = j.watch[entry];
     if (result.reads_exponent0)
         watch.exponent0 = result.exponent;
     j.watch[entry ^ 1].seen &= ~bit;
@@ -449,16 +330,16 @@ void tofino_switch::first_pass_done(in_flight& p, const aggregation_result& resu
 }
 
 /// Algorithm 1: sums and count are ours, the way through the pipes is the same.
-void tofino_switch::end_algorithm1_pass(in_flight& p, aggregation_result& result)
+void tofino_switch::end_algorithm1_pass(tofino_packet& p, aggregation_result& result)
 {
     result.count = p.count;
     if (p.type == pass_type::consume0) {
-        job_state& j = jobs_[p.job];
-        const std::uint32_t entry = entry_of(p);
+        tofino_job_state& j = jobs_[p.job];
+        const std::uint32_t entry = j.entry_of(p);
         const auto workers = static_cast<std::uint32_t>(j.job.workers.size());
         note(slot_event_kind::arrival, p, p.worker);
         const bool complete = j.simple->add(entry, workers, p.words, p.fields.words, p.exponent0, p.exponent1);
-        slot_watch& watch = j.watch[entry];
+        tofino_slot_watch& watch = j.watch[entry];
         watch.seen = complete ? 0 : watch.seen | std::uint32_t{1} << p.worker;
         watch.missing = static_cast<std::uint8_t>(complete ? 0 : workers - j.simple->arrived(entry));
         result.count = complete ? 1 : 2;
@@ -473,7 +354,7 @@ void tofino_switch::end_algorithm1_pass(in_flight& p, aggregation_result& result
 }
 
 /// 32 words of the result, from the end of the packet to its beginning.
-void tofino_switch::take_words(in_flight& p, const aggregation_result& result)
+void tofino_switch::take_words(tofino_packet& p, const aggregation_result& result)
 {
     if (p.words == nullptr)
         return;
@@ -485,7 +366,7 @@ void tofino_switch::take_words(in_flight& p, const aggregation_result& result)
 
 void tofino_switch::recirculate(std::uint32_t index, std::uint32_t port, std::uint32_t payload_bytes)
 {
-    in_flight& p = in_flight_[index];
+    tofino_packet& p = in_flight_[index];
     const std::uint32_t bytes =
         ethernet_wire_bytes(p.fields.header_bytes + payload_bytes + (p.fields.rdma ? sml::k_icrc_bytes : 0));
     const std::uint32_t loop = jobs_[p.job].plane * k_chip_ports + port;
@@ -504,9 +385,9 @@ void tofino_switch::recirculate(std::uint32_t index, std::uint32_t port, std::ui
                    k_pass_begins);
 }
 
-void tofino_switch::finish(std::uint32_t index, fate end)
+void tofino_switch::finish(std::uint32_t index, packet_fate end)
 {
-    in_flight& p = in_flight_[index];
+    tofino_packet& p = in_flight_[index];
     p.end = end;
     time_.schedule(time_.now_ps() + config_.first_pass_latency.value() - config_.ingress_latency.value(),
                    next_order(event_class::device, config_.ports + k_loops + p.pipe), *this, index, k_leave);
@@ -515,16 +396,15 @@ void tofino_switch::finish(std::uint32_t index, fate end)
 /// The sum of this node is a worker's packet of the next one.
 void tofino_switch::go_to_inside_parent(std::uint32_t index)
 {
-    in_flight& p = in_flight_[index];
+    tofino_packet& p = in_flight_[index];
     ++sent_up;
     note(slot_event_kind::sent_up, p, p.worker);
     const tofino_parent& parent = jobs_[p.job].job.parent;
-    const job_state& above = jobs_[parent.job];
+    const tofino_job_state& above = jobs_[parent.job];
     p.job = parent.job;
     p.generation = above.generation;
     p.worker = static_cast<std::uint8_t>(parent.worker);
-    p.pool_index =
-        static_cast<std::uint16_t>((p.slot - above.job.first_slot + above.register_slot) * 2 + (p.version ? 1 : 0));
+    p.pool_index = above.pool_index_of(p);
     p.type = pass_type::consume0;
     recirculate(index, turned(join_port(p.worker), above.job.home_pipe), 4 * p.fields.words);
 }

@@ -41,13 +41,14 @@
 #include "hw/ethernet/ethernet_socket.h"
 #include "hw/ethernet/ethernet_transmitter.h"
 #include "hw/ethernet/frame_trace.h"
-#include "hw/tofino/algorithm1_pool.h"
+#include "hw/tofino/drop_counters.h"
 #include "hw/tofino/drop_simulator.h"
+#include "hw/tofino/mac_table.h"
 #include "hw/tofino/recirculation_port.h"
-#include "hw/tofino/switchml_parser.h"
 #include "hw/tofino/tofino_config.h"
-#include "hw/tofino/tofino_job.h"
+#include "hw/tofino/tofino_job_table.h"
 #include "hw/tofino/tofino_observer.h"
+#include "hw/tofino/tofino_packet.h"
 #include "tlm/stats.h"
 #include "tlm/timeline.h"
 
@@ -120,8 +121,8 @@ public:
     }
     aggregation_unit& unit(std::uint32_t pipe) { return *units_.at(pipe); }
     const aggregation_unit& unit(std::uint32_t pipe) const { return *units_.at(pipe); }
-    std::uint64_t dropped(drop_reason reason) const { return drops_[static_cast<std::size_t>(reason)].value(); }
-    std::uint64_t dropped() const; ///< for all reasons
+    std::uint64_t dropped(drop_reason reason) const { return drops_.of(reason); }
+    std::uint64_t dropped() const { return drops_.all(); } ///< for all reasons
 
     counter frames_in;
     counter frames_out;
@@ -148,71 +149,6 @@ private:
         ethernet_transmitter transmitter;
         stat_group stats;
     };
-    /// What becomes of a packet after its last pass.
-    enum class fate : std::uint8_t { none, multicast, unicast, up, from_above };
-    /// A packet between its first pass and its end.
-    struct in_flight {
-        packet_ptr frame;
-        std::uint8_t* words = nullptr; ///< in the frame, network order; nullptr with data off
-        switchml_packet fields;
-        std::uint64_t ticket = 0;
-        std::uint64_t arrived_ps = 0;
-        std::uint32_t job = 0;
-        std::uint32_t generation = 0;
-        std::uint32_t map_result = 0;
-        std::uint32_t queue = 0;    ///< RDMA
-        std::uint32_t position = 0; ///< RDMA: in its message
-        std::uint32_t next_free = 0;
-        std::uint16_t pool_index = 0; ///< in the registers
-        std::uint16_t slot = 0;       ///< in the packet
-        std::uint16_t ingress_port = 0;
-        bool version = false;
-        pass_type type = pass_type::consume0;
-        std::uint8_t worker = 0;
-        std::uint8_t count = 0;
-        std::uint8_t pipe = 0;
-        bool egress_drop = false;
-        fate end = fate::none;
-        std::int8_t exponent0 = 0; ///< of the packet, then of the result
-        std::int8_t exponent1 = 0;
-    };
-    struct receive_queue { ///< RDMA, one worker's
-        std::uint32_t next_psn = 0;
-        std::uint32_t pool_index = 0;
-        bool error = true;          ///< nothing has begun
-        bool known = false;         ///< next_psn is one
-        std::uint32_t position = 0; ///< of the last packet in its message
-        std::uint32_t gaps = 0;     ///< packets dropped behind a gap since the last whole message
-    };
-    struct last_id { ///< of one worker in one slot, for the stale filter
-        std::uint32_t id = 0;
-        bool known = false;
-    };
-    /// RDMA, toward one worker. The PSN of an answer goes by position (hw/abi/switchml.h).
-    struct send_queue {
-        std::array<std::uint32_t, 2> base{}; ///< of the present message, by version
-        std::uint32_t next = 0;              ///< not used yet
-    };
-    struct slot_watch { ///< what the first pass saw, for blocked_on() and the observer
-        std::uint32_t seen = 0;
-        std::uint8_t missing = 0;
-        std::int8_t exponent0 = 0;
-    };
-    struct job_state {
-        tofino_job job;
-        bool active = false;
-        std::uint32_t generation = 0;
-        std::uint32_t next_same_number = 0;
-        std::uint32_t register_slot = 0;
-        std::uint32_t plane = 0;           ///< whose recirculation ports it uses
-        std::vector<std::uint8_t> lanes;   ///< by worker: of the 16 sets of consume ports
-        std::vector<std::uint32_t> inside; ///< by worker: id of the node in the same switch, or k_none
-        std::vector<receive_queue> receive_queues;
-        std::vector<send_queue> send_queues;
-        std::vector<slot_watch> watch; ///< slot * 2 + version, from the job's first slot on
-        std::vector<last_id> last_ids; ///< slot * workers + worker
-        std::unique_ptr<algorithm1_pool> simple;
-    };
     static constexpr std::uint32_t k_none = 0xffff'ffff;
     static constexpr std::uint32_t k_planes = k_tofino_pipes + 1;
     static constexpr std::uint32_t k_loops = k_planes * k_chip_ports;
@@ -223,52 +159,38 @@ private:
 
     // In the order of the hardware (tofino_switch.cpp)
     void arrive(packet_ptr frame);
-    bool own_address(std::uint64_t mac) const;
     void forward_foreign(packet_ptr frame);
-    drop_reason find_udp_worker(in_flight& p) const;
-    drop_reason find_rdma_worker(in_flight& p);
-    bool comes_from_parent(in_flight& p) const;
-    drop_reason find_slot(in_flight& p) const;
-    bool is_stale(const in_flight& p);
     void begin_pass(std::uint32_t index);
     void end_pass(std::uint32_t index);
-    void end_algorithm1_pass(in_flight& p, aggregation_result& result);
-    void first_pass_done(in_flight& p, const aggregation_result& result);
-    void take_words(in_flight& p, const aggregation_result& result);
+    void end_algorithm1_pass(tofino_packet& p, aggregation_result& result);
+    void first_pass_done(tofino_packet& p, const aggregation_result& result);
+    void take_words(tofino_packet& p, const aggregation_result& result);
     void recirculate(std::uint32_t index, std::uint32_t port, std::uint32_t payload_bytes);
-    void finish(std::uint32_t index, fate end);
+    void finish(std::uint32_t index, packet_fate end);
     void go_to_inside_parent(std::uint32_t index);
     std::uint64_t next_order(event_class c, std::uint32_t actor);
 
     // After the traffic manager (tofino_deparser.cpp)
     void leave(std::uint32_t index);
-    void copy_to_all(in_flight& p, job_state& job, bool reuse);
-    void copy_to_worker(in_flight& p, job_state& job, std::uint32_t worker, bool reuse);
-    void write_udp_answer(const in_flight& p, const job_state& job, std::uint32_t worker, std::uint8_t* to) const;
-    void write_rdma_answer(const in_flight& p, job_state& job, std::uint32_t worker, abi::switchml::opcode op,
-                           std::uint8_t* to);
-    void send_to_parent(in_flight& p, const job_state& job);
-    packet_ptr new_frame(in_flight& p, std::uint32_t header_bytes, bool reuse, bool rdma);
+    void copy_to_all(tofino_packet& p, tofino_job_state& job, bool reuse);
+    void copy_to_worker(tofino_packet& p, tofino_job_state& job, std::uint32_t worker, bool reuse);
+    packet_ptr new_frame(tofino_packet& p, std::uint32_t header_bytes, bool reuse, bool rdma);
     void transmit(std::uint32_t port, packet_ptr frame);
 
     // Control (tofino_control.cpp)
-    std::string worker_problem(const tofino_job& job) const;
-    std::string pool_problem(const tofino_job& job) const;
-    std::string parent_problem(const tofino_job& job) const;
     void list_stats();
-    void begin_job(job_state& j) const;
+    void clear_registers();
 
-    void note_end(const in_flight& p, bool lost) const
+    void note_end(const tofino_packet& p, bool lost) const
     {
         if (watch_)
             watch_.record(*p.frame, p.arrived_ps, time_.now_ps(), p.ingress_port, lost);
     }
-    void drop(drop_reason reason) { ++drops_[static_cast<std::size_t>(reason)]; }
+    void drop(drop_reason reason) { drops_.count(reason); }
     std::uint32_t allocate();
     void release(std::uint32_t index);
-    void note(slot_event_kind kind, const in_flight& p, std::uint8_t worker) const;
-    std::uint32_t pipe_of(const in_flight& p) const;
-    std::uint32_t entry_of(const in_flight& p) const;
+    void note(slot_event_kind kind, const tofino_packet& p, std::uint8_t worker) const;
+    std::uint32_t pipe_of(const tofino_packet& p) const;
 
     timeline& time_;
     packet_pool& pool_;
@@ -277,15 +199,12 @@ private:
     std::vector<std::unique_ptr<front_port>> ports_;
     std::array<std::unique_ptr<aggregation_unit>, k_tofino_pipes> units_;
     std::vector<recirculation_port> loops_; ///< by plane and port number of the chip
-    std::vector<in_flight> in_flight_;
+    std::vector<tofino_packet> in_flight_;
     std::uint32_t free_ = k_none;
     std::uint32_t in_flight_now_ = 0;
     std::uint32_t forwarding_ = 0;
-    std::vector<job_state> jobs_;
-    std::array<std::uint32_t, 256> by_number_;
-    std::array<std::uint32_t, 512> by_queue_;
-    std::vector<std::pair<std::uint64_t, std::uint32_t>> mac_table_; ///< sorted
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> closed_; ///< registers [first, end) of slots not cleared yet
+    tofino_job_table jobs_; ///< refers to config_
+    mac_table mac_table_;
     aggregation_pass pass_; ///< scratch: its words are rewritten where they matter
     bool pass_holds_words_ = false;
     drop_simulator ingress_drops_;
@@ -298,10 +217,7 @@ private:
     maximum recirculation_wait_max_;
     wire_rate loop_rate_;
     std::uint64_t loop_room_ps_;
-    std::array<counter, k_drop_reasons> drops_;
+    drop_counters drops_;
 };
-
-/// Name of the statistic that counts drops for this reason.
-const char* drop_name(drop_reason reason);
 
 } // namespace weft

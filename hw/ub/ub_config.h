@@ -10,6 +10,7 @@
 #include "tlm/packet.h"
 #include "tlm/units.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -80,7 +81,7 @@ struct ub_config {
     duration hrs_latency = duration(200'000);
     duration die_crossing = duration(50'000);
     bandwidth local_port_rate = bandwidth(4'032'000'000'000);
-    std::uint32_t transmit_queue = 64;
+    std::uint32_t transmit_queue = 576;
     bool voq = true;
     bool relays_first = true;
     // Paths.
@@ -159,8 +160,10 @@ struct ub_config {
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000))
                   .because("; write for example \"504 GB/s\""));
         visit("transmit_queue", self.transmit_queue,
-              "Packets that a controller holds for all its ports; with transport: rtp these are rtp_send_buffer",
-              "64 packets at an NPU in a public full-mesh study (Q)", between(2, 65'536).because(" packets"));
+              "Packets that a controller holds for all its ports: a message waits in memory while a port by which it goes has its equal share of "
+              "them, others pass; with transport: rtp these are rtp_send_buffer",
+              "64 for each of the nine ports of an IO die; an NPU with a FIFO for each port in a public full-mesh study (Q), 64 packets (Q)",
+              between(2, 65'536).because(" packets"));
         visit("voq", self.voq,
               "A FIFO per output in every input buffer: nobody waits behind a packet for another output",
               "so at switch and NPU of a public full-mesh study (Q)");
@@ -204,6 +207,12 @@ struct ub_config {
     /// Transport rtp, without any round trip measured: from the first try until the last one has been in vain, and the last wait of it.
     std::uint64_t rtp_tries_ps() const { return rtp_timeout.value() * ((std::uint64_t{1} << rtp_tries) - 1); }
     std::uint64_t rtp_longest_wait_ps() const { return rtp_timeout.value() << (rtp_tries - 1); }
+
+    /// Among how many UB ports a controller shares what it holds: of a router with `ports`, which has `controllers`.
+    static std::uint32_t ports_of_controller(std::uint32_t ports, std::uint32_t controllers)
+    {
+        return std::max(1u, (ports + controllers - 1) / controllers);
+    }
 
     packet_format format() const;
     /// Rate of a link net of FEC: what its flits are serialised at.

@@ -144,14 +144,39 @@ void ub_endpoint::enter_router(std::uint32_t die, packet_ptr p, const ub_path_ca
     const std::uint32_t port = config_.voq ? 0 : port_of(path, *p);
     p->route = path.route;
     p->vl = static_cast<std::uint8_t>((p->vl & ~1u) | path.lane);
-    engine_.inject(dies_[die].first_transmit + port, std::move(p), start_ps - time_.now_ps());
+    die_links& way_in = dies_[die];
+    const std::uint32_t cells = p->cells;
+    const std::uint32_t link = engine_.inject(way_in.first_transmit + port, std::move(p), start_ps - time_.now_ps());
+    std::uint32_t& queued = way_in.queued[engine_.sending_port(link)];
+    const bool was_full = queued >= way_in.port_cells;
+    queued += cells;
+    way_in.full_ports += !was_full && queued >= way_in.port_cells ? 1 : 0;
 }
 
-void ub_endpoint::left_transmit_queue(std::uint32_t die, std::uint32_t port, std::uint32_t vl, std::uint32_t cells,
-                                      std::uint64_t delay_ps)
+bool ub_endpoint::has_room(std::uint32_t die, std::uint32_t destination, bool shortest_paths)
 {
+    const die_links& way_in = dies_[die];
+    if (way_in.full_ports == 0)
+        return true;
+    const ub_path_cache::path_set& set = paths_.set_for(destination, shortest_paths);
+    const auto room = [&](const ub_path_cache::choice& path) {
+        return path.port == ub_path_cache::k_any_port || way_in.queued[path.port] < way_in.port_cells;
+    };
+    if (config_.choice == ub_choice::adaptive && !set.paths.empty())
+        return std::any_of(set.paths.begin(), set.paths.end(), room);
+    return std::all_of(set.paths.begin(), set.paths.end(), room);
+}
+
+void ub_endpoint::left_transmit_queue(std::uint32_t die, std::uint32_t way_in, std::uint32_t out_link, std::uint32_t vl,
+                                      std::uint32_t cells, std::uint64_t delay_ps)
+{
+    die_links& links = dies_[die];
+    std::uint32_t& queued = links.queued[engine_.sending_port(out_link)];
+    const bool was_full = queued >= links.port_cells;
+    queued -= cells;
+    links.full_ports -= was_full && queued < links.port_cells ? 1 : 0;
     if (!config_.voq)
-        backlog_[port] -= cells;
+        backlog_[way_in] -= cells;
     if (config_.transport == ub_transport::ctp)
         dies_[die].chip->credit_to_chip(vl & ~1u, cells, delay_ps);
 }

@@ -59,8 +59,15 @@ public:
         std::uint32_t to_chip = 0;
         ub_chip_if* chip = nullptr;
         std::uint64_t busy_until_ps = 0; ///< the way from the chip into the router
+        std::uint32_t port_cells = 0;    ///< that the queue of one port may hold before its chip is asked to wait
+        std::uint32_t full_ports = 0;    ///< that hold as much
+        std::vector<std::uint32_t> queued; ///< cells, for each port of the router
     };
-    void add_die(const die_links& links) { dies_.at(die_count_++) = links; }
+    void add_die(die_links links)
+    {
+        links.queued.resize(backlog_.size() + dies_.size());
+        dies_.at(die_count_++) = std::move(links);
+    }
     void set_listener(ub_unreachable_if* listener) { listener_ = listener; }
 
     // --- Data path -------------------------------------------------------------------------------------------------------
@@ -68,10 +75,12 @@ public:
     /// A packet to `destination` will come from the chip soon.
     void bring_near(std::uint32_t destination) const;
     void from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
-    /// Whether somebody asks how full transmit queues are, or keeps what has left them. Else credits go to the chip at once.
-    bool counts_transmit_queues() const { return !config_.voq || config_.transport != ub_transport::ctp; }
-    void left_transmit_queue(std::uint32_t die, std::uint32_t port, std::uint32_t vl, std::uint32_t cells,
-                             std::uint64_t delay_ps);
+    /// Whether the queues of all ports by which a packet to `destination` may leave have room, or of one where the queues choose. A
+    /// port that is full keeps back what goes by it, and nothing else.
+    bool has_room(std::uint32_t die, std::uint32_t destination, bool shortest_paths);
+    /// `way_in`: the queue where each port has one; `out_link`: where the packet goes.
+    void left_transmit_queue(std::uint32_t die, std::uint32_t way_in, std::uint32_t out_link, std::uint32_t vl,
+                             std::uint32_t cells, std::uint64_t delay_ps);
 
     // --- Control ---------------------------------------------------------------------------------------------------------
     ub_path_cache& paths() { return paths_; }

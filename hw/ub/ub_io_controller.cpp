@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/ub/ub_io_controller.h"
 
+#include <algorithm>
+
 namespace weft {
 
 ub_io_controller::ub_io_controller(const sc_core::sc_module_name& name, fabric_engine& engine, ub_endpoint& endpoint,
@@ -17,6 +19,7 @@ ub_io_controller::ub_io_controller(const sc_core::sc_module_name& name, fabric_e
     const fabric_link_params local{config.local_port_rate, duration(0), queue_cells};
     ub_endpoint::die_links links;
     links.chip = this;
+    links.port_cells = std::max(1u, queue_cells / ub_config::ports_of_controller(ports.ub, ports.local));
     queues_.reserve(ports.ways_in());
     for (std::uint32_t p = 0; p < ports.ways_in(); ++p) {
         queues_.emplace_back(*this, p);
@@ -43,8 +46,6 @@ void ub_io_controller::start_of_simulation()
 {
     chip_in_ = out.operator->();
     chip_out_ = in.operator->();
-    for (transmit_queue& q : queues_)
-        q.chip = endpoint_.counts_transmit_queues() ? nullptr : chip_out_;
     for (std::uint32_t c = 0; c < k_ub_classes; ++c)
         chip_out_->credit(c * k_ub_lanes_per_class, queue_cells_, 0);
 }

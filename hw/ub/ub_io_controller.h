@@ -38,16 +38,12 @@ private:
     struct transmit_queue final : fabric_edge_if {
         transmit_queue(ub_io_controller& o, std::uint32_t p) : owner(o), port(p) {}
         void deliver(packet_ptr p, std::uint64_t delay_ps) override;
-        void return_credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
+        void return_credit(std::uint32_t vl, std::uint32_t cells, std::uint32_t out_link, std::uint64_t delay_ps) override
         {
-            if (chip != nullptr)
-                chip->credit(vl & ~1u, cells, delay_ps);
-            else
-                owner.endpoint_.left_transmit_queue(owner.die_, port, vl, cells, delay_ps);
+            owner.endpoint_.left_transmit_queue(owner.die_, port, out_link, vl, cells, delay_ps);
         }
         ub_io_controller& owner;
         std::uint32_t port;
-        link_bw_if* chip = nullptr; ///< where nobody counts what waits here
     };
     struct way_out final : fabric_edge_if {
         explicit way_out(ub_io_controller& o) : owner(o) {}
@@ -55,7 +51,7 @@ private:
         {
             owner.endpoint_.from_fabric(owner.die_, std::move(p), delay_ps);
         }
-        void return_credit(std::uint32_t, std::uint32_t, std::uint64_t) override {}
+        void return_credit(std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t) override {}
         ub_io_controller& owner;
     };
 
@@ -66,6 +62,10 @@ private:
         engine_.edge_credit(to_chip_, vl, cells, delay_ps);
     }
     void bring_near(std::uint32_t destination) const override;
+    bool has_room(std::uint32_t destination, bool shortest_paths) override
+    {
+        return endpoint_.has_room(die_, destination, shortest_paths);
+    }
     // Endpoint.
     void deliver_to_chip(packet_ptr p, std::uint64_t delay_ps) override { chip_in_->send(std::move(p), delay_ps); }
     void credit_to_chip(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override

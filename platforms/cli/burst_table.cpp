@@ -352,7 +352,7 @@ sweep_family ub_what_ifs()
 }
 
 /// As configs/ub_mesh/superpod.yaml: no buffer shortens a train.
-const list k_ub_deep{"ub.buffer_per_vl=4480 KiB", "ub.transmit_queue=8192", "npu.dma.receive_buffer=4 MiB", "npu.dma.read_ahead=2048"};
+const list k_ub_deep{"ub.buffer_per_vl=4480 KiB", "ub.transmit_queue=16384", "npu.dma.receive_buffer=4 MiB", "npu.dma.read_ahead=2048"};
 
 sweep_family ub_corner()
 {
@@ -415,7 +415,7 @@ sweep_family ub_found()
                    value("long trains, halving and doubling", k_ub_deep, "all_reduce", "halving_doubling", {"20 MiB", "40 MiB"}, chunk),
                    value("HBM 885 GB/s", both(k_ub_deep, {"npu.hbm.rate=885 GB/s"}), "all_reduce", "halving_doubling", {"19 MiB"}, chunk),
                    value("queues far deeper than buffers",
-                         {"mesh.npus=8", "ub.buffer_per_vl=448 KiB", "ub.transmit_queue=8192", "npu.dma.receive_buffer=4 MiB",
+                         {"mesh.npus=8", "ub.buffer_per_vl=448 KiB", "ub.transmit_queue=16384", "npu.dma.receive_buffer=4 MiB",
                           "npu.dma.read_ahead=2048"},
                          "all_reduce", "halving_doubling", {"64 MiB"}, chunk),
                    value("cables of 2.5 us, x1", far, "all_gather", "ring_1d", {"11 MiB"}),

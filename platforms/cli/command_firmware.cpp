@@ -28,7 +28,8 @@ constexpr const char* k_entry = "weft_firmware_entry";
 
 struct firmware_options {
     std::string firmware;
-    std::string mesh = "2x2";
+    std::string platform; ///< "": the first of the list that has a bench
+    std::optional<std::string> mesh; ///< nullopt: as the platform likes it
     std::string out;
     bench_options bench;
     std::string core = "native";
@@ -95,20 +96,41 @@ firmware_under_test find_firmware(const std::string& name, core_model core)
     }
 }
 
+/// The platform, and what it takes where nothing is said.
+void find_bench(firmware_options& options)
+{
+    std::vector<std::string> names;
+    for (const platform_info* info : platforms()) {
+        if (info->firmware_bench == nullptr)
+            continue;
+        names.emplace_back(info->name);
+        if (options.bench.platform == nullptr && (options.platform.empty() || options.platform == info->name))
+            options.bench.platform = info;
+    }
+    if (options.bench.platform == nullptr)
+        throw user_error(fmt::format("--platform: there is no bench of firmware on {}; {}",
+                                     in_quotes(options.platform), suggestion(options.platform, names)));
+    options.bench.rows = options.bench.platform->firmware_bench->rows;
+    options.bench.cols = options.bench.platform->firmware_bench->cols;
+}
+
 /// "2x3" as rows and columns.
 void read_mesh(firmware_options& options)
 {
+    if (!options.mesh)
+        return;
     constexpr std::uint64_t k_most = 256; // of a TPU pod
-    const std::size_t x = options.mesh.find('x');
+    const std::string& mesh = *options.mesh;
+    const std::size_t x = mesh.find('x');
     const auto side = [&](const std::string& text) -> std::uint32_t {
         const std::optional<std::uint64_t> n = whole_number(text);
         if (x == std::string::npos || !n || *n < 1 || *n > k_most)
             throw user_error(fmt::format("--mesh: {} is no mesh; write rows x columns, each 1 to {}, for example 2x2.",
-                                         in_quotes(options.mesh), k_most));
+                                         in_quotes(mesh), k_most));
         return static_cast<std::uint32_t>(*n);
     };
-    options.bench.rows = side(options.mesh.substr(0, x));
-    options.bench.cols = side(options.mesh.substr(std::min(x, options.mesh.size() - 1) + 1));
+    options.bench.rows = side(mesh.substr(0, x));
+    options.bench.cols = side(mesh.substr(std::min(x, mesh.size() - 1) + 1));
 }
 
 int test(firmware_options& options)
@@ -121,6 +143,7 @@ int test(firmware_options& options)
         throw user_error(
             "weft firmware test: say which firmware, for example `weft firmware test collective`; --list shows "
             "the hostile devices.");
+    find_bench(options);
     read_mesh(options);
     const firmware_under_test firmware = find_firmware(options.firmware, options.core == "rv64" ? core_model::rv64 : core_model::native);
     if (!options.out.empty()) {
@@ -198,7 +221,12 @@ void add_firmware(CLI::App& app, int& exit_code)
         ->type_name("MODEL")
         ->check(CLI::IsMember({"native", "rv64"}))
         ->capture_default_str();
-    command->add_option("--mesh", options->mesh, "Rows x columns of chips")->type_name("RxC")->capture_default_str();
+    command->add_option("--platform", options->platform, "Whose machine and devices; see `weft list`")
+        ->type_name("NAME")
+        ->default_str("tpu_v3");
+    command->add_option("--mesh", options->mesh, "Rows x columns of chips; boards x NPUs; switches x workers")
+        ->type_name("RxC")
+        ->default_str("2x2");
     add_number(*command, "--rank", options->bench.rank, "Whose devices are hostile", "rank", 0, 65'535)
         ->capture_default_str();
     add_number(*command, "--runs", options->bench.most_runs, "Runs of one device at most, an even sample; 0: all",

@@ -1,12 +1,12 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places in the source of the firmware for the cores of a run, native and rv64: what collective_runner prints beside what a
+// Places in the source of the firmware for the cores of a run, native and rv64: what machine_picture prints beside what a
 // core does. Files are read when the first place is asked for.
 #pragma once
 
 #include "platforms/debug/source_places.h"
-#include "platforms/workload/collective_runner.h"
+#include "platforms/workload/machine_picture.h"
 
 #include <map>
 #include <memory>

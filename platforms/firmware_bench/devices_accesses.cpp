@@ -4,6 +4,7 @@
 // Hostile devices that refuse, lose or delay accesses, and what is outside the chip: neighbours and links.
 #include "platforms/firmware_bench/hostile_device.h"
 
+#include "hw/abi/nic.h"
 #include "hw/abi/registers.h"
 #include "hw/abi/switchml.h"
 
@@ -48,7 +49,9 @@ private:
 std::vector<std::string> part_of(std::uint64_t address)
 {
     if (address >= abi::k_hbm_base)
-        return {"DMA.RING"};
+        return {"DMA.RING", "NIC."};
+    if (address >= abi::k_nic_base)
+        return {"NIC."};
     if (address >= abi::k_dma_base)
         return {"DMA."};
     if (address >= abi::k_mailbox_base)
@@ -125,15 +128,18 @@ public:
 
 // ---- doorbells, armed semaphores, HEAD ----------------------------------------------------------------------------
 
+/// Of the DMA, or of guests.
 class lost_doorbell final : public fault {
 public:
-    lost_doorbell(std::uint64_t n, bool for_good) : n_(n), for_good_(for_good) {}
+    lost_doorbell(std::uint64_t n, bool for_good, bool guests) : n_(n), for_good_(for_good), guests_(guests) {}
     gate_action before(fault_gate& gate, bus_access& a) override
     {
-        const auto queue = a.is_write ? element(a.address, abi::dma::TAIL_count, abi::dma::TAIL) : std::nullopt;
-        if (!queue || (gate.doorbells() != n_ && !(stuck_ == queue && for_good_)))
+        const bool rings = guests_ ? fault_gate::rings_guest(a)
+                                   : a.is_write && element(a.address, abi::dma::TAIL_count, abi::dma::TAIL).has_value();
+        const std::uint64_t number = guests_ ? gate.guest_doorbells() : gate.doorbells();
+        if (!rings || (number != n_ && !(stuck_ == a.address && for_good_)))
             return gate_action::pass;
-        stuck_ = queue;
+        stuck_ = a.address;
         gate.mark(a.address);
         return gate_action::lose;
     }
@@ -141,7 +147,8 @@ public:
 private:
     std::uint64_t n_;
     bool for_good_;
-    std::optional<std::uint32_t> stuck_;
+    bool guests_;
+    std::uint64_t stuck_ = 0;
 };
 
 class stuck_doorbell final : public hostile_device {
@@ -155,16 +162,18 @@ public:
     std::vector<strike> strikes(const healthy_profile& p) const override
     {
         std::vector<strike> all;
-        for (std::uint64_t n = 1; n <= p.counts.doorbells; ++n)
-            for (const bool for_good : {false, true})
-                all.push_back({fmt::format("the {} doorbell{} lost", ordinal(n),
-                                           for_good ? " and the later ones of its queue are" : " is"),
-                               n, for_good ? 1u : 0u, 0, p.rank});
+        for (const bool guests : {false, true})
+            for (std::uint64_t n = 1; n <= (guests ? p.counts.guest_doorbells : p.counts.doorbells); ++n)
+                for (const bool for_good : {false, true})
+                    all.push_back({fmt::format("the {} doorbell{}{} lost", ordinal(n),
+                                               guests ? " of " + p.guests.at(0).name : std::string(),
+                                               for_good ? " and the later ones of its queue are" : " is"),
+                                   n, for_good ? 1u : 0u, guests ? 1u : 0u, p.rank});
         return all;
     }
     std::unique_ptr<fault> make(const strike& s) const override
     {
-        return std::make_unique<lost_doorbell>(s.n, s.value != 0);
+        return std::make_unique<lost_doorbell>(s.n, s.value != 0, s.which != 0);
     }
     std::string judge_error(const strike&, const rank_answer& answer, const run_facts&) const override
     {
@@ -405,19 +414,17 @@ public:
         constexpr std::uint64_t k_times = 12;
         std::vector<strike> all;
         for (std::uint64_t i = 0; i < k_times; ++i)
-            for (const std::uint32_t direction : {0u, 3u}) { // of the chip at (1, 0): +X and -Y
+            for (std::uint32_t link = 0; link < p.links.size(); ++link) {
                 const std::uint64_t at = p.first_start_ps + (p.end_ps - p.first_start_ps) * i / k_times + 1;
-                all.push_back({fmt::format("link chip(1,0).{} goes down at {}", direction == 0 ? "+X" : "-Y",
-                                           rounded_text(duration(at))),
-                               i + 1, at, direction, strike::k_nobody});
+                all.push_back({fmt::format("link {} goes down at {}", p.links[link].name, rounded_text(duration(at))),
+                               i + 1, at, link, strike::k_nobody});
             }
         return all;
     }
-    void change(tpu_v3_config& config, const strike& s) const override
+    std::string setting(const strike& s, const firmware_bench_machine& m) const override
     {
-        link_fault_config f{1, 0, static_cast<mesh_direction>(s.which)};
-        f.at = duration(s.value);
-        config.faults.links_down = {f};
+        std::string text = m.links[s.which].setting;
+        return text.replace(text.find("{}"), 2, fmt::format("{} ps", s.value));
     }
     std::string judge_error(const strike&, const rank_answer& answer, const run_facts&) const override
     {

@@ -5,6 +5,7 @@
 #include "platforms/firmware_bench/hostile_device.h"
 
 #include "hw/abi/hal.h"
+#include "hw/abi/nic.h"
 #include "hw/abi/registers.h"
 
 #include <fmt/format.h>
@@ -15,23 +16,28 @@ namespace {
 
 constexpr std::uint64_t k_us = 1'000'000;
 constexpr std::uint64_t k_pending = abi::k_dma_base + abi::dma::SEM_PENDING;
+constexpr std::uint64_t k_guest_pending = abi::k_nic_base + abi::nic::IRQ_PENDING;
 constexpr std::uint64_t k_command_sequence = abi::k_mailbox_base + abi::mailbox::COMMAND_SEQUENCE;
 constexpr std::uint64_t k_head = abi::k_dma_base + abi::dma::HEAD(0);
 constexpr std::uint64_t k_queue_stride = abi::dma::HEAD(1) - abi::dma::HEAD(0);
 
-/// Rises of the line of the DMA, as the device drives it.
+constexpr std::uint32_t k_no_guest = abi::k_irq_dma | abi::k_irq_mailbox;
+
+/// Rises of the line of the DMA, or of these lines, as the devices drive them.
 class rise_counter {
 public:
+    explicit rise_counter(std::uint32_t lines = abi::k_irq_dma) : lines_(lines) {}
     /// True when `lines` is the `n`-th rise.
     bool is(std::uint64_t n, std::uint32_t lines)
     {
-        const bool up = (lines & abi::k_irq_dma) != 0;
+        const bool up = (lines & lines_) != 0;
         const bool rises = up && !up_;
         up_ = up;
         return rises && ++seen_ == n;
     }
 
 private:
+    std::uint32_t lines_;
     bool up_ = false;
     std::uint64_t seen_ = 0;
 };
@@ -40,19 +46,20 @@ private:
 
 class lost_rise final : public fault {
 public:
-    explicit lost_rise(std::uint64_t n) : n_(n) {}
+    lost_rise(std::uint64_t n, std::uint32_t lines) : n_(n), lines_(lines), rises_(lines) {}
     void on_lines(fault_gate& gate, std::uint32_t lines) override
     {
         if (rises_.is(n_, lines)) {
             lost_ = true;
             gate.mark();
         }
-        lost_ = lost_ && (lines & abi::k_irq_dma) != 0;
-        gate.drive(lost_ ? lines & ~abi::k_irq_dma : lines);
+        lost_ = lost_ && (lines & lines_) != 0;
+        gate.drive(lost_ ? lines & ~lines_ : lines);
     }
 
 private:
     std::uint64_t n_;
+    std::uint32_t lines_;
     rise_counter rises_;
     bool lost_ = false;
 };
@@ -68,12 +75,18 @@ public:
     {
         std::vector<strike> all;
         for (std::uint64_t n = 1; n <= p.counts.dma_interrupts; ++n)
-            all.push_back({fmt::format("the {} interrupt of the DMA is lost", ordinal(n)), n, 0, 0, p.rank});
+            all.push_back(
+                {fmt::format("the {} interrupt of the DMA is lost", ordinal(n)), n, 0, abi::k_irq_dma, p.rank});
+        for (std::uint64_t n = 1; n <= p.counts.guest_interrupts; ++n)
+            all.push_back({fmt::format("the {} interrupt of {} is lost", ordinal(n), p.guests.at(0).name), n, 0,
+                           static_cast<std::uint32_t>(p.counts.guest_lines), p.rank});
         return all;
     }
-    std::unique_ptr<fault> make(const strike& s) const override { return std::make_unique<lost_rise>(s.n); }
-    std::string judge_error(const strike&, const rank_answer& answer, const run_facts&) const override
+    std::unique_ptr<fault> make(const strike& s) const override { return std::make_unique<lost_rise>(s.n, s.which); }
+    std::string judge_error(const strike& s, const rank_answer& answer, const run_facts&) const override
     {
+        if ((s.which & ~k_no_guest) != 0)
+            return expect_timeout(answer);
         return expect_error(answer, abi::status_code::timeout, {"DMA.SEM_PENDING"});
     }
 };
@@ -302,7 +315,18 @@ private:
     bool up_ = false;
 };
 
-const char* line_name(std::uint32_t line) { return line == abi::k_irq_dma ? "DMA" : "mailbox"; }
+std::string line_name(std::uint32_t line, const healthy_profile& p)
+{
+    return line == abi::k_irq_dma ? "DMA" : line == abi::k_irq_mailbox ? "mailbox" : p.guests.at(0).name;
+}
+/// Of DMA, mailbox and guests.
+std::vector<std::uint32_t> lines_of(const healthy_profile& p)
+{
+    std::vector<std::uint32_t> all{abi::k_irq_dma, abi::k_irq_mailbox};
+    if (p.counts.guest_lines != 0)
+        all.push_back(static_cast<std::uint32_t>(p.counts.guest_lines));
+    return all;
+}
 
 /// Times over the whole run, from before the first collective.
 std::uint64_t moment(const healthy_profile& p, std::uint64_t i, std::uint64_t of)
@@ -324,8 +348,8 @@ public:
         constexpr std::uint64_t k_times = 30;
         std::vector<strike> all;
         for (std::uint64_t i = 0; i < k_times; ++i)
-            for (const std::uint32_t line : {abi::k_irq_dma, abi::k_irq_mailbox})
-                all.push_back({fmt::format("interrupts of the {} without a cause from {} on", line_name(line),
+            for (const std::uint32_t line : lines_of(p))
+                all.push_back({fmt::format("interrupts of the {} without a cause from {} on", line_name(line, p),
                                            rounded_text(duration(moment(p, i, k_times)))),
                                0, moment(p, i, k_times), line, p.rank});
         // Whoever takes these for completions sends what has not arrived.
@@ -370,6 +394,8 @@ public:
     {
         if (line_ == abi::k_irq_dma && up_ && a.reads(k_pending))
             a.set_value(0);
+        if ((line_ & ~k_no_guest) != 0 && up_ && a.reads(k_guest_pending))
+            a.set_value(0);
         if (line_ == abi::k_irq_mailbox && a.reads(k_command_sequence)) {
             if (up_)
                 a.set_value(last_sequence_);
@@ -397,9 +423,9 @@ public:
         constexpr std::uint64_t k_times = 12;
         std::vector<strike> all;
         for (std::uint64_t i = 0; i < k_times; ++i)
-            for (const std::uint32_t line : {abi::k_irq_dma, abi::k_irq_mailbox})
+            for (const std::uint32_t line : lines_of(p))
                 for (const bool mute : {false, true})
-                    all.push_back({fmt::format("the interrupt line of the {} stays up from {} on{}", line_name(line),
+                    all.push_back({fmt::format("the interrupt line of the {} stays up from {} on{}", line_name(line, p),
                                                rounded_text(duration(moment(p, i, k_times))),
                                                mute ? " without a cause in its register" : ""),
                                    mute ? 1u : 0u, moment(p, i, k_times), line, p.rank});
@@ -414,7 +440,9 @@ public:
     std::string judge_error(const strike& s, const rank_answer& answer, const run_facts&) const override
     {
         return expect_error(answer, abi::status_code::device_error,
-                            {s.which == abi::k_irq_dma ? "DMA.IRQ_STATUS" : "MAILBOX.COMMAND_SEQUENCE"});
+                            {s.which == abi::k_irq_dma       ? "DMA.IRQ_STATUS"
+                             : s.which == abi::k_irq_mailbox ? "MAILBOX.COMMAND_SEQUENCE"
+                                                             : "NIC.IRQ_PENDING"});
     }
 };
 

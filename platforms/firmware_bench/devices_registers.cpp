@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::uint64_t k_dma = abi::k_dma_base;
 constexpr std::uint64_t k_mailbox = abi::k_mailbox_base;
+// Devices begin alike, so that they can tell what they are.
+static_assert(abi::nic::TYPE == abi::dma::TYPE && abi::nic::VERSION == abi::dma::VERSION);
 
 /// A register that reads as `value` whatever it holds.
 class other_value final : public fault {
@@ -39,25 +41,33 @@ class wrong_identity : public hostile_device {
 public:
     struct identity {
         std::uint64_t address;
-        const char* where;
+        std::string where;
         std::vector<std::uint64_t> values;
     };
+    /// `of_guests`: the register with which guests tell the same, as all devices do.
     wrong_identity(const char* name, const char* summary, const char* right, abi::status_code code,
-                   std::vector<identity> identities)
-        : hostile_device(name, summary, right), code_(code), identities_(std::move(identities))
+                   std::vector<identity> identities, identity of_guests)
+        : hostile_device(name, summary, right), code_(code), identities_(std::move(identities)),
+          of_guests_(std::move(of_guests))
     {
     }
     std::vector<strike> strikes(const healthy_profile& p) const override
     {
         std::vector<strike> all;
-        for (std::uint32_t i = 0; i < identities_.size(); ++i)
-            for (const std::uint64_t value : identities_[i].values)
-                all.push_back({fmt::format("{} reads as {:#x}", identities_[i].where, value), 1, value, i, p.rank});
+        const auto add = [&](const identity& i, std::uint32_t which) {
+            for (const std::uint64_t value : i.values)
+                all.push_back({fmt::format("{} reads as {:#x}", i.where, value), 1, value, which, p.rank});
+        };
+        std::uint32_t which = 0;
+        for (const identity& i : identities_)
+            add(i, which++);
+        for (const guest_window& g : p.guests)
+            add({0, g.name + of_guests_.where, of_guests_.values}, k_guest | static_cast<std::uint32_t>(g.base >> 16));
         return all;
     }
     std::unique_ptr<fault> make(const strike& s) const override
     {
-        return std::make_unique<other_value>(identities_[s.which].address, s.value);
+        return std::make_unique<other_value>(register_of(s), s.value);
     }
     std::string judge_finish(const strike&, const run_facts&) const override
     {
@@ -65,9 +75,11 @@ public:
     }
     std::string judge_error(const strike& s, const rank_answer& answer, const run_facts& facts) const override
     {
-        const bool of_dma = identities_[s.which].address < k_dma + 0x1'0000 && identities_[s.which].address >= k_dma;
-        const std::uint64_t writes = of_dma ? facts.counts.dma_writes : facts.counts.mailbox_writes;
-        if (const std::string wrong = expect_error(answer, code_, {identities_[s.which].where}); !wrong.empty())
+        const bool of_guest = (s.which & k_guest) != 0;
+        const bool of_dma = !of_guest && register_of(s) >= k_dma && register_of(s) < k_dma + 0x1'0000;
+        const std::uint64_t writes = of_guest ? 0 : of_dma ? facts.counts.dma_writes : facts.counts.mailbox_writes;
+        const std::string where = s.text.substr(0, s.text.find(' '));
+        if (const std::string wrong = expect_error(answer, code_, {where}); !wrong.empty())
             return wrong;
         if (answer.detail != s.value)
             return fmt::format("reports that it found {:#x}, where it read {:#x}", answer.detail, s.value);
@@ -75,13 +87,19 @@ public:
     }
     bool cannot_announce(const strike& s, const run_facts&) const override
     {
-        return identities_[s.which].address == k_mailbox + abi::mailbox::TYPE ||
-               identities_[s.which].address == k_mailbox + abi::mailbox::VERSION;
+        return register_of(s) == k_mailbox + abi::mailbox::TYPE || register_of(s) == k_mailbox + abi::mailbox::VERSION;
     }
 
 private:
+    static constexpr std::uint32_t k_guest = 1u << 31; ///< in strike::which: windows are 64 KiB or more
+    std::uint64_t register_of(const strike& s) const
+    {
+        return (s.which & k_guest) == 0 ? identities_[s.which].address
+                                        : (std::uint64_t{s.which & ~k_guest} << 16) + of_guests_.address;
+    }
     abi::status_code code_;
     std::vector<identity> identities_;
+    identity of_guests_;
 };
 
 /// Flips one bit of the platform table, whenever it is read, or of the n-th descriptor that is written.
@@ -238,18 +256,21 @@ void add_register_devices(std::vector<std::unique_ptr<hostile_device>>& all)
         "wrong_version", "DMA or mailbox of another version", "wrong_version at VERSION; the device is not written to",
         status_code::wrong_version,
         std::vector<wrong_identity::identity>{{k_dma + abi::dma::VERSION, "DMA.VERSION", {0, 2, 0x101, k_ones}},
-                                              {k_mailbox + abi::mailbox::VERSION, "MAILBOX.VERSION", {0, 2, k_ones}}}));
+                                              {k_mailbox + abi::mailbox::VERSION, "MAILBOX.VERSION", {0, 2, k_ones}}},
+        wrong_identity::identity{abi::nic::VERSION, ".VERSION", {0, 0x101, k_ones}}));
     all.push_back(std::make_unique<wrong_identity>(
         "wrong_type", "another device where DMA or mailbox should be",
         "wrong_device at TYPE; the device is not written to", status_code::wrong_device,
         std::vector<wrong_identity::identity>{
             {k_dma + abi::dma::TYPE, "DMA.TYPE", {0, abi::mailbox::TYPE_reset, k_ones}},
-            {k_mailbox + abi::mailbox::TYPE, "MAILBOX.TYPE", {0, abi::dma::TYPE_reset, k_ones}}}));
+            {k_mailbox + abi::mailbox::TYPE, "MAILBOX.TYPE", {0, abi::dma::TYPE_reset, k_ones}}},
+        wrong_identity::identity{abi::nic::TYPE, ".TYPE", {0, abi::dma::TYPE_reset, k_ones}}));
     all.push_back(std::make_unique<wrong_identity>(
         "small_device", "a DMA with fewer queues or semaphores than the firmware needs",
         "unsupported at QUEUES or SEMAPHORES; the device is not written to", status_code::unsupported,
         std::vector<wrong_identity::identity>{{k_dma + abi::dma::QUEUES, "DMA.QUEUES", {0, 1, 7}},
-                                              {k_dma + abi::dma::SEMAPHORES, "DMA.SEMAPHORES", {0, 16, 63}}}));
+                                              {k_dma + abi::dma::SEMAPHORES, "DMA.SEMAPHORES", {0, 16, 63}}},
+        wrong_identity::identity{abi::nic::QUEUES, ".QUEUES", {0}}));
     all.push_back(std::make_unique<corrupted_table>());
     all.push_back(std::make_unique<stale_command>());
     all.push_back(std::make_unique<corrupted_descriptor>());

@@ -4,6 +4,7 @@
 
 #include "hw/abi/descriptor.h"
 #include "hw/abi/hal.h"
+#include "hw/abi/nic.h"
 #include "hw/abi/registers.h"
 
 #include <algorithm>
@@ -87,8 +88,13 @@ void fault_gate::set_irq(std::uint32_t lines, bool level)
 {
     const std::uint32_t before = device_lines_;
     device_lines_ = level ? device_lines_ | lines : device_lines_ & ~lines;
-    if ((device_lines_ & ~before & abi::k_irq_dma) != 0)
+    const std::uint32_t rises = device_lines_ & ~before;
+    if ((rises & abi::k_irq_dma) != 0)
         ++counts_.dma_interrupts;
+    if (const std::uint32_t guests = rises & ~(abi::k_irq_dma | abi::k_irq_mailbox); guests != 0) {
+        ++counts_.guest_interrupts;
+        counts_.guest_lines |= guests;
+    }
     fault_->on_lines(*this, device_lines_);
 }
 
@@ -110,9 +116,17 @@ bool fault_gate::in_descriptor_ring(const bus_access& access)
     return access.address >= ring_begin_ && access.address < ring_end_;
 }
 
+bool fault_gate::rings_guest(const bus_access& access)
+{
+    return access.is_write && in_window(access.address, abi::k_nic_base) &&
+           index_of(access.address - abi::k_nic_base, abi::nic::TX_TAIL_count, abi::nic::TX_TAIL) !=
+               abi::nic::TX_TAIL_count;
+}
+
 void fault_gate::count(const bus_access& access)
 {
     ++counts_.accesses;
+    counts_.guest_doorbells += rings_guest(access) ? 1 : 0;
     if (in_window(access.address, abi::k_dma_base)) {
         const std::uint64_t offset = access.address - abi::k_dma_base;
         counts_.dma_writes += access.is_write ? 1 : 0;

@@ -63,6 +63,9 @@ struct gate_counts {
     std::uint64_t dma_writes = 0;
     std::uint64_t mailbox_writes = 0; ///< without those of DONE
     std::uint64_t dma_interrupts = 0; ///< rises of the line at the device
+    std::uint64_t guest_doorbells = 0;
+    std::uint64_t guest_interrupts = 0; ///< the same of lines of guests
+    std::uint64_t guest_lines = 0;      ///< all that have risen
     // The answers.
     std::uint64_t last_done = 0;             ///< sequence number last written to DONE
     std::uint64_t done_without_response = 0; ///< DONE rung for an answer that is not in memory
@@ -97,7 +100,10 @@ public:
     std::uint64_t now_ps() const { return time_->now_ps(); }
     std::uint32_t device_lines() const { return device_lines_; }
     std::uint64_t doorbells() const { return counts_.doorbells; } ///< this one included
+    std::uint64_t guest_doorbells() const { return counts_.guest_doorbells; }
     bool in_descriptor_ring(const bus_access& access);
+    /// Whether it writes a doorbell of a guest, as the register tables say.
+    static bool rings_guest(const bus_access& access);
     /// A register of the chip without its side effects.
     std::uint64_t peek(std::uint64_t address, std::uint32_t bytes);
 

@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/firmware_bench/firmware_bench.h"
 
+#include "hw/abi/registers.h"
 #include "hw/core/host_watch.h"
 #include "platforms/config/suggest.h"
 #include "platforms/firmware_bench/call_site.h"
 #include "platforms/firmware_bench/crash_place.h"
 #include "platforms/firmware_bench/isolated.h"
 #include "platforms/workload/collective_runner.h"
+#include "platforms/workload/digest.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -26,33 +29,33 @@ constexpr std::uint64_t k_most_chips = 64;
 /// Every run is over long before: four collectives, a few time-outs.
 constexpr std::uint64_t k_time_limit_ps = 5'000 * k_us;
 
-/// Small rings and chunks, so that descriptors go round, rings fill up and steps overlap within a few hundred accesses.
-/// The small all-reduce has one chunk a step: nothing but the semaphore that fired tells what has arrived.
-tpu_v3_config bench_platform(const bench_options& options)
+firmware_bench_machine machine_of_bench(const bench_options& options)
 {
-    tpu_v3_config config;
-    config.run.name = "firmware_test";
-    config.mesh.rows = options.rows;
-    config.mesh.cols = options.cols;
-    config.chip.dma.ring_entries = 4;
-    config.run.firmware_timeout = duration(k_timeout_ps);
-    config.run.time_limit = duration(k_time_limit_ps);
+    return options.platform->firmware_bench->make(options.rows, options.cols, options.rank);
+}
+
+/// Throws user_error where the machine cannot be.
+std::unique_ptr<platform> read_machine(const firmware_under_test& firmware, const firmware_bench_machine& machine,
+                                       const bench_options& options, const std::string& setting)
+{
     // Firmware must also get along with what it has left behind itself, and the devices of the bench know no reset.
-    config.run.cases = case_start::continuous;
-    const auto add = [&](abi::collective_op op, std::vector<abi::algorithm> algorithms, std::vector<data_size> sizes,
-                         std::uint64_t chunk) {
-        collective_spec spec;
-        spec.op = op;
-        spec.algorithms = std::move(algorithms);
-        spec.sizes = std::move(sizes);
-        spec.chunk = data_size(chunk);
-        spec.root = op == abi::collective_op::broadcast ? options.rank : 0;
-        config.run.workload.push_back(spec);
-    };
-    add(abi::collective_op::all_reduce, {abi::algorithm::ring_1d}, {data_size(512), data_size(4096)}, 256);
-    add(abi::collective_op::broadcast, {abi::algorithm::mesh_tree}, {data_size(4096)}, 256);
-    add(abi::collective_op::all_to_all, {abi::algorithm::direct}, {data_size(1024)}, 1024);
-    return config;
+    std::vector<std::string> settings = {fmt::format("firmware_timeout={} ps", k_timeout_ps),
+                                         fmt::format("time_limit={} ps", k_time_limit_ps), "cases=continuous"};
+    if (firmware.entry == nullptr)
+        settings.push_back(machine.core + ".model=rv64");
+    if (!firmware.elf.empty())
+        settings.push_back(machine.core + ".elf=" + std::filesystem::absolute(firmware.elf).string());
+    if (!setting.empty())
+        settings.push_back(setting);
+    yaml_document document = yaml_document::parse(machine.file, "the machine of the bench");
+    document.apply_overrides(settings);
+    std::vector<problem> problems;
+    std::unique_ptr<platform> made = options.platform->read(document, problems);
+    for (const problem& p : problems)
+        if (p.level == severity::error)
+            throw user_error(fmt::format("a mesh of {}x{} chips cannot run the bench: {} {}", options.rows, options.cols,
+                                         p.key_path, p.message));
+    return made;
 }
 
 // ---- one run, in its child ----------------------------------------------------------------------------------------
@@ -61,6 +64,7 @@ template <class Archive, class Counts> void each_count(Archive&& archive, Counts
 {
     archive(c.accesses), archive(c.descriptors), archive(c.doorbells), archive(c.head_reads), archive(c.arms);
     archive(c.commands), archive(c.dma_writes), archive(c.mailbox_writes), archive(c.dma_interrupts);
+    archive(c.guest_doorbells), archive(c.guest_interrupts), archive(c.guest_lines);
     archive(c.last_done), archive(c.done_without_response), archive(c.done_without_command);
     archive(c.strikes), archive(c.struck_address);
 }
@@ -73,8 +77,12 @@ std::string written(const run_facts& f)
                          r.answer_site, r.fault_site, r.library});
     json counts = json::array();
     each_count([&](const std::uint64_t& n) { counts.push_back(n); }, f.counts);
+    json guests = json::array();
+    for (const guest_window& g : f.guests)
+        guests.push_back({g.name, g.base});
     return json{f.completed, f.wrong,          f.first_wrong, f.answer_digest, f.cases,
-                f.end_ps,    f.first_start_ps, f.failure,     ranks,           counts}
+                f.end_ps,    f.first_start_ps, f.failure,     ranks,           counts,
+                guests}
         .dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
@@ -94,9 +102,11 @@ run_facts facts_from(const std::string& text)
         field(a.core), field(a.call_site), field(a.answer_site), field(a.fault_site), field(a.library);
         f.ranks.push_back(std::move(a));
     }
-    const json& counts = all.at(i);
+    const json& counts = all.at(i++);
     std::size_t k = 0;
     each_count([&](std::uint64_t& n) { counts.at(k++).get_to(n); }, f.counts);
+    for (const json& g : all.at(i))
+        f.guests.push_back({g.at(0).get<std::string>(), g.at(1).get<std::uint64_t>()});
     return f;
 }
 
@@ -134,28 +144,35 @@ std::uint32_t watched(const strike& s, const bench_options& options)
     return s.rank == strike::k_nobody ? options.rank : s.rank;
 }
 
+/// What stands in the address map beside mailbox, DMA and memory.
+std::vector<guest_window> guests_of(const chip& c)
+{
+    constexpr std::uint64_t k_step = 1u << 16, k_windows = 64;
+    std::vector<guest_window> all;
+    for (std::uint64_t base = abi::k_dma_base + k_step; base < abi::k_dma_base + k_windows * k_step; base += k_step)
+        if (const bus_window* w = c.bus.window_of(base); w != nullptr && w->base == base)
+            all.push_back({w->name, base});
+    return all;
+}
+
 run_facts run_here(const firmware_under_test& firmware, const bench_options& options, const hostile_device* device,
                    const strike& s, crash_place& crash)
 {
     // The kernel announces the end of every run; what is printed belongs to the bench.
     sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
-    tpu_v3_config config = bench_platform(options);
-    if (firmware.entry == nullptr) {
-        config.chip.core.model = core_model::rv64;
-        config.chip.core.elf = firmware.elf;
-    }
-    if (device != nullptr)
-        device->change(config, s);
+    const firmware_bench_machine machine = machine_of_bench(options);
+    const std::unique_ptr<platform> p =
+        read_machine(firmware, machine, options, device != nullptr ? device->setting(s, machine) : "");
     std::vector<std::unique_ptr<fault_gate>> gates;
-    std::vector<traced_core> traced(config.ranks());
-    for (std::uint32_t rank = 0; rank < config.ranks(); ++rank) {
+    std::vector<traced_core> traced(p->ranks());
+    for (std::uint32_t rank = 0; rank < p->ranks(); ++rank) {
         traced[rank].entry = firmware.entry;
         gates.push_back(std::make_unique<fault_gate>(fmt::format("gate{}", rank).c_str(),
                                                      device != nullptr ? device->make_for(s, rank) : nullptr));
     }
-    tpu_v3 pod(config, tpu_v3_routing(config), [&](std::uint32_t rank) {
+    const std::unique_ptr<weft::machine> m = p->build([&](std::uint32_t rank) {
         core_fitting fitting;
-        fitting.gate = gates[rank].get();
+        fitting.gate = gates.at(rank).get();
         if (firmware.entry != nullptr) {
             fitting.entry = traced_firmware;
             fitting.argument = reinterpret_cast<std::uint64_t>(&traced[rank]);
@@ -171,9 +188,9 @@ run_facts run_here(const firmware_under_test& firmware, const bench_options& opt
         void on_progress(double) override {}
         std::uint64_t start_ps = 0;
     } observer;
-    collective_runner runner("host", pod, config.run, &observer);
+    collective_runner runner("host", *m, p->run(), &observer);
     if (firmware.entry != nullptr)
-        crash.watch(traced.data(), config.ranks());
+        crash.watch(traced.data(), p->ranks());
     const host_watch watch(options.host_seconds / 2); // who loops is told, rather than that the run did not end
     const run_outcome outcome = runner.run();
 
@@ -194,9 +211,10 @@ run_facts run_here(const firmware_under_test& firmware, const bench_options& opt
     f.answer_digest = digest.value();
     firmware_places places;
     const std::uint64_t sequence = f.cases + (f.completed ? 0 : 1);
-    for (std::uint32_t rank = 0; rank < config.ranks(); ++rank)
-        f.ranks.push_back(answer_of(*pod.chips()[rank], places, sequence, gates[rank]->counts(), traced[rank], firmware));
+    for (std::uint32_t rank = 0; rank < p->ranks(); ++rank)
+        f.ranks.push_back(answer_of(*m->chips()[rank], places, sequence, gates[rank]->counts(), traced[rank], firmware));
     f.counts = gates[watched(s, options)]->counts();
+    f.guests = guests_of(*m->chips()[watched(s, options)]);
     return f;
 }
 
@@ -363,22 +381,21 @@ std::vector<std::size_t> sample(std::size_t count, std::uint64_t most)
     return all;
 }
 
-void check_options(const bench_options& options)
+void check_options(const firmware_under_test& firmware, const bench_options& options)
 {
+    if (options.platform == nullptr || options.platform->firmware_bench == nullptr)
+        throw user_error("this platform has no bench of firmware");
     // Before the configuration, which would complain about the root of its broadcast.
-    if (options.rank >= std::uint64_t{options.rows} * options.cols)
+    const std::uint64_t ranks = std::uint64_t{options.rows} * options.cols;
+    if (options.rank >= ranks)
         throw user_error(fmt::format("rank {} does not exist: a {}x{} mesh has {} ranks, counted from 0", options.rank,
-                                     options.rows, options.cols, std::uint64_t{options.rows} * options.cols));
-    if (std::uint64_t{options.rows} * options.cols > k_most_chips)
+                                     options.rows, options.cols, ranks));
+    if (ranks > k_most_chips)
         throw user_error(
             fmt::format("a mesh of {}x{} chips is too large for the bench, which runs it a thousand times: "
                         "at most {} chips",
                         options.rows, options.cols, k_most_chips));
-    const tpu_v3_config config = bench_platform(options);
-    for (const config_problem& p : config.validate())
-        if (p.level == severity::error)
-            throw user_error(fmt::format("a mesh of {}x{} chips cannot run the bench: {} {}", options.rows,
-                                         options.cols, p.key, p.message));
+    static_cast<void>(read_machine(firmware, machine_of_bench(options), options, ""));
     std::vector<std::string> names;
     for (const auto& device : hostile_devices())
         names.emplace_back(device->name());
@@ -421,11 +438,12 @@ const device_report* bench_report::find(const std::string& name) const
 bench_report run_firmware_bench(const firmware_under_test& firmware, const bench_options& options,
                                 const bench_progress& progress, const bench_listener& on_device)
 {
-    check_options(options);
+    check_options(firmware, options);
     bench_report report;
     report.firmware = firmware.name;
-    report.platform = fmt::format("{}x{} mesh of the TPU pod, hostile at rank {}, every wait bounded by {}",
-                                  options.rows, options.cols, options.rank, to_string(duration(k_timeout_ps)));
+    const firmware_bench_machine machine = machine_of_bench(options);
+    report.platform = fmt::format("{}, hostile at rank {}, every wait bounded by {}", machine.words, options.rank,
+                                  to_string(duration(k_timeout_ps)));
     const auto done = [&](device_report device) {
         report.devices.push_back(std::move(device));
         if (on_device)
@@ -449,6 +467,8 @@ bench_report run_firmware_bench(const firmware_under_test& firmware, const bench
     profile.timeout_ps = k_timeout_ps;
     profile.ranks = options.rows * options.cols;
     profile.rank = options.rank;
+    profile.guests = healthy.guests;
+    profile.links = machine.links;
     account(none, nowhere, healthy, judge(nullptr, nowhere, healthy, nullptr, profile));
     report.healthy_ps = healthy.end_ps;
     report.accesses = healthy.counts.accesses;

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The validation bench of firmware: runs one firmware on a small TPU pod, first with devices that behave, then once
+// The validation bench of firmware: runs one firmware on a small machine of a platform, first with devices that behave, then once
 // for every place where every hostile device can strike. Right is: all ranks finish and every element of every answer
 // is the right one; or every rank that does not finish reports why, the struck one with the right code and register.
 // Anything else is a failure: no answer, a wrong answer, an error that nobody reports, another error than the one
@@ -30,6 +30,7 @@ struct firmware_under_test {
 };
 
 struct bench_options {
+    const platform_info* platform = nullptr; ///< has firmware_bench
     std::uint32_t rows = 2;
     std::uint32_t cols = 2;
     std::uint32_t rank = 1;        ///< whose devices are hostile

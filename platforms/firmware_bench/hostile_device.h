@@ -7,13 +7,19 @@
 
 #include "hw/core/address_text.h"
 #include "platforms/firmware_bench/fault_gate.h"
-#include "platforms/tpu_v3/tpu_v3.h"
+#include "platforms/workload/machine.h"
 
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace weft {
+
+/// A device of the struck chip beside mailbox and DMA, as the chip's bus tells of it: a guest (chip::attach).
+struct guest_window {
+    std::string name; ///< "NIC"
+    std::uint64_t base = 0;
+};
 
 /// What the bench knows of the firmware from its run with devices that behave.
 struct healthy_profile {
@@ -23,6 +29,8 @@ struct healthy_profile {
     std::uint64_t timeout_ps = 0;     ///< of every single wait
     std::uint32_t ranks = 0;
     std::uint32_t rank = 0; ///< that is struck, unless the strike says otherwise
+    std::vector<guest_window> guests;
+    std::vector<firmware_bench_machine::link> links;
 };
 
 /// One run of a hostile device. `n` counts what the device strikes at, from 1; the meaning of the rest is the device's.
@@ -65,6 +73,7 @@ struct run_facts {
     std::string failure; ///< the runner's account
     std::vector<rank_answer> ranks;
     gate_counts counts; ///< of the struck rank
+    std::vector<guest_window> guests;
 };
 
 class hostile_device {
@@ -80,7 +89,8 @@ public:
 
     /// Every place where it can strike, in order; the bench may take a sample.
     virtual std::vector<strike> strikes(const healthy_profile& profile) const = 0;
-    virtual void change(tpu_v3_config&, const strike&) const {}
+    /// What changes in the file, as for --set; "": nothing.
+    virtual std::string setting(const strike&, const firmware_bench_machine&) const { return ""; }
     /// For the gate of the struck rank; nullptr: none.
     virtual std::unique_ptr<fault> make(const strike&) const { return nullptr; }
     /// For the gate of any rank.
@@ -119,7 +129,7 @@ std::unique_ptr<fault> make_late_command(std::uint64_t by_ps);
 
 /// "" when the answer is `code` at one of `wheres`; else what is wrong with it.
 std::string expect_error(const rank_answer& answer, abi::status_code code, const std::vector<std::string>& wheres);
-/// The time-outs of a rank that waits for others or for its own DMA.
+/// The time-outs of a rank that waits for others, for its own DMA or for its own NIC.
 std::string expect_timeout(const rank_answer& answer);
 /// "timeout at DMA.HEAD (0x2)"
 std::string error_text(std::uint32_t code, const std::string& where, std::uint64_t detail);

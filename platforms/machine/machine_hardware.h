@@ -14,14 +14,6 @@
 
 namespace weft {
 
-/// What a bench gives a chip instead of the shipped firmware on a core by itself.
-struct core_fitting {
-    firmware_entry entry = nullptr; ///< nullptr: the shipped firmware
-    std::uint64_t argument = 0;
-    core_gate* gate = nullptr; ///< outlives the machine
-};
-using core_fitter = std::function<core_fitting(std::uint32_t rank)>;
-
 class machine_hardware {
 public:
     /// SystemC modules are made where they stand: call in a constructor, or before the simulation starts. Names end in `suffix`.

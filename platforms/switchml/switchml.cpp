@@ -60,7 +60,8 @@ private:
     void on_frame(std::uint32_t, packet_ptr, std::uint64_t) override {}
 };
 
-switchml_machine::switchml_machine(const switchml_config& config, const switchml_routing& routing) : standing_machine(config.trains()), config_(config)
+switchml_machine::switchml_machine(const switchml_config& config, const switchml_routing& routing, const core_fitter& fit)
+    : standing_machine(config.trains(), fit), config_(config)
 {
     config_.tofino = config_.switch_in_use();
     add_workers(routing);
@@ -326,7 +327,7 @@ std::string switchml_machine::vain_resends() const
             }
     for (const chip* const c : chips())
         if (const ethernet_nic* const nic = c->guest<ethernet_nic>(); nic != nullptr)
-            trouble += nic->bad_frames.value() + nic->no_room.value() + nic->dropped_disabled.value();
+            trouble += nic->receiver().bad_frames.value() + nic->receiver().no_room.value() + nic->receiver().dropped_disabled.value();
     for (const auto& sw : switches_) {
         for (const drop_reason reason : {drop_reason::ingress_simulated, drop_reason::egress_simulated,
                                          drop_reason::recirculation_queue, drop_reason::egress_queue})

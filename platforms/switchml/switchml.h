@@ -324,7 +324,7 @@ private:
 class switchml_machine final : public standing_machine {
 public:
     explicit switchml_machine(const switchml_config& config) : switchml_machine(config, switchml_routing(config)) {}
-    switchml_machine(const switchml_config& config, const switchml_routing& routing);
+    switchml_machine(const switchml_config& config, const switchml_routing& routing, const core_fitter& fit = {});
     ~switchml_machine() override;
     std::string chip_name(std::uint32_t rank) const override;
     std::uint32_t data_ranks() const override { return config_.workers; }

@@ -662,7 +662,10 @@ public:
                 all.push_back(waves_file(used, number, pipe));
         return all;
     }
-    std::unique_ptr<machine> build() const override { return std::make_unique<switchml_machine>(config_, routing()); }
+    std::unique_ptr<machine> build(const core_fitter& fit) const override
+    {
+        return std::make_unique<switchml_machine>(config_, routing(), fit);
+    }
     std::string route_tables() const override
     {
         return text_of_route_tables(routing().plan, routes_of(*routing().policy()));
@@ -718,12 +721,30 @@ private:
     mutable std::optional<switchml_routing> routing_; ///< made when first asked for
 };
 
+/// rows below a root switch of one port each where rows > 1, with cols workers each. Few slots, so that they go round and the pool is
+/// full; a time-out of the job far below that of the bench, so that what is lost can be sent again.
+firmware_bench_machine bench_rack(std::uint32_t rows, std::uint32_t cols, std::uint32_t)
+{
+    const std::string tree = rows > 1 ? fmt::format("tree: [{}, {}]\n", rows, cols) : "";
+    return {fmt::format("{}x{} workers below SwitchML switches", rows, cols),
+            fmt::format("platform: switchml\nname: firmware_test\nworkers: {}\n{}"
+                        "worker: {{cores: 1, nic: {{queues: 1}}, dma: {{ring_entries: 4}}, memory: {{capacity: 64 MiB}}, "
+                        "transmit_hold: 1 us}}\njob: {{slots: 4, timeout: 20 us}}\nworkload:\n"
+                        "- {{op: all_reduce, algorithms: [switchml], types: [int32, float32], sizes: [8 KiB]}}\n"
+                        "- {{op: all_reduce, algorithms: [ring_1d], sizes: [512 B], chunk: 256 B}}\n",
+                        rows * cols, tree),
+            "worker.core",
+            {{"cable of worker 1", "faults.outages=[{worker: 1, from: {}}]"}}};
+}
+constexpr firmware_bench_source k_firmware_bench = {1, 3, bench_rack};
+
 platform_info make_info()
 {
     platform_info info = info_of<configured_switchml>(
         "SwitchML: workers below a programmable switch that adds gradients, over lossy Ethernet, UDP or RDMA");
     info.validate = validate_switchml;
     info.bench = bench_switchml;
+    info.firmware_bench = &k_firmware_bench;
     return info;
 }
 

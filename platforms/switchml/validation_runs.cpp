@@ -48,8 +48,8 @@ void add_counters(run_figures& figures, switchml_machine& machine)
         nic_frames += static_cast<double>(nic.transmitter().frames.value());
         nic_bytes += static_cast<double>(nic.transmitter().bytes.value());
         nic_wire += static_cast<double>(nic.transmitter().wire_bytes.value());
-        received += static_cast<double>(nic.frames_received.value());
-        received_bytes += static_cast<double>(nic.bytes_received.value());
+        received += static_cast<double>(nic.receiver().frames_received.value());
+        received_bytes += static_cast<double>(nic.receiver().bytes_received.value());
     }
     figures["frames_sent"] = nic_frames;
     figures["frames_received"] = received;

@@ -348,7 +348,10 @@ public:
             routing_.emplace(config_);
         return *routing_;
     }
-    std::unique_ptr<machine> build() const override { return std::make_unique<tpu_v3>(config_, routing()); }
+    std::unique_ptr<machine> build(const core_fitter& fit) const override
+    {
+        return std::make_unique<tpu_v3>(config_, routing(), fit);
+    }
     void find_problems(const yaml_document& document, std::vector<problem>& problems) override
     {
         if (!config_.run.routing.empty() || (config_.faults.regions.empty() && config_.faults.links_down.empty()))
@@ -407,6 +410,23 @@ private:
     mutable std::optional<tpu_v3_routing> routing_; ///< made when first asked for
 };
 
+/// Small rings and chunks, so that descriptors go round, rings fill up and steps overlap within a few hundred accesses.
+/// The small all-reduce has one chunk a step: nothing but the semaphore that fired tells what has arrived.
+firmware_bench_machine bench_mesh(std::uint32_t rows, std::uint32_t cols, std::uint32_t rank)
+{
+    const char* const down = "faults.links_down=[{{row: 1, col: 0, direction: {}, at: {{}}}}]";
+    return {fmt::format("{}x{} mesh of the TPU pod", rows, cols),
+            fmt::format("platform: tpu_v3\nname: firmware_test\nmesh: {{rows: {}, cols: {}}}\n"
+                        "chip: {{dma: {{ring_entries: 4}}}}\nworkload:\n"
+                        "- {{op: all_reduce, algorithms: [ring_1d], sizes: [512 B, 4096 B], chunk: 256 B}}\n"
+                        "- {{op: broadcast, algorithms: [mesh_tree], sizes: [4096 B], chunk: 256 B, root: {}}}\n"
+                        "- {{op: all_to_all, algorithms: [direct], sizes: [1024 B], chunk: 1024 B}}\n",
+                        rows, cols, rank),
+            "chip.core",
+            {{"chip(1,0).+X", fmt::format(down, "+X")}, {"chip(1,0).-Y", fmt::format(down, "-Y")}}};
+}
+constexpr firmware_bench_source k_firmware_bench = {2, 2, bench_mesh};
+
 platform_info make_info()
 {
     platform_info info = info_of<configured_tpu_v3>(
@@ -414,6 +434,7 @@ platform_info make_info()
     info.validate = validate_tpu_v3;
     info.bench = bench_tpu_v3;
     info.former_name = "tpu_pod";
+    info.firmware_bench = &k_firmware_bench;
     return info;
 }
 

@@ -36,8 +36,9 @@ std::vector<std::uint32_t> sources_of(const std::vector<ub_notice>& notices)
 
 } // namespace
 
-ub_machine::ub_machine(const ub_mesh_config& config, std::shared_ptr<const ub_routes> routes)
-    : config_(config), trains_(config.trains()), routes_(std::move(routes)), notices_(*routes_->topology, config_.ub, config_.faults)
+ub_machine::ub_machine(const ub_mesh_config& config, std::shared_ptr<const ub_routes> routes, core_fitter fit)
+    : config_(config), trains_(config.trains()), routes_(std::move(routes)), fit_(std::move(fit)),
+      notices_(*routes_->topology, config_.ub, config_.faults)
 {
     if (!routes_->problem.empty())
         throw user_error(routes_->problem);
@@ -57,7 +58,7 @@ ub_machine::~ub_machine() = default;
 void ub_machine::build(std::size_t number)
 {
     const std::string suffix = number == 0 ? "" : fmt::format("_{}", number);
-    incarnations_.push_back(std::make_unique<incarnation>(suffix));
+    incarnations_.push_back(std::make_unique<incarnation>(fit_, suffix));
     incarnation& i = *incarnations_.back();
     i.config = config_;
     auto& npus = i.config.faults.npus;

@@ -156,7 +156,7 @@ private:
 
 class ub_machine final : public machine, private restarting {
 public:
-    ub_machine(const ub_mesh_config& config, std::shared_ptr<const ub_routes> routes);
+    ub_machine(const ub_mesh_config& config, std::shared_ptr<const ub_routes> routes, core_fitter fit = {});
     ~ub_machine() override;
     timeline& time() override { return now().hardware.time; }
     packet_pool& pool() override { return now().hardware.pool; }
@@ -176,7 +176,7 @@ public:
 private:
     /// All hardware between two restarts: a restart resets every NPU, so it finds hardware of its own.
     struct incarnation final : link_listener_if {
-        explicit incarnation(const std::string& suffix) : hardware({}, suffix) {}
+        incarnation(const core_fitter& fit, const std::string& suffix) : hardware(fit, suffix) {}
         void link_down(std::uint32_t link, std::uint64_t now_ps) override { owner->link_given_up(*this, link, now_ps); }
         void link_up(std::uint32_t, std::uint64_t) override {}
         ub_machine* owner = nullptr;
@@ -209,6 +209,7 @@ private:
     ub_mesh_config config_;
     train_choice trains_;
     std::shared_ptr<const ub_routes> routes_;
+    core_fitter fit_;
     ub_notices notices_;
     std::vector<interruption> interruptions_; ///< in order of time
     std::vector<std::unique_ptr<incarnation>> incarnations_;

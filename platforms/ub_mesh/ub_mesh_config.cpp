@@ -122,7 +122,7 @@ abi::platform_table ub_mesh_config::rank_table(std::uint32_t rank) const
 void ub_mesh_config::deepen_buffers()
 {
     ub.buffer_per_vl = data_size(4480 << 10);
-    ub.transmit_queue = 8192;
+    ub.transmit_queue = 16384;
     npu.dma.receive_buffer = data_size(4 << 20);
     npu.dma.read_ahead = 2048;
 }
@@ -161,8 +161,9 @@ train_choice ub_mesh_config::trains() const
         ground.hops.push_back({buffer, depth, link_ps, link_ps, 8, 8, paths,
                                ub_round_trip_ps(ub, l.lanes, l.propagation, into)});
     }
+    const std::uint32_t of_a_port = ub.transmit_queue / ub_config::ports_of_controller(ub_topology::k_npu_lanes / 4, 2);
     ground.hops.push_back(
-        {fmt::format("ub.transmit_queue = {}", ub.transmit_queue), ub.transmit_queue, local_ps, local_ps, 16, 16, 1, 0});
+        {fmt::format("ub.transmit_queue = {} for nine ports", ub.transmit_queue), of_a_port, local_ps, local_ps, 16, 16, paths, 0});
     ground.hops.push_back(longest_on_a_wire(std::max(wire_rate(ub.link_rate(1)).time_ps(wire_bytes), local_ps), wire_bytes));
     ground.single = ub.transport == ub_transport::rtp ? "ub.transport: rtp numbers and repeats single packets"
                     : has_bit_errors()                ? "links with bit errors repeat single packets"
@@ -182,10 +183,10 @@ train_choice ub_mesh_config::trains() const
     else if (spread && ub.local_port_rate.value() < ub.link_rate(1).value() * die_lanes)
         ground.no_bound = fmt::format("ub.local_port_rate = {} is below the {} of a die's links together, and packets are spread",
                                       to_string(ub.local_port_rate), to_string(bandwidth(ub.link_rate(1).value() * die_lanes)));
-    else if (spread && ub.transmit_queue > k_queue_to_buffer * shallowest)
-        ground.no_bound = fmt::format("ub.transmit_queue = {} is more than {} times the {} packets of a link's buffer: in such queues packets grow "
-                                      "older than relays, whose place they then take",
-                                      ub.transmit_queue, k_queue_to_buffer, shallowest);
+    else if (spread && of_a_port > k_queue_to_buffer * shallowest)
+        ground.no_bound = fmt::format("ub.transmit_queue = {} for nine ports, {} each, is more than {} times the {} packets of a link's buffer: in "
+                                      "such queues packets grow older than relays, whose place they then take",
+                                      ub.transmit_queue, of_a_port, k_queue_to_buffer, shallowest);
     else if (spread && mesh.racks_per_pod() > 1 && !mesh.hrs)
         ground.no_bound = "mesh.hrs: false, where switches between racks choose the ways of packets that are spread";
     else if (spread && !replaced_npus(*this).empty())

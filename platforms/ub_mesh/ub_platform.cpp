@@ -56,7 +56,10 @@ class configured_ub_mesh final : public configured_platform<ub_mesh_config> {
 public:
     using configured_platform::configured_platform;
     std::vector<std::string> input_files() const override { return {config_.npu.core.elf, config_.run.routing, config_.prices}; }
-    std::unique_ptr<machine> build() const override { return std::make_unique<ub_machine>(config_, routes()); }
+    std::unique_ptr<machine> build(const core_fitter& fit) const override
+    {
+        return std::make_unique<ub_machine>(config_, routes(), fit);
+    }
 
     void find_problems(const yaml_document& document, std::vector<problem>& problems) override
     {
@@ -175,6 +178,23 @@ private:
     mutable std::shared_ptr<const ub_routes> routes_; ///< made when first asked for
 };
 
+/// As the bench of a mesh: small rings and chunks.
+firmware_bench_machine bench_boards(std::uint32_t rows, std::uint32_t cols, std::uint32_t rank)
+{
+    const std::string other = cols > 1 ? "npu(p0,r0,b0,1)" : "npu(p0,r0,b1,0)";
+    return {fmt::format("{} of {} NPUs of UB-Mesh", rows == 1 ? "board" : fmt::format("{} boards", rows), cols),
+            fmt::format("platform: ub_mesh\nname: firmware_test\nmesh: {{boards: {}, npus: {}, backplane: false}}\n"
+                        "npu: {{dma: {{ring_entries: 4}}}}\nworkload:\n"
+                        "- {{op: all_reduce, algorithms: [ring_1d], sizes: [512 B, 4096 B], chunk: 256 B}}\n"
+                        "- {{op: broadcast, algorithms: [mesh_tree], sizes: [4096 B], chunk: 256 B, root: {}}}\n"
+                        "- {{op: all_to_all, algorithms: [direct], sizes: [1024 B], chunk: 1024 B}}\n",
+                        rows, cols, rank),
+            "npu.core",
+            {{fmt::format("npu(p0,r0,b0,0) to {}", other),
+              fmt::format("faults.links=[{{from: \"npu(p0,r0,b0,0)\", to: \"{}\", at: {{}}}}]", other)}}};
+}
+constexpr firmware_bench_source k_firmware_bench = {2, 2, bench_boards};
+
 platform_info make_info()
 {
     platform_info info = info_of<configured_ub_mesh>(
@@ -182,6 +202,7 @@ platform_info make_info()
         "and its baselines");
     info.validate = validate_ub_mesh;
     info.bench = bench_ub_mesh;
+    info.firmware_bench = &k_firmware_bench;
     return info;
 }
 

@@ -118,6 +118,14 @@ public:
     }
 };
 
+/// What a bench gives a chip instead of the shipped firmware on a core by itself.
+struct core_fitting {
+    firmware_entry entry = nullptr; ///< nullptr: the shipped firmware
+    std::uint64_t argument = 0;
+    core_gate* gate = nullptr; ///< outlives the machine
+};
+using core_fitter = std::function<core_fitting(std::uint32_t rank)>;
+
 /// A platform that has been read from a file and found sound; nothing is built yet.
 class platform {
 public:
@@ -144,12 +152,29 @@ public:
     virtual std::string route_tables() const = 0;
     /// How many packets are simulated as one transaction, and why (train_choice.h).
     virtual train_choice trains() const = 0;
-    /// Elaborates. Call once, before the simulation starts.
-    virtual std::unique_ptr<machine> build() const = 0;
+    /// Elaborates. Call once, before the simulation starts. `fit` is asked once for each chip; none: the shipped firmware.
+    virtual std::unique_ptr<machine> build(const core_fitter& fit) const = 0;
+    std::unique_ptr<machine> build() const { return build(core_fitter()); }
 };
 
 /// What the ranks are told that run a case together: all of them, or those of one of the largest groups, by place.
 std::vector<abi::platform_table> tables_told(const platform& p, const collective_case& c);
+
+/// A small machine for the bench of firmware (platforms/firmware_bench), of rows x cols ranks in the platform's own sense.
+struct firmware_bench_machine {
+    struct link {
+        std::string name;    ///< "chip(1,0).+X"
+        std::string setting; ///< as for --set; takes the link down at the time in place of "{}"
+    };
+    std::string words; ///< "2x2 mesh of the TPU pod"
+    std::string file;  ///< with the workload of the bench; the struck rank is the root of its broadcasts
+    std::string core;  ///< key of its cores
+    std::vector<link> links = {};
+};
+struct firmware_bench_source {
+    std::uint32_t rows, cols; ///< unless the user says otherwise
+    firmware_bench_machine (*make)(std::uint32_t rows, std::uint32_t cols, std::uint32_t rank);
+};
 
 /// How the command line finds a platform.
 struct platform_info {
@@ -163,6 +188,8 @@ struct platform_info {
     /// Adds its lines to the page of `weft bench`; nullptr: none.
     void (*bench)(bench_page& page, const bench_settings& how) = nullptr;
     const char* former_name = nullptr; ///< that files of older versions have
+    /// What `weft firmware test` runs; nullptr: the platform has no such bench.
+    const firmware_bench_source* firmware_bench = nullptr;
 };
 
 /// `all` of a platform's configuration, with the key that names the platform in front.

@@ -88,11 +88,12 @@ planned_rank plan_of(const abi::platform_table& table, const collective_case& c)
     }
     for (std::uint32_t i = 0; i < s->line_count; ++i) {
         const firmware::told_line& line = s->lines[i];
-        for (std::uint32_t coordinate = 0; coordinate < line.size; ++coordinate)
-            if (coordinate != line.at) {
-                rank.told.push_back(table.rank + (coordinate - line.at) * line.stride); // unsigned: wraps back
-                ++rank.sent[{rank.told.back(), line.semaphore}];
-            }
+        for (std::uint32_t coordinate = 0; coordinate < line.size; ++coordinate) {
+            const std::uint32_t to = table.rank + (coordinate - line.at) * line.stride; // unsigned: wraps back
+            ++rank.sent[{to, line.semaphore}];
+            if (coordinate != line.at)
+                rank.told.push_back(to);
+        }
     }
     for (std::uint32_t i = 0; i < s->expectation_count; ++i)
         rank.received[s->expectations[i].semaphore] += s->expectations[i].messages;

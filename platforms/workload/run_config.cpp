@@ -194,4 +194,12 @@ std::vector<config_problem> run_config::validate() const
     return p;
 }
 
+std::size_t collective_count(const run_config& config)
+{
+    std::size_t cases = config.case_count();
+    if (config.training_step)
+        cases += config.training_step->collectives();
+    return cases;
+}
+
 } // namespace weft

@@ -165,6 +165,9 @@ bool is_sound(const collective_spec& spec);
 /// Whether the workload or the training step runs an algorithm of this kind.
 bool runs_any(const run_config& run, bool (*is)(abi::algorithm));
 
+/// Collectives that a run makes: those of `workload`, each as often as it is repeated, and of all training steps.
+std::size_t collective_count(const run_config& config);
+
 /// Rules about the keys of run_config, for the configuration of a platform that shows them as its own.
 template <class C> void add_run_rules(std::vector<key_rule<C>>& rules)
 {

@@ -68,18 +68,14 @@ bool owns_links(const train_ground& ground, const collective_case& c)
         return false; // a line carries both directions of a ring on the same links
     if (c.ranks_per_group == 2 || (c.algo == abi::algorithm::two_d && *shortest < 3))
         return false; // so does a ring of two
-    if (c.algo != abi::algorithm::mesh_tree)
-        return true;
-    // From a corner a tree has two streams, from elsewhere three or four on two ports.
-    const std::uint32_t row = c.root / ground.sides[1], col = c.root % ground.sides[1];
-    return (row == 0 || row + 1 == ground.sides[0]) && (col == 0 || col + 1 == ground.sides[1]);
+    return c.algo != abi::algorithm::mesh_tree; // trees of several colours meet at every chip, three or four streams on two ports
 }
 
 /// Groups that run at once meet on links. Where many send to one at once, or messages of several rings meet at every router, nothing evens out who goes first: direct exchanges
 /// and parameter servers were up to 10 % off in trains, two_d with wrap links, which has two times, up to 5 %, and on lines 9 %.
 bool meets_everywhere(const train_ground& ground, const collective_case& c)
 {
-    return !c.groups.empty() || c.algo == abi::algorithm::direct || c.algo == abi::algorithm::parameter_server || c.algo == abi::algorithm::multi_axis ||
+    return !c.groups.empty() || c.algo == abi::algorithm::direct || c.algo == abi::algorithm::parameter_server || c.algo == abi::algorithm::multi_axis || c.algo == abi::algorithm::two_phase ||
            (c.algo == abi::algorithm::two_d && !owns_links(ground, c));
 }
 

@@ -195,10 +195,10 @@ TEST_CASE("every machine of the sweep runs all collectives and algorithms that i
           "{op: reduce_scatter, algorithms: [ring_1d, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
           "{op: all_gather, algorithms: [ring_1d, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
           "{op: broadcast, algorithms: [mesh_tree], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
-          "{op: all_to_all, algorithms: [direct], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
+          "{op: all_to_all, algorithms: [direct, two_phase], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
           "{op: all_reduce, algorithms: [ring_1d], sizes: [16 MiB]}]");
     const std::string with_largest = workload_of("tpu_v3 mesh", 1); // the next pair
-    const std::string end = "{op: all_to_all, algorithms: [direct], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
+    const std::string end = "{op: all_to_all, algorithms: [direct, two_phase], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
                             "{op: all_reduce, algorithms: [two_d], sizes: [16 MiB]}]";
     INFO(with_largest);
     CHECK(with_largest.substr(with_largest.size() - std::min(with_largest.size(), end.size())) == end);
@@ -245,7 +245,7 @@ TEST_CASE("a command of the sweep is one line for a shell", "[bursts]")
                                         {"4 KiB", "1 MiB"}, "chunk: 8 KiB")),
             "16 packets") ==
         "weft run configs/a.yaml --set data=off --set 'ici.link_rate=100 GB/s' --set 'workload=[{op: all_reduce, algorithms: "
-        "[two_d, ring_1d], sizes: [4 KiB, 1 MiB], chunk: 8 KiB}, {op: all_to_all, algorithms: [direct], sizes: [4 KiB, 1 MiB], "
+        "[two_d, ring_1d], sizes: [4 KiB, 1 MiB], chunk: 8 KiB}, {op: all_to_all, algorithms: [direct, two_phase], sizes: [4 KiB, 1 MiB], "
         "chunk: 8 KiB}]' --set 'burst=16 packets'");
     for (const sweep_family& f : sweep_families()) // quotes of the shell are not escaped
         for (const sweep_axis& a : f.axes)

@@ -51,6 +51,20 @@ TEST_CASE("weft firmware test prints a table and writes the report")
     std::filesystem::remove(report);
 }
 
+TEST_CASE("weft firmware test runs on the machine of another platform and attacks what its chips have beside the DMA")
+{
+    const shell_run r = weft("firmware test collective --platform switchml --device wrong_version,stuck_doorbell");
+    INFO(r.text);
+    CHECK(r.exit_code == 0);
+    CHECK(has(r, "wrong_version                     10")); // 7 of DMA and mailbox, 3 of the NIC
+    CHECK(has(r, "Platform      1x3 workers below SwitchML switches, hostile at rank 1"));
+    CHECK(has(r, "Failed        0"));
+    const shell_run boards = weft("firmware test collective --platform ub_mesh --mesh 1x3 --device wrong_version");
+    INFO(boards.text);
+    CHECK(boards.exit_code == 0);
+    CHECK(has(boards, "Platform      board of 3 NPUs of UB-Mesh"));
+}
+
 #ifdef WEFT_RV64_PROGRAMS
 TEST_CASE("weft firmware test runs the shipped binary and an ELF file on RV64 cores")
 {
@@ -93,6 +107,7 @@ TEST_CASE("weft firmware test refuses what it cannot run with a sentence and 2")
     refuses(WEFT_PROGRAM, "cannot be loaded");
     refuses(WEFT_PROGRAM " --core rv64", "is no RISC-V binary");
     refuses("collective --device spurous", "did you mean 'spurious'?");
+    refuses("collective --platform ub_mes", "did you mean 'ub_mesh'?");
     refuses("collective --mesh 2by2", "is no mesh");
     refuses("collective --mesh 2x2 --rank 4", "a 2x2 mesh has 4 ranks");
     refuses("collective --mesh 100x100", "too large");

@@ -582,7 +582,7 @@ TEST_CASE("check describes a platform and writes nothing", "[program][fast]")
     CHECK(dir.names() == k_only_inputs);
 }
 
-TEST_CASE("a training step alone is a run, checked and reported", "[program][fast]")
+TEST_CASE("a training step alone is a run that is checked and reported", "[program][fast]")
 {
     const scratch dir;
     dir.write("step.yaml", "platform: tpu_v3\n"
@@ -605,7 +605,7 @@ TEST_CASE("a training step alone is a run, checked and reported", "[program][fas
     CHECK(j["results"].empty());
 }
 
-TEST_CASE("validate refuses what it cannot use, before anything is simulated", "[program][fast]")
+TEST_CASE("validate refuses what it cannot use before anything is simulated", "[program][fast]")
 {
     const scratch dir;
     CHECK(dir.run({"validate"}).exit_code == 2);

@@ -76,6 +76,13 @@ TEST_CASE("the platform of the page is exact for every collective and size and c
         CHECK(without.at("results")[i].at("time_us") == with.at("results")[i].at("time_us"));
 }
 
+TEST_CASE("firmware is benched on the platform of the page")
+{
+    const program_folder folder;
+    REQUIRE(folder.weft("firmware test collective --platform ring --runs 4") == 0);
+    CHECK_THAT(folder.read("stdout"), Contains("ring of 3 chips and a host") && Contains("Failed        0"));
+}
+
 TEST_CASE("report and trace see the devices of the platform of the page")
 {
     const program_folder folder;

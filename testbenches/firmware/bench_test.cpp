@@ -4,9 +4,11 @@
 // The bench of hostile devices: the shipped firmware passes it, and every mutant of mutants/ (the shipped firmware
 // with one bug) is found out by the device that its file names.
 #include "firmware/main.h"
+#include "platforms/cli/cli.h"
 #include "platforms/firmware_bench/call_site.h"
 #include "platforms/firmware_bench/firmware_bench.h"
 #include "platforms/firmware_bench/isolated.h"
+#include "platforms/tpu_v3/tpu_v3.h"
 #include "platforms/workload/collective_runner.h"
 #include "tlm/check.h"
 
@@ -22,6 +24,13 @@
 using namespace weft;
 
 namespace {
+
+bench_options on_mesh()
+{
+    bench_options options;
+    options.platform = &k_tpu_v3_info;
+    return options;
+}
 
 firmware_under_test shipped() { return {"collective", firmware::collective_main}; }
 
@@ -58,7 +67,7 @@ std::string told(const bench_report& report)
 void must_be_found(const std::string& name)
 {
     const std::string by = line_of_mutant(name, "detected by");
-    bench_options options;
+    bench_options options = on_mesh();
     options.stop_at_failure = true;
     options.host_seconds = 20;
     options.only = {by == "healthy" ? "wrong_version" : by};
@@ -138,7 +147,7 @@ TEST_CASE("every mutant has a test")
 
 TEST_CASE("the shipped firmware passes the whole bench")
 {
-    const bench_report report = run_firmware_bench(shipped(), {});
+    const bench_report report = run_firmware_bench(shipped(), on_mesh());
     INFO(told(report));
     CHECK(report.failed() == 0);
     CHECK(report.devices.size() == hostile_devices().size() + 1);
@@ -161,7 +170,7 @@ TEST_CASE("the shipped firmware passes at every rank and on larger meshes")
     struct place {
         std::uint32_t rows, cols, rank;
     };
-    bench_options options;
+    bench_options options = on_mesh();
     options.most_runs = 8;
     for (const auto& [rows, cols, rank] : {place{2, 2, 0}, {2, 2, 3}, {2, 4, 0}, {4, 4, 5}}) {
         INFO(rows << "x" << cols << " rank " << rank);
@@ -174,9 +183,31 @@ TEST_CASE("the shipped firmware passes at every rank and on larger meshes")
     }
 }
 
+TEST_CASE("the shipped firmware passes on every platform that has a bench")
+{
+    for (const platform_info* info : cli::platforms()) {
+        if (info->firmware_bench == nullptr)
+            continue;
+        bench_options options;
+        options.platform = info;
+        options.rows = info->firmware_bench->rows;
+        options.cols = info->firmware_bench->cols;
+        options.most_runs = 6;
+        INFO(info->name);
+        const bench_report report = run_firmware_bench(shipped(), options);
+        INFO(told(report));
+        CHECK(report.failed() == 0);
+        CHECK(report.devices.size() == hostile_devices().size() + 1);
+        for (const device_report& d : report.devices) {
+            INFO(d.name);
+            CHECK(d.runs > 0);
+        }
+    }
+}
+
 TEST_CASE("reports of the bench repeat")
 {
-    bench_options options;
+    bench_options options = on_mesh();
     options.only = {"stuck_doorbell", "spurious"};
     options.most_runs = 5;
     const bench_report first = run_firmware_bench(shipped(), options);
@@ -237,7 +268,7 @@ void does_nothing(abi::hal&, std::uint64_t) {}
 
 TEST_CASE("firmware that never ends or crashes or does nothing is a failure in words")
 {
-    bench_options options;
+    bench_options options = on_mesh();
     options.host_seconds = 1;
     const std::string looped = run_firmware_bench({"loops", loops}, options).devices.front().first_failure;
     INFO(looped);
@@ -253,7 +284,7 @@ TEST_CASE("firmware that never ends or crashes or does nothing is a failure in w
 
 TEST_CASE("a failure names the line of the firmware")
 {
-    bench_options options;
+    bench_options options = on_mesh();
     options.only = {"lost_interrupt"};
     options.most_runs = 1;
     const bench_report report = run_firmware_bench(mutant("sleeps_for_ever"), options);
@@ -266,13 +297,13 @@ TEST_CASE("a failure names the line of the firmware")
 
 TEST_CASE("options that make no bench are refused with a sentence")
 {
-    bench_options options;
+    bench_options options = on_mesh();
     options.only = {"spurous"};
     CHECK_THROWS_WITH(run_firmware_bench(shipped(), options), Catch::Contains("did you mean 'spurious'"));
-    options = {};
+    options = on_mesh();
     options.rank = 4;
     CHECK_THROWS_WITH(run_firmware_bench(shipped(), options), Catch::Contains("a 2x2 mesh has 4 ranks"));
-    options = {};
+    options = on_mesh();
     options.cols = 3;
     options.rows = 1;
     CHECK_THROWS_AS(run_firmware_bench(shipped(), options), user_error);

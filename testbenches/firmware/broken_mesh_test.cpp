@@ -195,7 +195,7 @@ bool all_walks_are_right(std::uint32_t rows, std::uint32_t cols, const regions& 
 
 } // namespace
 
-TEST_CASE("ranks, places, neighbours and pairs around every single region of small meshes")
+TEST_CASE("ranks and places and neighbours and pairs around every single region of small meshes")
 {
     std::uint32_t seen = 0;
     for (std::uint32_t rows = 1; rows <= 7; ++rows)
@@ -212,7 +212,7 @@ TEST_CASE("ranks, places, neighbours and pairs around every single region of sma
     CHECK(seen == 84 * 84 - 49); // rectangles of all meshes but the whole meshes
 }
 
-TEST_CASE("ranks, places, neighbours and pairs around random regions, odd ones too")
+TEST_CASE("ranks and places and neighbours and pairs around random regions and odd ones too")
 {
     std::mt19937 engine(3);
     const auto random = [&] { return static_cast<std::uint32_t>(engine()); };
@@ -277,7 +277,7 @@ TEST_CASE("the walk visits every chip once around every even region of 8x8")
     REQUIRE(all_walks_are_right(64, 64, {region(20, 20, 8, 4)}));
 }
 
-TEST_CASE("the walk visits every chip once around random regions of 16x32 and around L, U and spiral shapes")
+TEST_CASE("the walk visits every chip once around random regions of 16x32 and around L and U and spiral shapes")
 {
     std::mt19937 random(7);
     for (unsigned i = 0; i < 200; ++i) {
@@ -316,7 +316,7 @@ TEST_CASE("blocks need even meshes and even regions at even places")
             }
 }
 
-TEST_CASE("rings of tiles visit their tile along single links, in both directions")
+TEST_CASE("rings of tiles visit their tile along single links in both directions")
 {
     for (const regions& failed :
          {regions{}, regions{region(4, 4, 4, 4)}, regions{region(0, 0, 4, 4), region(8, 4, 4, 8)}}) {

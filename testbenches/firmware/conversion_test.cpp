@@ -137,7 +137,7 @@ TEST_CASE("timers end in the order in which they were started")
     }
 }
 
-TEST_CASE("the timeout doubles after 100, then 200, then 300 timeouts")
+TEST_CASE("the timeout doubles after 100 and then 200 and then 300 timeouts")
 {
     retransmission_timeout t(1000, 100);
     for (unsigned i = 1; i <= 600; ++i) {

@@ -269,7 +269,7 @@ std::string answer(const world& w, std::size_t i)
 
 } // namespace
 
-TEST_CASE("a broadcast whose tree has holes is refused by every rank, and the next collectives run")
+TEST_CASE("a broadcast whose tree has holes is refused by every rank and the next collectives run")
 {
     // Chip (4,4) sees failed chips up its column to the root's row, and in its own row to the root's column.
     world_options o = mesh_with(8, 8, {region(2, 4, 2, 2), region(4, 2, 2, 2)}, 1);
@@ -292,7 +292,7 @@ TEST_CASE("a broadcast whose tree has holes is refused by every rank, and the ne
     }
 }
 
-TEST_CASE("a split mesh is refused by every rank, and what needs no walk runs")
+TEST_CASE("a split mesh is refused by every rank and what needs no walk runs")
 {
     world_options o = mesh_with(8, 4, {region(2, 0, 2, 4)}, 2);
     world w(o);

@@ -19,7 +19,7 @@ struct world_options {
     std::uint32_t queues = 4;
     std::uint32_t ports = 2;
     std::uint32_t ring_entries = 8;
-    std::uint64_t buffer_bytes = 1 << 16; ///< room for the input and again for the output
+    std::uint64_t buffer_bytes = 1 << 16; ///< room for the input, for the output and for scratch
     std::uint32_t seed = 1;
     std::uint32_t yield_one_in = 8; ///< a rank gives way before one access in this many
     std::vector<abi::failed_region> failed;

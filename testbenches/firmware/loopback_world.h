@@ -1,48 +1,40 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A machine without time: N ranks with memory, mailbox and DMA, each running the real firmware as a cooperative context
-// (ucontext). A seeded scheduler picks at random among everything that can happen next: a rank runs up to its next bus
-// access, a DMA queue reads half of a message, half of a message is written at its destination, the host posts the next
-// command. Only what the hardware promises is kept: descriptors of a queue are served in order, and messages of one
-// (source, queue, destination) arrive in order. Some ranks and some message streams are picked to be very slow; with
-// `freeze_one_in` some ranks, DMA queues and message streams stand still until nothing else can happen, so that whoever
-// does not have to wait for them is as far ahead as the protocol lets it.
+// A machine without time: N ranks with memory, mailbox and DMA, each a core of world_core.h. A seeded scheduler picks
+// at random among everything that can happen next: a rank runs up to its next bus access, a DMA queue reads half of a
+// message, half of a message is written at its destination, the host posts the next command. Only what the hardware
+// promises is kept: descriptors of a queue are served in order, and messages of one (source, queue, destination)
+// arrive in order. Some ranks and some message streams are picked to be very slow; with `freeze_one_in` some ranks,
+// DMA queues and message streams stand still until nothing else can happen, so that whoever does not have to wait for
+// them is as far ahead as the protocol lets it.
 //
-// The host part fills the buffers of each rank just before its next command and checks them when its DONE comes, while other
-// ranks may still be in the collective, or already in the next one.
+// The host part fills the buffers of each rank just before its next command and checks them when its DONE comes,
+// while other ranks may still be in the collective, or already in the next one.
 #pragma once
 
-#include <algorithm>
-#include <ucontext.h>
-#include <cstdint>
-#include <cstring>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
-#include <random>
-#include <string>
-#include <vector>
 
-#include "firmware/main.h"
 #include "hw/abi/descriptor.h"
-#include "hw/abi/registers.h"
+#include "hw/dma/reduce.h"
 #include "testbenches/firmware/element_values.h"
 #include "testbenches/firmware/loopback_options.h"
+#include "testbenches/firmware/world_core.h"
 #include "testbenches/firmware/world_groups.h"
 
 namespace weft::testing {
 
-class world {
+class world final : public world_base {
 public:
     static constexpr std::uint64_t k_buffer_gap = 256;
 
-    explicit world(const world_options& options) : options_(options), random_(options.seed)
+    explicit world(const world_options& options) : world_base(options.seed, options.yield_one_in), options_(options)
     {
         const std::uint32_t n = ranks();
         ring_bytes_ = std::uint64_t{options.queues} * options.ring_entries * abi::k_descriptor_bytes;
-        hbm_bytes_ = ring_bytes_ + 2 * options.buffer_bytes + 3 * k_buffer_gap;
+        hbm_bytes_ = ring_bytes_ + 3 * options.buffer_bytes + 4 * k_buffer_gap;
         for (std::uint32_t r = 0; r < n; ++r) {
             ranks_.push_back(std::make_unique<node>(*this, r));
             ranks_.back()->slow = random_() % 8 == 0;
@@ -62,6 +54,8 @@ public:
     std::uint64_t input_offset() const { return ring_bytes_ + k_buffer_gap; }
     std::uint64_t output_offset() const { return input_offset() + options_.buffer_bytes + k_buffer_gap; }
 
+    std::uint64_t scratch_offset() const { return output_offset() + options_.buffer_bytes + k_buffer_gap; }
+
     /// The table of rank 0, for supports().
     const abi::platform_table& table() const { return ranks_[0]->table; }
     abi::platform_table& table_of(std::uint32_t rank) { return ranks_[rank]->table; }
@@ -73,6 +67,7 @@ public:
         c.sequence = static_cast<std::uint32_t>(commands_.size()) + 1;
         c.buffer_offset = input_offset();
         c.output_offset = output_offset();
+        c.scratch_offset = scratch_offset();
         if (c.chunk_bytes == 0)
             c.chunk_bytes = 4096;
         if (c.timeout_ns == 0)
@@ -110,8 +105,9 @@ public:
         }
     }
 
-    /// Empty when every rank answered every command with ok, all answers and memories were right and nothing was left over.
-    const std::string& problems() const { return problems_; }
+    /// Empty when every rank answered every command with ok, all answers and memories were right and nothing was left
+    /// over.
+    using world_base::problems;
     /// Answers of a rank in the order of its commands.
     const std::vector<abi::response>& responses(std::uint32_t rank) const { return ranks_[rank]->responses; }
     std::uint64_t accesses(std::uint32_t rank) const { return ranks_[rank]->accesses; }
@@ -125,6 +121,10 @@ public:
 private:
     struct message {
         abi::dma_descriptor d;
+        std::uint64_t bytes() const { return d.bytes * (std::uint64_t{d.more_pieces} + 1); }
+        /// Where byte `i` lies behind either offset.
+        std::uint64_t place(std::uint64_t i) const { return d.more_pieces == 0 ? i : i / d.bytes * d.stride + i % d.bytes; }
+        std::uint64_t span() const { return d.more_pieces * d.stride + d.bytes; }
         std::vector<unsigned char> data;
         bool half_written = false;
     };
@@ -140,10 +140,12 @@ private:
         message_stream* stream;
     };
 
-    struct node final : abi::hal {
+    struct node final : world_core {
         node(world& w, std::uint32_t r)
-            : w_(w), rank(r), local(abi::k_local_memory_bytes), hbm(w.hbm_bytes_, 0xa5), queues(w.options_.queues)
+            : world_core(w, abi::k_local_memory_bytes), w_(w), rank(r), hbm(w.hbm_bytes_, k_untouched),
+              queues(w.options_.queues)
         {
+            fault_access = r == w.options_.fault_rank ? w.options_.fault_access : 0;
             const world_options& o = w.options_;
             table.rank = r;
             table.ranks = w.ranks();
@@ -190,227 +192,113 @@ private:
             table.dma_ring_area = table.hbm_base;
             seal();
         }
-        void seal()
-        {
-            table.check = abi::check_word(reinterpret_cast<const std::uint32_t*>(&table),
-                                          offsetof(abi::platform_table, check) / sizeof(std::uint32_t));
-        }
+        void seal() { testing::seal(table); }
 
-        // ---- contexts
-        static void entry(unsigned high, unsigned low)
-        {
-            auto* self = reinterpret_cast<node*>(std::uintptr_t{high} << 32 | low);
-            firmware::collective_main(*self, 0);
-            self->returned = true;
-            self->give_way();
-        }
-        void start()
-        {
-            std::memcpy(&local[abi::k_platform_table_address], &table, sizeof table);
-            stack.resize(64 << 10);
-            getcontext(&context);
-            context.uc_stack.ss_sp = stack.data();
-            context.uc_stack.ss_size = stack.size();
-            context.uc_link = nullptr;
-            const auto self = reinterpret_cast<std::uintptr_t>(this);
-            makecontext(&context, reinterpret_cast<void (*)()>(entry), 2, static_cast<unsigned>(self >> 32),
-                        static_cast<unsigned>(self));
-        }
-        void give_way() { swapcontext(&context, &w_.scheduler_); }
+        void run_later() override { w_.can_happen({action::run_rank, rank, 0, nullptr}); }
 
-        // ---- what firmware calls
-        bool access(std::uint64_t address, bool write, const char* kind)
+        // ---- what firmware meets
+        void on_access(const char* kind) override
         {
-            if (w_.random_() % w_.options_.yield_one_in == 0) {
-                w_.can_happen({action::run_rank, rank, 0, nullptr});
-                give_way();
-            }
-            ++accesses;
             if (w_.options_.rows == 2)
                 ++w_.access_kinds_[kind];
-            if (w_.options_.fault_access != 0 && rank == w_.options_.fault_rank && accesses == w_.options_.fault_access)
-                return fail(address, write);
-            return true;
         }
-        bool fail(std::uint64_t address, bool write)
+        void on_done(std::uint32_t sequence) override { w_.on_done(*this, sequence); }
+        unsigned char* memory(std::uint64_t a, std::uint32_t bytes, bool write) override
         {
-            if (!fault_.set)
-                fault_ = {true, write, address};
-            return false;
+            if (write && a >= abi::k_hbm_base && a - abi::k_hbm_base + bytes <= w_.ring_bytes_)
+                return &hbm[a - abi::k_hbm_base];
+            return a + bytes <= local.size() ? &local[a] : nullptr;
         }
-        std::uint32_t read32(std::uint64_t a) override { return access(a, false, "read32") ? read_register(a) : 0; }
-        std::uint32_t read_register(std::uint64_t a)
+        bool read_device(std::uint64_t a, std::uint32_t bytes, std::uint64_t& v) override
         {
             using namespace abi;
+            if (bytes == 8) {
+                if (a != k_dma_base + dma::SEM_PENDING)
+                    return false;
+                v = pending;
+                pending = 0;
+                return true;
+            }
             if (a + 4 <= local.size()) {
                 std::uint32_t word = 0;
                 std::memcpy(&word, &local[a], sizeof word);
-                return word;
-            }
-            if (a >= k_mailbox_base && a < k_dma_base) {
-                switch (a - k_mailbox_base) {
-                case mailbox::TYPE: return mailbox::TYPE_reset;
-                case mailbox::VERSION: return mailbox::VERSION_reset;
-                case mailbox::COMMAND_SEQUENCE: return command_sequence;
-                case mailbox::COMMAND_ACK: return command_ack;
-                default: break;
-                }
-            } else if (a >= k_dma_base) {
-                const std::uint64_t o = a - k_dma_base;
-                for (std::uint32_t q = 0; q < queues.size(); ++q) {
-                    if (o == dma::HEAD(q))
-                        return queues[q].head;
-                }
-                for (std::uint32_t s = 0; s < 64; ++s) {
-                    if (o == dma::SEM_COUNT(s))
-                        return count[64 * bank + s];
-                }
-                switch (o) {
-                case dma::TYPE: return dma::TYPE_reset;
-                case dma::VERSION: return dma::VERSION_reset;
-                case dma::QUEUES: return static_cast<std::uint32_t>(queues.size());
-                case dma::SEMAPHORES: return 64;
-                case dma::SEM_BANKS: return k_banks;
-                case dma::IRQ_STATUS: return (pending != 0 ? 1u : 0u) | (error != 0 ? 2u : 0u);
-                case dma::ERROR: return error;
-                case dma::ERROR_QUEUE: return 0;
-                default: break;
-                }
-            }
-            fail(a, false);
-            return 0;
-        }
-        std::uint64_t read64(std::uint64_t a) override
-        {
-            if (!access(a, false, "read64"))
-                return 0;
-            if (a != abi::k_dma_base + abi::dma::SEM_PENDING) {
-                fail(a, false);
-                return 0;
-            }
-            const std::uint64_t v = pending;
-            pending = 0;
-            return v;
-        }
-        void write32(std::uint64_t a, std::uint32_t v) override
-        {
-            using namespace abi;
-            if (!access(a, true, "write32"))
-                return;
-            if (a == k_mailbox_base + mailbox::COMMAND_ACK) {
-                command_ack = v;
-                return;
-            }
-            if (a == k_mailbox_base + mailbox::DONE) {
-                w_.on_done(*this, v);
-                return;
+                return v = word, true;
             }
             const std::uint64_t o = a - k_dma_base;
-            if (a >= k_dma_base) {
-                for (std::uint32_t q = 0; q < queues.size(); ++q) {
-                    if (o == dma::TAIL(q)) {
-                        if (!w_.options_.deaf_doorbells)
-                            w_.doorbell(*this, q, v);
-                        return;
-                    }
-                    if (o == dma::RING_ENTRIES(q)) {
-                        queues[q].entries = v;
-                        return;
-                    }
-                }
-                for (std::uint32_t s = 0; s < 64; ++s) {
-                    if (o == dma::SEM_THRESHOLD(s)) {
-                        threshold[s] = v;
-                        armed |= 1ull << s;
-                        test(s);
-                        return;
-                    }
-                }
-                if (o == dma::CONTROL || o == dma::IRQ_ENABLE)
-                    return;
-                if (o == dma::SEM_BANK && v < k_banks) {
-                    bank = v;
-                    armed = pending = 0;
-                    return;
-                }
-                if (o == dma::ERROR) {
-                    error &= ~v;
-                    return;
-                }
+            for (std::uint32_t q = 0; q < queues.size(); ++q)
+                if (o == dma::HEAD(q))
+                    return v = queues[q].head, true;
+            for (std::uint32_t s = 0; s < 64; ++s)
+                if (o == dma::SEM_COUNT(s))
+                    return v = count[64 * bank + s], true;
+            switch (a < k_dma_base ? ~0ull : o) {
+            case dma::TYPE: return v = dma::TYPE_reset, true;
+            case dma::VERSION: return v = dma::VERSION_reset, true;
+            case dma::QUEUES: return v = queues.size(), true;
+            case dma::SEMAPHORES: return v = 64, true;
+            case dma::SEM_BANKS: return v = k_banks, true;
+            case dma::IRQ_STATUS: return v = (pending != 0 ? 1u : 0u) | (error != 0 ? 2u : 0u), true;
+            case dma::ERROR: return v = error, true;
+            case dma::ERROR_QUEUE: return v = 0, true;
+            default: return false;
             }
-            fail(a, true);
         }
-        void write64(std::uint64_t a, std::uint64_t v) override
+        bool write_device(std::uint64_t a, std::uint32_t bytes, std::uint64_t value) override
         {
-            if (!access(a, true, "write64"))
-                return;
+            using namespace abi;
+            const std::uint64_t o = a - k_dma_base;
+            const auto v = static_cast<std::uint32_t>(value);
+            if (a < k_dma_base)
+                return false;
             for (std::uint32_t q = 0; q < queues.size(); ++q) {
-                if (a == abi::k_dma_base + abi::dma::RING_BASE(q)) {
-                    queues[q].base = v;
-                    return;
+                if (o == dma::RING_BASE(q))
+                    return queues[q].base = value, bytes == 8;
+                if (bytes == 4 && o == dma::TAIL(q)) {
+                    if (!w_.options_.deaf_doorbells)
+                        w_.doorbell(*this, q, v);
+                    return true;
                 }
+                if (bytes == 4 && o == dma::RING_ENTRIES(q))
+                    return queues[q].entries = v, true;
             }
-            fail(a, true);
-        }
-        void copy_in(void* to, std::uint64_t a, std::uint32_t bytes) override
-        {
-            if (!access(a, false, "copy_in"))
-                return;
-            if (a + bytes > local.size()) {
-                fail(a, false);
-                return;
+            if (bytes == 8)
+                return false;
+            for (std::uint32_t s = 0; s < 64; ++s)
+                if (o == dma::SEM_THRESHOLD(s)) {
+                    threshold[s] = v;
+                    armed |= 1ull << s;
+                    test(s);
+                    return true;
+                }
+            if (o == dma::SEM_BANK && v < k_banks) {
+                bank = v;
+                armed = pending = 0;
+                return true;
             }
-            std::memcpy(to, &local[a], bytes);
+            if (o == dma::ERROR)
+                error &= ~v;
+            return o == dma::CONTROL || o == dma::IRQ_ENABLE || o == dma::ERROR;
         }
-        void copy_out(std::uint64_t a, const void* from, std::uint32_t bytes) override
-        {
-            if (!access(a, true, "copy_out"))
-                return;
-            if (a >= abi::k_hbm_base && a - abi::k_hbm_base + bytes <= w_.ring_bytes_)
-                std::memcpy(&hbm[a - abi::k_hbm_base], from, bytes);
-            else if (a + bytes <= local.size())
-                std::memcpy(&local[a], from, bytes);
-            else
-                fail(a, true);
-        }
-        std::uint32_t lines() const
+        std::uint32_t lines() const override
         {
             return (command_sequence != command_ack ? abi::k_irq_mailbox : 0u) |
                    (pending != 0 || error != 0 ? abi::k_irq_dma : 0u);
         }
-        std::uint32_t wait_irq(std::uint32_t mask, std::uint64_t) override
+        std::uint32_t wait_irq(std::uint32_t m, std::uint64_t timeout_ns) override
         {
-            ++waits;
             timed_out = false;
-            if (mask == 0) { // a pause
-                w_.can_happen({action::run_rank, rank, 0, nullptr});
-                give_way();
+            if (m == 0) {
+                pause();
                 return 0;
             }
-            while ((lines() & mask) == 0 && !timed_out) {
-                wait_mask = mask;
-                give_way();
+            while ((lines() & m) == 0 && !timed_out) {
+                mask = m;
+                sleep(timeout_ns);
             }
-            wait_mask = 0;
-            return lines() & mask;
+            mask = 0;
+            return lines() & m;
         }
-        bool poll_until(std::uint64_t a, std::uint32_t mask, std::uint32_t expected, std::uint64_t) override
-        {
-            if (!access(a, false, "poll"))
-                return false;
-            timed_out = false;
-            while ((read_register(a) & mask) != expected && !timed_out) {
-                polling = true;
-                give_way();
-            }
-            polling = false;
-            return (read_register(a) & mask) == expected;
-        }
-        void compute(std::uint32_t) override {}
         std::uint64_t now_ns() override { return w_.now_; }
-        void log(const char*, std::uint64_t) override {}
-        abi::bus_fault fault() const override { return fault_; }
-        void clear_fault() override { fault_ = {}; }
 
         // ---- devices
         void test(std::uint32_t s)
@@ -430,15 +318,6 @@ private:
             pending |= 1ull << 39; // the one semaphore that firmware never arms
             wake();
         }
-        void wake()
-        {
-            if ((wait_mask & lines()) != 0 || polling) {
-                wait_mask = 0;
-                polling = false;
-                w_.can_happen({action::run_rank, rank, 0, nullptr});
-            }
-        }
-
         struct queue_state {
             std::uint64_t base = 0;
             std::uint32_t entries = 0, tail = 0, head = 0;
@@ -449,30 +328,18 @@ private:
         };
         world& w_;
         std::uint32_t rank;
-        abi::platform_table table;
-        std::vector<unsigned char> local, hbm;
+        std::vector<unsigned char> hbm;
         std::vector<queue_state> queues;
         static constexpr std::uint32_t k_banks = abi::dma::SEM_BANKS_reset;
         std::uint32_t count[64 * k_banks] = {}, threshold[64] = {};
         std::uint32_t bank = 0;
         std::uint64_t armed = 0, pending = 0;
         std::uint32_t error = 0;
-        std::uint32_t command_sequence = 0, command_ack = 0;
-        std::uint32_t wait_mask = 0, spurious_in_a_row = 0;
-        bool polling = false, timed_out = false, returned = false, slow = false, frozen = false;
-        std::uint64_t accesses = 0, waits = 0, bytes_sent = 0, bytes_received = 0;
-        abi::bus_fault fault_;
+        std::uint32_t spurious_in_a_row = 0;
+        bool slow = false, frozen = false;
+        std::uint64_t bytes_sent = 0, bytes_received = 0;
         std::vector<unsigned char> snapshot; ///< input buffer between DONE and the next command
-        std::vector<abi::response> responses;
-        std::vector<char> stack;
-        ucontext_t context{};
     };
-
-    void problem(const std::string& text)
-    {
-        if (problems_.size() < 600)
-            problems_ += text + "; ";
-    }
 
     // ---- scheduler
     bool freezes() { return options_.freeze_one_in != 0 && random_() % options_.freeze_one_in == 0; }
@@ -510,10 +377,7 @@ private:
     {
         node& n = *ranks_[a.rank];
         switch (a.what) {
-        case action::run_rank:
-            if (!n.returned)
-                swapcontext(&scheduler_, &n.context);
-            break;
+        case action::run_rank: n.run_on(); break;
         case action::fetch: fetch(n, a.queue); break;
         case action::deliver: deliver(n, *a.stream); break;
         case action::post_command: post_command(n); break;
@@ -524,12 +388,9 @@ private:
     bool time_out()
     {
         for (auto& n : ranks_) {
-            if (!n->returned && (n->polling || (n->wait_mask & abi::k_irq_dma) != 0)) {
-                n->timed_out = true;
-                n->polling = false;
-                n->wait_mask = 0;
+            if (n->sleeping && (n->polling || (n->mask & abi::k_irq_dma) != 0)) {
                 now_ += 10'000'000;
-                can_happen({action::run_rank, n->rank, 0, nullptr});
+                n->time_out();
                 return true;
             }
         }
@@ -549,6 +410,12 @@ private:
         }
     }
 
+    static void read(const node& n, message& m, std::uint64_t from, std::uint64_t to)
+    {
+        for (std::uint64_t i = from; i < to; ++i)
+            m.data[i] = n.hbm[m.d.source_offset + m.place(i)];
+    }
+
     void fetch(node& n, std::uint32_t q)
     {
         auto& queue = n.queues[q];
@@ -559,28 +426,54 @@ private:
             std::uint32_t words[14];
             std::memcpy(words, &m.d, sizeof words);
             if (m.d.check != abi::check_word(words, 14) || m.d.destination_rank >= ranks() ||
-                m.d.source_offset + m.d.bytes > hbm_bytes_ || m.d.destination_offset + m.d.bytes > hbm_bytes_ ||
+                m.d.source_offset + m.span() > hbm_bytes_ || m.d.destination_offset + (m.d.rank_stride == 0 ? m.span() : m.d.bytes) > hbm_bytes_ ||
+                (m.d.rank_stride != 0 ? m.d.destination_rank + std::uint64_t{m.d.more_pieces} * m.d.rank_stride >= ranks()
+                                      : m.d.more_pieces != 0 && (m.d.bytes == 0 || m.d.stride < m.d.bytes)) ||
                 m.d.destination_port >= options_.ports || (m.d.bytes == 0 && m.d.remote_semaphore >= 64 * abi::dma::SEM_BANKS_reset)) {
                 problem("bad descriptor from rank " + std::to_string(n.rank));
                 n.error |= 1;
                 n.wake();
                 return; // the queue stops
             }
-            m.data.resize(m.d.bytes);
-            if (m.d.bytes != 0)
-                std::memcpy(m.data.data(), &n.hbm[m.d.source_offset], m.d.bytes / 2);
+            if (m.d.rank_stride == 0) {
+                m.data.resize(m.bytes());
+                read(n, m, 0, m.bytes() / 2);
+            }
             queue.half_read = true;
             can_happen({action::fetch, n.rank, q, nullptr});
             return;
         }
-        if (m.d.bytes != 0)
-            std::memcpy(&m.data[m.d.bytes / 2], &n.hbm[m.d.source_offset + m.d.bytes / 2], m.d.bytes - m.d.bytes / 2);
         queue.half_read = false;
         ++queue.head;
+        if (m.d.rank_stride == 0) {
+            read(n, m, m.bytes() / 2, m.bytes());
+            send(n, q, m);
+        } else {
+            for (std::uint32_t k = 0; k <= m.d.more_pieces; ++k) {
+                message one;
+                one.d = m.d;
+                one.d.more_pieces = one.d.rank_stride = 0;
+                one.d.source_offset += k * m.d.stride;
+                one.d.destination_rank += k * m.d.rank_stride;
+                one.data.resize(one.bytes());
+                read(n, one, 0, one.bytes());
+                send(n, q, one);
+            }
+        }
+        m = {};
+        queue.busy = queue.head != queue.tail;
+        if (queue.busy)
+            can_happen({action::fetch, n.rank, q, nullptr});
+        if (n.polling)
+            n.wake();
+    }
+
+    void send(node& n, std::uint32_t q, message& m)
+    {
         ++messages_;
         if (m.d.destination_rank != n.rank) {
-            n.bytes_sent += m.d.bytes;
-            ranks_[m.d.destination_rank]->bytes_received += m.d.bytes;
+            n.bytes_sent += m.bytes();
+            ranks_[m.d.destination_rank]->bytes_received += m.bytes();
         }
         if (messages_ != options_.drop_message) {
             const auto key = (std::uint64_t{n.rank} * 16 + q) * ranks() + m.d.destination_rank;
@@ -593,30 +486,18 @@ private:
             if (s.messages.empty())
                 can_happen({action::deliver, m.d.destination_rank, 0, &s});
             s.messages.push_back(std::move(m));
-            m = {};
         }
-        queue.busy = queue.head != queue.tail;
-        if (queue.busy)
-            can_happen({action::fetch, n.rank, q, nullptr});
-        if (n.polling)
-            n.wake();
     }
 
     void deliver(node& n, message_stream& s)
     {
         message& m = s.messages.front();
         const std::uint64_t element = abi::element_bytes(m.d.type);
-        const std::uint64_t middle = m.d.bytes / element / 2 * element;
+        const std::uint64_t middle = m.bytes() / element / 2 * element;
         const std::uint64_t from = m.half_written ? middle : 0;
-        const std::uint64_t to = m.half_written ? m.d.bytes : middle;
-        for (std::uint64_t i = from; i < to; i += element) {
-            unsigned char* at = &n.hbm[m.d.destination_offset + i];
-            if (m.d.redop == abi::reduce_op::none)
-                std::memcpy(at, &m.data[i], element);
-            else
-                put_element(m.d.type, at,
-                            combine(m.d.redop, m.d.type, get_element(m.d.type, at), get_element(m.d.type, &m.data[i])));
-        }
+        const std::uint64_t to = m.half_written ? m.bytes() : middle;
+        for (std::uint64_t i = from; i < to; i += element)
+            reduce(m.d.type, m.d.redop, &n.hbm[m.d.destination_offset + m.place(i)], &m.data[i], element);
         if (!m.half_written && m.d.bytes != 0) {
             m.half_written = true;
         } else {
@@ -682,32 +563,23 @@ private:
         if (!n.snapshot.empty() && std::memcmp(n.snapshot.data(), &n.hbm[input_offset()], n.snapshot.size()) != 0)
             problem("rank " + std::to_string(n.rank) + ": buffer written between two collectives");
         const std::uint32_t element = abi::element_bytes(c.type);
-        std::memset(&n.hbm[ring_bytes_], 0xa5, hbm_bytes_ - ring_bytes_);
+        std::memset(&n.hbm[ring_bytes_], k_untouched, hbm_bytes_ - ring_bytes_);
         for (std::uint64_t i = 0; has_room(c) && i < c.count; ++i)
             put_element(c.type, &n.hbm[input_offset() + i * element],
                         is_server(c, n.rank) ? 0 : element_value(c, n.rank, i));
         const table_of_rank tables = [this](std::uint32_t r) -> const abi::platform_table& { return ranks_[r]->table; };
         const abi::command told = groups_.told(c, n.rank, tables, n.local.data());
-        std::memcpy(&n.local[abi::k_command_address], &told, sizeof told);
-        n.command_sequence = c.sequence;
         std::uint64_t slowest = ~0ull;
         for (const auto& other : ranks_)
             slowest = std::min<std::uint64_t>(slowest, other->responses.size());
         max_skew_ = std::max(max_skew_, n.responses.size() - slowest);
-        n.wake();
+        n.post(told);
     }
 
     void on_done(node& n, std::uint32_t sequence)
     {
-        abi::response r;
-        std::memcpy(&r, &n.local[abi::k_response_address], sizeof r);
         const std::string who = "rank " + std::to_string(n.rank) + " command " + std::to_string(sequence);
-        if (sequence != r.sequence || sequence != n.responses.size() + 1)
-            problem(who + ": answered out of sequence");
-        n.responses.push_back(r);
-        if (r.code != abi::status_code::ok)
-            problem(who + ": code " + std::to_string(static_cast<int>(r.code)) + " " + r.where);
-        else if (sequence <= commands_.size())
+        if (n.take_answer(sequence, who) && sequence <= commands_.size())
             check_memory(n, commands_[sequence - 1], who);
         n.snapshot.assign(&n.hbm[input_offset()], &n.hbm[input_offset()] + options_.buffer_bytes);
         if (n.responses.size() < commands_.size())
@@ -764,21 +636,16 @@ private:
         }
         if (wrong != 0)
             problem(who + ": " + std::to_string(wrong) + " wrong elements of " + std::to_string(c.count));
-        const auto untouched = [&](std::uint64_t from, std::uint64_t to) {
-            for (std::uint64_t i = from; i < to; ++i) {
-                if (n.hbm[i] != 0xa5)
-                    return false;
-            }
-            return true;
-        };
-        if (!untouched(ring_bytes_, input_offset()) ||
-            !untouched(input_offset() + c.count * element, output_offset()) ||
-            !untouched(output_offset() + out_bytes, hbm_bytes_))
+        const std::uint64_t scratch_bytes =
+            c.algo == abi::algorithm::two_phase ? size * abi::shard_of(c.count, size, 0).count * element : 0;
+        if (!untouched(n.hbm, ring_bytes_, input_offset()) ||
+            !untouched(n.hbm, input_offset() + c.count * element, output_offset()) ||
+            !untouched(n.hbm, output_offset() + out_bytes, scratch_offset()) ||
+            !untouched(n.hbm, scratch_offset() + scratch_bytes, hbm_bytes_))
             problem(who + ": memory outside the buffers changed");
     }
 
     world_options options_;
-    std::mt19937 random_;
     std::uint64_t ring_bytes_ = 0;
     std::uint64_t hbm_bytes_ = 0;
     std::uint64_t now_ = 0;
@@ -792,8 +659,6 @@ private:
     world_groups groups_;
     std::vector<std::vector<std::int64_t>> references_;
     std::map<std::string, std::uint64_t> access_kinds_;
-    std::string problems_;
-    ucontext_t scheduler_{};
 };
 
 } // namespace weft::testing

@@ -99,7 +99,7 @@ TEST_CASE("NIC: probe names what it refuses")
     CHECK(hal.problems() == "");
 }
 
-TEST_CASE("NIC: entries go into the ring, one doorbell tells of them all")
+TEST_CASE("NIC: entries go into the ring and one doorbell tells of them all")
 {
     rig r;
     r.post(0);
@@ -180,7 +180,7 @@ TEST_CASE("NIC: completions are taken in bursts after one look")
     CHECK(r.hal.problems() == "");
 }
 
-TEST_CASE("NIC: waiting arms the next entry and ends by news, by time, or by a line that lies")
+TEST_CASE("NIC: waiting arms the next entry and ends by news or by time or by a line that lies")
 {
     rig r;
     r.hal.expect_write32(k_nic + nic::RX_ARM(1), 1);

@@ -65,7 +65,7 @@ TEST_CASE("what a scheme needs around failed chips is said in one sentence")
     }
 }
 
-TEST_CASE("row_pair needs whole pairs within reach, in the orientation that was asked for")
+TEST_CASE("row_pair needs whole pairs within reach in the orientation that was asked for")
 {
     const regions tall{region(0, 2, 8, 2)}, wide{region(2, 0, 2, 8)};
     CHECK(refusal(algorithm::row_pair, 8, 8, tall) == "row_pair needs a pair of rows without failed chips");

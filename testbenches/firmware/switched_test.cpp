@@ -83,7 +83,7 @@ TEST_CASE("switched: servers on machines of their own")
     }
 }
 
-TEST_CASE("switched: every type and reduction, mixed and back to back, with ranks that stand still")
+TEST_CASE("switched: every type and reduction mixed and back to back with ranks that stand still")
 {
     for (std::uint32_t seed = 1; seed <= 60; ++seed) {
         std::mt19937 engine(seed);
@@ -122,7 +122,7 @@ TEST_CASE("switched: every type and reduction, mixed and back to back, with rank
     }
 }
 
-TEST_CASE("switched: volumes are 4|U|(n-1)/n, and 2|U| for a worker of dedicated servers")
+TEST_CASE("switched: volumes are 4|U|(n-1)/n and 2|U| for a worker of dedicated servers")
 {
     for (const std::uint32_t n : {2u, 4u, 8u})
         for (const algorithm algo : k_algorithms) {

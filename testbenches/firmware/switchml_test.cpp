@@ -64,7 +64,7 @@ constexpr transport k_transports[] = {transport::udp, transport::rdma};
 
 } // namespace
 
-TEST_CASE("switchml: sums are right for every size, loss and number of workers")
+TEST_CASE("switchml: sums are right for every size and loss and number of workers")
 {
     std::uint32_t seed = 0;
     std::uint64_t timeouts = 0;
@@ -92,7 +92,7 @@ TEST_CASE("switchml: sums are right for every size, loss and number of workers")
     CHECK(timeouts > 1000);
 }
 
-TEST_CASE("switchml: thirty-two workers, several cores, packets of 256 elements")
+TEST_CASE("switchml: thirty-two workers with several cores and packets of 256 elements")
 {
     std::uint32_t seed = 500;
     for (const transport protocol : k_transports)
@@ -139,7 +139,7 @@ TEST_CASE("switchml: many tensors back to back keep slots and versions in step")
     }
 }
 
-TEST_CASE("switchml: without loss every block goes once each way, and nothing else")
+TEST_CASE("switchml: without loss every block goes once each way and nothing else")
 {
     for (const transport protocol : k_transports)
         for (const element_type type : k_types)
@@ -210,7 +210,7 @@ TEST_CASE("switchml: any bit pattern as a float is added without harm")
         }
 }
 
-TEST_CASE("switchml: no answer ends in a timeout that names the register, within its bound")
+TEST_CASE("switchml: no answer ends within its bound in a timeout that names the register")
 {
     for (const transport protocol : k_transports)
         for (const bool silent : {true, false})
@@ -315,7 +315,7 @@ TEST_CASE("switchml: a bus error on any access is reported by its worker and end
         }
 }
 
-TEST_CASE("switchml: an IRQ_PENDING that only a look clears costs time, not answers")
+TEST_CASE("switchml: an IRQ_PENDING that only a look clears costs time and no answers")
 {
     for (const std::uint32_t cores : {1u, 4u}) {
         switchml_options o;

@@ -1,42 +1,30 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers of SwitchML, each core running the real firmware as a cooperative context (ucontext), with NICs in plain C++
-// and the switch of switchml_switch.h. Time passes only when no core can
-// run. A seeded scheduler lets cores give way between any two accesses.
+// Workers of SwitchML, each core one of world_core.h, with NICs in plain C++ and the switch of switchml_switch.h.
+// Time passes only when no core can run. A seeded scheduler lets cores give way between any two accesses.
 //
-// Links lose, repeat and delay frames. What algorithm 4 relies on is kept: requests of a worker for a slot stay in order, and so
-// do RDMA packets of a worker in either direction. UDP answers overtake each other. `junk` adds frames that only look like
-// answers.
+// Links lose, repeat and delay frames. What algorithm 4 relies on is kept: requests of a worker for a slot stay in
+// order, and so do RDMA packets of a worker in either direction. UDP answers overtake each other. `junk` adds frames
+// that only look like answers.
 #pragma once
 
-#include <ucontext.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <queue>
-#include <random>
-#include <string>
-#include <vector>
 
-#include "firmware/main.h"
 #include "firmware/switchml/switchml_job.h"
-#include "hw/abi/block_float.h"
-#include "hw/abi/registers.h"
+#include "hw/ethernet/nic_convert.h"
 #include "testbenches/firmware/switchml_values.h"
+#include "testbenches/firmware/world_core.h"
 
 namespace weft::testing {
 
-class switchml_world {
+class switchml_world final : public world_base {
 public:
     static constexpr std::uint64_t k_gap = 512;
-    static constexpr unsigned char k_untouched = 0xa5;
 
-    explicit switchml_world(const switchml_options& o) : options_(o), switch_(o), random_(o.seed)
+    explicit switchml_world(const switchml_options& o) : world_base(o.seed, o.yield_one_in), options_(o), switch_(o)
     {
         sml::table t = table_of(o);
         t.nic_base = abi::k_nic_base;
@@ -84,7 +72,7 @@ public:
     {
         for (auto& w : workers_)
             for (auto& c : w->cores)
-                c->start();
+                c->begin();
         for (auto& w : workers_)
             if (w->index + options_.silent_workers < options_.workers && !commands_.empty())
                 at(delay(options_.late_ns), {event::command, w->index, 0, 0, {}});
@@ -94,8 +82,7 @@ public:
                 core_node* c = ready_[i];
                 ready_[i] = ready_.back();
                 ready_.pop_back();
-                if (!c->returned)
-                    swapcontext(&scheduler_, &c->context);
+                c->run_on();
             }
             if (events_.empty())
                 return;
@@ -134,8 +121,8 @@ private:
     };
 
     struct worker_node;
-    struct core_node final : abi::hal {
-        core_node(worker_node& at, std::uint32_t number) : w(at), index(number), local(0x2000)
+    struct core_node final : world_core {
+        core_node(worker_node& at, std::uint32_t number) : world_core(at.world, 0x2000), w(at), index(number)
         {
             const switchml_options& o = w.world.options_;
             table.rank = w.index;
@@ -154,157 +141,67 @@ private:
             job.worker = w.index;
             job.own_mac = 0x02'0000'000000 + w.index;
             job.own_ip = 0x0a00'0000 + w.index;
-            table.check = abi::check_word(reinterpret_cast<const std::uint32_t*>(&table),
-                                          offsetof(abi::platform_table, check) / 4);
+            fault_access = w.index == o.fault_worker && index == 0 ? o.fault_access : 0;
+            testing::seal(table);
             seal();
         }
-        void seal()
+        void seal() { testing::seal(job); }
+        void begin()
         {
-            job.check = abi::check_word(reinterpret_cast<const std::uint32_t*>(&job), offsetof(sml::table, check) / 4);
-        }
-        static void entry(unsigned high, unsigned low)
-        {
-            auto* self = reinterpret_cast<core_node*>(std::uintptr_t{high} << 32 | low);
-            firmware::collective_main(*self, 0);
-            self->returned = true;
-            self->give_way();
-        }
-        void start()
-        {
-            std::memcpy(&local[abi::k_platform_table_address], &table, sizeof table);
             std::memcpy(&local[sml::k_table_address], &job, sizeof job);
-            stack.resize(64 << 10);
-            getcontext(&context);
-            context.uc_stack.ss_sp = stack.data();
-            context.uc_stack.ss_size = stack.size();
-            context.uc_link = nullptr;
-            const auto self = reinterpret_cast<std::uintptr_t>(this);
-            makecontext(&context, reinterpret_cast<void (*)()>(entry), 2, static_cast<unsigned>(self >> 32),
-                        static_cast<unsigned>(self));
-            w.world.ready_.push_back(this);
+            start();
+            run_later();
         }
-        void give_way() { swapcontext(&context, &w.world.scheduler_); }
-
-        bool access(std::uint64_t address, bool write)
-        {
-            const switchml_options& o = w.world.options_;
-            if (w.world.random_() % o.yield_one_in == 0) {
-                w.world.ready_.push_back(this);
-                give_way();
-            }
-            ++accesses;
-            if (o.fault_access != 0 && w.index == o.fault_worker && index == 0 && accesses == o.fault_access)
-                return fail(address, write);
-            return true;
-        }
-        bool fail(std::uint64_t address, bool write)
-        {
-            if (!fault_.set)
-                fault_ = {true, write, address};
-            return false;
-        }
-        std::uint32_t read32(std::uint64_t a) override
+        void run_later() override { w.world.ready_.push_back(this); }
+        void on_done(std::uint32_t sequence) override { w.world.on_done(*this, sequence); }
+        bool read_device(std::uint64_t a, std::uint32_t bytes, std::uint64_t& v) override
         {
             using namespace abi;
-            if (!access(a, false))
-                return 0;
-            switch (a) {
-            case k_mailbox_base + mailbox::TYPE: return mailbox::TYPE_reset;
-            case k_mailbox_base + mailbox::VERSION: return mailbox::VERSION_reset;
-            case k_mailbox_base + mailbox::COMMAND_SEQUENCE: return command_sequence;
-            case k_dma_base + dma::TYPE: return dma_read(dma::TYPE_reset);
-            case k_dma_base + dma::VERSION: return dma_read(dma::VERSION_reset);
-            case k_dma_base + dma::QUEUES: return dma_read(4);
-            case k_dma_base + dma::SEMAPHORES: return dma_read(64);
-            default: break;
+            switch (bytes == 4 ? a : 0) {
+            case k_dma_base + dma::TYPE: return v = dma::TYPE_reset, uses_dma();
+            case k_dma_base + dma::VERSION: return v = dma::VERSION_reset, uses_dma();
+            case k_dma_base + dma::QUEUES: return v = 4, uses_dma();
+            case k_dma_base + dma::SEMAPHORES: return v = 64, uses_dma();
+            default: return bytes == 4 && a >= k_nic_base && w.read_nic(a - k_nic_base, v);
             }
-            std::uint32_t v = 0;
-            if (a < k_nic_base || !w.read_nic(*this, a - k_nic_base, v))
-                fail(a, false);
-            return v;
         }
-        std::uint32_t dma_read(std::uint32_t v)
+        bool write_device(std::uint64_t a, std::uint32_t, std::uint64_t v) override
+        {
+            using namespace abi;
+            if (a >= k_dma_base && a < k_nic_base)
+                return uses_dma();
+            return a >= k_nic_base && w.write_nic(*this, a - k_nic_base, v);
+        }
+        bool uses_dma()
         {
             if (index != 0)
                 w.world.problem("core " + std::to_string(index) + " uses the DMA");
-            return v;
+            return true;
         }
-        std::uint64_t read64(std::uint64_t a) override
-        {
-            if (access(a, false))
-                fail(a, false);
-            return 0;
-        }
-        void write32(std::uint64_t a, std::uint32_t v) override
-        {
-            using namespace abi;
-            if (!access(a, true))
-                return;
-            if (a == k_mailbox_base + mailbox::COMMAND_ACK)
-                command_ack = v;
-            else if (a == k_mailbox_base + mailbox::DONE)
-                w.world.on_done(*this, v);
-            else if (a >= k_dma_base && a < k_nic_base)
-                dma_read(0);
-            else if (a < k_nic_base || !w.write_nic(*this, a - k_nic_base, v))
-                fail(a, true);
-        }
-        void write64(std::uint64_t a, std::uint64_t v) override
-        {
-            if (!access(a, true))
-                return;
-            if (a >= abi::k_dma_base && a < abi::k_nic_base)
-                dma_read(0);
-            else if (a < abi::k_nic_base || !w.write_nic(*this, a - abi::k_nic_base, v))
-                fail(a, true);
-        }
-        unsigned char* memory(std::uint64_t a, std::uint32_t size)
+        unsigned char* memory(std::uint64_t a, std::uint32_t size, bool) override
         {
             if (a + size <= local.size())
                 return &local[a];
             const std::uint64_t o = a - abi::k_hbm_base;
             return a >= abi::k_hbm_base && o + size <= w.hbm.size() ? &w.hbm[o] : nullptr;
         }
-        void copy_in(void* to, std::uint64_t a, std::uint32_t size) override
-        {
-            if (!access(a, false))
-                return;
-            if (const unsigned char* from = memory(a, size))
-                std::memcpy(to, from, size);
-            else
-                fail(a, false);
-        }
-        void copy_out(std::uint64_t a, const void* from, std::uint32_t size) override
-        {
-            if (!access(a, true))
-                return;
-            if (unsigned char* to = memory(a, size))
-                std::memcpy(to, from, size);
-            else
-                fail(a, true);
-        }
-        std::uint32_t lines() const
+        std::uint32_t lines() const override
         {
             std::uint32_t nic = 0;
             for (std::uint32_t q = index; q < abi::k_max_nic_queues; q += w.world.options_.cores)
                 nic |= w.pending >> q & 1;
             return (command_sequence != command_ack ? abi::k_irq_mailbox : 0u) | (nic != 0 ? abi::k_irq_nic : 0u);
         }
-        void sleep(std::uint64_t timeout_ns)
+        void set_alarm(std::uint64_t timeout_ns) override
         {
-            sleeping = true;
-            timed_out = false;
             ++ticket;
             if (timeout_ns < ~std::uint64_t{0} - w.world.now_ns_)
                 w.world.at(timeout_ns, {event::deadline, w.index, index, ticket, {}});
-            give_way();
         }
         std::uint32_t wait_irq(std::uint32_t m, std::uint64_t timeout_ns) override
         {
-            if (w.world.random_() % w.world.options_.yield_one_in == 0) {
-                w.world.ready_.push_back(this);
-                give_way();
-            }
+            if (w.world.gives_way())
+                pause();
             if ((lines() & m) == 0) {
                 mask = m;
                 sleep(timeout_ns);
@@ -312,47 +209,12 @@ private:
             }
             return lines() & m;
         }
-        bool poll_until(std::uint64_t a, std::uint32_t m, std::uint32_t expected, std::uint64_t timeout_ns) override
-        {
-            if (!access(a, false))
-                return false;
-            std::uint32_t v = 0;
-            for (;;) {
-                w.read_nic(*this, a - abi::k_nic_base, v);
-                if ((v & m) == expected)
-                    return true;
-                polling = true;
-                sleep(timeout_ns);
-                polling = false;
-                if (timed_out)
-                    return false;
-            }
-        }
-        void wake()
-        {
-            if (!sleeping || !(polling || (mask & lines()) != 0))
-                return;
-            sleeping = false;
-            w.world.ready_.push_back(this);
-        }
-        void compute(std::uint32_t) override {}
         std::uint64_t now_ns() override { return w.world.now_ns_; }
-        void log(const char*, std::uint64_t) override {}
-        abi::bus_fault fault() const override { return fault_; }
-        void clear_fault() override { fault_ = {}; }
 
         worker_node& w;
         std::uint32_t index;
-        std::vector<unsigned char> local;
-        abi::platform_table table;
         sml::table job;
-        std::uint32_t command_sequence = 0, command_ack = 0, mask = 0;
-        std::uint64_t accesses = 0, ticket = 0;
-        bool sleeping = false, polling = false, timed_out = false, returned = false;
-        abi::bus_fault fault_;
-        std::vector<abi::response> responses;
-        std::vector<char> stack;
-        ucontext_t context{};
+        std::uint64_t ticket = 0; ///< of its last alarm
     };
 
     struct queue_pair {
@@ -378,7 +240,7 @@ private:
         {
             return world.options_.small_messages ? firmware::queue_pairs_needed(world.job_) : 1024;
         }
-        bool read_nic(core_node& c, std::uint64_t o, std::uint32_t& v)
+        bool read_nic(std::uint64_t o, std::uint64_t& v)
         {
             using namespace abi;
             for (std::uint32_t q = 0; q < queues.size(); ++q) {
@@ -392,7 +254,7 @@ private:
             case nic::VERSION: return v = nic::VERSION_reset, true;
             case nic::QUEUES: return v = world.options_.cores, true;
             case nic::QUEUE_PAIRS: return v = pair_count(), true;
-            case nic::IRQ_PENDING: v = pending; return pending = 0, static_cast<void>(c), true;
+            case nic::IRQ_PENDING: return v = pending, pending = 0, true;
             case nic::ERROR: return v = error, true;
             case nic::ERROR_QUEUE: return v = error_queue, true;
             default: return false;
@@ -468,12 +330,7 @@ private:
             bytes payload(hbm.begin() + static_cast<std::ptrdiff_t>(e.payload_offset),
                           hbm.begin() + static_cast<std::ptrdiff_t>(e.payload_offset + e.payload_bytes));
             if (e.what == abi::nic_send::measure) {
-                std::int32_t largest = abi::k_min_exponent;
-                for (std::size_t i = 0; i < payload.size(); i += 4) {
-                    std::uint32_t w = 0;
-                    std::memcpy(&w, &payload[i], 4);
-                    largest = std::max<std::int32_t>(largest, abi::exponent_of(w));
-                }
+                const std::int32_t largest = largest_exponent(abi::k_min_exponent, payload.data(), payload.size());
                 complete(q, {abi::nic_event::measured, 0, static_cast<std::uint32_t>(largest), e.queue_pair}, {});
             } else if (e.what == abi::nic_send::frame) {
                 bytes frame(e.header, e.header + e.header_bytes);
@@ -499,8 +356,8 @@ private:
             if (p.latest.address != e.remote_address)
                 p.before = p.latest;
             p.latest = {e.remote_address, e.receive_format, e.scale};
-            for (std::size_t i = 0; i < payload.size(); i += 4)
-                convert(&payload[i], e.send_format, e.scale, true);
+            const bytes plain = payload;
+            convert_to_wire(conversion(e.send_format, e.scale), payload.data(), plain.data(), plain.size());
             const std::uint32_t packets = e.payload_bytes / e.packet_payload_bytes;
             for (std::uint32_t i = 0; i < packets; ++i) {
                 const sml::opcode op = packets == 1      ? sml::opcode::write_only_immediate
@@ -524,22 +381,9 @@ private:
                 world.to_switch(index, frame);
             }
         }
-        void convert(unsigned char* at, abi::nic_format format, float scale, bool sends) const
+        nic_conversion conversion(abi::nic_format format, float scale) const
         {
-            std::uint32_t w = 0;
-            std::memcpy(&w, at, 4);
-            if (format == abi::nic_format::swap32) {
-                w = sml::swap32(w);
-            } else if (format == abi::nic_format::quantised && sends) {
-                float x = 0;
-                std::memcpy(&x, &w, 4);
-                w = sml::swap32(
-                    static_cast<std::uint32_t>(abi::quantise(x, static_cast<double>(scale), world.options_.workers)));
-            } else if (format == abi::nic_format::quantised) {
-                const float x = abi::dequantise(static_cast<std::int32_t>(sml::swap32(w)), static_cast<double>(scale));
-                std::memcpy(&w, &x, 4);
-            }
-            std::memcpy(at, &w, 4);
+            return {format, static_cast<std::uint16_t>(world.options_.workers), scale};
         }
         void complete(std::uint32_t q, abi::nic_completion c, const bytes& frame)
         {
@@ -593,11 +437,7 @@ private:
             const std::uint64_t in_buffer = p.address - world.buffer_;
             if (in_buffer < world.options_.buffer_bytes && idle)
                 ++world.late_writes_;
-            for (std::size_t i = 0; i < size; i += 4) {
-                unsigned char* to = &hbm[p.address + i];
-                std::memcpy(to, &frame[at + i], 4);
-                convert(to, p.now.format, p.now.scale, false);
-            }
+            convert_from_wire(conversion(p.now.format, p.now.scale), &hbm[p.address], &frame[at], size);
             p.address += size;
             if (sml::ends_message(b.op)) {
                 const std::uint32_t cores_pairs = 2 * firmware::window_messages(world.job_);
@@ -700,25 +540,16 @@ private:
         }
         w.done_cores = 0;
         w.idle = false;
-        for (auto& k : w.cores) {
-            std::memcpy(&k->local[abi::k_command_address], &c, sizeof c);
-            k->command_sequence = c.sequence;
-            k->wake();
-        }
+        for (auto& k : w.cores)
+            k->post(c);
     }
 
     void on_done(core_node& k, std::uint32_t sequence)
     {
         worker_node& w = k.w;
-        abi::response r;
-        std::memcpy(&r, &k.local[abi::k_response_address], sizeof r);
         const std::string who = "worker " + std::to_string(w.index) + "." + std::to_string(k.index) + " command " +
                                 std::to_string(sequence);
-        if (sequence != r.sequence || sequence != k.responses.size() + 1)
-            problem(who + ": answered out of sequence");
-        k.responses.push_back(r);
-        if (r.code != abi::status_code::ok)
-            problem(who + ": code " + std::to_string(static_cast<int>(r.code)) + " " + r.where);
+        k.take_answer(sequence, who);
         if (++w.done_cores != w.cores.size())
             return;
         bool ok = true;
@@ -739,9 +570,8 @@ private:
         const std::uint64_t wrong = wrong_sums(options_, c, &w.hbm[buffer_], worst_error_);
         if (wrong != 0)
             problem(who + ": " + std::to_string(wrong) + " wrong elements of " + std::to_string(c.count));
-        for (std::uint64_t i = k_dma_rings; i < nic_area_; ++i)
-            if ((i < buffer_ || i >= buffer_ + c.count * 4) && w.hbm[i] != k_untouched)
-                return problem(who + ": memory outside the buffer changed");
+        if (!untouched(w.hbm, k_dma_rings, buffer_) || !untouched(w.hbm, buffer_ + c.count * 4, nic_area_))
+            problem(who + ": memory outside the buffer changed");
     }
 
     void perform(const event& e)
@@ -763,24 +593,14 @@ private:
         case event::send: w.send(e.index); break;
         case event::deadline: {
             core_node& c = *w.cores[e.index];
-            if (c.sleeping && c.ticket == e.ticket) {
-                c.timed_out = true;
-                c.sleeping = false;
-                ready_.push_back(&c);
-            }
+            if (c.sleeping && c.ticket == e.ticket)
+                c.time_out();
             break;
         }
         }
     }
-    void problem(const std::string& text)
-    {
-        if (problems_.size() < 600)
-            problems_ += text + "; ";
-    }
-
     switchml_options options_;
     switchml_switch switch_;
-    std::mt19937 random_;
     sml::table job_;
     std::uint64_t buffer_ = 0, nic_area_ = 0, hbm_bytes_ = 0, now_ns_ = 0, order_ = 0;
     std::uint64_t late_writes_ = 0;
@@ -789,8 +609,6 @@ private:
     std::vector<abi::command> commands_;
     std::priority_queue<event> events_;
     std::vector<core_node*> ready_;
-    std::string problems_;
-    ucontext_t scheduler_{};
 };
 
 } // namespace weft::testing

@@ -152,7 +152,7 @@ TEST_CASE("nic: full line rate from one queue and from four with wrapping rings"
         if (o.queues == 1)
             CHECK(t.busy_until_ps() == start + k_frames * wire);
         CHECK(t.busy_until_ps() <= start + 4 * m(8 * 128) + k_frames * wire);
-        CHECK(o.p->b.nic.no_room.value() == 0);
+        CHECK(o.p->b.nic.receiver().no_room.value() == 0);
     }
     for (std::size_t r = 0; r < runs.size(); r += 2) // data on, data off
         CHECK(runs[r].p->a.nic.transmitter().busy_until_ps() == runs[r + 1].p->a.nic.transmitter().busy_until_ps());
@@ -351,7 +351,7 @@ TEST_CASE("nic: a disabled NIC drops what it receives and disabling clears")
         p.b.posted[0] = 0;
     });
     w.at(3 * k_go, [&] {
-        CHECK(p.a.nic.dropped_disabled.value() == p.b.nic.transmitter().frames.value());
+        CHECK(p.a.nic.receiver().dropped_disabled.value() == p.b.nic.transmitter().frames.value());
         p.b.write(regs::CONTROL, 1);
         p.a.set_up();
         p.b.post(0, udp_entry(k_mac_a, k_mac_b, k_port, 0, 100));
@@ -380,7 +380,7 @@ TEST_CASE("nic: what is under way when the NIC is disabled is void")
     });
     w.run();
     CHECK(p.b.rx_head(0) == 0);
-    CHECK(p.b.nic.frames_received.value() == 1);
+    CHECK(p.b.nic.receiver().frames_received.value() == 1);
     CHECK(p.b.nic.transmitter().frames.value() == 0);
 }
 
@@ -447,7 +447,7 @@ TEST_CASE("nic: interrupts are not lost whenever the queue is armed")
             CHECK(o.p->b.read(regs::IRQ_PENDING) == 0);
             o.p->b.write(regs::RX_ARM(0), 0xffff'fff0); // 17 ago, around zero
             CHECK(irq.up);
-            CHECK(o.p->b.nic.interrupts.value() == 3);
+            CHECK(o.p->b.nic.interrupts() == 3);
         }
     });
     w.run();
@@ -553,7 +553,7 @@ TEST_CASE("nic: bad entries and doorbells stop their queue alone")
         nic_node& a = runs[i].p->a;
         CHECK(a.read(regs::ERROR) == runs[i].error);
         CHECK(a.read(regs::ERROR_QUEUE) == 1);
-        CHECK(a.nic.bad_entries.value() == 1);
+        CHECK(a.nic.sender().bad_entries.value() == 1);
         CHECK(a.read(regs::TX_HEAD(1)) == 0); // the good one was loaded with it and not yet read
         CHECK(a.read(regs::TX_HEAD(0)) == 1);
         CHECK(a.nic.blocked_on() == "NIC queue 1 is stopped by an error with 3 entries left");
@@ -584,7 +584,7 @@ TEST_CASE("nic: rings outside of memory are memory errors")
     CHECK(p.a.read(regs::ERROR_QUEUE) == 2);
     CHECK(p.b.read(regs::ERROR) == 2);
     CHECK(p.b.read(regs::ERROR_QUEUE) == 0);
-    CHECK(p.b.nic.dropped_disabled.value() == 1); // its queue is stopped
+    CHECK(p.b.nic.receiver().dropped_disabled.value() == 1); // its queue is stopped
 }
 
 TEST_CASE("nic: measure gives the exponent of the largest magnitude")

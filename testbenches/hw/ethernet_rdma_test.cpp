@@ -93,8 +93,8 @@ TEST_CASE("rdma: messages of 1 to 16 packets both ways")
             CHECK(n->read(regs::TX_HEAD(1)) == messages.size());
             CHECK(n->rx_head(0) == 0);
             REQUIRE(n->rx_head(1) == messages.size());
-            CHECK(n->nic.messages_received.value() == messages.size());
-            CHECK(n->nic.broken_messages.value() == 0);
+            CHECK(n->nic.receiver().messages_received.value() == messages.size());
+            CHECK(n->nic.receiver().broken_messages.value() == 0);
             for (std::uint32_t i = 0; i < messages.size(); ++i) {
                 const abi::nic_completion c = n->completion(1, i);
                 CHECK(c.what == abi::nic_event::message);
@@ -214,10 +214,10 @@ TEST_CASE("rdma: the receiver follows PSNs over the wrap and drops what it canno
     CHECK(n.contents(0x5000, 1)[0] == 11);
     CHECK(n.contents(0x7000, 1)[0] == 12);
     CHECK(n.contents(0x8000, 1)[0] == 0);
-    CHECK(n.nic.dropped_packets.value() == 3);
-    CHECK(n.nic.broken_messages.value() == 4); // the gap, cut short, longer, shorter
+    CHECK(n.nic.receiver().dropped_packets.value() == 3);
+    CHECK(n.nic.receiver().broken_messages.value() == 4); // the gap, cut short, longer, shorter
     CHECK(n.read(regs::RX_BAD) == 7);          // longer, shorter, and the last five
-    CHECK(n.nic.messages_received.value() == 5);
+    CHECK(n.nic.receiver().messages_received.value() == 5);
     CHECK(n.read(regs::ERROR) == 0);
 }
 
@@ -247,7 +247,7 @@ TEST_CASE("rdma: a message that finds no receive entry is in memory but not told
     CHECK(w.node.rx_head(0) == 2);
     CHECK(w.node.contents(0x1200, 1)[0] == 9);
     CHECK(w.node.read(regs::RX_NO_ROOM) == 1);
-    CHECK(w.node.nic.messages_received.value() == 2);
+    CHECK(w.node.nic.receiver().messages_received.value() == 2);
 }
 
 TEST_CASE("rdma: formats convert on the way out and the answer is converted as its write said")
@@ -324,7 +324,7 @@ TEST_CASE("rdma: formats convert on the way out and the answer is converted as i
     const std::uint32_t immediates[] = {1, 2, 3, 4, 6};
     for (std::uint32_t i = 0; i < 5; ++i)
         CHECK(a.completion(0, i).immediate == immediates[i]);
-    CHECK(a.nic.stale_messages.value() == 1);
+    CHECK(a.nic.receiver().stale_messages.value() == 1);
 }
 
 TEST_CASE("rdma: anomaly sweep")
@@ -452,7 +452,7 @@ TEST_CASE("rdma: random traffic over bad cables is whole or not told")
                 }
                 REQUIRE(known);
             }
-            broken += n->nic.broken_messages.value();
+            broken += n->nic.receiver().broken_messages.value();
             CHECK(n->read(regs::ERROR) == 0);
             CHECK(n->read(regs::RX_BAD) > 0);
         }

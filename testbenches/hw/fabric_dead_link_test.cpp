@@ -103,7 +103,7 @@ struct short_fork {
 
 } // namespace
 
-TEST_CASE("what waits for a dead link is dropped when it is declared, and later what comes to it")
+TEST_CASE("what waits for a dead link is dropped when it is declared and later what comes to it")
 {
     fabric_bench b;
     b.format = plain_format();
@@ -144,7 +144,7 @@ TEST_CASE("what waits for a dead link is dropped when it is declared, and later 
     }
 }
 
-TEST_CASE("without detection heads wait, and a restored link carries them")
+TEST_CASE("without detection heads wait and a restored link carries them")
 {
     fabric_bench b;
     b.format = plain_format();
@@ -181,7 +181,7 @@ TEST_CASE("without detection heads wait, and a restored link carries them")
     CHECK(b.first_audit == "");
 }
 
-TEST_CASE("a link may fail, be declared, work again and fail again")
+TEST_CASE("a link may fail and be declared and work again and fail again")
 {
     fabric_bench b;
     b.format = plain_format();

@@ -212,7 +212,7 @@ TEST_CASE("a link that fails amid retries loses the packet")
     CHECK(run.engine.layer(run.link)->transmissions() == 1);
 }
 
-TEST_CASE("drawn errors come at their rate, cost no packet and depend on nothing but the transmission")
+TEST_CASE("drawn errors come at their rate and cost no packet and depend on nothing but the transmission")
 {
     fabric_bench b;
     b.format = block_format();

@@ -299,7 +299,7 @@ TEST_CASE("a router may have inputs from outside without an output and the other
             got.push_back(p->message);
             at = p->tail_ps + delay_ps;
         }
-        void return_credit(std::uint32_t, std::uint32_t cells, std::uint64_t) override { returned += cells; }
+        void return_credit(std::uint32_t, std::uint32_t cells, std::uint32_t, std::uint64_t) override { returned += cells; }
         std::vector<std::uint32_t> got;
         std::uint64_t at = 0;
         std::uint32_t returned = 0;

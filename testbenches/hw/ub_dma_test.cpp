@@ -9,7 +9,9 @@
 #include "testbenches/hw/ub_bench.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 using namespace weft;
@@ -143,7 +145,7 @@ std::size_t early_counts(const ub_config& c, bool in_order)
 
 } // namespace
 
-TEST_CASE("DMA on UB: packets over all paths, messages complete whole and in order")
+TEST_CASE("DMA on UB: packets go over all paths and messages complete whole and in order")
 {
     CHECK(early_counts(ub_config{}, false) == 0);
 }
@@ -162,7 +164,47 @@ TEST_CASE("DMA on UB: a flow on one path needs no order at the target")
     CHECK(early_counts(c, true) == 0);
 }
 
-TEST_CASE("DMA on UB: without order at the target, spread packets would count too early")
+TEST_CASE("DMA on UB: without order at the target spread packets would count too early")
 {
     CHECK(early_counts(ub_config{}, true) > 0);
+}
+
+TEST_CASE("DMA on UB: a slow port keeps back what goes by it and nothing else")
+{
+    // Two messages by one local port, to two neighbours. The link to the first one has a sixteenth of its rate. When a controller held
+    // packets for all its ports without shares, both messages went at that rate.
+    ub_config c;
+    c.paths = ub_path_use::shortest;
+    board_bench b(4, c, true, {}, 1);
+    chip sender("sender", b, 0, false);
+    const fabric_engine& engine = b.fabric->engine();
+    const std::uint32_t slow = engine.out_link(0, b.links().port(0, 1)), fast = engine.out_link(0, b.links().port(0, 2));
+    const bandwidth rate = engine.link_rate(fast);
+    b.fabric->engine().degrade_link_at(slow, 1, bandwidth(rate.value() / 16));
+    constexpr std::uint64_t start_ps = 1'000, bytes = 700 << 10; // more packets than a controller holds
+    b.bench.events.at(start_ps, [&] {
+        sender.enable();
+        for (const std::uint32_t to : {1u, 2u}) {
+            abi::dma_descriptor d;
+            d.bytes = bytes;
+            d.destination_rank = to;
+            sender.post(2 * (to - 1), d);
+        }
+    });
+    b.bench.run();
+    const auto last = [&](std::uint32_t e) {
+        std::uint64_t at = 0;
+        for (const arrived& a : b.log(e))
+            at = std::max(at, a.tail_ps);
+        return at - start_ps;
+    };
+    REQUIRE(b.log(1).size() == bytes / 1024);
+    REQUIRE(b.log(2).size() == bytes / 1024);
+    const std::uint64_t wire_ps = wire_rate(rate).time_ps(c.format().wire_bytes_of_one(1024)) * (bytes / 1024);
+    fmt::print("700 KiB by a slow and a fast port: {} and {} us, on the wire {} us\n", last(1) / 1e6, last(2) / 1e6, wire_ps / 1e6);
+    CHECK(last(2) > wire_ps);
+    CHECK(last(2) < wire_ps + 1'500'000); // latencies: doorbell, fetch, memory, two controllers
+    CHECK(last(1) > 16 * wire_ps);
+    CHECK(last(1) < 16 * wire_ps + 1'500'000);
+    CHECK(b.bench.pool.leak_report() == "");
 }

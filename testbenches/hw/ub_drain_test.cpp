@@ -50,7 +50,7 @@ TEST_CASE("UB under full load: a rack of 4 x 4 drains by all paths")
         }
 }
 
-TEST_CASE("UB under full load: requests with answers drain, end to end transport or not")
+TEST_CASE("UB under full load: requests with answers drain with end to end transport or not")
 {
     const ub_ways ways(ub_rack(4, 4));
     ub_load load;
@@ -79,7 +79,7 @@ TEST_CASE("UB under full load: a pod of 2 x 2 racks drains by all paths")
     drains(ways, tight(), load);
 }
 
-TEST_CASE("UB with a rule that keeps everything on one lane: the proof finds the circle, and traffic hangs in it")
+TEST_CASE("UB with a rule that keeps everything on one lane: the proof finds the circle and traffic hangs in it")
 {
     ub_lane_rule broken; // any turn, always lane 0
     for (unsigned in = 0; in < k_ub_channels; ++in)
@@ -121,7 +121,7 @@ TEST_CASE("UB with a rule that keeps everything on one lane: the proof finds the
     drains(ub_ways(ub_rack(4, 4)), config, load);
 }
 
-TEST_CASE("UB: an endpoint knows its own dead ports without a notice, and one without any refuses what it holds")
+TEST_CASE("UB: an endpoint knows its own dead ports without a notice and one without any refuses what it holds")
 {
     const ub_ways ways(ub_rack(4, 4));
     ub_config config;

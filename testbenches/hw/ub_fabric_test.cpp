@@ -207,7 +207,8 @@ TEST_CASE("UB: the same by the shortest queue")
 {
     ub_config c;
     c.choice = ub_choice::adaptive;
-    CHECK(throughput(c) == Approx(rate_of_links(4)).epsilon(0.05));
+    // Queues that hold 576 packets empty at different times: 10 % of 3,000 packets, 3 % of 12,000; with 64 they are 3 and 1 %.
+    CHECK(throughput(c, 12'000) == Approx(rate_of_links(4)).epsilon(0.04));
 }
 
 TEST_CASE("UB: a flow keeps to one path and its order")
@@ -219,7 +220,7 @@ TEST_CASE("UB: a flow keeps to one path and its order")
     CHECK(overtaken == 0);
 }
 
-TEST_CASE("UB: links with bit errors deliver everything, in more time")
+TEST_CASE("UB: links with bit errors deliver everything in more time")
 {
     ub_config c = quiet();
     c.bit_error_rate = 1e-6; // one packet in 110 is sent again

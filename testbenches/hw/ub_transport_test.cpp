@@ -80,7 +80,7 @@ void check_clean(const board_bench& b)
 
 } // namespace
 
-TEST_CASE("rtp on good links: each packet once, nothing sent again")
+TEST_CASE("rtp on good links: each packet once and nothing sent again")
 {
     board_bench b(4, reliable());
     all_to_all(b, 4, 200);
@@ -97,7 +97,7 @@ TEST_CASE("rtp on good links: each packet once, nothing sent again")
     CHECK(b.bench.pool.leak_report() == "");
 }
 
-TEST_CASE("rtp over wires that lose 1 %, damage and delay packets: each packet once")
+TEST_CASE("rtp over wires that lose 1 % and damage and delay packets: each packet once")
 {
     bad_wire wire;
     wire.drop_of_1000 = 10;
@@ -141,7 +141,7 @@ TEST_CASE("rtp: links that die under load lose nothing while another path is lef
     CHECK(b.bench.pool.leak_report() == "");
 }
 
-TEST_CASE("rtp: a destination without any path left is reported by name, and the others go on")
+TEST_CASE("rtp: a destination without any path left is reported by name and the others go on")
 {
     ub_config c = reliable();
     c.rtp_timeout = 5_us;
@@ -177,7 +177,7 @@ TEST_CASE("rtp: a destination without any path left is reported by name, and the
     CHECK(b.bench.pool.leak_report() == "");
 }
 
-TEST_CASE("ctp: without a path packets are not sent, counted and reported; with one again they are")
+TEST_CASE("ctp: without a path packets are not sent and counted and reported; with one again they are")
 {
     board_bench b(4, ub_config{});
     for (std::uint32_t l = 0; l < b.plan.links.size(); ++l)
@@ -198,7 +198,7 @@ TEST_CASE("ctp: without a path packets are not sent, counted and reported; with 
     CHECK(b.bench.pool.leak_report() == "");
 }
 
-TEST_CASE("64+1: another chip stands for a rank, with a fresh transport")
+TEST_CASE("64+1: another chip stands for a rank with a fresh transport")
 {
     board_bench b(4, reliable());
     for (std::uint32_t i = 0; i < 50; ++i)

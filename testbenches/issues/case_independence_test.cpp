@@ -4,22 +4,16 @@
 // The time of a case is the same alone, first, last, after itself and after any other case; repeats tell how far it hangs on
 // when the ranks start.
 #include "platforms/report/run_report.h"
-#include "platforms/switchml/switchml.h"
-#include "platforms/tpu_v3/tpu_v3.h"
-#include "platforms/ub_mesh/ub_mesh.h"
-#include "platforms/workload/collective_runner.h"
-#include "testbenches/support/child.h"
+#include "testbenches/support/machine_bench.h"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <string>
-#include <vector>
 
 namespace weft {
 
 namespace {
+
+using test::run_file;
+using test::verdict;
 
 /// What a case has to say, in the order of the run.
 struct told {
@@ -36,28 +30,14 @@ std::ostream& operator<<(std::ostream& out, const told& t)
     return out << t.time_ps << " ps, " << t.steps << " steps, " << t.messages << " messages, digest " << t.digest;
 }
 
-run_outcome run_here(const std::string& text)
+/// A run that completes.
+verdict completed(const std::string& text)
 {
-    const yaml_document document = yaml_document::parse(text, "test.yaml");
-    const std::string name = document.find("platform")->text;
-    for (const platform_info* info : {&k_tpu_v3_info, &k_switchml_info, &k_ub_mesh_info}) {
-        if (name != info->name)
-            continue;
-        std::vector<problem> problems;
-        const std::unique_ptr<platform> p = info->read(document, problems);
-        std::string errors;
-        for (const problem& one : problems)
-            errors += to_string(one) + "\n";
-        if (!p)
-            throw std::runtime_error(errors);
-        const std::unique_ptr<machine> m = p->build();
-        collective_runner runner("host", *m, p->run(), nullptr);
-        run_outcome outcome = runner.run();
-        if (!outcome.failure.empty())
-            throw std::runtime_error(outcome.failure);
-        return outcome;
-    }
-    throw std::runtime_error("no platform " + name);
+    verdict v = run_file(text);
+    INFO(v.failure);
+    REQUIRE(v.failure == "");
+    CHECK(v.unsound == "");
+    return v;
 }
 
 std::string file_of(const std::string& head, const std::vector<std::string>& entries)
@@ -67,12 +47,10 @@ std::string file_of(const std::string& head, const std::vector<std::string>& ent
 
 std::vector<told> cases_of(const std::string& head, const std::vector<std::string>& entries)
 {
-    return testing::values_from_child<told>([&] {
-        std::vector<told> all;
-        for (const case_result& r : run_here(file_of(head, entries)).cases)
-            all.push_back({r.time_ps, r.steps, r.messages, r.check.digest, r.check.wrong});
-        return all;
-    });
+    std::vector<told> all;
+    for (const case_result& r : completed(file_of(head, entries)).cases)
+        all.push_back({r.time_ps, r.steps, r.messages, r.check.digest, r.check.wrong});
+    return all;
 }
 
 /// Every entry alone; then all of them, backwards, and the first one three times more.
@@ -228,12 +206,10 @@ TEST_CASE("a training step takes the time that it takes without cases before it"
     const std::string step =
         "training_step:\n  steps: 2\n  compute: 50 us\n  groups: [{bytes: 40000 B}, {bytes: 9000 B}]\n";
     const auto times = [&](const std::string& text) {
-        return testing::values_from_child<std::uint64_t>([&] {
-            std::vector<std::uint64_t> all;
-            for (const training_step_result& s : run_here(text).training_steps)
-                all.push_back(s.time_ps);
-            return all;
-        });
+        std::vector<std::uint64_t> all;
+        for (const training_step_result& s : completed(text).training_steps)
+            all.push_back(s.time_ps);
+        return all;
     };
     const std::vector<std::uint64_t> alone = times(k_mesh + step);
     REQUIRE(alone.size() == 2);
@@ -242,15 +218,13 @@ TEST_CASE("a training step takes the time that it takes without cases before it"
 
 TEST_CASE("repeats begin with the plain case and give mean and spread over seeded starts")
 {
-    const std::string entry = "{op: all_reduce, algorithms: [direct], sizes: [64 KiB]";
+    const std::string entry = "{op: all_reduce, algorithms: [ring_1d], sizes: [64 KiB]";
     const auto times_of = [&](const std::string& head, const std::string& more) {
-        return testing::values_from_child<std::uint64_t>([&] {
-            const run_outcome outcome = run_here(file_of(head, {k_board_cases[1], entry + more + "}"}));
-            const case_result& r = outcome.cases.at(1);
-            std::vector<std::uint64_t> all{r.time_ps, r.check.wrong, outcome.digest};
-            all.insert(all.end(), r.repeats_ps.begin(), r.repeats_ps.end());
-            return all;
-        });
+        const verdict v = completed(file_of(head, {k_board_cases[1], entry + more + "}"}));
+        const case_result& r = v.cases.at(1);
+        std::vector<std::uint64_t> all{r.time_ps, r.check.wrong, v.digest};
+        all.insert(all.end(), r.repeats_ps.begin(), r.repeats_ps.end());
+        return all;
     };
     const std::string head = boards("spreading: packet");
     const std::vector<std::uint64_t> once = times_of(head, "");
@@ -277,14 +251,11 @@ TEST_CASE("repeats begin with the plain case and give mean and spread over seede
 TEST_CASE("repeats draw other losses")
 {
     const std::string lossy = rack(", cable: {impairments: {loss: 0.02}}", ", timeout: 100 us");
-    const std::vector<std::uint64_t> times = testing::values_from_child<std::uint64_t>([&] {
-        return run_here(
-                   file_of(
-                       lossy,
-                       {"{op: all_reduce, algorithms: [switchml], sizes: [40000 B], repeats: 4, start_skew: 0 ps}"}))
+    const std::vector<std::uint64_t> times =
+        completed(file_of(lossy, {"{op: all_reduce, algorithms: [switchml], sizes: [40000 B], repeats: 4, "
+                                  "start_skew: 0 ps}"}))
             .cases.at(0)
             .repeats_ps;
-    });
     REQUIRE(times.size() == 4);
     CHECK(std::count(times.begin(), times.end(), times[0]) < 4);
 }

@@ -6,7 +6,7 @@
 #include "platforms/config/config_reader.h"
 #include "platforms/switchml/switchml.h"
 #include "platforms/tpu_v3/tpu_v3.h"
-#include "testbenches/system/ub_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 
@@ -94,11 +94,14 @@ TEST_CASE("a write that does not fit is a bug at once and never an endless loop"
     config.npu.hbm.capacity = data_size(1 << 20);
     config.run.data = data_mode::checked;
     config.run.workload = {
-        test::ub_spec(abi::collective_op::all_reduce, {abi::algorithm::direct}, {std::uint64_t{4} << 20})};
-    const testing::child_output out = testing::run_child([&] { return std::to_string(test::run_here(config).cases); });
-    CHECK(out.ended);
-    INFO(out.thrown);
-    CHECK(says(out.thrown, "which ends before"));
+        test::spec(abi::collective_op::all_reduce, {abi::algorithm::direct}, {std::uint64_t{4} << 20})};
+    const test::json told = test::in_child([&](test::json& answer) {
+        ub_machine machine(config, std::make_shared<const ub_routes>(config));
+        answer = test::to_json(test::run_here(machine, config.run));
+    });
+    const std::string thrown = told.value("thrown", "");
+    INFO(thrown);
+    CHECK(says(thrown, "which ends before"));
 }
 
 TEST_CASE("a receive buffer without room for a packet is refused on every platform")
@@ -116,7 +119,7 @@ TEST_CASE("a receive buffer without room for a packet is refused on every platfo
 TEST_CASE("the smallest receive buffer that is let pass carries a collective", "[ub]")
 {
     ub_mesh_config config = test::ub_board(4);
-    config.run.workload = {test::ub_spec(abi::collective_op::all_reduce, {abi::algorithm::direct}, {64 << 10})};
+    config.run.workload = {test::spec(abi::collective_op::all_reduce, {abi::algorithm::direct}, {64 << 10})};
     const packet_format format = config.ub.format();
     config.npu.dma.receive_buffer =
         data_size(format.cells_of_one(format.max_payload_bytes) * format.cell_flits * format.flit_bytes);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A fault that is far away, and time-outs that never come, must not make the event queue slow.
-#include "testbenches/system/ub_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 using namespace weft::test;
@@ -18,15 +18,8 @@ struct queue_work {
 
 queue_work work_of(const ub_mesh_config& config)
 {
-    return testing::value_from_child([&] {
-        ub_machine machine(config, std::make_shared<const ub_routes>(config));
-        collective_runner runner("host", machine, config.run, nullptr);
-        queue_work w;
-        w.failed = !runner.run().failure.empty();
-        w.events = static_cast<double>(machine.time().events());
-        w.moves = static_cast<double>(machine.time().extra_moves());
-        return w;
-    });
+    const verdict v = run(config, {}, [](ub_machine& m, json& more) { more["moves"] = m.time().extra_moves(); });
+    return {static_cast<double>(v.events), v.more.at("moves").get<double>(), v.failed};
 }
 
 } // namespace
@@ -37,7 +30,7 @@ TEST_CASE("a link that fails in mid-run leaves the cost of an event what it was"
     ub_mesh_config config = ub_rack();
     config.ub.transport = ub_transport::rtp;
     config.run.data = data_mode::off;
-    config.run.workload = {ub_spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20})};
+    config.run.workload = {spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20})};
     const queue_work healthy = work_of(config);
     config.faults.links = {link_fault("npu(p0,r0,b0,0)", "npu(p0,r0,b0,1)", 20 * k_us)};
     const queue_work faulty = work_of(config);

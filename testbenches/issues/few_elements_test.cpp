@@ -4,10 +4,7 @@
 // Collectives of few elements: a rank whose shard is empty costs nothing, so that time does not fall when the size doubles.
 #include "firmware/collectives/full_mesh.h"
 #include "hw/core/iss.h"
-#include "testbenches/support/child.h"
-#include "testbenches/system/pod_bench.h"
-#include "testbenches/system/switchml_bench.h"
-#include "testbenches/system/ub_bench.h"
+#include "testbenches/support/small_machines.h"
 
 #include <map>
 #include <tuple>
@@ -28,8 +25,9 @@ std::vector<std::uint64_t> doubled(std::uint64_t from, std::uint64_t to)
 
 /// What may fall all the same, as part of the time before: with messages in one direction of a ring only, or one at a time, chips
 /// wake up in another rhythm than with more. The worst seen are 8.5 %, all_reduce by ring_1d of 128 and 256 KiB on a UB board (the
-/// tests of the rhythm below), and 8.4 % of 8 and 16 B there.
-constexpr double k_rhythm = 0.10;
+/// tests of the rhythm below), and 8.4 % of 8 and 16 B there. All-to-all on a board whose ranks do not divide the elements takes a second
+/// descriptor: 10.2 %, of 128 B, which has it, and 256 B, which has not.
+constexpr double k_rhythm = 0.105;
 
 void check_times(const std::vector<collective_spec>& workload, const std::vector<std::uint64_t>& times_ps)
 {
@@ -56,29 +54,13 @@ void check_times(const std::vector<collective_spec>& workload, const std::vector
     CHECK(compared != 0);
 }
 
-template <class Config, class Machine> std::vector<std::uint64_t> times_of(const Config& config, Machine make)
-{
-    return testing::values_from_child<std::uint64_t>([&] {
-        const auto machine = make(config);
-        collective_runner runner("host", *machine, config.run, nullptr);
-        const run_outcome outcome = runner.run();
-        if (!outcome.failure.empty())
-            throw std::runtime_error(outcome.failure);
-        std::vector<std::uint64_t> times;
-        for (const case_result& r : outcome.cases)
-            times.push_back(r.check.wrong == 0 ? r.time_ps : 0);
-        return times;
-    });
-}
-
 void check_pod(tpu_v3_config config, core_model model, std::vector<collective_spec> workload)
 {
     if (model == core_model::rv64 && *iss_engine_name() == '\0')
         return;
     config.chip.core.model = model;
     config.run.workload = std::move(workload);
-    check_times(config.run.workload,
-                times_of(config, [](const tpu_v3_config& c) { return std::make_unique<tpu_v3>(c); }));
+    check_times(config.run.workload, run_exact(config).times());
 }
 
 std::vector<collective_spec> halves_by_ring(const std::vector<std::uint64_t>& bytes)
@@ -131,9 +113,7 @@ TEST_CASE("few elements on a ub board and a mesh of boards: time does not fall w
 {
     for (ub_mesh_config config : {ub_board(), ub_machine_of(3, 4)}) {
         config.run.workload = all_that_runs(config, doubled(4, 1024));
-        check_times(config.run.workload, times_of(config, [](const ub_mesh_config& c) {
-                        return std::make_unique<ub_machine>(c, std::make_shared<const ub_routes>(c));
-                    }));
+        check_times(config.run.workload, run_exact(config).times());
     }
 }
 
@@ -143,9 +123,7 @@ TEST_CASE("larger messages on ub boards: time does not fall when the size double
     for (ub_mesh_config config : {ub_board(), two_by_five, ub_machine_of(5, 2), board_of_five}) {
         config.run.data = data_mode::off;
         config.run.workload = all_that_runs(config, doubled(64, 1 << 20));
-        check_times(config.run.workload, times_of(config, [](const ub_mesh_config& c) {
-                        return std::make_unique<ub_machine>(c, std::make_shared<const ub_routes>(c));
-                    }));
+        check_times(config.run.workload, run_exact(config).times());
     }
 }
 
@@ -159,16 +137,8 @@ rhythm rhythm_of(ub_mesh_config config, collective_spec spec)
 {
     config.run.data = data_mode::off;
     config.run.workload = {std::move(spec)};
-    return testing::value_from_child([&] {
-        ub_machine machine(config, std::make_shared<const ub_routes>(config));
-        collective_runner runner("host", machine, config.run, nullptr);
-        const run_outcome outcome = runner.run();
-        rhythm r;
-        r.time_ps = outcome.failure.empty() ? outcome.cases.at(0).time_ps : 0;
-        for (const chip* c : machine.chips())
-            r.wakeups += c->core.wakeups.value();
-        return r;
-    });
+    const verdict v = run_exact(config);
+    return {v.time(), v.stat("core.wakeups")};
 }
 
 } // namespace
@@ -179,7 +149,7 @@ rhythm rhythm_of(ub_mesh_config config, collective_spec spec)
 TEST_CASE("a ring on a ub board falls by 8 % from 128 to 256 KiB because cores wake up for each direction by itself")
 {
     const auto ring = [](std::uint64_t bytes) {
-        return ub_spec(abi::collective_op::all_reduce, {abi::algorithm::ring_1d}, {bytes});
+        return spec(abi::collective_op::all_reduce, {abi::algorithm::ring_1d}, {bytes});
     };
     const rhythm together = rhythm_of(ub_board(), ring(128 << 10)), apart = rhythm_of(ub_board(), ring(256 << 10));
     CHECK(apart.time_ps < together.time_ps);
@@ -198,7 +168,7 @@ TEST_CASE(
     "few elements on two boards of five fall by the rhythm of cores and by turns among paths and by no more than 2 % without")
 {
     const auto rings = [](std::uint64_t bytes) {
-        return ub_spec(abi::collective_op::all_reduce, {abi::algorithm::hierarchical}, {bytes});
+        return spec(abi::collective_op::all_reduce, {abi::algorithm::hierarchical}, {bytes});
     };
     const auto ratio = [&](ub_mesh_config config) {
         return static_cast<double>(rhythm_of(config, rings(128)).time_ps) /
@@ -223,9 +193,7 @@ TEST_CASE("few elements on ub boards with rv64 cores: time does not fall when th
     ub_mesh_config config = ub_board();
     config.npu.core.model = core_model::rv64;
     config.run.workload = all_that_runs(config, doubled(4, 256));
-    check_times(config.run.workload, times_of(config, [](const ub_mesh_config& c) {
-                    return std::make_unique<ub_machine>(c, std::make_shared<const ub_routes>(c));
-                }));
+    check_times(config.run.workload, run_exact(config).times());
 }
 
 TEST_CASE("few elements below a switch: time does not fall when the size doubles")
@@ -238,8 +206,7 @@ TEST_CASE("few elements below a switch: time does not fall when the size doubles
         config.run.workload = {all_reduce({abi::algorithm::switchml, abi::algorithm::ring_1d,
                                            abi::algorithm::halving_doubling, abi::algorithm::parameter_server},
                                           doubled(4, 1024))};
-        check_times(config.run.workload,
-                    times_of(config, [](const switchml_config& c) { return std::make_unique<switchml_machine>(c); }));
+        check_times(config.run.workload, run_exact(config).times());
     }
 }
 
@@ -260,8 +227,7 @@ TEST_CASE("few elements over RDMA: a short message takes no longer than a whole 
             config.network.rate = bandwidth(gbps * 1'000'000'000);
             config.job.transport = abi::switchml::transport::rdma;
             config.run.workload = {all_reduce({abi::algorithm::switchml}, sizes, {type})};
-            const std::vector<std::uint64_t> times =
-                times_of(config, [](const switchml_config& c) { return std::make_unique<switchml_machine>(c); });
+            const std::vector<std::uint64_t> times = run_exact(config).times();
             REQUIRE(times.size() == sizes.size());
             for (std::size_t i = 1; i < sizes.size(); ++i) {
                 INFO(gbps << " Gb/s, " << name_of(type) << ": " << sizes[i - 1] << " B in " << times[i - 1] / 1000

@@ -6,6 +6,7 @@
 #include "firmware/main.h"
 #include "hw/core/iss.h"
 #include "platforms/firmware_bench/firmware_bench.h"
+#include "platforms/tpu_v3/tpu_v3.h"
 
 #include <catch2/catch.hpp>
 #include <dlfcn.h>
@@ -20,6 +21,7 @@ const firmware_under_test k_rv64 = {"collective"};
 bench_options at(std::uint32_t rows, std::uint32_t cols, std::uint32_t rank)
 {
     bench_options options;
+    options.platform = &k_tpu_v3_info;
     options.rows = rows;
     options.cols = cols;
     options.rank = rank;

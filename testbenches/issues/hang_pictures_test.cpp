@@ -9,7 +9,7 @@
 #include "testbenches/hw/tofino_bench.h"
 #include "testbenches/issues/started_program.h"
 #include "testbenches/support/child.h"
-#include "testbenches/system/pod_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 using namespace weft::testing;

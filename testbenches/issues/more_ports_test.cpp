@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Why more local ports, or more DMA queues, may be slower: a mesh that is full carries less, and each queue costs a register access.
-#include "testbenches/support/child.h"
-#include "testbenches/system/pod_bench.h"
-#include "testbenches/system/ub_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 using namespace weft::test;
@@ -15,12 +13,7 @@ std::uint64_t all_to_all_ps(tpu_v3_config config, std::uint64_t bytes)
 {
     config.run.data = data_mode::off;
     config.run.workload = {spec(abi::collective_op::all_to_all, {abi::algorithm::direct}, {bytes})};
-    return testing::value_from_child([&] {
-        tpu_v3 machine(config);
-        collective_runner runner("host", machine, config.run, nullptr);
-        const run_outcome outcome = runner.run();
-        return outcome.failure.empty() ? outcome.cases.at(0).time_ps : std::uint64_t{0};
-    });
+    return run_exact(config).time();
 }
 
 } // namespace

@@ -46,7 +46,7 @@ std::string refusal(const std::string& file, const std::string& workload)
 
 } // namespace
 
-TEST_CASE("groups: every collective is exact in rows, columns, blocks and lists of any order", "[groups]")
+TEST_CASE("groups: every collective is exact in rows and columns and blocks and lists of any order", "[groups]")
 {
     for (const char* groups : {"rows", "columns", "blocks of 8", "\"0,5,10,15\", \"3,1\", \"14,12,13\"", "\"15,0,7,8,1\", \"2-6\""}) {
         const std::string of = fmt::format("groups: [{}], sizes: [4 B, 52 B, 4100 B, 60 KiB]", groups);

@@ -4,7 +4,7 @@
 // The end-to-end transport sends nothing again that was not lost, and where it does it says so. What was lost costs one time-out.
 #include "hw/ub/ub_link.h"
 #include "testbenches/issues/program.h"
-#include "testbenches/system/ub_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 using namespace weft::test;
@@ -20,7 +20,7 @@ ub_mesh_config loaded_rack(std::uint64_t bytes)
     ub_mesh_config config = ub_rack();
     config.ub.transport = ub_transport::rtp;
     config.run.data = data_mode::off;
-    config.run.workload = {ub_spec(collective_op::all_to_all, {algorithm::direct}, {bytes})};
+    config.run.workload = {spec(collective_op::all_to_all, {algorithm::direct}, {bytes})};
     return config;
 }
 
@@ -33,11 +33,11 @@ TEST_CASE("nothing is sent again on a loaded rack that loses nothing", "[ub]")
         config.ub.paths = use;
         // Above the loaded round trip that `weft check` computes; 32 MiB a rank with the default need as much, and longer runs.
         config.ub.rtp_timeout = duration(15 * k_us);
-        const ub_verdict v = run_exact(config);
-        fmt::print("{}: {} packets sent, {} again, {:.1f} us\n", name_of(use), v.sent, v.resent,
+        const verdict v = run_exact(config);
+        fmt::print("{}: {} packets sent, {} again, {:.1f} us\n", name_of(use), v.stat("ub.sent"), v.stat("ub.resent"),
                    static_cast<double>(v.time()) / 1e6);
-        CHECK(v.dropped == 0);
-        CHECK(v.resent == 0);
+        CHECK(v.stat("ub.lost") == 0);
+        CHECK(v.stat("ub.resent") == 0);
         CHECK_FALSE(v.warns("sent again"));
     }
 }
@@ -80,10 +80,10 @@ TEST_CASE("packets that are sent again though none was lost are reported", "[ub]
     REQUIRE(warning != told.end());
     CHECK(warning->level == severity::warning);
     CHECK(warning->message.find("an acknowledgement takes") != std::string::npos);
-    const ub_verdict v = run_exact(config);
-    CHECK(v.dropped == 0);
-    CHECK(v.resent > 0);
-    INFO(v.warnings.data());
+    const verdict v = run_exact(config);
+    CHECK(v.stat("ub.lost") == 0);
+    CHECK(v.stat("ub.resent") > 0);
+    INFO(v.warning_text());
     CHECK(v.warns("packets were sent again"));
     CHECK(v.warns("although the first copy arrived"));
     // The default wait is above the loaded round trip that can be computed.
@@ -92,14 +92,14 @@ TEST_CASE("packets that are sent again though none was lost are reported", "[ub]
 }
 
 // Sources hear of the link 13 us after it has failed, long before any of these waits ends.
-TEST_CASE("a lost link costs one time-out, however many packets were on it", "[ub]")
+TEST_CASE("a lost link costs one time-out however many packets were on it", "[ub]")
 {
     ub_mesh_config config = ub_board();
     config.ub.transport = ub_transport::rtp;
     config.ub.spreading = ub_spreading::packet;
     config.run.data = data_mode::off;
     config.run.firmware_timeout = duration(100 * k_ms);
-    config.run.workload = {ub_spec(collective_op::all_to_all, {algorithm::direct}, {4 << 20})};
+    config.run.workload = {spec(collective_op::all_to_all, {algorithm::direct}, {4 << 20})};
     for (const std::uint32_t window : {256u, 16u}) {
         config.ub.rtp_window = window;
         config.ub.rtp_tries = 7;
@@ -113,20 +113,21 @@ TEST_CASE("a lost link costs one time-out, however many packets were on it", "[u
                     continue; // a last try goes over all paths, which small windows wait for
                 config.ub.rtp_timeout = duration(wait_ps);
                 config.ub.rtp_tries = tries;
-                const ub_verdict v = run_exact(config);
+                const verdict v = run_exact(config);
                 fmt::print("window {}, {} tries, wait {} us: {:.1f} us, without the failure {:.1f}; {} lost, {} sent again\n",
                            window, tries, wait_ps / k_us, static_cast<double>(v.time()) / 1e6,
-                           static_cast<double>(healthy_ps) / 1e6, v.dropped, v.resent);
-                CHECK(v.dropped > 0);
-                // What is left when the link fails comes behind the wait where windows are small.
-                CHECK(v.time() < wait_ps + healthy_ps + 15 * k_us);
+                           static_cast<double>(healthy_ps) / 1e6, v.stat("ub.lost"), v.stat("ub.resent"));
+                CHECK(v.stat("ub.lost") > 0);
+                // What is left when the link fails comes behind the wait where windows are small: one descriptor of a local port serves all
+                // ranks in turn, so it waits with the rank whose window is closed, and sends the rest 16 packets at a time.
+                CHECK(v.time() < wait_ps + healthy_ps + (window == 256 ? 15 : 30) * k_us);
                 if (window == 256)
                     CHECK(v.time() < wait_ps + 60 * k_us);
             }
     }
 }
 
-TEST_CASE("packets lost together are sent again together, and the first round trip ends the doubling", "[ub]")
+TEST_CASE("packets lost together are sent again together and the first round trip ends the doubling", "[ub]")
 {
     rtp_round_trip all;
     rtp_sender s(8, 100, 7, all);
@@ -163,7 +164,8 @@ TEST_CASE("an acknowledgement that was lost makes no round trip of the wait", "[
     CHECK(all.wait_ps() == 0);
 }
 
-TEST_CASE("a wait below the round trip of an idle machine is refused, and no destination is unreachable by haste", "[ub]")
+TEST_CASE("a wait below the round trip of an idle machine is refused and no destination is unreachable by haste",
+          "[ub]")
 {
     const program_folder folder;
     const auto says = [&](const char* mesh, const char* wait) {
@@ -187,9 +189,9 @@ TEST_CASE("a wait below the round trip of an idle machine is refused, and no des
     config.ub.transport = ub_transport::rtp;
     config.ub.rtp_timeout = duration(least_ps);
     config.run.data = data_mode::off;
-    config.run.workload = {ub_spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20})};
+    config.run.workload = {spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20})};
     for (const std::uint32_t tries : {1u, 2u, 7u}) {
         config.ub.rtp_tries = tries;
-        CHECK(run_exact(config).dropped == 0);
+        CHECK(run_exact(config).stat("ub.lost") == 0);
     }
 }

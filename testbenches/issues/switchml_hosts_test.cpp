@@ -7,7 +7,7 @@
 #include "firmware/costs.h"
 #include "hw/core/iss.h"
 #include "testbenches/issues/x86_loops.h"
-#include "testbenches/system/switchml_bench.h"
+#include "testbenches/support/small_machines.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -41,8 +41,8 @@ switchml_config paper_rack(std::uint64_t gbps, std::uint32_t cores, std::uint32_
 double share_of_line(switchml_config c, algorithm how, element_type type, std::uint64_t bytes)
 {
     c.run.workload = {all_reduce({how}, {bytes}, {type})};
-    const json j = run_exact(c);
-    const double us = static_cast<double>(j.at("times").at(0).get<std::uint64_t>()) * 1e-6;
+    const verdict v = run_exact(c);
+    const double us = static_cast<double>(v.time(0)) * 1e-6;
     const double limit_us =
         static_cast<double>(bytes) * 1100 / 1024 * 8e6 / static_cast<double>(c.network.rate.value());
     return limit_us / us;
@@ -51,15 +51,15 @@ double share_of_line(switchml_config c, algorithm how, element_type type, std::u
 std::uint64_t time_of(switchml_config c, std::vector<collective_spec> workload)
 {
     c.run.workload = std::move(workload);
-    return run_exact(c).at("times").at(0).get<std::uint64_t>();
+    return run_exact(c).time(0);
 }
 
 double elements_per_us(switchml_config c, algorithm how, std::uint64_t bytes, element_type type)
 {
     c.run.workload = {all_reduce({how}, {bytes}, {type})};
     c.run.workload.front().chunk = data_size(32 << 10);
-    const json j = run_exact(c);
-    return static_cast<double>(bytes) / 4 / (static_cast<double>(j.at("times").at(0).get<std::uint64_t>()) * 1e-6);
+    const verdict v = run_exact(c);
+    return static_cast<double>(bytes) / 4 / (static_cast<double>(v.time(0)) * 1e-6);
 }
 
 } // namespace
@@ -254,7 +254,7 @@ TEST_CASE("switchml hosts: equal tensors in a row take equal times")
     // Cases are independent: whether the hold runs at the start of a tensor must not depend on when that is.
     switchml_config c = paper_rack(100, 8, 16);
     c.run.workload = {all_reduce({algorithm::switchml}, {10'000, 10'000, 10'000}, {element_type::float32})};
-    const json times = run_exact(c).at("times");
+    const std::vector<std::uint64_t> times = run_exact(c).times();
     CHECK(times.at(1) == times.at(0));
     CHECK(times.at(2) == times.at(0));
 }
@@ -411,10 +411,10 @@ TEST_CASE("switchml: packets sent again though nothing was lost are warned of")
         c.job.timeout = duration(timeout_us * 1'000'000);
         c.network.cable.impairments.loss = loss;
         c.run.workload = {all_reduce({algorithm::switchml}, {1 << 20})};
-        return run_exact(c, {}, [](switchml_machine& machine, json& answer) {
-                   answer["warnings"] = fmt::format("{}", fmt::join(machine.warnings(), "\n"));
+        return run_exact(c, {}, [](switchml_machine& machine, json& more) {
+                   more["warnings"] = fmt::format("{}", fmt::join(machine.warnings(), "\n"));
                })
-            .at("warnings")
+            .more.at("warnings")
             .get<std::string>();
     };
     const std::string vain = warnings_with(50, 0);

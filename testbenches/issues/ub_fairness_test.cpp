@@ -72,7 +72,8 @@ TEST_CASE("all NPUs that send into one hot NPU get a share", "[ub]")
         CHECK(s.complaint.str() == "");
         CHECK(s.all > 0.95 * 684); // the 14 links into it are busy as before
         // A share is the queue of a source over the time in it, and neighbours wait longer by the patience of the arbiter
-        // (fabric_engine.cpp): 12 us in 23. Over all paths those with fewer ways out of their queues get less.
-        CHECK(s.least > (shortest ? 0.5 : 0.25) * s.mean);
+        // (fabric_engine.cpp): 12 us in 23. Those with fewer ways out have fewer queues and get less: neighbours have one port of shortest
+        // paths, others two, so by queues alone they get half; the patience makes it 0.37.
+        CHECK(s.least > (shortest ? 0.35 : 0.25) * s.mean);
     }
 }

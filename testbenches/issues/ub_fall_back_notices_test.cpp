@@ -3,7 +3,7 @@
 //
 // Several links fail at once: sources hear of all links that their fall-back sets use, and no collective pays for it later.
 #include "hw/routing/ub/ub_paths.h"
-#include "testbenches/system/ub_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 using namespace weft::test;
@@ -21,7 +21,7 @@ ub_mesh_config rack_with(unsigned failing, bool from_the_start = false)
     config.ub.paths = ub_path_use::shortest;
     config.run.data = data_mode::off;
     config.run.workload = {
-        ub_spec(collective_op::all_to_all, {algorithm::direct}, std::vector<std::uint64_t>(5, k_bytes))};
+        spec(collective_op::all_to_all, {algorithm::direct}, std::vector<std::uint64_t>(5, k_bytes))};
     for (unsigned i = 1; i <= failing; ++i)
         config.faults.links.push_back(
             link_fault("npu(p0,r0,b0,0)", fmt::format("npu(p0,r0,b0,{})", i).c_str(), from_the_start ? 0 : 5 * k_us));
@@ -59,21 +59,21 @@ double most_bytes_on_a_link(const ub_mesh_config& config)
 TEST_CASE("two links of one NPU that fail slow no later all-to-all beyond path counting", "[ub]")
 {
     for (const unsigned failing : {2u, 3u, 6u}) {
-        const ub_verdict healthy = run_exact(rack_with(0));
-        const ub_verdict knowing = run_exact(rack_with(failing, true)); // routing knows from the start
-        const ub_verdict v = run_exact(rack_with(failing));
+        const verdict healthy = run_exact(rack_with(0));
+        const verdict knowing = run_exact(rack_with(failing, true)); // routing knows from the start
+        const verdict v = run_exact(rack_with(failing));
         const double four_lanes =
             static_cast<double>(rack_with(0).ub.link_rate(4).value()) / 8e12; // bytes a picosecond
         const double healthy_links_ps = most_bytes_on_a_link(rack_with(0)) / four_lanes;
         const double links_ps = most_bytes_on_a_link(rack_with(failing)) / four_lanes;
         // What is no transmission on the most loaded link takes as long as without faults.
-        const double predicted_ps = static_cast<double>(healthy.times[4]) + links_ps - healthy_links_ps;
+        const double predicted_ps = static_cast<double>(healthy.time(4)) + links_ps - healthy_links_ps;
         fmt::print(
             "{} links: {:.2f} us without faults, {:.2f} by path counting, {:.2f} known from the start, {:.2f} later\n",
-            failing, static_cast<double>(healthy.times[4]) / 1e6, predicted_ps / 1e6,
-            static_cast<double>(knowing.times[4]) / 1e6, static_cast<double>(v.times[4]) / 1e6);
-        CHECK(static_cast<double>(v.times[4]) < 1.1 * predicted_ps);
-        CHECK(static_cast<double>(v.times[4]) < 1.1 * static_cast<double>(knowing.times[4]));
+            failing, static_cast<double>(healthy.time(4)) / 1e6, predicted_ps / 1e6,
+            static_cast<double>(knowing.time(4)) / 1e6, static_cast<double>(v.time(4)) / 1e6);
+        CHECK(static_cast<double>(v.time(4)) < 1.1 * predicted_ps);
+        CHECK(static_cast<double>(v.time(4)) < 1.1 * static_cast<double>(knowing.time(4)));
         CHECK_FALSE(v.says("cannot reach"));
     }
 }

@@ -3,7 +3,7 @@
 //
 // Notices that come after the tries of RTP, or never: no destination counts as unreachable while a way to it lives.
 #include "testbenches/issues/program.h"
-#include "testbenches/system/ub_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 using namespace weft::test;
@@ -21,7 +21,7 @@ ub_mesh_config both_ways_break(ub_notification notification)
     config.ub.transport = ub_transport::rtp;
     config.ub.paths = ub_path_use::shortest;
     config.run.firmware_timeout = duration(100 * k_ms);
-    config.run.workload = {ub_spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20, 1 << 20})};
+    config.run.workload = {spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20, 1 << 20})};
     config.faults.notification = notification;
     config.faults.links = {link_fault("npu(p0,r0,b0,1)", "npu(p0,r0,b1,1)", 5 * k_us),
                            link_fault("npu(p0,r0,b1,0)", "npu(p0,r0,b1,1)", 5 * k_us)};
@@ -47,9 +47,9 @@ TEST_CASE("hop by hop: notices that come after the last try of RTP find a source
 {
     ub_mesh_config config = both_ways_break(ub_notification::hop_by_hop);
     config.faults.flood_per_hop = duration(2 * k_ms); // the neighbours of the links hear of it after 4.01 ms
-    const ub_verdict v = run_exact(config);
+    const verdict v = run_exact(config);
     CHECK_FALSE(v.says("cannot reach"));
-    CHECK(v.dropped > 0);
+    CHECK(v.stat("ub.lost") > 0);
     CHECK(v.time() > config.ub.rtp_tries_ps()); // the tries alone end before
 }
 
@@ -79,10 +79,10 @@ TEST_CASE("no notices: the last try takes ways beside the set before a destinati
     for (const bool back : {false, true}) {
         ub_mesh_config config = both_ways_break(ub_notification::none);
         if (back) // what is broken for the packets of one direction is broken for the acknowledgements of the other
-            config.run.workload = {ub_spec(collective_op::all_reduce, {algorithm::direct}, {1 << 20})};
-        const ub_verdict v = run_exact(config);
+            config.run.workload = {spec(collective_op::all_reduce, {algorithm::direct}, {1 << 20})};
+        const verdict v = run_exact(config);
         CHECK_FALSE(v.says("cannot reach"));
-        CHECK(v.dropped > 0);
+        CHECK(v.stat("ub.lost") > 0);
     }
 }
 
@@ -91,12 +91,12 @@ TEST_CASE("no notices: a destination without any way left is still reported", "[
     ub_mesh_config config = ub_board(4); // no back-plane: three links an NPU
     config.ub.transport = ub_transport::rtp;
     config.run.firmware_timeout = duration(100 * k_ms);
-    config.run.workload = {ub_spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20})};
+    config.run.workload = {spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20})};
     config.faults.notification = ub_notification::none;
     for (const char* other : {"npu(p0,r0,b0,1)", "npu(p0,r0,b0,2)", "npu(p0,r0,b0,3)"})
         config.faults.links.push_back(link_fault("npu(p0,r0,b0,0)", other, 5 * k_us));
-    const ub_verdict v = run_in_child(config);
+    const verdict v = run(config);
     CHECK(v.failed);
     CHECK(v.says("npu(p0,r0,b0,1) cannot reach npu(p0,r0,b0,0)"));
-    CHECK(v.given_up > 0);
+    CHECK(v.stat("ub.given_up") > 0);
 }

@@ -82,7 +82,7 @@ TEST_CASE("another routing gives other times and the same answers")
         CHECK(row.at("wrong") == 0);
 }
 
-TEST_CASE("tables that can deadlock, that end, or that cannot be read stop before anything is built")
+TEST_CASE("tables that can deadlock or that end or that cannot be read stop before anything is built")
 {
     const program_folder folder;
     folder.write("a.yaml", "platform: tpu_v3\nname: a\nmesh: {rows: 2, cols: 2}\nrouting: routes.txt\n"

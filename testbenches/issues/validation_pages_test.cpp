@@ -7,7 +7,7 @@
 #include "platforms/config/config_reader.h"
 #include "platforms/report/link_occupancy.h"
 #include "platforms/report/validation_report.h"
-#include "testbenches/system/pod_bench.h"
+#include "testbenches/support/small_machines.h"
 
 #include <filesystem>
 #include <fstream>
@@ -271,8 +271,7 @@ TEST_CASE("steps of the 2-D scheme are counted from the packets that chips sent"
         wires.push_back(fabric.is_router_link(link));
     link_occupancy seen(wires);
     fabric.set_event_sink(&seen);
-    collective_runner runner("host", machine, config.run, nullptr);
-    REQUIRE(runner.run().failure.empty());
+    REQUIRE(run_here(machine, config.run).failure.empty());
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> sent; // (source, lane)
     for (const auto& [edge, messages] : seen.messages_between())
         sent[{std::get<0>(edge), std::get<2>(edge) / firmware::k_data_kinds}] += messages;
@@ -293,10 +292,7 @@ TEST_CASE("gradient groups that are alike take the same time", "[fast]")
         g.elements = 2'000'000;
     config.run.training_step = step;
     config.run.workload.clear();
-    tpu_v3 machine(config);
-    collective_runner runner("host", machine, config.run, nullptr);
-    const run_outcome outcome = runner.run();
-    REQUIRE(outcome.failure.empty());
+    const auto outcome = run_exact(config);
     REQUIRE(outcome.training_steps.size() == 1);
     const std::vector<step_part>& parts = outcome.training_steps.front().parts;
     REQUIRE(parts.size() == 4);

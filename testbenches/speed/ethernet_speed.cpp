@@ -119,11 +119,11 @@ run_figures run(std::uint32_t batch, abi::nic_send what, abi::nic_format format,
     const std::clock_t start = std::clock();
     sc_core::sc_start();
     const double cpu_s = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    const double received = static_cast<double>(b.nic.frames_received.value());
+    const double received = static_cast<double>(b.nic.receiver().frames_received.value());
     return {{"ns_per_frame", cpu_s * 1e9 / received},
             {"events_per_frame", static_cast<double>(time.events()) / received},
             {"frames", received},
-            {"no_room", static_cast<double>(b.nic.no_room.value())}};
+            {"no_room", static_cast<double>(b.nic.receiver().no_room.value())}};
 }
 
 /// Arguments: frames a doorbell, nic_send, nic_format, data.

@@ -204,6 +204,9 @@ private:
                 soonest = std::min(soonest, credits.when(p.under_way, cells_));
                 continue;
             }
+            // A chip keeps back what goes by a port that is full; credits tell when to ask again.
+            if (!p.out->has_room(c == 0 ? next_destination(p, e) : e.answers.front().destination, false))
+                continue;
             credits.take(cells_);
             p.turn = c + 1;
             send_one(p, e, c);
@@ -219,12 +222,16 @@ private:
             return wake(p, soonest);
         p.waiting = true;
     }
+    std::uint32_t next_destination(const port& from, const endpoint& e) const
+    {
+        const auto& to = load_.destinations[from.endpoint];
+        return to[e.records[0].size() % to.size()];
+    }
     void send_one(port& from, endpoint& e, unsigned c)
     {
         packet_ptr p = pool_.make();
         if (c == 0) {
-            const auto& to = load_.destinations[from.endpoint];
-            p->destination = to[e.records[0].size() % to.size()];
+            p->destination = next_destination(from, e);
             --e.left;
         } else {
             const answer a = e.answers.front();

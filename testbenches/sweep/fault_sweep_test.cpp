@@ -23,12 +23,12 @@ void sweep(std::uint32_t rows, std::uint32_t cols, unsigned pods, unsigned row_p
 
 } // namespace
 
-TEST_CASE("8x8 without a board of 2x2, everywhere") { sweep(2, 2, 16, 32, 32); }
-TEST_CASE("8x8 without 4x2, everywhere") { sweep(4, 2, 12, 24, 24); }
-TEST_CASE("8x8 without 2x4, everywhere") { sweep(2, 4, 12, 24, 24); }
-TEST_CASE("8x8 without 6x2, everywhere") { sweep(6, 2, 8, 8, 8); }
-TEST_CASE("8x8 without 2x6, everywhere") { sweep(2, 6, 8, 8, 8); }
-TEST_CASE("8x8 without 4x4, everywhere") { sweep(4, 4, 9, 18, 18); }
+TEST_CASE("8x8 without a board of 2x2 everywhere") { sweep(2, 2, 16, 32, 32); }
+TEST_CASE("8x8 without 4x2 everywhere") { sweep(4, 2, 12, 24, 24); }
+TEST_CASE("8x8 without 2x4 everywhere") { sweep(2, 4, 12, 24, 24); }
+TEST_CASE("8x8 without 6x2 everywhere") { sweep(6, 2, 8, 8, 8); }
+TEST_CASE("8x8 without 2x6 everywhere") { sweep(2, 6, 8, 8, 8); }
+TEST_CASE("8x8 without 4x4 everywhere") { sweep(4, 4, 9, 18, 18); }
 TEST_CASE("8x8 without 8x2 or 2x8 at an edge")
 {
     sweep(8, 2, 2, 2, 0);

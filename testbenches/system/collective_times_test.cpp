@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the paper and arithmetic say about the times of collectives (docs/03_timing_model.md).
-#include "testbenches/system/pod_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 using namespace weft::test;
@@ -18,7 +18,7 @@ TEST_CASE("step counts are 2(N-1) for the ring and O(R+C) for the two-dimensiona
     tpu_v3_config config = pod(4, 6);
     config.run.workload = {
         spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d, algorithm::row_pair}, {100'000})};
-    const run_outcome outcome = run(config);
+    const verdict outcome = run_exact(config);
     REQUIRE(outcome.cases.size() == 3);
     CHECK(outcome.cases[0].steps == 2 * (24 - 1));
     CHECK(outcome.cases[1].steps == 2 * ((4 - 1) + (6 - 1)));
@@ -32,7 +32,7 @@ TEST_CASE("the 1-D ring on 8x8 is within 1 % of its closed form at 64 MiB")
     config.run.burst = packet_count(16);
     constexpr std::uint64_t bytes = 64ull << 20;
     config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d}, {4, bytes})};
-    const run_outcome outcome = run(config);
+    const verdict outcome = run_exact(config);
     REQUIRE(outcome.cases.size() == 2);
     // Both directions carry half of the data: 2 (N-1)/N x S / (2 B). Chunks hide the step latency but for the first and last
     // one: entering, the ready handshake, filling and draining take what a few steps of the 4 B ring take.
@@ -54,7 +54,7 @@ TEST_CASE("at small sizes the schemes rank by their step counts")
     // Enough elements that no shard is empty and every step is a message: 64 ranks x 2 directions.
     config.run.workload = {
         spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d, algorithm::row_pair}, {4096})};
-    const run_outcome outcome = run(config);
+    const verdict outcome = run_exact(config);
     const double ring = us(outcome.cases[0].time_ps);
     const double two_d = us(outcome.cases[1].time_ps);
     const double row_pair = us(outcome.cases[2].time_ps);
@@ -72,7 +72,7 @@ TEST_CASE("a ring step of the firmware takes about one microsecond")
     tpu_v3_config config = pod(8, 8);
     config.run.data = data_mode::off;
     config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d}, {4096, 8192})};
-    const run_outcome outcome = run(config);
+    const verdict outcome = run_exact(config);
     for (const case_result& r : outcome.cases) {
         INFO(r.what.size_bytes << " B: " << us(r.time_ps) / r.steps << " us per step");
         CHECK(us(r.time_ps) / r.steps == Approx(1.0).epsilon(0.15));
@@ -88,7 +88,7 @@ TEST_CASE("one local port feeds two links at once")
     constexpr std::uint64_t bytes = 4 << 20;
     config.run.workload = {spec(collective_op::broadcast, {algorithm::mesh_tree}, {bytes})};
     config.run.workload[0].root = 1;
-    const run_outcome outcome = run(config);
+    const verdict outcome = run_exact(config);
     const double one_link_us = static_cast<double>(bytes) * 8 / static_cast<double>(config.ici.link_rate.value()) * 1e6;
     INFO("one link " << one_link_us << " us, simulated " << us(outcome.cases[0].time_ps) << " us");
     CHECK(us(outcome.cases[0].time_ps) > one_link_us);
@@ -101,7 +101,7 @@ TEST_CASE("a case takes the same time as the first one of a run and as a later o
     tpu_v3_config config = pod(4, 4);
     config.run.data = data_mode::off;
     config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d}, {4, 4})};
-    const run_outcome outcome = run(config);
+    const verdict outcome = run_exact(config);
     CHECK(outcome.cases[0].time_ps == outcome.cases[1].time_ps);
     CHECK(outcome.cases[2].time_ps == outcome.cases[3].time_ps);
 }
@@ -114,7 +114,7 @@ TEST_CASE("links that close the rows to rings do not make collectives slower")
     config.mesh.wrap = mesh_wrap::both;
     constexpr std::uint64_t bytes = 16 << 20;
     config.run.workload = {spec(collective_op::all_reduce, {algorithm::two_d, algorithm::row_pair}, {bytes})};
-    const run_outcome outcome = run(config);
+    const verdict outcome = run_exact(config);
     // What two_d cannot beat without wrap links: (C - 1)(R + 1) / (R C) of the bytes over one link.
     const double rate = static_cast<double>(config.ici.link_rate.value()) / 8; // B/s
     const double mesh_bound_us = static_cast<double>(bytes) / rate * 3.0 * 5.0 / 16.0 * 1e6;

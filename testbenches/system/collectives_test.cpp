@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The collectives end to end: firmware on modelled cores, bytes through the modelled fabric, every answer checked.
-#include "testbenches/system/pod_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 using namespace weft::test;
@@ -14,14 +14,14 @@ TEST_CASE("every collective is exact on 8x8 from one element to 1 MiB")
     tpu_v3_config config = pod(8, 8);
     config.run.burst = packet_count(16);
     config.run.workload = everything({4, 8, 12, 252, 256, 260, 4096, 65532, 1 << 20});
-    run(config);
+    run_exact(config);
 }
 
 TEST_CASE("every collective is exact on 4x6 with single packets and odd counts")
 {
     tpu_v3_config config = pod(4, 6);
     config.run.workload = everything({4, 92, 96, 100, 4000, 100004});
-    run(config);
+    run_exact(config);
 }
 
 TEST_CASE("every collective is exact on 2x2 and chunks of a few elements")
@@ -30,7 +30,7 @@ TEST_CASE("every collective is exact on 2x2 and chunks of a few elements")
     config.run.workload = everything({4, 20, 1028, 65540});
     for (collective_spec& s : config.run.workload)
         s.chunk = data_size(1 << 10);
-    run(config);
+    run_exact(config);
 }
 
 TEST_CASE("every collective is exact on a torus")
@@ -38,7 +38,7 @@ TEST_CASE("every collective is exact on a torus")
     tpu_v3_config config = pod(4, 8);
     config.mesh.wrap = mesh_wrap::both;
     config.run.workload = everything({4, 1000, 262144});
-    run(config);
+    run_exact(config);
 }
 
 TEST_CASE("transposed schemes and odd meshes")
@@ -47,7 +47,7 @@ TEST_CASE("transposed schemes and odd meshes")
     config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::row_pair}, {4, 5000}),
                            spec(collective_op::all_reduce, {algorithm::two_d}, {4, 5000})};
     config.run.workload[0].transposed = true;
-    run(config);
+    run_exact(config);
 }
 
 TEST_CASE("all types and reductions")
@@ -61,7 +61,7 @@ TEST_CASE("all types and reductions")
                    abi::element_type::bfloat16};
         s.redops = {abi::reduce_op::sum, abi::reduce_op::max, abi::reduce_op::min};
     }
-    run(config);
+    run_exact(config);
 }
 
 TEST_CASE("random floats stay within the rounding bound")
@@ -72,7 +72,7 @@ TEST_CASE("random floats stay within the rounding bound")
     config.run.workload[0].types = {abi::element_type::float32, abi::element_type::float16,
                                     abi::element_type::bfloat16};
     config.run.workload[0].inputs = data_style::random;
-    run(config);
+    run_exact(config);
 }
 
 TEST_CASE("small rings and buffers still give exact answers")
@@ -90,7 +90,7 @@ TEST_CASE("small rings and buffers still give exact answers")
         s.chunk = data_size(4 << 10);
     for (const config_problem& p : config.validate())
         CHECK(p.level == severity::warning);
-    run(config);
+    run_exact(config);
 }
 
 TEST_CASE("store-and-forward routers give the same answers later")
@@ -98,5 +98,5 @@ TEST_CASE("store-and-forward routers give the same answers later")
     tpu_v3_config config = pod(4, 4);
     config.ici.switching = switching_mode::store_and_forward;
     config.run.workload = everything({4, 65536});
-    run(config);
+    run_exact(config);
 }

@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Training steps whose exchanges run in tiles of a simulated mesh: every rank must hold the sum of its own tile.
-#include "testbenches/system/pod_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 using namespace weft::test;
 
 namespace {
-
-constexpr std::uint64_t k_us = 1'000'000;
 
 step_exchange exchange(const char* name, std::uint32_t ranks_per_group, std::uint64_t bytes, abi::element_type type)
 {
@@ -39,7 +37,7 @@ training_step_config step_of_tiles(std::vector<std::uint32_t> sizes)
 training_step_result step_on(tpu_v3_config config, const training_step_config& step)
 {
     config.run.training_step = step;
-    const run_outcome outcome = run(config);
+    const verdict outcome = run_exact(config);
     REQUIRE(outcome.training_steps.size() == 1);
     const training_step_result& result = outcome.training_steps[0];
     std::uint64_t sum = 0;

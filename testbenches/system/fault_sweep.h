@@ -1,60 +1,16 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs all collectives that a pod with failed chips supports, each pod in a child: a process has one SystemC kernel.
+// Runs all collectives that a pod with failed chips supports.
 #pragma once
 
 #include "firmware/collectives/mesh.h"
 #include "firmware/collectives/supports.h"
-#include "testbenches/support/child.h"
-#include "testbenches/system/pod_bench.h"
+#include "testbenches/support/small_machines.h"
 
-#include <array>
-#include <cstring>
-#include <exception>
 #include <fmt/format.h>
 
 namespace weft::test {
-
-/// What a child tells about its run; plain bytes for the pipe.
-struct sweep_answer {
-    std::uint64_t cases = 0;
-    std::uint64_t checked = 0;
-    std::uint64_t wrong = 0;
-    bool proved = false;
-    std::array<char, 1024> failure{}; ///< "" when everything completed and every credit and packet came back
-};
-
-inline sweep_answer sweep_here(const tpu_v3_config& config)
-{
-    sweep_answer a;
-    std::string failure;
-    try {
-        const tpu_v3_routing routing(config);
-        a.proved = routing.proof.verdict == route_verdict::deadlock_free;
-        tpu_v3 machine(config, routing);
-        collective_runner runner("host", machine, config.run, nullptr);
-        const run_outcome outcome = runner.run();
-        a.cases = outcome.cases.size();
-        for (const case_result& r : outcome.cases) {
-            a.wrong += r.check.wrong;
-            a.checked += r.checked ? 1 : 0;
-            if (r.check.wrong != 0)
-                failure += fmt::format("{} {} wrong; ", name_of(r.what.op), name_of(r.what.algo));
-        }
-        failure += outcome.failure + machine.ici().engine().audit() + machine.pool().leak_report();
-        if (machine.ici().engine().packets_inside() != 0)
-            failure += "packets left inside";
-    } catch (const std::exception& e) {
-        failure = e.what();
-    }
-    std::strncpy(a.failure.data(), failure.c_str(), a.failure.size() - 1);
-    return a;
-}
-inline sweep_answer run_in_child(const tpu_v3_config& config)
-{
-    return testing::value_from_child([&] { return sweep_here(config); });
-}
 
 /// How often each of them ran, so that no sweep passes by refusing.
 struct sweep_counts {
@@ -118,17 +74,11 @@ inline void sweep_pod(tpu_v3_config config, sweep_counts& counts, const sweep_op
     for (const link_fault_config& f : config.faults.links_down)
         pod += " without link " + f.link_text();
     INFO(pod);
-    for (const config_problem& p : config.validate()) {
-        INFO(p.key << ": " << p.message);
-        REQUIRE(p.level == severity::warning);
-    }
-    const sweep_answer a = run_in_child(config);
-    INFO(a.failure.data());
-    CHECK(a.failure[0] == '\0');
-    CHECK(a.proved);
-    CHECK(a.cases == config.run.workload.size());
-    CHECK(a.checked == a.cases);
-    CHECK(a.wrong == 0);
+    const verdict v = run(config, {}, {}, true);
+    check_exact(v, config.run);
+    CHECK_THAT(v.proof, Catch::Matchers::Contains("acyclic"));
+    CHECK(v.cases.size() == config.run.workload.size());
+    CHECK(v.checked == v.cases.size());
 }
 
 /// Every even position of a region of this shape that leaves the pod in one piece.

@@ -49,11 +49,11 @@ void sweep_16(std::uint32_t rows, std::uint32_t cols, unsigned pods, unsigned ro
 
 } // namespace
 
-TEST_CASE("16x16 without 2x2, everywhere") { sweep_16(2, 2, 64, 64, 64); }
-TEST_CASE("16x16 without 4x2, everywhere") { sweep_16(4, 2, 56, 56, 56); }
-TEST_CASE("16x16 without 2x4, everywhere") { sweep_16(2, 4, 56, 56, 56); }
-TEST_CASE("16x16 without 4x4, everywhere") { sweep_16(4, 4, 49, 49, 49); }
-TEST_CASE("16x16 without 6x2 to 16x2, everywhere")
+TEST_CASE("16x16 without 2x2 everywhere") { sweep_16(2, 2, 64, 64, 64); }
+TEST_CASE("16x16 without 4x2 everywhere") { sweep_16(4, 2, 56, 56, 56); }
+TEST_CASE("16x16 without 2x4 everywhere") { sweep_16(2, 4, 56, 56, 56); }
+TEST_CASE("16x16 without 4x4 everywhere") { sweep_16(4, 4, 49, 49, 49); }
+TEST_CASE("16x16 without 6x2 to 16x2 everywhere")
 {
     sweep_16(6, 2, 48, 40, 40);
     sweep_16(8, 2, 40, 32, 32);
@@ -62,7 +62,7 @@ TEST_CASE("16x16 without 6x2 to 16x2, everywhere")
     sweep_16(14, 2, 16, 8, 0);
     sweep_16(16, 2, 2, 1, 0);
 }
-TEST_CASE("16x16 without 2x6 to 2x16, everywhere")
+TEST_CASE("16x16 without 2x6 to 2x16 everywhere")
 {
     sweep_16(2, 6, 48, 40, 40);
     sweep_16(2, 8, 40, 32, 32);
@@ -72,7 +72,7 @@ TEST_CASE("16x16 without 2x6 to 2x16, everywhere")
     sweep_16(2, 16, 2, 1, 0);
 }
 
-TEST_CASE("pairs of regions on 16x32, drawn at random")
+TEST_CASE("pairs of regions on 16x32 drawn at random")
 {
     // ring_1d runs around every pair that leaves one piece; the others are refused where no whole rows are near.
     std::mt19937 random(2207);
@@ -88,7 +88,7 @@ TEST_CASE("pairs of regions on 16x32, drawn at random")
     CHECK(n.row_pair_forward == 9);
 }
 
-TEST_CASE("broadcast and all_to_all run around odd regions, rings are refused")
+TEST_CASE("broadcast and all_to_all run around odd regions and rings are refused")
 {
     sweep_counts n;
     for (const testing::regions& failed :
@@ -104,7 +104,7 @@ TEST_CASE("broadcast and all_to_all run around odd regions, rings are refused")
     CHECK(n.ring_1d + n.row_pair + n.row_pair_forward == 0);
 }
 
-TEST_CASE("every failed link of 4x4 is routed around by every collective, with failed chips too")
+TEST_CASE("every failed link of 4x4 is routed around by every collective and with failed chips too")
 {
     sweep_counts n;
     sweep_options options;

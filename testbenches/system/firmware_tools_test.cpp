@@ -188,7 +188,7 @@ void visit(int port, const std::string& bytes) { debugger_line(port).raw(bytes);
 
 } // namespace
 
-TEST_CASE("gdb: break in the collective, look, step, watch, go on to the end")
+TEST_CASE("gdb: break in the collective and look and step and watch and go on to the end")
 {
     if (!has_engine() || !has_program("gdb-multiarch"))
         return;
@@ -269,7 +269,7 @@ TEST_CASE("gdb: no core slips through a breakpoint while another is taken over i
     CHECK_THAT(said, Contains("breakpoint already hit " + std::to_string(sleeps) + " times"));
 }
 
-TEST_CASE("gdb: the pc can be set, with trace and coverage at the same time")
+TEST_CASE("gdb: the pc can be set with trace and coverage at the same time")
 {
     if (!has_engine() || !has_program("gdb-multiarch"))
         return;
@@ -300,7 +300,7 @@ continue
         CHECK_THAT(w.text("c.info"), Contains("start.S"));
 }
 
-TEST_CASE("gdb: an interrupt stops cores that run for ever, and patched code is executed")
+TEST_CASE("gdb: an interrupt stops cores that run for ever and patched code is executed")
 {
     if (!has_engine())
         return;

@@ -5,7 +5,7 @@
 // see it if they did: a ring that has to go around a broken link, and the second phase.
 #include "firmware/context.h"
 #include "platforms/report/link_occupancy.h"
-#include "testbenches/system/pod_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 using namespace weft::test;
@@ -33,6 +33,7 @@ struct observed {
 
 observed observe(const tpu_v3_config& config)
 {
+    // Here and not in a child: the log of all packets is looked at.
     tpu_v3 machine(config);
     fabric_engine& fabric = machine.ici().engine();
     std::vector<bool> wires;
@@ -40,10 +41,10 @@ observed observe(const tpu_v3_config& config)
         wires.push_back(fabric.is_router_link(link));
     link_occupancy seen(wires);
     fabric.set_event_sink(&seen);
-    collective_runner runner("host", machine, config.run, nullptr);
-    const run_outcome outcome = runner.run();
+    const verdict outcome = run_here(machine, config.run);
     INFO(outcome.failure);
     REQUIRE(outcome.failure.empty());
+    CHECK(outcome.unsound == "");
     REQUIRE(outcome.cases.size() == 1);
     CHECK(outcome.cases[0].check.wrong == 0);
 
@@ -101,7 +102,7 @@ TEST_CASE("rings around a failed host that lies across them share no link")
     CHECK(o.first.disjoint());
 }
 
-TEST_CASE("a ring that has to go around a broken link shares links, and that is seen")
+TEST_CASE("a ring that has to go around a broken link shares links and that is seen")
 {
     tpu_v3_config config = all_reduce(algorithm::row_pair);
     config.faults.links_down = {{0, 3, mesh_direction::plus_x}};
@@ -113,7 +114,7 @@ TEST_CASE("a ring that has to go around a broken link shares links, and that is 
     CHECK(o.first.example.find("ring of 16") != std::string::npos);
 }
 
-TEST_CASE("the rings of the second phase share links, as the paper says, and that is seen")
+TEST_CASE("the rings of the second phase share links as the paper says and that is seen")
 {
     const observed o = observe(all_reduce(algorithm::row_pair));
     CHECK(o.first.disjoint());

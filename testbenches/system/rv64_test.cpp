@@ -3,8 +3,7 @@
 //
 // The collectives as RISC-V binaries: the same answers as on native cores, for a stated price in time.
 #include "hw/core/iss.h"
-#include "testbenches/support/child.h"
-#include "testbenches/system/pod_bench.h"
+#include "testbenches/support/small_machines.h"
 
 #include <cmath>
 #include <cstdio>
@@ -14,38 +13,6 @@ using namespace weft;
 using namespace weft::test;
 
 namespace {
-
-/// What is left of a run when it is sent through a pipe. Of the cores, the sum.
-struct case_record {
-    std::uint64_t payload_digest = 0;
-    std::uint64_t time_ps = 0;
-    std::uint64_t steps = 0;
-    std::uint64_t messages = 0;
-    std::uint64_t instructions = 0; ///< of all cases; in the first record
-};
-
-std::vector<case_record> records_of(const tpu_v3_config& config)
-{
-    tpu_v3 machine(config);
-    collective_runner runner("host", machine, config.run, nullptr);
-    const run_outcome outcome = runner.run();
-    INFO(outcome.failure);
-    CHECK(outcome.failure.empty());
-    std::vector<case_record> all;
-    for (const case_result& c : outcome.cases) {
-        CHECK(c.check.wrong == 0);
-        all.push_back({c.check.digest, c.time_ps, c.steps, c.messages, 0});
-    }
-    if (!all.empty())
-        for (const chip* c : machine.chips())
-            all.front().instructions += static_cast<std::uint64_t>(c->core.stats.find("instructions")->value());
-    return all;
-}
-
-std::vector<case_record> records_in_a_child(const tpu_v3_config& config)
-{
-    return testing::values_from_child<case_record>([&] { return records_of(config); });
-}
 
 /// How far the times of the two kinds of cores may lie apart. Instructions agree within 2 %, and most times within 1 %. Where
 /// both directions of a ring keep the cores busy all the time, a difference of a few nanoseconds can settle in another rhythm
@@ -61,30 +28,27 @@ void compare(tpu_v3_config config, tolerance allowed)
     if (*iss_engine_name() == '\0')
         return; // a build without an engine
     config.chip.core.model = core_model::native;
-    const std::vector<case_record> native = records_in_a_child(config);
+    const verdict native = run_exact(config);
     config.chip.core.model = core_model::rv64;
-    const std::vector<case_record> rv64 = records_in_a_child(config);
-    std::vector<collective_case> cases;
-    for (const collective_spec& s : config.run.workload)
-        for (const collective_case& c : s.cases())
-            cases.push_back(c);
-    REQUIRE(native.size() == rv64.size());
-    REQUIRE(native.size() == cases.size());
+    const verdict rv64 = run_exact(config);
+    REQUIRE(native.cases.size() == config.run.case_count());
+    REQUIRE(native.cases.size() == rv64.cases.size());
     double sum = 0;
-    for (std::size_t i = 0; i < rv64.size(); ++i) {
-        const double error = static_cast<double>(native[i].time_ps) / static_cast<double>(rv64[i].time_ps) - 1;
-        INFO(name_of(cases[i].op) << " " << name_of(cases[i].algo) << " " << cases[i].size_bytes << " B: native "
-                                  << native[i].time_ps / 1000 << " ns, rv64 " << rv64[i].time_ps / 1000 << " ns, "
+    for (std::size_t i = 0; i < rv64.cases.size(); ++i) {
+        const double error = static_cast<double>(native.time(i)) / static_cast<double>(rv64.time(i)) - 1;
+        const collective_case& c = native.cases[i].what;
+        INFO(name_of(c.op) << " " << name_of(c.algo) << " " << c.size_bytes << " B: native "
+                                  << native.time(i) / 1000 << " ns, rv64 " << rv64.time(i) / 1000 << " ns, "
                                   << error * 100 << " %");
-        CHECK(rv64[i].payload_digest == native[i].payload_digest);
-        CHECK(rv64[i].payload_digest != 0);
-        CHECK(rv64[i].steps == native[i].steps);
-        CHECK(rv64[i].messages == native[i].messages);
+        CHECK(rv64.cases[i].check.digest == native.cases[i].check.digest);
+        CHECK(rv64.cases[i].check.digest != 0);
+        CHECK(rv64.cases[i].steps == native.cases[i].steps);
+        CHECK(rv64.cases[i].messages == native.cases[i].messages);
         CHECK(std::abs(error) < allowed.worst);
         sum += std::abs(error);
     }
-    INFO("mean error " << 100 * sum / static_cast<double>(rv64.size()) << " %");
-    CHECK(sum / static_cast<double>(rv64.size()) < allowed.mean);
+    INFO("mean error " << 100 * sum / static_cast<double>(rv64.cases.size()) << " %");
+    CHECK(sum / static_cast<double>(rv64.cases.size()) < allowed.mean);
 }
 
 /// Instructions of one command on all cores: those of two runs, less those of one.
@@ -93,13 +57,10 @@ double instructions_of(tpu_v3_config config, core_model model, std::size_t times
     config.chip.core.model = model;
     config.run.cases = case_start::continuous; // cores boot once
     const std::vector<collective_spec> once = config.run.workload;
-    const std::vector<case_record> first = records_in_a_child(config);
+    const std::uint64_t first = run_exact(config).stat("core.instructions");
     for (std::size_t i = 0; i < times; ++i)
         config.run.workload.insert(config.run.workload.end(), once.begin(), once.end());
-    const std::vector<case_record> all = records_in_a_child(config);
-    REQUIRE(!first.empty());
-    REQUIRE(!all.empty());
-    return static_cast<double>(all.front().instructions - first.front().instructions) / static_cast<double>(times);
+    return static_cast<double>(run_exact(config).stat("core.instructions") - first) / static_cast<double>(times);
 }
 
 /// The cost table (firmware/costs.h) against the counters of RV64 cores.
@@ -218,9 +179,7 @@ TEST_CASE("a dead neighbour is reported by rv64 firmware")
     config.run.firmware_timeout = duration(1'000'000'000);
     config.faults.links_down = {{0, 0, mesh_direction::plus_x, false}};
     config.run.workload = {spec(abi::collective_op::all_reduce, {abi::algorithm::ring_1d}, {4096})};
-    tpu_v3 machine(config);
-    collective_runner runner("host", machine, config.run, nullptr);
-    const run_outcome outcome = runner.run();
+    const verdict outcome = run(config);
     INFO(outcome.failure);
     CHECK_THAT(outcome.failure, Catch::Contains("a wait timed out on DMA.SEM_PENDING"));
     CHECK_THAT(outcome.failure, Catch::Contains("each sleeps until an interrupt of DMA"));

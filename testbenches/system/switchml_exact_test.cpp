@@ -3,7 +3,7 @@
 //
 // Sums through the switch are right: int32 bit by bit, float32 within n^2 2^e / 2^32 (appendix E of Sapio et al., NSDI 2021), whatever the
 // cables lose, and whoever adds.
-#include "testbenches/system/switchml_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 using namespace weft::test;
@@ -55,11 +55,11 @@ void sweep(aggregator_kind kind, const std::vector<std::uint32_t>& workers, unsi
                     c.run.workload = every_size(c, windows);
                     INFO(name_of(kind) << " " << c.workers << " workers, " << c.worker.cores << " cores, " << name_of(t)
                                        << ", " << elements << " elements, loss " << loss);
-                    const json j = run_exact(c);
+                    const verdict v = run_exact(c);
                     if (loss >= 0.05) // so that the test tests what it says
-                        CHECK(j.at("ignored").get<std::uint64_t>() + j.at("retransmissions").get<std::uint64_t>() > 0);
+                        CHECK(v.stat("switch*.duplicates_ignored") + v.stat("switch*.retransmissions") > 0);
                     if (loss == 0)
-                        CHECK(j.at("ignored") == 0);
+                        CHECK(v.stat("switch*.duplicates_ignored") == 0);
                 }
 }
 
@@ -103,18 +103,18 @@ TEST_CASE("switchml: thirty-two workers through the RTL")
 TEST_CASE("switchml: model and RTL and lockstep give one digest and the same times")
 {
     for (const transport t : {transport::udp, transport::rdma}) {
-        std::vector<json> answers;
+        std::vector<verdict> answers;
         for (const aggregator_kind kind : aggregator_settings()) {
             switchml_config c = case_of(3, 2, t, 256, 0.02);
             c.tofino.aggregator = kind;
             c.run.workload = {switched({4, 40'000})};
             answers.push_back(run_exact(c));
         }
-        for (const json& a : answers) {
-            CHECK(a.at("digest") == answers[0].at("digest"));
-            CHECK(a.at("times") == answers[0].at("times"));
-            CHECK(a.at("data") == answers[0].at("data"));
-            CHECK(a.at("simulated_ps") == answers[0].at("simulated_ps"));
+        for (const verdict& a : answers) {
+            CHECK(a.digest == answers[0].digest);
+            CHECK(a.times() == answers[0].times());
+            CHECK(a.answers() == answers[0].answers());
+            CHECK(a.simulated_time_ps == answers[0].simulated_time_ps);
         }
     }
 }
@@ -205,8 +205,8 @@ TEST_CASE("switchml: duplicates and reordering and corruption together leave eve
             worse.reorder_delay = duration(seed * 15'000'000);
             c.run.workload = {switched({4, 1'000, 60'000})};
             INFO(name_of(t) << ", seed " << seed);
-            const json j = run_exact(c);
-            CHECK(j.at("ignored").get<std::uint64_t>() > 0);
+            const verdict v = run_exact(c);
+            CHECK(v.stat("switch*.duplicates_ignored") > 0);
         }
 }
 
@@ -225,12 +225,12 @@ TEST_CASE("switchml: late frames that come after their timer add nothing twice")
                 c.network.cable.impairments.reorder_delay = duration(120'000'000);
                 c.run.workload = {switched({100'000})};
                 INFO(name_of(t) << ", " << packets << " packets a message, seed " << seed);
-                const json j = run_exact(c);
-                CHECK(j.at("dropped").get<std::uint64_t>() > 0);
+                const verdict v = run_exact(c);
+                CHECK(v.stat("switch*.drop_*") > 0);
                 // The published program has no stale_filter, and adds them.
                 c.tofino.chip.stale_filter = false;
-                const json published = run_rack(c);
-                CHECK((published.at("wrong") > 0 || published.at("failure") != ""));
+                const verdict published = run(c);
+                CHECK((published.wrong > 0 || published.failure != ""));
             }
 }
 
@@ -241,7 +241,7 @@ TEST_CASE("switchml: a retransmission storm ends and is exact")
         switchml_config c = case_of(4, 1, t, 256, 0);
         c.job.timeout = duration(8'000'000);
         c.run.workload = {switched({50'000})};
-        const json j = run_exact(c);
-        CHECK(j.at("ignored").get<std::uint64_t>() + j.at("retransmissions").get<std::uint64_t>() > 0);
+        const verdict v = run_exact(c);
+        CHECK(v.stat("switch*.duplicates_ignored") + v.stat("switch*.retransmissions") > 0);
     }
 }

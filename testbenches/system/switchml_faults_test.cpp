@@ -3,7 +3,7 @@
 //
 // Workers that stop, start late or share the switch with bad neighbours; the algorithm without recovery; every frame of a small
 // run lost, damaged, repeated and late. Answers are exact, or the run ends with the reason.
-#include "testbenches/system/switchml_bench.h"
+#include "testbenches/support/small_machines.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -19,7 +19,7 @@ using abi::switchml::transport;
 
 namespace {
 
-bool has(const json& text, const std::string& part) { return text.get<std::string>().find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// What a worker sees of its cable: how many frames, a hash of their times, and the last one.
 class cable_log final : public ethernet_fault_if {
@@ -45,14 +45,14 @@ TEST_CASE("switchml: a worker that stops for a time holds the others up and no m
         c.job.transport = t;
         c.job.packets_per_message = 2;
         c.run.workload = {switched({60'000})};
-        const std::uint64_t undisturbed = run_exact(c).at("times").at(0).get<std::uint64_t>();
+        const std::uint64_t undisturbed = run_exact(c).time(0);
         worker_outage_config o;
         o.worker = 2;
         o.from = duration(20'000'000);
         o.until = duration(5'300'000'000);
         c.faults.outages = {o};
-        const json j = run_exact(c);
-        const auto time = j.at("times").at(0).get<std::uint64_t>();
+        const verdict v = run_exact(c);
+        const auto time = v.time(0);
         INFO(undisturbed << " ps, with the outage " << time << " ps");
         CHECK(time > 5'280'000'000);
         // Whoever waits tries again every timeout (1 ms) at least; then the tensor goes on.
@@ -72,13 +72,13 @@ TEST_CASE("switchml: a worker that stops for good ends the run with its name")
         o.worker = 2;
         o.from = duration(20'000'000);
         c.faults.outages = {o};
-        const json j = run_rack(c);
-        INFO(j.at("failure").get<std::string>());
-        CHECK(j.at("cases") == 0);
-        CHECK(has(j.at("failure"), "all_reduce switchml of 60000 B did not complete"));
-        CHECK(has(j.at("failure"), "waits for worker 2 of 4"));
-        CHECK(has(j.at("failure"), "a wait timed out on NIC.RX_HEAD"));
-        CHECK(j.at("simulated_ps").get<std::uint64_t>() < 3 * c.run.firmware_timeout.value());
+        const verdict v = run(c);
+        INFO(v.failure);
+        CHECK(v.cases.empty());
+        CHECK(has(v.failure, "all_reduce switchml of 60000 B did not complete"));
+        CHECK(has(v.failure, "waits for worker 2 of 4"));
+        CHECK(has(v.failure, "a wait timed out on NIC.RX_HEAD"));
+        CHECK(v.simulated_time_ps < 3 * c.run.firmware_timeout.value());
     }
 }
 
@@ -92,11 +92,11 @@ TEST_CASE("switchml: a worker below a tree that stops for good is named by its s
     o.worker = 4; // the second one of the second switch below
     o.from = duration(0);
     c.faults.outages = {o};
-    const json j = run_rack(c);
-    INFO(j.at("failure").get<std::string>());
-    CHECK(j.at("cases") == 0);
-    CHECK(has(j.at("failure"), "switch_2: job 0 slot 0 set 0 waits for worker 1 of 3"));
-    CHECK(has(j.at("failure"), "switch_0: job 0 slot 0 set 0 waits for worker 1 of 2"));
+    const verdict v = run(c);
+    INFO(v.failure);
+    CHECK(v.cases.empty());
+    CHECK(has(v.failure, "switch_2: job 0 slot 0 set 0 waits for worker 1 of 3"));
+    CHECK(has(v.failure, "switch_0: job 0 slot 0 set 0 waits for worker 1 of 2"));
 }
 
 TEST_CASE("switchml: the program ends with 1 when a worker stops for good")
@@ -145,12 +145,12 @@ TEST_CASE("switchml: without loss recovery the first lost frame ends the run by 
         ethernet_verdict lost;
         lost.drop = true;
         nth_frame hook(direction, 5, lost);
-        const json j = run_rack(c, [&](switchml_machine& m) { m.cable(1).set_fault_hook(&hook); });
-        INFO(j.at("failure").get<std::string>());
-        CHECK(j.at("cases") == 0);
-        CHECK(has(j.at("failure"), "all_reduce switchml_lossless of 20000 B did not complete"));
-        CHECK(has(j.at("failure"), "a wait timed out on NIC.RX_HEAD"));
-        CHECK(j.at("simulated_ps").get<std::uint64_t>() < 3 * c.run.firmware_timeout.value());
+        const verdict v = run(c, [&](switchml_machine& m) { m.cable(1).set_fault_hook(&hook); });
+        INFO(v.failure);
+        CHECK(v.cases.empty());
+        CHECK(has(v.failure, "all_reduce switchml_lossless of 20000 B did not complete"));
+        CHECK(has(v.failure, "a wait timed out on NIC.RX_HEAD"));
+        CHECK(v.simulated_time_ps < 3 * c.run.firmware_timeout.value());
     }
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("switchml: jobs that share the switch do not see what the others lose"
         c.job.jobs = jobs;
         c.job.timeout = duration(200'000'000);
         c.run.workload = {all_reduce({algorithm::switchml}, {60'000})};
-        const auto run = [&] {
+        const auto run_logged = [&] {
             std::vector<cable_log> logs(c.workers);
             return run_exact(
                 c,
@@ -169,22 +169,22 @@ TEST_CASE("switchml: jobs that share the switch do not see what the others lose"
                     for (std::uint32_t w = 0; w < c.workers; ++w)
                         m.cable(w).set_fault_hook(&logs[w]);
                 },
-                [&](switchml_machine&, json& j) {
+                [&](switchml_machine&, json& out) {
                     for (const cable_log& l : logs)
-                        j["cables"].push_back(json{l.frames[0], l.frames[1], l.hash, l.last_ps});
+                        out["cables"].push_back(json{l.frames[0], l.frames[1], l.hash, l.last_ps});
                 });
         };
-        const json good = run();
+        const verdict good = run_logged();
         cable_fault_config f;
         f.worker = 4; // of job 1
         f.impairments.loss = 0.05;
         c.faults.cables = {f};
-        const json bad = run();
+        const verdict bad = run_logged();
         for (std::uint32_t w = 0; w < c.workers; ++w) {
             INFO(jobs << " jobs, worker " << w);
             const bool neighbour = w / 3 == 1;
-            const json& without = good.at("cables").at(w);
-            const json& with = bad.at("cables").at(w);
+            const json& without = good.more.at("cables").at(w);
+            const json& with = bad.more.at("cables").at(w);
             if (neighbour) {
                 CHECK(with.at(3) > without.at(3));
                 continue;
@@ -221,8 +221,8 @@ TEST_CASE("switchml: a worker that is heard only later holds the others up")
     o.from = duration(0);
     o.until = duration(2'500'000'000);
     c.faults.outages = {o};
-    const json j = run_exact(c);
-    CHECK(j.at("times").at(0).get<std::uint64_t>() > 2'400'000'000);
+    const verdict v = run_exact(c);
+    CHECK(v.time(0) > 2'400'000'000);
 }
 
 TEST_CASE("switchml: one bad cable in either direction")
@@ -236,14 +236,14 @@ TEST_CASE("switchml: one bad cable in either direction")
         f.direction = end;
         f.impairments.loss = 0.05;
         c.faults.cables = {f};
-        const json j = run_exact(c, {}, [](switchml_machine& m, json& out) {
+        const verdict v = run_exact(c, {}, [](switchml_machine& m, json& out) {
             for (std::uint32_t w = 0; w < 3; ++w)
                 out["lost"].push_back(json{m.cable(w).from(0).lost.value(), m.cable(w).from(1).lost.value()});
         });
-        CHECK((j.at("lost").at(1).at(0) > 0) == (end != cable_end::down));
-        CHECK((j.at("lost").at(1).at(1) > 0) == (end != cable_end::up));
-        CHECK(j.at("lost").at(0) == json{0, 0});
-        CHECK(j.at("lost").at(2) == json{0, 0});
+        CHECK((v.more.at("lost").at(1).at(0) > 0) == (end != cable_end::down));
+        CHECK((v.more.at("lost").at(1).at(1) > 0) == (end != cable_end::up));
+        CHECK(v.more.at("lost").at(0) == json{0, 0});
+        CHECK(v.more.at("lost").at(2) == json{0, 0});
     }
 }
 
@@ -288,13 +288,13 @@ unsigned sweep(transport t, element_type type, std::uint32_t elements, std::uint
                     INFO(name_of(t) << " " << name_of(type) << ", " << slots << " slots: anomaly "
                                     << static_cast<int>(a) << " of frame " << n << " from end " << from << " of cable "
                                     << worker);
-                    const json j = run_exact(
+                    const verdict v = run_exact(
                         c, [&](switchml_machine& m) { m.cable(worker).set_fault_hook(&hook); },
                         [&](switchml_machine& m, json& out) {
                             out["frames"] = m.cable(worker).from(from).frames.value();
                         });
                     ++runs;
-                    if (n >= j.at("frames").get<std::uint64_t>())
+                    if (n >= v.more.at("frames").get<std::uint64_t>())
                         break; // there was no such frame
                 }
     return runs;

@@ -4,7 +4,7 @@
 // Workers that do not start together: a host that gives every worker its commands at times of its own, so that one is in the
 // next tensor while another has not begun the last one.
 #include "platforms/workload/collective_data.h"
-#include "testbenches/system/switchml_bench.h"
+#include "testbenches/support/small_machines.h"
 
 #include <array>
 

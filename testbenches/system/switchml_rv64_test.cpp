@@ -4,17 +4,12 @@
 // The worker firmware of SwitchML on both kinds of cores: the same answers, and the cost table (firmware/costs.h) against the
 // counters of RV64 cores.
 #include "hw/core/iss.h"
-#include "platforms/switchml/switchml.h"
-#include "platforms/workload/collective_runner.h"
-#include "testbenches/support/child.h"
+#include "testbenches/support/small_machines.h"
 
-#include <catch2/catch.hpp>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <string>
 
 using namespace weft;
+using namespace weft::test;
 
 namespace {
 
@@ -44,42 +39,18 @@ switchml_config config_of(const worker_case& c, core_model model, std::size_t ti
     config.job.transport = c.protocol;
     config.job.elements_per_packet = c.elements_per_packet;
     config.job.packets_per_message = c.packets_per_message;
-    collective_spec spec;
-    spec.algorithms = {abi::algorithm::switchml};
-    spec.types = {c.type};
-    spec.sizes.assign(times, data_size(c.bytes));
-    config.run.workload = {spec};
+    config.run.workload = {
+        all_reduce({abi::algorithm::switchml}, std::vector<std::uint64_t>(times, c.bytes), {c.type})};
     config.run.cases = case_start::continuous; // cores boot once
     return config;
-}
-
-run_record record_of(const switchml_config& config)
-{
-    switchml_machine machine(config);
-    collective_runner runner("host", machine, config.run, nullptr);
-    const run_outcome outcome = runner.run();
-    if (!outcome.failure.empty() || outcome.cases.empty() || outcome.cases.back().check.wrong != 0)
-        return {};
-    run_record record;
-    record.digest = outcome.cases.back().check.digest;
-    for (const chip* c : machine.chips())
-        for (const core_base* core : c->cores())
-            record.instructions += core->instructions.value();
-    return record;
-}
-
-run_record record_in_a_child(const switchml_config& config)
-{
-    return testing::value_from_child([&] { return record_of(config); });
 }
 
 /// Instructions of one command on all cores: those of three runs less those of one, so that booting does not count.
 run_record one_command(const worker_case& c, core_model model)
 {
-    const run_record once = record_in_a_child(config_of(c, model, 1));
-    run_record thrice = record_in_a_child(config_of(c, model, 3));
-    thrice.instructions = (thrice.instructions - once.instructions) / 2;
-    return thrice;
+    const std::uint64_t once = run_exact(config_of(c, model, 1)).stat("core.instructions");
+    const verdict thrice = run_exact(config_of(c, model, 3));
+    return {(thrice.stat("core.instructions") - once) / 2, thrice.answers().back()};
 }
 
 } // namespace

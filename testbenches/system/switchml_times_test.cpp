@@ -4,7 +4,7 @@
 // Physics of the SwitchML platform: volumes, latency of one packet, goodput of a full pipe and of half a window; and what must not
 // change times: data, the run before, who adds.
 #include "hw/core/iss.h"
-#include "testbenches/system/switchml_bench.h"
+#include "testbenches/support/small_machines.h"
 
 #include <algorithm>
 
@@ -15,26 +15,6 @@ using abi::element_type;
 using abi::switchml::transport;
 
 namespace {
-
-/// Counters of all workers, as lists.
-void volumes(switchml_machine& machine, json& j)
-{
-    json lists = {{"nic_frames_sent", json::array()},
-                  {"nic_bytes_sent", json::array()},
-                  {"nic_frames_received", json::array()},
-                  {"nic_bytes_received", json::array()},
-                  {"dma_sent", json::array()},
-                  {"dma_received", json::array()}};
-    for (chip* c : machine.chips()) {
-        lists["nic_frames_sent"].push_back(c->guest<ethernet_nic>()->transmitter().frames.value());
-        lists["nic_bytes_sent"].push_back(c->guest<ethernet_nic>()->transmitter().bytes.value());
-        lists["nic_frames_received"].push_back(c->guest<ethernet_nic>()->frames_received.value());
-        lists["nic_bytes_received"].push_back(c->guest<ethernet_nic>()->bytes_received.value());
-        lists["dma_sent"].push_back(c->dma.bytes_sent.value());
-        lists["dma_received"].push_back(c->dma.bytes_received.value());
-    }
-    j["volumes"] = lists;
-}
 
 /// When every frame of a cable enters it, its age then, and its size.
 class frame_times final : public ethernet_fault_if {
@@ -56,8 +36,8 @@ double goodput_bps(switchml_config c, std::uint64_t bytes)
 {
     c.run.data = data_mode::off;
     c.run.workload = {all_reduce({algorithm::switchml}, {bytes, 2 * bytes})};
-    const json j = run_exact(c);
-    const auto times = j.at("times").get<std::vector<std::uint64_t>>();
+    const verdict v = run_exact(c);
+    const auto times = v.times();
     return 8e12 * static_cast<double>(bytes) / static_cast<double>(times.at(1) - times.at(0));
 }
 
@@ -72,15 +52,15 @@ TEST_CASE("switchml: a worker sends and receives 2U through the switch")
             c.job.elements_per_packet = elements;
             const std::uint64_t tensor = 160 * 1024;
             c.run.workload = {all_reduce({algorithm::switchml}, {tensor})};
-            const json j = run_exact(c, {}, volumes);
+            const verdict v = run_exact(c);
             for (std::uint32_t w = 0; w < workers; ++w) {
-                const auto at = [&](const char* name) { return j.at("volumes").at(name).at(w).get<std::uint64_t>(); };
+                const auto at = [&](const char* name) { return v.each(name).at(w); };
                 const std::uint64_t frames = tensor / (4 * elements);
-                CHECK(at("nic_frames_sent") == frames);
-                CHECK(at("nic_frames_received") == frames);
+                CHECK(at("nic.frames_sent") == frames);
+                CHECK(at("nic.frames_received") == frames);
                 const std::uint64_t headers = abi::switchml::k_udp_headers * frames;
-                CHECK(at("nic_bytes_sent") - headers + at("nic_bytes_received") - headers == 2 * tensor);
-                CHECK(at("dma_sent") + at("dma_received") == 0);
+                CHECK(at("nic.bytes_sent") - headers + at("nic.bytes_received") - headers == 2 * tensor);
+                CHECK(at("dma.bytes_sent") + at("dma.bytes_received") == 0);
             }
         }
 }
@@ -92,19 +72,19 @@ TEST_CASE("switchml: RDMA and float32 send what they must and no more")
     c.job.transport = transport::rdma;
     c.job.packets_per_message = 4;
     c.run.workload = {all_reduce({algorithm::switchml}, {tensor})};
-    json j = run_exact(c, {}, volumes);
+    verdict v = run_exact(c);
     // Per message: BTH 4 times, RETH and immediate once.
     const std::uint64_t rdma_frames = tensor / 1024;
     const std::uint64_t rdma_headers = rdma_frames * (abi::switchml::k_header + 12 + 4) + rdma_frames / 4 * (16 + 4);
-    for (const char* way : {"nic_bytes_sent", "nic_bytes_received"})
-        for (const json& bytes : j.at("volumes").at(way))
+    for (const char* way : {"nic.bytes_sent", "nic.bytes_received"})
+        for (const std::uint64_t bytes : v.each(way))
             CHECK(bytes == tensor + rdma_headers);
     // float32: one window of exponents before the first integers (section 4.6).
     c = rack(4, 1);
     c.run.workload = {all_reduce({algorithm::switchml}, {tensor}, {element_type::float32})};
-    j = run_exact(c, {}, volumes);
-    for (const char* way : {"nic_frames_sent", "nic_frames_received"})
-        for (const json& frames : j.at("volumes").at(way))
+    v = run_exact(c);
+    for (const char* way : {"nic.frames_sent", "nic.frames_received"})
+        for (const std::uint64_t frames : v.each(way))
             CHECK(frames == tensor / 1024 + c.job.slots);
 }
 
@@ -114,11 +94,11 @@ TEST_CASE("switchml: a worker of a ring sends and receives 4U(n-1)/n")
         switchml_config c = rack(n);
         const std::uint64_t tensor = std::uint64_t{n} * 4096;
         c.run.workload = {all_reduce({algorithm::ring_1d}, {tensor})};
-        const json j = run_exact(c, {}, volumes);
+        const verdict v = run_exact(c);
         for (std::uint32_t w = 0; w < n; ++w) {
-            const auto at = [&](const char* name) { return j.at("volumes").at(name).at(w).get<std::uint64_t>(); };
-            CHECK(at("dma_sent") + at("dma_received") == 4 * tensor / n * (n - 1));
-            CHECK(at("nic_frames_sent") == 0);
+            const auto at = [&](const char* name) { return v.each(name).at(w); };
+            CHECK(at("dma.bytes_sent") + at("dma.bytes_received") == 4 * tensor / n * (n - 1));
+            CHECK(at("nic.frames_sent") == 0);
         }
     }
 }
@@ -132,7 +112,7 @@ TEST_CASE("switchml: one packet takes the time of the headers from memory to the
             c.job.elements_per_packet = elements;
             c.run.workload = {all_reduce({algorithm::switchml}, {4})};
             std::vector<frame_times> hooks(2);
-            const json k = run_exact(
+            const verdict k = run_exact(
                 c,
                 [&](switchml_machine& m) {
                     for (std::uint32_t w = 0; w < 2; ++w)
@@ -146,8 +126,8 @@ TEST_CASE("switchml: one packet takes the time of the headers from memory to the
                                 out["times_of_cable"].push_back(json{e.time_ps, e.born_ps, e.wire_bytes});
                     }
                 });
-            CHECK(k.at("frames") == json{{1, 1}, {1, 1}});
-            const json& t = k.at("times_of_cable"); // up, down, of both workers
+            CHECK(k.more.at("frames") == json{{1, 1}, {1, 1}});
+            const json& t = k.more.at("times_of_cable"); // up, down, of both workers
             const auto value = [&](std::size_t frame, std::size_t field) {
                 return t.at(frame).at(field).get<std::uint64_t>();
             };
@@ -177,7 +157,7 @@ TEST_CASE("switchml: the time of one packet has every delay as often as the pack
         switchml_config c = rack(2);
         change(c);
         c.run.workload = {all_reduce({algorithm::switchml}, {1024})};
-        return run_exact(c).at("times").at(0).get<std::uint64_t>();
+        return run_exact(c).time(0);
     };
     const std::uint64_t base = time_of([](switchml_config&) {});
     const std::uint64_t d = 123'000;
@@ -234,12 +214,12 @@ TEST_CASE("switchml: without data the times are the same")
         c.network.cable.impairments.duplication = 0.02;
         c.run.workload = {switched({4, 70'000}),
                           all_reduce({algorithm::ring_1d, algorithm::parameter_server}, {5'000})};
-        const json with = run_exact(c);
+        const verdict with = run_exact(c);
         c.run.data = data_mode::off;
-        const json without = run_exact(c);
-        CHECK(with.at("times") == without.at("times"));
-        CHECK(with.at("packets") == without.at("packets"));
-        CHECK(with.at("simulated_ps") == without.at("simulated_ps"));
+        const verdict without = run_exact(c);
+        CHECK(with.times() == without.times());
+        CHECK(with.stat("switch*.packets") == without.stat("switch*.packets"));
+        CHECK(with.simulated_time_ps == without.simulated_time_ps);
     }
 }
 
@@ -249,14 +229,14 @@ TEST_CASE("switchml: two runs give one digest and another seed another")
     c.network.cable.impairments.loss = 0.02;
     c.job.timeout = duration(100'000'000);
     c.run.workload = {switched({50'000})};
-    const json first = run_exact(c);
-    const json second = run_exact(c);
-    CHECK(first.at("digest") == second.at("digest"));
-    CHECK(first.at("times") == second.at("times"));
+    const verdict first = run_exact(c);
+    const verdict second = run_exact(c);
+    CHECK(first.digest == second.digest);
+    CHECK(first.times() == second.times());
     c.run.seed = 2;
-    const json other = run_exact(c);
-    CHECK(first.at("digest") != other.at("digest"));
-    CHECK(first.at("times") != other.at("times")); // other frames are lost
+    const verdict other = run_exact(c);
+    CHECK(first.digest != other.digest);
+    CHECK(first.times() != other.times()); // other frames are lost
 }
 
 TEST_CASE("switchml: RV64 cores give the answers of native ones")
@@ -270,9 +250,9 @@ TEST_CASE("switchml: RV64 cores give the answers of native ones")
         c.job.timeout = duration(1'000'000'000);
         c.network.cable.impairments.loss = 0.01;
         c.run.workload = {switched({4, 30'000}), all_reduce({algorithm::halving_doubling}, {5'000})};
-        const json native = run_exact(c);
+        const verdict native = run_exact(c);
         c.worker.core.model = core_model::rv64;
-        const json rv64 = run_exact(c);
-        CHECK(native.at("data") == rv64.at("data"));
+        const verdict rv64 = run_exact(c);
+        CHECK(native.answers() == rv64.answers());
     }
 }

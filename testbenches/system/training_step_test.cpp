@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Training steps: the schedule against a host of fixed times, and whole steps on a simulated 4x4 mesh.
-#include "testbenches/system/pod_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 using namespace weft::test;
 
 namespace {
-
-constexpr std::uint64_t k_us = 1'000'000;
 
 gradient_group group(std::uint64_t bytes, double ready)
 {
@@ -81,7 +79,7 @@ training_step_result step_on_mesh(const training_step_config& step, data_mode da
     tpu_v3_config config = pod(4, 4);
     config.run.data = data;
     config.run.training_step = step;
-    const run_outcome outcome = run(config);
+    const verdict outcome = run_exact(config);
     REQUIRE(outcome.training_steps.size() == step.steps);
     for (const training_step_result& s : outcome.training_steps)
         for (const step_part& p : s.parts) {
@@ -104,7 +102,7 @@ TEST_CASE("without overlap a step is its compute and all its all-reduces")
     CHECK(r.parts[1].start_ps == 130 * k_us);
 }
 
-TEST_CASE("overlap hides what fits, in order, one at a time")
+TEST_CASE("overlap hides what fits in order and one at a time")
 {
     // Ready at 20 and 30 us, 40 us each: the second waits for the first and both end at 100 us.
     training_step_result r = schedule(config_of(overlap_rule::when_ready, {group(40'000, 0.2), group(40'000, 0.3)}));
@@ -120,7 +118,7 @@ TEST_CASE("overlap hides what fits, in order, one at a time")
     CHECK(r.parts[1].start_ps == 110 * k_us);
 }
 
-TEST_CASE("compute waits for exchanges, which go before waiting groups")
+TEST_CASE("compute waits for exchanges and these go before waiting groups")
 {
     training_step_config c = config_of(overlap_rule::when_ready, {group(40'000, 0.1), group(10'000, 0.2)});
     c.exchanges = {exchange(2, 0.2, 0.4)}; // at 25 and 35 us of compute
@@ -138,7 +136,7 @@ TEST_CASE("compute waits for exchanges, which go before waiting groups")
     CHECK(schedule(c).time_ps == 150 * k_us + 2 * 4'096'000);
 }
 
-TEST_CASE("buffers of a step do not overlap, and every collective has inputs of its own")
+TEST_CASE("buffers of a step do not overlap and every collective has inputs of its own")
 {
     training_step_config c = config_of(overlap_rule::none, {group(5000, 1), group(100, 1)});
     c.exchanges = {exchange(2, 0, 1)};
@@ -152,7 +150,7 @@ TEST_CASE("buffers of a step do not overlap, and every collective has inputs of 
     CHECK(c.collectives() == 4);
 }
 
-TEST_CASE("on a mesh the step is compute plus the all-reduces, and every answer is right")
+TEST_CASE("on a mesh the step is compute plus the all-reduces and every answer is right")
 {
     training_step_config c = config_of(overlap_rule::none, {group(400'000, 1), group(100'002, 0.5)});
     c.groups[1].type = abi::element_type::bfloat16;
@@ -185,9 +183,7 @@ TEST_CASE("a step that would pass the time limit says so")
     tpu_v3_config config = pod(4, 4);
     config.run.time_limit = duration(50 * k_us);
     config.run.training_step = config_of(overlap_rule::none, {group(4096, 1)});
-    tpu_v3 machine(config);
-    collective_runner runner("host", machine, config.run, nullptr);
-    const run_outcome outcome = runner.run();
+    const verdict outcome = run(config);
     CHECK(outcome.failure.find("training step 0, compute: ") == 0);
     CHECK(outcome.failure.find("time_limit") != std::string::npos);
     CHECK(outcome.training_steps.empty());

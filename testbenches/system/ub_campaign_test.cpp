@@ -172,12 +172,12 @@ TEST_CASE("campaign: 500 racks with one failure under traffic deliver every pack
     campaign(1, 1, 500);
 }
 TEST_CASE(
-    "campaign: 500 racks with two failures under traffic deliver every packet once or report the pair, first half")
+    "campaign: 500 racks with two failures under traffic deliver every packet once or report the pair: first half")
 {
     campaign(2, 1, 250);
 }
 TEST_CASE(
-    "campaign: 500 racks with two failures under traffic deliver every packet once or report the pair, second half")
+    "campaign: 500 racks with two failures under traffic deliver every packet once or report the pair: second half")
 {
     campaign(2, 251, 250);
 }

@@ -3,7 +3,7 @@
 //
 // Collectives on UB-Mesh end to end: every one and every algorithm that the firmware can run there, on boards, racks, odd shapes,
 // several racks and pods and the baselines, under all ways to spread packets. Packets overtake each other; answers are exact.
-#include "testbenches/system/ub_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 using namespace weft::test;
@@ -30,8 +30,8 @@ TEST_CASE("every collective is exact on a rack", "[ub]")
     CHECK(config.run.case_count() >= 8 * 3);
     run_exact(config);
     config.run.workload = {
-        ub_spec(collective_op::all_reduce, {algorithm::two_d, algorithm::hierarchical, algorithm::direct}, {1 << 20}),
-        ub_spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20})};
+        spec(collective_op::all_reduce, {algorithm::two_d, algorithm::hierarchical, algorithm::direct}, {1 << 20}),
+        spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20})};
     run_exact(config);
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("every collective is exact for all types and reductions", "[ub]")
     }
     run_exact(config);
     config.run.workload = {
-        ub_spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::hierarchical, algorithm::direct}, {40000})};
+        spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::hierarchical, algorithm::direct}, {40000})};
     config.run.workload[0].types = {abi::element_type::float32, abi::element_type::bfloat16};
     config.run.workload[0].inputs = data_style::random;
     run_exact(config);
@@ -117,14 +117,14 @@ TEST_CASE("collectives are exact however packets are spread and the same run giv
                     config.ub.choice = choice;
                     config.ub.transport = transport;
                     config.run.workload = {
-                        ub_spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::hierarchical}, {4, 30000}),
-                        ub_spec(collective_op::all_to_all, {algorithm::direct}, {30000})};
+                        spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::hierarchical}, {4, 30000}),
+                        spec(collective_op::all_to_all, {algorithm::direct}, {30000})};
                     INFO(name_of(paths) << " " << name_of(spreading) << " " << name_of(choice) << " "
                                         << name_of(transport));
-                    const ub_verdict v = run_exact(config);
-                    CHECK(run_in_child(config).digest == v.digest);
-                    CHECK(v.resent == 0); // nothing is lost, so nothing is sent twice
-                    CHECK(v.duplicates == 0);
+                    const verdict v = run_exact(config);
+                    CHECK(run(config).digest == v.digest);
+                    CHECK(v.stat("ub.resent") == 0); // nothing is lost, so nothing is sent twice
+                    CHECK(v.stat("ub.duplicates_dropped") == 0);
                     CHECK((payload == 0 || v.payload_digest == payload));
                     payload = v.payload_digest;
                     digests.push_back(v.digest);
@@ -139,11 +139,11 @@ TEST_CASE("times are the same without data", "[ub]")
         ub_mesh_config config = ub_machine_of(4, 4);
         config.ub.transport = transport;
         config.run.workload = all_that_runs(config, {4, 100000});
-        const ub_verdict with = run_exact(config);
+        const verdict with = run_exact(config);
         config.run.data = data_mode::off;
-        const ub_verdict without = run_exact(config);
-        CHECK(with.times == without.times);
-        CHECK(with.end_ps == without.end_ps);
+        const verdict without = run_exact(config);
+        CHECK(with.times() == without.times());
+        CHECK(with.simulated_time_ps == without.simulated_time_ps);
         CHECK(with.hops == without.hops);
     }
 }
@@ -151,15 +151,15 @@ TEST_CASE("times are the same without data", "[ub]")
 TEST_CASE("bursts give the same answers as single packets at nearly the same time", "[ub]")
 {
     ub_mesh_config config = ub_rack();
-    config.run.workload = {ub_spec(collective_op::all_reduce, {algorithm::hierarchical, algorithm::direct}, {1 << 20}),
-                           ub_spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20})};
-    const ub_verdict single = run_exact(config);
+    config.run.workload = {spec(collective_op::all_reduce, {algorithm::hierarchical, algorithm::direct}, {1 << 20}),
+                           spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20})};
+    const verdict single = run_exact(config);
     for (const std::uint64_t burst : {2, 8}) {
         config.run.burst = packet_count(burst);
-        const ub_verdict v = run_exact(config);
+        const verdict v = run_exact(config);
         CHECK(v.payload_digest == single.payload_digest);
         for (std::size_t i = 0; i < 3; ++i) {
-            const double ratio = static_cast<double>(v.times[i]) / static_cast<double>(single.times[i]);
+            const double ratio = static_cast<double>(v.time(i)) / static_cast<double>(single.time(i));
             INFO("case " << i << " with " << burst << " packets a burst: " << ratio);
             CHECK(ratio > 0.9);
             CHECK(ratio < 1.25);
@@ -192,14 +192,14 @@ TEST_CASE("small buffers and queues still give exact answers", "[ub]")
 TEST_CASE("real RISC-V cores give the same answers on a board", "[ub][rv64]")
 {
     ub_mesh_config config = ub_board(4);
-    config.run.workload = {ub_spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::direct}, {4, 65536}),
-                           ub_spec(collective_op::all_to_all, {algorithm::direct}, {65536})};
-    const ub_verdict native = run_exact(config);
+    config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::direct}, {4, 65536}),
+                           spec(collective_op::all_to_all, {algorithm::direct}, {65536})};
+    const verdict native = run_exact(config);
     config.npu.core.model = core_model::rv64;
-    const ub_verdict rv64 = run_exact(config);
+    const verdict rv64 = run_exact(config);
     CHECK(rv64.payload_digest == native.payload_digest);
-    for (std::size_t i = 0; i < native.cases; ++i) {
-        const double ratio = static_cast<double>(rv64.times[i]) / static_cast<double>(native.times[i]);
+    for (std::size_t i = 0; i < native.cases.size(); ++i) {
+        const double ratio = static_cast<double>(rv64.time(i)) / static_cast<double>(native.time(i));
         INFO("case " << i << ": " << ratio);
         CHECK(ratio > 0.95);
         CHECK(ratio < 1.05);

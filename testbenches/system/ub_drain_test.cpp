@@ -62,12 +62,12 @@ void every_pattern(const ub_ways& ways, std::uint64_t packets, const std::vector
 
 } // namespace
 
-TEST_CASE("a rack under full load drains, whatever the pattern, the choice of paths and the transport")
+TEST_CASE("a rack under full load drains whatever the pattern and the choice of paths and the transport")
 {
     every_pattern(ub_ways(ub_rack()), 100, {ub_transport::ctp, ub_transport::rtp});
 }
 
-TEST_CASE("a pod of 16 racks of 64 NPUs under full load drains, whatever the pattern and the choice of paths")
+TEST_CASE("a pod of 16 racks of 64 NPUs under full load drains whatever the pattern and the choice of paths")
 {
     every_pattern(ub_ways(ub_rack(8, 8, 4, 4, 1, true)), 16, {ub_transport::ctp});
 }

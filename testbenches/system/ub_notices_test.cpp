@@ -5,7 +5,7 @@
 // paths, at rack, pod and SuperPod scale, and what a job in a rack sees of it.
 #include "platforms/ub_mesh/ub_notices.h"
 #include "hw/routing/ub/ub_paths.h"
-#include "testbenches/system/ub_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 using namespace weft::test;
@@ -136,20 +136,20 @@ TEST_CASE("a job sees the difference between direct and hop by hop notification"
     config.run.data = data_mode::off;
     config.run.burst = packet_count(8);
     config.run.workload = {
-        ub_spec(collective_op::all_to_all, {algorithm::direct}, std::vector<std::uint64_t>(100, 1 << 20))};
+        spec(collective_op::all_to_all, {algorithm::direct}, std::vector<std::uint64_t>(100, 1 << 20))};
     run_exact(config);
     config.faults.links = {link_fault("npu(p0,r0,b0,0)", "npu(p0,r0,b0,1)", 20 * k_us)};
     std::uint64_t lost_ps[2] = {}, hindered[2] = {};
     for (const bool direct : {true, false}) {
         config.faults.notification = direct ? ub_notification::direct : ub_notification::hop_by_hop;
-        const ub_verdict v = run_exact(config);
+        const verdict v = run_exact(config);
         // Cases that had to send something again take longer than the last one, which knows of the failure.
-        for (std::size_t i = 0; i < v.cases; ++i) {
-            const std::uint64_t knowing_ps = v.times[v.cases - 1];
-            if (v.times[i] <= knowing_ps + 10 * k_us)
+        for (std::size_t i = 0; i < v.cases.size(); ++i) {
+            const std::uint64_t knowing_ps = v.time(v.cases.size() - 1);
+            if (v.time(i) <= knowing_ps + 10 * k_us)
                 continue;
             ++hindered[direct ? 0 : 1];
-            lost_ps[direct ? 0 : 1] += v.times[i] - knowing_ps;
+            lost_ps[direct ? 0 : 1] += v.time(i) - knowing_ps;
         }
     }
     const double factor = static_cast<double>(lost_ps[1]) / static_cast<double>(lost_ps[0]);

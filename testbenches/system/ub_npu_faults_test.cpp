@@ -4,7 +4,7 @@
 // NPUs of UB-Mesh that fail: the spare NPU of the rack takes over (64+1), or the job goes on without them; what a restart costs and
 // what it does not; the paper's ordering (section 3.3.2): a spare NPU against masking the failed one, or its board.
 #include "hw/routing/ub/ub_paths.h"
-#include "testbenches/system/ub_bench.h"
+#include "testbenches/support/small_machines.h"
 
 using namespace weft;
 using namespace weft::test;
@@ -18,8 +18,8 @@ constexpr const char* k_npu = "npu(p0,r0,b1,2)";
 ub_mesh_config small_rack()
 {
     ub_mesh_config config = ub_machine_of(4, 4);
-    config.run.workload = {ub_spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::direct}, {200000}),
-                           ub_spec(collective_op::all_to_all, {algorithm::direct}, {200000})};
+    config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::direct}, {200000}),
+                           spec(collective_op::all_to_all, {algorithm::direct}, {200000})};
     return config;
 }
 
@@ -32,18 +32,18 @@ TEST_CASE("a spare NPU stands in from the start", "[ub]")
             ub_mesh_config config = small_rack();
             config.ub.transport = transport;
             config.run.workload = all_that_runs(config, {4, 65532});
-            const ub_verdict healthy = run_exact(config);
-            CHECK(healthy.spare_packets == 0);
+            const verdict healthy = run_exact(config);
+            CHECK(healthy.more.at("spare_packets") == 0);
             config.faults.npus = {npu_fault(npu, 0)};
             INFO(name_of(transport) << " " << npu);
-            const ub_verdict v = run_exact(config);
-            INFO(v.warnings.data());
+            const verdict v = run_exact(config);
+            INFO(v.warning_text());
             CHECK(v.payload_digest == healthy.payload_digest);
-            CHECK(v.restarts == 0);
-            CHECK(v.warnings[0] == 0);
-            CHECK(v.dropped == 0);
-            CHECK(v.failed_npu_packets == 0);
-            CHECK(v.spare_packets > 0);
+            CHECK(v.restarts.empty());
+            CHECK(v.warnings.empty());
+            CHECK(v.stat("ub.lost") == 0);
+            CHECK(v.more.at("failed_npu_packets") == 0);
+            CHECK(v.more.at("spare_packets") > 0);
         }
 }
 
@@ -84,31 +84,32 @@ TEST_CASE("a spare NPU takes over at any time and the job goes on from its check
     for (const ub_transport transport : {ub_transport::ctp, ub_transport::rtp}) {
         ub_mesh_config config = small_rack();
         config.ub.transport = transport;
-        const ub_verdict healthy = run_exact(config);
+        const verdict healthy = run_exact(config);
         unsigned nothing_lost = 0, lost = 0, never = 0;
-        for (std::uint64_t at = 1000; at < healthy.end_ps + 8 * k_us; at += healthy.end_ps / 17 + 777) {
+        const std::uint64_t end_ps = healthy.simulated_time_ps;
+        for (std::uint64_t at = 1000; at < end_ps + 8 * k_us; at += end_ps / 17 + 777) {
             config.faults.npus = {npu_fault(k_npu, at)};
             INFO(name_of(transport) << ", at " << at << " ps");
-            const ub_verdict v = run_exact(config);
-            INFO(v.restart_text.data() << v.warnings.data());
+            const verdict v = run_exact(config);
+            INFO(v.restart_text() << v.warning_text());
             CHECK(v.payload_digest == healthy.payload_digest);
-            if (v.restarts == 0) {
+            if (v.restarts.empty()) {
                 ++never;
-                CHECK(at > healthy.end_ps);
+                CHECK(at > healthy.simulated_time_ps);
                 CHECK(v.digest == healthy.digest);
                 CHECK(v.warns(
                     fmt::format("faults: {} fails at {}, after the end of the run at ", k_npu, to_string(duration(at)))
                         .c_str()));
                 continue;
             }
-            CHECK(v.warnings[0] == 0);
-            CHECK(v.restart_at_ps == at);
-            CHECK(v.resumed_ps >= at + config.faults.take_over.value()); // 180 s, behind time_limit = 100 s
-            CHECK(v.resumed_ps < at + config.faults.take_over.value() + 20 * k_us);
-            CHECK(v.lost_ps <= at);
-            CHECK(v.spare_packets > 0);
-            CHECK(v.failed_npu_packets == 0);
-            const std::string text = v.restart_text.data();
+            CHECK(v.warnings.empty());
+            CHECK(v.restarts[0].at_ps == at);
+            CHECK(v.restarts[0].resumed_ps >= at + config.faults.take_over.value()); // 180 s, behind time_limit = 100 s
+            CHECK(v.restarts[0].resumed_ps < at + config.faults.take_over.value() + 20 * k_us);
+            CHECK(v.restarts[0].lost_ps <= at);
+            CHECK(v.more.at("spare_packets") > 0);
+            CHECK(v.more.at("failed_npu_packets") == 0);
+            const std::string text = v.restart_text();
             CHECK(text.find(fmt::format("{} failed at ", k_npu)) == 0);
             CHECK(text.find("the spare NPU of its rack had taken over by 180 s") != std::string::npos);
             nothing_lost += text.find("; nothing was under way;") != std::string::npos ? 1 : 0;
@@ -127,10 +128,10 @@ TEST_CASE("time_limit bounds the work and not the take-over", "[ub]")
     config.run.time_limit = duration(10 * k_ms);
     run_exact(config);
     config.run.time_limit = duration(30 * k_us);
-    const ub_verdict v = run_in_child(config);
-    INFO(v.failure.data());
+    const verdict v = run(config);
+    INFO(v.failure);
     CHECK(v.says("time_limit = 30 us of simulated time is over"));
-    CHECK(v.restarts == 1);
+    CHECK(v.restarts.size() == 1);
 }
 
 TEST_CASE("an NPU fails inside a training step", "[ub]")
@@ -148,18 +149,18 @@ TEST_CASE("an NPU fails inside a training step", "[ub]")
         step.groups.push_back(g);
     }
     config.run.training_step = step;
-    const ub_verdict healthy = run_exact(config);
-    for (std::uint64_t at = 10 * k_us; at < healthy.end_ps; at += healthy.end_ps / 9) {
+    const verdict healthy = run_exact(config);
+    for (std::uint64_t at = 10 * k_us; at < healthy.simulated_time_ps; at += healthy.simulated_time_ps / 9) {
         for (const ub_recovery recovery : {ub_recovery::spare, ub_recovery::mask}) {
             config.faults.recovery = recovery;
             config.faults.npus = {npu_fault(k_npu, at)};
             INFO(name_of(recovery) << " at " << at << " ps");
-            const ub_verdict v = run_exact(config);
-            INFO(v.restart_text.data());
-            CHECK(v.restarts == 1);
+            const verdict v = run_exact(config);
+            INFO(v.restart_text());
+            CHECK(v.restarts.size() == 1);
             CHECK((recovery == ub_recovery::mask || v.payload_digest == healthy.payload_digest));
-            const std::string text = v.restart_text.data();
-            CHECK(text.find(at < healthy.end_ps / 2 - k_us ? "training step 0" : "training step ") !=
+            const std::string text = v.restart_text();
+            CHECK(text.find(at < healthy.simulated_time_ps / 2 - k_us ? "training step 0" : "training step ") !=
                   std::string::npos);
             if (recovery == ub_recovery::mask)
                 CHECK(text.find("the job was set up again on 15 NPUs by 180 s") != std::string::npos);
@@ -170,19 +171,19 @@ TEST_CASE("an NPU fails inside a training step", "[ub]")
 TEST_CASE("NPUs of several racks fail at once and one after another", "[ub]")
 {
     ub_mesh_config config = ub_racks(1, 2, 2, 3);
-    config.run.workload = {ub_spec(collective_op::all_reduce, {algorithm::hierarchical, algorithm::ring_1d}, {100000}),
-                           ub_spec(collective_op::all_to_all, {algorithm::direct}, {100000})};
-    const ub_verdict healthy = run_exact(config);
+    config.run.workload = {spec(collective_op::all_reduce, {algorithm::hierarchical, algorithm::ring_1d}, {100000}),
+                           spec(collective_op::all_to_all, {algorithm::direct}, {100000})};
+    const verdict healthy = run_exact(config);
     for (const std::uint64_t second : {30 * k_us, 55 * k_us, 31 * k_us}) {
         config.faults.npus = {npu_fault("npu(p0,r0,b1,2)", 30 * k_us), npu_fault("npu(p0,r1,b0,0)", second)};
         // The one in the middle of the take-over of the other, the last, is only seen behind it.
-        const ub_verdict v = run_exact(config);
-        INFO(v.restart_text.data());
+        const verdict v = run_exact(config);
+        INFO(v.restart_text());
         CHECK(v.payload_digest == healthy.payload_digest);
-        CHECK(v.failed_npu_packets == 0);
-        CHECK(v.restarts == (second == 30 * k_us ? 1 : 2));
-        const std::string text = v.restart_text.data();
-        if (v.restarts == 1) {
+        CHECK(v.more.at("failed_npu_packets") == 0);
+        CHECK(v.restarts.size() == (second == 30 * k_us ? 1 : 2));
+        const std::string text = v.restart_text();
+        if (v.restarts.size() == 1) {
             CHECK(text.find("npu(p0,r0,b1,2) and npu(p0,r1,b0,0) failed at 30 us; ") == 0);
             CHECK(text.find("the spare NPUs of their racks had taken over by 180 s") != std::string::npos);
         } else {
@@ -203,15 +204,15 @@ TEST_CASE("the job goes on without the NPUs that have failed", "[ub]")
     config.run.burst = packet_count(4);
     config.run.workload = all_that_runs(config, {4, 65532});
     CHECK(config.run.case_count() >= 10);
-    const ub_verdict v = run_exact(config);
-    CHECK(v.failed_npu_packets == 0);
-    CHECK(v.spare_packets == 0);
+    const verdict v = run_exact(config);
+    CHECK(v.more.at("failed_npu_packets") == 0);
+    CHECK(v.more.at("spare_packets") == 0);
     config.faults.npus = {npu_fault("npu(p0,r0,b3,5)", 30 * k_us), npu_fault("npu(p0,r0,b3,6)", 0),
                           npu_fault("npu(p0,r0,b0,0)", 0)};
-    config.run.workload = {ub_spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::direct}, {65532})};
-    const ub_verdict later = run_exact(config);
-    CHECK(later.restarts == 1);
-    CHECK(std::strstr(later.restart_text.data(), "the job was set up again on 61 NPUs by 180 s") != nullptr);
+    config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::direct}, {65532})};
+    const verdict later = run_exact(config);
+    CHECK(later.restarts.size() == 1);
+    CHECK(later.restart_text().find("the job was set up again on 61 NPUs by 180 s") != std::string::npos);
 }
 
 TEST_CASE("a link and an NPU fail in the same run", "[ub]")
@@ -224,12 +225,12 @@ TEST_CASE("a link and an NPU fail in the same run", "[ub]")
                                link_fault("leaf(p0,r0,1.1)", "spine(p0,r0,1.1)", 20 * k_us),
                                link_fault("spare(p0,r0)", "spine(p0,r0,1.2)", 0)};
         config.faults.npus = {npu_fault(k_npu, 35 * k_us)};
-        const ub_verdict v = run_exact(config);
-        INFO(v.restart_text.data() << v.warnings.data());
-        CHECK(v.restarts == 1);
-        CHECK(v.failed_npu_packets == 0);
+        const verdict v = run_exact(config);
+        INFO(v.restart_text() << v.warning_text());
+        CHECK(v.restarts.size() == 1);
+        CHECK(v.more.at("failed_npu_packets") == 0);
         config.faults.npus[0].at = duration(0);
-        CHECK(run_exact(config).restarts == 0);
+        CHECK(run_exact(config).restarts.empty());
     }
 }
 
@@ -241,8 +242,8 @@ std::uint64_t best_all_reduce_ps(ub_mesh_config config)
     config.run.burst = packet_count(16);
     config.run.workload = all_that_runs(config, {16 << 20});
     config.run.workload.resize(1); // all_reduce
-    const ub_verdict v = run_exact(config);
-    return *std::min_element(v.times.begin(), v.times.begin() + v.cases);
+    const std::vector<std::uint64_t> times = run_exact(config).times();
+    return *std::min_element(times.begin(), times.end());
 }
 } // namespace
 

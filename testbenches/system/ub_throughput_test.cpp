@@ -97,7 +97,7 @@ TEST_CASE("detours raise the throughput of y + 1 on a rack by the factor of path
     check_factors("y + 1", s, shifted(s, {0, 0, 0, 1, 0}), k_inside);
 }
 
-TEST_CASE("detours raise the throughput of x + 1, y + 1 on a rack by the factor of path counting")
+TEST_CASE("detours raise the throughput of x + 1 with y + 1 on a rack by the factor of path counting")
 {
     const ub_shape s = ub_rack();
     check_factors("x + 1, y + 1", s, shifted(s, {0, 0, 0, 1, 1}), k_inside);
@@ -166,7 +166,7 @@ double time_with_retries(const ub_config& config, std::uint64_t payload, duratio
 
 } // namespace
 
-TEST_CASE("bit errors on all links cost the throughput that the retry formula says, and no packet")
+TEST_CASE("bit errors on all links cost the throughput that the retry formula says and no packet")
 {
     const ub_shape s = ub_rack(4, 4);
     const ub_ways ways(s, false, false);
@@ -208,7 +208,7 @@ TEST_CASE("bit errors and the end-to-end transport: each packet once on a rack u
     }
 }
 
-TEST_CASE("a link that goes from x4 to x2 carries half, the others what they did")
+TEST_CASE("a link that goes from x4 to x2 carries half and the others what they did")
 {
     const ub_shape s = ub_rack(4, 4);
     const ub_ways ways(s, false, false);
@@ -238,7 +238,7 @@ TEST_CASE("a link that goes from x4 to x2 carries half, the others what they did
     CHECK(static_cast<double>(a.other) == Approx(lane_bytes_per_s(config, 1024) * 4 * 80e-6).epsilon(0.002));
 }
 
-TEST_CASE("a link whose retries are used up goes down, and its traffic goes on by other paths")
+TEST_CASE("a link whose retries are used up goes down and its traffic goes on by other paths")
 {
     const ub_ways ways(ub_rack(4, 4));
     ub_config config;

@@ -62,7 +62,7 @@ TEST_CASE("fair turns of single packets are round robin")
     }
 }
 
-TEST_CASE("who waits for credits keeps its turn, and what was had is forgotten when nobody waits")
+TEST_CASE("who waits for credits keeps its turn and what was had is forgotten when nobody waits")
 {
     fair_turn turn;
     std::vector<std::uint64_t> had(2);

@@ -51,7 +51,7 @@ public:
 
 } // namespace
 
-TEST_CASE("components are reset in the order in which they were built, and settled when all are")
+TEST_CASE("components are reset in the order in which they were built and settled when all are")
 {
     std::vector<std::string> log;
     counted a(log, "a"), b(log, "b");

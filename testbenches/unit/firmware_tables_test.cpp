@@ -68,7 +68,7 @@ TEST_CASE("names of functions are shown without parameters")
     CHECK(function_name("").empty());
 }
 
-TEST_CASE("the symbol table of a file, whole and damaged")
+TEST_CASE("the symbol table of a file whole and damaged")
 {
     const std::vector<std::uint8_t> file = file_with_symbols();
     const symbol_table table(file);
@@ -91,7 +91,7 @@ TEST_CASE("the symbol table of a file, whole and damaged")
     }
 }
 
-TEST_CASE("line coverage: the busiest instruction counts, and headers of the compiler do not")
+TEST_CASE("line coverage: the busiest instruction counts and headers of the compiler do not")
 {
     firmware_coverage coverage;
     for (const std::uint64_t offset : {0u, 2u, 2u, 8u})

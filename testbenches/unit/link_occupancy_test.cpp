@@ -34,7 +34,7 @@ link_occupancy seen(const std::vector<event_record>& records)
 
 } // namespace
 
-TEST_CASE("rings of different links are disjoint, and bytes add up per stream")
+TEST_CASE("rings of different links are disjoint and bytes add up per stream")
 {
     const link_occupancy o = seen({on_link(0, 0, 1), on_link(1, 1, 0), on_link(2, 2, 3), on_link(3, 3, 2),
                                    on_link(0, 0, 1), on_link(0, 0, 1, 5), on_link(0, 0, 1)});
@@ -48,7 +48,7 @@ TEST_CASE("rings of different links are disjoint, and bytes add up per stream")
     CHECK(o.uses(5).size() == 1);
 }
 
-TEST_CASE("two rings on one link are found, and named")
+TEST_CASE("two rings on one link are found and named")
 {
     // The ring of 2 and 3 goes over link 1 on its way back.
     const ring_sharing s = find_sharing(
@@ -83,7 +83,7 @@ TEST_CASE("what does not close is no ring and is told apart")
     CHECK(s.open_on_ring_links == 1);
 }
 
-TEST_CASE("a chip that sends on to two makes no ring, and nothing seen is no proof")
+TEST_CASE("a chip that sends on to two makes no ring and nothing seen is no proof")
 {
     const ring_sharing s =
         find_sharing(seen({on_link(0, 0, 1), on_link(1, 1, 0), on_link(2, 1, 2), on_link(3, 2, 0)}), {0});
@@ -92,7 +92,7 @@ TEST_CASE("a chip that sends on to two makes no ring, and nothing seen is no pro
     CHECK_FALSE(find_sharing(seen({}), {0}).disjoint());
 }
 
-TEST_CASE("empty messages, other records and links that are not watched are ignored")
+TEST_CASE("empty messages and other records and links that are not watched are ignored")
 {
     event_record empty = on_link(0, 0, 1);
     empty.payload_bytes = 0;

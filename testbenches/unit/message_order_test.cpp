@@ -9,7 +9,7 @@
 
 using namespace weft;
 
-TEST_CASE("messages count when they are whole and those before them have counted, whatever order packets take")
+TEST_CASE("messages count when they are whole and those before them have counted whatever order packets take")
 {
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
         traffic_random random(seed);

@@ -111,7 +111,7 @@ TEST_CASE("a schedule by table: ring_1d", "[schedule]")
 )");
 }
 
-TEST_CASE("a schedule by table: two_d, row_pair", "[schedule]")
+TEST_CASE("a schedule by table: two_d and row_pair", "[schedule]")
 {
     const shape mesh{"2x4", {2, 4}, dimension_kind::line, {}};
     CHECK(text(mesh, case_of(collective_op::all_reduce, algorithm::two_d, 64, 8), 5) ==
@@ -222,6 +222,40 @@ TEST_CASE("a schedule by table: hierarchical and mesh_tree", "[schedule]")
   channel 0  forwards what arrives
     step   0  to rank 5    elements 0 to 5: 24 B
   channel 1  receives only
+)");
+}
+
+TEST_CASE("a schedule by table: mesh_tree in two colours", "[schedule]")
+{
+    const shape mesh{"2x3", {2, 3}, dimension_kind::line, {}};
+    const collective_case c = case_of(collective_op::broadcast, algorithm::mesh_tree, 8192, 8192);
+    CHECK(text(mesh, c, 0) == R"(rank 0 at (0,0): 4 steps
+  channel 0  forwards what arrives
+    step   0  to rank 1    elements 0 to 4095: 16384 B, 2 messages
+  channel 1  forwards what arrives
+    step   0  to rank 3    elements 4096 to 8191: 16384 B, 2 messages
+)");
+    CHECK(text(mesh, c, 4) == R"(rank 4 at (1,1): 4 steps; first tells ranks 1, 3 that it is ready
+  channel 0  forwards what arrives
+    step   0  to rank 3    elements 0 to 4095: 16384 B, 2 messages
+  channel 1  forwards what arrives
+    step   0  to rank 5    elements 4096 to 8191: 16384 B, 2 messages
+  channel 2  forwards what arrives
+    step   0  to rank 1    elements 4096 to 8191: 16384 B, 2 messages
+  channel 3  receives only
+  channel 4  receives only
+)");
+    // A torus has four trees, of which each leaves the root by another link.
+    const shape torus{"3x3 torus", {3, 3}, dimension_kind::ring, {}};
+    CHECK(text(torus, c, 0) == R"(rank 0 at (0,0): 5 steps
+  channel 0  forwards what arrives
+    step   0  to rank 1    elements 0 to 2047: 8192 B
+  channel 1  forwards what arrives
+    step   0  to rank 2    elements 2048 to 4095: 8192 B
+  channel 2  forwards what arrives
+    step   0  to rank 3    elements 4096 to 6143: 8192 B
+  channel 3  forwards what arrives
+    step   0  to rank 6    elements 6144 to 8191: 8192 B
 )");
 }
 

@@ -51,7 +51,7 @@ std::vector<std::uint32_t> sizes(const abi::platform_table& t) { return {t.dims,
 
 } // namespace
 
-TEST_CASE("groups are named by dimension, by blocks or by their ranks", "[groups]")
+TEST_CASE("groups are named by dimension or by blocks or by their ranks", "[groups]")
 {
     const tables mesh({2, 3});
     CHECK(mesh.find({"rows"}).lists == lists{{0, 1, 2}, {3, 4, 5}});
@@ -65,7 +65,7 @@ TEST_CASE("groups are named by dimension, by blocks or by their ranks", "[groups
     CHECK(mesh.find({}).lists.empty());
 }
 
-TEST_CASE("groups that cannot be are told in a sentence, with the entry", "[groups]")
+TEST_CASE("groups that cannot be are told in a sentence with the entry", "[groups]")
 {
     const tables mesh({2, 3});
     for (const char* text : {"row", "", "0-", "-3", "3-1", "0,,1", "0-4/0", "blocks of 0", "blocks of x", "dimension", "1 2", "0x3"})

@@ -75,7 +75,7 @@ TEST_CASE("a routing that goes by where packets come from has no tables")
     CHECK(text_of_route_tables(ring.plan(), routes_of(datelines)).empty());
 }
 
-TEST_CASE("a line for all destinations gives way to lines of their own, wherever they stand")
+TEST_CASE("a line for all destinations gives way to lines of their own wherever they stand")
 {
     const mesh m = mesh_of_size(1, 3);
     const std::string text = "chip(0,0) * +X 0   # both\n"
@@ -119,7 +119,7 @@ TEST_CASE("every wrong line is told with its place and what would be right")
     CHECK(p[8] == "10:11: chip(0,1) at chip(0,0) has had a line before.");
 }
 
-TEST_CASE("tables that go round in a circle are refused with the cycle, and those that end with the pairs")
+TEST_CASE("tables that go round in a circle are refused with the cycle and those that end with the pairs")
 {
     const mesh m = mesh_of_size(2, 2, 2);
     const auto proof_of = [&](const std::string& text) {

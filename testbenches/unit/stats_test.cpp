@@ -48,7 +48,7 @@ TEST_CASE("statistics count and reset")
         CHECK(row.value() == 0);
 }
 
-TEST_CASE("a group has its rows in the order in which they were added, and finds them by name")
+TEST_CASE("a group has its rows in the order in which they were added and finds them by name")
 {
     device a("chip0.a");
     a.reads.add(1);

@@ -270,7 +270,7 @@ TEST_CASE("a notification in the past is a bug")
     CHECK(text.find("a notification in the past") != std::string::npos);
 }
 
-TEST_CASE("events of a crowded timeline are announced before they come, each in both stages")
+TEST_CASE("events of a crowded timeline are announced before they come and each in both stages")
 {
     struct announced final : timeline_client, event_hints {
         void on_event(std::uint32_t a, std::uint8_t) override { handled += seen.at(a) == 2 ? 1 : 0; }

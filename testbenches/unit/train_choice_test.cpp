@@ -71,7 +71,7 @@ constexpr std::uint64_t k_large = 1ull << 34;
 
 } // namespace
 
-TEST_CASE("a step is 256 trains at least, and single packets below 1,024 packets", "[trains][fast]")
+TEST_CASE("a step is 256 trains at least and single packets below 1024 packets", "[trains][fast]")
 {
     // Steps of 14, so 1,024 packets of a step are 14,336 KiB.
     const train_choice c = rack(1);
@@ -82,7 +82,7 @@ TEST_CASE("a step is 256 trains at least, and single packets below 1,024 packets
     CHECK(train_of(c, all_reduce(abi::algorithm::hierarchical, 1ull << 40)) == 512);
 }
 
-TEST_CASE("where trains are spread, steps of fewer than 3,072 packets go in single packets", "[trains][fast]")
+TEST_CASE("where trains are spread steps of fewer than 3072 packets go in single packets", "[trains][fast]")
 {
     const train_choice c = rack(7);
     CHECK(train_of(c, all_reduce(abi::algorithm::hierarchical, 32 << 20)) == 1); // the rack that was 8 % off
@@ -108,7 +108,7 @@ TEST_CASE("the shortest step of halving and doubling counts", "[trains][fast]")
     CHECK(train_of(c, all_reduce(abi::algorithm::halving_doubling, 64ull * 1024 * 1024)) == 4);
 }
 
-TEST_CASE("single packets where many send to one at once, or rings cross", "[trains][fast]")
+TEST_CASE("single packets where many send to one at once or rings cross", "[trains][fast]")
 {
     const train_choice c = rack(1);
     CHECK(train_of(c, all_reduce(abi::algorithm::direct, k_large)) == 1);
@@ -123,7 +123,7 @@ TEST_CASE("single packets where many send to one at once, or rings cross", "[tra
     CHECK(train_of(mesh(2, 8), all_reduce(abi::algorithm::two_d, k_large)) == 1);
 }
 
-TEST_CASE("a train is an eighth of a chunk, a thirty-second of one that trees forward", "[trains][fast]")
+TEST_CASE("a train is an eighth of a chunk and a thirty-second of one that trees forward", "[trains][fast]")
 {
     const train_choice c = rack(1);
     CHECK(train_of(c, all_reduce(abi::algorithm::ring_1d, k_large, 256 << 10)) == 32);
@@ -139,12 +139,12 @@ TEST_CASE("lengths are powers of two but for streams with links of their own", "
     const train_choice own = mesh(8, 8, {hop});
     CHECK(own.packets == 14);
     CHECK(train_of(own, all_reduce(abi::algorithm::ring_1d, k_large)) == 14);
-    // Two ranks, and a tree from elsewhere than a corner, share ports.
+    // Two ranks, and trees, share ports.
     collective_case pairs = all_reduce(abi::algorithm::ring_1d, k_large);
     pairs.ranks_per_group = 2;
     CHECK(train_of(own, pairs) == 8);
-    CHECK(train_of(own, broadcast(0, k_large)) == 14);
-    CHECK(train_of(own, broadcast(63, k_large)) == 14);
+    CHECK(train_of(own, broadcast(0, k_large)) == 8);
+    CHECK(train_of(own, broadcast(63, k_large)) == 8);
     CHECK(train_of(own, broadcast(27, k_large)) == 8);
     CHECK(train_of(own, broadcast(1, k_large)) == 8);
 }
@@ -158,7 +158,7 @@ TEST_CASE("a stream with links of its own may fill a buffer that others share in
     CHECK(trains_of(mesh(8, 8, {hop}), broadcast(27, k_large)).reason == "some");
 }
 
-TEST_CASE("the shallowest buffer sets the length, and is named", "[trains][fast]")
+TEST_CASE("the shallowest buffer sets the length and is named", "[trains][fast]")
 {
     const train_choice deep = chosen(0, {});
     CHECK(deep.packets == 512);
@@ -174,7 +174,8 @@ TEST_CASE("the shallowest buffer sets the length, and is named", "[trains][fast]
           "single packets (auto: too small for trains: ici.buffer_per_vl = some (8 packets, about 16 needed))");
 }
 
-TEST_CASE("DMA engines set a length by read-ahead over the latency of memory, and by what they receive", "[trains][fast]")
+TEST_CASE("DMA engines set a length by read-ahead over the latency of memory and by what they receive",
+          "[trains][fast]")
 {
     dma_config dma;
     dma.read_ahead = 64;
@@ -221,7 +222,7 @@ TEST_CASE("a stream that waits for credits gets trains that do not round its win
     CHECK(train_streams(odd, n));
 }
 
-TEST_CASE("machines without a bound get single packets, and users who set trains are told", "[trains][fast]")
+TEST_CASE("machines without a bound get single packets and users who set trains are told", "[trains][fast]")
 {
     const std::vector<collective_case> large{all_reduce(abi::algorithm::ring_1d, k_large)};
     const std::vector<collective_case> both{large.front(), all_reduce(abi::algorithm::ring_1d, 1 << 20)};

@@ -113,7 +113,7 @@ TEST_CASE("ub_bill: the baselines have the switches of the paper")
     }
 }
 
-TEST_CASE("ub_bill: V7 and V8, what is saved against the Clos")
+TEST_CASE("ub_bill: V7 and V8: what is saved against the Clos")
 {
     const ub_comparison c(shipped());
     CHECK(c.hrs_saving() == Approx(1 - 64.0 / 3072).epsilon(1e-12));
@@ -122,7 +122,7 @@ TEST_CASE("ub_bill: V7 and V8, what is saved against the Clos")
     CHECK(c.optical_saving_with_alpha() == Approx(0.890625).epsilon(1e-12));
 }
 
-TEST_CASE("ub_bill: V11 and V12, MTBF and availability")
+TEST_CASE("ub_bill: V11 and V12: MTBF and availability")
 {
     const ub_prices p = shipped();
     const ub_comparison c(p);
@@ -145,7 +145,7 @@ TEST_CASE("ub_bill: V11 and V12, MTBF and availability")
     CHECK(c.column(ub_architecture::fm_4d_x4).failures.optical == Approx(574 * (1 - 0.890625)));
 }
 
-TEST_CASE("ub_bill: V6, V9 and V10, cost")
+TEST_CASE("ub_bill: V6 and V9 and V10: cost")
 {
     const ub_comparison c(shipped());
     CHECK(c.prices_make_sense());

@@ -58,7 +58,7 @@ step step_of(const words& w)
 
 } // namespace
 
-TEST_CASE("UB header: every pointer and bitmap, several instruction sets: bytes, fields, steps, round trip")
+TEST_CASE("UB header: every pointer and bitmap and several instruction sets: bytes and fields and steps and round trip")
 {
     const std::uint8_t sets[][6] = {
         {0, 0, 0, 0, 0, 0}, {1, 2, 3, 4, 5, 6}, {255, 255, 255, 255, 255, 255}, {128, 127, 64, 1, 254, 17}};
@@ -119,7 +119,7 @@ TEST_CASE("UB header: random headers keep each field to itself")
     CHECK(wrong == 0);
 }
 
-TEST_CASE("UB header: twelve hops, half of them by instructions, in the order of the instructions")
+TEST_CASE("UB header: twelve hops of which half by instructions in the order of the instructions")
 {
     source_route h;
     h.set_bitmap(0b1010'0110'1001);
@@ -131,7 +131,7 @@ TEST_CASE("UB header: twelve hops, half of them by instructions, in the order of
     CHECK(seen == std::vector<int>{10, -1, -1, 11, -1, 12, 13, -1, -1, 14, -1, 15, -1, -1});
 }
 
-TEST_CASE("UB instructions and addresses survive the round trip, all of them")
+TEST_CASE("UB instructions and addresses all survive the round trip")
 {
     std::uint32_t wrong = 0;
     for (unsigned b = 0; b < 256; ++b)

@@ -42,7 +42,7 @@ TEST_CASE("deepened buffers are those of the SuperPod's file")
     CHECK(deep.npu.dma.read_ahead == superpod.npu.dma.read_ahead);
 }
 
-TEST_CASE("UB payload efficiency: 83 % with 512 B, 87 % with 1 KiB, of the raw lane rate")
+TEST_CASE("UB payload efficiency: of the raw lane rate 83 % with 512 B and 87 % with 1 KiB")
 {
     ub_config c;
     CHECK(c.payload_efficiency() == Approx(0.873).margin(0.0005));
@@ -53,7 +53,7 @@ TEST_CASE("UB payload efficiency: 83 % with 512 B, 87 % with 1 KiB, of the raw l
     CHECK(c.link_rate(4).value() == 448'000'000'000);
 }
 
-TEST_CASE("UB buffers hold 64 KiB, or rate times round trip where that is more")
+TEST_CASE("UB buffers hold 64 KiB or rate times round trip where that is more")
 {
     ub_config c;
     const auto depth = [&](std::uint64_t wire_ps, ub_device into) {
@@ -67,7 +67,7 @@ TEST_CASE("UB buffers hold 64 KiB, or rate times round trip where that is more")
     CHECK(depth(5'000'000, ub_device::hrs) == (64u << 10) / 160 * 160);
 }
 
-TEST_CASE("UB parameters: each limit has its sentence, the defaults have none")
+TEST_CASE("UB parameters: each limit has its sentence and the defaults have none")
 {
     CHECK(ub_config().validate().empty());
     const auto key_of = [](auto change) {
@@ -139,7 +139,7 @@ TEST_CASE("UB path choice by weights is exact in every run of the sum of the wei
     CHECK(cache.fetches() == 1);
 }
 
-TEST_CASE("UB path sets: kinds, faults, flows, queues")
+TEST_CASE("UB path sets: kinds and faults and flows and queues")
 {
     const ub_plan plan = two_routers();
     const ub_routing routing(plan, true);

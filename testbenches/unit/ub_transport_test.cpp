@@ -14,7 +14,7 @@
 
 using namespace weft;
 
-TEST_CASE("rtp sender: a full window, cumulative and selective acknowledgement")
+TEST_CASE("rtp sender: a full window with cumulative and selective acknowledgement")
 {
     rtp_round_trip all;
     rtp_sender s(8, 100, 3, all);
@@ -39,7 +39,7 @@ TEST_CASE("rtp sender: a full window, cumulative and selective acknowledgement")
     CHECK(s.base() == 8);
 }
 
-TEST_CASE("rtp sender: waits double, and after the last try in vain the destination is unreachable")
+TEST_CASE("rtp sender: waits double and after the last try in vain the destination is unreachable")
 {
     rtp_round_trip all;
     rtp_sender s(4, 100, 3, all);
@@ -66,7 +66,7 @@ TEST_CASE("rtp sender: waits double, and after the last try in vain the destinat
     }
 }
 
-TEST_CASE("rtp sender: gives up only when news of failed links could have come, and tries all paths before")
+TEST_CASE("rtp sender: gives up only when news of failed links could have come and tries all paths before")
 {
     rtp_round_trip all;
     rtp_sender s(4, 100, 3, all);
@@ -133,7 +133,7 @@ TEST_CASE("rtp sender: the wait is twice the longest round trip of late and neve
     CHECK(s.wait_ps() == 160); // what this destination had
 }
 
-TEST_CASE("rtp: whatever is lost, delayed and doubled between both ends, every packet arrives once")
+TEST_CASE("rtp: every packet arrives once whatever is lost and delayed and doubled between both ends")
 {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         traffic_random random(seed);
@@ -187,7 +187,7 @@ TEST_CASE("rtp: whatever is lost, delayed and doubled between both ends, every p
     }
 }
 
-TEST_CASE("rtp: after a channel is given up, nothing of its past is taken for new")
+TEST_CASE("rtp: after a channel is given up nothing of its past is taken for new")
 {
     rtp_round_trip all;
     rtp_sender s(64, 100, 2, all);

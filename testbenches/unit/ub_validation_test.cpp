@@ -64,7 +64,7 @@ ub_time_of_size line(double fixed_us, double us_per_mib)
 
 } // namespace
 
-TEST_CASE("ub_validation: bill and built topology agree on full meshes, but for NICs and HRS of one pod")
+TEST_CASE("ub_validation: bill and built topology agree on full meshes but for NICs and HRS of one pod")
 {
     ub_shape board;
     board.boards = 1;

@@ -26,7 +26,7 @@ validation_row row(double published, std::optional<double> simulated, double tol
 }
 } // namespace
 
-TEST_CASE("a value outside its tolerance is a miss, and so is one that was not reached")
+TEST_CASE("a value outside its tolerance is a miss and so is one that was not reached")
 {
     CHECK(row(4.0, 4.39, 10).result() == verdict::met);
     CHECK(row(4.0, 3.61, 10).result() == verdict::met);
@@ -41,7 +41,7 @@ TEST_CASE("a value outside its tolerance is a miss, and so is one that was not r
     CHECK(later.result() == verdict::not_run);
 }
 
-TEST_CASE("points are differences, a factor goes both ways")
+TEST_CASE("points are differences and a factor goes both ways")
 {
     validation_row r = row(94.6, 97.5, 0);
     r.tolerance = tolerance::points(3);
@@ -72,7 +72,7 @@ TEST_CASE("points are differences, a factor goes both ways")
     CHECK(r.result() == verdict::miss);
 }
 
-TEST_CASE("an order is met when all names stand in the same places, and both orders are shown")
+TEST_CASE("an order is met when all names stand in the same places and both orders are shown")
 {
     validation_row r(row_kind::emergent());
     r.target = "T3";
@@ -116,7 +116,7 @@ TEST_CASE("a row that is shown and not judged is neither met nor missed")
     CHECK(report.rows[0].result() == verdict::not_run);
 }
 
-TEST_CASE("the page and the JSON of a validation show misses, numbers and sources")
+TEST_CASE("the page and the JSON of a validation show misses and numbers and sources")
 {
     validation_report r;
     r.name = "machine";

@@ -101,8 +101,8 @@ ub_ledger ub_topology::ledger() const
     for (const std::uint64_t total : leave_rack)
         g.export_per_rack = std::max(g.export_per_rack, static_cast<std::uint32_t>(total));
     if (shape_.rack == ub_rack_kind::full_mesh_2d && shape_.backplane) {
-        g.planes = planes_;
-        g.leaves_per_plane = leaves_ / planes_;
+        g.planes = numbers_.planes;
+        g.leaves_per_plane = numbers_.leaves / numbers_.planes;
         g.spines_per_plane = k_spines_per_plane;
     }
     g.table_bytes_npu = plan_.routers[0].entries.size() * sizeof(abi::ub::table_entry);

@@ -10,12 +10,12 @@
 // has 8 leaf and 4 spine LRS; leaf: 8 NPUs x4, 6 racks x4, 2 HRS x4, 4 spines x2; spine: 8 leaves x2, 8 CPUs x2, spare NPU x4. HRS (plane,
 // board, k) has one x4 port a rack. Assumed (A): a leaf meets the leaf of the same plane and board of the other rack; NIC j
 // has x4 to spines 2j and 2j + 1; back-planes beyond the fourth (more than x16 an NPU) have leaves only. What is ours in the baselines is
-// said where it is built.
+// said where they are built.
 //
-// Ports. NPU: X by coordinate (own one left out), planes, Y; the second die begins behind X and half of the planes. Leaf: NPUs,
-// columns of racks, rows of racks, HRS, spines. Spine: leaves, CPUs, spare, NIC. HRS: racks. CPU, spare NPU: spines. NIC: two spines.
+// A ub_generator for each kind of rack builds it; ports and tables are described there.
 #pragma once
 
+#include "hw/routing/ub/ub_generator.h"
 #include "hw/routing/ub/ub_plan.h"
 #include "hw/routing/ub/ub_shape.h"
 
@@ -50,20 +50,12 @@ struct ub_ledger {
     std::string text() const;            ///< lines for `weft check`
 };
 
-/// What a router is, and where. Coordinates that do not apply are -1: an HRS of pods has no rack, a leaf no unit.
-struct ub_place {
-    enum class role : std::uint8_t { npu, spare, cpu, nic, leaf, spine, hrs };
-    role is = role::npu;
-    std::int8_t pod = -1, row = -1, col = -1, board = -1, unit = -1;
-    std::int16_t plane = -1; ///< of switches; number of an HRS
-    std::int32_t rack = -1;  ///< over all pods
-};
-
 class ub_topology {
 public:
     static constexpr std::uint32_t k_none = 0xffff'ffff;
-    static constexpr std::uint32_t k_least_planes = 4, k_spines_per_plane = 4, k_hrs_per_leaf = 2, k_port_lanes = 4;
-    static constexpr std::uint32_t k_npu_lanes = 72, k_cpu_lanes = 32, k_lrs_lanes = 72, k_hrs_lanes = 512;
+    static constexpr std::uint32_t k_least_planes = ub_generator::k_least_planes,
+                                   k_spines_per_plane = ub_generator::k_spines_per_plane;
+    static constexpr std::uint32_t k_npu_lanes = 72, k_cpu_lanes = ub_generator::k_cpu_lanes, k_lrs_lanes = 72, k_hrs_lanes = 512;
 
     /// Why a shape cannot be built at all (too wide for the address, a baseline with several pods, ...). Lanes that do not fit are
     /// no reason: they are violations of the ledger.
@@ -79,9 +71,9 @@ public:
 
     std::uint32_t routers() const { return static_cast<std::uint32_t>(plan_.routers.size()); }
     std::uint32_t endpoints() const { return static_cast<std::uint32_t>(plan_.endpoint_router.size()); }
-    std::uint32_t planes() const { return planes_; }
-    std::uint32_t spines_per_rack() const { return spines_; }
-    std::uint32_t cpus_per_rack() const { return cpus_; }
+    std::uint32_t planes() const { return numbers_.planes; }
+    std::uint32_t spines_per_rack() const { return numbers_.spines; }
+    std::uint32_t cpus_per_rack() const { return numbers_.cpus; }
 
     // rank = ((pod * racks per pod + rack) * boards + board) * npus + npu; racks are numbered over all pods where said so.
     std::uint32_t npu_router(std::uint32_t rank) const { return rank; }
@@ -116,37 +108,14 @@ public:
     std::vector<std::uint32_t> hops_from(std::uint32_t router, const std::vector<bool>& down = {}) const;
 
 private:
-    struct builder;
-    void build_full_mesh_2d();
-    void build_full_mesh_1d_a();
-    void build_full_mesh_1d_b();
-    void build_clos();
-    void fill_tables();
     void index_ports();
 
-    // Building blocks.
-    std::uint32_t add_router(ub_device device, ub_place place, std::string name, std::uint32_t ports);
-    void connect(std::uint32_t a, std::uint32_t a_port, std::uint32_t b, std::uint32_t b_port, std::uint32_t lanes,
-                 ub_channel there, ub_channel back, duration propagation);
-    void connect_mesh(std::uint32_t rack, bool with_y, std::uint32_t y_first);
-    void connect_racks(ub_place::role role, std::uint32_t per_rack, std::uint32_t first_port, std::uint32_t lanes);
-    void add_endpoints(std::uint32_t npu_ports, std::uint32_t spare_ports, std::uint32_t cpu_ports,
-                       std::uint32_t nic_ports);
-    std::uint16_t add_table(std::vector<abi::ub::table_step> steps);
-    std::string rack_name(std::uint32_t rack) const;
-
     ub_shape shape_;
-    ub_cables cables_;
     ub_plan plan_;
     std::vector<ub_place> places_; ///< of routers
-    std::vector<std::uint32_t> port_base_, out_links_;
     std::vector<std::string> remarks_; ///< violations seen while building
-    std::uint32_t planes_ = 0, spines_ = 0, cpus_ = 0, nics_ = 0;
-    std::uint32_t leaves_ = 0;   ///< of a rack: leaf LRS, LRS of columns, switches of a Clos
-    std::uint32_t rack_hrs_ = 0; ///< of a rack (1D-FM)
-    std::uint32_t hrs_ = 0;      ///< of pods
-    std::uint32_t hrs_per_leaf_ = 0;
-    std::uint32_t first_spare_ = 0, first_cpu_ = 0, first_nic_ = 0, first_leaf_ = 0, first_spine_ = 0, first_hrs_ = 0;
+    ub_numbering numbers_;
+    std::vector<std::uint32_t> port_base_, out_links_;
 };
 
 } // namespace weft

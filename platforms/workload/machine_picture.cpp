@@ -1,10 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What collective_runner says of a run that does not get on: whether anything can still move, what every core does and where
-// in its firmware, and what the ranks have answered.
+#include "platforms/workload/machine_picture.h"
+
 #include "hw/core/address_text.h"
-#include "platforms/workload/collective_runner.h"
 
 #include <algorithm>
 #include <cstring>
@@ -37,40 +35,15 @@ std::string ranges_text(std::vector<std::uint32_t> numbers, std::size_t at_most)
 }
 } // namespace
 
-bool collective_runner::stalled()
+std::size_t machine_picture::parked_ranks() const
 {
-    // Between two looks: no event was handled, none is pending, no core woke up, and each of them sleeps or polls.
-    std::uint64_t wakeups = 0;
-    bool all_wait = true;
-    for (const chip* c : machine_.chips())
-        for (const core_base* core : c->cores()) {
-            wakeups += core->wakeups.value();
-            all_wait = all_wait && core->at_rest(quiet_since_ps_);
-        }
-    const std::uint64_t activity = machine_.time().events() + wakeups;
-    if (activity == activity_at_last_look_)
-        return all_wait && machine_.time().empty();
-    activity_at_last_look_ = activity;
-    quiet_since_ps_ = kernel_now_ps();
-    return false;
+    const auto& chips = machine_.chips();
+    return static_cast<std::size_t>(std::count_if(chips.begin(), chips.end(), [](const chip* c) {
+        return std::all_of(c->cores().begin(), c->cores().end(), [](const core_base* core) { return core->idle(); });
+    }));
 }
 
-/// Nothing but a core's own code has moved for longer than any wait may take: it looks at a register for ever, say.
-bool collective_runner::spins() const
-{
-    if (!machine_.time().empty() || kernel_now_ps() - quiet_since_ps_ <= 2 * config_.firmware_timeout.value())
-        return false;
-    std::uint64_t wakeups = 0;
-    bool executes = false;
-    for (const chip* c : machine_.chips())
-        for (const core_base* core : c->cores()) {
-            wakeups += core->wakeups.value();
-            executes = executes || (!core->idle() && !core->blocked());
-        }
-    return executes && machine_.time().events() + wakeups == activity_at_last_look_;
-}
-
-std::string collective_runner::who_waits() const
+std::string machine_picture::who_waits(const answer_times* answers) const
 {
     std::string text;
     // A part of a chip that is stuck is a finding; cores that wait are usually its consequence, and all alike.
@@ -91,11 +64,10 @@ std::string collective_runner::who_waits() const
     text += of_chips;
     if (stuck > k_show)
         text += fmt::format("\n... and {} more parts of chips with work left", stuck - k_show);
-    return text + what_cores_do();
+    return text + what_cores_do(answers);
 }
 
-/// Every core of every rank, those that do the same in the same place together, the fewest first.
-std::string collective_runner::what_cores_do() const
+std::string machine_picture::what_cores_do(const answer_times* answers) const
 {
     struct alike {
         std::vector<std::uint32_t> ranks;     ///< of which all cores are
@@ -107,12 +79,12 @@ std::string collective_runner::what_cores_do() const
         std::map<std::string, std::vector<std::size_t>> of_chip;
         for (std::size_t i = 0; i < c->cores().size(); ++i) {
             core_base& core = *c->cores()[i];
-            const bool has_answered = now_ && now_->answer_ps[c->rank()] != k_never_ps;
+            const bool has_answered = answers != nullptr && (*answers)[c->rank()] != k_never_ps;
             std::string doing = core.doing();
             const bool works = doing != k_parked_text && !core.finished() && core.failure().empty();
             if (const std::string place = places_ == nullptr || !works ? "" : places_->place_of(core); !place.empty())
                 doing += fmt::format(" [{}]", place);
-            else if (!works && now_)
+            else if (!works && answers != nullptr)
                 doing += has_answered ? " and has answered" : " and has not answered";
             of_chip[doing].push_back(i);
         }
@@ -155,17 +127,17 @@ std::string collective_runner::what_cores_do() const
     return text;
 }
 
-std::string collective_runner::rank_name(std::uint32_t rank) const
+std::string machine_picture::rank_name(std::uint32_t rank) const
 {
     return fmt::format("rank {}, {}", rank, machine_.chip_name(rank));
 }
 
-std::string collective_runner::core_name(const chip& c, std::size_t core) const
+std::string machine_picture::core_name(const chip& c, std::size_t core) const
 {
     return c.cores().size() == 1 ? rank_name(c.rank()) : fmt::format("{}, core {}", rank_name(c.rank()), core);
 }
 
-std::string collective_runner::stopped_cores() const
+std::string machine_picture::stopped_cores() const
 {
     constexpr std::size_t k_show = 4;
     std::size_t stopped = 0;
@@ -186,7 +158,7 @@ std::string collective_runner::stopped_cores() const
     return text;
 }
 
-std::string collective_runner::answers_of_failed_ranks(std::uint32_t sequence, const collective_case& c) const
+std::string machine_picture::failed_ranks(std::uint32_t sequence, abi::algorithm algorithm) const
 {
     static const char* const k_reasons[] = {"ok",
                                             k_timed_out_text,
@@ -233,14 +205,14 @@ std::string collective_runner::answers_of_failed_ranks(std::uint32_t sequence, c
         text += fmt::format(": {} {} ({}) in ", code < std::size(k_reasons) ? k_reasons[code] : "unknown error at",
                             f.r.where, detail);
         if (f.r.failed_peer < machine_.chips().size())
-            text += fmt::format("step {} of {}, waiting for {}", f.r.failed_step, name_of(c.algo),
+            text += fmt::format("step {} of {}, waiting for {}", f.r.failed_step, name_of(algorithm),
                                 rank_name(f.r.failed_peer));
         else if (f.r.code == abi::status_code::timeout && std::strcmp(f.r.where, "DMA.HEAD") == 0)
-            text += fmt::format("{}, waiting for its own DMA", name_of(c.algo));
+            text += fmt::format("{}, waiting for its own DMA", name_of(algorithm));
         else if (f.r.code == abi::status_code::timeout) // for more than one: the picture tells what is stuck
-            text += name_of(c.algo);
+            text += name_of(algorithm);
         else
-            text += fmt::format("step {} of {}", f.r.failed_step, name_of(c.algo));
+            text += fmt::format("step {} of {}", f.r.failed_step, name_of(algorithm));
     }
     if (failed.size() > k_show) {
         std::vector<std::uint32_t> rest;

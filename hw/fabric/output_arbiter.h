@@ -1,0 +1,131 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who waits at each output of a fabric, and whose turn it is: round robin over (input port, VL), one waiting head each. Where some inputs
+// are entries there are two such rounds, of relays and of entries: relays first, unless the entry has waited too long. As soon as there
+// are trains, turns are counted in packets (fair_turn in tlm/arbiter.h). Plain C++; credits and buffers are the engine's.
+#pragma once
+
+#include "hw/fabric/fabric_state.h"
+#include "tlm/arbiter.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace weft {
+
+class output_arbiter {
+public:
+    /// Room for `bits` waiters at output `l`; is_entry(bit) for each.
+    template <class IsEntry> void add_output(link_state& l, std::uint32_t bits, IsEntry&& is_entry)
+    {
+        l.waiter_base = static_cast<std::uint32_t>(waiters_.size());
+        l.waiter_words = static_cast<std::uint16_t>((bits + 63) / 64);
+        waiters_.resize(waiters_.size() + l.waiter_words, 0);
+        for (std::uint32_t bit = 0; bit < bits; ++bit)
+            if (is_entry(bit)) {
+                entries_.resize(waiters_.size(), 0);
+                entries_[word(l, bit)] |= mark(bit);
+                l.has_entries = true;
+            }
+    }
+    /// All outputs are there; `shares`: turns are counted by numbers below this one, see count_turn().
+    void finish(std::size_t links, std::size_t shares)
+    {
+        entries_.resize(entries_.empty() ? 0 : waiters_.size(), 0);
+        links_ = links;
+        share_count_ = shares != 0 ? shares : waiters_.size() * 64;
+    }
+
+    void join(link_state& l, std::uint32_t bit)
+    {
+        waiters_[word(l, bit)] |= mark(bit);
+        ++l.waiters;
+    }
+    void leave(link_state& l, std::uint32_t bit)
+    {
+        waiters_[word(l, bit)] &= ~mark(bit);
+        --l.waiters;
+    }
+    /// see(bit) for each that waits; may let that one leave.
+    template <class See> void each(const link_state& l, See&& see) const
+    {
+        for (std::uint32_t i = 0; l.waiters > 0 && i < l.waiter_words; ++i)
+            for (std::uint64_t bits = waiters_[l.waiter_base + i]; bits != 0; bits &= bits - 1)
+                see(i * 64 + static_cast<std::uint32_t>(__builtin_ctzll(bits)));
+    }
+
+    /// The relay and the entry that go next, either may be k_no_grant; without entries all are relays. may_go(bit, first): whether the
+    /// head has what it needs; `first`: nobody has had less. share(bit): its number for count_turn().
+    struct candidates {
+        std::uint32_t relay = k_no_grant, entry = k_no_grant;
+    };
+    template <class Share, class MayGo>
+    candidates choose(const link_state& l, std::uint32_t link, Share&& share, MayGo&& may_go) const
+    {
+        const std::uint64_t* const mask = &waiters_[l.waiter_base];
+        const auto pick = [&](auto&& requests, std::uint32_t pointer, std::uint32_t kind) {
+            if (shares_.empty())
+                return round_robin_over(requests, l.waiter_words, pointer, [&](std::uint32_t bit) { return may_go(bit, true); });
+            return fair_round_robin_over(requests, l.waiter_words, pointer, turns_[link * std::size_t{2} + kind],
+                                         [&](std::uint32_t bit) { return shares_[share(bit)]; }, may_go);
+        };
+        if (!l.has_entries)
+            return {pick([=](std::uint32_t i) { return mask[i]; }, l.round_robin, 0), k_no_grant};
+        const std::uint64_t* const entries = &entries_[l.waiter_base];
+        return {pick([=](std::uint32_t i) { return mask[i] & ~entries[i]; }, l.round_robin, 0),
+                pick([=](std::uint32_t i) { return mask[i] & entries[i]; }, l.entry_round_robin, 1)};
+    }
+    /// `bit` has been served: it comes last in its round.
+    void served(link_state& l, std::uint32_t bit) const
+    {
+        (is_entry(l, bit) ? l.entry_round_robin : l.round_robin) = static_cast<std::uint16_t>(bit + 1);
+    }
+    /// `packets` of waiter `bit`, or of one that need not wait, start; `idle`: the output has been idle before.
+    void count_turn(const link_state& l, std::uint32_t link, std::uint32_t bit, std::size_t share, std::uint32_t packets, bool idle)
+    {
+        if (shares_.empty()) {
+            shares_.resize(share_count_);
+            turns_.resize(links_ * 2);
+        }
+        fair_turn& turn = turns_[link * std::size_t{2} + (is_entry(l, bit) ? 1 : 0)];
+        if (idle)
+            turn.forget();
+        shares_[share] = turn.grant(shares_[share], packets);
+    }
+    /// Whether turns are counted: from the first train on.
+    bool counts_turns() const { return !shares_.empty(); }
+    void forget_turns()
+    {
+        shares_.clear();
+        turns_.clear();
+    }
+    bool is_entry(const link_state& l, std::uint32_t bit) const
+    {
+        return l.has_entries && (entries_[word(l, bit)] >> (bit & 63) & 1) != 0;
+    }
+
+    // For hints to the host's cache.
+    const std::uint64_t* waiters_of(const link_state& l, std::uint32_t bit = 0) const { return &waiters_[word(l, bit)]; }
+    const std::uint64_t* entries_of(const link_state& l) const { return &entries_[l.waiter_base]; }
+    const std::uint64_t* share_at(std::size_t share) const { return &shares_[share]; }
+    const fair_turn* turns_of(std::uint32_t link) const { return &turns_[link * std::size_t{2}]; }
+
+    std::uint64_t bytes() const ///< of the host
+    {
+        return (waiters_.capacity() + entries_.capacity() + shares_.capacity()) * 8 + turns_.capacity() * sizeof(fair_turn);
+    }
+
+private:
+    static std::size_t word(const link_state& l, std::uint32_t bit) { return l.waiter_base + std::size_t{bit >> 6}; }
+    static constexpr std::uint64_t mark(std::uint32_t bit) { return std::uint64_t{1} << (bit & 63); }
+
+    std::vector<std::uint64_t> waiters_; ///< per output: one bit per (input port, VL) of its router
+    std::vector<std::uint64_t> entries_; ///< as waiters_: the bits of entry ports; empty when there are none
+    std::vector<std::uint64_t> shares_;  ///< packets had, as in fair_turn; empty until there is a train
+    std::vector<fair_turn> turns_;       ///< per output: of relays, of entries; likewise
+    std::size_t links_ = 0;
+    std::size_t share_count_ = 0;
+};
+
+} // namespace weft

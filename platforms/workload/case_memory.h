@@ -1,0 +1,56 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The buffers of a case in the memories of the ranks, as the host fills and reads them without simulated time, and the
+// room that they take. An input is surrounded by poison, so that an answer that was never written shows up as wrong.
+#pragma once
+
+#include "platforms/workload/collective_data.h"
+#include "platforms/workload/machine.h"
+#include "platforms/workload/run_config.h"
+
+#include <cstdint>
+
+namespace weft {
+
+/// What the host has put where.
+struct placed_case {
+    collective_case what;
+    std::uint64_t buffer_offset = 0;
+    std::uint64_t input_seed = 0;
+};
+
+class case_memory {
+public:
+    /// `output_offset`: of all_to_all.
+    case_memory(machine& m, std::uint64_t output_offset) : machine_(m), output_offset_(output_offset) {}
+
+    std::uint64_t output_offset() const { return output_offset_; }
+    /// Writes the inputs of all ranks that take part. Throws bug where a buffer does not fit. Ends early at a stop
+    /// request.
+    void fill(const placed_case& placed, const rank_groups& groups);
+    /// Of the result regions; valid while this lives.
+    memory_reader reader_of(const placed_case& placed);
+    check_outcome check(const placed_case& placed, const rank_groups& groups)
+    {
+        return check_result(placed.what, placed.input_seed, groups, reader_of(placed));
+    }
+
+private:
+    template <class Fill> void each_span(chip_memory& memory, std::uint64_t offset, std::uint64_t bytes, Fill&& fill);
+    void set(chip_memory& memory, std::uint64_t offset, std::uint64_t bytes, int value);
+
+    machine& machine_;
+    std::uint64_t output_offset_;
+};
+
+/// Offset of the output buffer of all_to_all: behind the largest input, page-aligned.
+std::uint64_t output_offset_for(const run_config& config);
+/// And where all_to_all by two_phase keeps what is on its way.
+std::uint64_t scratch_offset_for(std::uint64_t output_offset, std::uint32_t ranks);
+/// HBM that a case needs, from offset 0; `output_offset` as above.
+std::uint64_t hbm_bytes_for(std::uint64_t output_offset, const collective_case& c, std::uint32_t ranks);
+/// Host memory for the contents of all HBMs while everything runs; 0 with data off.
+std::uint64_t host_data_bytes_for(const run_config& config, std::uint32_t ranks);
+
+} // namespace weft
