@@ -201,7 +201,8 @@ TEST_CASE("DMA on UB: a slow port keeps back what goes by it and nothing else")
     REQUIRE(b.log(1).size() == bytes / 1024);
     REQUIRE(b.log(2).size() == bytes / 1024);
     const std::uint64_t wire_ps = wire_rate(rate).time_ps(c.format().wire_bytes_of_one(1024)) * (bytes / 1024);
-    fmt::print("700 KiB by a slow and a fast port: {} and {} us, on the wire {} us\n", last(1) / 1e6, last(2) / 1e6, wire_ps / 1e6);
+    fmt::print("700 KiB by a slow and a fast port: {} and {} us, on the wire {} us\n", static_cast<double>(last(1)) / 1e6,
+               static_cast<double>(last(2)) / 1e6, static_cast<double>(wire_ps) / 1e6);
     CHECK(last(2) > wire_ps);
     CHECK(last(2) < wire_ps + 1'500'000); // latencies: doorbell, fetch, memory, two controllers
     CHECK(last(1) > 16 * wire_ps);
