@@ -144,13 +144,19 @@ void ub_endpoint::enter_router(std::uint32_t die, packet_ptr p, const ub_path_ca
     const std::uint32_t port = config_.voq ? 0 : port_of(path, *p);
     p->route = path.route;
     p->vl = static_cast<std::uint8_t>((p->vl & ~1u) | path.lane);
-    die_links& way_in = dies_[die];
-    const std::uint32_t cells = p->cells;
-    const std::uint32_t link = engine_.inject(way_in.first_transmit + port, std::move(p), start_ps - time_.now_ps());
-    std::uint32_t& queued = way_in.queued[engine_.sending_port(link)];
-    const bool was_full = queued >= way_in.port_cells;
-    queued += cells;
-    way_in.full_ports += !was_full && queued >= way_in.port_cells ? 1 : 0;
+    const std::uint32_t cells = p->cells, vl = p->vl;
+    const std::uint32_t link = engine_.inject(dies_[die].first_transmit + port, std::move(p), start_ps - time_.now_ps());
+    if (is_request(vl))
+        count_queued(dies_[die], link, cells);
+}
+
+/// `cells` of requests, or ~cells + 1, more in the queue of the port that sends on `link`.
+void ub_endpoint::count_queued(die_links& links, std::uint32_t link, std::uint32_t cells)
+{
+    std::uint32_t& queued = links.queued[engine_.sending_port(link)];
+    links.full_ports -= queued >= links.port_cells ? 1 : 0;
+    queued += cells; // unsigned: wraps back
+    links.full_ports += queued >= links.port_cells ? 1 : 0;
 }
 
 bool ub_endpoint::has_room(std::uint32_t die, std::uint32_t destination, bool shortest_paths)
@@ -170,11 +176,8 @@ bool ub_endpoint::has_room(std::uint32_t die, std::uint32_t destination, bool sh
 void ub_endpoint::left_transmit_queue(std::uint32_t die, std::uint32_t way_in, std::uint32_t out_link, std::uint32_t vl,
                                       std::uint32_t cells, std::uint64_t delay_ps)
 {
-    die_links& links = dies_[die];
-    std::uint32_t& queued = links.queued[engine_.sending_port(out_link)];
-    const bool was_full = queued >= links.port_cells;
-    queued -= cells;
-    links.full_ports -= was_full && queued < links.port_cells ? 1 : 0;
+    if (is_request(vl))
+        count_queued(dies_[die], out_link, 0u - cells);
     if (!config_.voq)
         backlog_[way_in] -= cells;
     if (config_.transport == ub_transport::ctp)

@@ -61,7 +61,7 @@ public:
         std::uint64_t busy_until_ps = 0; ///< the way from the chip into the router
         std::uint32_t port_cells = 0;    ///< that the queue of one port may hold before its chip is asked to wait
         std::uint32_t full_ports = 0;    ///< that hold as much
-        std::vector<std::uint32_t> queued; ///< cells, for each port of the router
+        std::vector<std::uint32_t> queued; ///< cells of requests, for each port of the router
     };
     void add_die(die_links links)
     {
@@ -75,8 +75,8 @@ public:
     /// A packet to `destination` will come from the chip soon.
     void bring_near(std::uint32_t destination) const;
     void from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
-    /// Whether the queues of all ports by which a packet to `destination` may leave have room, or of one where the queues choose. A
-    /// port that is full keeps back what goes by it, and nothing else.
+    /// Whether the queues of all ports by which a request to `destination` may leave have room, or of one where the queues choose. A
+    /// port that is full keeps back what goes by it, and nothing else. Answers never ask: requests that wait for them would wait for ever.
     bool has_room(std::uint32_t die, std::uint32_t destination, bool shortest_paths);
     /// `way_in`: the queue where each port has one; `out_link`: where the packet goes.
     void left_transmit_queue(std::uint32_t die, std::uint32_t way_in, std::uint32_t out_link, std::uint32_t vl,
@@ -146,6 +146,8 @@ private:
     };
 
     void on_event(std::uint32_t a, std::uint8_t kind) override;
+    static bool is_request(std::uint32_t vl) { return vl < k_ub_lanes_per_class; }
+    void count_queued(die_links& links, std::uint32_t link, std::uint32_t cells);
     void launch(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t delay_ps);
     void launch_spread(std::uint32_t die, packet_ptr p, ub_path_cache::path_set& set, std::uint64_t delay_ps);
     void enter_router(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t start_ps);

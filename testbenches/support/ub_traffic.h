@@ -204,8 +204,8 @@ private:
                 soonest = std::min(soonest, credits.when(p.under_way, cells_));
                 continue;
             }
-            // A chip keeps back what goes by a port that is full; credits tell when to ask again.
-            if (!p.out->has_room(c == 0 ? next_destination(p, e) : e.answers.front().destination, false))
+            // A chip keeps back requests by a port that is full; credits tell when to ask again.
+            if (c == 0 && !p.out->has_room(next_destination(p, e), false))
                 continue;
             credits.take(cells_);
             p.turn = c + 1;
