@@ -245,7 +245,7 @@ TEST_CASE("a command of the sweep is one line for a shell", "[bursts]")
                                         {"4 KiB", "1 MiB"}, "chunk: 8 KiB")),
             "16 packets") ==
         "weft run configs/a.yaml --set data=off --set 'ici.link_rate=100 GB/s' --set 'workload=[{op: all_reduce, algorithms: "
-        "[two_d, ring_1d], sizes: [4 KiB, 1 MiB], chunk: 8 KiB}, {op: all_to_all, algorithms: [direct, two_phase], sizes: [4 KiB, 1 MiB], "
+        "[two_d, ring_1d], sizes: [4 KiB, 1 MiB], chunk: 8 KiB}, {op: all_to_all, algorithms: [direct], sizes: [4 KiB, 1 MiB], "
         "chunk: 8 KiB}]' --set 'burst=16 packets'");
     for (const sweep_family& f : sweep_families()) // quotes of the shell are not escaped
         for (const sweep_axis& a : f.axes)

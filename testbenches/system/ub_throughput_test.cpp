@@ -131,10 +131,9 @@ TEST_CASE("throughput by path counting lasts where buffers are large for the lan
                 100 * large, 100 * usual);
     CHECK(large > 0.95);
     CHECK(large < 1.05);
-    // 85 %, as docs/17 says. It was 70 % when relays went before everything else: since entries that have waited long go first, they
-    // free buffers which borrowed traffic had filled. A bound of 0.8 held for that arbitration alone.
-    CHECK(usual > 0.8);
-    CHECK(usual < 0.9);
+    // 79 %, as docs/17 says: it falls with the number of requests that a die lets wait, 84 % with ub.transmit_queue 144, 78 % with 1024.
+    CHECK(usual > 0.76);
+    CHECK(usual < 0.82);
 }
 
 // --- Links
