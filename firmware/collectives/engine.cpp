@@ -34,7 +34,7 @@ engine::engine(abi::hal& hal, dma_driver& dma, firmware_context& context, const 
         c.index = i;
         c.active = !c.plan->sleeps;
         c.cursor.lane = c.plan->lane;
-        use_queue(c, i);
+        use_queue(c, c.plan->queue);
     }
 }
 

@@ -46,7 +46,8 @@ const ring_view& planner::view(ring_id ring)
 channel_plan& planner::add_channel(std::uint32_t lane)
 {
     charge(costs::k_channel);
-    channel_plan& c = *new (&out_.channels[out_.channel_count++]) channel_plan;
+    channel_plan& c = *new (&out_.channels[out_.channel_count]) channel_plan;
+    c.queue = static_cast<std::uint16_t>(out_.channel_count++);
     c.lane = lane;
     return c;
 }
@@ -267,10 +268,23 @@ void planner::add_arrivals(std::uint32_t messages, std::uint32_t parent, std::ui
     }
 }
 
+// Rows and columns have a local port each, or the two directions of a line: so of what a chip sends, and of what it gets, each of two ports
+// carries one half.
+std::uint16_t planner::queue_towards(direction d) const
+{
+    const bool column = d == direction::north || d == direction::south;
+    const bool rises = d == direction::east || d == direction::south;
+    if (mesh_.rows == 1 || mesh_.cols == 1)
+        return rises ? 1 : 0;
+    return static_cast<std::uint16_t>((column ? 1 : 0) + (rises ? 2 : 0));
+}
+
 // Ready semaphores go by the direction on the machine, so that each has one possible sender for ever.
 void planner::add_child(direction d, std::uint32_t child, abi::element_range range, bool is_root, std::uint32_t data_semaphore)
 {
-    pass& p = add_pass(add_channel(0), run_source::list);
+    channel_plan& c = add_channel(0);
+    c.queue = queue_towards(d);
+    pass& p = add_pass(c, run_source::list);
     p.entry_cost = p.run_cost = 0;
     p.forwards = p.needs_ready = true;
     p.ready_semaphore = static_cast<std::uint8_t>(k_sem_tree_ready + static_cast<std::uint32_t>(d));
@@ -312,7 +326,6 @@ void planner::plan_broadcast()
     const bool is_root = here == root;
     const auto range_of = [&](std::uint32_t colour) { return abi::shard_of(command_.count, colours, colour); };
     const auto semaphore_of = [](std::uint32_t colour) { return colour == 0 ? k_sem_tree_data : k_sem_data + colour; };
-    // Channels that send come first, so that their queues share the local ports evenly.
     for (std::uint32_t colour = 0; colour < colours; ++colour) {
         charge(colours == 1 ? costs::k_tree_alone : costs::k_tree_colour);
         for (const direction d : k_directions) {

@@ -36,6 +36,7 @@ private:
     void plan_fan_out();
     void add_arrivals(std::uint32_t messages, std::uint32_t parent, std::uint32_t ready_semaphore,
                       std::uint32_t data_semaphore);
+    std::uint16_t queue_towards(direction d) const;
     void add_child(direction d, std::uint32_t child, abi::element_range range, bool is_root, std::uint32_t data_semaphore);
     void announce_rings();
 

@@ -78,7 +78,8 @@ inline constexpr std::uint32_t k_max_adopted = 8; ///< columns with failed chips
 struct channel_plan {
     std::uint32_t lane = 0;
     std::uint32_t pass_count = 0;
-    bool sleeps = false; ///< until a pass of its lane wakes it
+    std::uint16_t queue = 0; ///< of its messages, where a pass gives them no other; modulo the number of queues
+    bool sleeps = false;     ///< until a pass of its lane wakes it
     union {
         pass passes[k_max_passes]; ///< made one by one
     };

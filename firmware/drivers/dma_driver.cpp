@@ -2,34 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/drivers/dma_driver.h"
 
+#include "firmware/drivers/driver_common.h"
 #include "hw/abi/registers.h"
 
 namespace weft::firmware {
 
 namespace {
 
-constexpr std::uint32_t k_control_enable = 1u << 0;
 constexpr std::uint32_t k_irq_semaphore = 1u << 0;
 constexpr std::uint32_t k_irq_error = 1u << 1;
-
-// Interrupts in a row without any cause before the line is called broken: a level that nobody can lower would otherwise
-// keep the core busy for ever.
-constexpr unsigned k_max_spurious = 64;
-
-// abi::check_word of a descriptor, without a copy of it.
-std::uint64_t check_of(const abi::dma_descriptor& d)
-{
-    constexpr std::size_t k_words = offsetof(abi::dma_descriptor, check) / sizeof(std::uint32_t);
-    const auto* bytes = reinterpret_cast<const unsigned char*>(&d);
-    std::uint64_t h = abi::k_check_start;
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < k_words; ++i) {
-        std::uint32_t word = 0;
-        __builtin_memcpy(&word, __builtin_assume_aligned(bytes + sizeof word * i, sizeof word), sizeof word);
-        h = abi::check_step(h, word);
-    }
-    return h;
-}
 
 } // namespace
 

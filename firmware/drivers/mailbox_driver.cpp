@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/drivers/mailbox_driver.h"
 
+#include "firmware/drivers/driver_common.h"
 #include "hw/abi/registers.h"
 
 namespace weft::firmware {
 
 namespace {
-
-constexpr unsigned k_max_spurious = 64; // interrupts in a row without a new command, before the line is called broken
 
 // Between two looks while the line or the register is not believed. The host stores a command and announces it well within
 // this time (assumed).

@@ -2,32 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/drivers/nic_driver.h"
 
+#include "firmware/drivers/driver_common.h"
 #include "hw/abi/registers.h"
 
 namespace weft::firmware {
-
-namespace {
-
-constexpr std::uint32_t k_control_enable = 1u << 0;
-
-// Interrupts in a row without any news before the line is called broken.
-constexpr std::uint32_t k_max_causeless = 64;
-
-std::uint64_t check_of(const abi::nic_send_entry& e)
-{
-    constexpr std::size_t k_words = offsetof(abi::nic_send_entry, check) / sizeof(std::uint32_t);
-    const auto* bytes = reinterpret_cast<const unsigned char*>(&e);
-    std::uint64_t h = abi::k_check_start;
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < k_words; ++i) {
-        std::uint32_t word = 0;
-        __builtin_memcpy(&word, __builtin_assume_aligned(bytes + sizeof word * i, sizeof word), sizeof word);
-        h = abi::check_step(h, word);
-    }
-    return h;
-}
-
-} // namespace
 
 abi::status nic_driver::bus_error(const char* where) const
 {
@@ -177,7 +155,7 @@ abi::status nic_driver::wait(std::uint64_t timeout_ns)
     const std::uint32_t pending = hal_.read32(reg(abi::nic::IRQ_PENDING));
     if (abi::status s = bus_status("NIC.IRQ_PENDING"); !s.ok())
         return s;
-    if (++causeless_ == k_max_causeless)
+    if (++causeless_ == k_max_spurious)
         return {abi::status_code::device_error, "NIC.IRQ_PENDING", pending};
     return {};
 }

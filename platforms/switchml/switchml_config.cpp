@@ -117,9 +117,6 @@ std::vector<config_problem> switchml_worker_config::validate() const
     std::vector<config_problem> p = chip().validate();
     for (config_problem& found : limit_problems(*this))
         p.push_back(std::move(found));
-    if (nic.queues < cores)
-        p.push_back({severity::error, "nic.queues",
-                     fmt::format("is {}, but each of {} cores needs a queue of its own.", nic.queues, cores)});
     return p;
 }
 
@@ -278,10 +275,15 @@ switchml_config switchml_config::in_force() const
     return c;
 }
 
+bool switchml_config::switch_sums() const
+{
+    return runs_any(run, abi::by_switch) || !runs_any(run, [](abi::algorithm) { return true; });
+}
+
 switchml_switch_config switchml_config::switch_in_use() const
 {
     switchml_switch_config used = tofino;
-    if (!runs_any(run, abi::by_switch) && runs_any(run, [](abi::algorithm) { return true; })) {
+    if (!switch_sums()) {
         used.aggregator = aggregator_kind::model;
         used.waves.clear();
     }
@@ -363,9 +365,13 @@ std::vector<config_problem> switchml_config::validate() const
     };
     one_rate(worker.nic.rate, nic_config{}.rate, "worker.nic.rate");
     one_rate(tofino.chip.port_rate, tofino_config{}.port_rate, "switch.port_rate");
+    const bool queues_suffice = worker.nic.queues >= worker.cores || !switch_sums();
+    if (!queues_suffice)
+        p.push_back({severity::error, "worker.nic.queues",
+                     fmt::format("is {}, but each of {} cores needs a queue of its own.", worker.nic.queues, worker.cores)});
     if (const std::string refusal = aggregator_refusal(tofino.aggregator, tofino.chip); !refusal.empty())
         p.push_back({severity::error, "switch.aggregator", refusal + "."});
-    if (!sound)
+    if (!sound || !queues_suffice)
         return p;
     check_job(p);
     if (job.elements_per_packet == 256 && tofino.chip.recirculation_rate < network.rate)

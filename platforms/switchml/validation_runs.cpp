@@ -5,6 +5,7 @@
 #include "hw/tofino/aggregation_model.h"
 #include "hw/tofino/tofino_switch.h"
 #include "platforms/config/config_reader.h"
+#include "platforms/workload/case_times.h"
 #include "platforms/workload/collective_runner.h"
 
 #include <algorithm>
@@ -69,16 +70,12 @@ run_figures simulate(const switchml_config& config)
     switchml_machine machine(config);
     collective_runner runner("host", machine, config.run, nullptr);
     const run_outcome outcome = runner.run();
-    if (!outcome.failure.empty()) {
-        fmt::print(stderr, "{}: {}\n", config.run.name, outcome.failure);
-        return {};
-    }
-    run_figures figures;
+    run_figures figures = case_times(config.run.name, outcome);
+    if (!outcome.failure.empty())
+        return figures;
     std::uint64_t wrong = 0;
-    for (std::size_t i = 0; i < outcome.cases.size(); ++i) {
-        figures[fmt::format("time_us_{}", i)] = static_cast<double>(outcome.cases[i].time_ps) * 1e-6;
-        wrong += outcome.cases[i].check.wrong;
-    }
+    for (const auto& c : outcome.cases)
+        wrong += c.check.wrong;
     figures["wrong"] = static_cast<double>(wrong);
     if (!outcome.training_steps.empty()) {
         const training_step_result& s = outcome.training_steps.back();

@@ -108,12 +108,29 @@ struct faults_config {
     }
 };
 
+struct tpu_dma_config : dma_config {
+    tpu_dma_config() { read_ahead = 128; }
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        static constexpr std::pair<const char*, const char*> k_sources[] = {
+            {"read_ahead", "assumed: covers hbm.latency at ici.local_port_rate, 77 packets of 256 B"},
+        };
+        with_sources sourced(visit, k_sources);
+        dma_config::fields(self, sourced);
+    }
+};
+
+struct tpu_chip_config : chip_sections<core_config, bus_config, hbm_config, tpu_dma_config> {
+    std::vector<config_problem> validate() const { return chip().validate(); }
+    chip_config chip() const { return *this; }
+};
+
 struct tpu_v3_config {
     static constexpr const char* k_platform = "tpu_v3";
     run_config run;
     mesh_config mesh;
     ici_config ici;
-    chip_config chip;
+    tpu_chip_config chip;
     faults_config faults;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)

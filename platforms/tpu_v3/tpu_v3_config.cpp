@@ -392,7 +392,7 @@ public:
             "Chips     {} port{} of {} to the router, HBM of {} at {}, of which the descriptor rings take {}\n",
             ici.local_ports, ici.local_ports == 1 ? "" : "s", to_string(ici.local_port_rate),
             to_string(config_.chip.hbm.capacity), to_string(config_.chip.hbm.rate),
-            to_string(data_size(config_.chip.ring_area_bytes())));
+            to_string(data_size(config_.chip.chip().ring_area_bytes())));
         return text + describe_faults(config_);
     }
 

@@ -5,6 +5,7 @@
 #include "firmware/context.h"
 #include "platforms/config/config_reader.h"
 #include "platforms/report/link_occupancy.h"
+#include "platforms/workload/case_times.h"
 #include "platforms/workload/collective_runner.h"
 
 #include <algorithm>
@@ -98,13 +99,9 @@ run_figures simulate(const tpu_v3_config& config)
         fabric.set_event_sink(&seen);
     collective_runner runner("host", pod, config.run, broken ? &watch : nullptr);
     const run_outcome outcome = runner.run();
-    if (!outcome.failure.empty()) {
-        fmt::print(stderr, "{}: {}\n", config.run.name, outcome.failure);
-        return {};
-    }
-    run_figures figures;
-    for (std::size_t i = 0; i < outcome.cases.size(); ++i)
-        figures[fmt::format("time_us_{}", i)] = static_cast<double>(outcome.cases[i].time_ps) * 1e-6;
+    run_figures figures = case_times(config.run.name, outcome);
+    if (!outcome.failure.empty())
+        return figures;
     if (count_steps)
         figures["steps_sent"] = steps_sent(seen);
     if (!outcome.training_steps.empty()) {

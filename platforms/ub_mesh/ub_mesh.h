@@ -106,6 +106,7 @@ struct ub_mesh_config {
     train_choice trains() const;
     const core_config& control_core() const { return npu.core; }
     bandwidth memory_rate() const { return npu.hbm.rate; }
+    bandwidth links_rate() const; ///< of an NPU, those to its LRS included
     std::uint64_t control_cores() const { return ranks(); }
     /// Gives ports and DMA engines the buffers of configs/ub_mesh/superpod.yaml, in which trains are long. Assumed values.
     void deepen_buffers();

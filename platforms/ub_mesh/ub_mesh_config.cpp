@@ -119,6 +119,15 @@ abi::platform_table ub_mesh_config::rank_table(std::uint32_t rank) const
     return t;
 }
 
+bandwidth ub_mesh_config::links_rate() const
+{
+    std::uint32_t lanes = ub_topology::k_npu_lanes;
+    if (mesh.rack == ub_rack_kind::full_mesh_2d)
+        lanes = (mesh.npus - 1) * mesh.x_lanes + (mesh.boards - 1) * mesh.y_lanes +
+                (mesh.backplane || mesh.hrs || mesh.racks() > 1 ? mesh.backplane_lanes : 0);
+    return bandwidth(static_cast<std::uint64_t>(ub.payload_efficiency() * static_cast<double>(ub.lane_rate.value() * lanes)));
+}
+
 void ub_mesh_config::deepen_buffers()
 {
     ub.buffer_per_vl = data_size(4480 << 10);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/ub_mesh/validation_pieces.h"
 
+#include "platforms/workload/case_times.h"
 #include "platforms/workload/collective_runner.h"
 
 #include <cstdio>
@@ -21,14 +22,7 @@ run_figures simulate(const ub_mesh_config& config)
     ub_machine machine(config, std::make_shared<ub_routes>(config));
     collective_runner runner("host", machine, config.run, nullptr);
     const run_outcome outcome = runner.run();
-    if (!outcome.failure.empty()) {
-        fmt::print(stderr, "{}: {}\n", config.run.name, outcome.failure);
-        return {};
-    }
-    run_figures figures;
-    for (std::size_t i = 0; i < outcome.cases.size(); ++i)
-        figures[fmt::format("time_us_{}", i)] = static_cast<double>(outcome.cases[i].time_ps) * 1e-6;
-    return figures;
+    return case_times(config.run.name, outcome);
 }
 
 ub_mesh_config machine_of(const ub_shape& shape, ub_path_use paths, ub_choice choice)

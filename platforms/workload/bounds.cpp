@@ -48,6 +48,27 @@ double touches(collective_op op)
     }
 }
 
+/// The larger one of what has been found and `us`.
+void at_least(collective_bound& bound, double us, const std::string& resource)
+{
+    if (us > bound.us)
+        bound = {us, resource};
+}
+
+/// Bytes that a rank sends to others, or gets in a broadcast.
+double moved(collective_op op, double bytes, std::uint32_t ranks)
+{
+    const double others = bytes * (ranks - 1) / ranks;
+    return op == collective_op::broadcast ? bytes : op == collective_op::all_reduce ? 2 * others : others;
+}
+
+void bound_by_memory(collective_bound& bound, std::uint64_t memory_bps, collective_op op, double bytes, std::uint32_t ranks)
+{
+    const double once = op == collective_op::broadcast ? bytes : bytes * (ranks - 1) / ranks;
+    if (memory_bps != 0)
+        at_least(bound, once * touches(op) / (static_cast<double>(memory_bps) / 8e6), "memory");
+}
+
 } // namespace
 
 std::optional<collective_bound> bound_of(const abi::platform_table& t, std::uint64_t memory_bps, collective_op op,
@@ -59,24 +80,26 @@ std::optional<collective_bound> bound_of(const abi::platform_table& t, std::uint
         if (t.dims[d] > 1 && t.rate_mbps[d] == 0)
             return std::nullopt;
     const double bytes = static_cast<double>(size_bytes);
-    const double others = bytes * (t.ranks - 1) / t.ranks;
     collective_bound bound;
-    const auto at_least = [&](double us, const std::string& resource) {
-        if (us > bound.us)
-            bound = {us, resource};
-    };
-    if (op == collective_op::broadcast)
-        at_least(bytes / least_rate(t), "links of a rank");
-    else if (op != collective_op::all_to_all)
-        at_least(others * (op == collective_op::all_reduce ? 2 : 1) / least_rate(t), "links of a rank");
+    if (op != collective_op::all_to_all)
+        at_least(bound, moved(op, bytes, t.ranks) / least_rate(t), "links of a rank");
     else
         for (std::uint32_t d = 0; d < t.dim_count; ++d)
             if (t.dims[d] > 1)
-                at_least(across(t, d, bytes), fmt::format("links of dimension {}", t.dim_count - 1 - d));
-    if (memory_bps != 0)
-        at_least((op == collective_op::broadcast ? bytes : others) * touches(op) /
-                     (static_cast<double>(memory_bps) / 8e6),
-                 "memory");
+                at_least(bound, across(t, d, bytes), fmt::format("links of dimension {}", t.dim_count - 1 - d));
+    bound_by_memory(bound, memory_bps, op, bytes, t.ranks);
+    return bound;
+}
+
+std::optional<collective_bound> bound_of_group(std::uint32_t ranks, std::uint64_t links_bps, std::uint64_t memory_bps,
+                                               collective_op op, std::uint64_t size_bytes)
+{
+    if (ranks < 2 || links_bps == 0)
+        return std::nullopt;
+    const double bytes = static_cast<double>(size_bytes);
+    collective_bound bound;
+    at_least(bound, moved(op, bytes, ranks) / (static_cast<double>(links_bps) / 8e6), "links of a rank");
+    bound_by_memory(bound, memory_bps, op, bytes, ranks);
     return bound;
 }
 

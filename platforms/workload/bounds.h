@@ -4,6 +4,8 @@
 // The least time that a collective can take on a machine, from what its links and memories carry; latencies and software are not in it.
 // Of whole machines with known rates: no chip has failed, ranks are numbered by coordinates.
 //
+// A process group leaves links of others idle, which routing may borrow; only the links that each of its ranks has bound it.
+//
 //   links of a rank   all_reduce sends 2 S (n-1)/n from each rank, reduce_scatter and all_gather S (n-1)/n, over all its links, or over
 //                     those of a corner where lines do not close. A broadcast brings S to each rank.
 //   a dimension       all_to_all: on a full mesh S (d-1)/d of each rank along d ranks. On a line or ring, what crosses its middle
@@ -26,5 +28,9 @@ struct collective_bound {
 /// Of a collective of `size_bytes` as in collective_case.h. `memory_bps`: reads and writes together, 0 for not known. Nothing where no rates are known.
 std::optional<collective_bound> bound_of(const abi::platform_table& table, std::uint64_t memory_bps,
                                          abi::collective_op op, std::uint64_t size_bytes);
+
+/// Of a process group of `ranks`, each of which sends at most `links_bps` (bit/s of payload, 0 for not known).
+std::optional<collective_bound> bound_of_group(std::uint32_t ranks, std::uint64_t links_bps, std::uint64_t memory_bps,
+                                               abi::collective_op op, std::uint64_t size_bytes);
 
 } // namespace weft

@@ -137,6 +137,16 @@ public:
     virtual abi::platform_table rank_table(std::uint32_t rank) const = 0;
     /// Of the memory of one rank, reads and writes together.
     virtual bandwidth memory_rate() const = 0;
+    /// Payload that one rank can send by all links that it has, with any routing: 0 where nobody says. In a process group a rank may have more
+    /// of shared links than its part, and idle links of others.
+    virtual bandwidth links_rate() const
+    {
+        const abi::platform_table t = rank_table(0);
+        std::uint64_t mbps = 0;
+        for (std::uint32_t d = 0; d < t.dim_count; ++d)
+            mbps += t.rate_mbps[d];
+        return bandwidth(mbps * 1'000'000);
+    }
     /// Files that the configuration names and that are read; entries may be empty. No output may overwrite them.
     virtual std::vector<std::string> input_files() const = 0;
     /// Files that the machine itself writes when it runs. Its writers replace what is no regular file.

@@ -144,6 +144,38 @@ TEST_CASE("shards of two lengths cost a reduce_scatter little")
     CHECK(us[1] < 1.5 * us[0]); // two messages where one is enough
 }
 
+TEST_CASE("one rank in each of four racks: shares of its links to the LRS")
+{
+    const std::string group = "groups: ['0,64,128,192']";
+    for (const char* racks : {"--set mesh.rack_rows=1 --set mesh.rack_cols=4", "--set mesh.rack_rows=2 --set mesh.rack_cols=2"})
+        for (const auto& [op, rounds] : {std::pair{"all_to_all", 1}, std::pair{"all_gather", 1}, std::pair{"all_reduce", 2}}) {
+            const std::vector<double> us = times(
+                "ub_mesh/rack.yaml", fmt::format("[{{op: {}, algorithms: [direct], sizes: [64 MiB], {}}}]", op, group), racks);
+            REQUIRE(us.size() == 1);
+            const double share = rounds * k_64_mib * 3 / 4 / (4 * ub_link_bytes_per_us(4)) / us[0];
+            INFO(racks << " " << op << ": " << us[0] << " us, " << 100 * share << " % of the bound");
+            CHECK(share >= 0.95);
+            CHECK(share <= 1.0);
+        }
+}
+
+TEST_CASE("no process group beats its bound")
+{
+    for (const char* group : {"0,64,128,192", "0-7", "0,9,18,27", "0-255/8", "0-63"}) {
+        const program_folder folder;
+        REQUIRE(folder.weft(fmt::format(
+                    "run {} --set data=off --set mesh.rack_rows=2 --set mesh.rack_cols=2 --set \"workload=[{{op: all_to_all, sizes: [4 MiB], "
+                    "groups: ['{}']}}, {{op: all_gather, sizes: [4 MiB], groups: ['{}']}}]\" --out out",
+                    (fs::path(WEFT_SOURCE_DIR) / "configs/ub_mesh/rack.yaml").string(), group, group)) == 0);
+        const nlohmann::json results = nlohmann::json::parse(text_of(folder.path() / "out" / "results.json"));
+        for (const auto& r : results.at("results")) {
+            INFO(group << ": " << r.dump());
+            CHECK(r.at("bound_share") > 0);
+            CHECK(r.at("bound_share") <= 1);
+        }
+    }
+}
+
 TEST_CASE("broadcast in two colours: share of the two links of a corner")
 {
     const std::vector<double> us =

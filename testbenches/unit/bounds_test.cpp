@@ -73,3 +73,16 @@ TEST_CASE("bounds: nothing is said of machines that nobody knows", "[bounds]")
     CHECK(!bound_of(t, 0, collective_op::all_reduce, 1));
     CHECK(!bound_of(machine({1}, dimension_kind::full), 0, collective_op::all_reduce, 1));
 }
+
+TEST_CASE("bounds: a process group may use all links that its ranks have", "[bounds]")
+{
+    const auto us = [](collective_op op, std::uint64_t memory_bps = 0) {
+        return bound_of_group(4, 160'000'000'000, memory_bps, op, 640'000)->us;
+    };
+    CHECK(us(collective_op::all_reduce) == Approx(2 * 480.0 / 20));
+    CHECK(us(collective_op::all_to_all) == Approx(480.0 / 20));
+    CHECK(us(collective_op::broadcast) == Approx(640.0 / 20));
+    CHECK(us(collective_op::all_reduce, 80'000'000'000) == Approx(5 * 480.0 / 10));
+    CHECK_FALSE(bound_of_group(4, 0, 0, collective_op::all_reduce, 640'000));
+    CHECK_FALSE(bound_of_group(1, 160'000'000'000, 0, collective_op::all_reduce, 640'000));
+}

@@ -62,7 +62,7 @@ private:
         switch (at.is) {
         case role::npu: npu_table(t); break;
         case role::leaf: lrs_table(static_cast<std::uint32_t>(at.plane), t); break;
-        default: t.step(segment::kind_and_unit, over_all_ports(router).entries).again(segment::pod_and_rack); break;
+        default: side_node_table(over_all_ports(router), t); break;
         }
     }
 

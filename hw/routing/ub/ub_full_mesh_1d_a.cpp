@@ -114,7 +114,7 @@ private:
                 by_kind.set(kind::npu, shape_.npus, [](std::uint32_t u) { return ub_to_port(u * k_planes, k_planes); });
             if (at.is != role::nic)
                 by_kind.set(kind::nic, numbers_.nics, [](std::uint32_t j) { return ub_to_port(j % k_planes); });
-            t.step(segment::kind_and_unit, by_kind.entries).again(segment::pod_and_rack);
+            side_node_table(by_kind, t);
             break;
         }
         }
@@ -165,8 +165,7 @@ private:
         by_kind.set_all(kind::spare_npu, 1, ub_to_port(static_cast<std::uint32_t>(at.plane) % npus));
         by_kind.set(kind::cpu, numbers_.cpus, [=](std::uint32_t j) { return ub_to_port(j % npus); });
         by_kind.set(kind::nic, numbers_.nics, [=](std::uint32_t j) { return ub_to_port(j % npus); });
-        t.step(segment::rack, racks_from(at, npus)).step(segment::kind_and_unit, by_kind.entries, true);
-        t.step(segment::board_and_unit, npus_by_place(0), true);
+        rack_hrs_table(at, npus, by_kind, t);
     }
 };
 

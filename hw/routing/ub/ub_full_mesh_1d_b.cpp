@@ -88,7 +88,7 @@ private:
             ub_by_kind by_kind = over_all_ports(router);
             if (at.is != role::nic)
                 by_kind.set(kind::nic, numbers_.nics, [](std::uint32_t j) { return ub_to_port(2 * j, 2); });
-            t.step(segment::kind_and_unit, by_kind.entries).again(segment::pod_and_rack);
+            side_node_table(by_kind, t);
             break;
         }
         }
@@ -125,8 +125,7 @@ private:
         by_kind.set_all(kind::spare_npu, 1, side).set_all(kind::cpu, numbers_.cpus, side);
         by_kind.set(kind::nic, numbers_.nics,
                     [=](std::uint32_t j) { return j == plane ? side : ub_to_port(j % npus); });
-        t.step(segment::rack, racks_from(at, rack_port_)).step(segment::kind_and_unit, by_kind.entries, true);
-        t.step(segment::board_and_unit, npus_by_place(0), true);
+        rack_hrs_table(at, rack_port_, by_kind, t);
     }
 };
 

@@ -157,7 +157,7 @@ private:
             ub_by_kind by_kind = over_all_ports(router);
             if (at.is != role::nic)
                 by_kind.set(kind::nic, numbers_.nics, [](std::uint32_t j) { return ub_to_port(2 * j, 2); });
-            t.step(segment::kind_and_unit, by_kind.entries).again(segment::pod_and_rack);
+            side_node_table(by_kind, t);
             break;
         }
         }

@@ -283,4 +283,15 @@ ub_by_kind ub_generator::over_all_ports(std::uint32_t router) const
     return by_kind;
 }
 
+void ub_generator::side_node_table(const ub_by_kind& by_kind, ub_table_maker& t)
+{
+    t.step(segment::kind_and_unit, by_kind.entries).again(segment::pod_and_rack);
+}
+
+void ub_generator::rack_hrs_table(const ub_place& at, std::uint32_t racks, const ub_by_kind& by_kind, ub_table_maker& t) const
+{
+    t.step(segment::rack, racks_from(at, racks)).step(segment::kind_and_unit, by_kind.entries, true);
+    t.step(segment::board_and_unit, npus_by_place(0), true);
+}
+
 } // namespace weft

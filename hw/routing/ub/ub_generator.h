@@ -109,6 +109,10 @@ protected:
     ub_entries racks_from(const ub_place& at, std::uint32_t first) const; ///< by `rack`: the column first
     ub_entries npus_by_place(std::uint32_t first) const;                  ///< by board_and_unit, ports from `first` on
     ub_by_kind over_all_ports(std::uint32_t router) const;                ///< of a CPU, NIC or spare NPU: any way
+    /// Of a CPU, NIC or spare NPU: by kind to the router of the rack that has it, over any port to other racks.
+    static void side_node_table(const ub_by_kind& by_kind, ub_table_maker& t);
+    /// Of an HRS of a rack whose ports from 0 on go to its NPUs, those from `racks` on to other racks.
+    void rack_hrs_table(const ub_place& at, std::uint32_t racks, const ub_by_kind& by_kind, ub_table_maker& t) const;
 
     const ub_shape shape_;
     const ub_cables cables_;
