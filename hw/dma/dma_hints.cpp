@@ -11,45 +11,74 @@
 namespace weft {
 
 namespace {
-constexpr std::size_t k_hot_bytes = 256;  // of an engine
-constexpr std::size_t k_port_bytes = 128; // of a port
-} // namespace
-
-void dma::announce(std::uint32_t a, std::uint8_t kind, int stage) const
-{
-    static_assert(offsetof(dma, sink_) - offsetof(dma, bytes_sent) < k_hot_bytes,
-                  "what every packet touches lies side by side");
-    if (kind != k_send && kind != k_receive)
-        return;
-    if (stage == 0) {
-        fetch_lines(&bytes_sent, k_hot_bytes); // and the members behind it
-        if (kind == k_receive)
-            fetch_lines(&pool_.at(a), sizeof(packet));
-        return;
-    }
-    if (memory_hints_ != nullptr)
-        memory_hints_->bring_near(0);
-    if (kind == k_send) {
-        announce_send(ports_[a]);
-    } else if (!view_.in_order) {
-        const packet& p = pool_.at(a);
-        order_.bring_near(p.source, p.semaphore);
-        fetch_line(ports_[p.destination_port].to_sender);
-    }
+constexpr std::size_t k_line = 64;
 }
 
-void dma::announce_send(const port_state& side) const
+void dma::announce(std::uint32_t number, std::uint8_t kind, int stage) const
 {
-    static_assert(offsetof(port_state, credits) < k_port_bytes, "what a packet of a port touches comes first");
-    fetch_lines(&side, k_port_bytes);
-    if (side.staged_count == 0)
+    static_assert(offsetof(dma_shared, config) <= 2 * k_line, "what packets touch comes first");
+    const auto event = static_cast<dma_event>(kind);
+    if (event != dma_event::send && event != dma_event::receive)
         return;
-    const staged_packet& head = side.head();
-    const loaded& l = loaded_[head.descriptor];
-    fetch_line(&l);
-    if (head.local == 0 && side.fabric_hints != nullptr)
-        side.fabric_hints->bring_near(l.destination_rank);
-    fetch_line(&side.behind_head());
+    if (stage == 0) {
+        fetch_lines(&shared_, 2 * k_line);
+        if (event == dma_event::receive) {
+            receiver_.bring_near();
+            fetch_lines(&shared_.pool.at(number), sizeof(packet));
+        } else {
+            fetch_lines(&ports_, k_line); // and the first of `transfers_` behind it
+            sender_.bring_near();
+            reader_.bring_near();
+        }
+        return;
+    }
+    if (shared_.memory_hints != nullptr)
+        shared_.memory_hints->bring_near(0);
+    if (event == dma_event::send)
+        sender_.bring_near(number);
+    else
+        receiver_.bring_near(shared_.pool.at(number));
+}
+
+void dma_reader::bring_near() const
+{
+    static_assert(offsetof(dma_reader, rings_) <= k_line, "what packets touch comes first");
+    fetch_line(this);
+}
+
+void dma_sender::bring_near() const
+{
+    static_assert(offsetof(dma_sender, receiver_) <= k_line, "what packets touch comes first");
+    fetch_line(this);
+}
+
+void dma_receiver::bring_near() const
+{
+    static_assert(offsetof(dma_receiver, order_) <= k_line, "what packets touch comes first");
+    fetch_line(this);
+}
+
+void dma_sender::bring_near(std::uint32_t p) const
+{
+    static_assert(offsetof(dma_port, credits) < 2 * k_line, "what a packet of a port touches comes first");
+    const dma_port& port = ports_[p];
+    fetch_lines(&port, 2 * k_line);
+    if (port.staged.empty())
+        return;
+    const staged_packet& head = port.staged.head();
+    const dma_transfer& t = transfers_[head.transfer];
+    fetch_line(&t);
+    if (head.local == 0 && port.fabric_hints != nullptr)
+        port.fabric_hints->bring_near(t.destination_rank);
+    fetch_line(&port.staged.behind_head());
+}
+
+void dma_receiver::bring_near(const packet& p) const
+{
+    if (shared_.view.in_order)
+        return;
+    order_.bring_near(p.source, p.semaphore);
+    fetch_line(ports_[p.destination_port].to_sender);
 }
 
 } // namespace weft

@@ -1,0 +1,72 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Read-ahead of a DMA engine: it takes the queues of a port in turn and reads their packets from memory, while slots are free.
+#pragma once
+
+#include "hw/dma/dma_port.h"
+#include "hw/dma/dma_rings.h"
+#include "hw/dma/dma_sender.h"
+#include "hw/dma/dma_shared.h"
+#include "hw/dma/dma_transfers.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+class alignas(64) dma_reader {
+public:
+    dma_reader(dma_shared& shared, const dma_transfers& transfers, std::vector<dma_port>& ports, dma_rings& rings,
+               dma_sender& sender)
+        : shared_(shared), transfers_(transfers), ports_(ports), sender_(sender), queues_(shared.config.queues),
+          slots_(shared.config.read_ahead), train_(shared.view.train), rings_(rings)
+    {
+    }
+
+    /// Packets of a train, at most, from now on.
+    void set_train(std::uint32_t packets) { train_ = packets; }
+    std::uint32_t train() const { return train_; }
+
+    /// Transfer `transfer` of queue `q` is to be read, behind those before it.
+    void add(std::uint32_t q, std::uint32_t transfer);
+    /// Nothing more of queue `q` is read.
+    void drop(std::uint32_t q);
+    /// Reads what the slots of `port` have room for. To be called when one becomes free.
+    void fill(std::uint32_t port);
+    /// Credits for `port` have come: behind it there may be room again.
+    void credits_came(std::uint32_t port)
+    {
+        if (ports_[port].awaiting_room)
+            fill(port);
+    }
+
+    /// For the stall report, a clause about queue `q`; "" when it does not wait here.
+    std::string waits(std::uint32_t q) const;
+    void reset();
+    void bring_near() const; ///< the reader itself, for hints to the host's cache
+
+private:
+    static constexpr std::uint32_t k_none = 0xffff'ffff;
+    struct alignas(64) queue {
+        std::uint32_t reading = k_none;     ///< first of `transfers`, beside it: every packet asks
+        std::uint64_t next_packet = 0;      ///< of that one
+        std::uint64_t had = 0;              ///< packets, as in fair_turn
+        std::vector<std::uint32_t> transfers; ///< not wholly read, oldest first
+    };
+    std::uint32_t choose_queue(dma_port& port) const;
+    void read(std::uint32_t port, std::uint32_t q, std::uint32_t packets);
+    std::uint8_t* payload_of(const packet_source& from) const;
+
+    dma_shared& shared_;
+    const dma_transfers& transfers_;
+    std::vector<dma_port>& ports_;
+    dma_sender& sender_;
+    std::vector<queue> queues_;
+    std::uint32_t slots_; ///< packets of a port
+    std::uint32_t train_;
+    dma_rings& rings_; // not for every packet
+};
+
+} // namespace weft

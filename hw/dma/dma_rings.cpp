@@ -1,0 +1,88 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/dma/dma_rings.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace weft {
+
+void dma_rings::enable(bool on)
+{
+    enabled_ = on;
+    for (std::uint32_t q = 0; on && q < queues_.size(); ++q)
+        start_fetch(q);
+}
+
+bool dma_rings::post(std::uint32_t q, std::uint32_t tail, std::uint64_t at_ps)
+{
+    const std::uint64_t now = shared_.time.now_ps();
+    if (q >= queues_.size() || !queues_[q].ring.holds(tail, regs_.at(abi::dma::RING_ENTRIES(q)), now))
+        return false;
+    queues_[q].ring.ring(tail);
+    shared_.schedule(std::max(at_ps, now), make_order(event_class::device, shared_.queue_actor(q), tail),
+                     dma_event::doorbell, q);
+    return true;
+}
+
+std::uint32_t dma_rings::head(std::uint32_t q)
+{
+    return q < queues_.size() ? queues_[q].ring.head(shared_.time.now_ps()) : 0;
+}
+
+void dma_rings::doorbell(std::uint32_t q)
+{
+    queues_[q].ring.hear();
+    start_fetch(q);
+}
+
+void dma_rings::start_fetch(std::uint32_t index)
+{
+    queue& q = queues_[index];
+    if (!enabled_ || q.stopped_by != nullptr || q.fetching || q.ring.all_fetched() || q.held >= shared_.config.prefetch)
+        return;
+    q.fetching = true;
+    const std::uint64_t done = shared_.memory->charge(shared_.time.now_ps(), place_of_next(index),
+                                                      abi::k_descriptor_bytes, memory_if::access::read);
+    shared_.schedule(done, make_order(event_class::device, shared_.queue_actor(index), 0), dma_event::fetched, index);
+}
+
+/// Of the next descriptor to be fetched, in memory.
+std::uint64_t dma_rings::place_of_next(std::uint32_t q) const
+{
+    const auto entries = static_cast<std::uint32_t>(regs_.at(abi::dma::RING_ENTRIES(q)));
+    const std::uint64_t slot = queues_[q].ring.next_slot(entries);
+    return regs_.at(abi::dma::RING_BASE(q)) + slot * abi::k_descriptor_bytes;
+}
+
+bool dma_rings::fetched(std::uint32_t q, abi::dma_descriptor& d)
+{
+    queues_[q].fetching = false;
+    std::uint64_t got = 0;
+    const std::uint8_t* const bytes = shared_.memory->span_for_read(place_of_next(q), abi::k_descriptor_bytes, got);
+    if (bytes == nullptr || got < abi::k_descriptor_bytes)
+        return false;
+    std::memcpy(&d, bytes, sizeof d);
+    return true;
+}
+
+void dma_rings::hold(std::uint32_t q)
+{
+    queues_[q].ring.fetch();
+    ++queues_[q].held;
+    start_fetch(q);
+}
+
+bool dma_rings::idle() const
+{
+    return std::all_of(queues_.begin(), queues_.end(),
+                       [](const queue& q) { return q.stopped_by != nullptr || q.ring.idle(); });
+}
+
+void dma_rings::reset()
+{
+    std::fill(queues_.begin(), queues_.end(), queue{});
+    enabled_ = false;
+}
+
+} // namespace weft

@@ -1,0 +1,54 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What all parts of a DMA engine use: time and its events, packets, memory, trace.
+#pragma once
+
+#include "hw/dma/dma_config.h"
+#include "tlm/cache_hints.h"
+#include "tlm/event_record.h"
+#include "tlm/mem_socket.h"
+#include "tlm/timeline.h"
+
+#include <cstdint>
+#include <string>
+
+namespace weft {
+
+/// Events of an engine. The number that comes with one is a queue, a port, a packet or a semaphore.
+enum class dma_event : std::uint8_t { doorbell, fetched, send, receive, semaphore };
+
+/// What packets touch comes first: two cache lines.
+struct alignas(64) dma_shared {
+    dma_shared(std::string engine_name, timeline& time_line, packet_pool& packets, timeline_client& engine,
+               std::uint32_t own_rank, const dma_config& c, const dma_fabric_view& v)
+        : time(time_line), pool(packets), client(engine), rank(own_rank),
+          // Actors: one a port for arrivals and issues, one a queue for doorbells and fetches, one for semaphores.
+          actor_base(time_line.register_actors(v.ports + c.queues + 1)), view(v), config(c), name(std::move(engine_name))
+    {
+    }
+
+    timeline& time;
+    packet_pool& pool;
+    timeline_client& client;
+    memory_if* memory = nullptr; ///< what the port of the engine is bound to, without its checks
+    const use_hints* memory_hints = nullptr;
+    std::uint64_t memory_bytes = 0; ///< its capacity
+    event_sink* sink = nullptr;     ///< nullptr: no records
+    std::uint32_t rank;
+    std::uint32_t actor_base;
+    const dma_fabric_view view;
+    const dma_config config;
+    const std::string name;
+
+    void schedule(std::uint64_t at_ps, std::uint64_t order, dma_event kind, std::uint32_t number)
+    {
+        time.schedule(at_ps, order, client, number, static_cast<std::uint8_t>(kind));
+    }
+    std::uint32_t port_actor(std::uint32_t port) const { return actor_base + port; }
+    std::uint32_t queue_actor(std::uint32_t q) const { return actor_base + view.ports + q; }
+    std::uint32_t semaphore_actor() const { return actor_base + view.ports + config.queues; }
+    std::uint32_t port_of(std::uint32_t q) const { return q % view.ports; }
+};
+
+} // namespace weft

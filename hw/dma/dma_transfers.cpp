@@ -1,0 +1,98 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/dma/dma_transfers.h"
+
+namespace weft {
+
+std::uint32_t dma_transfers::load(const abi::dma_descriptor& d, std::uint32_t queue, std::uint32_t train)
+{
+    const std::uint32_t id = place();
+    const std::uint32_t pieces = d.more_pieces + 1;
+    dma_transfer& t = transfers_[id];
+    t = {};
+    if (d.more_pieces != 0)
+        t.shape = d.rank_stride != 0 ? transfer_shape::to_ranks : transfer_shape::strided;
+    const bool to_ranks = t.shape == transfer_shape::to_ranks;
+    t.source_offset = d.source_offset;
+    t.destination_offset = d.destination_offset;
+    t.piece_bytes = d.bytes;
+    t.packets = std::uint64_t{format_.packets_for(d.bytes)} * (d.more_pieces + std::uint64_t{1});
+    t.message_packets = format_.packets_for(d.bytes) * (to_ranks ? 1 : pieces);
+    t.destination_rank = d.destination_rank;
+    t.semaphore = d.remote_semaphore;
+    t.message = next_message_;
+    next_message_ += to_ranks ? pieces : 1; // the pieces are messages of their own
+    t.queue = static_cast<std::uint16_t>(queue);
+    t.train = static_cast<std::uint16_t>(to_ranks ? 1 : train);
+    t.destination_port = d.destination_port;
+    t.redop = static_cast<std::uint8_t>(d.redop);
+    t.type = static_cast<std::uint8_t>(d.type);
+    t.by_fabric = d.by_fabric != 0;
+    t.local = d.destination_rank == rank_ && !t.by_fabric && !to_ranks;
+    t.shortest_paths = d.shortest_paths != 0;
+    if (t.shape != transfer_shape::whole)
+        load_pieces(id, d);
+    if (numbered_ && !to_ranks)
+        t.semaphore_message = numbers_.next(d.destination_rank, d.remote_semaphore);
+    return id;
+}
+
+void dma_transfers::load_pieces(std::uint32_t id, const abi::dma_descriptor& d)
+{
+    if (pieces_.size() < transfers_.size())
+        pieces_.resize(transfers_.size());
+    transfer_pieces& p = pieces_[id];
+    p.count = d.more_pieces + 1;
+    p.first = d.first_piece;
+    p.stride = d.stride;
+    p.piece_packets = format_.packets_for(d.bytes);
+    p.rank_stride = d.rank_stride;
+    p.semaphore_messages.clear();
+    for (std::uint32_t k = 0; numbered_ && p.rank_stride != 0 && k < p.count; ++k)
+        p.semaphore_messages.push_back(numbers_.next(rank_of_piece(id, k), d.remote_semaphore));
+}
+
+std::uint32_t dma_transfers::place()
+{
+    if (unused_.empty()) {
+        transfers_.emplace_back();
+        return static_cast<std::uint32_t>(transfers_.size() - 1);
+    }
+    const std::uint32_t id = unused_.back();
+    unused_.pop_back();
+    return id;
+}
+
+packet_source dma_transfers::source_in_turn(std::uint32_t id, std::uint64_t n) const
+{
+    const dma_transfer& t = transfers_[id];
+    const transfer_pieces& p = pieces_[id];
+    const std::uint32_t piece = p.piece_in_turn(n);
+    const std::uint64_t within = n / p.count * packet_bytes_;
+    return {t.source_offset + piece * p.stride + within, std::min(packet_bytes_, t.piece_bytes - within),
+            rank_of_piece(id, piece) == rank_ && !t.by_fabric};
+}
+
+packet_target dma_transfers::target_in_turn(std::uint32_t id, std::uint64_t n) const
+{
+    const dma_transfer& t = transfers_[id];
+    const transfer_pieces& p = pieces_[id];
+    const std::uint32_t piece = p.piece_in_turn(n);
+    const std::uint64_t round = n / p.count;
+    return {rank_of_piece(id, piece),
+            t.message + piece,
+            numbered_ ? p.semaphore_messages[piece] : 0,
+            t.destination_offset + round * packet_bytes_,
+            round + 1 == p.piece_packets,
+            n + 1 == t.packets};
+}
+
+void dma_transfers::reset()
+{
+    transfers_.clear();
+    pieces_.clear();
+    unused_.clear();
+    numbers_ = {};
+}
+
+} // namespace weft
