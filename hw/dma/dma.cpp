@@ -8,7 +8,7 @@ namespace weft {
 
 struct dma::local_port final : link_fw_if, link_bw_if {
     local_port(dma& engine, std::uint32_t port)
-        : owner(engine), index(port), in(fmt::format("from_fabric{}", port).c_str(), engine.shared_.view.vl_count),
+        : owner(engine), state(engine.ports_[port]), index(port), in(fmt::format("from_fabric{}", port).c_str(), engine.shared_.view.vl_count),
           out(fmt::format("to_fabric{}", port).c_str(), engine.shared_.view.vl_count)
     {
         in.bind(static_cast<link_fw_if&>(*this));
@@ -21,10 +21,12 @@ struct dma::local_port final : link_fw_if, link_bw_if {
         if (vl != 0)
             return;
         owner.sender_.take_credit(index, cells, delay_ps);
-        owner.reader_.credits_came(index);
+        if (state.awaiting_room)
+            owner.reader_.fill(index);
     }
 
     dma& owner;
+    dma_port& state;
     std::uint32_t index;
     link_target_socket in;
     link_initiator_socket out;
@@ -33,11 +35,11 @@ struct dma::local_port final : link_fw_if, link_bw_if {
 dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, irq_if& core, std::uint32_t rank,
          std::uint32_t ranks, const dma_config& config, const dma_fabric_view& view)
     : sc_core::sc_module(name), registers("registers", regs_, config.register_latency), memory("memory"),
-      stats(std::string(this->name())), regs_("DMA", abi::k_dma_rows),
-      shared_(this->name(), time, pool, *this, rank, config, view), ports_(view.ports),
-      transfers_(rank, shared_.view.format, !view.in_order), receiver_(shared_, interrupt_),
-      sender_(shared_, transfers_, ports_, rings_, receiver_), reader_(shared_, transfers_, ports_, rings_, sender_),
-      rings_(shared_, regs_), interrupt_(regs_, core), semaphores_(regs_, interrupt_)
+      stats(std::string(this->name())), regs_("DMA", abi::k_dma_rows), ports_(view.ports),
+      shared_(this->name(), time, pool, *this, rank, config, view),
+      transfers_(rank, view.format, !view.in_order), receiver_(shared_, interrupt_),
+      sender_(shared_, transfers_, ports_.data(), rings_, receiver_),
+      reader_(shared_, transfers_, ports_.data(), rings_, sender_), rings_(shared_, regs_), interrupt_(regs_, core), semaphores_(regs_, interrupt_)
 {
     limits_.ranks = ranks;
     limits_.ports = view.ports;

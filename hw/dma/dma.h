@@ -96,9 +96,9 @@ private:
     void stop(std::uint32_t q, const dma_fault& fault);
 
     reg_file regs_;
+    std::vector<dma_port> ports_;
     // What packets touch; each begins a cache line.
     dma_shared shared_;
-    std::vector<dma_port> ports_;
     dma_transfers transfers_;
     dma_receiver receiver_;
     dma_sender sender_;

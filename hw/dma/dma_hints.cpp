@@ -26,7 +26,7 @@ void dma::announce(std::uint32_t number, std::uint8_t kind, int stage) const
             receiver_.bring_near();
             fetch_lines(&shared_.pool.at(number), sizeof(packet));
         } else {
-            fetch_lines(&ports_, k_line); // and the first of `transfers_` behind it
+            fetch_line(&transfers_);
             sender_.bring_near();
             reader_.bring_near();
         }
@@ -75,6 +75,7 @@ void dma_sender::bring_near(std::uint32_t p) const
 
 void dma_receiver::bring_near(const packet& p) const
 {
+    fetch_line(&ports_[p.destination_port]);
     if (shared_.view.in_order)
         return;
     order_.bring_near(p.source, p.semaphore);

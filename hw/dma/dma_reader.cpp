@@ -123,7 +123,8 @@ std::string dma_reader::waits(std::uint32_t index) const
 void dma_reader::reset()
 {
     std::fill(queues_.begin(), queues_.end(), queue{});
-    for (dma_port& port : ports_) {
+    for (std::uint32_t p = 0; p < shared_.view.ports; ++p) {
+        dma_port& port = ports_[p];
         port.round_robin = 0;
         port.ready_queues = 0;
         port.awaiting_room = false;

@@ -18,8 +18,8 @@ namespace weft {
 
 class alignas(64) dma_reader {
 public:
-    dma_reader(dma_shared& shared, const dma_transfers& transfers, std::vector<dma_port>& ports, dma_rings& rings,
-               dma_sender& sender)
+    /// `ports`: as many as dma_fabric_view says.
+    dma_reader(dma_shared& shared, const dma_transfers& transfers, dma_port* ports, dma_rings& rings, dma_sender& sender)
         : shared_(shared), transfers_(transfers), ports_(ports), sender_(sender), queues_(shared.config.queues),
           slots_(shared.config.read_ahead), train_(shared.view.train), rings_(rings)
     {
@@ -33,14 +33,8 @@ public:
     void add(std::uint32_t q, std::uint32_t transfer);
     /// Nothing more of queue `q` is read.
     void drop(std::uint32_t q);
-    /// Reads what the slots of `port` have room for. To be called when one becomes free.
+    /// Reads what the slots of `port` have room for. To be called when one becomes free, and with credits where dma_port::awaiting_room.
     void fill(std::uint32_t port);
-    /// Credits for `port` have come: behind it there may be room again.
-    void credits_came(std::uint32_t port)
-    {
-        if (ports_[port].awaiting_room)
-            fill(port);
-    }
 
     /// For the stall report, a clause about queue `q`; "" when it does not wait here.
     std::string waits(std::uint32_t q) const;
@@ -61,7 +55,7 @@ private:
 
     dma_shared& shared_;
     const dma_transfers& transfers_;
-    std::vector<dma_port>& ports_;
+    dma_port* const ports_;
     dma_sender& sender_;
     std::vector<queue> queues_;
     std::uint32_t slots_; ///< packets of a port

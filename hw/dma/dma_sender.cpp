@@ -112,7 +112,7 @@ packet_ptr dma_sender::make_packet(const staged_packet& staged, const packet_tar
 
 bool dma_sender::settled(std::uint64_t now_ps) const
 {
-    return std::all_of(ports_.begin(), ports_.end(), [=](dma_port& p) {
+    return std::all_of(ports_, ports_ + shared_.view.ports, [=](dma_port& p) {
         return p.staged.empty() && p.wire_busy_until_ps <= now_ps && p.credits.settled(p.credits_under_way, now_ps);
     });
 }

@@ -14,14 +14,13 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace weft {
 
 class alignas(64) dma_sender {
 public:
-    dma_sender(dma_shared& shared, dma_transfers& transfers, std::vector<dma_port>& ports, dma_rings& rings,
-               dma_receiver& receiver)
+    /// `ports`: as many as dma_fabric_view says.
+    dma_sender(dma_shared& shared, dma_transfers& transfers, dma_port* ports, dma_rings& rings, dma_receiver& receiver)
         : shared_(shared), transfers_(transfers), ports_(ports), port_rate_(shared.view.port_rate),
           sizes_(shared.view.format), receiver_(receiver), rings_(rings)
     {
@@ -51,7 +50,7 @@ private:
 
     dma_shared& shared_;
     dma_transfers& transfers_;
-    std::vector<dma_port>& ports_;
+    dma_port* const ports_;
     wire_rate port_rate_;
     train_sizes sizes_;
     dma_receiver& receiver_; // from here on, not for every packet

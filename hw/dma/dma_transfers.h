@@ -76,7 +76,7 @@ struct packet_target {
     bool last_of_transfer;
 };
 
-class dma_transfers {
+class alignas(64) dma_transfers {
 public:
     /// For rank `rank`, whose fabric cuts messages by `format`; `numbered`: messages carry numbers by which they are put in order.
     dma_transfers(std::uint32_t rank, const packet_format& format, bool numbered)
