@@ -274,7 +274,6 @@ struct switchml_config {
     lossless_star_config star() const;
     train_choice trains() const;
     const core_config& control_core() const { return worker.core; }
-    bool switch_sums() const; ///< some algorithm by the switch runs, or nothing is said of algorithms
     bandwidth memory_rate() const { return worker.hbm.rate; }
     std::uint64_t control_cores() const { return std::uint64_t{workers} * worker.cores + servers; }
     ethernet_link_config cable() const;                   ///< with the run's seed

@@ -117,6 +117,9 @@ std::vector<config_problem> switchml_worker_config::validate() const
     std::vector<config_problem> p = chip().validate();
     for (config_problem& found : limit_problems(*this))
         p.push_back(std::move(found));
+    if (nic.queues < cores)
+        p.push_back({severity::error, "nic.queues",
+                     fmt::format("is {}, but each of {} cores needs a queue of its own.", nic.queues, cores)});
     return p;
 }
 
@@ -275,15 +278,10 @@ switchml_config switchml_config::in_force() const
     return c;
 }
 
-bool switchml_config::switch_sums() const
-{
-    return runs_any(run, abi::by_switch) || !runs_any(run, [](abi::algorithm) { return true; });
-}
-
 switchml_switch_config switchml_config::switch_in_use() const
 {
     switchml_switch_config used = tofino;
-    if (!switch_sums()) {
+    if (!runs_any(run, abi::by_switch) && runs_any(run, [](abi::algorithm) { return true; })) {
         used.aggregator = aggregator_kind::model;
         used.waves.clear();
     }
@@ -317,7 +315,7 @@ std::vector<key_rule<switchml_config>> switchml_config::key_rules()
          {"network.cable.impairments", "network.cable.outages", "switch.aggregator", "switch.waves", "switch.egress_queue",
           "switch.ingress_latency", "switch.pass_latency", "switch.recirculation_rate", "switch.recirculation_queue",
           "switch.register_depth", "switch.stale_filter", "switch.ingress_drop", "switch.egress_drop", "switch.ports",
-          "switch.ports_per_pipe", "job", "worker.nic", "tree", "faults"})
+          "switch.ports_per_pipe", "job", "tree", "faults"})
         rule(key, "for algorithms by the switch", [](const config& c) { return by_switch(c); });
     static const auto by_servers = [](const config& c) {
         return runs_any(c.run, [](abi::algorithm a) { return a == abi::algorithm::parameter_server; });
@@ -325,7 +323,7 @@ std::vector<key_rule<switchml_config>> switchml_config::key_rules()
     static const auto over_udp = [](const config& c) {
         return by_switch(c) && c.job.transport == abi::switchml::transport::udp;
     };
-    for (const char* key : {"worker.cores", "worker.core.instruction_set"})
+    for (const char* key : {"worker.cores", "worker.core.instruction_set", "worker.nic"}) // a core of a server probes its queue
         rule(key, "for algorithms by the switch or by parameter servers",
              [](const config& c) { return by_switch(c) || by_servers(c); });
     for (const char* key : {"worker.packet_batch", "worker.transmit_hold"})
@@ -365,13 +363,9 @@ std::vector<config_problem> switchml_config::validate() const
     };
     one_rate(worker.nic.rate, nic_config{}.rate, "worker.nic.rate");
     one_rate(tofino.chip.port_rate, tofino_config{}.port_rate, "switch.port_rate");
-    const bool queues_suffice = worker.nic.queues >= worker.cores || !switch_sums();
-    if (!queues_suffice)
-        p.push_back({severity::error, "worker.nic.queues",
-                     fmt::format("is {}, but each of {} cores needs a queue of its own.", worker.nic.queues, worker.cores)});
     if (const std::string refusal = aggregator_refusal(tofino.aggregator, tofino.chip); !refusal.empty())
         p.push_back({severity::error, "switch.aggregator", refusal + "."});
-    if (!sound || !queues_suffice)
+    if (!sound)
         return p;
     check_job(p);
     if (job.elements_per_packet == 256 && tofino.chip.recirculation_rate < network.rate)

@@ -79,6 +79,15 @@ void check_style(const problem& p)
     CHECK_FALSE(p.where.file.empty());
 }
 
+/// "tpu_v3, switchml, ub_mesh".
+std::string platform_names()
+{
+    std::string names;
+    for (const platform_info* p : cli::platforms())
+        names += (names.empty() ? "" : ", ") + std::string(p->name);
+    return names;
+}
+
 } // namespace
 
 TEST_CASE("every wrong file is answered with exactly its message", "[config_errors][fast]")
@@ -96,9 +105,13 @@ TEST_CASE("every wrong file is answered with exactly its message", "[config_erro
         CHECK((errors_of(loaded) == 0) == only_warns);
         for (const problem& p : loaded.problems)
             check_style(p);
+        // A new platform changes no file here.
+        std::string message = loaded.message();
+        if (const std::size_t at = message.find(platform_names()); at != std::string::npos)
+            message.replace(at, platform_names().size(), "{platforms}");
         if (update)
-            std::ofstream(expected, std::ios::binary) << loaded.message();
-        CHECK(loaded.message() == content_of(expected));
+            std::ofstream(expected, std::ios::binary) << message;
+        CHECK(message == content_of(expected));
     }
     // No message without its file.
     for (const auto& entry : fs::directory_iterator(k_cases))

@@ -148,7 +148,7 @@ TEST_CASE("the text of a link says where it leads")
         }
 }
 
-TEST_CASE("the index of the documentation lists every page and every schema")
+TEST_CASE("the index of the documentation lists every page")
 {
     for (const char* index : {"README.md", "docs/README.md"}) {
         std::set<fs::path> listed;
@@ -156,7 +156,7 @@ TEST_CASE("the index of the documentation lists every page and every schema")
             listed.insert(fs::weakly_canonical(l.page.parent_path() / l.target));
         for (const auto& entry : fs::directory_iterator(k_root / "docs")) {
             const fs::path path = fs::weakly_canonical(entry.path());
-            if (entry.is_regular_file() && path.filename() != "README.md") {
+            if (entry.path().extension() == ".md" && path.filename() != "README.md") {
                 INFO(index << " does not list " << path);
                 CHECK(listed.count(path) == 1);
             }
@@ -181,16 +181,18 @@ TEST_CASE("the table of folders lists every folder and what is in it")
     };
     for (const std::string& folder : folders_in(k_root)) {
         const std::string row = row_of(folder);
-        if (folder == "docs")
-            continue; // its pages have an index of their own
+        if (folder == "docs" || folder == "configs")
+            continue; // pages have an index of their own, and a platform brings its files
         for (const std::string& inner : folders_in(k_root / folder)) {
+            if (folder == "platforms" && fs::exists(k_root / folder / inner / "samples.yaml"))
+                continue; // a machine: `weft list` names it
             INFO(row << "\ndoes not name " << inner);
             CHECK(std::regex_search(row, std::regex("\\b" + inner + "\\b")));
         }
     }
 }
 
-TEST_CASE("the page for new platforms names every function of the interfaces and every platform")
+TEST_CASE("the page for new platforms names every function of the interfaces")
 {
     const std::string page = text_of(k_root / "docs/08_add_a_platform.md");
     const std::string header = text_of(k_root / "platforms/workload/machine.h");
@@ -206,13 +208,4 @@ TEST_CASE("the page for new platforms names every function of the interfaces and
     }
     CHECK(functions > 20);
     CHECK(has(page, "(../platforms/platforms.txt)"));
-    std::istringstream list(text_of(k_root / "platforms/platforms.txt"));
-    std::size_t platforms = 0;
-    for (std::string line; std::getline(list, line);)
-        if (!line.empty() && line[0] != '#') {
-            INFO(line);
-            CHECK(has(page, "(../platforms/" + line + ")"));
-            ++platforms;
-        }
-    CHECK(platforms >= 3);
 }
