@@ -157,7 +157,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         const bool bounded = c.what.ranks_per_group == 0 && c.group.empty() && all_told;
         if (bounded && !abi::by_switch(c.what.algo)) // a switch that sums needs half of the bytes
             if (const auto bound = c.what.groups.empty()
-                                       ? bound_of(table, p.memory_rate().value(), c.what.op, c.what.size_bytes)
+                                       ? bound_of(table, p.links_rate().value(), p.memory_rate().value(), c.what.op, c.what.size_bytes)
                                        : bound_of_group(table.ranks, p.links_rate().value(), p.memory_rate().value(), c.what.op,
                                                         c.what.size_bytes)) {
                 row.bound_us = bound->us;

@@ -24,7 +24,15 @@ void check_stacks(const chip_config& chip, std::uint64_t threads, const std::str
                   std::vector<config_problem>& problems);
 
 /// train_ground::no_bound with routing tables of the user.
-inline constexpr const char* k_unknown_routing = "routing: nobody has measured trains with tables of one's own";
+/// Of every platform: train_ground::no_bound.
+inline std::string no_train_bound(const run_config& run)
+{
+    if (!run.routing.empty())
+        return "routing: nobody has measured trains with tables of one's own";
+    if (run.cases == case_start::continuous)
+        return "cases: continuous, where what trains change in one case moves the next one";
+    return "";
+}
 
 /// Trains that the user has set against a bound of their error, where some collective goes in trains at all.
 void check_burst(const run_config& run, const train_choice& trains, std::vector<config_problem>& problems);

@@ -142,8 +142,8 @@ train_choice switchml_config::trains() const
     ground.hops.push_back({buffer, depth, wire_ps, local_ps, 8, 8, 1, 2 * s.propagation.value() + either_ps + wire_ps});
     ground.hops.push_back(longest_on_a_wire(wire_ps, wire_bytes));
     ground.single = memory_sets_the_pace(worker.hbm.rate, s.rate, "worker.memory.rate");
-    if (!run.routing.empty())
-        ground.no_bound = k_unknown_routing;
+    if (std::string why = no_train_bound(run); !why.empty())
+        ground.no_bound = std::move(why);
     return choose_trains(run.burst, std::move(ground));
 }
 

@@ -160,8 +160,8 @@ train_choice tpu_v3_config::trains() const
                         : memory_sets_the_pace(chip.hbm.rate, ground.own_links ? links : ring_links, "chip.hbm.rate", ground.own_links);
     const bool fails_later = std::any_of(faults.links_down.begin(), faults.links_down.end(),
                                          [](const link_fault_config& f) { return f.at.value() != 0; });
-    if (!run.routing.empty())
-        ground.no_bound = k_unknown_routing;
+    if (std::string why = no_train_bound(run); !why.empty())
+        ground.no_bound = std::move(why);
     else if (ici.local_ports == 1)
         ground.no_bound = "ici.local_ports = 1: one port serves four links";
     else if (!ground.own_links && ici.local_port_rate.value() < ici.link_rate.value())

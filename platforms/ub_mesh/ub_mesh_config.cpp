@@ -122,9 +122,10 @@ abi::platform_table ub_mesh_config::rank_table(std::uint32_t rank) const
 bandwidth ub_mesh_config::links_rate() const
 {
     std::uint32_t lanes = ub_topology::k_npu_lanes;
+    const bool switched = mesh.racks() > 1 || (mesh.backplane && ub.paths != ub_path_use::shortest); // shortest paths in a rack take no switch
     if (mesh.rack == ub_rack_kind::full_mesh_2d)
         lanes = (mesh.npus - 1) * mesh.x_lanes + (mesh.boards - 1) * mesh.y_lanes +
-                (mesh.backplane || mesh.hrs || mesh.racks() > 1 ? mesh.backplane_lanes : 0);
+                (switched ? mesh.backplane_lanes : 0);
     return bandwidth(static_cast<std::uint64_t>(ub.payload_efficiency() * static_cast<double>(ub.lane_rate.value() * lanes)));
 }
 
@@ -179,8 +180,8 @@ train_choice ub_mesh_config::trains() const
                                                       : memory_sets_the_pace(npu.hbm.rate, links, "npu.hbm.rate");
     const bool links_change = std::any_of(faults.links.begin(), faults.links.end(),
                                           [](const ub_link_fault_config& f) { return f.lanes || f.at.value() != 0; });
-    if (!run.routing.empty())
-        ground.no_bound = k_unknown_routing;
+    if (std::string why = no_train_bound(run); !why.empty())
+        ground.no_bound = std::move(why);
     else if (ub.paths != ub_path_use::shortest && ub.choice == ub_choice::adaptive)
         ground.no_bound = "ub.choice: adaptive goes by the queues at the time of each packet";
     else if (ub.spreading == ub_spreading::flow)

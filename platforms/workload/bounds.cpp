@@ -24,11 +24,20 @@ double least_rate(const abi::platform_table& t)
     return all;
 }
 
+/// Bytes per us that a rank can send by links of no dimension: those to switches, which detours take.
+double rate_outside(const abi::platform_table& t, std::uint64_t links_bps)
+{
+    std::uint64_t inside = 0;
+    for (std::uint32_t d = 0; d < t.dim_count; ++d)
+        inside += std::uint64_t{t.rate_mbps[d]} * 1'000'000;
+    return links_bps > inside ? static_cast<double>(links_bps - inside) / 8e6 : 0;
+}
+
 /// An all_to_all along one dimension.
-double across(const abi::platform_table& t, std::uint32_t d, double bytes)
+double across(const abi::platform_table& t, std::uint32_t d, double bytes, double other_links)
 {
     const double n = t.dims[d];
-    const double rate = t.rate_mbps[d] * k_bytes_per_us_and_mbps;
+    const double rate = t.rate_mbps[d] * k_bytes_per_us_and_mbps + other_links;
     if (t.kind[d] == dimension_kind::full || t.kind[d] == dimension_kind::switched)
         return bytes * (n - 1) / n / rate;
     const double low = t.dims[d] / 2;
@@ -71,8 +80,8 @@ void bound_by_memory(collective_bound& bound, std::uint64_t memory_bps, collecti
 
 } // namespace
 
-std::optional<collective_bound> bound_of(const abi::platform_table& t, std::uint64_t memory_bps, collective_op op,
-                                         std::uint64_t size_bytes)
+std::optional<collective_bound> bound_of(const abi::platform_table& t, std::uint64_t links_bps, std::uint64_t memory_bps,
+                                         collective_op op, std::uint64_t size_bytes)
 {
     if (t.ranks < 2 || t.failed_regions != 0)
         return std::nullopt;
@@ -80,13 +89,14 @@ std::optional<collective_bound> bound_of(const abi::platform_table& t, std::uint
         if (t.dims[d] > 1 && t.rate_mbps[d] == 0)
             return std::nullopt;
     const double bytes = static_cast<double>(size_bytes);
+    const double other_links = rate_outside(t, links_bps);
     collective_bound bound;
     if (op != collective_op::all_to_all)
-        at_least(bound, moved(op, bytes, t.ranks) / least_rate(t), "links of a rank");
+        at_least(bound, moved(op, bytes, t.ranks) / (least_rate(t) + other_links), "links of a rank");
     else
         for (std::uint32_t d = 0; d < t.dim_count; ++d)
             if (t.dims[d] > 1)
-                at_least(bound, across(t, d, bytes), fmt::format("links of dimension {}", t.dim_count - 1 - d));
+                at_least(bound, across(t, d, bytes, other_links), fmt::format("links of dimension {}", t.dim_count - 1 - d));
     bound_by_memory(bound, memory_bps, op, bytes, t.ranks);
     return bound;
 }

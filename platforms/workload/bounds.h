@@ -25,8 +25,9 @@ struct collective_bound {
     std::string resource; ///< that sets it: "links of a rank"
 };
 
-/// Of a collective of `size_bytes` as in collective_case.h. `memory_bps`: reads and writes together, 0 for not known. Nothing where no rates are known.
-std::optional<collective_bound> bound_of(const abi::platform_table& table, std::uint64_t memory_bps,
+/// Of a collective of `size_bytes` as in collective_case.h. `memory_bps`: reads and writes together, 0 for not known. `links_bps`: what a rank can send by all
+/// links that it has; what exceeds the rates of its dimensions may carry their traffic, too. Nothing where no rates are known.
+std::optional<collective_bound> bound_of(const abi::platform_table& table, std::uint64_t links_bps, std::uint64_t memory_bps,
                                          abi::collective_op op, std::uint64_t size_bytes);
 
 /// Of a process group of `ranks`, each of which sends at most `links_bps` (bit/s of payload, 0 for not known).

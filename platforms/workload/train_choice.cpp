@@ -20,11 +20,10 @@ constexpr std::uint32_t k_trains_of_a_step = 256;
 constexpr std::uint32_t k_trains_of_a_spread_step = 128;
 /// Calibrated, as above: 4 of a chunk were 4 % off on boards of UB; 20 of one that a tree of chips forwards, 4 % on 4x3 chips.
 constexpr std::uint64_t k_trains_of_a_chunk = 8, k_trains_of_a_forwarded_chunk = 32;
-/// A step of fewer packets costs the host little, and the order of single packets shows in its time. Assumed.
-constexpr std::uint64_t k_short_step_packets = 1024;
-/// The same where trains are spread. Calibrated: on racks and boards, steps below it have one chunk, so that no chunk evens out what
-/// another one lost, and trains of 16 packets and more were 2 to 8 % off.
-constexpr std::uint64_t k_short_spread_step_packets = 3072;
+/// A step of fewer packets costs the host little, and the order of single packets shows in its time. Calibrated: on racks and boards whose
+/// trains are spread, such steps have one chunk, so that no chunk evens out what another one lost, and trains of 16 packets and more were 2
+/// to 8 % off; two_d on 3x5 chips, with steps of 1,365 packets, 2.1 %; hierarchical on two NPUs, of 2,048, 3.7 %.
+constexpr std::uint64_t k_short_step_packets = 3072;
 /// Accesses to memory for what is sent on: it is read, and was read and written where it was added. Calibrated where streams meet: a ring of
 /// SwitchML workers was 14.5 % off with memory of 2.26 times the rate of its links, 3.7 % at 2.7, 0.01 % at 3. Streams with links of their own
 /// wait for memory in the same order always: 0.4 % at 2.25.
@@ -68,14 +67,21 @@ bool owns_links(const train_ground& ground, const collective_case& c)
         return false; // a line carries both directions of a ring on the same links
     if (c.ranks_per_group == 2 || (c.algo == abi::algorithm::two_d && *shortest < 3))
         return false; // so does a ring of two
-    return c.algo != abi::algorithm::mesh_tree; // trees of several colours meet at every chip, three or four streams on two ports
+    return c.algo != abi::algorithm::mesh_tree; // see shares_ports()
+}
+
+/// A broadcast on a mesh of rows and columns goes by several trees, whose streams share read-ahead and local ports at every chip: trains were up to
+/// 18 % off. (In full meshes it has one stream for each link.)
+bool shares_ports(const train_ground& ground, const collective_case& c)
+{
+    return c.algo == abi::algorithm::mesh_tree && ground.sides.size() == 2;
 }
 
 /// Groups that run at once meet on links. Where many send to one at once, or messages of several rings meet at every router, nothing evens out who goes first: direct exchanges
 /// and parameter servers were up to 10 % off in trains, two_d with wrap links, which has two times, up to 5 %, and on lines 9 %.
 bool meets_everywhere(const train_ground& ground, const collective_case& c)
 {
-    return !c.groups.empty() || c.algo == abi::algorithm::direct || c.algo == abi::algorithm::parameter_server || c.algo == abi::algorithm::multi_axis || c.algo == abi::algorithm::two_phase ||
+    return !c.groups.empty() || shares_ports(ground, c) || c.algo == abi::algorithm::direct || c.algo == abi::algorithm::parameter_server || c.algo == abi::algorithm::multi_axis || c.algo == abi::algorithm::two_phase ||
            (c.algo == abi::algorithm::two_d && !owns_links(ground, c));
 }
 
@@ -238,11 +244,11 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
     if (meets_everywhere(choice.ground, c))
         return {1, !c.groups.empty()                      ? "process groups meet on links"
                    : c.algo == abi::algorithm::two_d ? "rings that share links"
+                   : shares_ports(choice.ground, c)  ? "trees that share local ports"
                                                      : "many send to one at once"};
     const std::uint64_t step = step_packets(choice, c);
-    const std::uint64_t short_step = choice.paths > 1 ? k_short_spread_step_packets : k_short_step_packets;
-    if (step < short_step)
-        return {1, fmt::format("steps of fewer than {} packets", short_step)};
+    if (step < k_short_step_packets)
+        return {1, fmt::format("steps of fewer than {} packets", k_short_step_packets)};
     std::uint64_t most = choice.packets;
     std::string reason = choice.reason;
     const auto lower = [&](std::uint64_t to, const char* why) {

@@ -51,7 +51,7 @@ struct train_choice {
 /// Packets of a train of one collective, and what sets them.
 struct case_trains {
     std::uint32_t packets = 1;
-    std::string reason; ///< why no more: "steps of fewer than 1024 packets"
+    std::string reason; ///< why no more: "steps of fewer than 3072 packets"
 };
 
 /// "trains of up to 8 packets in long messages, else single packets (auto: ici.buffer_per_vl = 16 KiB sets the length)".

@@ -176,6 +176,21 @@ TEST_CASE("no process group beats its bound")
     }
 }
 
+TEST_CASE("no collective beats the bound that a back-plane gives it")
+{
+    for (const char* shape : {"1 --set mesh.npus=3 --set mesh.x_lanes=1", "2 --set mesh.npus=2", "1 --set mesh.npus=2", "5 --set mesh.npus=3 --set mesh.y_lanes=2"}) {
+        const program_folder folder;
+        REQUIRE(folder.weft(fmt::format("run {} --set data=off --set mesh.backplane=true --set mesh.boards={} --set \"workload=[{{op: all_gather, algorithms: "
+                                        "[ring_1d], sizes: [4 MiB]}}, {{op: broadcast, sizes: [4 MiB]}}, {{op: all_to_all, sizes: [4 MiB]}}]\" --out out",
+                                        (fs::path(WEFT_SOURCE_DIR) / "configs/ub_mesh/rack.yaml").string(), shape)) == 0);
+        const nlohmann::json results = nlohmann::json::parse(text_of(folder.path() / "out" / "results.json"));
+        for (const auto& r : results.at("results")) {
+            INFO(shape << ": " << r.dump());
+            CHECK(r.at("bound_share") <= 1);
+        }
+    }
+}
+
 TEST_CASE("broadcast in two colours: share of the two links of a corner")
 {
     const std::vector<double> us =

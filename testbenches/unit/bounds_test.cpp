@@ -26,7 +26,7 @@ abi::platform_table machine(const std::vector<std::uint32_t>& dims, dimension_ki
 
 double us(const abi::platform_table& t, collective_op op, std::uint64_t bytes, std::uint64_t memory_bps = 0)
 {
-    const auto bound = bound_of(t, memory_bps, op, bytes);
+    const auto bound = bound_of(t, 0, memory_bps, op, bytes);
     REQUIRE(bound);
     return bound->us;
 }
@@ -51,7 +51,7 @@ TEST_CASE("bounds: what crosses a dimension", "[bounds]")
     // Half of what 4 of 8 ranks send crosses the middle: over one link of 5 GB/s, or over two.
     CHECK(us(machine({8, 8}, dimension_kind::line), collective_op::all_to_all, 640'000) == Approx(4 * 320.0 / 5));
     CHECK(us(machine({8, 8}, dimension_kind::ring), collective_op::all_to_all, 640'000) == Approx(4 * 320.0 / 10));
-    CHECK(bound_of(machine({2, 8}, dimension_kind::line), 0, collective_op::all_to_all, 640'000)->resource ==
+    CHECK(bound_of(machine({2, 8}, dimension_kind::line), 0, 0, collective_op::all_to_all, 640'000)->resource ==
           "links of dimension 0");
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("bounds: memory", "[bounds]")
 {
     const abi::platform_table full = machine({8, 8}, dimension_kind::full);
     CHECK(us(full, collective_op::reduce_scatter, 640'000, 8'000'000'000) == Approx(3 * 630.0));
-    CHECK(bound_of(full, 8'000'000'000, collective_op::reduce_scatter, 640'000)->resource == "memory");
+    CHECK(bound_of(full, 0, 8'000'000'000, collective_op::reduce_scatter, 640'000)->resource == "memory");
     CHECK(us(full, collective_op::reduce_scatter, 640'000, 8'000'000'000'000) == Approx(630.0 / 20));
 }
 
@@ -67,11 +67,11 @@ TEST_CASE("bounds: nothing is said of machines that nobody knows", "[bounds]")
 {
     abi::platform_table t = machine({8, 8}, dimension_kind::line);
     t.failed_regions = 1;
-    CHECK(!bound_of(t, 0, collective_op::all_reduce, 1));
+    CHECK(!bound_of(t, 0, 0, collective_op::all_reduce, 1));
     t = machine({8, 8}, dimension_kind::line);
     t.rate_mbps[1] = 0;
-    CHECK(!bound_of(t, 0, collective_op::all_reduce, 1));
-    CHECK(!bound_of(machine({1}, dimension_kind::full), 0, collective_op::all_reduce, 1));
+    CHECK(!bound_of(t, 0, 0, collective_op::all_reduce, 1));
+    CHECK(!bound_of(machine({1}, dimension_kind::full), 0, 0, collective_op::all_reduce, 1));
 }
 
 TEST_CASE("bounds: a process group may use all links that its ranks have", "[bounds]")
@@ -85,4 +85,13 @@ TEST_CASE("bounds: a process group may use all links that its ranks have", "[bou
     CHECK(us(collective_op::all_reduce, 80'000'000'000) == Approx(5 * 480.0 / 10));
     CHECK_FALSE(bound_of_group(4, 0, 0, collective_op::all_reduce, 640'000));
     CHECK_FALSE(bound_of_group(1, 160'000'000'000, 0, collective_op::all_reduce, 640'000));
+}
+
+TEST_CASE("bounds: links of no dimension may carry what goes along one", "[bounds]")
+{
+    const abi::platform_table full = machine({8, 8}, dimension_kind::full); // 20 GB/s a rank
+    const auto us = [&](std::uint64_t links_bps, collective_op op) { return bound_of(full, links_bps, 0, op, 640'000)->us; };
+    CHECK(us(160'000'000'000, collective_op::all_gather) == Approx(630.0 / 20));
+    CHECK(us(240'000'000'000, collective_op::all_gather) == Approx(630.0 / 30));
+    CHECK(us(240'000'000'000, collective_op::all_to_all) == Approx(560.0 / 20));
 }
