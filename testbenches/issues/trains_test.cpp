@@ -35,12 +35,12 @@ TEST_CASE("trains take the same time with data and without")
     };
     const machine machines[] = {
         {"tpu_v3/mesh_4x4.yaml", "--set ici.buffer_per_vl='64 KiB' --set workload='[{op: all_reduce, algorithms: [ring_1d, two_d], "
-                                 "sizes: [8 MiB]}]'"},
+                                 "sizes: [16 MiB]}]'"},
         {"ub_mesh/board.yaml",
          "--set ub.buffer_per_vl='4480 KiB' --set ub.transmit_queue=16384 --set npu.dma.receive_buffer='4 MiB' --set npu.dma.read_ahead=2048 "
          "--set workload='[{op: all_reduce, algorithms: [halving_doubling, ring_1d], sizes: [24 MiB]}]'"},
         {"switchml/rack_4x10g.yaml", "--set network.lossless_buffer='256 KiB' --set workload='[{op: all_reduce, algorithms: [ring_1d, "
-                                     "halving_doubling], sizes: [8 MiB]}]'"},
+                                     "halving_doubling], sizes: [16 MiB]}]'"},
     };
     for (const machine& m : machines) {
         const program_folder folder;
