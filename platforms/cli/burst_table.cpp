@@ -164,13 +164,13 @@ sweep_family tpu_corner()
                    value("buffer 8 KiB and cable 100 ns", {"ici.buffer_per_vl=8 KiB", "ici.cable_propagation=100 ns"},
                          "all_to_all", "direct", one),
                    value("links 20.5 GB/s", {"ici.link_rate=164 Gbps"}, "broadcast", "mesh_tree", one),
-                   value("a board lost", {k_failed_board}, "all_reduce", "ring_1d", one),
+                   value("a board lost", {k_failed_board}, "all_reduce", "ring_1d", {"64 KiB", "12 MiB"}),
                    value("long trains, two_d", deep, "all_reduce", "two_d", one),
                    value("long trains, row_pair", deep, "all_reduce", "row_pair", one),
-                   value("long trains, all_to_all", deep, "all_to_all", "direct", one),
+                   value("long trains, ring", deep, "all_reduce", "ring_1d", {"12 MiB"}),
                    value("wrap links, two_d", {"mesh.wrap=both"}, "all_reduce", "two_d", {"4 MiB"}),
                    value("wrap links, ring", {"mesh.wrap=both"}, "all_reduce", "ring_1d", {"4 MiB", "16 MiB"}),
-                   value("read ahead 41 packets", {"chip.dma.read_ahead=41"}, "all_reduce", "ring_1d", {"8 MiB"}),
+                   value("read ahead 41 packets", {"chip.dma.read_ahead=41"}, "all_reduce", "ring_1d", {"12 MiB"}),
                    value("broadcast from the middle", {}, "broadcast", "mesh_tree", {"4 MiB"}, "root: 5"),
                }}};
     return f;
@@ -386,7 +386,7 @@ sweep_family ub_corner()
                    // Relays keep their precedence where both send trains.
                    value("long trains in buffers of 64 KiB", shallow, "all_reduce", "halving_doubling", {"32 MiB"}),
                    value("long trains, 2 boards without back-plane", two_boards, "all_reduce", "hierarchical", {"32 MiB"}),
-                   value("narrow Y links in small buffers", narrow, "all_reduce", "ring_1d", large),
+                   value("narrow Y links in small buffers", narrow, "all_reduce", "ring_1d", {"16 MiB"}),
                    value("lanes of 1 Gb/s", {"ub.lane_rate=1 Gbps", "ub.max_payload=4 KiB", "ub.paths=shortest", "ub.buffer_per_vl=64 MiB",
                                              "npu.dma.receive_buffer=64 MiB", "npu.dma.read_ahead=4096", "ub.transmit_queue=16384"},
                          "all_reduce", "ring_1d", large),
@@ -558,14 +558,14 @@ sweep_family switchml_corner()
     f.overrides = switchml_rate("100 Gbps");
     f.corner = true;
     f.share = 1;
-    const list one{"64 KiB", "8 MiB"};
+    const list one{"64 KiB", "8 MiB"}, large{"12 MiB"}; // in trains
     f.axes = {{"what",
                {
-                   value("as shipped, 100 Gb/s", {}, "all_reduce", "ring_1d", one),
-                   value("buffer 4 KiB", {"network.lossless_buffer=4 KiB"}, "all_reduce", "halving_doubling", one),
+                   value("as shipped, 100 Gb/s", {}, "all_reduce", "ring_1d", large),
+                   value("buffer 4 KiB", {"network.lossless_buffer=4 KiB"}, "all_reduce", "halving_doubling", large),
                    value("cable 1000 ns", {"network.cable.propagation=1000 ns"}, "all_reduce", "parameter_server", one),
                    value("long trains", {"network.lossless_buffer=256 KiB", "worker.dma.receive_buffer=1 MiB", "worker.dma.read_ahead=1024"},
-                         "all_reduce", "ring_1d", one),
+                         "all_reduce", "ring_1d", large),
                }}};
     return f;
 }
