@@ -11,19 +11,14 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace weft {
 
-template <class Config, class = void> struct has_links_rate : std::false_type {};
-template <class Config>
-struct has_links_rate<Config, std::void_t<decltype(std::declval<const Config&>().links_rate())>> : std::true_type {};
-
 /// A platform with configuration `Config`, which has: `k_platform`, the value of the key `platform`; `run`; fields() and validate();
 /// ranks(); rank_table(), what firmware of a rank is told; trains(); control_core(), the cores that run firmware; control_cores(), how many there are;
-/// memory_rate() of one rank, and links_rate() where the table does not tell it.
+/// memory_rate() of one rank.
 template <class Config> class configured_platform : public platform {
 public:
     using config_type = Config;
@@ -35,13 +30,6 @@ public:
     train_choice trains() const final { return config_.trains(); }
     std::vector<std::string> input_files() const override { return {config_.control_core().elf, config_.run.routing}; }
     bandwidth memory_rate() const final { return config_.memory_rate(); }
-    bandwidth links_rate() const final
-    {
-        if constexpr (has_links_rate<Config>::value)
-            return config_.links_rate();
-        else
-            return platform::links_rate();
-    }
     std::uint64_t rv64_cores() const final
     {
         return config_.control_core().model == core_model::rv64 ? config_.control_cores() : 0;

@@ -56,6 +56,7 @@ class configured_ub_mesh final : public configured_platform<ub_mesh_config> {
 public:
     using configured_platform::configured_platform;
     std::vector<std::string> input_files() const override { return {config_.npu.core.elf, config_.run.routing, config_.prices}; }
+    bandwidth links_rate() const override { return config_.links_rate(); }
     std::unique_ptr<machine> build(const core_fitter& fit) const override
     {
         return std::make_unique<ub_machine>(config_, routes(), fit);

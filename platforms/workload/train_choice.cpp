@@ -59,15 +59,13 @@ std::uint64_t parts_of(const train_ground& ground, const collective_case& c)
     }
 }
 
-/// Streams of this collective share neither local ports nor links with others, so that each may fill a buffer.
+/// Streams of this collective, which is no broadcast (shares_ports()), share neither local ports nor links with others, so that each may fill a buffer.
 bool owns_links(const train_ground& ground, const collective_case& c)
 {
     const auto [shortest, longest] = std::minmax_element(ground.sides.begin(), ground.sides.end());
     if (!ground.own_links || ground.sides.size() != 2 || *shortest < 2)
         return false; // a line carries both directions of a ring on the same links
-    if (c.ranks_per_group == 2 || (c.algo == abi::algorithm::two_d && *shortest < 3))
-        return false; // so does a ring of two
-    return c.algo != abi::algorithm::mesh_tree; // see shares_ports()
+    return c.ranks_per_group != 2 && (c.algo != abi::algorithm::two_d || *shortest >= 3); // so does a ring of two
 }
 
 /// A broadcast on a mesh of rows and columns goes by several trees, whose streams share read-ahead and local ports at every chip: trains were up to

@@ -23,7 +23,7 @@ TEST_CASE("bursts keep their bounds in the corner of the sweep", "[bursts]")
     const std::string printed = sweep.read("stdout");
     std::smatch trains;
     REQUIRE(std::regex_search(printed, trains, in_trains));
-    CHECK(std::stoul(trains[1]) >= 8);
+    CHECK(std::stoul(trains[1]) >= 10);
 
     // The command that the page prints for a point gives the time that the page prints.
     static const std::regex entry(R"(\*\*: ([0-9.]+) us, single packets[^\n]*\n\n  ```\n  weft ([^\n]*)\n)");

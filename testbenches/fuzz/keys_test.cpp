@@ -9,6 +9,7 @@
 #include "testbenches/support/key_sweep.h"
 
 #include <catch2/catch.hpp>
+
 #include <algorithm>
 #include <map>
 #include <set>

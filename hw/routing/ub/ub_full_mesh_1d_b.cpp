@@ -33,7 +33,6 @@ private:
 
     std::uint32_t spare_port() const { return k_cpu_port + numbers_.cpus; }
     std::uint32_t nic_port() const { return spare_port() + 1; }
-    bool has_nic(std::uint32_t lrs) const { return lrs / 2 < numbers_.nics; }
     std::uint32_t hrs(std::uint32_t rack, std::uint32_t h) const { return numbers_.first_hrs + rack * k_hrs + h; }
 
     void build() override
@@ -69,11 +68,7 @@ private:
     void connect_lrs(std::uint32_t rack, std::uint32_t s)
     {
         connect_spine(hrs(rack, s / 2), lrs_port_ + s % 2, spine(rack, s), 0, 32);
-        for (std::uint32_t j = 0; j < numbers_.cpus; ++j)
-            connect_side(cpu(rack, j), s, spine(rack, s), k_cpu_port + j, 2);
-        connect_side(spare(rack), s, spine(rack, s), spare_port(), k_port_lanes);
-        if (has_nic(s))
-            connect_side(nic(rack, s / 2), s % 2, spine(rack, s), nic_port(), k_port_lanes);
+        connect_side_nodes(rack, s, k_cpu_port, 2);
     }
 
     // --- Tables. A NIC hangs on one HRS; what comes to another one changes it at an NPU.
@@ -84,13 +79,7 @@ private:
         case role::npu: npu_table(at, t); break;
         case role::spine: lrs_table(static_cast<std::uint32_t>(at.plane), t); break;
         case role::hrs: hrs_table(at, t); break;
-        default: {
-            ub_by_kind by_kind = over_all_ports(router);
-            if (at.is != role::nic)
-                by_kind.set(kind::nic, numbers_.nics, [](std::uint32_t j) { return ub_to_port(2 * j, 2); });
-            side_node_table(by_kind, t);
-            break;
-        }
+        default: side_node_table(router, at, t); break;
         }
     }
 

@@ -52,7 +52,6 @@ private:
     std::uint32_t spare_port() const { return cpu_port_ + numbers_.cpus; }
     std::uint32_t nic_port() const { return spare_port() + 1; }
     static bool has_spines(std::uint32_t plane) { return plane < k_least_planes; }
-    bool has_nic(std::uint32_t spine) const { return spine / 2 < numbers_.nics; }
 
     void build() override
     {
@@ -68,7 +67,7 @@ private:
                 for (std::uint32_t board = 0; board < shape_.boards; ++board)
                     connect_leaf(rack, plane, board);
             for (std::uint32_t s = 0; s < numbers_.spines; ++s)
-                connect_side_nodes(rack, s);
+                connect_side_nodes(rack, s, cpu_port_, k_cpu_lanes / numbers_.spines);
         }
         if (!clos_of_racks_)
             connect_racks(numbers_.first_leaf, leaves_, rack_port_, rack_lanes_);
@@ -135,14 +134,6 @@ private:
         for (std::uint32_t i = 0; has_spines(plane) && i < k_spines_per_plane; ++i)
             connect_spine(l, spine_port_ + i, spine(rack, plane * k_spines_per_plane + i), board, 2);
     }
-    void connect_side_nodes(std::uint32_t rack, std::uint32_t s)
-    {
-        for (std::uint32_t j = 0; j < numbers_.cpus; ++j)
-            connect_side(cpu(rack, j), s, spine(rack, s), cpu_port_ + j, k_cpu_lanes / numbers_.spines);
-        connect_side(spare(rack), s, spine(rack, s), spare_port(), k_port_lanes);
-        if (has_nic(s))
-            connect_side(nic(rack, s / 2), s % 2, spine(rack, s), nic_port(), k_port_lanes);
-    }
 
     // --- Tables
 
@@ -153,13 +144,7 @@ private:
         case role::leaf: leaf_table(at, t); break;
         case role::spine: spine_table((router - numbers_.first_spine) % numbers_.spines, t); break;
         case role::hrs: hrs_table(t); break;
-        default: { // two spines for each NIC
-            ub_by_kind by_kind = over_all_ports(router);
-            if (at.is != role::nic)
-                by_kind.set(kind::nic, numbers_.nics, [](std::uint32_t j) { return ub_to_port(2 * j, 2); });
-            side_node_table(by_kind, t);
-            break;
-        }
+        default: side_node_table(router, at, t); break;
         }
     }
 

@@ -253,6 +253,16 @@ void ub_generator::connect_racks(std::uint32_t first, std::uint32_t per_rack, st
 
 // --- Tables -----------------------------------------------------------------------------------------------------------
 
+void ub_generator::connect_side_nodes(std::uint32_t rack, std::uint32_t s, std::uint32_t cpu_port, std::uint32_t cpu_lanes)
+{
+    const std::uint32_t spare_port = cpu_port + numbers_.cpus;
+    for (std::uint32_t j = 0; j < numbers_.cpus; ++j)
+        connect_side(cpu(rack, j), s, spine(rack, s), cpu_port + j, cpu_lanes);
+    connect_side(spare(rack), s, spine(rack, s), spare_port, k_port_lanes);
+    if (has_nic(s))
+        connect_side(nic(rack, s / 2), s % 2, spine(rack, s), spare_port + 1, k_port_lanes);
+}
+
 ub_entries ub_generator::racks_from(const ub_place& at, std::uint32_t first) const
 {
     ub_entries e(16);
@@ -286,6 +296,14 @@ ub_by_kind ub_generator::over_all_ports(std::uint32_t router) const
 void ub_generator::side_node_table(const ub_by_kind& by_kind, ub_table_maker& t)
 {
     t.step(segment::kind_and_unit, by_kind.entries).again(segment::pod_and_rack);
+}
+
+void ub_generator::side_node_table(std::uint32_t router, const ub_place& at, ub_table_maker& t) const
+{
+    ub_by_kind by_kind = over_all_ports(router);
+    if (at.is != role::nic)
+        by_kind.set(kind::nic, numbers_.nics, [](std::uint32_t j) { return ub_to_port(2 * j, 2); });
+    side_node_table(by_kind, t);
 }
 
 void ub_generator::rack_hrs_table(const ub_place& at, std::uint32_t racks, const ub_by_kind& by_kind, ub_table_maker& t) const

@@ -105,12 +105,18 @@ protected:
     std::uint32_t links_to_racks() const { return shape_.rack_cols - 1 + shape_.rack_rows - 1; } ///< of one switch
     std::string rack_name(std::uint32_t rack) const;
 
+    // Racks in which spine s has CPUs, the spare NPU and half of NIC s / 2, in this order on its ports from `cpu_port` on.
+    bool has_nic(std::uint32_t s) const { return s / 2 < numbers_.nics; }
+    void connect_side_nodes(std::uint32_t rack, std::uint32_t s, std::uint32_t cpu_port, std::uint32_t cpu_lanes);
+
     // Tables
     ub_entries racks_from(const ub_place& at, std::uint32_t first) const; ///< by `rack`: the column first
     ub_entries npus_by_place(std::uint32_t first) const;                  ///< by board_and_unit, ports from `first` on
     ub_by_kind over_all_ports(std::uint32_t router) const;                ///< of a CPU, NIC or spare NPU: any way
     /// Of a CPU, NIC or spare NPU: by kind to the router of the rack that has it, over any port to other racks.
     static void side_node_table(const ub_by_kind& by_kind, ub_table_maker& t);
+    /// The same where NIC j hangs on spines 2 j and 2 j + 1.
+    void side_node_table(std::uint32_t router, const ub_place& at, ub_table_maker& t) const;
     /// Of an HRS of a rack whose ports from 0 on go to its NPUs, those from `racks` on to other racks.
     void rack_hrs_table(const ub_place& at, std::uint32_t racks, const ub_by_kind& by_kind, ub_table_maker& t) const;
 
