@@ -315,7 +315,7 @@ std::vector<key_rule<switchml_config>> switchml_config::key_rules()
          {"network.cable.impairments", "network.cable.outages", "switch.aggregator", "switch.waves", "switch.egress_queue",
           "switch.ingress_latency", "switch.pass_latency", "switch.recirculation_rate", "switch.recirculation_queue",
           "switch.register_depth", "switch.stale_filter", "switch.ingress_drop", "switch.egress_drop", "switch.ports",
-          "switch.ports_per_pipe", "job", "tree", "faults"})
+          "switch.ports_per_pipe", "job", "worker.nic.prefetch", "worker.nic.read_ahead", "worker.nic.host_latency", "tree", "faults"})
         rule(key, "for algorithms by the switch", [](const config& c) { return by_switch(c); });
     static const auto by_servers = [](const config& c) {
         return runs_any(c.run, [](abi::algorithm a) { return a == abi::algorithm::parameter_server; });
