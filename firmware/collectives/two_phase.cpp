@@ -8,8 +8,8 @@
 // A relay keeps the half from source s for destination d, of which it has one coordinate each, in the slot of the rank with the other
 // two: the coordinate of s in the dimension of the first phase and that of d in the other one. Two halves share the slot of a rank.
 //
-// What a rank has for its own line in the second phase needs no relay, and fills the links while the last messages of the first one
-// arrive.
+// A relay sends on what has come from some ranks of its line while the others still send: those ranks are parted into groups, nearest
+// first, each with a semaphore for each half. What a rank has for its own line in the second phase needs no relay, and comes first.
 #include "firmware/collectives/collectives.h"
 #include "firmware/collectives/exchange.h"
 #include "firmware/collectives/mesh.h"
@@ -21,6 +21,10 @@ namespace {
 /// Half h goes along dimension h first: 0 along rows, from column to column; 1 along columns.
 constexpr std::uint32_t k_halves = 2;
 constexpr std::uint32_t k_streams = 4; ///< one a link of a chip: rows falling, rising, columns falling, rising
+
+constexpr std::uint32_t k_groups = 8;  ///< of the other ranks of a line, for each half
+constexpr std::uint64_t k_group_bytes = 4096; ///< of half a block: smaller ones are waited for all together
+static_assert(k_sem_data + k_halves * k_groups <= k_sem_ready, "semaphore ranges overlap");
 
 std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 
@@ -34,6 +38,7 @@ struct relay {
     std::uint32_t stride[k_halves]; ///< between the ranks of a row, of a column
     std::uint64_t element;
     std::uint64_t slot_elements;
+    std::uint32_t groups; ///< in use
 
     explicit relay(exchange& e) : x(e), rank(e.context.table.rank), ranks(e.context.table.ranks)
     {
@@ -47,6 +52,7 @@ struct relay {
         ring[1] = m.wrap_rows && m.rows > 2;
         element = abi::element_bytes(e.command.type);
         slot_elements = abi::shard_of(e.command.count, ranks, 0).count;
+        groups = half_of(slot_elements, 0).count * element >= k_group_bytes ? k_groups : 1;
     }
 
     /// The rank with coordinate `a` in `dimension` and `b` in the other one.
@@ -121,6 +127,23 @@ struct relay {
             return coordinate(dimension, k % 2, (k + 1) / 2);
         return 2 * here < n ? here + k - both / 2 : here + both / 2 - k;
     }
+    /// The inverse of place(), of the rank of the line at `here`: as which number it serves `there`.
+    std::uint32_t number_of(std::uint32_t dimension, std::uint32_t here, std::uint32_t there) const
+    {
+        const std::uint32_t n = size[dimension];
+        if (here == there)
+            return 0;
+        if (!ring[dimension]) {
+            const std::uint32_t away = there > here ? there - here : here - there;
+            const std::uint32_t both = smaller(here, n - 1 - here);
+            return away > both ? away + both : 2 * away - (there > here ? 1 : 0);
+        }
+        const std::uint32_t above = there > here ? there - here : there + n - here;
+        return 2 * above <= n ? 2 * above - 1 : 2 * (n - above);
+    }
+    /// Group of number `k` of the others of a line.
+    std::uint32_t group(std::uint32_t dimension, std::uint32_t k) const { return (k - 1) * groups / (size[dimension] - 1); }
+    std::uint32_t relay_semaphore(std::uint32_t half, std::uint32_t of_group) const { return k_sem_data + half * k_groups + of_group; }
     /// Whether routing goes there by the rising links.
     std::uint32_t rises(std::uint32_t dimension, std::uint32_t there) const
     {
@@ -142,7 +165,7 @@ struct relay {
         const bool there = k == 0;
         return send(stream, rank_at(half, peer, at[1 - half]), in_input(destination, part),
                     there ? in_output(rank, block, part) : in_slot(rank_at(half, at[half], across), half), part.count,
-                    there ? k_sem_all_to_all : k_sem_data + half);
+                    there ? k_sem_all_to_all : relay_semaphore(half, group(half, number_of(half, peer, at[half]))));
     }
 
     // Second phase across it: what came from `source` of the own line, for the peer.
@@ -207,11 +230,13 @@ struct relay {
         return {};
     }
 
-    /// The same, what has come.
-    abi::status send_half(std::uint32_t half)
+    /// The same, what has come from a group.
+    abi::status send_group(std::uint32_t half, std::uint32_t of_group)
     {
         for (std::uint32_t k = 1; k < size[1 - half]; ++k)
             for (std::uint32_t other = 1; other < size[half]; ++other) {
+                if (group(half, other) != of_group)
+                    continue;
                 x.hal.compute(costs::k_two_phase_message);
                 if (abi::status s = send_second(half, place(1 - half, k), place(half, other)); !s.ok())
                     return s;
@@ -227,9 +252,11 @@ struct relay {
         expected[k_sem_all_to_all] += mine != 0 ? 1 : 0; // from itself
         for (std::uint32_t half = 0; half < k_halves; ++half) {
             expected[k_sem_all_to_all] += half_of(mine, half).count != 0 ? ranks - 1 : 0;
+            std::uint32_t across = 0; // blocks that each rank of the line sends
             for (std::uint32_t k = 1; k < size[1 - half]; ++k)
-                if (half_of(block_elements(rank_at(half, at[half], place(1 - half, k))), half).count != 0)
-                    expected[k_sem_data + half] += size[half] - 1;
+                across += half_of(block_elements(rank_at(half, at[half], place(1 - half, k))), half).count != 0 ? 1 : 0;
+            for (std::uint32_t k = 1; k < size[half]; ++k)
+                expected[relay_semaphore(half, group(half, k))] += across;
         }
         x.hal.compute((size[0] + size[1]) * costs::k_two_phase_line);
     }
@@ -242,32 +269,36 @@ struct relay {
         return send(0, rank, in_input(rank, {0, 0}), in_output(rank, block.count, {0, 0}), block.count, k_sem_all_to_all);
     }
 
-    /// Second phase, of whichever half has come first.
+    /// Second phase, of whichever groups have come.
     abi::status send_relayed()
     {
-        bool sent[k_halves] = {};
+        const std::uint32_t all = k_halves * k_groups;
+        std::uint32_t left = 0; // bits: groups that have not been sent on
+        for (std::uint32_t half = 0; half < k_halves; ++half)
+            for (std::uint32_t k = 1; k < size[half]; ++k)
+                left |= 1u << (half * k_groups + group(half, k));
         for (;;) {
-            for (std::uint32_t half = 0; half < k_halves; ++half) {
-                const std::uint32_t awaited = k_sem_data + half;
-                if (sent[half] || !firmware::reached(x.context, awaited, x.context.expected[awaited]))
+            for (std::uint32_t g = 0; g < all; ++g) {
+                const std::uint32_t awaited = k_sem_data + g;
+                if ((left >> g & 1) == 0 || !firmware::reached(x.context, awaited, x.context.expected[awaited]))
                     continue;
-                sent[half] = true;
-                if (abi::status s = send_half(half); !s.ok())
+                left &= ~(1u << g);
+                if (abi::status s = send_group(g / k_groups, g % k_groups); !s.ok())
                     return s;
             }
-            if (sent[0] && sent[1])
+            if (left == 0)
                 return {};
-            for (std::uint32_t half = 0; half < k_halves; ++half)
-                if (!sent[half])
-                    x.dma.arm(k_sem_data + half, x.context.expected[k_sem_data + half]);
+            for (std::uint32_t g = 0; g < all; ++g)
+                if ((left >> g & 1) != 0)
+                    x.dma.arm(k_sem_data + g, x.context.expected[k_sem_data + g]);
             x.hal.compute(costs::k_direct_wait);
             x.peer = ranks; // whoever is late is not known by one counter
             std::uint64_t fired = 0;
             if (abi::status s = x.dma.wait(x.command.timeout_ns, fired); !s.ok())
                 return s;
-            for (std::uint32_t half = 0; half < k_halves; ++half)
-                if ((fired >> (k_sem_data + half) & 1) != 0)
-                    x.context.known[k_sem_data + half] = x.dma.armed_threshold(k_sem_data + half);
+            for (std::uint32_t g = 0; g < all; ++g)
+                if ((fired >> (k_sem_data + g) & 1) != 0)
+                    x.context.known[k_sem_data + g] = x.dma.armed_threshold(k_sem_data + g);
         }
     }
 };

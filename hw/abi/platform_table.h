@@ -52,6 +52,14 @@ struct failed_region {
     std::uint16_t cols = 0;
 };
 
+/// For platform_table::rate_mbps: `part` / `whole` of a rate, rounded up, so that nothing is faster than a bound made from it.
+constexpr std::uint32_t mbps_of(std::uint64_t bits_per_second, std::uint64_t part = 1, std::uint64_t whole = 1)
+{
+    const std::uint64_t rest = bits_per_second % whole * part;
+    const std::uint64_t share = bits_per_second / whole * part + (rest + whole - 1) / whole;
+    return static_cast<std::uint32_t>((share + 999'999) / 1'000'000);
+}
+
 /// Ranks are numbered row-major over `dims`: rank = ((c0 * dims[1]) + c1) * dims[2] + ... ; on a 2-D mesh dims = {rows,
 /// cols}. Where regions have failed (2-D meshes only) the numbering counts the remaining chips: there is no gap in it. Rings
 /// are lines wherever routing makes detours: they use no wrap links.

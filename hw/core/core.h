@@ -87,7 +87,7 @@ struct core_config {
         visit("elf", self.elf,
               "RV64 firmware in place of the shipped one: an ELF file, relative to the folder weft runs in; rv64 only",
               "");
-        visit("clock", self.clock, "Clock of the core", "recalled, unverified: 940 MHz of TPU v3",
+        visit("clock", self.clock, "Clock of the core", "assumed: as TPU v3",
               between(frequency(1'000'000), frequency(100'000'000'000)).because("; write for example \"1 GHz\""));
         visit("cpi", self.cpi,
               "Cycles per instruction, besides bus accesses; native firmware charges instructions as measured on rv64",

@@ -43,9 +43,9 @@ fabric_plan lossless_star_plan(std::uint32_t machines, const lossless_star_confi
 
 lossless_star::lossless_star(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
                              std::uint32_t machines, const lossless_star_config& config,
-                             std::unique_ptr<const routing_policy> routing)
+                             std::shared_ptr<const routing_policy> routing)
     : plan_fabric(name, time, pool, lossless_star_plan(machines, config),
-                  routing != nullptr ? std::move(routing) : std::make_unique<star_routing>(machines), fabric_config{})
+                  routing != nullptr ? std::move(routing) : std::make_shared<const star_routing>(machines), fabric_config{})
 {
 }
 

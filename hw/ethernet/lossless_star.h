@@ -45,7 +45,7 @@ class lossless_star final : public plan_fabric {
 public:
     /// Without `routing` it is star_routing.
     lossless_star(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, std::uint32_t machines,
-                  const lossless_star_config& config, std::unique_ptr<const routing_policy> routing = nullptr);
+                  const lossless_star_config& config, std::shared_ptr<const routing_policy> routing = nullptr);
 };
 
 } // namespace weft

@@ -58,6 +58,12 @@ public:
     // --- Run ---------------------------------------------------------------------------------------------------------
     /// Returns the link that the packet will ask its router for.
     std::uint32_t inject(std::uint32_t link, packet_ptr p, std::uint64_t delay_ps);
+    /// Port by which the router behind `link` would send `p` on.
+    std::uint32_t output_port(std::uint32_t link, packet& p) const
+    {
+        const link_state& l = links_[link];
+        return policy_.route(l.to_router, l.to_port, p).out_port;
+    }
     void edge_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps);
     void set_link_up(std::uint32_t link, bool up);
     /// The link goes down at `at_ps`; the earliest of several times counts, except after a restoration that is planned. Exact before time

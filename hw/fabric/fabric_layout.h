@@ -43,6 +43,8 @@ public:
 
     // --- Look --------------------------------------------------------------------------------------------------------
     std::uint32_t vl_count() const { return config_.vl_count; }
+    bool voq() const { return voq_; } ///< a FIFO per output in every input buffer
+    std::uint32_t port_count(std::uint32_t router) const { return routers_.at(router).ports; }
     std::uint32_t router_count() const { return static_cast<std::uint32_t>(routers_.size()); }
     std::uint32_t link_count() const { return static_cast<std::uint32_t>(links_.size()); }
     std::uint32_t out_link(std::uint32_t router, std::uint32_t port) const;

@@ -61,7 +61,7 @@ void fabric_router::start_of_simulation()
 }
 
 plan_fabric::plan_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const fabric_plan& plan,
-                         std::unique_ptr<const routing_policy> routing, const fabric_config& config)
+                         std::shared_ptr<const routing_policy> routing, const fabric_config& config)
     : sc_core::sc_module(name), routing_(std::move(routing)),
       engine_(std::make_unique<fabric_engine>(time, pool, *routing_, config))
 {

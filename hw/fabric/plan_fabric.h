@@ -39,7 +39,7 @@ private:
 class plan_fabric : public sc_core::sc_module {
 public:
     plan_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const fabric_plan& plan,
-                std::unique_ptr<const routing_policy> routing, const fabric_config& config);
+                std::shared_ptr<const routing_policy> routing, const fabric_config& config);
 
     /// Of an endpoint. Endpoints at one router share it, one local port after the other.
     fabric_router& router(std::uint32_t endpoint) { return *modules_.at(module_of_.at(endpoint)); }
@@ -53,7 +53,7 @@ public:
 private:
     void add_modules(const fabric_plan& plan);
 
-    std::unique_ptr<const routing_policy> routing_;
+    std::shared_ptr<const routing_policy> routing_;
     std::unique_ptr<fabric_engine> engine_;
     std::vector<std::uint32_t> links_;
     std::vector<std::unique_ptr<fabric_router>> modules_;

@@ -41,6 +41,9 @@ struct ici_config {
     data_size header = data_size(16);
     std::uint32_t local_ports = 2;
     bandwidth local_port_rate = bandwidth(1'312'000'000'000);
+    data_size local_buffer = data_size(64 << 10);
+    bool voq = true;
+    bool relays_first = true;
     switching_mode switching = switching_mode::cut_through;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
@@ -78,6 +81,16 @@ struct ici_config {
         visit("local_port_rate", self.local_port_rate, "Rate of one local port, per direction",
               "twice a link, IEEE Micro article on TPUv2/v3 (Q)",
               between(bandwidth(k_slowest_bps), bandwidth(k_fastest_bps)).because("; write for example \"164 GB/s\""));
+        visit("voq", self.voq,
+              "A FIFO per output in every input buffer: nobody waits behind a packet for another output, and of the buffer behind a local port "
+              "each output has an equal share",
+              "not published (A); else a chip that sends all ways is held up by the fullest one");
+        visit("relays_first", self.relays_first,
+              "Packets that pass a router go before those that its chip sends into it, unless these have waited much longer",
+              "not published (A); else what passes gets less than its share, fills the buffers and stops the links");
+        visit("local_buffer", self.local_buffer, "Input buffer behind a local port, per VL: what waits there, for links that are busy, has left memory",
+              "not published (A); a link keeps busy when its quarter of it, with voq, covers the latency of memory at the rate of the link",
+              at_most(data_size(1 << 30)));
         visit("switching", self.switching, "cut_through or store_and_forward", "cut-through class (A)");
     }
 
@@ -141,12 +154,11 @@ struct ici_config {
         if (!sound({"flit", "header", "max_payload"}))
             return p;
         const std::uint64_t one = format().cells_of_one(max_payload.value()) * flit.value();
-        need(
-            buffer_per_vl.value() >= one, "buffer_per_vl",
-            fmt::format(
-                "is {}, but one packet fills {} ({} of payload and {} of header in flits of {}), so none could ever move.",
-                to_string(buffer_per_vl), to_string(data_size(one)), to_string(max_payload), to_string(header),
-                to_string(flit)));
+        for (const auto& [key, buffer] : {std::pair{"buffer_per_vl", buffer_per_vl}, std::pair{"local_buffer", local_buffer}})
+            need(buffer.value() >= one, key,
+                 fmt::format(
+                     "is {}, but one packet fills {} ({} of payload and {} of header in flits of {}), so none could ever move.",
+                     to_string(buffer), to_string(data_size(one)), to_string(max_payload), to_string(header), to_string(flit)));
         for (const auto& [key, r] : {std::pair{"link_rate", link_rate}, std::pair{"local_port_rate", local_port_rate}})
             if (sound({key}))
                 need(packet_ps(r) <= k_longest_ps, key,

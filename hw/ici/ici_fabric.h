@@ -24,7 +24,7 @@ class ici_fabric final : public plan_fabric {
 public:
     /// Without `routing` it is dimension order, which knows nothing of what has failed.
     ici_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const mesh& topology,
-               const ici_config& config, std::unique_ptr<const routing_policy> routing = nullptr);
+               const ici_config& config, std::shared_ptr<const routing_policy> routing = nullptr);
 };
 
 } // namespace weft

@@ -65,6 +65,7 @@ struct plan_endpoint {
     std::uint32_t first_port = 0;
     std::uint32_t ports = 1;
     fabric_link_params wire{}; ///< of each port, both directions
+    std::string name{};        ///< where several stand at one router; else they are called as it is
 };
 
 /// A port behind which the fabric goes on elsewhere: in another simulation, an RTL model (plan_part.h makes them).
@@ -90,7 +91,11 @@ struct fabric_plan {
     std::uint64_t working_links() const;
     std::string port_name(std::uint32_t port) const;
     std::string link_name(std::uint32_t link) const; ///< "chip(0,1).+X"
-    const std::string& endpoint_name(std::uint32_t endpoint) const { return routers[endpoints[endpoint].router].name; }
+    const std::string& endpoint_name(std::uint32_t endpoint) const
+    {
+        const plan_endpoint& e = endpoints[endpoint];
+        return e.name.empty() ? routers[e.router].name : e.name;
+    }
 
     /// Both directions between port `a_port` of `a` and port `b_port` of `b`.
     void connect(std::uint32_t a, std::uint32_t a_port, std::uint32_t b, std::uint32_t b_port, std::uint32_t vls,

@@ -41,6 +41,8 @@ grid::grid(grid_description description) : description_(std::move(description))
             name += fmt::format("{}{}", name.empty() ? "" : ",", coordinate(at, static_cast<std::uint32_t>(axis)));
         plan_.routers.push_back({fmt::format("{}({})", description_.router, name), ports + description_.local_ports});
         plan_.endpoints.push_back({rank, ports, description_.local_ports, description_.local});
+        for (std::uint32_t i = 0; description_.relays_first && i < description_.local_ports; ++i)
+            plan_.routers.back().entries.push_back(ports + i);
     }
     for (std::uint32_t at = 0; at < positions; ++at)
         for (std::uint32_t axis = 0; axis < axes.size(); ++axis)

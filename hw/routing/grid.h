@@ -30,6 +30,7 @@ inline constexpr std::uint32_t k_most_axes = 4;
 struct grid_wiring {
     std::uint32_t local_ports = 1;
     std::uint32_t vls = 1;
+    bool relays_first = false;  ///< local ports are entries of their router
     fabric_link_params local{}; ///< between router and chip
     /// Wire of the link on `axis` between coordinates `a` and `b`, a < b, but for the link that closes a ring: a is the last one then.
     std::function<fabric_link_params(std::uint32_t axis, std::uint32_t a, std::uint32_t b)> wire{};

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/routing/route_tables.h"
 
+#include "tlm/check.h"
+
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
@@ -62,7 +64,8 @@ public:
         for (std::uint32_t r = 0; r < plan.routers.size(); ++r)
             routers_.emplace(plan.routers[r].name, r);
         for (std::uint32_t e = 0; e < plan.endpoints.size(); ++e)
-            endpoints_.emplace(plan.endpoint_name(e), e);
+            if (!endpoints_.emplace(plan.endpoint_name(e), e).second)
+                throw bug("route_tables", 0, "two endpoints are called " + plan.endpoint_name(e));
         for (std::uint32_t p = 0; p < plan.port_names.size(); ++p)
             ports_.emplace(plan.port_names[p], p);
     }

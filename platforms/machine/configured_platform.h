@@ -18,8 +18,10 @@ namespace weft {
 
 /// A platform with configuration `Config`, which has: `k_platform`, the value of the key `platform`; `run`; fields() and validate();
 /// ranks(); rank_table(), what firmware of a rank is told; trains(); control_core(), the cores that run firmware; control_cores(), how many there are;
-/// memory_rate() of one rank.
-template <class Config> class configured_platform : public platform {
+/// memory_rate() of one rank. `Routing` is made from it when first asked for: report() and route_tables() are what `weft check` prints, problem()
+/// why it cannot be used, or "" (planned_routing.h has all three). Its constructor throws user_error where the tables of `routing: FILE` cannot be
+/// read.
+template <class Config, class Routing> class configured_platform : public platform {
 public:
     using config_type = Config;
     explicit configured_platform(Config config) : config_(std::move(config)) {}
@@ -35,19 +37,28 @@ public:
         return config_.control_core().model == core_model::rv64 ? config_.control_cores() : 0;
     }
     config_field resolved() const override { return with_platform_key(describe(config_), Config::k_platform); }
+    std::string routing_report() const override { return routing().report(); }
+    std::string route_tables() const final { return routing().route_tables(); }
 
-    /// What only further files, routes and proofs tell; called once, of a configuration without errors.
+    /// What only further files, routes and proofs tell; called once, of a configuration without errors whose tables, if any, are good.
     virtual void find_problems(const yaml_document& document, std::vector<problem>& problems)
     {
         static_cast<void>(document), static_cast<void>(problems);
     }
-    /// Reads the tables of `routing: FILE`, which are proved; called before find_problems(), where there are some. Throws user_error where
-    /// the file cannot be used. Returns why the routing is refused, or "".
-    virtual std::string read_tables() = 0;
+    const Routing& routing() const { return *shared_routing(); }
     Config& config() { return config_; }
 
 protected:
+    const std::shared_ptr<const Routing>& shared_routing() const
+    {
+        if (routing_ == nullptr)
+            routing_ = std::make_shared<const Routing>(config_);
+        return routing_;
+    }
     Config config_;
+
+private:
+    mutable std::shared_ptr<const Routing> routing_;
 };
 
 /// A path in a file is meant from the folder of that file, or else from the present one.
@@ -69,7 +80,7 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
     if (std::string& file = made->config().run.routing; !file.empty()) {
         file = path_as_meant(document.file_name(), file);
         try {
-            if (const std::string refusal = made->read_tables(); !refusal.empty())
+            if (const std::string refusal = made->routing().problem(); !refusal.empty())
                 add_problem(document, problems, "routing", refusal);
         } catch (const user_error& e) {
             for (const problem& p : e.problems())

@@ -32,4 +32,14 @@ chip& machine_hardware::add_chip(const std::string& name, const chip_config& con
     return c;
 }
 
+dma_fabric_view dma_view(const run_config& run, const train_choice& trains, const packet_format& format, bandwidth port_rate)
+{
+    dma_fabric_view view;
+    view.port_rate = port_rate;
+    view.format = format;
+    view.train = trains.packets;
+    view.carry_data = run.data == data_mode::checked;
+    return view;
+}
+
 } // namespace weft

@@ -38,6 +38,10 @@ private:
     std::vector<fabric_engine*> fabrics_;
 };
 
+/// What a chip sends and receives: packets of `format`, in trains of a machine that runs `run`, through one local port of `port_rate` on one VL,
+/// in order. A platform changes what is otherwise.
+dma_fabric_view dma_view(const run_config& run, const train_choice& trains, const packet_format& format, bandwidth port_rate);
+
 /// Local port `port` of a chip at a port of the fabric, which has sockets `in` and `out`.
 template <class Port> void bind_local_port(chip& c, std::uint32_t port, Port& at)
 {

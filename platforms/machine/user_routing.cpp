@@ -63,7 +63,7 @@ user_routing read_user_routing(const std::string& file, const fabric_plan& plan)
     return routing;
 }
 
-std::string user_routing::refusal() const
+std::string refusal_of(const channel_proof& proof)
 {
     if (proof)
         return {};

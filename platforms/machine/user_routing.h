@@ -14,8 +14,10 @@ namespace weft {
 struct user_routing {
     std::shared_ptr<const table_routing> policy;
     channel_proof proof;
-    std::string refusal() const; ///< goes on with "routing"; "" when the tables can be used
 };
+
+/// Why tables with that proof cannot be used: goes on with "routing"; "" when they can.
+std::string refusal_of(const channel_proof& proof_of_tables);
 
 /// Reads the tables of `file` for the fabric `plan`, and proves them. Throws user_error with every line that is wrong.
 user_routing read_user_routing(const std::string& file, const fabric_plan& plan);

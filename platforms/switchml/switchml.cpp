@@ -90,39 +90,34 @@ switchml_machine::switchml_machine(const switchml_config& config, const switchml
     }
 }
 
-switchml_routing::switchml_routing(const switchml_config& config) : plan(lossless_star_plan(config.machines(), config.star()))
+switchml_routing::switchml_routing(const switchml_config& config)
+    : planned_routing(lossless_star_plan(config.machines(), config.star()), config.run.routing)
 {
-    if (!config.run.routing.empty()) {
-        tables = read_user_routing(config.run.routing, plan);
+    if (from_file())
         return;
-    }
-    own_proof = prove_deadlock_free(plan, routes_of(*policy()));
-    if (!own_proof)
-        throw bug("lossless", 0, own_proof.text);
+    choose(std::make_shared<star_routing>(config.machines()), "");
+    if (!proof())
+        throw bug("lossless", 0, proof().text);
 }
 
-std::unique_ptr<const routing_policy> switchml_routing::policy() const
+std::string switchml_routing::report() const
 {
-    if (tables)
-        return std::make_unique<table_routing>(*tables->policy);
-    return std::make_unique<star_routing>(static_cast<std::uint32_t>(plan.endpoints.size()));
+    return fmt::format("Routing   one path between any two machines{}\n"
+                       "Proof     switchml: Ethernet drops what finds no room, so nothing waits for a buffer; lossless network: {}\n",
+                       from_file() ? ", " + text() : text(), proof().text);
 }
 
 switchml_machine::~switchml_machine() = default;
 
 void switchml_machine::add_workers(const switchml_routing& routing)
 {
-    if (const std::string refusal = routing.refusal(); !refusal.empty())
+    if (const std::string refusal = routing.problem(); !refusal.empty())
         throw user_error("routing: " + refusal);
     star_ = std::make_unique<lossless_star>("lossless", hardware_.time, hardware_.pool, config_.machines(), config_.star(),
                                             routing.policy());
     hardware_.add(star_->engine());
-    dma_fabric_view view;
-    view.port_rate = bandwidth(2 * config_.network.rate.value());
-    view.format = config_.star().format();
-    view.train = trains().packets;
+    dma_fabric_view view = dma_view(config_.run, trains(), config_.star().format(), bandwidth(2 * config_.network.rate.value()));
     view.returns_to_sender = true;
-    view.carry_data = config_.run.data == data_mode::checked;
     for (std::uint32_t rank = 0; rank < config_.machines(); ++rank) {
         chip_options options;
         if (rank >= config_.workers) { // a server has neither NIC nor job

@@ -18,7 +18,7 @@
 #include "hw/tofino/tofino_job.h"
 #include "hw/ethernet/ethernet_transmitter.h"
 #include "platforms/machine/machine_hardware.h"
-#include "platforms/machine/user_routing.h"
+#include "platforms/machine/planned_routing.h"
 
 #include <memory>
 #include <optional>
@@ -308,17 +308,10 @@ constexpr std::uint32_t switch_ip(std::uint32_t number) { return 0x0a'00'80'00 +
 constexpr std::uint64_t worker_mac(std::uint32_t rank) { return 0x02'00'00'00'01'00ull + rank; }
 constexpr std::uint32_t worker_ip(std::uint32_t rank) { return 0x0a'00'01'00 + rank; }
 
-/// How packets of the lossless network go, decided and proved before anything is built. Throws user_error for tables that cannot be read.
-struct switchml_routing {
+/// How packets of the lossless network go.
+struct switchml_routing final : planned_routing {
     explicit switchml_routing(const switchml_config& config);
-    fabric_plan plan;                   ///< that it is built from
-    std::optional<user_routing> tables; ///< of the key `routing`; else star_routing
-    const channel_proof& proof() const { return tables ? tables->proof : own_proof; }
-    std::string refusal() const { return tables ? tables->refusal() : std::string(); }
-    std::unique_ptr<const routing_policy> policy() const;
-
-private:
-    channel_proof own_proof;
+    std::string report() const override;
 };
 
 class switchml_machine final : public standing_machine {

@@ -186,7 +186,7 @@ abi::platform_table switchml_config::rank_table(std::uint32_t rank) const
     t.servers = servers;
     const lossless_star_config s = star();
     const std::uint64_t full = s.max_payload.value();
-    t.rate_mbps[0] = static_cast<std::uint32_t>(s.rate.value() / 1'000'000 * full / (full + lossless_star_config::k_header_bytes));
+    t.rate_mbps[0] = abi::mbps_of(s.rate.value(), full, full + lossless_star_config::k_header_bytes);
     t.kind[0] = abi::dimension_kind::switched; // the switch brings everybody one hop from everybody
     return t;
 }
@@ -637,7 +637,7 @@ void tell_source(config_field& section, std::initializer_list<const char*> path,
     at->source = source;
 }
 
-class configured_switchml final : public configured_platform<switchml_config> {
+class configured_switchml final : public configured_platform<switchml_config, switchml_routing> {
 public:
     using configured_platform::configured_platform;
     config_field resolved() const override
@@ -666,11 +666,6 @@ public:
     {
         return std::make_unique<switchml_machine>(config_, routing(), fit);
     }
-    std::string route_tables() const override
-    {
-        return text_of_route_tables(routing().plan, routes_of(*routing().policy()));
-    }
-    std::string read_tables() override { return routing().refusal(); }
 
     std::string description() const override
     {
@@ -702,23 +697,6 @@ public:
                 duration(c.tofino.chip.first_pass_latency.value() + further * c.tofino.chip.pass_latency.value())));
         return text;
     }
-    std::string routing_report() const override
-    {
-        return fmt::format(
-            "Routing   one path between any two machines{}\n"
-            "Proof     switchml: Ethernet drops what finds no room, so nothing waits for a buffer; lossless "
-            "network: {}\n",
-            config_.run.routing.empty() ? std::string() : fmt::format(", {}", k_user_routing_text), routing().proof().text);
-    }
-
-private:
-    const switchml_routing& routing() const
-    {
-        if (!routing_)
-            routing_.emplace(config_);
-        return *routing_;
-    }
-    mutable std::optional<switchml_routing> routing_; ///< made when first asked for
 };
 
 /// rows below a root switch of one port each where rows > 1, with cols workers each. Few slots, so that they go round and the pool is

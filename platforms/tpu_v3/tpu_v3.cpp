@@ -11,13 +11,9 @@ namespace weft {
 namespace {
 dma_fabric_view view_of(const tpu_v3_config& config, const train_choice& trains)
 {
-    dma_fabric_view view;
+    dma_fabric_view view = dma_view(config.run, trains, config.ici.format(), config.ici.local_port_rate);
     view.ports = config.ici.local_ports;
     view.vl_count = config.ici.virtual_lanes;
-    view.port_rate = config.ici.local_port_rate;
-    view.format = config.ici.format();
-    view.train = trains.packets;
-    view.carry_data = config.run.data == data_mode::checked;
     return view;
 }
 
@@ -48,42 +44,24 @@ std::string routing_remedy(const mesh& topology)
 }
 } // namespace
 
-tpu_v3_routing::tpu_v3_routing(const tpu_v3_config& config) : topology(config.description())
+tpu_v3_routing::tpu_v3_routing(const tpu_v3_config& config)
+    : planned_routing(mesh(config.description()).plan(), config.run.routing), topology(config.description())
 {
-    if (!config.run.routing.empty()) {
-        tables = read_user_routing(config.run.routing, topology.plan());
-        proof = tables->proof;
-    } else if (topology.broken()) {
+    if (from_file())
+        return;
+    if (topology.broken()) {
         detours = plan_detours(topology, config.ici.virtual_lanes);
-        proof = prove_deadlock_free(topology.plan(), routes_of(*policy()));
+        const bool wraps = topology.description().wrap_rows || topology.description().wrap_cols;
+        choose(std::make_shared<detour_policy>(detours->table), detours->rule.text() + (wraps ? "; wrap links are not used" : ""));
     } else {
-        proof = prove_deadlock_free(topology.plan(), routes_of(*policy()));
+        choose(std::make_shared<dimension_order>(topology.grid()), "dimension order: X, then Y");
     }
-}
-
-std::unique_ptr<const routing_policy> tpu_v3_routing::policy() const
-{
-    if (tables)
-        return std::make_unique<table_routing>(*tables->policy);
-    if (detours)
-        return std::make_unique<detour_policy>(detours->table);
-    return std::make_unique<dimension_order>(topology.grid());
-}
-
-std::string tpu_v3_routing::text() const
-{
-    if (tables)
-        return k_user_routing_text;
-    const bool wraps = topology.description().wrap_rows || topology.description().wrap_cols;
-    return detours ? detours->rule.text() + (wraps ? "; wrap links are not used" : "") : "dimension order: X, then Y";
 }
 
 std::string tpu_v3_routing::problem() const
 {
-    if (tables)
-        return tables->refusal();
     if (!detours || detours->complete)
-        return proof ? "" : "the routing " + proof.text;
+        return planned_routing::problem();
     const bool wraps = topology.description().wrap_rows || topology.description().wrap_cols;
     const char* const no_wraps = wraps ? " (detours do not use wrap links)" : "";
     if (const std::string pair = pair_without_path(topology); !pair.empty())
@@ -101,7 +79,7 @@ tpu_v3::tpu_v3(const tpu_v3_config& config, const tpu_v3_routing& routing, const
     : standing_machine(config.trains(), fit), topology_(routing.topology)
 {
     if (const std::string problem = routing.problem(); !problem.empty())
-        throw user_error((routing.tables ? "routing: " : "faults: ") + problem);
+        throw user_error((routing.from_file() ? "routing: " : "faults: ") + problem);
     ici_ = std::make_unique<ici_fabric>("ici", hardware_.time, hardware_.pool, topology_, config.ici, routing.policy());
     hardware_.add(ici_->engine());
     const dma_fabric_view view = view_of(config, trains());

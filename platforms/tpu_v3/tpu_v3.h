@@ -9,7 +9,7 @@
 #include "hw/routing/detour_routing.h"
 #include "hw/routing/mesh.h"
 #include "platforms/machine/machine_hardware.h"
-#include "platforms/machine/user_routing.h"
+#include "platforms/machine/planned_routing.h"
 
 #include <optional>
 
@@ -108,6 +108,28 @@ struct faults_config {
     }
 };
 
+// A chip of the pod: what is published or recalled of it, beside what every chip assumes.
+struct tpu_core_config : core_config {
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        static constexpr std::pair<const char*, const char*> k_sources[] = {{"clock", "recalled, unverified: 940 MHz of TPU v3"}};
+        with_sources sourced(visit, k_sources);
+        core_config::fields(self, sourced);
+    }
+};
+
+struct tpu_memory_config : hbm_config {
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        static constexpr std::pair<const char*, const char*> k_sources[] = {
+            {"capacity", "Google Cloud TPU v3 page (quoted)"},
+            {"rate", "Google Cloud TPU v3 page (quoted)"},
+        };
+        with_sources sourced(visit, k_sources);
+        hbm_config::fields(self, sourced);
+    }
+};
+
 struct tpu_dma_config : dma_config {
     tpu_dma_config() { read_ahead = 128; }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
@@ -120,7 +142,7 @@ struct tpu_dma_config : dma_config {
     }
 };
 
-struct tpu_chip_config : chip_sections<core_config, bus_config, hbm_config, tpu_dma_config> {
+struct tpu_chip_config : chip_sections<tpu_core_config, bus_config, tpu_memory_config, tpu_dma_config> {
     std::vector<config_problem> validate() const { return chip().validate(); }
     chip_config chip() const { return *this; }
 };
@@ -169,16 +191,12 @@ private:
 /// What `weft check` prints about faults, a line; "" when nothing is broken.
 std::string describe_faults(const tpu_v3_config& config);
 
-/// How packets go, decided and proved before anything is built.
-struct tpu_v3_routing {
+/// Dimension order on a whole mesh, detours where something has failed.
+struct tpu_v3_routing final : planned_routing {
     explicit tpu_v3_routing(const tpu_v3_config& config);
     weft::mesh topology;
-    std::optional<user_routing> tables; ///< of the key `routing`: in place of the two others
-    std::optional<detour_plan> detours; ///< only where something has failed; else dimension order
-    channel_proof proof;                ///< of the routing that the routers get
-    std::string problem() const;        ///< why it cannot be used; "" when it can
-    std::string text() const;           ///< what it is
-    std::unique_ptr<const routing_policy> policy() const;
+    std::optional<detour_plan> detours; ///< only where something has failed
+    std::string problem() const override;
 };
 
 class tpu_v3 final : public standing_machine {

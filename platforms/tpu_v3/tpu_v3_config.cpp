@@ -99,7 +99,7 @@ abi::platform_table tpu_v3_config::rank_table(std::uint32_t rank) const
     const std::uint64_t payload = ici.max_payload.value();
     const std::uint64_t wire = ici.rate_counts == rate_basis::wire ? payload + ici.header.value() : payload;
     t.rate_mbps[0] = t.rate_mbps[1] =
-        static_cast<std::uint32_t>(2 * ici.link_rate.value() / 1'000'000 * payload / wire); // a link each way
+        abi::mbps_of(2 * ici.link_rate.value(), payload, wire); // a link each way
     for (const failed_region_config& f : faults.regions)
         if (t.failed_regions < abi::k_max_failed_regions)
             t.failed[t.failed_regions++] = {static_cast<std::uint16_t>(f.row), static_cast<std::uint16_t>(f.col),
@@ -135,8 +135,11 @@ train_choice tpu_v3_config::trains() const
     const std::uint64_t wire_bytes = format.wire_bytes_of_one(format.max_payload_bytes);
     const std::uint64_t link_ps = wire_rate(ici.link_rate).time_ps(wire_bytes);
     const std::uint64_t local_ps = wire_rate(ici.local_port_rate).time_ps(wire_bytes);
-    const std::uint64_t depth =
-        ici.buffer_per_vl.value() / format.cell_bytes() / format.cells_of_one(format.max_payload_bytes);
+    const auto packets_in = [&](data_size buffer) {
+        return buffer.value() / format.cell_bytes() / format.cells_of_one(format.max_payload_bytes);
+    };
+    const std::uint64_t depth = packets_in(ici.buffer_per_vl);
+    const std::uint64_t local_depth = packets_in(ici.local_buffer) / (ici.voq ? 4 : 1); // each output has its share
     const bool cables = mesh.rows > 2 || mesh.cols > 2;
     const std::uint64_t wire_ps = (cables ? std::max(ici.cable_propagation, ici.board_propagation) : ici.board_propagation).value();
     const std::string buffer = fmt::format("ici.buffer_per_vl = {}", to_string(ici.buffer_per_vl));
@@ -152,7 +155,7 @@ train_choice tpu_v3_config::trains() const
     ground.own_links = ici.local_ports > 1 && !mesh.wraps_rows() && !mesh.wraps_cols() && faults.regions.empty() &&
                        faults.links_down.empty();
     ground.hops = dma_hops(chip.dma, chip.hbm, format, link_ps, links, 1, "chip", "chip.hbm");
-    ground.hops.push_back({buffer + " behind a local port", depth, local_ps, link_ps, 8, own_trains, 1, ici.pipeline_ps() + most_ps});
+    ground.hops.push_back({fmt::format("ici.local_buffer = {}{}", to_string(ici.local_buffer), ici.voq ? " for four links" : ""), local_depth, local_ps, link_ps, 8, own_trains, 1, ici.pipeline_ps() + most_ps});
     ground.hops.push_back({buffer, depth, link_ps, local_ps, 8, own_trains, 1, ici.pipeline_ps() + 2 * wire_ps + most_ps});
     ground.hops.push_back(longest_on_a_wire(most_ps, wire_bytes));
     ground.single = ici.switching == switching_mode::store_and_forward
@@ -335,19 +338,25 @@ void tpu_v3_config::check_buffers(std::vector<config_problem>& p) const
                  to_string(ici.buffer_per_vl), rounded_text(data_size(needed)),
                  rounded_text(duration(ici.round_trip_ps(wire.value(), ici.max_payload.value()))),
                  cables ? "cable" : "board wire", 100 * ici.reachable_share(wire.value()))});
+    // A link of the four has its share of the buffer behind a local port, which is filled from memory.
+    const std::uint64_t packet_ps = ici.packet_ps(ici.link_rate);
+    const std::uint64_t filled_ps = chip.hbm.latency.value() + ici.pipeline_ps() + ici.packet_ps(ici.local_port_rate) + packet_ps;
+    const std::uint64_t share = std::max(one, ici.local_buffer.value() / 4);
+    if (ici.voq && ici.local_buffer.value() >= one && share / one * packet_ps < filled_ps)
+        p.push_back(
+            {severity::warning, "ici.local_buffer",
+             fmt::format("is {}, of which each of four links has a quarter, {} packets: what is read from memory is there after {}, so a chip uses at "
+                         "most {:.3g} % of a link; {} would do.",
+                         to_string(ici.local_buffer), share / one, rounded_text(duration(filled_ps)),
+                         100 * static_cast<double>(share / one * packet_ps) / static_cast<double>(filled_ps),
+                         rounded_text(data_size(4 * ((filled_ps + packet_ps - 1) / packet_ps) * one)))});
 }
 
 namespace {
 
-class configured_tpu_v3 final : public configured_platform<tpu_v3_config> {
+class configured_tpu_v3 final : public configured_platform<tpu_v3_config, tpu_v3_routing> {
 public:
     using configured_platform::configured_platform;
-    const tpu_v3_routing& routing() const
-    {
-        if (!routing_)
-            routing_.emplace(config_);
-        return *routing_;
-    }
     std::unique_ptr<machine> build(const core_fitter& fit) const override
     {
         return std::make_unique<tpu_v3>(config_, routing(), fit);
@@ -395,19 +404,6 @@ public:
             to_string(data_size(config_.chip.chip().ring_area_bytes())));
         return text + describe_faults(config_);
     }
-
-    std::string routing_report() const override
-    {
-        return fmt::format("Routing   {}\nProof     {}\n", routing().text(), routing().proof.text);
-    }
-    std::string route_tables() const override
-    {
-        return text_of_route_tables(routing().topology.plan(), routes_of(*routing().policy()));
-    }
-    std::string read_tables() override { return routing().problem(); }
-
-private:
-    mutable std::optional<tpu_v3_routing> routing_; ///< made when first asked for
 };
 
 /// Small rings and chunks, so that descriptors go round, rings fill up and steps overlap within a few hundred accesses.

@@ -112,9 +112,9 @@ run_figures simulate(const tpu_v3_config& config)
     }
     if (broken)
         add_occupancy(figures, seen);
-    figures["deadlock_free"] = routing.proof ? 1 : 0;
-    figures["channels"] = static_cast<double>(routing.proof.used_channels);
-    figures["dependencies"] = static_cast<double>(routing.proof.dependencies);
+    figures["deadlock_free"] = routing.proof() ? 1 : 0;
+    figures["channels"] = static_cast<double>(routing.proof().used_channels);
+    figures["dependencies"] = static_cast<double>(routing.proof().dependencies);
     return figures;
 }
 

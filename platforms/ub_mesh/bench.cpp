@@ -73,8 +73,8 @@ ub_mesh_config config_of(const ub_case& what)
 std::shared_ptr<const ub_routes> routes_of(const ub_mesh_config& config)
 {
     auto routes = std::make_shared<const ub_routes>(config);
-    if (!routes->problem.empty())
-        throw bug("bench", 0, routes->problem);
+    if (!routes->problem().empty())
+        throw bug("bench", 0, routes->problem());
     return routes;
 }
 

@@ -15,13 +15,9 @@ constexpr std::uint32_t k_dies = 2; // UB IO controllers of an NPU
 
 dma_fabric_view view_of(const ub_mesh_config& config, const train_choice& trains)
 {
-    dma_fabric_view view;
+    dma_fabric_view view = dma_view(config.run, trains, config.ub.format(), config.ub.local_port_rate);
     view.ports = k_dies;
     view.vl_count = k_ub_vls;
-    view.port_rate = config.ub.local_port_rate;
-    view.format = config.ub.format();
-    view.train = trains.packets;
-    view.carry_data = config.run.data == data_mode::checked;
     view.in_order = false; // packets of a message take several paths
     return view;
 }
@@ -40,8 +36,8 @@ ub_machine::ub_machine(const ub_mesh_config& config, std::shared_ptr<const ub_ro
     : config_(config), trains_(config.trains()), routes_(std::move(routes)), fit_(std::move(fit)),
       notices_(*routes_->topology, config_.ub, config_.faults)
 {
-    if (!routes_->problem.empty())
-        throw user_error(routes_->problem);
+    if (!routes_->problem().empty())
+        throw user_error(routes_->problem());
     std::map<std::uint64_t, std::vector<std::string>> by_time;
     for (const ub_npu_fault_config& f : config_.faults.npus)
         if (f.at.value() != 0)

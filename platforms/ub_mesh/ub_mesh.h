@@ -143,10 +143,11 @@ struct ub_routes {
     std::string route_tables() const; ///< as platform::route_tables()
     /// What is to be said when the machine has no path of the kind that ub.paths names beside the shortest; "" when it has.
     std::string unused_kind() const;
-    std::string problem;     ///< why it cannot be used; "" when it can
-    std::string problem_key; ///< of the file
+    const std::string& problem() const { return problem_; }         ///< why it cannot be used; "" when it can
+    const std::string& problem_key() const { return problem_key_; } ///< of the file
 
 private:
+    std::string problem_, problem_key_;
     std::string proved; ///< lines of the report
     ub_path_use use_ = ub_path_use::all;
     ub_config ub_;

@@ -96,7 +96,7 @@ abi::platform_table ub_mesh_config::rank_table(std::uint32_t rank) const
         if (size == 1)
             return;
         t.rate_mbps[t.dim_count] =
-            static_cast<std::uint32_t>(ub.payload_efficiency() * static_cast<double>(ub.lane_rate.value() * lanes) / 1e6);
+            abi::mbps_of(static_cast<std::uint64_t>(ub.payload_efficiency() * static_cast<double>(ub.lane_rate.value() * lanes)));
         t.dims[t.dim_count] = size;
         t.coord[t.dim_count] = coordinate;
         t.kind[t.dim_count] = abi::dimension_kind::full;

@@ -52,7 +52,7 @@ std::string late_notice(const ub_mesh_config& config, std::size_t fault, std::ui
         hop_by_hop ? "faults.flood_per_hop" : "faults.notice_software or faults.table_write");
 }
 
-class configured_ub_mesh final : public configured_platform<ub_mesh_config> {
+class configured_ub_mesh final : public configured_platform<ub_mesh_config, ub_routes> {
 public:
     using configured_platform::configured_platform;
     std::vector<std::string> input_files() const override { return {config_.npu.core.elf, config_.run.routing, config_.prices}; }
@@ -66,23 +66,15 @@ public:
     {
         if (!config_.prices.empty() && !find_prices(document, problems))
             return;
-        if (!routes()->problem.empty()) {
-            add_problem(document, problems, routes()->problem_key, routes()->problem);
+        if (!routes()->problem().empty()) {
+            add_problem(document, problems, routes()->problem_key(), routes()->problem());
             return;
         }
         for (const config_problem& w : warnings())
             add_problem(document, problems, w.key, w.message, w.level);
     }
 
-    std::string read_tables() override { return routes()->problem; }
-    std::string route_tables() const override { return routes()->route_tables(); }
-
-    const std::shared_ptr<const ub_routes>& routes() const
-    {
-        if (!routes_)
-            routes_ = std::make_shared<ub_routes>(config_);
-        return routes_;
-    }
+    const std::shared_ptr<const ub_routes>& routes() const { return shared_routing(); }
 
     std::string description() const override
     {
@@ -176,7 +168,6 @@ private:
     }
 
     std::optional<ub_prices> prices_;
-    mutable std::shared_ptr<const ub_routes> routes_; ///< made when first asked for
 };
 
 /// As the bench of a mesh: small rings and chunks.

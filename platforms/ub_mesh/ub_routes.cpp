@@ -54,11 +54,11 @@ ub_routes::ub_routes(const ub_mesh_config& config)
                          name_of(config.ub.spreading), checked.text);
     proved += fmt::format("Proof     {}\n", proof.text);
     if (!proof)
-        problem_key = "mesh", problem = "the rule of lanes " + proof.text;
+        problem_key_ = "mesh", problem_ = "the rule of lanes " + proof.text;
     else if (!checked)
-        problem_key = "mesh", problem = checked.text;
+        problem_key_ = "mesh", problem_ = checked.text;
     else if (const std::string pair = unreachable_pair(config); !pair.empty())
-        problem_key = "faults.links", problem = fmt::format("leave no path from {}.", pair);
+        problem_key_ = "faults.links", problem_ = fmt::format("leave no path from {}.", pair);
 }
 
 /// Tables of the user: one path a pair, and the lanes that they say.
@@ -76,10 +76,10 @@ void ub_routes::use_tables(const ub_mesh_config& config)
     tables = std::make_shared<const ub_table_paths>(topology, plan.lanes, user.policy);
     plan.paths = tables;
     proved = fmt::format("Routing   {}; of both message classes\nProof     {}\n", k_user_routing_text, user.proof.text);
-    problem_key = "routing";
-    problem = user.refusal();
-    if (problem.empty())
-        problem = tables->too_long();
+    problem_key_ = "routing";
+    problem_ = refusal_of(user.proof);
+    if (problem_.empty())
+        problem_ = tables->too_long();
 }
 
 std::string ub_routes::report() const { return tables ? proved : proved + census_of(*paths).text(); }

@@ -4,7 +4,6 @@
 // No key of any platform does nothing in silence, in any mode. WEFT_KEY_MODE chooses modes by a part of their name; all that is
 // found is printed.
 #include "platforms/switchml/aggregators.h"
-#include "testbenches/support/key_exceptions.h"
 #include "testbenches/support/key_modes.h"
 #include "testbenches/support/key_sweep.h"
 
@@ -19,14 +18,6 @@ using namespace weft;
 using namespace weft::testing;
 
 namespace {
-
-const key_exception* exception_for(const std::string& doc_path)
-{
-    for (const key_exception& e : key_exceptions())
-        if (e.covers(doc_path))
-            return &e;
-    return nullptr;
-}
 
 bool can_run(const key_mode& mode)
 {
@@ -56,8 +47,10 @@ void sweep(const platform_info& info)
 {
     const char* only = std::getenv("WEFT_KEY_MODE");
     std::map<std::string, bool> tried; ///< by documented key: whether it ever mattered, was warned about or was refused
-    for (const key_mode& mode : key_modes()) {
-        if (mode.name.rfind(std::string(info.name) + ",", 0) != 0 || !can_run(mode) ||
+    REQUIRE(keys_of_platforms().count(info.name) == 1);
+    const platform_keys& of_platform = keys_of_platforms().at(info.name);
+    for (const key_mode& mode : of_platform.modes) {
+        if (!can_run(mode) ||
             (only != nullptr && mode.name.find(only) == std::string::npos))
             continue;
         INFO(mode.name);
@@ -66,12 +59,12 @@ void sweep(const platform_info& info)
         CHECK(keys.base().compare(0, 7, "code 0\n") == 0);
         for (const swept_key& key : keys.keys()) {
             const key_effect effect = keys.effect_of(key);
-            const key_exception* const e = exception_for(key.doc_path);
+            const key_exception* const e = of_platform.exception_for(key.doc_path);
             const bool limits = effect == key_effect::limit && e != nullptr && e->kind == exception_kind::limit;
             tried[key.doc_path] = tried[key.doc_path] || !is_silent(effect) || limits;
             if (!is_silent(effect)) {
                 if (effect == key_effect::changed && e != nullptr && e->kind == exception_kind::never)
-                    FAIL_CHECK(key.path << " changes the run, but key_exceptions.h says that it never does");
+                    FAIL_CHECK(key.path << " changes the run, but keys.yaml says that it never does");
                 continue;
             }
             if (e == nullptr)
@@ -84,7 +77,7 @@ void sweep(const platform_info& info)
     add_documented(info.defaults(), "", documented);
     for (const std::string& key : documented) {
         INFO(key);
-        const key_exception* const e = exception_for(key);
+        const key_exception* const e = of_platform.exception_for(key);
         if (e != nullptr && e->kind == exception_kind::never)
             continue;
         CHECK(tried.count(key) == 1);

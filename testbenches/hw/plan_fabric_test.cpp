@@ -166,8 +166,8 @@ TEST_CASE("a plan in parts gives the times of the whole", "[fabric][fast]")
 TEST_CASE("packets of a folded Clos network arrive", "[fabric][fast]")
 {
     leaf_spine_description d;
-    d.leaves = 4, d.spines = 3, d.endpoints_per_leaf = 3;
-    d.wire = {100_Gbps, duration(20'000), 32};
+    d.leaves = 4, d.spines = 3, d.machines_per_leaf = 3;
+    d.uplink = d.cable = {100_Gbps, duration(20'000), 32};
     d.local = {100_Gbps, duration(0), 32};
     timeline time("time");
     packet_pool pool;

@@ -116,8 +116,8 @@ void judge(const tpu_v3_config& config, tally& t)
         CHECK(problem.find("leave chips that no route connects: chip(") == 0);
         ++t.cut_off;
     } else if (problem.empty()) {
-        CHECK(routing.proof.verdict == route_verdict::deadlock_free);
-        CHECK(routing.proof.broken_pairs == 0);
+        CHECK(routing.proof().verdict == route_verdict::deadlock_free);
+        CHECK(routing.proof().broken_pairs == 0);
         ++t.routed;
     } else {
         CHECK(problem.find("leave every chip connected, but no routing free of deadlock was found on 1 virtual lane") ==

@@ -3,7 +3,6 @@
 //
 // A key that nothing uses is a warning with its place. testbenches/fuzz/keys_test.cpp tries every key of every mode; here is a
 // sample, and what users met.
-#include "testbenches/support/key_exceptions.h"
 #include "testbenches/support/key_modes.h"
 #include "testbenches/support/key_sweep.h"
 
@@ -119,9 +118,7 @@ TEST_CASE("keys do something or are warned about: a sample of all modes")
             constexpr std::size_t k_every = 40;
             if (++at % k_every != 0)
                 continue;
-            const bool excepted = std::any_of(key_exceptions().begin(), key_exceptions().end(),
-                                              [&](const key_exception& e) { return e.covers(key.doc_path); });
-            if (excepted)
+            if (keys_of_platforms().at(mode.platform).exception_for(key.doc_path) != nullptr)
                 continue;
             INFO(key.path);
             ++tried;

@@ -6,6 +6,7 @@
 #include "hw/routing/dimension_order.h"
 #include "hw/routing/leaf_spine.h"
 #include "hw/routing/plan_part.h"
+#include "hw/routing/route_tables.h"
 #include "hw/routing/star.h"
 
 #include <catch2/catch.hpp>
@@ -132,14 +133,20 @@ TEST_CASE("stars and folded Clos networks are proved", "[routing][fast]")
     }
     for (const auto& [leaves, spines, each] : {std::tuple{4u, 2u, 3u}, {1u, 1u, 5u}, {5u, 3u, 1u}}) {
         leaf_spine_description d;
-        d.leaves = leaves, d.spines = spines, d.endpoints_per_leaf = each;
+        d.leaves = leaves, d.spines = spines, d.machines_per_leaf = each;
         const fabric_plan plan = leaf_spine_plan(d);
         check_wiring(plan);
         CHECK(plan.endpoints.size() == std::size_t{leaves} * each);
         const channel_proof proof = prove_deadlock_free(plan, routes_of(leaf_spine_routing(d)));
         INFO(proof.text);
         CHECK(proof);
-        CHECK(proof.longest_route == (leaves > 1 ? 2 : 0));
+        CHECK(proof.longest_route == (leaves > 1 ? 4 : 2));
+        // What `weft check --routes` prints is what `routing:` reads.
+        std::vector<route_tables_problem> wrong;
+        const std::string text = text_of_route_tables(plan, routes_of(leaf_spine_routing(d)));
+        const table_routing again(plan, read_route_tables(text, plan, wrong));
+        CHECK(wrong.empty());
+        CHECK(prove_deadlock_free(plan, routes_of(again)));
     }
 }
 
