@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <initializer_list>
+#include <optional>
 
 namespace weft {
 
@@ -41,7 +42,7 @@ struct ici_config {
     data_size header = data_size(16);
     std::uint32_t local_ports = 2;
     bandwidth local_port_rate = bandwidth(1'312'000'000'000);
-    data_size local_buffer = data_size(64 << 10);
+    std::optional<data_size> local_buffer = {};
     bool voq = true;
     bool relays_first = true;
     switching_mode switching = switching_mode::cut_through;
@@ -88,9 +89,10 @@ struct ici_config {
         visit("relays_first", self.relays_first,
               "Packets that pass a router go before those that its chip sends into it, unless these have waited much longer",
               "not published (A); else what passes gets less than its share, fills the buffers and stops the links");
-        visit("local_buffer", self.local_buffer, "Input buffer behind a local port, per VL: what waits there, for links that are busy, has left memory",
-              "not published (A); a link keeps busy when its quarter of it, with voq, covers the latency of memory at the rate of the link",
-              at_most(data_size(1 << 30)));
+        visit("local_buffer", self.local_buffer,
+              "Input buffer behind a local port, per VL. Left out: with voq 64 KiB, of which 16 KiB for each link cover the latency of memory, or four times "
+              "buffer_per_vl if that is more; else as buffer_per_vl",
+              "not published (A)", at_most(data_size(1 << 30)));
         visit("switching", self.switching, "cut_through or store_and_forward", "cut-through class (A)");
     }
 
@@ -102,6 +104,11 @@ struct ici_config {
         f.flit_bytes = static_cast<std::uint32_t>(flit.value());
         f.charge_header_on_wire = rate_counts == rate_basis::wire;
         return f;
+    }
+    data_size local_buffer_in_use() const
+    {
+        constexpr std::uint64_t k_with_voq = 64 << 10;
+        return local_buffer.value_or(voq ? std::max(data_size(k_with_voq), data_size(4 * buffer_per_vl.value())) : buffer_per_vl);
     }
     std::uint64_t pipeline_ps() const { return cycles_to_ps(router_latency.value(), clock); }
 
@@ -154,7 +161,7 @@ struct ici_config {
         if (!sound({"flit", "header", "max_payload"}))
             return p;
         const std::uint64_t one = format().cells_of_one(max_payload.value()) * flit.value();
-        for (const auto& [key, buffer] : {std::pair{"buffer_per_vl", buffer_per_vl}, std::pair{"local_buffer", local_buffer}})
+        for (const auto& [key, buffer] : {std::pair{"buffer_per_vl", buffer_per_vl}, std::pair{"local_buffer", local_buffer.value_or(data_size(one))}})
             need(buffer.value() >= one, key,
                  fmt::format(
                      "is {}, but one packet fills {} ({} of payload and {} of header in flits of {}), so none could ever move.",

@@ -40,7 +40,7 @@ mesh_description ici_mesh(const ici_config& config, std::uint32_t rows, std::uin
     d.local_ports = config.local_ports;
     d.vls = config.virtual_lanes;
     d.relays_first = config.relays_first;
-    d.local = {config.local_port_rate, k_on_die, cells(config.local_buffer)};
+    d.local = {config.local_port_rate, k_on_die, cells(config.local_buffer_in_use())};
     d.wire = [rate = config.link_rate, board = config.board_propagation, cable = config.cable_propagation,
               depth = cells(config.buffer_per_vl)](std::uint32_t, std::uint32_t a, std::uint32_t b) {
         return fabric_link_params{rate, b == a + 1 && a % 2 == 0 ? board : cable, depth};

@@ -139,7 +139,7 @@ train_choice tpu_v3_config::trains() const
         return buffer.value() / format.cell_bytes() / format.cells_of_one(format.max_payload_bytes);
     };
     const std::uint64_t depth = packets_in(ici.buffer_per_vl);
-    const std::uint64_t local_depth = packets_in(ici.local_buffer) / (ici.voq ? 4 : 1); // each output has its share
+    const std::uint64_t local_depth = packets_in(ici.local_buffer_in_use()) / (ici.voq ? 4 : 1); // each output has its share
     const bool cables = mesh.rows > 2 || mesh.cols > 2;
     const std::uint64_t wire_ps = (cables ? std::max(ici.cable_propagation, ici.board_propagation) : ici.board_propagation).value();
     const std::string buffer = fmt::format("ici.buffer_per_vl = {}", to_string(ici.buffer_per_vl));
@@ -155,7 +155,7 @@ train_choice tpu_v3_config::trains() const
     ground.own_links = ici.local_ports > 1 && !mesh.wraps_rows() && !mesh.wraps_cols() && faults.regions.empty() &&
                        faults.links_down.empty();
     ground.hops = dma_hops(chip.dma, chip.hbm, format, link_ps, links, 1, "chip", "chip.hbm");
-    ground.hops.push_back({fmt::format("ici.local_buffer = {}{}", to_string(ici.local_buffer), ici.voq ? " for four links" : ""), local_depth, local_ps, link_ps, 8, own_trains, 1, ici.pipeline_ps() + most_ps});
+    ground.hops.push_back({fmt::format("ici.local_buffer = {}{}", to_string(ici.local_buffer_in_use()), ici.voq ? " for four links" : ""), local_depth, local_ps, link_ps, 8, own_trains, 1, ici.pipeline_ps() + most_ps});
     ground.hops.push_back({buffer, depth, link_ps, local_ps, 8, own_trains, 1, ici.pipeline_ps() + 2 * wire_ps + most_ps});
     ground.hops.push_back(longest_on_a_wire(most_ps, wire_bytes));
     ground.single = ici.switching == switching_mode::store_and_forward
@@ -341,14 +341,13 @@ void tpu_v3_config::check_buffers(std::vector<config_problem>& p) const
     // A link of the four has its share of the buffer behind a local port, which is filled from memory.
     const std::uint64_t packet_ps = ici.packet_ps(ici.link_rate);
     const std::uint64_t filled_ps = chip.hbm.latency.value() + ici.pipeline_ps() + ici.packet_ps(ici.local_port_rate) + packet_ps;
-    const std::uint64_t share = std::max(one, ici.local_buffer.value() / 4);
-    if (ici.voq && ici.local_buffer.value() >= one && share / one * packet_ps < filled_ps)
+    const std::uint64_t packets = std::max<std::uint64_t>(1, ici.local_buffer_in_use().value() / 4 / one);
+    if (ici.voq && ici.local_buffer && packets * packet_ps < filled_ps)
         p.push_back(
             {severity::warning, "ici.local_buffer",
-             fmt::format("is {}, of which each of four links has a quarter, {} packets: what is read from memory is there after {}, so a chip uses at "
-                         "most {:.3g} % of a link; {} would do.",
-                         to_string(ici.local_buffer), share / one, rounded_text(duration(filled_ps)),
-                         100 * static_cast<double>(share / one * packet_ps) / static_cast<double>(filled_ps),
+             fmt::format("is {}, of which each of four links has a quarter, {} packet{}: they are gone before memory, after {}, has the next ones, so "
+                         "a link may stand idle in between; {} would do.",
+                         to_string(*ici.local_buffer), packets, packets == 1 ? "" : "s", rounded_text(duration(filled_ps)),
                          rounded_text(data_size(4 * ((filled_ps + packet_ps - 1) / packet_ps) * one)))});
 }
 

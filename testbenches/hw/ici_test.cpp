@@ -266,3 +266,27 @@ TEST_CASE("messages of both local ports arrive at the port they name")
     CHECK(b.wrong() == 0);
     CHECK(b.received() == b.ordered());
 }
+
+TEST_CASE("what waits for one link has its share of a local buffer, and no more")
+{
+    // The chip in the middle of a row sends to the right, where the link is down: of two links each has half of 64 KiB, which 114 packets fill.
+    fabric_bench b;
+    mesh_bench m(b, {1, 3, false, false}, ici_config{});
+    fabric_engine& e = m.fabric.engine();
+    fabric_socket& local = m.fabric.router(1).local_port(0);
+    const std::uint32_t right = e.out_link(1, k_plus_x);
+    e.set_link_up(right, false);
+    for (int i = 0; i < 114; ++i)
+        m.at(1).orders.push_back({1'000'000, 2, 256});
+    b.events.at(500'000, [&] { CHECK(local.has_room(2, false)); });
+    b.events.at(1'100'000, [&] { CHECK(local.has_room(2, false)); });
+    b.events.at(3'000'000, [&] {
+        CHECK_FALSE(local.has_room(2, false));
+        CHECK(local.has_room(0, false));
+        e.set_link_up(right, true);
+    });
+    b.events.at(3'010'000, [&] { CHECK(local.has_room(2, false)); });
+    b.run();
+    CHECK(b.received() == b.ordered());
+    CHECK(b.first_audit == "");
+}

@@ -23,13 +23,14 @@ TEST_CASE(
 {
     const auto ratio = [](std::uint64_t buffer) { // of four ports against one
         tpu_v3_config config = pod(4, 4);
+        config.ici.voq = config.ici.relays_first = false;
         config.ici.buffer_per_vl = data_size(buffer);
         config.ici.local_ports = 1;
         const auto one_ps = static_cast<double>(all_to_all_ps(config, 4 << 20));
         config.ici.local_ports = 4;
         return static_cast<double>(all_to_all_ps(config, 4 << 20)) / one_ps;
     };
-    // Inputs are FIFOs: what enters faster than the mesh carries it stands in all buffers, in front of packets for other outputs.
+    // With one FIFO for all outputs, what enters faster than the mesh carries it stands in all buffers, in front of packets for other outputs.
     const double full = ratio(16 << 10), fitting = ratio(4 << 20);
     fmt::print("all-to-all of 4 MiB, four local ports against one: {:.3f}; with buffers for all of it {:.3f}\n", full,
                fitting);

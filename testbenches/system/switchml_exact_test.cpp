@@ -178,7 +178,7 @@ TEST_CASE("switchml: what the star carries is exact from 2 to 16 workers")
     using abi::collective_op;
     for (const std::uint32_t workers : {2u, 3u, 4u, 5u, 6u, 7u, 8u, 12u, 16u}) {
         switchml_config c = rack(workers);
-        std::vector<algorithm> all = {algorithm::ring_1d, algorithm::parameter_server, algorithm::two_d};
+        std::vector<algorithm> all = {algorithm::ring_1d, algorithm::parameter_server, algorithm::multi_axis};
         if ((workers & (workers - 1)) == 0)
             all.push_back(algorithm::halving_doubling);
         c.run.workload = {all_reduce(all, {4, 100, 20'000}, k_both)};
