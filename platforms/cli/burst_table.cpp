@@ -545,6 +545,14 @@ sweep_family switchml_found()
                    value("memory of 2.26 times the rate of links",
                          {"workers=13", "worker.memory.rate=226 Gbps", "worker.dma.read_ahead=100", "worker.dma.receive_buffer=4800000 B"},
                          "all_reduce", "ring_1d", {"51 MiB"}),
+                   value("deep buffers, 7 workers at 10 Gb/s",
+                         {"workers=7", "network.rate=10 Gbps", "network.lossless_buffer=9530 KiB", "worker.memory.rate=7.62 GB/s",
+                          "worker.dma.read_ahead=46"},
+                         "all_reduce", "ring_1d", {"47217596 B"}),
+                   value("deep buffers, 3 workers at 200 Gb/s",
+                         {"workers=3", "network.rate=200 Gbps", "network.lossless_buffer=4187 KiB", "worker.memory.rate=75 GB/s",
+                          "worker.dma.read_ahead=168", "worker.dma.receive_buffer=815 KiB"},
+                         "all_reduce", "hierarchical", {"37969924 B"}),
                }}};
     return f;
 }
