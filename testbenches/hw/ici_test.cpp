@@ -267,7 +267,7 @@ TEST_CASE("messages of both local ports arrive at the port they name")
     CHECK(b.received() == b.ordered());
 }
 
-TEST_CASE("what waits for one link has its share of a local buffer, and no more")
+TEST_CASE("what waits for one link has its share of a local buffer and no more")
 {
     // The chip in the middle of a row sends to the right, where the link is down: of two links each has half of 64 KiB, which 114 packets fill.
     fabric_bench b;
