@@ -96,13 +96,13 @@ bool all_reach_all(const abi::platform_table& table)
 
 bool is_mesh(const abi::platform_table& table) { return table.dim_count == 1 || table.dim_count == 2; }
 
-// Ranks around switches stand in no rows and columns, whatever their numbers.
-bool is_switched(const abi::platform_table& table)
+// Ranks around switches stand in none, whatever their numbers; a broadcast goes from one to the next.
+bool has_rows_and_columns(const abi::platform_table& table)
 {
     for (std::uint32_t d = 0; d < table.dim_count; ++d)
         if (table.kind[d] == abi::dimension_kind::switched)
-            return true;
-    return false;
+            return false;
+    return is_mesh(table);
 }
 
 // What is asked: needs_<algorithm>() says what the machine lacks, or nullptr.
@@ -135,7 +135,7 @@ const char* needs_ring_1d(const question& q)
 
 const char* needs_two_d(const question& q)
 {
-    if (!is_mesh(q.table) || is_switched(q.table))
+    if (!has_rows_and_columns(q.table))
         return k_needs_mesh;
     return mesh_of(q.table).broken() ? "two_d needs a mesh without failed chips" : nullptr;
 }
@@ -151,7 +151,7 @@ const char* refuse_pairs(const mesh& m, bool transposed)
 
 const char* needs_row_pair(const question& q)
 {
-    if (!is_mesh(q.table) || is_switched(q.table))
+    if (!has_rows_and_columns(q.table))
         return k_needs_mesh;
     const mesh m = mesh_of(q.table);
     if (m.broken())
@@ -163,7 +163,7 @@ const char* needs_row_pair(const question& q)
 
 const char* needs_row_pair_forward(const question& q)
 {
-    if (!is_mesh(q.table) || is_switched(q.table))
+    if (!has_rows_and_columns(q.table))
         return k_needs_mesh;
     const mesh m = mesh_of(q.table);
     if (!m.broken())

@@ -141,8 +141,12 @@ struct relay {
         const std::uint32_t above = there > here ? there - here : there + n - here;
         return 2 * above <= n ? 2 * above - 1 : 2 * (n - above);
     }
-    /// Group of number `k` of the others of a line.
+    /// Group of number `k` of the others of a line, and the first number of a group.
     std::uint32_t group(std::uint32_t dimension, std::uint32_t k) const { return (k - 1) * groups / (size[dimension] - 1); }
+    std::uint32_t first_of(std::uint32_t dimension, std::uint32_t of_group) const
+    {
+        return (of_group * (size[dimension] - 1) + groups - 1) / groups + 1;
+    }
     std::uint32_t relay_semaphore(std::uint32_t half, std::uint32_t of_group) const { return k_sem_data + half * k_groups + of_group; }
     /// Whether routing goes there by the rising links.
     std::uint32_t rises(std::uint32_t dimension, std::uint32_t there) const
@@ -233,10 +237,10 @@ struct relay {
     /// The same, what has come from a group.
     abi::status send_group(std::uint32_t half, std::uint32_t of_group)
     {
+        const std::uint32_t first = first_of(half, of_group);
+        const std::uint32_t end = first_of(half, of_group + 1);
         for (std::uint32_t k = 1; k < size[1 - half]; ++k)
-            for (std::uint32_t other = 1; other < size[half]; ++other) {
-                if (group(half, other) != of_group)
-                    continue;
+            for (std::uint32_t other = first; other < end; ++other) {
                 x.hal.compute(costs::k_two_phase_message);
                 if (abi::status s = send_second(half, place(1 - half, k), place(half, other)); !s.ok())
                     return s;

@@ -44,8 +44,10 @@ std::string routing_remedy(const mesh& topology)
 }
 } // namespace
 
-tpu_v3_routing::tpu_v3_routing(const tpu_v3_config& config)
-    : planned_routing(mesh(config.description()).plan(), config.run.routing), topology(config.description())
+tpu_v3_routing::tpu_v3_routing(const tpu_v3_config& config) : tpu_v3_routing(config, weft::mesh(config.description())) {}
+
+tpu_v3_routing::tpu_v3_routing(const tpu_v3_config& config, weft::mesh whole)
+    : planned_routing(whole.plan(), config.run.routing), topology(std::move(whole))
 {
     if (from_file())
         return;

@@ -197,6 +197,9 @@ struct tpu_v3_routing final : planned_routing {
     weft::mesh topology;
     std::optional<detour_plan> detours; ///< only where something has failed
     std::string problem() const override;
+
+private:
+    tpu_v3_routing(const tpu_v3_config& config, weft::mesh whole);
 };
 
 class tpu_v3 final : public standing_machine {

@@ -155,7 +155,9 @@ train_choice tpu_v3_config::trains() const
     ground.own_links = ici.local_ports > 1 && !mesh.wraps_rows() && !mesh.wraps_cols() && faults.regions.empty() &&
                        faults.links_down.empty();
     ground.hops = dma_hops(chip.dma, chip.hbm, format, link_ps, links, 1, "chip", "chip.hbm");
-    ground.hops.push_back({fmt::format("ici.local_buffer = {}{}", to_string(ici.local_buffer_in_use()), ici.voq ? " for four links" : ""), local_depth, local_ps, link_ps, 8, own_trains, 1, ici.pipeline_ps() + most_ps});
+    const std::string local_buffer =
+        fmt::format("ici.local_buffer = {}{}", to_string(ici.local_buffer_in_use()), ici.voq ? " for four links" : "");
+    ground.hops.push_back({local_buffer, local_depth, local_ps, link_ps, 8, own_trains, 1, ici.pipeline_ps() + most_ps});
     ground.hops.push_back({buffer, depth, link_ps, local_ps, 8, own_trains, 1, ici.pipeline_ps() + 2 * wire_ps + most_ps});
     ground.hops.push_back(longest_on_a_wire(most_ps, wire_bytes));
     ground.single = ici.switching == switching_mode::store_and_forward

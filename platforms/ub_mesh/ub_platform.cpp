@@ -59,22 +59,20 @@ public:
     bandwidth links_rate() const override { return config_.links_rate(); }
     std::unique_ptr<machine> build(const core_fitter& fit) const override
     {
-        return std::make_unique<ub_machine>(config_, routes(), fit);
+        return std::make_unique<ub_machine>(config_, shared_routing(), fit);
     }
 
     void find_problems(const yaml_document& document, std::vector<problem>& problems) override
     {
         if (!config_.prices.empty() && !find_prices(document, problems))
             return;
-        if (!routes()->problem().empty()) {
-            add_problem(document, problems, routes()->problem_key(), routes()->problem());
+        if (!routing().problem().empty()) {
+            add_problem(document, problems, routing().problem_key(), routing().problem());
             return;
         }
         for (const config_problem& w : warnings())
             add_problem(document, problems, w.key, w.message, w.level);
     }
-
-    const std::shared_ptr<const ub_routes>& routes() const { return shared_routing(); }
 
     std::string description() const override
     {
@@ -86,7 +84,7 @@ public:
         text += fmt::format("{}\n", m.hrs ? ", HRS" : "");
         if (config_.ranks() != m.ranks())
             text += fmt::format("Job       {} of {} NPUs\n", config_.ranks(), m.ranks());
-        text += routes()->topology->ledger().text();
+        text += routing().topology->ledger().text();
         text += fmt::format(
             "Lanes     {:.5g} Gbps each; x4 carries {:.5g} Gbps net of FEC; full packets leave {:.1f} % of the raw rate to "
             "payload\n",
@@ -96,7 +94,7 @@ public:
                             to_string(ub.max_payload),
                             ub.format().wire_bytes_of_one(ub.max_payload.value()) / ub.flit.value(), to_string(ub.flit),
                             k_ub_vls, k_ub_classes, k_ub_lanes_per_class);
-        if (const std::uint64_t nics = routes()->topology->ledger().nics; nics > 0)
+        if (const std::uint64_t nics = routing().topology->ledger().nics; nics > 0)
             text += fmt::format("DCN       {} uplinks, one a NIC; what is beyond them is not modelled\n", nics);
         return text + describe_faults(config_) + notices_text();
     }
@@ -104,9 +102,9 @@ public:
     std::string routing_report() const override
     {
         if (!prices_)
-            return routes()->report();
+            return routing().report();
         const ub_comparison comparison(*prices_);
-        return routes()->report() + "\n" + comparison.text(bill_of(config_.mesh)) + comparison.text() + "\n";
+        return routing().report() + "\n" + comparison.text(bill_of(config_.mesh)) + comparison.text() + "\n";
     }
 
 private:
@@ -131,11 +129,11 @@ private:
     std::vector<config_problem> warnings() const
     {
         std::vector<config_problem> all;
-        if (const std::string idle = routes()->unused_kind(); !idle.empty())
+        if (const std::string idle = routing().unused_kind(); !idle.empty())
             all.push_back({severity::warning, "ub.paths", idle});
         if (config_.ub.transport != ub_transport::rtp)
             return all;
-        const std::vector<ub_faulty_link> faulty = faulty_links(config_, *routes()->topology);
+        const std::vector<ub_faulty_link> faulty = faulty_links(config_, *routing().topology);
         for (std::size_t i = 0; i < faulty.size(); ++i) {
             if (faulty[i].fault->at.value() == 0 || !faulty[i].fault->goes_down())
                 continue;
@@ -147,14 +145,14 @@ private:
     }
     std::vector<ub_notice> notices_of(const ub_faulty_link& f) const
     {
-        const ub_notices notices(*routes()->topology, config_.ub, config_.faults);
-        return notices.of(f.link, routes()->sources_over(f.link));
+        const ub_notices notices(*routing().topology, config_.ub, config_.faults);
+        return notices.of(f.link, routing().sources_over(f.link));
     }
     /// When the sources of a link that fails while the machine runs have left it.
     std::string notices_text() const
     {
         std::string text;
-        for (const ub_faulty_link& f : faulty_links(config_, *routes()->topology)) {
+        for (const ub_faulty_link& f : faulty_links(config_, *routing().topology)) {
             if (f.fault->at.value() == 0 || !f.fault->goes_down())
                 continue;
             const std::vector<ub_notice> all = notices_of(f);

@@ -95,3 +95,12 @@ TEST_CASE("bounds: links of no dimension may carry what goes along one", "[bound
     CHECK(us(240'000'000'000, collective_op::all_gather) == Approx(630.0 / 30));
     CHECK(us(240'000'000'000, collective_op::all_to_all) == Approx(560.0 / 20));
 }
+
+TEST_CASE("bounds: rates of the platform table are rounded up", "[bounds]")
+{
+    CHECK(abi::mbps_of(1'000'000'000) == 1000);
+    CHECK(abi::mbps_of(1'000'000'001) == 1001);
+    CHECK(abi::mbps_of(1'000'000'000, 1024, 1072) == 956); // 955.22
+    CHECK(abi::mbps_of(1'312'000'000'000, 256, 256) == 1'312'000);
+    CHECK(abi::mbps_of(2'000'000'000'000'000, 1 << 20, (1 << 20) + 4096) == 1'992'217'899); // no overflow
+}
