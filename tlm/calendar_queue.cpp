@@ -186,9 +186,12 @@ bool calendar_queue::advance(std::uint64_t before_ps)
         tune();
     if (!current_.empty() || !aside_.empty())
         return true; // of the first bucket of all, which no cursor can be before
-    if (next_ps() >= before_ps)
+    std::uint64_t bucket = next_bucket();
+    const bool in_this_span = bucket != k_never_ps && bucket >> k_span_shift == span(); // so nothing else comes before it
+    if ((in_this_span ? buckets_.at(bucket).earliest_ps() : next_ps()) >= before_ps)
         return false;
-    const std::uint64_t bucket = first_bucket();
+    if (!in_this_span)
+        bucket = first_bucket();
     buckets_.take(bucket, current_);
     cursor_ = bucket;
     ++visited_;

@@ -163,10 +163,8 @@ public:
     void add(std::uint64_t number, std::uint64_t time_ps, std::uint64_t order, std::uint64_t what)
     {
         event_list& to = lists_[number % places];
-        if (!to.has_memory() && !spare_.empty()) {
-            to.swap(spare_.back());
-            spare_.pop_back();
-        }
+        if (!to.has_memory())
+            take_memory(to);
         to.push(time_ps, order, what);
         occupied_.set(number);
     }
@@ -197,6 +195,15 @@ public:
     }
 
 private:
+    /// Rare, and kept out of add(), which all events go through.
+    [[gnu::noinline]] void take_memory(event_list& list)
+    {
+        if (spare_.empty())
+            return;
+        list.swap(spare_.back());
+        spare_.pop_back();
+    }
+
     std::vector<event_list> lists_;
     std::vector<event_list> spare_;
     ring_occupancy<places> occupied_;

@@ -10,7 +10,6 @@
 namespace weft {
 
 namespace {
-constexpr std::uint64_t k_many = 512;       // pending events: the state of the devices no longer fits the inner caches
 constexpr std::uint64_t k_ahead[] = {1, 0}; // buckets, of the stages of an announcement
 } // namespace
 
@@ -90,7 +89,7 @@ void timeline::drain()
             break;
         if (queue_.present() != present_) {
             present_ = queue_.present();
-            if (k_cache_hints && queue_.size() > k_many)
+            if (announces())
                 announce();
         }
         const timeline_event event = *next;

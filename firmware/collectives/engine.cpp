@@ -13,6 +13,8 @@ namespace {
 // Messages that a channel enqueues before the doorbell rings and the next channel has its turn: a long first step must
 // neither keep the device nor the other direction waiting.
 constexpr std::uint32_t k_batch = 4;
+// Instructions of entering a pass that are worth a doorbell before it: one costs an access of the bus, about 300.
+constexpr std::uint32_t k_long_entry = 500;
 // The same in direct exchanges: every message has a queue and a link for itself, so a line's worth starts as many links.
 constexpr std::uint32_t k_direct_batch = 8;
 
@@ -252,6 +254,8 @@ abi::status engine::next_pass(channel& c)
 {
     c.steps_before += c.now->view.size - 1;
     ++c.pass_index;
+    if (c.plan->passes[c.pass_index].entry_cost > k_long_entry)
+        ring_doorbells(); // what has been sent need not wait for it
     enter_pass(c);
     const pass& p = *c.now;
     if (p.tells_when_entered)

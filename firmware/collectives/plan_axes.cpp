@@ -13,6 +13,9 @@ namespace {
 // A shard that is cut into parts has one message more for each part; below this they would cost more than idle links. On rings every step
 // waits for them: calibrated on an 8x8 torus, where an all_gather of 4 MiB took 117 us in parts of 16 KiB and 78 us by one lane.
 constexpr std::uint64_t k_shortest_part_bytes = 8192, k_shortest_ring_part_bytes = 32 << 10;
+// An all_reduce cuts no shard of a rank, but its lanes share a core: below this, one lane is done sooner than two, and on rings below
+// k_shortest_ring_part_bytes two sooner than four. Calibrated on a rack and an 8x8 mesh and torus, 64 KiB to 4 MiB.
+constexpr std::uint64_t k_shortest_lane_part_bytes = 4096, k_shortest_ring_lane_part_bytes = 2048;
 // From here on, two lanes take turns in direct exchanges: while one waits for the last message of a dimension, the other one sends.
 constexpr std::uint64_t k_shortest_turn_bytes = 64 << 10;
 
@@ -64,7 +67,12 @@ void planner::plan_axes()
     const std::uint64_t shard = command_.count / table_.ranks;
     const auto part_bytes = [&] { return shard / (colours * directions) * element_bytes; };
     const std::uint64_t shortest_part_bytes = any_ring ? k_shortest_ring_part_bytes : k_shortest_part_bytes;
-    if (by_rank && part_bytes() < shortest_part_bytes)
+    if (!by_rank && any_ring && part_bytes() < shortest_part_bytes) {
+        directions = 1;
+        colours = smaller(colours, k_lanes_of_a_chunk);
+    }
+    const std::uint64_t shortest_lane = any_ring ? k_shortest_ring_lane_part_bytes : k_shortest_lane_part_bytes;
+    if (part_bytes() < (by_rank ? shortest_part_bytes : shortest_lane))
         colours = directions = 1;
     // One core serves all lanes: with four its messages are twice as long as with two, so that it has as long for each.
     if (any_ring && colours * directions > k_lanes_of_a_chunk)

@@ -32,40 +32,44 @@ void dma_reader::drop(std::uint32_t q)
 void dma_reader::fill(std::uint32_t p)
 {
     dma_port& port = ports_[p];
+    port.awaiting_room = false;
+    std::uint64_t requests = port.ready_queues;
     while (port.staged.packets() < slots_) {
-        const std::uint32_t index = choose_queue(port);
-        if (index == k_no_grant)
+        const std::uint32_t index = choose_queue(port, requests);
+        if (index == k_no_grant) {
+            port.awaiting_room = port.ready_queues != 0;
             return;
+        }
         queue& q = queues_[index];
         const std::uint32_t packets = transfers_.train_at(q.reading, q.next_packet);
         // A train waits for room: queues whose turns differ in length would get unequal shares of the wire.
         if (slots_ - port.staged.packets() < packets)
             return;
+        if (!has_room(port, q)) {
+            requests &= ~(std::uint64_t{1} << index);
+            continue;
+        }
         port.round_robin = index + 1;
         q.had = port.turn.grant(q.had, packets);
         read(p, index, packets);
+        requests = port.ready_queues;
     }
 }
 
-/// Round robin over the queues with work, by packets; those whose message finds no room behind the port are passed over.
-std::uint32_t dma_reader::choose_queue(dma_port& port) const
+/// Round robin over `requests`, by packets.
+std::uint32_t dma_reader::choose_queue(const dma_port& port, std::uint64_t requests) const
 {
-    std::uint64_t requests = port.ready_queues;
-    const auto has_room = [&](std::uint32_t index) {
-        const queue& q = queues_[index];
-        const dma_transfer& t = transfers_[q.reading];
-        return t.local || port.to_fabric->has_room(transfers_.rank_of(q.reading, q.next_packet), t.shortest_paths);
-    };
-    std::uint32_t chosen = k_no_grant;
     if (train_ == 1)
-        while ((chosen = first_request(&requests, 1, port.round_robin)) != k_no_grant && !has_room(chosen))
-            requests &= ~(std::uint64_t{1} << chosen);
-    else
-        chosen = fair_round_robin_over([=](std::uint32_t) { return requests; }, 1, port.round_robin, port.turn,
-                                       [&](std::uint32_t q) { return queues_[q].had; },
-                                       [&](std::uint32_t q, bool) { return has_room(q); });
-    port.awaiting_room = chosen == k_no_grant && port.ready_queues != 0;
-    return chosen;
+        return first_request(&requests, 1, port.round_robin);
+    return fair_round_robin_over([=](std::uint32_t) { return requests; }, 1, port.round_robin, port.turn,
+                                 [&](std::uint32_t q) { return queues_[q].had; }, [](std::uint32_t, bool) { return true; });
+}
+
+/// Whether there is room behind the port for the message that `q` reads next.
+bool dma_reader::has_room(const dma_port& port, const queue& q) const
+{
+    const dma_transfer& t = transfers_[q.reading];
+    return t.local || port.to_fabric->has_room(transfers_.rank_of(q.reading, q.next_packet), t.shortest_paths);
 }
 
 void dma_reader::read(std::uint32_t p, std::uint32_t index, std::uint32_t packets)

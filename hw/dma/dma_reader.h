@@ -49,7 +49,8 @@ private:
         std::uint64_t had = 0;              ///< packets, as in fair_turn
         std::vector<std::uint32_t> transfers; ///< not wholly read, oldest first
     };
-    std::uint32_t choose_queue(dma_port& port) const;
+    std::uint32_t choose_queue(const dma_port& port, std::uint64_t requests) const;
+    bool has_room(const dma_port& port, const queue& q) const;
     void read(std::uint32_t port, std::uint32_t q, std::uint32_t packets);
     std::uint8_t* payload_of(const packet_source& from) const;
 

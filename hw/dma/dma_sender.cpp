@@ -31,7 +31,7 @@ void dma_sender::plan(std::uint32_t p)
     const staged_packet& head = port.staged.head();
     const std::uint64_t now = shared_.time.now_ps();
     std::uint64_t at_ps = std::max({head.ready_ps, port.wire_busy_until_ps, now});
-    if (const std::uint32_t cells = sizes_.cells(head.payload_bytes);
+    if (const std::uint32_t cells = sizes_.of(head.payload_bytes).cells;
         head.local == 0 && !port.credits.has(port.credits_under_way, now, cells)) {
         const std::uint64_t credit_ps = port.credits.when(port.credits_under_way, cells);
         port.awaiting_credit = credit_ps == k_never_ps;
@@ -49,14 +49,14 @@ void dma_sender::send(std::uint32_t p)
     const staged_packet head = port.staged.head();
     const std::uint64_t now = shared_.time.now_ps();
     const bool local = head.local != 0;
-    const std::uint32_t packets = sizes_.packets(head.payload_bytes);
+    const train_sizes::sizes size = sizes_.of(head.payload_bytes);
     // has() also takes in the credits that have come.
-    if (!local && !port.credits.has(port.credits_under_way, now, sizes_.cells(head.payload_bytes)))
+    if (!local && !port.credits.has(port.credits_under_way, now, size.cells))
         throw bug(shared_.name, now, fmt::format("local port {} sends before its credits have come", p));
-    port.staged.pop(packets);
-    const packet_target to = transfers_.target_of(head.transfer, head.number, packets);
+    port.staged.pop(size.packets);
+    const packet_target to = transfers_.target_of(head.transfer, head.number, size.packets);
     const std::uint32_t q = transfers_[head.transfer].queue;
-    packet_ptr packet = make_packet(head, to, packets);
+    packet_ptr packet = make_packet(head, to, size);
     if (to.last_of_transfer)
         transfers_.release(head.transfer);
 
@@ -80,7 +80,7 @@ void dma_sender::send(std::uint32_t p)
         plan(p);
 }
 
-packet_ptr dma_sender::make_packet(const staged_packet& staged, const packet_target& to, std::uint32_t packets) const
+packet_ptr dma_sender::make_packet(const staged_packet& staged, const packet_target& to, const train_sizes::sizes& size) const
 {
     const dma_transfer& t = transfers_[staged.transfer];
     packet_ptr p = shared_.pool.make();
@@ -88,9 +88,9 @@ packet_ptr dma_sender::make_packet(const staged_packet& staged, const packet_tar
     p->destination = to.rank;
     p->destination_port = t.destination_port;
     p->payload_bytes = staged.payload_bytes;
-    p->packet_count = packets;
-    p->wire_bytes = sizes_.wire_bytes(staged.payload_bytes);
-    p->cells = sizes_.cells(staged.payload_bytes);
+    p->packet_count = size.packets;
+    p->wire_bytes = size.wire_bytes;
+    p->cells = size.cells;
     p->destination_offset = to.offset;
     p->write_op = t.redop;
     p->element = t.type;
@@ -128,7 +128,7 @@ std::string dma_sender::waits(std::uint32_t q) const
     if (sending != q)
         return fmt::format(" behind queue {} of local port {}", sending, p);
     return fmt::format(" and waits for {} credits of local port {} VL 0 for a packet to rank {}",
-                       sizes_.cells(head.payload_bytes), p, transfers_.rank_of(head.transfer, head.number));
+                       sizes_.of(head.payload_bytes).cells, p, transfers_.rank_of(head.transfer, head.number));
 }
 
 } // namespace weft

@@ -46,7 +46,7 @@ public:
     counter bytes_sent; ///< payload, local copies included
 
 private:
-    packet_ptr make_packet(const staged_packet& staged, const packet_target& to, std::uint32_t packets) const;
+    packet_ptr make_packet(const staged_packet& staged, const packet_target& to, const train_sizes::sizes& size) const;
 
     dma_shared& shared_;
     dma_transfers& transfers_;

@@ -20,20 +20,17 @@ public:
     {
     }
 
-    // Of `payload_bytes`: up to a full packet, or several full ones.
-    std::uint32_t packets(std::uint32_t payload_bytes) const
+    struct sizes {
+        std::uint32_t packets, cells, wire_bytes;
+    };
+    /// Of `payload_bytes`: up to a full packet, or several full ones.
+    sizes of(std::uint32_t payload_bytes) const
     {
-        return payload_bytes <= full_bytes_ ? 1 : payload_bytes / full_bytes_;
-    }
-    std::uint32_t cells(std::uint32_t payload_bytes) const
-    {
-        return payload_bytes < full_bytes_ ? static_cast<std::uint32_t>(format_.cells(payload_bytes))
-                                           : packets(payload_bytes) * full_cells_;
-    }
-    std::uint32_t wire_bytes(std::uint32_t payload_bytes) const
-    {
-        return payload_bytes < full_bytes_ ? static_cast<std::uint32_t>(format_.wire_bytes(payload_bytes))
-                                           : packets(payload_bytes) * full_wire_bytes_;
+        if (payload_bytes < full_bytes_)
+            return {1, static_cast<std::uint32_t>(format_.cells(payload_bytes)),
+                    static_cast<std::uint32_t>(format_.wire_bytes(payload_bytes))};
+        const std::uint32_t packets = payload_bytes == full_bytes_ ? 1 : payload_bytes / full_bytes_;
+        return {packets, packets * full_cells_, packets * full_wire_bytes_};
     }
 
 private:

@@ -63,7 +63,8 @@ void fabric_engine::count_turn(std::uint32_t link, const packet& p)
 {
     const link_state& out = links_[link];
     const std::uint32_t bit = queues_[queue_of(p.link, p.vl)].waiter_bit;
-    arbiter_.count_turn(out, link, bit, share_of(out, bit), p.packet_count, out.waiters == 0 && out.busy_until_ps < now_ps_);
+    const std::size_t share = voq_ ? p.fifo : share_of(out, bit);
+    arbiter_.count_turn(out, link, bit, share, p.packet_count, out.waiters == 0 && out.busy_until_ps < now_ps_);
 }
 
 void fabric_engine::fly(packet& p, std::uint64_t head_ps)
@@ -242,7 +243,7 @@ void fabric_engine::arbitrate(std::uint32_t link)
         }
         if (!more)
             arbiter_.leave(l, granted);
-        if (k_cache_hints && voq_ && l.waiters > 0)
+        if (voq_ && l.waiters > 0 && time_.announces())
             expect_next(link);
         transmit(qi, p);
     } else if (wanted_at != k_never_ps) {

@@ -58,10 +58,10 @@ std::uint32_t fabric_layout::new_link(std::uint32_t port, const fabric_link_para
     link_state l;
     l.rate = wire_rate(params.rate);
     l.latency_ps = static_cast<std::uint32_t>(params.propagation.value());
+    l.from_port = static_cast<std::uint16_t>(port);
     links_.push_back(l);
     link_cold c;
     c.depth_cells = params.depth_cells;
-    c.from_port = static_cast<std::uint16_t>(port);
     c.rate = params.rate;
     cold_.push_back(c);
     queue_state q;
@@ -142,7 +142,7 @@ void fabric_layout::lay_out_output(std::uint32_t link)
 {
     link_state& l = links_[link];
     const router_state& r = routers_[l.router];
-    const std::uint32_t port = cold_[link].from_port;
+    const std::uint32_t port = l.from_port;
     out_port& out = out_ports_[r.first_port + port];
     out = {l.rate, link};
     l.voq_base = r.first_voq + port * (r.ports << vl_shift_);
@@ -194,7 +194,7 @@ std::string fabric_layout::link_name(std::uint32_t link) const
     const link_state& l = links_.at(link);
     if (l.from_edge)
         return fmt::format("{}.{}.in", routers_[l.to_router].name, port_name(l.to_router, l.to_port));
-    return fmt::format("{}.{}", routers_[l.router].name, port_name(l.router, cold_[link].from_port));
+    return fmt::format("{}.{}", routers_[l.router].name, port_name(l.router, links_[link].from_port));
 }
 
 std::string fabric_layout::far_end_name(std::uint32_t link) const

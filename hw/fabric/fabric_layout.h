@@ -49,7 +49,7 @@ public:
     std::uint32_t link_count() const { return static_cast<std::uint32_t>(links_.size()); }
     std::uint32_t out_link(std::uint32_t router, std::uint32_t port) const;
     std::uint32_t depth_cells(std::uint32_t link) const { return cold_[link].depth_cells; }
-    std::uint32_t sending_port(std::uint32_t link) const { return cold_[link].from_port; } ///< of its sender
+    std::uint32_t sending_port(std::uint32_t link) const { return links_[link].from_port; } ///< of its sender
     bool is_router_link(std::uint32_t link) const { return !links_[link].to_edge && !links_[link].from_edge; }
     /// Routers at both ends; k_none where the fabric ends.
     std::pair<std::uint32_t, std::uint32_t> link_ends(std::uint32_t link) const

@@ -232,7 +232,7 @@ void fabric_engine::degrade_link_at(std::uint32_t link, std::uint64_t at_ps, ban
 void fabric_engine::take_new_rate(std::uint32_t link)
 {
     if (conditions_.take_rate(link, now_ps_))
-        out_ports_[routers_[links_[link].router].first_port + cold_[link].from_port].rate = links_[link].rate;
+        out_ports_[routers_[links_[link].router].first_port + links_[link].from_port].rate = links_[link].rate;
 }
 
 bandwidth fabric_engine::link_rate(std::uint32_t link) const { return conditions_.rate_at(link, time_.now_ps()); }

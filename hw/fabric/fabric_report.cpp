@@ -58,7 +58,7 @@ std::vector<blocked_head> fabric_engine::blocked() const
         arbiter_.each(l, [&](std::uint32_t bit) {
             const packet& p = pool_.at(head_at(l, bit));
             const credit_counter& credits = queues_[queue_of(id, p.out_vl)].credits;
-            heads.push_back({l.router, port_of_bit(bit), vl_of_bit(bit), cold_[id].from_port, p.out_vl, id, p.index, p.cells,
+            heads.push_back({l.router, port_of_bit(bit), vl_of_bit(bit), links_[id].from_port, p.out_vl, id, p.index, p.cells,
                              credits.available(), !link_up(id), p.tail_ps, conditions_.down_at_ps(id)});
         });
     }

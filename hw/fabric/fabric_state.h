@@ -57,6 +57,7 @@ struct alignas(64) link_state {
     std::uint8_t zone = 0;    ///< of its input port: 0: the router has one zone, else 1 or 2
     bool to_edge = false;
     bool from_edge = false;
+    std::uint16_t from_port = 0;        ///< of its sender
     std::uint16_t expected_bit = 0;     ///< of the waiter below
     std::uint32_t expected = k_no_part; ///< packet that may well be the next one to start, for hints: a guess
     std::uint32_t to_first_voq = 0;     ///< VOQ mode: first FIFO of to_router
@@ -100,7 +101,6 @@ struct out_port {
 struct link_cold {
     link_fault_if* hook = nullptr;
     std::uint32_t depth_cells = 0;
-    std::uint16_t from_port = 0;
     std::uint64_t last_tail_ps = 0;    ///< of the last packet that a fault hook let through
     std::uint32_t failure = k_no_part; ///< the present or next one
     std::uint32_t layer = k_no_part;   ///< retry

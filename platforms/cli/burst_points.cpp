@@ -208,7 +208,7 @@ std::vector<std::pair<std::string, std::string>> sweep_workloads::collectives_of
     std::string workload;
     for (const auto& [op, op_name] : enum_names<abi::collective_op>::values)
         for (const auto& [algorithm, algorithm_name] : enum_names<abi::algorithm>::values)
-            if (!abi::by_switch(algorithm)) {
+            if (!abi::by_switch(algorithm) && algorithm != k_auto_algorithm) {
                 candidates.emplace_back(op_name, algorithm_name);
                 workload += fmt::format("{}{{op: {}, algorithms: [{}], sizes: [1 MiB]}}", workload.empty() ? "" : ", ",
                                         op_name, algorithm_name);

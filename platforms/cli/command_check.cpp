@@ -145,6 +145,9 @@ void add_check(CLI::App& app, int& exit_code)
                        *smallest == *largest ? "" : " to " + to_string(data_size(*largest)),
                        spec.repeats == 1 ? "" : fmt::format(", {} times each", spec.repeats),
                        text_of_longest(trains, spec.cases()));
+            for (const collective_case& c : spec.cases())
+                if (!c.predictions.empty())
+                    fmt::print("  {:<15}   {} of {}: {}\n", "", name_of(c.type), to_string(data_size(c.size_bytes)), text_of(c.predictions));
         }
         if (!run.workload.empty())
             fmt::print("  {} in all\n", plural(cases, "case"));

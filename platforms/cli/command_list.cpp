@@ -30,6 +30,23 @@ void print_bounds(const platform& p)
     }
 }
 
+/// What `auto` takes, from the smallest size to the largest.
+void print_predictions(const platform& p)
+{
+    const abi::platform_table table = p.rank_table(0);
+    const message_costs costs = p.costs();
+    fmt::print("\nPredicted, without queues at links (us); the first is what `algorithms: [auto]` takes.\n\n");
+    for (unsigned op = 0; op < abi::k_collective_ops; ++op)
+        for (std::uint64_t size = 4; size <= 256ull << 20; size *= size == 4 ? 64 : 16) {
+            collective_case c = make_case(static_cast<abi::collective_op>(op), k_auto_algorithm, abi::element_type::int32, abi::reduce_op::sum, size);
+            c.chunk_bytes = collective_spec().chunk.value();
+            std::string text;
+            for (const algorithm_prediction& one : predictions_of(table, costs, c))
+                text += fmt::format("{}{} {:.1f}", text.empty() ? "" : ", ", name_of(one.algorithm), one.us);
+            fmt::print("  {:<15} {:>8}  {}\n", name_of(c.op), to_string(data_size(size)), text.empty() ? "-" : text);
+        }
+}
+
 } // namespace
 
 void add_list(CLI::App& app, int& exit_code)
@@ -44,10 +61,12 @@ void add_list(CLI::App& app, int& exit_code)
     command->callback([source, &exit_code] {
         if (!source->file.empty()) {
             const loaded_platform loaded = load(*source);
-            if (loaded.platform)
+            if (loaded.platform) {
                 print_bounds(*loaded.platform);
-            else
+                print_predictions(*loaded.platform);
+            } else {
                 exit_code = 2;
+            }
             return;
         }
         struct entry {

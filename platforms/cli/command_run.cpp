@@ -146,6 +146,8 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         row.steps = c.steps;
         row.train_packets = m.train_of(c.what);
         row.repeats_ps = c.repeats_ps;
+        for (const algorithm_prediction& one : c.what.predictions)
+            row.predicted.emplace_back(name_of(one.algorithm), one.us);
         abi::platform_table table = p.rank_table(0);
         const bool all_told = table.ranks == p.ranks();
         table.ranks = p.ranks();

@@ -6,6 +6,8 @@
 
 #include "platforms/config/config_dump.h"
 #include "platforms/config/config_reader.h"
+#include "platforms/machine/algorithm_choice.h"
+#include "platforms/machine/machine_checks.h"
 #include "platforms/workload/machine.h"
 
 #include <algorithm>
@@ -17,8 +19,8 @@
 namespace weft {
 
 /// A platform with configuration `Config`, which has: `k_platform`, the value of the key `platform`; `run`; fields() and validate();
-/// ranks(); rank_table(), what firmware of a rank is told; trains(); control_core(), the cores that run firmware; control_cores(), how many there are;
-/// memory_rate() of one rank. `Routing` is made from it when first asked for: report() and route_tables() are what `weft check` prints, problem()
+/// ranks(); rank_table(), what firmware of a rank is told; trains(); control_chip(), the chip of a rank; control_cores(), how many cores run
+/// firmware; hop_latency(), a head's way from a rank to the next one of a dimension of rank_table(). `Routing` is made from it when first asked for: report() and route_tables() are what `weft check` prints, problem()
 /// why it cannot be used, or "" (planned_routing.h has all three). Its constructor throws user_error where the tables of `routing: FILE` cannot be
 /// read.
 template <class Config, class Routing> class configured_platform : public platform {
@@ -30,11 +32,20 @@ public:
     std::uint32_t ranks() const final { return config_.ranks(); }
     abi::platform_table rank_table(std::uint32_t rank) const final { return config_.rank_table(rank); }
     train_choice trains() const final { return config_.trains(); }
-    std::vector<std::string> input_files() const override { return {config_.control_core().elf, config_.run.routing}; }
-    bandwidth memory_rate() const final { return config_.memory_rate(); }
+    std::vector<std::string> input_files() const override { return {config_.control_chip().core.elf, config_.run.routing}; }
+    bandwidth memory_rate() const final { return config_.control_chip().hbm.rate; }
+    message_costs costs() const final
+    {
+        message_costs c = costs_of(config_.control_chip());
+        c.links_bps = links_rate().value();
+        const std::uint32_t dimensions = rank_table(0).dim_count;
+        for (std::uint32_t d = 0; d < dimensions; ++d)
+            c.hop_us[d] = static_cast<double>(config_.hop_latency(d).value()) / 1e6;
+        return c;
+    }
     std::uint64_t rv64_cores() const final
     {
-        return config_.control_core().model == core_model::rv64 ? config_.control_cores() : 0;
+        return config_.control_chip().core.model == core_model::rv64 ? config_.control_cores() : 0;
     }
     config_field resolved() const override { return with_platform_key(describe(config_), Config::k_platform); }
     std::string routing_report() const override { return routing().report(); }
@@ -89,6 +100,16 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
                 else
                     problems.push_back(p);
         }
+        if (has_errors())
+            return nullptr;
+    }
+    if (uses_auto(made->run())) {
+        std::vector<config_problem> found = choose_algorithms(made->config().run, *made);
+        if (no_errors(found)) // what has been chosen may want more memory, say, than what was checked in its place
+            found = made->config().validate();
+        for (const config_problem& p : found)
+            if (p.level == severity::error)
+                add_problem(document, problems, p.key, p.message);
         if (has_errors())
             return nullptr;
     }

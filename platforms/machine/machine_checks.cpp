@@ -27,6 +27,22 @@ void check_receive_buffer(const chip_config& chip, const packet_format& format, 
                      format.cell_flits == 1 ? "flits" : "cells", to_string(data_size(format.cell_bytes())))});
 }
 
+message_costs costs_of(const chip_config& chip)
+{
+    const double cycle_us = 1e6 / static_cast<double>(chip.core.clock.value());
+    const auto us = [](duration d) { return static_cast<double>(d.value()) / 1e6; };
+    message_costs c;
+    c.instruction_us = chip.core.cpi * cycle_us;
+    const double through_bus_us = static_cast<double>(chip.core.mmio_overhead.value()) * cycle_us + us(chip.bus.latency);
+    c.access_us = through_bus_us + us(chip.dma.register_latency);
+    c.memory_us = us(chip.hbm.latency);
+    const double words = static_cast<double>(abi::k_descriptor_bytes) / 8;
+    c.descriptor_us = through_bus_us + c.memory_us + words * static_cast<double>(chip.core.copy_per_8_bytes.value()) * cycle_us;
+    c.wake_us = static_cast<double>(chip.core.irq_wake.value()) * cycle_us;
+    c.memory_bps = chip.hbm.rate.value();
+    return c;
+}
+
 void check_stacks(const chip_config& chip, std::uint64_t threads, const std::string& of_what, const std::string& key,
                   std::vector<config_problem>& problems)
 {

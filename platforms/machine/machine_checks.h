@@ -5,6 +5,7 @@
 #pragma once
 
 #include "hw/chip/chip.h"
+#include "platforms/workload/cost_model.h"
 #include "platforms/workload/run_config.h"
 #include "platforms/workload/train_choice.h"
 #include "tlm/config_fields.h"
@@ -19,11 +20,13 @@ namespace weft {
 void check_receive_buffer(const chip_config& chip, const packet_format& format, const std::string& key,
                           std::vector<config_problem>& problems);
 
+/// What a message costs a rank of this chip, but for hops and links.
+message_costs costs_of(const chip_config& chip);
+
 /// `threads` cores in all, each with its stack on the host. `key` names the chip.
 void check_stacks(const chip_config& chip, std::uint64_t threads, const std::string& of_what, const std::string& key,
                   std::vector<config_problem>& problems);
 
-/// train_ground::no_bound with routing tables of the user.
 /// Of every platform: train_ground::no_bound.
 inline std::string no_train_bound(const run_config& run)
 {

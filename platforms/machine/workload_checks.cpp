@@ -40,6 +40,8 @@ void check_groups(const collective_spec& spec, const std::string& key, const wor
                                  smallest.size() - 1));
     const std::vector<abi::algorithm> algorithms = spec.all_algorithms();
     for (std::size_t a = 0; a < algorithms.size(); ++a) {
+        if (algorithms[a] == k_auto_algorithm)
+            continue; // takes one that runs
         const std::string place = spec.algorithms.empty() ? "" : fmt::format(".algorithms.{}", a);
         if (abi::by_switch(algorithms[a])) {
             add(place, fmt::format("is {}, which sums for jobs, not for process groups; job.jobs makes jobs.", name_of(algorithms[a])));
@@ -67,7 +69,7 @@ void check_collectives(const run_config& run, const workload_ground& ground, std
         const std::vector<abi::algorithm> algorithms = spec.all_algorithms();
         for (std::size_t a = 0; a < algorithms.size(); ++a) {
             const std::string place = spec.algorithms.empty() ? key : fmt::format("{}.algorithms.{}", key, a);
-            const std::string refusal = spec.groups.empty() ? ground.refusal(spec.op, algorithms[a], spec.transposed) : "";
+            const std::string refusal = spec.groups.empty() && algorithms[a] != k_auto_algorithm ? ground.refusal(spec.op, algorithms[a], spec.transposed) : "";
             if (!refusal.empty())
                 problems.push_back({severity::error, place, refusal});
         }
@@ -123,7 +125,7 @@ void check_training_step(const training_step_config& step, const workload_ground
                                std::all_of(step.exchanges.begin(), step.exchanges.end(),
                                            [](const step_exchange& e) { return e.ranks_per_group.has_value(); });
     const std::string refusal =
-        all_in_groups ? "" : ground.refusal(abi::collective_op::all_reduce, step.algorithm, step.transposed);
+        all_in_groups || step.algorithm == k_auto_algorithm ? "" : ground.refusal(abi::collective_op::all_reduce, step.algorithm, step.transposed);
     if (!refusal.empty())
         problems.push_back({severity::error, "training_step.algorithm", refusal});
     std::set<std::uint32_t> sizes;

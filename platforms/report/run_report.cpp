@@ -152,6 +152,22 @@ void print_rows(std::ostream& out, const run_report& report, const table_style& 
     }
 }
 
+/// What `auto` has taken, and what would have been next.
+void print_choices(std::ostream& out, const run_report& report)
+{
+    const char* label = "Chosen by auto";
+    for (const auto& row : report.rows) {
+        if (row.predicted.empty())
+            continue;
+        const auto& [algorithm, us] = row.predicted.front();
+        std::string next = "the only one";
+        if (row.predicted.size() > 1)
+            next = fmt::format("next {}, {:.1f} us", row.predicted[1].first, row.predicted[1].second);
+        out << fmt::format("{:<17}{} of {} B by {}: {:.1f} us predicted; {}\n", label, row.op, row.size_bytes, algorithm, us, next);
+        label = "";
+    }
+}
+
 /// Lines of cells with a blank-separated column each, as wide as its widest cell; the first `left` columns to the left.
 void print_columns(std::ostream& out, const std::vector<std::vector<std::string>>& lines, std::size_t left)
 {
@@ -403,6 +419,7 @@ void print_table(std::ostream& out, const run_report& report, const table_style&
     }
     print_rows(out, report, style);
     print_training(out, report, style);
+    print_choices(out, report);
     print_links(out, report, style);
     print_summary(out, report, style);
     out.flush();
@@ -436,6 +453,8 @@ nlohmann::ordered_json to_json(const run_report& r)
             line["bound_share"] = finite(row.bound_us / (static_cast<double>(row.time_ps) / 1e6), "share" + where);
             line["bound_by"] = row.bound_by;
         }
+        for (const auto& [algorithm, us] : row.predicted)
+            line["predicted_us"][algorithm] = finite(us, "prediction" + where);
         if (!row.repeats_ps.empty())
             line["repeats"] = repeats_json(row.repeats_ps);
         j["results"].push_back(std::move(line));

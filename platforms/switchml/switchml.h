@@ -273,8 +273,8 @@ struct switchml_config {
     abi::platform_table rank_table(std::uint32_t rank) const; ///< of the lossless network
     lossless_star_config star() const;
     train_choice trains() const;
-    const core_config& control_core() const { return worker.core; }
-    bandwidth memory_rate() const { return worker.hbm.rate; }
+    chip_config control_chip() const { return worker.chip(); }
+    duration hop_latency(std::uint32_t dimension) const; ///< of the lossless network, through its switch
     std::uint64_t control_cores() const { return std::uint64_t{workers} * worker.cores + servers; }
     ethernet_link_config cable() const;                   ///< with the run's seed
     tofino_config switch_chip(std::uint32_t ports) const; ///< with the network's rate

@@ -161,6 +161,12 @@ lossless_star_config switchml_config::star() const
     return s;
 }
 
+duration switchml_config::hop_latency(std::uint32_t) const
+{
+    const lossless_star_config s = star();
+    return s.nic_latency + s.propagation + s.switch_latency + s.propagation + s.nic_latency;
+}
+
 ethernet_link_config switchml_config::cable() const
 {
     ethernet_link_config cable = network.cable;

@@ -172,8 +172,8 @@ struct tpu_v3_config {
     abi::platform_table rank_table(std::uint32_t rank) const;
     std::vector<config_problem> fault_problems() const; ///< of `faults` alone
     train_choice trains() const;
-    const core_config& control_core() const { return chip.core; }
-    bandwidth memory_rate() const { return chip.hbm.rate; }
+    chip_config control_chip() const { return chip; }
+    duration hop_latency(std::uint32_t dimension) const; ///< over a cable, where there are cables
     std::uint64_t control_cores() const { return ranks(); }
 
 private:

@@ -110,6 +110,12 @@ abi::platform_table tpu_v3_config::rank_table(std::uint32_t rank) const
     return t;
 }
 
+duration tpu_v3_config::hop_latency(std::uint32_t) const
+{
+    const bool cables = mesh.rows > 2 || mesh.cols > 2;
+    return duration(ici.pipeline_ps()) + (cables ? ici.cable_propagation : ici.board_propagation);
+}
+
 std::uint32_t tpu_v3_config::ranks() const
 {
     std::uint32_t n = mesh.rows * mesh.cols;

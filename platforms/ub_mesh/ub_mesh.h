@@ -104,8 +104,8 @@ struct ub_mesh_config {
     std::vector<std::uint32_t> positions() const;
     abi::platform_table rank_table(std::uint32_t rank) const;
     train_choice trains() const;
-    const core_config& control_core() const { return npu.core; }
-    bandwidth memory_rate() const { return npu.hbm.rate; }
+    chip_config control_chip() const { return npu; }
+    duration hop_latency(std::uint32_t dimension) const; ///< through both NPUs and the cable between them
     bandwidth links_rate() const; ///< of an NPU, those to its LRS included
     std::uint64_t control_cores() const { return ranks(); }
     /// Gives ports and DMA engines the buffers of configs/ub_mesh/superpod.yaml, in which trains are long. Assumed values.

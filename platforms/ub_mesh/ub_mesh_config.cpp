@@ -119,6 +119,21 @@ abi::platform_table ub_mesh_config::rank_table(std::uint32_t rank) const
     return t;
 }
 
+duration ub_mesh_config::hop_latency(std::uint32_t dimension) const
+{
+    std::vector<duration> wires; // of rank_table()
+    const auto add = [&](std::uint32_t size, duration wire) {
+        if (size > 1)
+            wires.push_back(wire);
+    };
+    add(mesh.pods, cables.hrs + cables.hrs + ub.hrs_latency);
+    add(mesh.rack_rows, cables.alpha);
+    add(mesh.rack_cols, cables.z);
+    add(mesh.boards, cables.y);
+    add(mesh.npus, cables.x);
+    return ub.npu_latency + ub.npu_latency + ub.mac_latency + (dimension < wires.size() ? wires[dimension] : duration());
+}
+
 bandwidth ub_mesh_config::links_rate() const
 {
     std::uint32_t lanes = ub_topology::k_npu_lanes;

@@ -32,6 +32,15 @@ inline constexpr data_size k_largest_size = data_size(1ull << 40);
 /// What fills the inputs, see collective_data.h.
 enum class data_style : std::uint8_t { exact = 0, random = 1 };
 
+/// Of a file alone: the host takes one that runs, by prediction (cost_model.h). Firmware never sees it.
+inline constexpr auto k_auto_algorithm = static_cast<abi::algorithm>(abi::k_algorithms);
+
+/// How long a collective would take by one algorithm.
+struct algorithm_prediction {
+    abi::algorithm algorithm = k_auto_algorithm;
+    double us = 0;
+};
+
 template <> struct enum_names<abi::collective_op> {
     static constexpr std::pair<abi::collective_op, const char*> values[] = {
         {abi::collective_op::all_reduce, "all_reduce"}, {abi::collective_op::reduce_scatter, "reduce_scatter"},
@@ -44,6 +53,7 @@ template <> struct enum_names<abi::algorithm> {
 #define WEFT_ALGORITHM(name, runs, runner, has, needs, summary) {abi::algorithm::name, #name},
 #include "hw/abi/algorithms.def"
 #undef WEFT_ALGORITHM
+        {k_auto_algorithm, "auto"},
     };
 };
 /// "all_reduce, all_gather": what the algorithm runs.
@@ -107,12 +117,44 @@ struct collective_case {
     /// point): they are right within the bound of that, not bit for bit. 0: the sums are of floats.
     std::uint32_t quantised_block = 0;
     std::uint64_t chunk_bytes = 0; ///< pipelining grain of the firmware; 0: none told
+    /// Of a case of `auto`: what was predicted of each algorithm that runs here, the fastest, which is `algo`, first.
+    std::vector<algorithm_prediction> predictions;
 };
 
 constexpr bool reduces(abi::collective_op op)
 {
     return op == abi::collective_op::all_reduce || op == abi::collective_op::reduce_scatter;
 }
+
+/// What `auto` has found for the cases of one entry of a file.
+class algorithm_choices {
+public:
+    void add(abi::element_type type, std::uint64_t size_bytes, std::vector<algorithm_prediction> predictions)
+    {
+        found_.push_back({type, size_bytes, std::move(predictions)});
+    }
+    /// Puts the choice in the place of `auto`; as long as none is known, `fallback`.
+    void take(collective_case& c, abi::algorithm fallback) const
+    {
+        if (c.algo != k_auto_algorithm)
+            return;
+        c.algo = fallback;
+        for (const entry& e : found_)
+            if (e.type == c.type && e.size_bytes == c.size_bytes && !e.predictions.empty()) {
+                c.predictions = e.predictions;
+                c.algo = e.predictions.front().algorithm;
+                return;
+            }
+    }
+
+private:
+    struct entry {
+        abi::element_type type;
+        std::uint64_t size_bytes;
+        std::vector<algorithm_prediction> predictions;
+    };
+    std::vector<entry> found_;
+};
 
 /// A case of `size_bytes` rounded down to whole elements; redop is set to none where nothing is reduced.
 inline collective_case make_case(abi::collective_op op, abi::algorithm algo, abi::element_type type,

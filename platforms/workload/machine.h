@@ -9,6 +9,7 @@
 #include "hw/chip/chip.h"
 #include "hw/fabric/fabric_engine.h"
 #include "platforms/config/config_dump.h"
+#include "platforms/workload/cost_model.h"
 #include "platforms/workload/rank_groups.h"
 #include "platforms/workload/run_config.h"
 #include "platforms/workload/train_choice.h"
@@ -147,6 +148,8 @@ public:
             mbps += t.rate_mbps[d];
         return bandwidth(mbps * 1'000'000);
     }
+    /// What a message of one rank costs, for predictions (cost_model.h).
+    virtual message_costs costs() const = 0;
     /// Files that the configuration names and that are read; entries may be empty. No output may overwrite them.
     virtual std::vector<std::string> input_files() const = 0;
     /// Files that the machine itself writes when it runs. Its writers replace what is no regular file.

@@ -106,6 +106,10 @@ planned_rank plan_of(const abi::platform_table& table, const collective_case& c)
             const firmware::pass& p = plan.passes[k];
             planned_pass pass;
             pass.what = name_of_pass(p);
+            pass.forwards = p.forwards;
+            pass.entry_instructions = p.entry_cost;
+            pass.direct = p.source == run_source::axis_direct;
+            pass.ranks = firmware::is_ring(p.source) ? p.view.size : 0;
             if (p.tells_when_entered)
                 ++rank.sent[{p.view.predecessor, p.ready_semaphore}];
             firmware::run_cursor cursor;

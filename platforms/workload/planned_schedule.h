@@ -26,6 +26,10 @@ struct planned_run {
 
 struct planned_pass {
     std::string what; ///< "reduce-scatter, ring of 16"
+    bool forwards = false;   ///< messages wait for those that arrive
+    bool direct = false;     ///< everybody of a line to everybody else of it
+    std::uint32_t ranks = 0; ///< of the ring or line
+    std::uint32_t entry_instructions = 0; ///< costs.h: what entering it takes
     std::vector<planned_run> runs;
 };
 

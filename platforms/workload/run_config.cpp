@@ -118,13 +118,16 @@ std::vector<std::uint64_t> collective_spec::all_sizes() const
 
 std::vector<abi::algorithm> collective_spec::all_algorithms() const
 {
-    if (!algorithms.empty())
-        return algorithms;
-    if (op == abi::collective_op::broadcast)
-        return {abi::algorithm::mesh_tree};
-    if (op == abi::collective_op::all_to_all)
-        return {abi::algorithm::direct};
-    return {abi::algorithm::ring_1d};
+    return !algorithms.empty() ? algorithms : std::vector{default_algorithm()};
+}
+
+abi::algorithm collective_spec::default_algorithm() const
+{
+    switch (op) {
+    case abi::collective_op::broadcast: return abi::algorithm::mesh_tree;
+    case abi::collective_op::all_to_all: return abi::algorithm::direct;
+    default: return abi::algorithm::ring_1d;
+    }
 }
 
 std::vector<collective_case> collective_spec::cases() const
@@ -142,6 +145,7 @@ std::vector<collective_case> collective_spec::cases() const
                     c.style = inputs;
                     c.chunk_bytes = chunk.value();
                     c.groups = groups;
+                    choices.take(c, default_algorithm());
                     all.push_back(c);
                 }
     return all;

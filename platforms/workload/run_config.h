@@ -63,11 +63,12 @@ struct collective_spec {
     std::uint32_t repeats = 1;
     duration start_skew = duration(1'000'000);
     std::vector<std::string> groups;
+    algorithm_choices choices; ///< of `auto`; not a key: made when the machine is known
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("op", self.op, "The collective", "");
-        visit("algorithms", self.algorithms, "How; empty: ring_1d, for broadcast mesh_tree, for all_to_all direct", "");
+        visit("algorithms", self.algorithms, "How; auto: the one with the shortest predicted time, for each size by itself (switchml is not among them); empty: ring_1d, for broadcast mesh_tree, for all_to_all direct", "");
         visit("types", self.types, "Element types", "");
         visit("redops", self.redops, "Reductions", "");
         visit(
@@ -103,6 +104,7 @@ struct collective_spec {
 
     std::vector<std::uint64_t> all_sizes() const; ///< bytes, in the order to run
     std::vector<abi::algorithm> all_algorithms() const;
+    abi::algorithm default_algorithm() const;
     std::vector<collective_case> cases() const;
     std::uint64_t case_count() const; ///< of cases(), without making them, each as often as it is repeated
 };

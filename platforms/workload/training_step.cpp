@@ -141,6 +141,7 @@ collective_case training_step_config::case_of(const gradient_group& g) const
     c.transposed = transposed;
     c.style = inputs;
     c.chunk_bytes = chunk.value();
+    choices.take(c, abi::algorithm::ring_1d);
     return c;
 }
 
@@ -154,6 +155,7 @@ collective_case training_step_config::case_of(const step_exchange& e) const
     c.ranks_per_group = e.ranks_per_group.value_or(0);
     c.style = inputs;
     c.chunk_bytes = chunk.value();
+    choices.take(c, abi::algorithm::ring_1d);
     return c;
 }
 

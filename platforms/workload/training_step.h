@@ -103,6 +103,7 @@ struct training_step_config {
     duration compute;
     overlap_rule overlap = overlap_rule::none;
     abi::algorithm algorithm = abi::algorithm::ring_1d;
+    algorithm_choices choices; ///< of `auto`; not a key: made when the machine is known
     bool transposed = false;
     data_size chunk = data_size(128 << 10);
     data_style inputs = data_style::exact;
@@ -117,7 +118,7 @@ struct training_step_config {
                   .because("; write the compute time of one step, for example \"40 ms\""));
         visit("overlap", self.overlap,
               "none: all-reduces start after compute; when_ready: as soon as a group is ready, one at a time", "");
-        visit("algorithm", self.algorithm, "How gradient groups, and exchanges over all ranks, are summed", "");
+        visit("algorithm", self.algorithm, "How gradient groups, and exchanges over all ranks, are summed; auto: each by the algorithm with the shortest predicted time", "");
         visit("transposed", self.transposed, "Swap the roles of rows and columns", "");
         visit("chunk", self.chunk, "Pipelining grain of the firmware", "assumed",
               between(data_size(1), data_size(1ull << 32)));

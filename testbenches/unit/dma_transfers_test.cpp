@@ -169,9 +169,9 @@ TEST_CASE("sizes of trains are those of the format packet by packet")
         const train_sizes sizes(format);
         for (const std::uint32_t payload : {0u, 1u, 255u, 256u, 512u, 2048u}) {
             INFO(payload << " B");
-            CHECK(sizes.packets(payload) == format.packets_for(payload));
-            CHECK(sizes.cells(payload) == format.cells(payload));
-            CHECK(sizes.wire_bytes(payload) == format.wire_bytes(payload));
+            CHECK(sizes.of(payload).packets == format.packets_for(payload));
+            CHECK(sizes.of(payload).cells == format.cells(payload));
+            CHECK(sizes.of(payload).wire_bytes == format.wire_bytes(payload));
         }
     }
 }

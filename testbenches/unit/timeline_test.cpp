@@ -275,7 +275,7 @@ TEST_CASE("events of a crowded timeline are announced before they come and each 
     struct announced final : timeline_client, event_hints {
         void on_event(std::uint32_t a, std::uint8_t) override { handled += seen.at(a) == 2 ? 1 : 0; }
         void announce(std::uint32_t a, std::uint8_t, int) const override { ++seen.at(a); }
-        mutable std::vector<int> seen = std::vector<int>(4000, 0);
+        mutable std::vector<int> seen = std::vector<int>(12000, 0);
         std::size_t handled = 0; ///< after both stages
     } client;
     timeline time("timeline");

@@ -1,0 +1,341 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/workload/cost_model.h"
+
+#include "firmware/collectives/full_mesh.h"
+#include "firmware/collectives/supports.h"
+#include "firmware/costs.h"
+#include "platforms/workload/bounds.h"
+#include "platforms/workload/planned_schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <map>
+
+namespace weft {
+
+namespace {
+
+namespace costs = firmware::costs;
+using abi::dimension_kind;
+
+// Where ranks send to each other rank in turn, lines and rings are not loaded alike at each moment. Shares of the bound that all_to_all of
+// 16 MiB reaches on an 8x8 mesh and torus; calibrated there.
+constexpr double k_direct_share_of_lines = 0.5;
+constexpr double k_two_phase_share = 0.9;
+
+constexpr double bytes_per_us(std::uint64_t mbps) { return static_cast<double>(mbps) / 8; }
+
+class model {
+public:
+    model(const abi::platform_table& table, const message_costs& machine, const collective_case& c)
+        : t_(table), m_(machine), c_(c), bytes_(static_cast<double>(c.size_bytes)),
+          chunk_(c.chunk_bytes != 0 ? static_cast<double>(c.chunk_bytes) : std::numeric_limits<double>::infinity())
+    {
+    }
+
+    std::optional<double> us() const
+    {
+        if (t_.ranks < 2 || abi::by_switch(c_.algo))
+            return std::nullopt;
+        const std::optional<double> found = by_algorithm();
+        if (!found)
+            return std::nullopt;
+        const std::uint64_t size = c_.size_bytes;
+        const auto bound = t_.members == 0 ? bound_of(t_, m_.links_bps, m_.memory_bps, c_.op, size)
+                                           : bound_of_group(t_.ranks, m_.links_bps, m_.memory_bps, c_.op, size);
+        return std::max(*found, bound ? bound->us : 0);
+    }
+
+private:
+    std::optional<double> by_algorithm() const
+    {
+        if (has_schedule(c_.algo))
+            return by_schedule();
+        switch (c_.algo) {
+        case abi::algorithm::direct: return c_.op == abi::collective_op::all_to_all ? all_to_all() : shots();
+        case abi::algorithm::two_phase: return two_phase();
+        case abi::algorithm::halving_doubling: return halving_doubling();
+        case abi::algorithm::parameter_server:
+            return t_.servers == 0 && t_.packet_cores == 0 ? std::optional(parameter_server()) : std::nullopt;
+        default: return std::nullopt;
+        }
+    }
+
+    // --- Parts ------------------------------------------------------------------------------------------------------------
+    double instructions(double n) const { return n * m_.instruction_us; }
+    /// A message that is made outside the event loop.
+    double post(double extra_instructions = 0) const
+    {
+        return instructions(costs::k_direct_message + extra_instructions) + m_.descriptor_us + m_.access_us;
+    }
+    /// From a doorbell to the core of the receiver, `hops_us` away: the descriptor is fetched, data read and written, the core woken.
+    double latency(double hops_us) const
+    {
+        return 3 * m_.memory_us + hops_us + m_.wake_us + m_.access_us + instructions(costs::k_wake);
+    }
+    double hops_to(std::uint32_t rank) const
+    {
+        double us = 0;
+        for (std::uint32_t d = t_.dim_count; d-- > 0;) {
+            const std::uint32_t at = rank % t_.dims[d];
+            rank /= t_.dims[d];
+            us += hops_along(d, at) * m_.hop_us[d];
+        }
+        return us;
+    }
+    double hops_along(std::uint32_t d, std::uint32_t coordinate) const
+    {
+        const std::uint32_t here = t_.coord[d];
+        const std::uint32_t distance = here > coordinate ? here - coordinate : coordinate - here;
+        switch (t_.kind[d]) {
+        case dimension_kind::line: return distance;
+        case dimension_kind::ring: return std::min(distance, t_.dims[d] - distance);
+        default: return distance != 0 ? 1 : 0;
+        }
+    }
+    double farthest() const
+    {
+        double us = 0;
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d) {
+            const bool one = t_.kind[d] == dimension_kind::full || t_.kind[d] == dimension_kind::switched;
+            us += (one ? (t_.dims[d] > 1 ? 1 : 0) : t_.kind[d] == dimension_kind::ring ? t_.dims[d] / 2 : t_.dims[d] - 1) * m_.hop_us[d];
+        }
+        return us;
+    }
+    /// The innermost dimension in which `rank` differs from this one; of broken meshes, whose numbers have no gaps, any.
+    std::uint32_t dimension_of(std::uint32_t rank) const
+    {
+        for (std::uint32_t d = t_.dim_count; d-- > 0;) {
+            if (rank % t_.dims[d] != t_.coord[d])
+                return d;
+            rank /= t_.dims[d];
+        }
+        return t_.dim_count - 1;
+    }
+    /// A stream to one neighbour along dimension `d`, `streams` at once of each rank. A full mesh lends links: packets take the direct one or
+    /// one relay.
+    double stream_rate(std::uint32_t d, double streams) const
+    {
+        const double all = bytes_per_us(t_.rate_mbps[d]);
+        if (all == 0)
+            return std::numeric_limits<double>::infinity();
+        switch (t_.kind[d]) {
+        case dimension_kind::full:
+            return t_.dims[d] < 3 ? all / streams : all / streams / (2 - 1.0 / (t_.dims[d] - 1));
+        case dimension_kind::switched: return all / streams;
+        default: return all / std::max(2.0, streams);
+        }
+    }
+    bool on_lines() const
+    {
+        return std::any_of(t_.kind, t_.kind + t_.dim_count, [](dimension_kind k) { return k == dimension_kind::line || k == dimension_kind::ring; });
+    }
+    double bound_of_exchange() const
+    {
+        const auto bound = t_.members == 0
+                               ? bound_of(t_, m_.links_bps, m_.memory_bps, abi::collective_op::all_to_all, c_.size_bytes)
+                               : bound_of_group(t_.ranks, m_.links_bps, m_.memory_bps, abi::collective_op::all_to_all, c_.size_bytes);
+        return bound ? bound->us : 0;
+    }
+    /// Ranks meet, as in firmware/collectives/exchange.h.
+    double barrier() const
+    {
+        double us = 0;
+        if (firmware::full_mesh(t_) && t_.members == 0) {
+            for (std::uint32_t d = 0; d < t_.dim_count; ++d)
+                us += t_.dims[d] > 1 ? post(costs::k_direct_wait) + m_.access_us + latency(m_.hop_us[d]) : 0;
+            return us;
+        }
+        for (std::uint32_t distance = 1; distance < t_.ranks; distance *= 2)
+            us += post(costs::k_direct_wait) + m_.access_us + latency(hops_to((t_.rank + distance) % t_.ranks));
+        return us;
+    }
+    double start() const { return instructions(costs::k_command + costs::k_response) + 4 * m_.access_us; }
+    double chunks(double bytes) const { return std::max(1.0, std::ceil(bytes / chunk_)); }
+
+    // --- Firmware that executes a schedule --------------------------------------------------------------------------------
+    double by_schedule() const
+    {
+        const planned_rank rank = plan_of(t_, c_);
+        const auto lanes = static_cast<double>(rank.channels.size());
+        // Channels go along one dimension at once when their passes of the same number do; passes without runs do not count.
+        std::map<std::pair<std::uint32_t, std::uint32_t>, double> streams;
+        const auto each_pass = [](const planned_channel& channel, auto&& see) {
+            std::uint32_t number = 0;
+            for (const planned_pass& p : channel.passes)
+                see(p, p.runs.empty() ? number : number++);
+        };
+        for (const planned_channel& channel : rank.channels)
+            each_pass(channel, [&](const planned_pass& p, std::uint32_t number) {
+                streams[{number, p.runs.empty() ? 0 : dimension_of(p.runs.front().to)}] += p.runs.empty() ? 0 : 1;
+            });
+        double longest = 0;
+        for (const planned_channel& channel : rank.channels) {
+            double us = 0;
+            each_pass(channel, [&](const planned_pass& p, std::uint32_t number) {
+                const double beside = p.runs.empty() ? 1 : streams[{number, dimension_of(p.runs.front().to)}];
+                us += p.direct ? exchange(p, lanes) : chain(p, lanes, beside);
+            });
+            longest = std::max(longest, us);
+        }
+        const double planning = costs::k_engine + costs::k_engine_end + lanes * (costs::k_channel + costs::k_plan_phase + costs::k_view);
+        const double notices = rank.told.empty() ? 0 : latency(0) + static_cast<double>(rank.told.size()) * instructions(costs::k_notify);
+        return start() + instructions(planning) + notices + longest;
+    }
+    /// What a message of the event loop takes of the core, with what goes with it when its channel slept.
+    double woken_message() const
+    {
+        return instructions(costs::k_turn + costs::k_look + costs::k_count + costs::k_run + costs::k_message + costs::k_doorbell + costs::k_arm +
+                            costs::k_sleep + costs::k_wake) +
+               m_.descriptor_us + 4 * m_.access_us;
+    }
+    /// Of that, what lies between the arrival of one message and the doorbell of the next; arming and sleeping come after it.
+    double answer() const
+    {
+        return instructions(costs::k_turn + costs::k_look + costs::k_message + costs::k_doorbell) + m_.descriptor_us + m_.access_us;
+    }
+    double message() const { return instructions(costs::k_look + costs::k_message + costs::k_doorbell) + m_.descriptor_us + m_.access_us; }
+
+    /// Steps that wait for each other: chunks of a run go on when they have come. `lanes` share the core, `streams` the links.
+    double chain(const planned_pass& p, double lanes, double streams) const
+    {
+        const double busy_us = (lanes - 1) / 2 * woken_message(); // the core is with another lane when a message comes
+        double us = instructions(p.entry_instructions);
+        double last_us = answer() + busy_us + latency(m_.hop_us[t_.dim_count - 1]); // of a message without data
+        std::uint32_t steps = 0;
+        for (std::size_t i = 0; i < p.runs.size(); ++steps) {
+            const std::uint32_t step = p.runs[i].step;
+            double messages = 0, size = 0;
+            for (; i < p.runs.size() && p.runs[i].step == step; ++i) {
+                messages += p.runs[i].messages;
+                size += static_cast<double>(p.runs[i].range.count) * abi::element_bytes(c_.type);
+            }
+            const std::uint32_t to = p.runs[i - 1].to;
+            const double wire_us = size / messages / stream_rate(dimension_of(to), streams);
+            const double each_us = std::max(wire_us, lanes * (messages > 1 ? message() : woken_message()));
+            last_us = answer() + busy_us + latency(hops_to(to)) + wire_us;
+            us += std::max(messages * each_us, p.forwards ? last_us : 0);
+        }
+        // Shards that are empty here are not so elsewhere: the chain is as long for whoever waits.
+        for (; steps + 1 < p.ranks; ++steps)
+            us += last_us;
+        return us + (p.forwards ? 0 : last_us);
+    }
+    /// Everybody to everybody of a line.
+    double exchange(const planned_pass& p, double lanes) const
+    {
+        if (p.runs.empty())
+            return latency(m_.hop_us[t_.dim_count - 1]);
+        double messages = 0, size = 0, last = 0;
+        for (const planned_run& run : p.runs) {
+            last = static_cast<double>(run.range.count) * abi::element_bytes(c_.type);
+            size += last;
+            messages += run.messages;
+        }
+        const std::uint32_t d = dimension_of(p.runs.front().to);
+        const double all = bytes_per_us(t_.rate_mbps[d]);
+        const double made_us =
+            messages * (instructions(costs::k_axis_run + costs::k_axis_exchange + costs::k_message + costs::k_doorbell) + m_.descriptor_us + m_.access_us);
+        const double peers = std::max(1u, t_.dims[d] - 1);
+        const double wire_us = all != 0 ? size / all : 0;
+        const double last_us = all != 0 ? last / (all / (t_.kind[d] == dimension_kind::full ? peers : 1)) : 0;
+        return std::max(lanes * made_us + last_us, wire_us) + latency(m_.hop_us[d]) + instructions(costs::k_sleep + costs::k_turn) + m_.access_us;
+    }
+
+    // --- Firmware without one ---------------------------------------------------------------------------------------------
+    /// Elements that ranks other than this one own, in messages.
+    double messages_to_others(double pieces) const
+    {
+        const double others = std::min<double>(static_cast<double>(c_.count), t_.ranks) - 1;
+        return std::max(1.0, others) * pieces;
+    }
+    double shots() const
+    {
+        const double pieces = chunks(bytes_ / t_.ranks);
+        const double skipped = t_.ranks - 1 - std::min<double>(static_cast<double>(c_.count) - 1, t_.ranks - 1);
+        const double share = on_lines() ? k_direct_share_of_lines : 1;
+        const auto shot = [&](double messages) {
+            const double core_us = messages * post(costs::k_shot_message + costs::k_shot_peer + costs::k_diagonal_peer + t_.dim_count * costs::k_diagonal_axis);
+            return std::max(core_us + instructions(skipped * costs::k_direct_skip), bound_of_exchange() / share) + latency(farthest());
+        };
+        const double reduce = c_.op != abi::collective_op::all_gather ? shot(messages_to_others(pieces)) : 0;
+        // Who has a shard sends it to all.
+        const double gather = c_.op != abi::collective_op::reduce_scatter ? shot((t_.ranks - 1) * pieces) : 0;
+        return start() + barrier() + reduce + gather;
+    }
+    double all_to_all() const
+    {
+        if (firmware::full_mesh(t_) && t_.members == 0) // a descriptor for each local port, made while ranks meet
+            return start() + barrier() + latency(farthest()) + bound_of_exchange();
+        const double core_us = (messages_to_others(1) + 1) * post(costs::k_rank_block + costs::k_direct_peer);
+        return start() + barrier() + std::max(core_us, bound_of_exchange() / (on_lines() ? k_direct_share_of_lines : 1)) + latency(farthest());
+    }
+    /// Two halves of every block, in two messages each: along one line, and along the other.
+    double two_phase() const
+    {
+        const double halves = static_cast<double>(c_.count) > t_.ranks ? 2 : 1;
+        const double messages = 2 * halves * messages_to_others(1);
+        return start() + barrier() + std::max(messages * post(costs::k_two_phase_message), bound_of_exchange() / k_two_phase_share) +
+               2 * latency(farthest());
+    }
+    double halving_doubling() const
+    {
+        double us = start();
+        const double rate = stream_rate(t_.dim_count - 1, 1);
+        for (double part = 0.5; part * t_.ranks > 0.5; part /= 2) {
+            const double pieces = chunks(bytes_ * part);
+            const double wire_us = bytes_ * part / rate;
+            us += post() + 2 * (std::max(pieces * post(), wire_us) + latency(m_.hop_us[t_.dim_count - 1]) + instructions(costs::k_direct_wait) + m_.access_us);
+        }
+        return us + latency(m_.hop_us[t_.dim_count - 1]);
+    }
+    /// Every rank serves a shard: two exchanges, chunk by chunk.
+    double parameter_server() const
+    {
+        const double messages = messages_to_others(chunks(bytes_ / t_.ranks)) + (t_.ranks - 1) * chunks(bytes_ / t_.ranks);
+        return start() + barrier() + std::max(messages * post(costs::k_shot_message), 2 * bound_of_exchange()) + 2 * latency(farthest());
+    }
+
+    const abi::platform_table& t_;
+    const message_costs& m_;
+    const collective_case& c_;
+    double bytes_;
+    double chunk_;
+};
+
+} // namespace
+
+std::optional<double> predicted_us(const abi::platform_table& table, const message_costs& costs, const collective_case& c)
+{
+    return model(table, costs, c).us();
+}
+
+std::vector<algorithm_prediction> predictions_of(const abi::platform_table& table, const message_costs& costs, collective_case c)
+{
+    std::vector<algorithm_prediction> all;
+    for (unsigned a = 0; a < abi::k_algorithms; ++a) {
+        c.algo = static_cast<abi::algorithm>(a);
+        const char* reason = "";
+        if (!firmware::supports(c.op, c.algo, table, c.transposed, &reason))
+            continue;
+        if (const std::optional<double> us = predicted_us(table, costs, c))
+            all.push_back({c.algo, *us});
+    }
+    std::stable_sort(all.begin(), all.end(), [](const algorithm_prediction& x, const algorithm_prediction& y) { return x.us < y.us; });
+    return all;
+}
+
+std::string text_of(const std::vector<algorithm_prediction>& predictions)
+{
+    if (predictions.empty())
+        return "";
+    std::string text = fmt::format("{}, {:.1f} us predicted", name_of(predictions[0].algorithm), predictions[0].us);
+    if (predictions.size() > 1)
+        text += fmt::format("; next {}, {:.1f} us", name_of(predictions[1].algorithm), predictions[1].us);
+    return text;
+}
+
+} // namespace weft

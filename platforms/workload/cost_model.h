@@ -1,0 +1,44 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long a collective will take by each algorithm, without simulating it, and which one `algorithms: [auto]` takes.
+//
+// From the schedule of one rank (planned_schedule.h): messages that its core makes, bytes by dimension and link, steps that wait for each
+// other. Firmware without a schedule has a formula of the same parts here. What a message costs follows from the instructions in
+// firmware/costs.h, the bus, the memory and the hops of this machine. Queues at links are not in it, but for the shares named in
+// cost_model.cpp: two calibrated figures. Never less than the bound of the collective (bounds.h).
+#pragma once
+
+#include "hw/abi/platform_table.h"
+#include "platforms/workload/collective_case.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// Of one rank: us, and bytes per us. What a rank's links carry is in its platform table.
+struct message_costs {
+    double instruction_us = 0;
+    double access_us = 0;      ///< the core reads or writes a register of the DMA engine
+    double descriptor_us = 0;  ///< it writes a descriptor to memory
+    double wake_us = 0;        ///< from an interrupt to the first instruction
+    double memory_us = 0;      ///< latency of one access of the memory
+    double hop_us[abi::k_max_dims] = {}; ///< head of a packet from a rank to the next one of a dimension, in the order of the table
+    std::uint64_t memory_bps = 0;        ///< bit/s, reads and writes together
+    std::uint64_t links_bps = 0;         ///< bit/s of payload by all links of a rank; as for bound_of()
+};
+
+/// us; nothing where no formula covers it: switches that sum, parameter servers on machines or cores of their own.
+/// `table`: of a rank of the machine, or of the group that runs the case. Throws user_error where a planner refuses.
+std::optional<double> predicted_us(const abi::platform_table& table, const message_costs& costs, const collective_case& c);
+
+/// Of every algorithm that runs the operation of `c` here and has a prediction, the fastest first; equal ones in the order of the catalogue.
+std::vector<algorithm_prediction> predictions_of(const abi::platform_table& table, const message_costs& costs, collective_case c);
+
+/// "multi_axis, 25.5 us predicted; next direct, 44.9 us"; "" for none.
+std::string text_of(const std::vector<algorithm_prediction>& predictions);
+
+} // namespace weft

@@ -1,0 +1,139 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `algorithms: [auto]`: what it takes against everything else that runs, simulated; what a user is told of it.
+#include "testbenches/issues/program.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+using weft::testing::program_folder;
+using weft::testing::text_of;
+
+namespace {
+
+std::string shipped(const std::string& file) { return (fs::path(WEFT_SOURCE_DIR) / "configs" / file).string(); }
+
+nlohmann::json results_of(const std::string& file, const std::string& workload, const std::string& more = "")
+{
+    const program_folder folder;
+    REQUIRE(folder.weft(fmt::format("run {} --set data=off --set \"workload={}\" {} --out out", shipped(file), workload, more)) == 0);
+    return nlohmann::json::parse(text_of(folder.path() / "out" / "results.json")).at("results");
+}
+
+struct machine_of_test {
+    const char* file;
+    const char* more;
+    std::map<std::string, std::vector<std::string>> algorithms; ///< that run here, besides auto
+};
+
+const std::vector<machine_of_test> k_machines = {
+    {"ub_mesh/board.yaml", "",
+     {{"all_reduce", {"ring_1d", "two_d", "direct", "halving_doubling", "parameter_server", "hierarchical", "multi_axis"}},
+      {"reduce_scatter", {"ring_1d", "direct", "multi_axis"}}, {"all_gather", {"ring_1d", "direct", "multi_axis"}}}},
+    {"ub_mesh/rack.yaml", "",
+     {{"all_reduce", {"ring_1d", "two_d", "row_pair", "direct", "hierarchical", "multi_axis"}},
+      {"reduce_scatter", {"ring_1d", "direct", "multi_axis"}}, {"all_gather", {"ring_1d", "direct", "multi_axis"}}}},
+    {"tpu_v3/mesh_8x8.yaml", "",
+     {{"all_reduce", {"ring_1d", "two_d", "row_pair", "multi_axis"}}, {"reduce_scatter", {"ring_1d", "multi_axis"}},
+      {"all_gather", {"ring_1d", "multi_axis"}}, {"all_to_all", {"direct", "two_phase"}}}},
+    {"tpu_v3/mesh_8x8.yaml", "--set mesh.wrap=both",
+     {{"all_reduce", {"ring_1d", "two_d", "row_pair", "direct", "hierarchical", "multi_axis"}},
+      {"reduce_scatter", {"ring_1d", "direct", "multi_axis"}}, {"all_gather", {"ring_1d", "direct", "multi_axis"}},
+      {"all_to_all", {"direct", "two_phase"}}}},
+};
+
+/// The algorithm that auto takes is within 10 % of the best at every one of `sizes`.
+void check_choices(const std::string& sizes)
+{
+    for (const machine_of_test& m : k_machines)
+        for (const auto& [op, algorithms] : m.algorithms) {
+            std::map<std::uint64_t, double> best, chosen;
+            std::map<std::uint64_t, std::string> name;
+            for (const std::string& algorithm : algorithms) // each by itself: the largest take minutes
+                for (const auto& r : results_of(m.file, fmt::format("[{{op: {}, algorithms: [{}], sizes: [{}]}}]", op, algorithm, sizes), m.more)) {
+                    const std::uint64_t size = r.at("size_bytes");
+                    const double us = r.at("time_us");
+                    best[size] = best.count(size) != 0 ? std::min(best[size], us) : us;
+                }
+            for (const auto& r : results_of(m.file, fmt::format("[{{op: {}, algorithms: [auto], sizes: [{}]}}]", op, sizes), m.more)) {
+                chosen[r.at("size_bytes")] = r.at("time_us");
+                name[r.at("size_bytes")] = r.at("algorithm");
+            }
+            REQUIRE(chosen.size() == best.size());
+            for (const auto& [size, us] : chosen) {
+                INFO(m.file << " " << m.more << ": " << op << " of " << size << " B by " << name[size] << ", " << us << " us");
+                CHECK(us <= 1.1 * best[size]);
+            }
+        }
+}
+
+} // namespace
+
+TEST_CASE("auto is within 10 % of the best algorithm on board and rack and mesh and torus: short buffers")
+{
+    check_choices("4 B, 4 KiB, 64 KiB, 1 MiB");
+}
+
+TEST_CASE("auto is within 10 % of the best algorithm on board and rack and mesh and torus: all sizes", "[slow]")
+{
+    check_choices("4 B, 16 B, 64 B, 256 B, 1 KiB, 4 KiB, 16 KiB, 64 KiB, 256 KiB, 1 MiB, 4 MiB, 16 MiB");
+    check_choices("64 MiB, 256 MiB");
+}
+
+TEST_CASE("auto says what it took and what would have been next")
+{
+    const program_folder folder;
+    const std::string entry = "--set \"workload=[{op: all_reduce, algorithms: [auto], sizes: [4 KiB]}]\"";
+    REQUIRE(folder.weft(fmt::format("check {} {}", shipped("ub_mesh/rack.yaml"), entry)) == 0);
+    CHECK(text_of(folder.path() / "stdout").find("int32 of 4 KiB: multi_axis, ") != std::string::npos);
+    CHECK(text_of(folder.path() / "stdout").find(" us predicted; next ") != std::string::npos);
+    REQUIRE(folder.weft(fmt::format("run {} {} --out out", shipped("ub_mesh/rack.yaml"), entry)) == 0);
+    CHECK(text_of(folder.path() / "stdout").find("Chosen by auto   all_reduce of 4096 B by multi_axis: ") != std::string::npos);
+    const nlohmann::json row = nlohmann::json::parse(text_of(folder.path() / "out" / "results.json")).at("results").at(0);
+    CHECK(row.at("algorithm") == "multi_axis");
+    CHECK(row.at("wrong") == 0);
+    const nlohmann::json& predicted = row.at("predicted_us");
+    CHECK(predicted.size() >= 4);
+    for (const auto& [algorithm, us] : predicted.items())
+        CHECK(us.get<double>() >= predicted.at("multi_axis").get<double>());
+}
+
+TEST_CASE("auto follows the machine: slow cores choose fewer messages and fast links shorter ways")
+{
+    const auto taken = [](const char* file, const char* op, const char* size, const std::string& more) {
+        return results_of(file, fmt::format("[{{op: {}, algorithms: [auto], sizes: [{}]}}]", op, size), more).at(0).at("algorithm").get<std::string>();
+    };
+    // All_to_all of 4 MiB on a mesh: two_phase makes four messages where direct makes one.
+    CHECK(taken("tpu_v3/mesh_8x8.yaml", "all_to_all", "4 MiB", "") == "two_phase");
+    CHECK(taken("tpu_v3/mesh_8x8.yaml", "all_to_all", "4 MiB", "--set chip.core.cpi=4") == "direct");
+    // Shards of 64 KiB: what links carry counts on a rack whose lanes are slow, not what messages cost.
+    CHECK(taken("ub_mesh/rack.yaml", "all_reduce", "4 MiB", "--set \"ub.lane_rate=2 GB/s\"") == "multi_axis");
+}
+
+TEST_CASE("auto in process groups and in training steps")
+{
+    const nlohmann::json rows = results_of("tpu_v3/mesh_8x8.yaml", "[{op: all_reduce, algorithms: [auto], sizes: [4 KiB], groups: [rows]}]");
+    CHECK(rows.at(0).contains("predicted_us"));
+    const program_folder folder;
+    REQUIRE(folder.weft(fmt::format("run {} --set \"workload=[]\" --set \"training_step={{compute: 100 us, algorithm: auto, groups: [{{name: g, elements: 1024}}]}}\" --out out",
+                                    shipped("ub_mesh/board.yaml"))) == 0);
+}
+
+TEST_CASE("auto where nothing is predicted names the remedy")
+{
+    const program_folder folder;
+    CHECK(folder.weft(fmt::format("check {} --set \"workload=[{{op: all_to_all, algorithms: [auto], sizes: [64 KiB]}}]\"",
+                                  shipped("tpu_v3/mesh_8x8_failed_host.yaml"))) == 0); // around failed chips, direct remains
+    CHECK(folder.weft(fmt::format("check {} --set \"workload=[{{op: all_reduce, algorithms: [auto, autos], sizes: [64 KiB]}}]\"", shipped("tpu_v3/mesh_4x4.yaml"))) == 2);
+    CHECK(text_of(folder.path() / "stderr").find("auto") != std::string::npos);
+}
