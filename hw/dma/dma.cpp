@@ -6,28 +6,43 @@
 
 namespace weft {
 
+/// What packets and credits touch when they come is here or near by: there are thousands of engines, each of them cold.
 struct dma::local_port final : link_fw_if, link_bw_if {
     local_port(dma& engine, std::uint32_t port)
-        : owner(engine), state(engine.ports_[port]), index(port), in(fmt::format("from_fabric{}", port).c_str(), engine.shared_.view.vl_count),
+        : time(engine.shared_.time), owner(engine), state(engine.ports_[port]), arrivals(engine.receiver_.arrivals(port)), index(port),
+          actor(engine.shared_.port_actor(port)), in(fmt::format("from_fabric{}", port).c_str(), engine.shared_.view.vl_count),
           out(fmt::format("to_fabric{}", port).c_str(), engine.shared_.view.vl_count)
     {
         in.bind(static_cast<link_fw_if&>(*this));
         out.bind(static_cast<link_bw_if&>(*this));
     }
 
-    void send(packet_ptr p, std::uint64_t delay_ps) override { owner.receiver_.arrive(index, std::move(p), delay_ps); }
+    /// The first byte of a packet comes after `delay_ps`: it is received with its last one.
+    void send(packet_ptr p, std::uint64_t delay_ps) override
+    {
+        ++arrivals.expected;
+        const std::uint64_t tail_ps = time.now_ps() + delay_ps + p->serialisation_ps;
+        const std::uint64_t order = make_order(event_class::arrival, actor, arrivals.sequence++);
+        time.schedule(tail_ps, order, owner, p.release()->index, static_cast<std::uint8_t>(dma_event::receive));
+    }
     void credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override
     {
         if (vl != 0)
             return;
-        owner.sender_.take_credit(index, cells, delay_ps);
+        const std::uint64_t now_ps = time.now_ps();
+        state.credits.give(state.credits_under_way, now_ps, now_ps + delay_ps, cells);
+        if (state.awaiting_credit)
+            owner.sender_.plan(index);
         if (state.awaiting_room)
             owner.reader_.fill(index);
     }
 
+    timeline& time;
     dma& owner;
     dma_port& state;
+    dma_receiver::port& arrivals;
     std::uint32_t index;
+    std::uint32_t actor;
     link_target_socket in;
     link_initiator_socket out;
 };

@@ -5,6 +5,7 @@
 #include "hw/abi/descriptor.h"
 #include "hw/dma/reduce.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -18,18 +19,14 @@ void dma_receiver::connect(std::uint32_t index, link_bw_if* sender)
         sender->credit(vl, static_cast<std::uint32_t>(cells), 0);
 }
 
-void dma_receiver::arrive(std::uint32_t index, packet_ptr p, std::uint64_t delay_ps)
+bool dma_receiver::idle() const
 {
-    ++arriving_;
-    const std::uint64_t tail = shared_.time.now_ps() + delay_ps + p->serialisation_ps;
-    const std::uint64_t order =
-        make_order(event_class::arrival, shared_.port_actor(index), ports_[index].sequence++);
-    shared_.schedule(tail, order, dma_event::receive, p.release()->index);
+    return std::all_of(ports_.begin(), ports_.end(), [](const port& p) { return p.expected == 0; });
 }
 
 void dma_receiver::take(packet_ptr p)
 {
-    --arriving_;
+    --ports_[p->destination_port].expected;
     write(std::move(p), true);
 }
 

@@ -25,14 +25,19 @@ public:
 
     /// Whoever sends to `port` gets its receive buffer as credits.
     void connect(std::uint32_t port, link_bw_if* sender);
-    /// A packet whose first byte comes to `port` after `delay_ps`: it is received with its last one.
-    void arrive(std::uint32_t port, packet_ptr p, std::uint64_t delay_ps);
+    /// Of a local port of the engine, which schedules take().
+    struct port {
+        link_bw_if* to_sender = nullptr; ///< what the socket is bound to, without its checks
+        std::uint32_t sequence = 0;      ///< of packets
+        std::uint32_t expected = 0;      ///< packets on their way from the port to take()
+    };
+    port& arrivals(std::uint32_t port) { return ports_[port]; }
     /// Event: a packet from the fabric is here whole.
     void take(packet_ptr p);
     /// A packet of the own engine, which has used no buffer.
     void take_local(packet_ptr p) { write(std::move(p), false); }
 
-    bool idle() const { return arriving_ == 0; }
+    bool idle() const;
     /// For the stall report; "" when no message is half here.
     std::string waits() const;
     void reset();
@@ -44,10 +49,6 @@ public:
     counter messages_received;
 
 private:
-    struct port {
-        link_bw_if* to_sender = nullptr; ///< what the socket is bound to, without its checks
-        std::uint32_t sequence = 0;
-    };
     void write(packet_ptr p, bool from_fabric);
     void write_payload(const packet& p);
     void complete(std::uint32_t semaphore, std::uint64_t at_ps);
@@ -55,7 +56,6 @@ private:
     dma_shared& shared_;
     dma_interrupt& interrupt_;
     std::vector<port> ports_;
-    std::uint32_t arriving_ = 0;
     std::uint32_t semaphore_sequence_ = 0;
     message_order order_; ///< only where packets overtake each other
 };

@@ -15,15 +15,6 @@ void dma_sender::connect(std::uint32_t port, link_fw_if* fabric)
     ports_[port].fabric_hints = hints_of(fabric);
 }
 
-void dma_sender::take_credit(std::uint32_t p, std::uint32_t cells, std::uint64_t delay_ps)
-{
-    dma_port& port = ports_[p];
-    const std::uint64_t now = shared_.time.now_ps();
-    port.credits.give(port.credits_under_way, now, now + delay_ps, cells);
-    if (port.awaiting_credit)
-        plan(p);
-}
-
 /// Credits arrive in order, so those under way tell the time; if they do not suffice, the next one to come asks again.
 void dma_sender::plan(std::uint32_t p)
 {

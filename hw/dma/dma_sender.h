@@ -28,12 +28,10 @@ public:
 
     /// `port` sends to `fabric`.
     void connect(std::uint32_t port, link_fw_if* fabric);
-    /// `port` has a new head: plans when it goes.
+    /// `port` has a new head, or one that lacks credits has got some: plans when it goes.
     void plan(std::uint32_t port);
     /// Event: the head of `port` starts on the wire, or goes to the own memory.
     void send(std::uint32_t port);
-    /// `cells` of VL 0 of `port` are free after `delay_ps`.
-    void take_credit(std::uint32_t port, std::uint32_t cells, std::uint64_t delay_ps);
 
     /// For the stall report, a clause about queue `q`; "" when it does not wait here.
     std::string waits(std::uint32_t q) const;

@@ -90,6 +90,21 @@ TEST_CASE("auto is within 10 % of the best algorithm on board and rack and mesh 
     check_choices("64 MiB, 256 MiB");
 }
 
+TEST_CASE("short buffers: by auto no collective takes longer than an all_reduce")
+{
+    std::string workload;
+    for (const char* op : {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all"})
+        workload += fmt::format("{}{{op: {}, algorithms: [auto], sizes: [4 KiB]}}", workload.empty() ? "" : ", ", op);
+    for (const machine_of_test& m : k_machines) {
+        const nlohmann::json all = results_of(m.file, "[" + workload + "]", m.more);
+        REQUIRE(all.size() == 5);
+        for (const auto& r : all) {
+            INFO(m.file << " " << m.more << ": " << r.at("op"));
+            CHECK(r.at("time_us").get<double>() <= all.at(0).at("time_us").get<double>());
+        }
+    }
+}
+
 TEST_CASE("auto says what it took and what would have been next")
 {
     const program_folder folder;
