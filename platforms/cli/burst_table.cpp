@@ -188,6 +188,15 @@ sweep_family tpu_found()
     const list large{"16 MiB"};
     f.axes = {{"what",
                {
+                   value("detours meet streams, buffers of 256 KiB",
+                         {"mesh.rows=6", "mesh.cols=4", "faults.regions=[{row: 2, col: 2, rows: 2, cols: 2}]", "ici.buffer_per_vl=256 KiB",
+                          "chip.dma.read_ahead=4096", "chip.dma.receive_buffer=512 KiB"},
+                         "all_reduce", "row_pair", {"32 MiB"}),
+                   value("links down, buffers of 256 KiB",
+                         {"mesh.rows=6", "mesh.cols=4",
+                          "faults.links_down=[{row: 2, col: 1, direction: +X}, {row: 2, col: 2, direction: -X}]", "ici.buffer_per_vl=256 KiB",
+                          "ici.local_buffer=1 MiB", "chip.dma.read_ahead=1024", "chip.dma.receive_buffer=512 KiB"},
+                         "all_reduce", "row_pair", {"32 MiB"}),
                    value("read ahead 41 packets, two_d", {"chip.dma.read_ahead=41"}, "all_reduce", "two_d", large),
                    value("packets of 160 B", {"ici.max_payload=160 B"}, "all_reduce", "ring_1d", large),
                    value("HBM 180 ns", {"chip.hbm.latency=180 ns"}, "all_reduce", "row_pair", large),
@@ -409,6 +418,10 @@ sweep_family ub_found()
     const char* const chunk = "chunk: 4 MiB";
     f.axes = {{"what",
                {
+                   value("an NPU masked",
+                         both(k_ub_deep, {"mesh.boards=3", "mesh.npus=4", "mesh.backplane=false", "faults.npus=[{npu: \"npu(p0,r0,b0,1)\"}]",
+                                          "faults.recovery=mask"}),
+                         "all_reduce", "hierarchical", {"32 MiB"}),
                    value("local ports 150 GB/s", slow_ports, "all_reduce", "halving_doubling", {"19 MiB"}, chunk),
                    value("local ports 150 GB/s, ring", slow_ports, "all_reduce", "ring_1d", {"16 MiB"}, "chunk: 1 MiB"),
                    value("two racks without HRS", pod, "all_reduce", "hierarchical", {"64 MiB"}, chunk),

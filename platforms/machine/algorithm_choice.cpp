@@ -36,6 +36,8 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
         collective_case c;
         c.groups = spec.groups;
         const abi::platform_table table = table_of(machine, c);
+        if (table.ranks < 2)
+            continue; // nothing is sent, by any of them
         for (const abi::element_type type : spec.types)
             for (const std::uint64_t bytes : spec.all_sizes()) {
                 c = make_case(spec.op, k_auto_algorithm, type, spec.redops.empty() ? abi::reduce_op::sum : spec.redops.front(), bytes);

@@ -177,6 +177,10 @@ train_choice tpu_v3_config::trains() const
         ground.no_bound = "ici.local_ports = 1: one port serves four links";
     else if (!ground.own_links && ici.local_port_rate.value() < ici.link_rate.value())
         ground.no_bound = "ici.local_port_rate is below ici.link_rate: packets pile up into the mesh";
+    else if (depth > 64 && (!faults.regions.empty() || !faults.links_down.empty()))
+        ground.no_bound = fmt::format("{} holds more than 64 packets, and detours meet other streams at routers: whose turn it is changes with "
+                                      "28 bytes more or less, and a time by 8 %",
+                                      buffer);
     else if (fails_later)
         ground.no_bound = "faults.links_down: a link goes down in mid-run";
     return choose_trains(run.burst, std::move(ground));

@@ -214,8 +214,8 @@ train_choice ub_mesh_config::trains() const
                                       ub.transmit_queue, of_a_port, k_queue_to_buffer, shallowest);
     else if (spread && mesh.racks_per_pod() > 1 && !mesh.hrs)
         ground.no_bound = "mesh.hrs: false, where switches between racks choose the ways of packets that are spread";
-    else if (spread && !replaced_npus(*this).empty())
-        ground.no_bound = "faults.npus: packets that are spread meet on the way to a spare NPU";
+    else if (spread && !faults.npus.empty())
+        ground.no_bound = "faults.npus: packets that are spread meet on the way to a spare NPU, or share unlike paths that are left";
     return choose_trains(run.burst, std::move(ground));
 }
 

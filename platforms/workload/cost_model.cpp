@@ -21,10 +21,14 @@ namespace {
 namespace costs = firmware::costs;
 using abi::dimension_kind;
 
-// Where ranks send to each other rank in turn, lines and rings are not loaded alike at each moment. Shares of the bound that all_to_all of
-// 16 MiB reaches on an 8x8 mesh and torus; calibrated there.
-constexpr double k_direct_share_of_lines = 0.5;
-constexpr double k_two_phase_share = 0.9;
+// Where ranks send to each other rank in turn, lines and rings are not loaded alike at each moment, the less so the longer they are: the
+// share of its bound that an all_to_all by direct reaches is one of these by the ranks of the longest. Calibrated: 8x8 mesh 51 %, torus
+// 36 %, 4x4 torus 80 %.
+constexpr double k_direct_share_by_line = 4, k_direct_share_by_ring = 3;
+constexpr double k_two_phase_share = 0.9; ///< 8x8 mesh 94 %, torus 90 %
+// Detours over switches, where a rank has links to them: they add this part of those links to a line of d ranks, over d. Calibrated on
+// boards of two NPUs; on a rack they add little.
+constexpr double k_outside_share = 1.6;
 
 constexpr double bytes_per_us(std::uint64_t mbps) { return static_cast<double>(mbps) / 8; }
 
@@ -119,24 +123,39 @@ private:
     /// one relay.
     double stream_rate(std::uint32_t d, double streams) const
     {
-        const double all = bytes_per_us(t_.rate_mbps[d]);
+        double all = bytes_per_us(t_.rate_mbps[d]);
         if (all == 0)
             return std::numeric_limits<double>::infinity();
         switch (t_.kind[d]) {
         case dimension_kind::full:
+            all += k_outside_share / t_.dims[d] * outside();
             return t_.dims[d] < 3 ? all / streams : all / streams / (2 - 1.0 / (t_.dims[d] - 1));
         case dimension_kind::switched: return all / streams;
         default: return all / std::max(2.0, streams);
         }
     }
-    bool on_lines() const
+    /// What a rank can send by links of no dimension, those to switches.
+    double outside() const
     {
-        return std::any_of(t_.kind, t_.kind + t_.dim_count, [](dimension_kind k) { return k == dimension_kind::line || k == dimension_kind::ring; });
+        double inside = 0;
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
+            inside += bytes_per_us(t_.rate_mbps[d]);
+        return std::max(0.0, static_cast<double>(m_.links_bps) / 8e6 - inside);
     }
+    /// The share of the bound that an exchange of everybody with everybody reaches.
+    double share_of_exchange() const
+    {
+        double share = 1;
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
+            if (t_.kind[d] == dimension_kind::line || t_.kind[d] == dimension_kind::ring)
+                share = std::min(share, (t_.kind[d] == dimension_kind::line ? k_direct_share_by_line : k_direct_share_by_ring) / t_.dims[d]);
+        return share;
+    }
+    /// By shortest paths, as an exchange goes: without links to switches.
     double bound_of_exchange() const
     {
         const auto bound = t_.members == 0
-                               ? bound_of(t_, m_.links_bps, m_.memory_bps, abi::collective_op::all_to_all, c_.size_bytes)
+                               ? bound_of(t_, 0, m_.memory_bps, abi::collective_op::all_to_all, c_.size_bytes)
                                : bound_of_group(t_.ranks, m_.links_bps, m_.memory_bps, abi::collective_op::all_to_all, c_.size_bytes);
         return bound ? bound->us : 0;
     }
@@ -256,7 +275,7 @@ private:
     {
         const double pieces = chunks(bytes_ / t_.ranks);
         const double skipped = t_.ranks - 1 - std::min<double>(static_cast<double>(c_.count) - 1, t_.ranks - 1);
-        const double share = on_lines() ? k_direct_share_of_lines : 1;
+        const double share = share_of_exchange();
         const auto shot = [&](double messages) {
             const double core_us = messages * post(costs::k_shot_message + costs::k_shot_peer + costs::k_diagonal_peer + t_.dim_count * costs::k_diagonal_axis);
             return std::max(core_us + instructions(skipped * costs::k_direct_skip), bound_of_exchange() / share) + latency(farthest());
@@ -271,7 +290,7 @@ private:
         if (firmware::full_mesh(t_) && t_.members == 0) // a descriptor for each local port, made while ranks meet
             return start() + barrier() + latency(farthest()) + bound_of_exchange();
         const double core_us = (messages_to_others(1) + 1) * post(costs::k_rank_block + costs::k_direct_peer);
-        return start() + barrier() + std::max(core_us, bound_of_exchange() / (on_lines() ? k_direct_share_of_lines : 1)) + latency(farthest());
+        return start() + barrier() + std::max(core_us, bound_of_exchange() / share_of_exchange()) + latency(farthest());
     }
     /// Two halves of every block, in two messages each: along one line, and along the other.
     double two_phase() const
@@ -295,8 +314,11 @@ private:
     /// Every rank serves a shard: two exchanges, chunk by chunk.
     double parameter_server() const
     {
-        const double messages = messages_to_others(chunks(bytes_ / t_.ranks)) + (t_.ranks - 1) * chunks(bytes_ / t_.ranks);
-        return start() + barrier() + std::max(messages * post(costs::k_shot_message), 2 * bound_of_exchange()) + 2 * latency(farthest());
+        const double pieces = chunks(bytes_ / t_.ranks);
+        const double messages = messages_to_others(pieces) + (t_.ranks - 1) * pieces;
+        const double wire_us = 2 * bytes_ * (t_.ranks - 1) / t_.ranks / stream_rate(t_.dim_count - 1, 1); // by all paths
+        const double core_us = messages * post(costs::k_shot_message + costs::k_shot_peer + costs::k_diagonal_peer + costs::k_diagonal_axis);
+        return start() + barrier() + std::max(core_us, wire_us) + 2 * latency(farthest());
     }
 
     const abi::platform_table& t_;

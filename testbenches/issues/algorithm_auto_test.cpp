@@ -135,10 +135,28 @@ TEST_CASE("auto follows the machine: slow cores choose fewer messages and fast l
     CHECK(taken("ub_mesh/rack.yaml", "all_reduce", "4 MiB", "--set \"ub.lane_rate=2 GB/s\"") == "multi_axis");
 }
 
+TEST_CASE("auto on other shapes: links to switches and short rings and middle sizes")
+{
+    const auto close = [](const char* file, const char* more, const char* op, const std::vector<std::string>& algorithms, const char* size) {
+        double best = 1e18;
+        for (const std::string& algorithm : algorithms)
+            best = std::min(best, results_of(file, fmt::format("[{{op: {}, algorithms: [{}], sizes: [{}]}}]", op, algorithm, size), more).at(0).at("time_us").get<double>());
+        const nlohmann::json chosen = results_of(file, fmt::format("[{{op: {}, algorithms: [auto], sizes: [{}]}}]", op, size), more).at(0);
+        INFO(file << " " << more << ": " << op << " of " << size << " by " << chosen.at("algorithm") << ", " << chosen.at("time_us") << " us, best " << best);
+        CHECK(chosen.at("time_us").get<double>() <= 1.1 * best);
+    };
+    close("ub_mesh/rack.yaml", "--set mesh.boards=1 --set mesh.npus=2", "reduce_scatter", {"direct", "multi_axis", "ring_1d"}, "16 MiB");
+    close("ub_mesh/board.yaml", "", "all_reduce", {"direct", "multi_axis", "parameter_server"}, "1500000 B");
+    close("tpu_v3/mesh_8x8.yaml", "--set mesh.wrap=both", "all_to_all", {"direct", "two_phase"}, "3 MiB");
+    close("tpu_v3/mesh_4x4.yaml", "--set mesh.wrap=both", "reduce_scatter", {"direct", "multi_axis"}, "1 MiB");
+}
+
 TEST_CASE("auto in process groups and in training steps")
 {
     const nlohmann::json rows = results_of("tpu_v3/mesh_8x8.yaml", "[{op: all_reduce, algorithms: [auto], sizes: [4 KiB], groups: [rows]}]");
     CHECK(rows.at(0).contains("predicted_us"));
+    // Groups of one rank send nothing, by any algorithm.
+    CHECK(results_of("tpu_v3/mesh_4x4.yaml", "[{op: all_reduce, algorithms: [auto], sizes: [4 KiB], groups: [columns]}]", "--set mesh.rows=1").size() == 1);
     const program_folder folder;
     REQUIRE(folder.weft(fmt::format("run {} --set \"workload=[]\" --set \"training_step={{compute: 100 us, algorithm: auto, groups: [{{name: g, elements: 1024}}]}}\" --out out",
                                     shipped("ub_mesh/board.yaml"))) == 0);
