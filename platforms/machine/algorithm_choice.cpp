@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/machine/algorithm_choice.h"
 
+#include "firmware/collectives/supports.h"
 #include "platforms/workload/cost_model.h"
 #include "platforms/workload/process_groups.h"
 
@@ -14,10 +15,20 @@ namespace {
 
 bool is_auto(abi::algorithm a) { return a == k_auto_algorithm; }
 
-/// What the ranks of `c` are told.
-abi::platform_table table_of(const platform& machine, const collective_case& c)
+/// Of the algorithms that every group runs, by the longest group of `groups`, which is the last one to finish.
+std::vector<algorithm_prediction> predictions_for(const std::vector<abi::platform_table>& groups, const message_costs& costs, const collective_case& c)
 {
-    return c.groups.empty() ? machine.rank_table(0) : tables_told(machine, c).front();
+    const abi::platform_table& longest =
+        *std::max_element(groups.begin(), groups.end(), [](const abi::platform_table& a, const abi::platform_table& b) { return a.ranks < b.ranks; });
+    std::vector<algorithm_prediction> found = predictions_of(longest, costs, c);
+    const auto refused_by_some = [&](const algorithm_prediction& p) {
+        return std::any_of(groups.begin(), groups.end(), [&](const abi::platform_table& table) {
+            const char* reason = nullptr;
+            return !firmware::supports(c.op, p.algorithm, table, c.transposed, &reason);
+        });
+    };
+    found.erase(std::remove_if(found.begin(), found.end(), refused_by_some), found.end());
+    return found;
 }
 
 } // namespace
@@ -34,9 +45,8 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
         if (at == spec.algorithms.end() || !is_sound(spec))
             continue;
         collective_case c;
-        c.groups = spec.groups;
-        const abi::platform_table table = table_of(machine, c);
-        if (table.ranks < 2)
+        const std::vector<abi::platform_table> groups = group_tables(machine, spec.groups);
+        if (std::all_of(groups.begin(), groups.end(), [](const abi::platform_table& t) { return t.ranks < 2; }))
             continue; // nothing is sent, by any of them
         for (const abi::element_type type : spec.types)
             for (const std::uint64_t bytes : spec.all_sizes()) {
@@ -44,9 +54,9 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
                 c.root = spec.root;
                 c.transposed = spec.transposed;
                 c.chunk_bytes = spec.chunk.value();
-                spec.choices.add(type, c.size_bytes, predictions_of(table, costs, c));
+                spec.choices.add(type, c.size_bytes, predictions_for(groups, costs, c));
             }
-        if (predictions_of(table, costs, c).empty())
+        if (predictions_for(groups, costs, c).empty())
             problems.push_back({severity::error, fmt::format("workload.{}.algorithms.{}", i, at - spec.algorithms.begin()),
                                 fmt::format("is auto, but there is no prediction for {} here: name an algorithm.", name_of(spec.op))});
     }

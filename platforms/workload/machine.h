@@ -172,6 +172,9 @@ public:
 
 /// What the ranks are told that run a case together: all of them, or those of one of the largest groups, by place.
 std::vector<abi::platform_table> tables_told(const platform& p, const collective_case& c);
+/// What the first rank of each of `groups` is told, in the order of the groups; of the whole machine where `groups` is empty. Groups that
+/// find_groups() refuses are left out.
+std::vector<abi::platform_table> group_tables(const platform& p, const std::vector<std::string>& groups);
 
 /// A small machine for the bench of firmware (platforms/firmware_bench), of rows x cols ranks in the platform's own sense.
 struct firmware_bench_machine {

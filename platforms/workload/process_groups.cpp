@@ -177,6 +177,16 @@ std::optional<box> box_of(const rank_list& list, const table_of_rank& table_of)
     return b;
 }
 
+/// What every rank of the machine is told, by rank.
+std::vector<abi::platform_table> rank_tables(const platform& p)
+{
+    std::vector<abi::platform_table> all;
+    const std::uint32_t ranks = p.rank_table(0).ranks;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+        all.push_back(p.rank_table(rank));
+    return all;
+}
+
 } // namespace
 
 named_groups find_groups(const std::vector<std::string>& texts, std::uint32_t ranks, const table_of_rank& table_of)
@@ -250,10 +260,7 @@ std::vector<abi::platform_table> tables_of_group(const rank_list& list, const ta
 
 std::vector<abi::platform_table> tables_told(const platform& p, const collective_case& c)
 {
-    std::vector<abi::platform_table> all;
-    const std::uint32_t ranks = p.rank_table(0).ranks;
-    for (std::uint32_t rank = 0; rank < ranks; ++rank)
-        all.push_back(p.rank_table(rank));
+    std::vector<abi::platform_table> all = rank_tables(p);
     if (c.groups.empty())
         return all;
     const table_of_rank tables = [&all](std::uint32_t rank) -> const abi::platform_table& { return all[rank]; };
@@ -261,6 +268,18 @@ std::vector<abi::platform_table> tables_told(const platform& p, const collective
     return tables_of_group(*std::max_element(lists.begin(), lists.end(),
                                              [](const rank_list& a, const rank_list& b) { return a.size() < b.size(); }),
                            tables, 0);
+}
+
+std::vector<abi::platform_table> group_tables(const platform& p, const std::vector<std::string>& groups)
+{
+    if (groups.empty())
+        return {p.rank_table(0)};
+    const std::vector<abi::platform_table> all = rank_tables(p);
+    const table_of_rank tables = [&all](std::uint32_t rank) -> const abi::platform_table& { return all[rank]; };
+    std::vector<abi::platform_table> firsts;
+    for (const rank_list& list : find_groups(groups, p.ranks(), tables).lists)
+        firsts.push_back(tables_of_group(list, tables, 0).front());
+    return firsts;
 }
 
 std::string text_of_group(const rank_list& list)

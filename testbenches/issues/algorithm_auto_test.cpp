@@ -155,6 +155,10 @@ TEST_CASE("auto in process groups and in training steps")
 {
     const nlohmann::json rows = results_of("tpu_v3/mesh_8x8.yaml", "[{op: all_reduce, algorithms: [auto], sizes: [4 KiB], groups: [rows]}]");
     CHECK(rows.at(0).contains("predicted_us"));
+    // Blocks of 2 of a 2x9 mesh: one of them stands across two rows, so that it has no rows and columns.
+    const nlohmann::json pairs = results_of("tpu_v3/mesh_4x4.yaml", "[{op: all_reduce, algorithms: [auto], sizes: [4 KiB], groups: [blocks of 2]}]",
+                                            "--set mesh.rows=2 --set mesh.cols=9");
+    CHECK_FALSE(pairs.at(0).at("predicted_us").contains("two_d"));
     // Groups of one rank send nothing, by any algorithm.
     CHECK(results_of("tpu_v3/mesh_4x4.yaml", "[{op: all_reduce, algorithms: [auto], sizes: [4 KiB], groups: [columns]}]", "--set mesh.rows=1").size() == 1);
     const program_folder folder;
