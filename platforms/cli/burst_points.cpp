@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/burst_points.h"
 
+#include "platforms/cli/point_runs.h"
 #include "platforms/workload/collective_case.h"
 #include "tlm/check.h"
 
@@ -205,33 +206,19 @@ std::vector<std::pair<std::string, std::string>> sweep_workloads::collectives_of
     if (found != known_.end())
         return found->second;
     std::vector<std::pair<std::string, std::string>> candidates;
-    std::string workload;
     for (const auto& [op, op_name] : enum_names<abi::collective_op>::values)
         for (const auto& [algorithm, algorithm_name] : enum_names<abi::algorithm>::values)
-            if (!abi::by_switch(algorithm) && algorithm != k_auto_algorithm) {
+            if (!abi::by_switch(algorithm) && algorithm != k_auto_algorithm)
                 candidates.emplace_back(op_name, algorithm_name);
-                workload += fmt::format("{}{{op: {}, algorithms: [{}], sizes: [1 MiB]}}", workload.empty() ? "" : ", ",
-                                        op_name, algorithm_name);
-            }
-    // One reading refuses, entry by entry, what cannot run: "workload.3.algorithms.0".
-    const loaded_platform loaded = read_platform(with_workload(source, "[" + workload + "]"));
-    std::vector<bool> refused(candidates.size(), false);
-    for (const problem& p : loaded.problems) {
-        if (p.level != severity::error)
-            continue;
-        const std::string path = p.key_path.rfind("workload.", 0) == 0 ? p.key_path.substr(9) : "";
-        const std::optional<std::uint64_t> entry = whole_number(path.substr(0, path.find('.')));
-        if (!entry || *entry >= refused.size())
-            throw user_error(fmt::format("{} ({}) cannot be used:\n{}", point.name(), point.where(), loaded.message()));
-        refused[*entry] = true;
-    }
+    const std::string what = fmt::format("{} ({})", point.name(), point.where());
+    const std::vector<std::string> refusals =
+        refusals_of([&](const std::string& workload) { return read_platform(with_workload(source, workload)); }, candidates, "1 MiB", "", what);
     std::vector<std::pair<std::string, std::string>> all;
     for (std::size_t i = 0; i < candidates.size(); ++i)
-        if (!refused[i])
+        if (refusals[i].empty())
             all.push_back(candidates[i]);
     if (all.empty())
-        throw user_error(
-            fmt::format("{} ({}) can run no collective:\n{}", point.name(), point.where(), loaded.message()));
+        throw user_error(fmt::format("{} can run no collective:\n{}", what, fmt::join(refusals, "\n")));
     return known_.emplace(key, std::move(all)).first->second;
 }
 

@@ -26,6 +26,7 @@ struct platform_source {
     std::string file;                   ///< "-": standard input
     std::vector<std::string> overrides; ///< --set key.path=value
     std::optional<std::uint64_t> seed;
+    std::vector<std::string> left_out; ///< keys at the top that are read as if they were not there
 };
 void add_platform_options(CLI::App& app, platform_source& source);
 
@@ -69,6 +70,7 @@ void add_bench(CLI::App& app, int& exit_code);
 void add_bursts(CLI::App& app, int& exit_code);
 void add_docs(CLI::App& app, int& exit_code);
 void add_firmware(CLI::App& app, int& exit_code);
+void add_tune(CLI::App& app, int& exit_code);
 void add_validate(CLI::App& app, int& exit_code);
 
 } // namespace weft::cli

@@ -3,13 +3,11 @@
 #include "cmake/version.h"
 #include "platforms/cli/burst_errors.h"
 #include "platforms/cli/cli.h"
+#include "platforms/cli/point_runs.h"
 #include "platforms/firmware_bench/isolated.h"
 #include "platforms/report/output_file.h"
-#include "platforms/report/progress.h"
-#include "platforms/workload/collective_runner.h"
 #include "platforms/workload/host_use.h"
 #include "platforms/workload/interruption.h"
-#include "platforms/workload/invariants.h"
 #include "tlm/stop_request.h"
 
 #include <algorithm>
@@ -17,10 +15,8 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <mutex>
 #include <optional>
 #include <set>
-#include <thread>
 
 namespace weft::cli {
 
@@ -39,21 +35,13 @@ struct bursts_options {
 };
 
 /// Runs a platform file in this process.
-burst_run run_here(const platform_source& source)
+burst_run run_source(const platform_source& source)
 {
-    const loaded_platform loaded = read_platform(source);
-    if (!loaded.platform)
-        throw user_error(loaded.message());
-    const std::unique_ptr<machine> m = loaded.platform->build();
-    collective_runner runner("host", *m, loaded.platform->run(), nullptr);
-    const run_outcome outcome = runner.run();
-    if (!outcome.failure.empty())
-        throw user_error(outcome.failure);
+    const auto [m, outcome] = run_here(read_platform(source));
     for (const fabric_engine* f : m->fabrics())
         for (const link_failure& failure : f->link_failures())
             if (failure.at_ps > outcome.simulated_time_ps) // proves nothing
                 throw user_error("a link of this point fails after the end of the run; let it fail earlier.");
-    check_invariants(*m);
     burst_run run;
     for (const case_result& c : outcome.cases)
         run.collectives.push_back({name_of(c.what.op), name_of(c.what.algo), c.what.size_bytes, c.time_ps,
@@ -66,7 +54,7 @@ burst_run run_here(const platform_source& source)
 burst_run run_isolated_with(platform_source source, const std::string& burst, unsigned seconds)
 {
     source.overrides.push_back("burst=" + burst);
-    const isolated_result r = run_isolated([&] { return to_text(run_here(source)); }, seconds);
+    const isolated_result r = run_isolated([&] { return to_text(run_source(source)); }, seconds);
     if (r.failure.empty())
         return burst_run_from(r.text);
     burst_run failed;
@@ -74,75 +62,29 @@ burst_run run_isolated_with(platform_source source, const std::string& burst, un
     return failed;
 }
 
-/// Runs points, several at a time, until all are done or a stop is requested. Results come in the order of `points`.
-class point_runner {
-public:
-    point_runner(const bursts_options& options, std::vector<burst_point_result> points)
-        : options_(options), points_(std::move(points)), done_(points_.size()),
-          bar_(progress::on_stderr(static_cast<std::uint32_t>(points_.size()), options.quiet))
-    {
-    }
-    std::vector<burst_point_result> run()
-    {
-        std::vector<std::thread> workers;
-        for (unsigned i = 0; i < options_.jobs; ++i)
-            workers.emplace_back([this] { work(); });
-        for (std::thread& w : workers)
-            w.join();
-        bar_.finish();
-        if (failure_)
-            std::rethrow_exception(failure_);
-        std::vector<burst_point_result> finished;
-        for (std::size_t i = 0; i < points_.size(); ++i)
-            if (done_[i])
-                finished.push_back(std::move(points_[i]));
-        return finished;
-    }
-
-private:
-    void work()
-    {
-        for (;;) {
-            std::size_t i = 0;
-            {
-                const std::lock_guard<std::mutex> lock(guard_);
-                if (next_ == points_.size() || failure_ || stop_requested())
-                    return;
-                i = next_++;
-                bar_.begin_case(static_cast<std::uint32_t>(i), points_[i].point.name());
-                bar_.update(0);
-            }
-            burst_point_result& p = points_[i];
-            try {
-                const unsigned seconds = p.point.family->seconds_of_host;
-                p.single = run_isolated_with(p.source, k_burst_reference, seconds);
-                p.tested = run_isolated_with(p.source, options_.burst, seconds);
-            } catch (const interrupted&) {
-                return;
-            } catch (...) { // the host has no process left: not the point's fault
-                const std::lock_guard<std::mutex> lock(guard_);
-                failure_ = std::current_exception();
-                return;
-            }
-            if (stop_requested()) // Ctrl-C reaches the children first: their end says nothing about the point
-                return;
-            const std::lock_guard<std::mutex> lock(guard_);
-            done_[i] = true;
-            if (const std::string complaint = complaint_of(p); !complaint.empty()) {
-                bar_.clear();
-                fmt::print(stderr, "{} ({}): {}\n", p.point.name(), p.point.where(), complaint);
-            }
-        }
-    }
-
-    const bursts_options& options_;
-    std::vector<burst_point_result> points_;
-    std::vector<bool> done_;
-    progress bar_;
-    std::mutex guard_;
-    std::size_t next_ = 0;
-    std::exception_ptr failure_;
-};
+/// Those of `points` that were run before a stop, in their order.
+std::vector<burst_point_result> run_all(const bursts_options& options, std::vector<burst_point_result> points)
+{
+    point_work work;
+    work.count = points.size();
+    work.name = [&](std::size_t i) { return points[i].point.name(); };
+    work.run = [&](std::size_t i) {
+        burst_point_result& p = points[i];
+        const unsigned seconds = p.point.family->seconds_of_host;
+        p.single = run_isolated_with(p.source, k_burst_reference, seconds);
+        p.tested = run_isolated_with(p.source, options.burst, seconds);
+    };
+    work.finished = [&](std::size_t i) -> std::string {
+        const std::string complaint = complaint_of(points[i]);
+        return complaint.empty() ? "" : fmt::format("{} ({}): {}", points[i].point.name(), points[i].point.where(), complaint);
+    };
+    const std::vector<bool> done = run_points(work, options.jobs, options.quiet);
+    std::vector<burst_point_result> finished;
+    for (std::size_t i = 0; i < points.size(); ++i)
+        if (done[i])
+            finished.push_back(std::move(points[i]));
+    return finished;
+}
 
 std::string command_line_of(const bursts_options& o)
 {
@@ -211,7 +153,7 @@ int measure(const bursts_options& options)
     summary.version = version();
     summary.burst = options.burst;
     summary.planned_points = points.size();
-    summary.results = point_runner(options, std::move(points)).run();
+    summary.results = run_all(options, std::move(points));
     fmt::print("{}", head_of(summary));
     if (!options.out.empty())
         write_file_atomically(options.out, to_markdown(summary));

@@ -146,8 +146,8 @@ void add_check(CLI::App& app, int& exit_code)
                        spec.repeats == 1 ? "" : fmt::format(", {} times each", spec.repeats),
                        text_of_longest(trains, spec.cases()));
             for (const collective_case& c : spec.cases())
-                if (!c.predictions.empty())
-                    fmt::print("  {:<15}   {} of {}: {}\n", "", name_of(c.type), to_string(data_size(c.size_bytes)), text_of(c.predictions));
+                if (const std::string choice = choice_of(c); !choice.empty())
+                    fmt::print("  {:<15}   {} of {}: {}, {}\n", "", name_of(c.type), to_string(data_size(c.size_bytes)), name_of(c.algo), choice);
         }
         if (!run.workload.empty())
             fmt::print("  {} in all\n", plural(cases, "case"));

@@ -7,6 +7,7 @@
 #include "platforms/cli/firmware_log.h"
 #include "platforms/cli/machine_figures.h"
 #include "platforms/cli/run_trace.h"
+#include "platforms/cli/terminal.h"
 #include "platforms/debug/code_places.h"
 #include "platforms/debug/instruments.h"
 #include "platforms/report/previous_results.h"
@@ -24,7 +25,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iostream>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -146,6 +146,9 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         row.steps = c.steps;
         row.train_packets = m.train_of(c.what);
         row.repeats_ps = c.repeats_ps;
+        row.choice = choice_of(c.what);
+        if (!row.choice.empty())
+            row.chosen_by = c.what.tuned ? "tuning " + c.what.tuning : "prediction";
         for (const algorithm_prediction& one : c.what.predictions)
             row.predicted.emplace_back(name_of(one.algorithm), one.us);
         abi::platform_table table = p.rank_table(0);
@@ -197,19 +200,6 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         r.failed = failed_row{name_of(c->op), name_of(c->algo), name_of(c->type),       name_of(c->redop),
                               c->size_bytes,  c->count,         outcome.failed_start_ps};
     return r;
-}
-
-table_style style_of_stdout()
-{
-    table_style style;
-    winsize size{};
-    if (isatty(STDOUT_FILENO) != 0) {
-        style.color = std::getenv("NO_COLOR") == nullptr;
-        style.warnings = isatty(STDERR_FILENO) == 0;
-        if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-            style.width = size.ws_col;
-    }
-    return style;
 }
 
 /// Data that cannot fit would end in the host's out-of-memory killer, minutes later and without a word.

@@ -132,6 +132,8 @@ void read(loaded_platform& result, const platform_source& source)
     } catch (const user_error& e) {
         refused = e.problems();
     }
+    for (const std::string& key : source.left_out)
+        result.document->leave_out(key);
     const platform_info* meant = nullptr;
     if (const platform_info* info = find_platform(*result.document, result.problems, meant))
         result.platform = info->read(*result.document, result.problems);

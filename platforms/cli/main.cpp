@@ -32,6 +32,7 @@ constexpr const char* k_description =
     "    weft run configs/tpu_v3/mesh_4x4.yaml          run it: times, bandwidths, wrong elements (a few seconds)\n"
     "    weft run configs/tpu_v3/mesh_4x4.yaml --set mesh.rows=8 --set data=off --out out/try\n"
     "    weft list                                      which collectives, by which algorithms?\n"
+    "    weft tune configs/tpu_v3/mesh_4x4.yaml         which algorithm is the fastest, for each size?\n"
     "\n"
     "`weft COMMAND --help` explains a command and its options.\n";
 
@@ -41,9 +42,10 @@ constexpr const char* k_footer =
     "  1  a run did not complete, an answer was wrong, a published value or a bound missed, or output not written\n"
     "  2  the input cannot be used: nothing was run or written, and stderr says what to change\n"
     "  3  a bug of weft\n"
-    "  130, 143  Ctrl-C or SIGTERM: what was finished is printed; `weft run` and `bursts` save it; again: ends at once\n"
+    "  130, 143  Ctrl-C or SIGTERM: what was finished is printed; `run`, `tune` and `bursts` save it; again: ends at once\n"
     "Files:\n"
     "  <out>/results.json  all results, the whole configuration and the statistics of a run\n"
+    "  <out>/tuning.yaml   which algorithm is the fastest by size, for the key `tuning`; beside it plots\n"
     "  docs/04_config.md   every key of a platform file\n";
 
 /// The first word of the command line, when it should have been a command.
@@ -114,6 +116,7 @@ int run_command(int argc, char* argv[])
     weft::cli::add_bursts(app, exit_code);
     weft::cli::add_docs(app, exit_code);
     weft::cli::add_firmware(app, exit_code);
+    weft::cli::add_tune(app, exit_code);
     weft::cli::add_validate(app, exit_code);
     const std::string word = first_word(argc, argv);
     std::vector<std::string> commands;

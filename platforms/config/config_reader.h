@@ -222,7 +222,17 @@ C read_config(const yaml_document& document, std::vector<problem>& problems,
     return config;
 }
 
-/// The same, throwing user_error with all problems when one of them is an error. Warnings are put into `warnings` if
+/// Adds what the document itself and validate() have to say of a configuration that was read from it without an error, and has got more values
+/// since; sorted in the order of the file.
+template <class C> void validate_config(const yaml_document& document, std::vector<problem>& problems, const C& config)
+{
+    problems.insert(problems.end(), document.problems().begin(), document.problems().end());
+    config_reading in(document, problems);
+    config_detail::validate_value(in, {}, config);
+    sort_problems(document, problems);
+}
+
+/// read_config(), throwing user_error with all problems when one of them is an error. Warnings are put into `warnings` if
 /// given.
 template <class C>
 C read_config_or_throw(const yaml_document& document, const std::vector<std::string>& other_keys = {},

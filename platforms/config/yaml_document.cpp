@@ -531,6 +531,12 @@ void yaml_document::apply_overrides(const std::vector<std::string>& assignments)
     throw_if_errors(problems);
 }
 
+void yaml_document::leave_out(const std::string& key)
+{
+    root_.entries.erase(std::remove_if(root_.entries.begin(), root_.entries.end(), [&](const yaml_entry& e) { return e.key == key; }),
+                        root_.entries.end());
+}
+
 void yaml_document::apply(const std::string& assignment, std::vector<problem>& problems)
 {
     const auto complain = [&](const std::string& path, std::string message) {

@@ -59,6 +59,9 @@ public:
     /// with all that cannot be applied.
     void apply_overrides(const std::vector<std::string>& assignments);
 
+    /// Takes a key at the top out, as if the file did not have it.
+    void leave_out(const std::string& key);
+
     const yaml_node& root() const { return root_; }
     const std::string& source() const { return source_; }
     const std::string& file_name() const { return file_name_; }

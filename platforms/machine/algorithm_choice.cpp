@@ -16,10 +16,12 @@ namespace {
 bool is_auto(abi::algorithm a) { return a == k_auto_algorithm; }
 
 /// Of the algorithms that every group runs, by the longest group of `groups`, which is the last one to finish.
-std::vector<algorithm_prediction> predictions_for(const std::vector<abi::platform_table>& groups, const message_costs& costs, const collective_case& c)
+std::vector<algorithm_prediction> predictions_for(const std::vector<abi::platform_table>& groups,
+                                                  const message_costs& costs, const collective_case& c)
 {
-    const abi::platform_table& longest =
-        *std::max_element(groups.begin(), groups.end(), [](const abi::platform_table& a, const abi::platform_table& b) { return a.ranks < b.ranks; });
+    const abi::platform_table& longest = *std::max_element(
+        groups.begin(), groups.end(),
+        [](const abi::platform_table& a, const abi::platform_table& b) { return a.ranks < b.ranks; });
     std::vector<algorithm_prediction> found = predictions_of(longest, costs, c);
     const auto refused_by_some = [&](const algorithm_prediction& p) {
         return std::any_of(groups.begin(), groups.end(), [&](const abi::platform_table& table) {
@@ -31,11 +33,59 @@ std::vector<algorithm_prediction> predictions_for(const std::vector<abi::platfor
     return found;
 }
 
+/// Chooses for cases of the same groups.
+struct chooser {
+    std::vector<abi::platform_table> groups; ///< what the first rank of each is told
+    message_costs costs;
+    const tuning_table* tuned;
+    std::string tuning;
+
+    bool sends_nothing() const
+    {
+        return std::all_of(groups.begin(), groups.end(), [](const abi::platform_table& t) { return t.ranks < 2; });
+    }
+    /// The case with its choice; as it was where there is none.
+    collective_case chosen(collective_case c) const
+    {
+        c.predictions = predictions_for(groups, costs, c);
+        c.tuning = tuning;
+        if (const auto fastest = tuned == nullptr ? std::nullopt : tuned->fastest(c)) {
+            c.algo = *fastest;
+            c.tuned = true;
+        } else if (!c.predictions.empty()) {
+            c.algo = c.predictions.front().algorithm;
+        }
+        return c;
+    }
+    /// Adds the choice of every case; false where there is none for one of them.
+    bool add_all(const std::vector<collective_case>& cases, algorithm_choices& choices) const
+    {
+        bool all_chosen = true;
+        for (collective_case c : cases) {
+            c.algo = k_auto_algorithm;
+            c = chosen(std::move(c));
+            all_chosen = all_chosen && !is_auto(c.algo);
+            if (!is_auto(c.algo))
+                choices.add(std::move(c));
+        }
+        return all_chosen;
+    }
+};
+
+std::string not_chosen(abi::collective_op op, const std::string& tuning)
+{
+    return fmt::format("is auto, but there is no prediction for {} here{}: name an algorithm.", name_of(op),
+                       tuning.empty() ? "" : fmt::format(", and {} does not have all of its cases", tuning));
+}
+
 } // namespace
 
-bool uses_auto(const run_config& run) { return runs_any(run, is_auto); }
+std::vector<algorithm_prediction> predictions_on(const platform& machine, const collective_case& c)
+{
+    return predictions_for(group_tables(machine, c.groups), machine.costs(), c);
+}
 
-std::vector<config_problem> choose_algorithms(run_config& run, const platform& machine)
+std::vector<config_problem> choose_algorithms(run_config& run, const platform& machine, const tuning_table* tuned)
 {
     std::vector<config_problem> problems;
     const message_costs costs = machine.costs();
@@ -44,30 +94,23 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
         const auto at = std::find_if(spec.algorithms.begin(), spec.algorithms.end(), is_auto);
         if (at == spec.algorithms.end() || !is_sound(spec))
             continue;
-        collective_case c;
-        const std::vector<abi::platform_table> groups = group_tables(machine, spec.groups);
-        if (std::all_of(groups.begin(), groups.end(), [](const abi::platform_table& t) { return t.ranks < 2; }))
-            continue; // nothing is sent, by any of them
-        for (const abi::element_type type : spec.types)
-            for (const std::uint64_t bytes : spec.all_sizes()) {
-                c = make_case(spec.op, k_auto_algorithm, type, spec.redops.empty() ? abi::reduce_op::sum : spec.redops.front(), bytes);
-                c.root = spec.root;
-                c.transposed = spec.transposed;
-                c.chunk_bytes = spec.chunk.value();
-                spec.choices.add(type, c.size_bytes, predictions_for(groups, costs, c));
-            }
-        if (predictions_for(groups, costs, c).empty())
-            problems.push_back({severity::error, fmt::format("workload.{}.algorithms.{}", i, at - spec.algorithms.begin()),
-                                fmt::format("is auto, but there is no prediction for {} here: name an algorithm.", name_of(spec.op))});
+        collective_spec asked = spec;
+        asked.algorithms = {k_auto_algorithm};
+        const chooser choose{group_tables(machine, spec.groups), costs, tuned, run.tuning};
+        if (!choose.sends_nothing() && !choose.add_all(asked.cases(), spec.choices))
+            problems.push_back({severity::error,
+                                fmt::format("workload.{}.algorithms.{}", i, at - spec.algorithms.begin()),
+                                not_chosen(spec.op, run.tuning)});
     }
     if (run.training_step && is_auto(run.training_step->algorithm) && is_sound(*run.training_step)) {
         training_step_config& step = *run.training_step;
-        const abi::platform_table table = machine.rank_table(0);
-        for (const collective_case& c : step.cases())
-            if (c.ranks_per_group == 0)
-                step.choices.add(c.type, c.size_bytes, predictions_of(table, costs, c));
-        if (table.ranks > 1 && predictions_of(table, costs, make_case(abi::collective_op::all_reduce, k_auto_algorithm, abi::element_type::float32, abi::reduce_op::sum, 1024)).empty())
-            problems.push_back({severity::error, "training_step.algorithm", "is auto, but there is no prediction for all_reduce here: name an algorithm."});
+        std::vector<collective_case> cases = step.cases();
+        const auto has_its_own = [](const collective_case& c) { return c.ranks_per_group != 0; };
+        cases.erase(std::remove_if(cases.begin(), cases.end(), has_its_own), cases.end());
+        const chooser choose{{machine.rank_table(0)}, costs, tuned, run.tuning};
+        if (!choose.sends_nothing() && !choose.add_all(cases, step.choices))
+            problems.push_back({severity::error, "training_step.algorithm",
+                                not_chosen(abi::collective_op::all_reduce, run.tuning)});
     }
     return problems;
 }

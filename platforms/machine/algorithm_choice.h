@@ -6,15 +6,17 @@
 
 #include "platforms/workload/machine.h"
 #include "platforms/workload/run_config.h"
+#include "platforms/workload/tuning_table.h"
 
 #include <vector>
 
 namespace weft {
 
-/// Whether anything in `run` is left to the host to choose.
-bool uses_auto(const run_config& run);
+/// What is predicted of a case on `machine`, the fastest first: what `auto` takes without a table.
+std::vector<algorithm_prediction> predictions_on(const platform& machine, const collective_case& c);
 
-/// Fills the choices of all entries of `run` that are sound; returns those for which nothing on `machine` runs the collective.
-std::vector<config_problem> choose_algorithms(run_config& run, const platform& machine);
+/// Fills the choices of all entries of `run` that are sound; returns those for which nothing on `machine` runs the collective. `tuned` is the
+/// table that `run.tuning` names, or nullptr; where it has a case, it decides.
+std::vector<config_problem> choose_algorithms(run_config& run, const platform& machine, const tuning_table* tuned);
 
 } // namespace weft

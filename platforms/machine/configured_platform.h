@@ -8,10 +8,12 @@
 #include "platforms/config/config_reader.h"
 #include "platforms/machine/algorithm_choice.h"
 #include "platforms/machine/machine_checks.h"
+#include "platforms/machine/named_file.h"
 #include "platforms/workload/machine.h"
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,7 +34,7 @@ public:
     std::uint32_t ranks() const final { return config_.ranks(); }
     abi::platform_table rank_table(std::uint32_t rank) const final { return config_.rank_table(rank); }
     train_choice trains() const final { return config_.trains(); }
-    std::vector<std::string> input_files() const override { return {config_.control_chip().core.elf, config_.run.routing}; }
+    std::vector<std::string> input_files() const override { return {config_.control_chip().core.elf, config_.run.routing, config_.run.tuning}; }
     bandwidth memory_rate() const final { return config_.control_chip().hbm.rate; }
     message_costs costs() const final
     {
@@ -72,9 +74,6 @@ private:
     mutable std::shared_ptr<const Routing> routing_;
 };
 
-/// A path in a file is meant from the folder of that file, or else from the present one.
-std::string path_as_meant(const std::string& file, const std::string& path);
-
 /// platform_info::read of a platform that is made from its configuration.
 template <class Configured>
 std::unique_ptr<platform> read_platform(const yaml_document& document, std::vector<problem>& problems)
@@ -84,7 +83,9 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
         return std::any_of(problems.begin(), problems.end(),
                            [](const problem& p) { return p.level == severity::error; });
     };
+    const std::size_t before_reading = problems.size();
     config_type config = read_config<config_type>(document, problems, {"platform"});
+    const std::size_t after_reading = problems.size();
     if (has_errors())
         return nullptr;
     auto made = std::make_unique<Configured>(std::move(config));
@@ -94,28 +95,33 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
             if (const std::string refusal = made->routing().problem(); !refusal.empty())
                 add_problem(document, problems, "routing", refusal);
         } catch (const user_error& e) {
-            for (const problem& p : e.problems())
-                if (p.where.file.empty())
-                    add_problem(document, problems, "routing", p.message);
-                else
-                    problems.push_back(p);
+            add_problems_of_file(document, problems, "routing", e);
         }
         if (has_errors())
             return nullptr;
     }
+    const std::optional<tuning_table> tuned = find_tuning(document, problems, made->config().run);
+    if (has_errors())
+        return nullptr;
     if (uses_auto(made->run())) {
-        std::vector<config_problem> found = choose_algorithms(made->config().run, *made);
-        if (no_errors(found)) // what has been chosen may want more memory, say, than what was checked in its place
-            found = made->config().validate();
-        for (const config_problem& p : found)
-            if (p.level == severity::error)
-                add_problem(document, problems, p.key, p.message);
+        for (const config_problem& p : choose_algorithms(made->config().run, *made, tuned ? &*tuned : nullptr))
+            add_problem(document, problems, p.key, p.message);
+        if (has_errors())
+            return nullptr;
+        // What has been chosen may want more memory, say, and use other keys than what was judged in its place.
+        std::vector<problem> judged;
+        validate_config(document, judged, made->config());
+        problems.erase(problems.begin() + static_cast<std::ptrdiff_t>(before_reading), problems.begin() + static_cast<std::ptrdiff_t>(after_reading));
+        problems.insert(problems.end(), judged.begin(), judged.end());
+        sort_problems(document, problems);
         if (has_errors())
             return nullptr;
     }
     made->find_problems(document, problems);
     if (has_errors())
         return nullptr;
+    if (tuned)
+        compare_machines(document, problems, *tuned, *made);
     return made;
 }
 

@@ -3,13 +3,12 @@
 #include "platforms/machine/user_routing.h"
 
 #include "platforms/config/suggest.h"
-#include "platforms/machine/configured_platform.h"
+#include "platforms/machine/named_file.h"
 #include "tlm/check.h"
 
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
-#include <unistd.h>
 
 namespace weft {
 
@@ -17,22 +16,12 @@ namespace {
 constexpr std::uintmax_t k_most_bytes = 1ull << 30; // a line for every router and destination of 4,096
 }
 
-std::string path_as_meant(const std::string& file, const std::string& path)
-{
-    const std::size_t slash = file.rfind('/');
-    const std::string beside =
-        path.front() == '/' || slash == std::string::npos ? path : file.substr(0, slash + 1) + path;
-    return access(beside.c_str(), F_OK) == 0 ? beside : path;
-}
-
 user_routing read_user_routing(const std::string& file, const fabric_plan& plan)
 {
+    check_named_file(file);
     std::error_code error;
-    const auto size = std::filesystem::is_regular_file(file, error) ? std::filesystem::file_size(file, error) : 0;
+    const auto size = std::filesystem::file_size(file, error);
     std::ifstream in(file, std::ios::binary);
-    if (!std::filesystem::is_regular_file(file, error) || !in)
-        throw user_error(fmt::format("is {}, which is no file that can be read, neither from the folder of this file nor from the present one.",
-                                     in_quotes(file)));
     if (size > k_most_bytes)
         throw user_error(fmt::format("is {}, a file of more than 1 GiB; a line with * stands for many destinations.", in_quotes(file)));
     std::string text(size, '\0');

@@ -17,6 +17,39 @@ namespace {
 /// Divisions into groups of which each has a bank of semaphores while none is reset; bank 0 is that of all ranks.
 constexpr std::size_t k_most_divisions = abi::dma::SEM_BANKS_reset - 1;
 
+/// What an entry runs: the algorithms of the file, in the place of `auto` those of the table of `tuning`. Predictions are made of what runs.
+struct algorithm_in_file {
+    abi::algorithm algorithm;
+    std::string place;  ///< ".algorithms.0"
+    std::string prefix; ///< of a sentence on what a table has named; "" where the file has
+};
+std::vector<algorithm_in_file> tuned_algorithms(const algorithm_choices& choices, const std::string& place)
+{
+    std::vector<algorithm_in_file> all;
+    std::set<abi::algorithm> known;
+    for (const collective_case& c : choices.found())
+        if (c.tuned && known.insert(c.algo).second)
+            all.push_back({c.algo, place,
+                           fmt::format("takes {} by tuning {}, a table that does not fit this machine; make it anew with `weft tune`. ",
+                                       name_of(c.algo), c.tuning)});
+    return all;
+}
+std::vector<algorithm_in_file> algorithms_in_file(const collective_spec& spec)
+{
+    std::vector<algorithm_in_file> all;
+    const std::vector<abi::algorithm> algorithms = spec.all_algorithms();
+    for (std::size_t a = 0; a < algorithms.size(); ++a) {
+        const std::string place = spec.algorithms.empty() ? "" : fmt::format(".algorithms.{}", a);
+        if (algorithms[a] != k_auto_algorithm) {
+            all.push_back({algorithms[a], place, ""});
+            continue;
+        }
+        const std::vector<algorithm_in_file> tuned = tuned_algorithms(spec.choices, place);
+        all.insert(all.end(), tuned.begin(), tuned.end());
+    }
+    return all;
+}
+
 /// The groups of an entry: that they exist, and run what it asks for.
 void check_groups(const collective_spec& spec, const std::string& key, const workload_ground& ground,
                   const std::vector<abi::platform_table>& tables, std::vector<config_problem>& problems)
@@ -38,20 +71,17 @@ void check_groups(const collective_spec& spec, const std::string& key, const wor
     if (spec.op == abi::collective_op::broadcast && spec.root >= smallest.size())
         add(".root", fmt::format("is {}, but the ranks of the group of {} are 0 to {}.", spec.root, text_of_group(smallest),
                                  smallest.size() - 1));
-    const std::vector<abi::algorithm> algorithms = spec.all_algorithms();
-    for (std::size_t a = 0; a < algorithms.size(); ++a) {
-        if (algorithms[a] == k_auto_algorithm)
-            continue; // takes one that runs
-        const std::string place = spec.algorithms.empty() ? "" : fmt::format(".algorithms.{}", a);
-        if (abi::by_switch(algorithms[a])) {
-            add(place, fmt::format("is {}, which sums for jobs, not for process groups; job.jobs makes jobs.", name_of(algorithms[a])));
+    for (const algorithm_in_file& a : algorithms_in_file(spec)) {
+        const std::string subject = a.prefix.empty() ? fmt::format("is {}, which", name_of(a.algorithm)) : a.prefix + "It";
+        if (abi::by_switch(a.algorithm)) {
+            add(a.place, fmt::format("{} sums for jobs, not for process groups; job.jobs makes jobs.", subject));
             continue;
         }
         for (const rank_list& list : named.lists) {
             const char* reason = "";
-            if (firmware::supports(spec.op, algorithms[a], tables_of_group(list, table_of, 0).front(), spec.transposed, &reason))
+            if (firmware::supports(spec.op, a.algorithm, tables_of_group(list, table_of, 0).front(), spec.transposed, &reason))
                 continue;
-            add(place, fmt::format("is {}, which cannot run among {}: {}.", name_of(algorithms[a]), text_of_group(list), reason));
+            add(a.place, fmt::format("{} cannot run among {}: {}.", subject, text_of_group(list), reason));
             break;
         }
     }
@@ -66,13 +96,10 @@ void check_collectives(const run_config& run, const workload_ground& ground, std
     for (std::size_t i = 0; i < run.workload.size(); ++i) {
         const collective_spec& spec = run.workload[i];
         const std::string key = fmt::format("workload.{}", i);
-        const std::vector<abi::algorithm> algorithms = spec.all_algorithms();
-        for (std::size_t a = 0; a < algorithms.size(); ++a) {
-            const std::string place = spec.algorithms.empty() ? key : fmt::format("{}.algorithms.{}", key, a);
-            const std::string refusal = spec.groups.empty() && algorithms[a] != k_auto_algorithm ? ground.refusal(spec.op, algorithms[a], spec.transposed) : "";
-            if (!refusal.empty())
-                problems.push_back({severity::error, place, refusal});
-        }
+        if (spec.groups.empty())
+            for (const algorithm_in_file& a : algorithms_in_file(spec))
+                if (const std::string refusal = ground.refusal(spec.op, a.algorithm, spec.transposed); !refusal.empty())
+                    problems.push_back({severity::error, key + a.place, a.prefix + refusal});
         if (!spec.groups.empty() && tables.empty() && ground.rank_table)
             for (std::uint32_t rank = 0; rank < ground.ranks; ++rank)
                 tables.push_back(ground.rank_table(rank));
@@ -128,6 +155,9 @@ void check_training_step(const training_step_config& step, const workload_ground
         all_in_groups || step.algorithm == k_auto_algorithm ? "" : ground.refusal(abi::collective_op::all_reduce, step.algorithm, step.transposed);
     if (!refusal.empty())
         problems.push_back({severity::error, "training_step.algorithm", refusal});
+    for (const algorithm_in_file& a : tuned_algorithms(step.choices, ""))
+        if (const std::string why = ground.refusal(abi::collective_op::all_reduce, a.algorithm, step.transposed); !why.empty())
+            problems.push_back({severity::error, "training_step.algorithm", a.prefix + why});
     std::set<std::uint32_t> sizes;
     for (std::size_t i = 0; i < step.exchanges.size(); ++i) {
         const std::uint32_t group = step.exchanges[i].ranks_per_group.value_or(0);

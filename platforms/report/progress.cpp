@@ -38,14 +38,13 @@ progress::progress(std::ostream& out, bool enabled, std::uint32_t cases, unsigne
 
 progress::~progress() { finish(); }
 
-void progress::begin_case(std::uint32_t index, const std::string& label)
+void progress::begin_case(std::uint32_t index, const std::string& label, double fraction)
 {
     if (!enabled_)
         return;
     index_ = index;
     label_ = label;
-    fraction_ = 0;
-    update(0);
+    update(fraction);
 }
 
 void progress::update(double fraction)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/report/run_report.h"
 
+#include "platforms/report/columns.h"
 #include "tlm/check.h"
 
 #include <fmt/format.h>
@@ -30,20 +31,6 @@ std::string short_bytes(std::uint64_t bytes)
         ++unit;
     }
     return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
-}
-
-/// Microseconds with three decimals, halves up.
-std::string rounded_us(std::uint64_t ps)
-{
-    const std::uint64_t ns = ps / 1000 + (ps % 1000 >= 500 ? 1 : 0);
-    return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
-}
-
-/// Characters on the screen; names may be UTF-8.
-std::size_t display_width(std::string_view text)
-{
-    return static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; }));
 }
 
 /// At most `width` columns, "..." in the place of what is cut away at the end.
@@ -157,31 +144,10 @@ void print_choices(std::ostream& out, const run_report& report)
 {
     const char* label = "Chosen by auto";
     for (const auto& row : report.rows) {
-        if (row.predicted.empty())
+        if (row.choice.empty())
             continue;
-        const auto& [algorithm, us] = row.predicted.front();
-        std::string next = "the only one";
-        if (row.predicted.size() > 1)
-            next = fmt::format("next {}, {:.1f} us", row.predicted[1].first, row.predicted[1].second);
-        out << fmt::format("{:<17}{} of {} B by {}: {:.1f} us predicted; {}\n", label, row.op, row.size_bytes, algorithm, us, next);
+        out << fmt::format("{:<17}{} of {} B by {}: {}\n", label, row.op, row.size_bytes, row.algorithm, row.choice);
         label = "";
-    }
-}
-
-/// Lines of cells with a blank-separated column each, as wide as its widest cell; the first `left` columns to the left.
-void print_columns(std::ostream& out, const std::vector<std::vector<std::string>>& lines, std::size_t left)
-{
-    std::vector<std::size_t> width(lines.front().size(), 0);
-    for (const auto& line : lines)
-        for (std::size_t i = 0; i < line.size(); ++i)
-            width[i] = std::max(width[i], display_width(line[i]));
-    for (std::size_t n = 0; n < lines.size(); ++n) {
-        out << (n == 0 ? "# " : "  ");
-        for (std::size_t i = 0; i < lines[n].size(); ++i) {
-            const std::string room(width[i] - display_width(lines[n][i]), ' ');
-            out << (i == 0 ? "" : "  ") << (i < left ? lines[n][i] + room : room + lines[n][i]);
-        }
-        out << '\n';
     }
 }
 
@@ -453,6 +419,8 @@ nlohmann::ordered_json to_json(const run_report& r)
             line["bound_share"] = finite(row.bound_us / (static_cast<double>(row.time_ps) / 1e6), "share" + where);
             line["bound_by"] = row.bound_by;
         }
+        if (!row.chosen_by.empty())
+            line["chosen_by"] = row.chosen_by;
         for (const auto& [algorithm, us] : row.predicted)
             line["predicted_us"][algorithm] = finite(us, "prediction" + where);
         if (!row.repeats_ps.empty())

@@ -34,8 +34,10 @@ struct result_row {
     std::uint32_t train_packets = 1;    ///< that a transaction stood for, at most
     double bound_us = 0;                ///< the least time by links and memory (platforms/workload/bounds.h); 0: not known
     std::string bound_by = {};          ///< what sets it
-    /// Of a case of `auto`: predicted us by algorithm, the one that it took first.
-    std::vector<std::pair<std::string, double>> predicted = {};
+    /// Of a case of `auto`: why it has this algorithm, "by tuning FILE, 25.5 us predicted; next ..."; "" where the file names the algorithm.
+    std::string choice = {};
+    std::string chosen_by = {};                                  ///< "tuning FILE", "prediction"
+    std::vector<std::pair<std::string, double>> predicted = {}; ///< us by algorithm, the fastest first
     std::string group = {};             ///< "job 0": of these ranks alone, others did not complete it; "": of all
     /// Of a case that was repeated: the time of every run; time_ps is their mean. Empty: it ran once.
     std::vector<std::uint64_t> repeats_ps = {};

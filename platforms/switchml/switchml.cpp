@@ -39,11 +39,7 @@ tofino_job job_of(const switchml_config& config, std::uint32_t number, bool loss
 
 bool uses_lossless(const run_config& run)
 {
-    for (const collective_spec& spec : run.workload)
-        for (const abi::algorithm a : spec.all_algorithms())
-            if (a == abi::algorithm::switchml_lossless)
-                return true;
-    return run.training_step && run.training_step->algorithm == abi::algorithm::switchml_lossless;
+    return runs_any(run, [](abi::algorithm a) { return a == abi::algorithm::switchml_lossless; });
 }
 } // namespace
 

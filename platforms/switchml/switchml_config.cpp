@@ -578,7 +578,7 @@ void switchml_config::check_sums(std::vector<config_problem>& p) const
     for (std::size_t i = 0; i < run.workload.size(); ++i) {
         const collective_spec& spec = run.workload[i];
         const std::string key = fmt::format("workload.{}", i);
-        for (const abi::algorithm a : spec.all_algorithms()) {
+        for (const abi::algorithm a : spec.taken_algorithms()) {
             for (const abi::element_type type : spec.types)
                 check_type(a, type, key + ".types");
             for (const abi::reduce_op r : spec.redops)

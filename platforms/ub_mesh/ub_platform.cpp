@@ -55,7 +55,7 @@ std::string late_notice(const ub_mesh_config& config, std::size_t fault, std::ui
 class configured_ub_mesh final : public configured_platform<ub_mesh_config, ub_routes> {
 public:
     using configured_platform::configured_platform;
-    std::vector<std::string> input_files() const override { return {config_.npu.core.elf, config_.run.routing, config_.prices}; }
+    std::vector<std::string> input_files() const override { return {config_.npu.core.elf, config_.run.routing, config_.run.tuning, config_.prices}; }
     bandwidth links_rate() const override { return config_.links_rate(); }
     std::unique_ptr<machine> build(const core_fitter& fit) const override
     {

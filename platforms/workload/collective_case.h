@@ -117,8 +117,10 @@ struct collective_case {
     /// point): they are right within the bound of that, not bit for bit. 0: the sums are of floats.
     std::uint32_t quantised_block = 0;
     std::uint64_t chunk_bytes = 0; ///< pipelining grain of the firmware; 0: none told
-    /// Of a case of `auto`: what was predicted of each algorithm that runs here, the fastest, which is `algo`, first.
+    /// Of a case of `auto`: what was predicted of each algorithm that runs here, the fastest first. That one is `algo`, unless it is `tuned`.
     std::vector<algorithm_prediction> predictions;
+    std::string tuning; ///< of a case of `auto`: the table that was asked before the prediction; "": none
+    bool tuned = false; ///< and it has named `algo`
 };
 
 constexpr bool reduces(abi::collective_op op)
@@ -129,31 +131,27 @@ constexpr bool reduces(abi::collective_op op)
 /// What `auto` has found for the cases of one entry of a file.
 class algorithm_choices {
 public:
-    void add(abi::element_type type, std::uint64_t size_bytes, std::vector<algorithm_prediction> predictions)
-    {
-        found_.push_back({type, size_bytes, std::move(predictions)});
-    }
+    /// `found`: a case with its choice, see collective_case::predictions and `tuned`.
+    void add(collective_case found) { found_.push_back(std::move(found)); }
     /// Puts the choice in the place of `auto`; as long as none is known, `fallback`.
     void take(collective_case& c, abi::algorithm fallback) const
     {
         if (c.algo != k_auto_algorithm)
             return;
         c.algo = fallback;
-        for (const entry& e : found_)
-            if (e.type == c.type && e.size_bytes == c.size_bytes && !e.predictions.empty()) {
-                c.predictions = e.predictions;
-                c.algo = e.predictions.front().algorithm;
+        for (const collective_case& f : found_)
+            if (f.type == c.type && f.redop == c.redop && f.size_bytes == c.size_bytes) {
+                c.predictions = f.predictions;
+                c.tuning = f.tuning;
+                c.tuned = f.tuned;
+                c.algo = f.algo;
                 return;
             }
     }
+    const std::vector<collective_case>& found() const { return found_; }
 
 private:
-    struct entry {
-        abi::element_type type;
-        std::uint64_t size_bytes;
-        std::vector<algorithm_prediction> predictions;
-    };
-    std::vector<entry> found_;
+    std::vector<collective_case> found_;
 };
 
 /// A case of `size_bytes` rounded down to whole elements; redop is set to none where nothing is reduced.

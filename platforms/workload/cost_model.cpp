@@ -350,14 +350,19 @@ std::vector<algorithm_prediction> predictions_of(const abi::platform_table& tabl
     return all;
 }
 
-std::string text_of(const std::vector<algorithm_prediction>& predictions)
+std::string choice_of(const collective_case& c)
 {
-    if (predictions.empty())
+    if (c.predictions.empty() && !c.tuned)
         return "";
-    std::string text = fmt::format("{}, {:.1f} us predicted", name_of(predictions[0].algorithm), predictions[0].us);
-    if (predictions.size() > 1)
-        text += fmt::format("; next {}, {:.1f} us", name_of(predictions[1].algorithm), predictions[1].us);
-    return text;
+    std::string text = c.tuned ? fmt::format("by tuning {}, ", c.tuning) : "";
+    const auto find = [&](bool same) {
+        return std::find_if(c.predictions.begin(), c.predictions.end(), [&](const algorithm_prediction& p) { return (p.algorithm == c.algo) == same; });
+    };
+    const auto own = find(true), next = find(false);
+    text += own == c.predictions.end() ? "no prediction" : fmt::format("{:.1f} us predicted", own->us);
+    if (!c.tuned && !c.tuning.empty())
+        text += fmt::format(", as {} does not have this case", c.tuning);
+    return text + (next == c.predictions.end() ? "; the only one" : fmt::format("; next {}, {:.1f} us", name_of(next->algorithm), next->us));
 }
 
 } // namespace weft

@@ -24,8 +24,15 @@ void need(std::vector<config_problem>& p, bool ok, std::string key, std::string 
 }
 bool has_any(const collective_spec& spec, bool (*is)(abi::algorithm))
 {
-    const std::vector<abi::algorithm> all = spec.all_algorithms();
+    const std::vector<abi::algorithm> all = spec.taken_algorithms();
     return std::any_of(all.begin(), all.end(), is);
+}
+/// Each once.
+void add_taken(std::vector<abi::algorithm>& all, const algorithm_choices& choices)
+{
+    for (const collective_case& c : choices.found())
+        if (std::find(all.begin(), all.end(), c.algo) == all.end())
+            all.push_back(c.algo);
 }
 } // namespace
 
@@ -90,7 +97,22 @@ bool runs_any(const run_config& run, bool (*is)(abi::algorithm))
     for (const collective_spec& spec : run.workload)
         if (has_any(spec, is))
             return true;
-    return run.training_step && is(run.training_step->algorithm);
+    if (!run.training_step)
+        return false;
+    std::vector<abi::algorithm> of_step;
+    add_taken(of_step, run.training_step->choices);
+    if (of_step.empty())
+        of_step.push_back(run.training_step->algorithm);
+    return std::any_of(of_step.begin(), of_step.end(), is);
+}
+
+bool uses_auto(const run_config& run)
+{
+    const auto has_auto = [](const collective_spec& spec) {
+        return std::find(spec.algorithms.begin(), spec.algorithms.end(), k_auto_algorithm) != spec.algorithms.end();
+    };
+    return std::any_of(run.workload.begin(), run.workload.end(), has_auto) ||
+           (run.training_step && run.training_step->algorithm == k_auto_algorithm);
 }
 
 bool is_sound(const collective_spec& spec)
@@ -119,6 +141,17 @@ std::vector<std::uint64_t> collective_spec::all_sizes() const
 std::vector<abi::algorithm> collective_spec::all_algorithms() const
 {
     return !algorithms.empty() ? algorithms : std::vector{default_algorithm()};
+}
+
+std::vector<abi::algorithm> collective_spec::taken_algorithms() const
+{
+    std::vector<abi::algorithm> all = all_algorithms();
+    const auto at = std::find(all.begin(), all.end(), k_auto_algorithm);
+    if (at == all.end() || choices.found().empty())
+        return all;
+    all.erase(at);
+    add_taken(all, choices);
+    return all;
 }
 
 abi::algorithm collective_spec::default_algorithm() const

@@ -68,7 +68,7 @@ struct collective_spec {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("op", self.op, "The collective", "");
-        visit("algorithms", self.algorithms, "How; auto: the one with the shortest predicted time, for each size by itself (switchml is not among them); empty: ring_1d, for broadcast mesh_tree, for all_to_all direct", "");
+        visit("algorithms", self.algorithms, "How; auto: the one of the table of `tuning`, else the one with the shortest predicted time, for each size by itself (switchml has no prediction); empty: ring_1d, for broadcast mesh_tree, for all_to_all direct", "");
         visit("types", self.types, "Element types", "");
         visit("redops", self.redops, "Reductions", "");
         visit(
@@ -104,6 +104,7 @@ struct collective_spec {
 
     std::vector<std::uint64_t> all_sizes() const; ///< bytes, in the order to run
     std::vector<abi::algorithm> all_algorithms() const;
+    std::vector<abi::algorithm> taken_algorithms() const; ///< the same, with what `auto` took in its place as soon as that is known
     abi::algorithm default_algorithm() const;
     std::vector<collective_case> cases() const;
     std::uint64_t case_count() const; ///< of cases(), without making them, each as often as it is repeated
@@ -122,6 +123,7 @@ struct run_config {
     duration time_limit = duration(100'000'000'000'000);
     case_start cases = case_start::independent;
     std::string routing;
+    std::string tuning;
     std::vector<collective_spec> workload;
     std::optional<training_step_config> training_step;
 
@@ -152,6 +154,10 @@ struct run_config {
               "one. They are checked, and proved free of deadlock or refused with the cycle. `weft check FILE --routes` prints tables to "
               "begin with",
               "");
+        visit("tuning", self.tuning,
+              "File with a table of the fastest algorithms by size, which `weft tune FILE` has measured; from the folder of this file or the present "
+              "one. auto takes the algorithm of the table for the operations, types and sizes that it covers, else the one of its prediction",
+              "");
         visit("workload", self.workload, "Collectives to run, in order", "");
         visit("training_step", self.training_step, "Training steps to run, after the collectives", "");
     }
@@ -164,8 +170,10 @@ struct run_config {
 /// Whether the entry is sound by itself, so that its cases can be made.
 bool is_sound(const collective_spec& spec);
 
-/// Whether the workload or the training step runs an algorithm of this kind.
+/// Whether the workload or the training step runs an algorithm of this kind; in place of `auto` counts what it took, when that is known.
 bool runs_any(const run_config& run, bool (*is)(abi::algorithm));
+/// Whether anything in `run` is left to the host to choose.
+bool uses_auto(const run_config& run);
 
 /// Collectives that a run makes: those of `workload`, each as often as it is repeated, and of all training steps.
 std::size_t collective_count(const run_config& config);
@@ -175,6 +183,7 @@ template <class C> void add_run_rules(std::vector<key_rule<C>>& rules)
 {
     for (const char* key : {"workload.N.inputs", "training_step.inputs"})
         rules.push_back({key, "with data: checked", [](const C& c) { return c.run.data == data_mode::checked; }});
+    rules.push_back({"tuning", "with algorithms: [auto]", [](const C& c) { return uses_auto(c.run); }});
 }
 /// The same where ranks are no mesh of rows and columns.
 template <class C> void add_no_mesh_rules(std::vector<key_rule<C>>& rules)

@@ -118,7 +118,7 @@ struct training_step_config {
                   .because("; write the compute time of one step, for example \"40 ms\""));
         visit("overlap", self.overlap,
               "none: all-reduces start after compute; when_ready: as soon as a group is ready, one at a time", "");
-        visit("algorithm", self.algorithm, "How gradient groups, and exchanges over all ranks, are summed; auto: each by the algorithm with the shortest predicted time", "");
+        visit("algorithm", self.algorithm, "How gradient groups, and exchanges over all ranks, are summed; auto: each by the algorithm of the table of `tuning`, else the one with the shortest predicted time", "");
         visit("transposed", self.transposed, "Swap the roles of rows and columns", "");
         visit("chunk", self.chunk, "Pipelining grain of the firmware", "assumed",
               between(data_size(1), data_size(1ull << 32)));

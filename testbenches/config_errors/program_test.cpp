@@ -548,7 +548,8 @@ TEST_CASE("help and version and list", "[program][fast]")
                                                                                            {"check", "--help"},
                                                                                            {"list", "--help"},
                                                                                            {"docs", "--help"},
-                                                                                           {"bursts", "--help"}}) {
+                                                                                           {"bursts", "--help"},
+                                                                                           {"tune", "--help"}}) {
         const program_run r = dir.run(arguments);
         INFO(arguments.front());
         CHECK(r.exit_code == 0);

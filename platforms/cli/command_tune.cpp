@@ -1,0 +1,542 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cmake/version.h"
+#include "platforms/cli/burst_points.h"
+#include "platforms/cli/cli.h"
+#include "platforms/cli/point_runs.h"
+#include "platforms/cli/terminal.h"
+#include "platforms/cli/tune_points.h"
+#include "platforms/config/config_reader.h"
+#include "platforms/machine/algorithm_choice.h"
+#include "platforms/report/columns.h"
+#include "platforms/workload/interruption.h"
+#include "platforms/workload/tuning_curves.h"
+#include "tlm/stop_request.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <iostream>
+#include <set>
+#include <thread>
+
+namespace weft::cli {
+
+namespace {
+
+constexpr const char* k_default_sizes = "1KiB..64MiB";
+
+struct tune_options {
+    platform_source source;
+    std::vector<std::string> ops;
+    std::vector<std::string> algorithms;
+    std::vector<std::string> sizes{k_default_sizes};
+    std::uint32_t factor = 4;
+    unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+    unsigned point_timeout_s = 3600;
+    std::string out;
+    std::string json;
+    bool quiet = false;
+};
+
+/// A value of an enum by its name on the command line.
+template <class E> E named(const char* option, const std::string& name)
+{
+    std::vector<std::string> names;
+    for (const auto& [value, text] : enum_names<E>::values)
+        if (std::string_view(text) != name_of(k_auto_algorithm))
+            names.emplace_back(text);
+    if (const auto value = value_of<E>(name); value && std::find(names.begin(), names.end(), name) != names.end())
+        return *value;
+    throw user_error(fmt::format("{}: {} cannot be measured; {}", option, in_quotes(name), suggestion(name, names)));
+}
+
+data_size size_named(const std::string& text)
+{
+    const parsed_quantity size = parse_quantity(quantity_kind::data_size, text);
+    if (!size.ok || size.value == 0 || size.value > k_largest_size.value())
+        throw user_error(fmt::format("--sizes: {} is no size; write {}, or a range like 4B..256MiB.", in_quotes(text), legal_units(quantity_kind::data_size)));
+    return data_size(size.value);
+}
+
+/// Bytes, ascending, each once.
+std::vector<std::uint64_t> sizes_of(const tune_options& options)
+{
+    std::set<std::uint64_t> all;
+    for (const std::string& text : options.sizes) {
+        collective_spec spec; // knows how a range is gone through
+        const std::size_t dots = text.find("..");
+        if (dots == std::string::npos) {
+            spec.sizes = {size_named(text)};
+        } else {
+            spec.range = size_range{size_named(text.substr(0, dots)), size_named(text.substr(dots + 2)), options.factor};
+            if (spec.range->to < spec.range->from)
+                throw user_error(fmt::format("--sizes: the range {} ends below its beginning; write the smaller size first.", in_quotes(text)));
+        }
+        for (const std::uint64_t bytes : spec.all_sizes())
+            all.insert(bytes);
+    }
+    return {all.begin(), all.end()};
+}
+
+/// The entries of the workload of a file, without a look at the machine. The document has been read once, so what is wrong with an entry by
+/// itself has been told.
+std::vector<collective_spec> entries_of(const yaml_document& document)
+{
+    std::vector<collective_spec> entries;
+    std::vector<problem> problems;
+    config_reading in(document, problems);
+    if (const yaml_node* node = document.find("workload"))
+        config_detail::read_value(in, *node, "workload", entries);
+    config_detail::validate_value(in, "workload", entries);
+    throw_if_errors(problems);
+    return entries;
+}
+
+/// Cases that differ in size and algorithm alone.
+struct tuned_kind {
+    tuned_cases cases; ///< without ranges
+    std::vector<abi::algorithm> algorithms;
+
+    /// A size that fits into any memory, for questions about the machine.
+    std::uint64_t one_element() const { return abi::element_bytes(cases.type); }
+    std::string entry_keys() const
+    {
+        std::string keys = fmt::format("types: [{}]", name_of(cases.type));
+        if (reduces(cases.op))
+            keys += fmt::format(", redops: [{}]", name_of(cases.redop));
+        if (cases.op == abi::collective_op::broadcast && cases.root != 0)
+            keys += fmt::format(", root: {}", cases.root);
+        if (cases.transposed)
+            keys += ", transposed: true";
+        if (cases.chunk != tuned_cases().chunk)
+            keys += fmt::format(", chunk: {}", to_string(cases.chunk));
+        if (!cases.groups.empty())
+            keys += ", groups: " + nlohmann::json(cases.groups).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        return keys;
+    }
+    std::string how() const
+    {
+        std::vector<std::string> all;
+        if (cases.op == abi::collective_op::broadcast && cases.root != 0)
+            all.push_back(fmt::format("root {}", cases.root));
+        if (cases.transposed)
+            all.emplace_back("transposed");
+        if (cases.chunk != tuned_cases().chunk)
+            all.push_back(fmt::format("chunks of {}", to_string(cases.chunk)));
+        if (!cases.groups.empty())
+            all.push_back(fmt::format("groups {}", fmt::join(cases.groups, "; ")));
+        return fmt::format("{}", fmt::join(all, ", "));
+    }
+    collective_case case_of(std::uint64_t bytes) const
+    {
+        collective_case c = make_case(cases.op, k_auto_algorithm, cases.type, cases.redop, bytes);
+        c.root = cases.root;
+        c.transposed = cases.transposed;
+        c.chunk_bytes = cases.chunk.value();
+        c.groups = cases.groups;
+        return c;
+    }
+    /// "[{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB], types: [int32]}]"
+    std::string workload(const std::vector<abi::algorithm>& by, std::uint64_t bytes) const
+    {
+        std::vector<std::pair<std::string, std::string>> collectives;
+        for (const abi::algorithm a : by)
+            collectives.emplace_back(name_of(cases.op), name_of(a));
+        return workload_text(collectives, {to_string(data_size(bytes))}, entry_keys());
+    }
+};
+
+/// What to measure: the entries of the file, for the operations asked for; the defaults of an entry where the file has none.
+std::vector<tuned_kind> kinds_of(const tune_options& options, const std::vector<collective_spec>& entries)
+{
+    std::vector<abi::collective_op> ops;
+    const auto add_op = [&](abi::collective_op op) {
+        if (std::find(ops.begin(), ops.end(), op) == ops.end())
+            ops.push_back(op);
+    };
+    for (const std::string& name : options.ops)
+        add_op(named<abi::collective_op>("--op", name));
+    if (ops.empty())
+        for (const collective_spec& entry : entries)
+            add_op(entry.op);
+    if (ops.empty())
+        add_op(abi::collective_op::all_reduce);
+    std::vector<tuned_kind> kinds;
+    for (const abi::collective_op op : ops) {
+        std::vector<collective_spec> of_op;
+        for (const collective_spec& entry : entries)
+            if (entry.op == op)
+                of_op.push_back(entry);
+        if (of_op.empty()) {
+            of_op.emplace_back();
+            of_op.back().op = op;
+        }
+        for (const collective_spec& entry : of_op)
+            for (const abi::element_type type : entry.types)
+                for (const abi::reduce_op redop : reduces(op) ? entry.redops : std::vector<abi::reduce_op>{abi::reduce_op::none}) {
+                    tuned_kind kind;
+                    kind.cases = {op, type, redop, op == abi::collective_op::broadcast ? entry.root : 0, entry.transposed, entry.chunk, entry.groups, {}};
+                    if (std::none_of(kinds.begin(), kinds.end(), [&](const tuned_kind& k) { return same_cases(k.cases, kind.cases); }))
+                        kinds.push_back(std::move(kind));
+                }
+    }
+    return kinds;
+}
+
+/// Finds which algorithms run each kind on the machine.
+void find_algorithms(const tune_options& options, const tuned_source& source, std::uint64_t smallest, std::vector<tuned_kind>& kinds)
+{
+    std::vector<abi::algorithm> asked;
+    for (const std::string& name : options.algorithms)
+        if (const abi::algorithm a = named<abi::algorithm>("--algorithms", name); std::find(asked.begin(), asked.end(), a) == asked.end())
+            asked.push_back(a);
+    std::sort(asked.begin(), asked.end()); // columns and ties go by the catalogue
+    std::set<abi::algorithm> used;
+    std::vector<std::string> reasons;
+    for (tuned_kind& kind : kinds) {
+        const std::uint64_t element = kind.one_element();
+        if (smallest < element)
+            throw user_error(fmt::format("--sizes: {} B is less than one {} ({} B); begin with {} B.", smallest, name_of(kind.cases.type), element, element));
+        std::vector<std::pair<std::string, std::string>> candidates;
+        std::vector<abi::algorithm> algorithms;
+        for (const auto& [algorithm, name] : enum_names<abi::algorithm>::values)
+            if (algorithm != k_auto_algorithm && (asked.empty() || std::find(asked.begin(), asked.end(), algorithm) != asked.end())) {
+                candidates.emplace_back(name_of(kind.cases.op), name);
+                algorithms.push_back(algorithm);
+            }
+        const std::vector<std::string> refusals = refusals_of([&](const std::string& workload) { return source.read(workload); }, candidates,
+                                                              to_string(data_size(kind.one_element())), kind.entry_keys(), source.name);
+        std::string why;
+        for (std::size_t i = 0; i < candidates.size(); ++i)
+            if (refusals[i].empty()) {
+                kind.algorithms.push_back(algorithms[i]);
+                used.insert(algorithms[i]);
+            } else {
+                why += fmt::format("\n  {}: {}", candidates[i].second, refusals[i]);
+            }
+        reasons.push_back(why);
+        if (kind.algorithms.empty())
+            throw user_error(fmt::format("{}: no algorithm runs {} here, so there is nothing to compare:{}", source.name, name_of(kind.cases.op), why));
+    }
+    for (const abi::algorithm a : asked)
+        if (used.count(a) == 0)
+            throw user_error(fmt::format("--algorithms: {} runs nothing of what is asked for here:{}", name_of(a), fmt::join(reasons, "")));
+}
+
+/// The machine, with warnings that hold whatever is measured: not that a key is of no use to one algorithm.
+loaded_platform machine_for(const tuned_source& source, const std::vector<tuned_kind>& kinds)
+{
+    std::string all;
+    for (const tuned_kind& kind : kinds) {
+        const std::string entry = kind.workload(kind.algorithms, kind.one_element());
+        all += (all.empty() ? "" : ", ") + entry.substr(1, entry.size() - 2);
+    }
+    loaded_platform loaded = source.read("[" + all + "]");
+    if (loaded.platform)
+        return loaded;
+    std::optional<loaded_platform> first; // some algorithms exclude each other
+    for (const tuned_kind& kind : kinds)
+        for (const abi::algorithm a : kind.algorithms) {
+            loaded_platform one = source.read(kind.workload({a}, kind.one_element()));
+            if (!first) {
+                first.emplace(std::move(one));
+                continue;
+            }
+            std::vector<problem>& kept = first->problems;
+            const auto is_not_told = [&](const problem& p) {
+                return p.level != severity::error &&
+                       std::none_of(one.problems.begin(), one.problems.end(), [&](const problem& o) { return to_string(o) == to_string(p); });
+            };
+            kept.erase(std::remove_if(kept.begin(), kept.end(), is_not_told), kept.end());
+        }
+    return std::move(*first);
+}
+
+/// Sections with a row for each size, and the points that fill them.
+struct tune_plan {
+    tuning_report report;
+    std::vector<tune_point> points;
+};
+
+tune_plan plan_of(const std::vector<tuned_kind>& kinds, const std::vector<std::uint64_t>& sizes, const platform& machine)
+{
+    tune_plan plan;
+    plan.report.version = version();
+    plan.report.title = fmt::format("{}: {} ranks", machine.run().name, machine.ranks());
+    for (const tuned_kind& kind : kinds) {
+        tuning_section s;
+        s.op = name_of(kind.cases.op);
+        s.type = name_of(kind.cases.type);
+        s.redop = name_of(kind.cases.redop);
+        s.how = kind.how();
+        for (const abi::algorithm a : kind.algorithms)
+            s.algorithms.emplace_back(name_of(a));
+        for (const std::uint64_t bytes : sizes) {
+            const collective_case c = kind.case_of(bytes);
+            if (!s.rows.empty() && s.rows.back().size_bytes == c.size_bytes)
+                continue; // the same whole elements
+            tuning_row row;
+            row.size_bytes = c.size_bytes;
+            row.count = c.count;
+            row.times.assign(kind.algorithms.size(), {std::nullopt, "not run", ""});
+            if (const auto predictions = predictions_on(machine, c); !predictions.empty())
+                row.predicted = name_of(predictions.front().algorithm);
+            s.rows.push_back(std::move(row));
+        }
+        plan.report.sections.push_back(std::move(s));
+    }
+    // Small sizes of all sections first: they tell most in the first seconds.
+    for (std::size_t row = 0; row < sizes.size(); ++row)
+        for (std::size_t section = 0; section < kinds.size(); ++section) {
+            const tuning_section& s = plan.report.sections[section];
+            const bool several = std::count_if(kinds.begin(), kinds.end(), [&](const tuned_kind& k) { return k.cases.op == kinds[section].cases.op; }) > 1;
+            for (std::size_t a = 0; row < s.rows.size() && a < kinds[section].algorithms.size(); ++a) {
+                tune_point point;
+                point.section = section;
+                point.row = row;
+                point.algorithm = a;
+                point.name = fmt::format("{} by {}, {}{}", s.op, s.algorithms[a], to_string(data_size(s.rows[row].size_bytes)), several ? " of " + kind_of(s) : "");
+                point.workload = kinds[section].workload({kinds[section].algorithms[a]}, s.rows[row].size_bytes);
+                plan.points.push_back(std::move(point));
+            }
+        }
+    plan.report.points = plan.points.size();
+    return plan;
+}
+
+/// Fills what follows from the times: fastest, ranges, crossovers; and the ranges of `table`.
+void evaluate(tuning_section& s, const tuned_kind& kind, tuned_cases& table)
+{
+    measured_curves curves;
+    curves.times_ps.resize(s.algorithms.size());
+    for (tuning_row& row : s.rows) {
+        curves.sizes.push_back(row.size_bytes);
+        for (std::size_t a = 0; a < row.times.size(); ++a)
+            curves.times_ps[a].push_back(row.times[a].ps);
+    }
+    const lowest_curves lowest = lowest_of(curves);
+    for (std::size_t i = 0; i < s.rows.size(); ++i) {
+        tuning_row& row = s.rows[i];
+        row.fastest = lowest.at[i];
+        for (std::size_t a = 0; a < row.times.size(); ++a)
+            if (row.times[a].ps && a != row.fastest && (!row.next || *row.times[a].ps < *row.times[*row.next].ps))
+                row.next = a;
+    }
+    table = kind.cases;
+    for (const lowest_range& r : lowest.ranges) {
+        s.ranges.push_back({r.from_bytes, r.to_bytes, r.curve});
+        table.ranges.push_back({data_size(r.from_bytes), data_size(r.to_bytes), kind.algorithms[r.curve]});
+    }
+    for (const curve_crossover& c : lowest.crossovers)
+        s.crossovers.push_back({c.bytes, c.ps / 1e6, c.below, c.above});
+}
+
+/// "all_reduce.svg"; further kinds of the same operation are numbered.
+std::vector<std::string> plot_names(const std::vector<tuned_kind>& kinds)
+{
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        const auto same = std::count_if(kinds.begin(), kinds.begin() + static_cast<std::ptrdiff_t>(i),
+                                        [&](const tuned_kind& k) { return k.cases.op == kinds[i].cases.op; });
+        names.push_back(same == 0 ? fmt::format("{}.svg", name_of(kinds[i].cases.op)) : fmt::format("{}_{}.svg", name_of(kinds[i].cases.op), same + 1));
+    }
+    return names;
+}
+
+/// Simulates the points that no earlier call has kept, and fills their times. Exceptions as of run_points().
+void measure(const tune_options& options, const tuned_source& source, const kept_points& kept, tune_plan& plan)
+{
+    const auto time_of = [&](const tune_point& p) -> tuning_time& { return plan.report.sections[p.section].rows[p.row].times[p.algorithm]; };
+    std::vector<tune_point> to_do;
+    for (tune_point& p : plan.points) {
+        p.file = kept.file_of(p, fmt::format("{}_{}_{}", plan.report.sections[p.section].op, plan.report.sections[p.section].algorithms[p.algorithm],
+                                             plan.report.sections[p.section].rows[p.row].size_bytes));
+        if (const auto ps = kept.time_ps(p)) {
+            time_of(p) = {ps, "", ""};
+            ++plan.report.kept;
+        } else {
+            to_do.push_back(p);
+        }
+    }
+    plan.report.finished = plan.report.kept;
+    const bool lines = !options.quiet && !has_progress_bar(options.quiet);
+    if (lines && plan.report.kept > 0)
+        fmt::print(stderr, "{} of {} points have a time from an earlier call\n", plan.report.kept, plan.points.size());
+    std::size_t told = plan.report.kept;
+    point_work work;
+    work.count = to_do.size();
+    work.name = [&](std::size_t i) { return to_do[i].name; };
+    work.run = [&](std::size_t i) {
+        const tuning_time time = simulate(source, to_do[i], options.point_timeout_s);
+        if (!time.ps && stop_requested())
+            return;
+        if (time.ps)
+            kept.keep(to_do[i], *time.ps);
+        time_of(to_do[i]) = time;
+    };
+    work.finished = [&](std::size_t i) -> std::string {
+        const tuning_time& time = time_of(to_do[i]);
+        plan.report.finished += time.ps ? 1 : 0;
+        ++told;
+        if (!time.ps)
+            return fmt::format("[{}/{}] {}: {}: {}", told, plan.points.size(), to_do[i].name, time.missing, time.reason);
+        return lines ? fmt::format("[{}/{}] {}: {} us", told, plan.points.size(), to_do[i].name, rounded_us(*time.ps)) : "";
+    };
+    run_points(work, options.jobs, options.quiet);
+    // A point that ended while others were being stopped has a time, too.
+    plan.report.finished = 0;
+    for (const tune_point& p : plan.points)
+        plan.report.finished += time_of(p).ps ? 1 : 0;
+}
+
+std::string command_line_of(const tune_options& o, const std::string& file)
+{
+    std::string text = fmt::format("weft tune {}", file);
+    if (!o.ops.empty())
+        text += fmt::format(" --op {}", fmt::join(o.ops, ","));
+    text += fmt::format(" --sizes {}", fmt::join(o.sizes, ","));
+    if (o.factor != tune_options().factor)
+        text += fmt::format(" --factor {}", o.factor);
+    if (!o.algorithms.empty())
+        text += fmt::format(" --algorithms {}", fmt::join(o.algorithms, ","));
+    for (const std::string& set : o.source.overrides)
+        text += fmt::format(" --set {}", in_quotes(set));
+    return text;
+}
+
+int tune(const tune_options& options)
+{
+    interruption signals;
+    const std::vector<std::uint64_t> sizes = sizes_of(options);
+    const tuned_source source = read_source(options.source);
+    // Once as it stands: what is wrong with the machine or with an entry by itself is told with its line. That an algorithm of the file cannot
+    // run, or that it names none, does not matter here.
+    const loaded_platform as_it_stands = read_platform_text(source.text, source.name, source.source);
+    const auto is_of_workload = [](const problem& p) { return p.key_path.rfind("workload", 0) == 0; };
+    const bool machine_is_sound = as_it_stands.document && std::all_of(as_it_stands.problems.begin(), as_it_stands.problems.end(), [&](const problem& p) {
+                                      return p.level != severity::error || is_of_workload(p);
+                                  });
+    if (!machine_is_sound) {
+        fmt::print(stderr, "{}", as_it_stands.message());
+        return 2;
+    }
+    std::vector<tuned_kind> kinds = kinds_of(options, entries_of(*as_it_stands.document));
+    find_algorithms(options, source, sizes.front(), kinds);
+    const loaded_platform loaded = machine_for(source, kinds);
+    fmt::print(stderr, "{}", loaded.message());
+    if (!loaded.platform)
+        return 2;
+    const platform& machine = *loaded.platform;
+    tune_plan plan = plan_of(kinds, sizes, machine);
+    if (plan.points.size() > run_config::k_most_cases)
+        throw user_error(fmt::format("--sizes: there are {} points, must be at most {}; take fewer sizes or algorithms.", plan.points.size(), run_config::k_most_cases));
+    for (const problem& p : loaded.problems)
+        plan.report.warnings.push_back(to_string(p));
+
+    const std::string dir = options.out.empty() ? "out/" + machine.run().name + "/tune" : options.out;
+    const std::vector<std::string> plots = plot_names(kinds);
+    output_targets targets;
+    if (options.source.file != "-")
+        targets.add_input(options.source.file, "the platform file");
+    for (const std::string& file : machine.input_files())
+        targets.add_input(file, "named in the platform file");
+    for (const std::string& name : plots)
+        targets.add_output(dir + "/" + name, "the command's own");
+    for (const char* name : {"/tuning.yaml", "/tuning.json"})
+        targets.add_output(dir + name, "the command's own");
+    if (options.json != "-")
+        targets.add_output(options.json, "--json");
+    targets.check();
+    const std::string points_dir = dir + "/points";
+    const made_folders folders(points_dir);
+    if (!options.json.empty() && options.json != "-")
+        prepare_output_file(options.json);
+    prepare_output_dir(dir);
+    prepare_output_dir(points_dir);
+
+    signals.begin("stops; points that are finished are kept");
+    const kept_points kept(points_dir, digest_of_run(machine));
+    measure(options, source, kept, plan);
+    tuning_report& report = plan.report;
+    tuning_table table;
+    table.format = tuning_table::k_format;
+    table.machine = machine_of(machine);
+    report.machine_digest = table.machine.digest;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        tuned_cases cases;
+        evaluate(report.sections[i], kinds[i], cases);
+        if (!cases.ranges.empty())
+            table.tables.push_back(std::move(cases));
+    }
+    const bool stopped = stop_requested();
+    if (!stopped) { // half of a table would pass for a whole one
+        for (std::size_t i = 0; i < kinds.size(); ++i) {
+            report.sections[i].plot_file = dir + "/" + plots[i];
+            write_file_atomically(report.sections[i].plot_file, to_svg(plot_of(report.sections[i], report.title)));
+        }
+        if (!table.tables.empty()) {
+            report.table_file = dir + "/tuning.yaml";
+            write_file_atomically(report.table_file, to_text(table, fmt::format("Made by `{}`, weft {}.", command_line_of(options, source.name), version())));
+        }
+    }
+    const std::string json = to_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    if (!stopped)
+        write_file_atomically(dir + "/tuning.json", json);
+    if (!options.json.empty() && options.json != "-")
+        write_file_atomically(options.json, json);
+    if (options.json == "-")
+        std::cout << json;
+    else if (!options.quiet)
+        print_tuning(std::cout, report, style_of_stdout());
+    if (stopped) {
+        fmt::print(stderr, "{} of {} points are kept in {}; the same command goes on from there.\n", report.finished, report.points, points_dir);
+        return interrupted_exit_code();
+    }
+    return report.finished == report.points ? 0 : 1;
+}
+
+} // namespace
+
+void add_tune(CLI::App& app, int& exit_code)
+{
+    auto options = std::make_shared<tune_options>();
+    CLI::App* command = app.add_subcommand("tune", "Measure which algorithm is the fastest for each size; write a table for `auto`, and plots");
+    add_platform_options(*command, options->source);
+    command->add_option("--op", options->ops, "Collectives, separated by commas. Default: those of the file's workload, else\nall_reduce; types, groups and the like are those of the file")
+        ->type_name("NAMES")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    command->add_option("--sizes", options->sizes, "Sizes and ranges, separated by commas: 4B..256MiB, or 4KiB,1MB,3000000B")
+        ->type_name("SIZES")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->capture_default_str();
+    add_number(*command, "--factor", options->factor, "In a range, each size is so many times the one before", "factor", 2, 1'000'000)->capture_default_str();
+    command->add_option("--algorithms", options->algorithms, "Algorithms to compare, separated by commas. Default: all that run here")
+        ->type_name("NAMES")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    add_number(*command, "--jobs", options->jobs, "Points that run at the same time. Default: one for each core of the host", "number of points", 1, 1024);
+    add_number(*command, "--point-timeout", options->point_timeout_s, "Host seconds that a point may take; 0: any", "number of seconds", 0, 1'000'000)
+        ->type_name("S")
+        ->capture_default_str();
+    command->add_option("--out", options->out, "Folder for tuning.yaml, tuning.json, plots and kept points; made if missing.\nDefault: out/<name of the run>/tune")
+        ->type_name("DIR")
+        ->check(is_output_name());
+    command->add_option("--json", options->json, "Write the figures as JSON to FILE too; '-' prints them instead of the tables")
+        ->type_name("FILE")
+        ->check(is_output_name(dash::is_stdout));
+    command->add_flag("--quiet", options->quiet, "No tables and no progress, only problems");
+    command->footer("Every point is simulated by itself, without data unless --set data=checked asks for them. A second call with the\n"
+                    "same options goes on where the first one stopped: what has a time is kept in <out>/points.\n"
+                    "\n"
+                    "    weft tune configs/tpu_v3/mesh_4x4.yaml\n"
+                    "    weft tune configs/ub_mesh/rack.yaml --op all_reduce,all_gather --sizes 4B..16MiB --out out/rack\n"
+                    "    weft run configs/ub_mesh/rack.yaml --set tuning=out/rack/tuning.yaml \\\n"
+                    "        --set \"workload=[{op: all_reduce, algorithms: [auto], sizes: [1 MiB]}]\"\n");
+    command->callback([options, &exit_code] { exit_code = tune(*options); });
+}
+
+} // namespace weft::cli

@@ -1,0 +1,149 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/cli/point_runs.h"
+
+#include "platforms/cli/burst_points.h"
+#include "platforms/report/progress.h"
+#include "platforms/workload/collective_runner.h"
+#include "platforms/workload/interruption.h"
+#include "platforms/workload/invariants.h"
+#include "tlm/stop_request.h"
+
+#include <cstdio>
+#include <exception>
+#include <fmt/format.h>
+#include <mutex>
+#include <thread>
+
+namespace weft::cli {
+
+namespace {
+
+class point_runner {
+public:
+    point_runner(const point_work& work, bool quiet)
+        : work_(work), done_(work.count), bar_(progress::on_stderr(static_cast<std::uint32_t>(work.count), quiet))
+    {
+    }
+    std::vector<bool> run(unsigned jobs)
+    {
+        std::vector<std::thread> workers;
+        for (unsigned i = 0; i < jobs && i < work_.count; ++i)
+            workers.emplace_back([this] { work(); });
+        for (std::thread& w : workers)
+            w.join();
+        bar_.finish();
+        if (failure_)
+            std::rethrow_exception(failure_);
+        return done_;
+    }
+
+private:
+    void work()
+    {
+        for (;;) {
+            std::size_t i = 0;
+            {
+                const std::lock_guard<std::mutex> lock(guard_);
+                if (next_ == work_.count || failure_ || stop_requested())
+                    return;
+                i = next_++;
+                bar_.begin_case(static_cast<std::uint32_t>(i), work_.name(i), static_cast<double>(finished_) / static_cast<double>(work_.count));
+            }
+            try {
+                work_.run(i);
+            } catch (const interrupted&) {
+                return;
+            } catch (...) { // the host has no process left: not the point's fault
+                const std::lock_guard<std::mutex> lock(guard_);
+                failure_ = std::current_exception();
+                return;
+            }
+            if (stop_requested()) // Ctrl-C reaches the children first: their end says nothing about the point
+                return;
+            const std::lock_guard<std::mutex> lock(guard_);
+            done_[i] = true;
+            ++finished_;
+            if (const std::string told = work_.finished(i); !told.empty()) {
+                bar_.clear();
+                fmt::print(stderr, "{}\n", told);
+            }
+        }
+    }
+
+    const point_work& work_;
+    std::vector<bool> done_;
+    progress bar_;
+    std::mutex guard_;
+    std::size_t next_ = 0;
+    std::size_t finished_ = 0;
+    std::exception_ptr failure_;
+};
+
+/// The entry of the workload that a problem is about; nothing for other problems.
+std::optional<std::size_t> entry_of(const problem& p)
+{
+    const std::string path = p.key_path.rfind("workload.", 0) == 0 ? p.key_path.substr(9) : "";
+    const std::optional<std::uint64_t> entry = whole_number(path.substr(0, path.find('.')));
+    return entry ? std::optional<std::size_t>(*entry) : std::nullopt;
+}
+
+} // namespace
+
+std::vector<bool> run_points(const point_work& work, unsigned jobs, bool quiet) { return point_runner(work, quiet).run(jobs); }
+
+bool has_progress_bar(bool quiet) { return progress::on_stderr(1, quiet).enabled(); }
+
+std::pair<std::unique_ptr<machine>, run_outcome> run_here(const loaded_platform& loaded)
+{
+    if (!loaded.platform)
+        throw user_error(loaded.message());
+    std::unique_ptr<machine> m = loaded.platform->build();
+    collective_runner runner("host", *m, loaded.platform->run(), nullptr);
+    run_outcome outcome = runner.run();
+    if (!outcome.failure.empty())
+        throw user_error(outcome.failure);
+    check_invariants(*m);
+    return {std::move(m), std::move(outcome)};
+}
+
+std::vector<std::string> refusals_of(const std::function<loaded_platform(const std::string& workload)>& read,
+                                     const std::vector<std::pair<std::string, std::string>>& candidates, const std::string& size,
+                                     const std::string& entry_keys, const std::string& what)
+{
+    const auto entry = [&](std::size_t i) { return workload_text({candidates[i]}, {size}, entry_keys); };
+    std::string all;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        const std::string one = entry(i);
+        all += (i == 0 ? "" : ", ") + one.substr(1, one.size() - 2);
+    }
+    std::vector<std::string> refusals(candidates.size());
+    // Notes what is refused entry by entry; returns whether all errors are of that kind.
+    const auto note = [&](const loaded_platform& loaded, std::size_t first, std::size_t count) {
+        bool by_entry = true;
+        for (const problem& p : loaded.problems) {
+            if (p.level != severity::error)
+                continue;
+            const std::optional<std::size_t> at = entry_of(p);
+            if (at && *at < count)
+                refusals[first + *at] = refusals[first + *at].empty() ? p.message : refusals[first + *at];
+            else if (p.key_path == "workload")
+                by_entry = false;
+            else
+                throw user_error(fmt::format("{} cannot be used:\n{}", what, loaded.message()));
+        }
+        return by_entry;
+    };
+    // One reading refuses, entry by entry, what cannot run: "workload.3.algorithms.0".
+    if (note(read("[" + all + "]"), 0, candidates.size()))
+        return refusals;
+    for (std::size_t i = 0; i < candidates.size(); ++i) // some exclude each other
+        if (refusals[i].empty()) {
+            const loaded_platform loaded = read(entry(i));
+            if (!note(loaded, i, 1))
+                refusals[i] = loaded.message();
+        }
+    return refusals;
+}
+
+} // namespace weft::cli

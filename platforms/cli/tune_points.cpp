@@ -1,0 +1,127 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/cli/tune_points.h"
+
+#include "cmake/version.h"
+#include "platforms/cli/burst_points.h"
+#include "platforms/cli/point_runs.h"
+#include "platforms/firmware_bench/isolated.h"
+#include "platforms/workload/digest.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+
+namespace weft::cli {
+
+namespace {
+
+constexpr const char* k_data_key = "data=";
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string content_of(const std::string& file)
+{
+    std::ifstream in(file, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+/// The version; of a tree with changes that no commit has, the program itself, too.
+std::string program_identity()
+{
+    std::string identity = version();
+    if (identity.find("modified") != std::string::npos) {
+        const std::string program = content_of("/proc/self/exe");
+        digest64 digest;
+        digest.update(program.data(), program.size());
+        identity += fmt::format(" {:016x}", digest.value());
+    }
+    return identity;
+}
+
+/// In the child: the result as text.
+std::string simulated(const tuned_source& source, const tune_point& point)
+{
+    const loaded_platform loaded = source.read(point.workload);
+    nlohmann::json result;
+    if (!loaded.platform) {
+        const auto error = std::find_if(loaded.problems.begin(), loaded.problems.end(), [](const problem& p) { return p.level == severity::error; });
+        result["refused"] = error == loaded.problems.end() ? loaded.message() : error->message;
+        return result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    }
+    const auto [m, outcome] = run_here(loaded);
+    const case_result& c = outcome.cases.at(0);
+    if (c.checked && c.check.wrong > 0)
+        result["failed"] = fmt::format("{} wrong elements", c.check.wrong);
+    else
+        result["time_ps"] = c.time_ps;
+    return result.dump();
+}
+
+} // namespace
+
+loaded_platform tuned_source::read(const std::string& workload) const
+{
+    return read_platform_text(text, name, with_workload(source, workload));
+}
+
+tuned_source read_source(platform_source source)
+{
+    tuned_source all;
+    all.name = source.file == "-" ? "<stdin>" : source.file;
+    all.text = source.file == "-" ? yaml_document::read_stdin() : yaml_document::read_file(source.file);
+    const bool asks_for_data = std::any_of(source.overrides.begin(), source.overrides.end(),
+                                           [](const std::string& o) { return o.rfind(k_data_key, 0) == 0; });
+    if (!asks_for_data)
+        source.overrides.push_back(std::string(k_data_key) + "off");
+    source.left_out = {"training_step", "tuning"};
+    all.source = std::move(source);
+    return all;
+}
+
+tuning_time simulate(const tuned_source& source, const tune_point& point, unsigned seconds)
+{
+    const isolated_result r = run_isolated([&] { return simulated(source, point); }, seconds);
+    if (!r.failure.empty())
+        return {std::nullopt, "failed", first_line(r.failure)};
+    const nlohmann::json result = nlohmann::json::parse(r.text);
+    for (const char* what : {"refused", "failed"})
+        if (result.contains(what))
+            return {std::nullopt, what, first_line(result.at(what).get<std::string>())};
+    return {result.at("time_ps").get<std::uint64_t>(), "", ""};
+}
+
+kept_points::kept_points(std::string folder, const std::string& run_digest)
+    : folder_(std::move(folder)), of_run_(program_identity() + "\n" + run_digest)
+{
+}
+
+std::string kept_points::key_of(const tune_point& point) const
+{
+    const std::string all = of_run_ + "\n" + point.workload;
+    digest64 digest;
+    digest.update(all.data(), all.size());
+    return fmt::format("{:016x}", digest.value());
+}
+
+std::string kept_points::file_of(const tune_point& point, const std::string& stem) const { return fmt::format("{}_{}.json", stem, key_of(point)); }
+
+std::optional<std::uint64_t> kept_points::time_ps(const tune_point& point) const
+{
+    const nlohmann::json kept = nlohmann::json::parse(content_of(folder_ + "/" + point.file), nullptr, false);
+    if (!kept.is_object() || kept.value("key", nlohmann::json()) != key_of(point) || !kept.contains("time_ps") || !kept["time_ps"].is_number_unsigned())
+        return std::nullopt;
+    return kept["time_ps"].get<std::uint64_t>();
+}
+
+void kept_points::keep(const tune_point& point, std::uint64_t time_ps) const
+{
+    nlohmann::ordered_json kept;
+    kept["key"] = key_of(point);
+    kept["workload"] = point.workload;
+    kept["time_ps"] = time_ps;
+    write_file_atomically(folder_ + "/" + point.file, kept.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+} // namespace weft::cli

@@ -1,0 +1,64 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/machine/named_file.h"
+
+#include "platforms/config/suggest.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <unistd.h>
+
+namespace weft {
+
+std::string path_as_meant(const std::string& file, const std::string& path)
+{
+    const std::size_t slash = file.rfind('/');
+    const std::string beside =
+        path.front() == '/' || slash == std::string::npos ? path : file.substr(0, slash + 1) + path;
+    return access(beside.c_str(), F_OK) == 0 ? beside : path;
+}
+
+void check_named_file(const std::string& file)
+{
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error) || !std::ifstream(file, std::ios::binary))
+        throw user_error(fmt::format("is {}, which is no file that can be read, neither from the folder of this file nor from the present one.",
+                                     in_quotes(file)));
+}
+
+void add_problems_of_file(const yaml_document& document, std::vector<problem>& problems, const std::string& key, const user_error& found)
+{
+    for (const problem& p : found.problems())
+        if (p.where.file.empty())
+            add_problem(document, problems, key, p.message);
+        else
+            problems.push_back(p);
+}
+
+std::optional<tuning_table> find_tuning(const yaml_document& document, std::vector<problem>& problems, run_config& run)
+{
+    if (run.tuning.empty())
+        return std::nullopt;
+    run.tuning = path_as_meant(document.file_name(), run.tuning);
+    try {
+        check_named_file(run.tuning);
+        return read_tuning_table(run.tuning);
+    } catch (const user_error& e) {
+        add_problems_of_file(document, problems, "tuning", e);
+        return std::nullopt;
+    }
+}
+
+void compare_machines(const yaml_document& document, std::vector<problem>& problems, const tuning_table& table, const platform& made)
+{
+    const std::string difference = difference_of(table.machine, machine_of(made));
+    if (difference.empty())
+        return;
+    add_problem(document, problems, "tuning",
+                fmt::format("is a table for another machine: {}. What it chooses may be slow here; `weft tune` makes a table for this machine.", difference),
+                severity::warning);
+    sort_problems(document, problems);
+}
+
+} // namespace weft
