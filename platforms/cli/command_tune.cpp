@@ -56,7 +56,8 @@ data_size size_named(const std::string& text)
 {
     const parsed_quantity size = parse_quantity(quantity_kind::data_size, text);
     if (!size.ok || size.value == 0 || size.value > k_largest_size.value())
-        throw user_error(fmt::format("--sizes: {} is no size; write {}, or a range like 4B..256MiB.", in_quotes(text), legal_units(quantity_kind::data_size)));
+        throw user_error(fmt::format("--sizes: {} is no size; write {}, or a range like 4B..256MiB.", in_quotes(text),
+                                     legal_units(quantity_kind::data_size)));
     return data_size(size.value);
 }
 
@@ -70,9 +71,11 @@ std::vector<std::uint64_t> sizes_of(const tune_options& options)
         if (dots == std::string::npos) {
             spec.sizes = {size_named(text)};
         } else {
-            spec.range = size_range{size_named(text.substr(0, dots)), size_named(text.substr(dots + 2)), options.factor};
+            spec.range =
+                size_range{size_named(text.substr(0, dots)), size_named(text.substr(dots + 2)), options.factor};
             if (spec.range->to < spec.range->from)
-                throw user_error(fmt::format("--sizes: the range {} ends below its beginning; write the smaller size first.", in_quotes(text)));
+                throw user_error(fmt::format(
+                    "--sizes: the range {} ends below its beginning; write the smaller size first.", in_quotes(text)));
         }
         for (const std::uint64_t bytes : spec.all_sizes())
             all.insert(bytes);
@@ -113,7 +116,8 @@ struct tuned_kind {
         if (cases.chunk != tuned_cases().chunk)
             keys += fmt::format(", chunk: {}", to_string(cases.chunk));
         if (!cases.groups.empty())
-            keys += ", groups: " + nlohmann::json(cases.groups).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+            keys += ", groups: " +
+                    nlohmann::json(cases.groups).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
         return keys;
     }
     std::string how() const
@@ -175,10 +179,19 @@ std::vector<tuned_kind> kinds_of(const tune_options& options, const std::vector<
         }
         for (const collective_spec& entry : of_op)
             for (const abi::element_type type : entry.types)
-                for (const abi::reduce_op redop : reduces(op) ? entry.redops : std::vector<abi::reduce_op>{abi::reduce_op::none}) {
+                for (const abi::reduce_op redop :
+                     reduces(op) ? entry.redops : std::vector<abi::reduce_op>{abi::reduce_op::none}) {
                     tuned_kind kind;
-                    kind.cases = {op, type, redop, op == abi::collective_op::broadcast ? entry.root : 0, entry.transposed, entry.chunk, entry.groups, {}};
-                    if (std::none_of(kinds.begin(), kinds.end(), [&](const tuned_kind& k) { return same_cases(k.cases, kind.cases); }))
+                    kind.cases = {op,
+                                  type,
+                                  redop,
+                                  op == abi::collective_op::broadcast ? entry.root : 0,
+                                  entry.transposed,
+                                  entry.chunk,
+                                  entry.groups,
+                                  {}};
+                    if (std::none_of(kinds.begin(), kinds.end(),
+                                     [&](const tuned_kind& k) { return same_cases(k.cases, kind.cases); }))
                         kinds.push_back(std::move(kind));
                 }
     }
@@ -186,11 +199,13 @@ std::vector<tuned_kind> kinds_of(const tune_options& options, const std::vector<
 }
 
 /// Finds which algorithms run each kind on the machine.
-void find_algorithms(const tune_options& options, const tuned_source& source, std::uint64_t smallest, std::vector<tuned_kind>& kinds)
+void find_algorithms(const tune_options& options, const tuned_source& source, std::uint64_t smallest,
+                     std::vector<tuned_kind>& kinds)
 {
     std::vector<abi::algorithm> asked;
     for (const std::string& name : options.algorithms)
-        if (const abi::algorithm a = named<abi::algorithm>("--algorithms", name); std::find(asked.begin(), asked.end(), a) == asked.end())
+        if (const abi::algorithm a = named<abi::algorithm>("--algorithms", name);
+            std::find(asked.begin(), asked.end(), a) == asked.end())
             asked.push_back(a);
     std::sort(asked.begin(), asked.end()); // columns and ties go by the catalogue
     std::set<abi::algorithm> used;
@@ -198,16 +213,19 @@ void find_algorithms(const tune_options& options, const tuned_source& source, st
     for (tuned_kind& kind : kinds) {
         const std::uint64_t element = kind.one_element();
         if (smallest < element)
-            throw user_error(fmt::format("--sizes: {} B is less than one {} ({} B); begin with {} B.", smallest, name_of(kind.cases.type), element, element));
+            throw user_error(fmt::format("--sizes: {} B is less than one {} ({} B); begin with {} B.", smallest,
+                                         name_of(kind.cases.type), element, element));
         std::vector<std::pair<std::string, std::string>> candidates;
         std::vector<abi::algorithm> algorithms;
         for (const auto& [algorithm, name] : enum_names<abi::algorithm>::values)
-            if (algorithm != k_auto_algorithm && (asked.empty() || std::find(asked.begin(), asked.end(), algorithm) != asked.end())) {
+            if (algorithm != k_auto_algorithm &&
+                (asked.empty() || std::find(asked.begin(), asked.end(), algorithm) != asked.end())) {
                 candidates.emplace_back(name_of(kind.cases.op), name);
                 algorithms.push_back(algorithm);
             }
-        const std::vector<std::string> refusals = refusals_of([&](const std::string& workload) { return source.read(workload); }, candidates,
-                                                              to_string(data_size(kind.one_element())), kind.entry_keys(), source.name);
+        const std::vector<std::string> refusals =
+            refusals_of([&](const std::string& workload) { return source.read(workload); }, candidates,
+                        to_string(data_size(kind.one_element())), kind.entry_keys(), source.name);
         std::string why;
         for (std::size_t i = 0; i < candidates.size(); ++i)
             if (refusals[i].empty()) {
@@ -218,11 +236,13 @@ void find_algorithms(const tune_options& options, const tuned_source& source, st
             }
         reasons.push_back(why);
         if (kind.algorithms.empty())
-            throw user_error(fmt::format("{}: no algorithm runs {} here, so there is nothing to compare:{}", source.name, name_of(kind.cases.op), why));
+            throw user_error(fmt::format("{}: no algorithm runs {} here, so there is nothing to compare:{}",
+                                         source.name, name_of(kind.cases.op), why));
     }
     for (const abi::algorithm a : asked)
         if (used.count(a) == 0)
-            throw user_error(fmt::format("--algorithms: {} runs nothing of what is asked for here:{}", name_of(a), fmt::join(reasons, "")));
+            throw user_error(fmt::format("--algorithms: {} runs nothing of what is asked for here:{}", name_of(a),
+                                         fmt::join(reasons, "")));
 }
 
 /// The machine, with warnings that hold whatever is measured: not that a key is of no use to one algorithm.
@@ -247,7 +267,8 @@ loaded_platform machine_for(const tuned_source& source, const std::vector<tuned_
             std::vector<problem>& kept = first->problems;
             const auto is_not_told = [&](const problem& p) {
                 return p.level != severity::error &&
-                       std::none_of(one.problems.begin(), one.problems.end(), [&](const problem& o) { return to_string(o) == to_string(p); });
+                       std::none_of(one.problems.begin(), one.problems.end(),
+                                    [&](const problem& o) { return to_string(o) == to_string(p); });
             };
             kept.erase(std::remove_if(kept.begin(), kept.end(), is_not_told), kept.end());
         }
@@ -260,7 +281,8 @@ struct tune_plan {
     std::vector<tune_point> points;
 };
 
-tune_plan plan_of(const std::vector<tuned_kind>& kinds, const std::vector<std::uint64_t>& sizes, const platform& machine)
+tune_plan plan_of(const std::vector<tuned_kind>& kinds, const std::vector<std::uint64_t>& sizes,
+                  const platform& machine)
 {
     tune_plan plan;
     plan.report.version = version();
@@ -291,13 +313,17 @@ tune_plan plan_of(const std::vector<tuned_kind>& kinds, const std::vector<std::u
     for (std::size_t row = 0; row < sizes.size(); ++row)
         for (std::size_t section = 0; section < kinds.size(); ++section) {
             const tuning_section& s = plan.report.sections[section];
-            const bool several = std::count_if(kinds.begin(), kinds.end(), [&](const tuned_kind& k) { return k.cases.op == kinds[section].cases.op; }) > 1;
+            const bool several = std::count_if(kinds.begin(), kinds.end(), [&](const tuned_kind& k) {
+                                     return k.cases.op == kinds[section].cases.op;
+                                 }) > 1;
             for (std::size_t a = 0; row < s.rows.size() && a < kinds[section].algorithms.size(); ++a) {
                 tune_point point;
                 point.section = section;
                 point.row = row;
                 point.algorithm = a;
-                point.name = fmt::format("{} by {}, {}{}", s.op, s.algorithms[a], to_string(data_size(s.rows[row].size_bytes)), several ? " of " + kind_of(s) : "");
+                point.name =
+                    fmt::format("{} by {}, {}{}", s.op, s.algorithms[a], to_string(data_size(s.rows[row].size_bytes)),
+                                several ? " of " + kind_of(s) : "");
                 point.workload = kinds[section].workload({kinds[section].algorithms[a]}, s.rows[row].size_bytes);
                 plan.points.push_back(std::move(point));
             }
@@ -340,7 +366,8 @@ std::vector<std::string> plot_names(const std::vector<tuned_kind>& kinds)
     for (std::size_t i = 0; i < kinds.size(); ++i) {
         const auto same = std::count_if(kinds.begin(), kinds.begin() + static_cast<std::ptrdiff_t>(i),
                                         [&](const tuned_kind& k) { return k.cases.op == kinds[i].cases.op; });
-        names.push_back(same == 0 ? fmt::format("{}.svg", name_of(kinds[i].cases.op)) : fmt::format("{}_{}.svg", name_of(kinds[i].cases.op), same + 1));
+        names.push_back(same == 0 ? fmt::format("{}.svg", name_of(kinds[i].cases.op))
+                                  : fmt::format("{}_{}.svg", name_of(kinds[i].cases.op), same + 1));
     }
     return names;
 }
@@ -348,10 +375,13 @@ std::vector<std::string> plot_names(const std::vector<tuned_kind>& kinds)
 /// Simulates the points that no earlier call has kept, and fills their times. Exceptions as of run_points().
 void measure(const tune_options& options, const tuned_source& source, const kept_points& kept, tune_plan& plan)
 {
-    const auto time_of = [&](const tune_point& p) -> tuning_time& { return plan.report.sections[p.section].rows[p.row].times[p.algorithm]; };
+    const auto time_of = [&](const tune_point& p) -> tuning_time& {
+        return plan.report.sections[p.section].rows[p.row].times[p.algorithm];
+    };
     std::vector<tune_point> to_do;
     for (tune_point& p : plan.points) {
-        p.file = kept.file_of(p, fmt::format("{}_{}_{}", plan.report.sections[p.section].op, plan.report.sections[p.section].algorithms[p.algorithm],
+        p.file = kept.file_of(p, fmt::format("{}_{}_{}", plan.report.sections[p.section].op,
+                                             plan.report.sections[p.section].algorithms[p.algorithm],
                                              plan.report.sections[p.section].rows[p.row].size_bytes));
         if (const auto ps = kept.time_ps(p)) {
             time_of(p) = {ps, "", ""};
@@ -381,8 +411,10 @@ void measure(const tune_options& options, const tuned_source& source, const kept
         plan.report.finished += time.ps ? 1 : 0;
         ++told;
         if (!time.ps)
-            return fmt::format("[{}/{}] {}: {}: {}", told, plan.points.size(), to_do[i].name, time.missing, time.reason);
-        return lines ? fmt::format("[{}/{}] {}: {} us", told, plan.points.size(), to_do[i].name, rounded_us(*time.ps)) : "";
+            return fmt::format("[{}/{}] {}: {}: {}", told, plan.points.size(), to_do[i].name, time.missing,
+                               time.reason);
+        return lines ? fmt::format("[{}/{}] {}: {} us", told, plan.points.size(), to_do[i].name, rounded_us(*time.ps))
+                     : "";
     };
     run_points(work, options.jobs, options.quiet);
     // A point that ended while others were being stopped has a time, too.
@@ -415,13 +447,16 @@ int tune(const tune_options& options)
     // run, or that it names none, does not matter here.
     const loaded_platform as_it_stands = read_platform_text(source.text, source.name, source.source);
     const auto is_of_workload = [](const problem& p) { return p.key_path.rfind("workload", 0) == 0; };
-    const bool machine_is_sound = as_it_stands.document && std::all_of(as_it_stands.problems.begin(), as_it_stands.problems.end(), [&](const problem& p) {
-                                      return p.level != severity::error || is_of_workload(p);
-                                  });
+    const bool machine_is_sound =
+        as_it_stands.document &&
+        std::all_of(as_it_stands.problems.begin(), as_it_stands.problems.end(),
+                    [&](const problem& p) { return p.level != severity::error || is_of_workload(p); });
     if (!machine_is_sound) {
         fmt::print(stderr, "{}", as_it_stands.message());
         return 2;
     }
+    yaml_document::parse(source.text, source.name)
+        .apply_overrides(source.source.overrides); // that they fit, also those of the workload
     std::vector<tuned_kind> kinds = kinds_of(options, entries_of(*as_it_stands.document));
     find_algorithms(options, source, sizes.front(), kinds);
     const loaded_platform loaded = machine_for(source, kinds);
@@ -431,7 +466,9 @@ int tune(const tune_options& options)
     const platform& machine = *loaded.platform;
     tune_plan plan = plan_of(kinds, sizes, machine);
     if (plan.points.size() > run_config::k_most_cases)
-        throw user_error(fmt::format("--sizes: there are {} points, must be at most {}; take fewer sizes or algorithms.", plan.points.size(), run_config::k_most_cases));
+        throw user_error(
+            fmt::format("--sizes: there are {} points, must be at most {}; take fewer sizes or algorithms.",
+                        plan.points.size(), run_config::k_most_cases));
     for (const problem& p : loaded.problems)
         plan.report.warnings.push_back(to_string(p));
 
@@ -478,7 +515,9 @@ int tune(const tune_options& options)
         }
         if (!table.tables.empty()) {
             report.table_file = dir + "/tuning.yaml";
-            write_file_atomically(report.table_file, to_text(table, fmt::format("Made by `{}`, weft {}.", command_line_of(options, source.name), version())));
+            write_file_atomically(report.table_file,
+                                  to_text(table, fmt::format("Made by `{}`, weft {}.",
+                                                             command_line_of(options, source.name), version())));
         }
     }
     const std::string json = to_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -491,7 +530,8 @@ int tune(const tune_options& options)
     else if (!options.quiet)
         print_tuning(std::cout, report, style_of_stdout());
     if (stopped) {
-        fmt::print(stderr, "{} of {} points are kept in {}; the same command goes on from there.\n", report.finished, report.points, points_dir);
+        fmt::print(stderr, "{} of {} points are kept in {}; the same command goes on from there.\n", report.finished,
+                   report.points, points_dir);
         return interrupted_exit_code();
     }
     return report.finished == report.points ? 0 : 1;
@@ -502,40 +542,58 @@ int tune(const tune_options& options)
 void add_tune(CLI::App& app, int& exit_code)
 {
     auto options = std::make_shared<tune_options>();
-    CLI::App* command = app.add_subcommand("tune", "Measure which algorithm is the fastest for each size; write a table for `auto`, and plots");
+    CLI::App* command = app.add_subcommand(
+        "tune", "Measure which algorithm is the fastest for each size; write a table for `auto`, and plots");
     add_platform_options(*command, options->source);
-    command->add_option("--op", options->ops, "Collectives, separated by commas. Default: those of the file's workload, else\nall_reduce; types, groups and the like are those of the file")
+    command
+        ->add_option(
+            "--op", options->ops,
+            "Collectives, separated by commas. Default: those of the file's workload, else\nall_reduce; types, groups and the like are those of the file")
         ->type_name("NAMES")
         ->delimiter(',')
         ->allow_extra_args(false);
-    command->add_option("--sizes", options->sizes, "Sizes and ranges, separated by commas: 4B..256MiB, or 4KiB,1MB,3000000B")
+    command
+        ->add_option("--sizes", options->sizes,
+                     "Sizes and ranges, separated by commas: 4B..256MiB, or 4KiB,1MB,3000000B")
         ->type_name("SIZES")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->capture_default_str();
-    add_number(*command, "--factor", options->factor, "In a range, each size is so many times the one before", "factor", 2, 1'000'000)->capture_default_str();
-    command->add_option("--algorithms", options->algorithms, "Algorithms to compare, separated by commas. Default: all that run here")
+    add_number(*command, "--factor", options->factor, "In a range, each size is so many times the one before", "factor",
+               2, 1'000'000)
+        ->capture_default_str();
+    command
+        ->add_option("--algorithms", options->algorithms,
+                     "Algorithms to compare, separated by commas. Default: all that run here")
         ->type_name("NAMES")
         ->delimiter(',')
         ->allow_extra_args(false);
-    add_number(*command, "--jobs", options->jobs, "Points that run at the same time. Default: one for each core of the host", "number of points", 1, 1024);
-    add_number(*command, "--point-timeout", options->point_timeout_s, "Host seconds that a point may take; 0: any", "number of seconds", 0, 1'000'000)
+    add_number(*command, "--jobs", options->jobs,
+               "Points that run at the same time. Default: one for each core of the host", "number of points", 1, 1024);
+    add_number(*command, "--point-timeout", options->point_timeout_s, "Host seconds that a point may take; 0: any",
+               "number of seconds", 0, 1'000'000)
         ->type_name("S")
         ->capture_default_str();
-    command->add_option("--out", options->out, "Folder for tuning.yaml, tuning.json, plots and kept points; made if missing.\nDefault: out/<name of the run>/tune")
+    command
+        ->add_option(
+            "--out", options->out,
+            "Folder for tuning.yaml, tuning.json, plots and kept points; made if missing.\nDefault: out/<name of the run>/tune")
         ->type_name("DIR")
         ->check(is_output_name());
-    command->add_option("--json", options->json, "Write the figures as JSON to FILE too; '-' prints them instead of the tables")
+    command
+        ->add_option("--json", options->json,
+                     "Write the figures as JSON to FILE too; '-' prints them instead of the tables")
         ->type_name("FILE")
         ->check(is_output_name(dash::is_stdout));
     command->add_flag("--quiet", options->quiet, "No tables and no progress, only problems");
-    command->footer("Every point is simulated by itself, without data unless --set data=checked asks for them. A second call with the\n"
-                    "same options goes on where the first one stopped: what has a time is kept in <out>/points.\n"
-                    "\n"
-                    "    weft tune configs/tpu_v3/mesh_4x4.yaml\n"
-                    "    weft tune configs/ub_mesh/rack.yaml --op all_reduce,all_gather --sizes 4B..16MiB --out out/rack\n"
-                    "    weft run configs/ub_mesh/rack.yaml --set tuning=out/rack/tuning.yaml \\\n"
-                    "        --set \"workload=[{op: all_reduce, algorithms: [auto], sizes: [1 MiB]}]\"\n");
+    command->footer(
+        "Every point is simulated by itself, without data unless --set data=checked asks for them. A second call with the\n"
+        "same options goes on where the first one stopped: what has a time is kept in <out>/points.\n"
+        "\n"
+        "    weft tune configs/tpu_v3/mesh_4x4.yaml\n"
+        "    weft tune configs/ub_mesh/rack.yaml --op all_reduce,all_gather --sizes 4B..16MiB --out out/rack\n"
+        "    weft run configs/ub_mesh/rack.yaml --set tuning=out/rack/tuning.yaml \\\n"
+        "        --set \"workload=[{op: all_reduce, algorithms: [auto], sizes: [1 MiB]}]\"\n");
     command->callback([options, &exit_code] { exit_code = tune(*options); });
 }
 

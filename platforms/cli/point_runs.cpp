@@ -48,7 +48,8 @@ private:
                 if (next_ == work_.count || failure_ || stop_requested())
                     return;
                 i = next_++;
-                bar_.begin_case(static_cast<std::uint32_t>(i), work_.name(i), static_cast<double>(finished_) / static_cast<double>(work_.count));
+                bar_.begin_case(static_cast<std::uint32_t>(i), work_.name(i),
+                                static_cast<double>(finished_) / static_cast<double>(work_.count));
             }
             try {
                 work_.run(i);
@@ -90,7 +91,10 @@ std::optional<std::size_t> entry_of(const problem& p)
 
 } // namespace
 
-std::vector<bool> run_points(const point_work& work, unsigned jobs, bool quiet) { return point_runner(work, quiet).run(jobs); }
+std::vector<bool> run_points(const point_work& work, unsigned jobs, bool quiet)
+{
+    return point_runner(work, quiet).run(jobs);
+}
 
 bool has_progress_bar(bool quiet) { return progress::on_stderr(1, quiet).enabled(); }
 
@@ -108,8 +112,8 @@ std::pair<std::unique_ptr<machine>, run_outcome> run_here(const loaded_platform&
 }
 
 std::vector<std::string> refusals_of(const std::function<loaded_platform(const std::string& workload)>& read,
-                                     const std::vector<std::pair<std::string, std::string>>& candidates, const std::string& size,
-                                     const std::string& entry_keys, const std::string& what)
+                                     const std::vector<std::pair<std::string, std::string>>& candidates,
+                                     const std::string& size, const std::string& entry_keys, const std::string& what)
 {
     const auto entry = [&](std::size_t i) { return workload_text({candidates[i]}, {size}, entry_keys); };
     std::string all;

@@ -37,7 +37,7 @@ std::pair<std::unique_ptr<machine>, run_outcome> run_here(const loaded_platform&
 /// Why each of `candidates`, pairs of operation and algorithm, cannot run on a machine; "" where it can. `size` and `entry_keys` as for
 /// workload_text(). Throws user_error where the machine itself cannot be used, `what` it is.
 std::vector<std::string> refusals_of(const std::function<loaded_platform(const std::string& workload)>& read,
-                                     const std::vector<std::pair<std::string, std::string>>& candidates, const std::string& size,
-                                     const std::string& entry_keys, const std::string& what);
+                                     const std::vector<std::pair<std::string, std::string>>& candidates,
+                                     const std::string& size, const std::string& entry_keys, const std::string& what);
 
 } // namespace weft::cli

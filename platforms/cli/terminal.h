@@ -1,5 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// What commands know of the terminal that they print to.
 #pragma once
 
 #include "platforms/report/run_report.h"

@@ -46,7 +46,8 @@ std::string simulated(const tuned_source& source, const tune_point& point)
     const loaded_platform loaded = source.read(point.workload);
     nlohmann::json result;
     if (!loaded.platform) {
-        const auto error = std::find_if(loaded.problems.begin(), loaded.problems.end(), [](const problem& p) { return p.level == severity::error; });
+        const auto error = std::find_if(loaded.problems.begin(), loaded.problems.end(),
+                                        [](const problem& p) { return p.level == severity::error; });
         result["refused"] = error == loaded.problems.end() ? loaded.message() : error->message;
         return result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     }
@@ -63,7 +64,11 @@ std::string simulated(const tuned_source& source, const tune_point& point)
 
 loaded_platform tuned_source::read(const std::string& workload) const
 {
-    return read_platform_text(text, name, with_workload(source, workload));
+    platform_source replaced = source;
+    auto& all = replaced.overrides; // an entry of the workload that they change is gone
+    all.erase(std::remove_if(all.begin(), all.end(), [](const std::string& o) { return o.rfind("workload.", 0) == 0; }),
+              all.end());
+    return read_platform_text(text, name, with_workload(std::move(replaced), workload));
 }
 
 tuned_source read_source(platform_source source)
@@ -105,12 +110,16 @@ std::string kept_points::key_of(const tune_point& point) const
     return fmt::format("{:016x}", digest.value());
 }
 
-std::string kept_points::file_of(const tune_point& point, const std::string& stem) const { return fmt::format("{}_{}.json", stem, key_of(point)); }
+std::string kept_points::file_of(const tune_point& point, const std::string& stem) const
+{
+    return fmt::format("{}_{}.json", stem, key_of(point));
+}
 
 std::optional<std::uint64_t> kept_points::time_ps(const tune_point& point) const
 {
     const nlohmann::json kept = nlohmann::json::parse(content_of(folder_ + "/" + point.file), nullptr, false);
-    if (!kept.is_object() || kept.value("key", nlohmann::json()) != key_of(point) || !kept.contains("time_ps") || !kept["time_ps"].is_number_unsigned())
+    if (!kept.is_object() || kept.value("key", nlohmann::json()) != key_of(point) || !kept.contains("time_ps") ||
+        !kept["time_ps"].is_number_unsigned())
         return std::nullopt;
     return kept["time_ps"].get<std::uint64_t>();
 }
@@ -121,7 +130,8 @@ void kept_points::keep(const tune_point& point, std::uint64_t time_ps) const
     kept["key"] = key_of(point);
     kept["workload"] = point.workload;
     kept["time_ps"] = time_ps;
-    write_file_atomically(folder_ + "/" + point.file, kept.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    write_file_atomically(folder_ + "/" + point.file,
+                          kept.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 } // namespace weft::cli

@@ -51,6 +51,19 @@ void end_soon(pid_t child)
     kill(child, SIGKILL);
 }
 
+/// A terminal sends Ctrl-C to all processes at once, and the child may end before the handler of this one has run.
+bool ended_by_stop(int status)
+{
+    constexpr int k_looks = 100;
+    constexpr useconds_t k_look_us = 10'000;
+    const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (signal != SIGINT && signal != SIGTERM && signal != SIGHUP)
+        return false;
+    for (int looks = 0; looks < k_looks && !stop_requested(); ++looks)
+        usleep(k_look_us);
+    return stop_requested();
+}
+
 } // namespace
 
 isolated_result run_isolated(const std::function<std::string()>& work, unsigned seconds)
@@ -113,6 +126,8 @@ isolated_result run_isolated(const std::function<std::string()>& work, unsigned 
     close(ends[0]);
     int status = 0;
     waitpid(child, &status, 0);
+    if (ended_by_stop(status))
+        throw interrupted();
     if (!in_time)
         result.failure = fmt::format("did not end in {} s of host time", seconds);
     else if (WIFSIGNALED(status))

@@ -23,11 +23,13 @@ void check_named_file(const std::string& file)
 {
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error) || !std::ifstream(file, std::ios::binary))
-        throw user_error(fmt::format("is {}, which is no file that can be read, neither from the folder of this file nor from the present one.",
-                                     in_quotes(file)));
+        throw user_error(fmt::format(
+            "is {}, which is no file that can be read, neither from the folder of this file nor from the present one.",
+            in_quotes(file)));
 }
 
-void add_problems_of_file(const yaml_document& document, std::vector<problem>& problems, const std::string& key, const user_error& found)
+void add_problems_of_file(const yaml_document& document, std::vector<problem>& problems, const std::string& key,
+                          const user_error& found)
 {
     for (const problem& p : found.problems())
         if (p.where.file.empty())
@@ -50,14 +52,18 @@ std::optional<tuning_table> find_tuning(const yaml_document& document, std::vect
     }
 }
 
-void compare_machines(const yaml_document& document, std::vector<problem>& problems, const tuning_table& table, const platform& made)
+void compare_machines(const yaml_document& document, std::vector<problem>& problems, const tuning_table& table,
+                      const platform& made)
 {
     const std::string difference = difference_of(table.machine, machine_of(made));
     if (difference.empty())
         return;
-    add_problem(document, problems, "tuning",
-                fmt::format("is a table for another machine: {}. What it chooses may be slow here; `weft tune` makes a table for this machine.", difference),
-                severity::warning);
+    add_problem(
+        document, problems, "tuning",
+        fmt::format(
+            "is a table for another machine: {}. What it chooses may be slow here; `weft tune` makes a table for this machine.",
+            difference),
+        severity::warning);
     sort_problems(document, problems);
 }
 

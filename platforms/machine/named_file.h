@@ -20,11 +20,13 @@ std::string path_as_meant(const std::string& file, const std::string& path);
 void check_named_file(const std::string& file);
 
 /// Problems of a file that `key` names: those that have no place in it stand at the key.
-void add_problems_of_file(const yaml_document& document, std::vector<problem>& problems, const std::string& key, const user_error& found);
+void add_problems_of_file(const yaml_document& document, std::vector<problem>& problems, const std::string& key,
+                          const user_error& found);
 
 /// The table that `run.tuning` names, whose path is then as meant; nothing where it names none or a bad one.
 std::optional<tuning_table> find_tuning(const yaml_document& document, std::vector<problem>& problems, run_config& run);
 /// Warns where the table was made for another machine than `made`.
-void compare_machines(const yaml_document& document, std::vector<problem>& problems, const tuning_table& table, const platform& made);
+void compare_machines(const yaml_document& document, std::vector<problem>& problems, const tuning_table& table,
+                      const platform& made);
 
 } // namespace weft

@@ -48,14 +48,18 @@ std::string text_at(double x, double y, const std::string& what, const char* how
 
 std::string line_at(double x1, double y1, double x2, double y2, const char* how)
 {
-    return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"{}\"/>\n", x1, y1, x2, y2, how);
+    return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"{}\"/>\n", x1, y1, x2, y2,
+                       how);
 }
 
 /// A logarithmic axis: `least` to `most` onto pixels.
 struct log_axis {
     double least = 1, most = 10, from = 0, to = 1;
 
-    double at(double value) const { return from + (std::log(value) - std::log(least)) / (std::log(most) - std::log(least)) * (to - from); }
+    double at(double value) const
+    {
+        return from + (std::log(value) - std::log(least)) / (std::log(most) - std::log(least)) * (to - from);
+    }
 };
 
 std::string marker(std::size_t shape, double x, double y)
@@ -102,10 +106,12 @@ public:
     }
     std::string svg() const
     {
-        std::string out = fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" "
-                                      "aria-labelledby=\"t d\" font-family=\"DejaVu Sans, Verdana, Arial, sans-serif\" font-size=\"13\">\n",
-                                      k_width, k_height);
-        out += fmt::format("<title id=\"t\">{}</title>\n<desc id=\"d\">{}</desc>\n<style>{}</style>\n", escaped(plot_.title), escaped(description()), k_style);
+        std::string out = fmt::format(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" "
+            "aria-labelledby=\"t d\" font-family=\"DejaVu Sans, Verdana, Arial, sans-serif\" font-size=\"13\">\n",
+            k_width, k_height);
+        out += fmt::format("<title id=\"t\">{}</title>\n<desc id=\"d\">{}</desc>\n<style>{}</style>\n",
+                           escaped(plot_.title), escaped(description()), k_style);
         out += fmt::format("<rect width=\"{}\" height=\"{}\" class=\"paper\"/>\n", k_width, k_height);
         out += text_at(k_left, 28, plot_.title, "class=\"ink\" font-size=\"17\" font-weight=\"bold\"");
         out += text_at(k_left, 48, plot_.subtitle, "class=\"soft\"");
@@ -119,13 +125,15 @@ private:
     {
         std::string text = "Time over size, both on logarithmic scales, one curve for each algorithm.";
         for (const plotted_range& r : plot_.lowest)
-            text += fmt::format(" {} is the fastest from {} to {}.", plot_.curves[r.curve].name, binary_size_text(r.from_bytes), binary_size_text(r.to_bytes));
+            text += fmt::format(" {} is the fastest from {} to {}.", plot_.curves[r.curve].name,
+                                binary_size_text(r.from_bytes), binary_size_text(r.to_bytes));
         return text;
     }
     std::string x_axis() const
     {
         constexpr int k_most_ticks = 9;
-        const int first = static_cast<int>(std::ceil(std::log2(x_.least))), last = static_cast<int>(std::floor(std::log2(x_.most)));
+        const int first = static_cast<int>(std::ceil(std::log2(x_.least))),
+                  last = static_cast<int>(std::floor(std::log2(x_.most)));
         int step = 1;
         while ((last - first) / step + 1 > k_most_ticks)
             ++step;
@@ -134,27 +142,34 @@ private:
             if (power % step == 0 || (last - first) / step == 0) {
                 const double x = x_.at(std::exp2(power));
                 out += line_at(x, k_top, x, k_bottom, "grid");
-                out += text_at(x, k_strip + k_strip_height + 18, binary_size_text(std::exp2(power)), "class=\"ink\" text-anchor=\"middle\"");
+                out += text_at(x, k_strip + k_strip_height + 18, binary_size_text(std::exp2(power)),
+                               "class=\"ink\" text-anchor=\"middle\"");
             }
         out += line_at(k_left, k_bottom, k_right, k_bottom, "axis");
-        return out + text_at((k_left + k_right) / 2, k_strip + k_strip_height + 42, "size (B), logarithmic", "class=\"soft\" text-anchor=\"middle\"");
+        return out + text_at((k_left + k_right) / 2, k_strip + k_strip_height + 42, "size (B), logarithmic",
+                             "class=\"soft\" text-anchor=\"middle\"");
     }
     std::string y_axis() const
     {
         std::string out;
         const bool few_decades = y_.most / y_.least < 300;
-        for (int decade = static_cast<int>(std::floor(std::log10(y_.least))); decade <= static_cast<int>(std::ceil(std::log10(y_.most))); ++decade)
+        for (int decade = static_cast<int>(std::floor(std::log10(y_.least)));
+             decade <= static_cast<int>(std::ceil(std::log10(y_.most))); ++decade)
             for (const int digit : {1, 2, 5}) {
                 const double value = digit * std::pow(10.0, decade);
                 if (value < y_.least || value > y_.most || (digit != 1 && !few_decades))
                     continue;
                 const double y = y_.at(value);
                 out += line_at(k_left, y, k_right, y, "grid");
-                out += text_at(k_left - 8, y + 4.5, fmt::format("{:.{}f}", value, decade < 0 ? -decade : 0), "class=\"ink\" text-anchor=\"end\"");
+                out += text_at(k_left - 8, y + 4.5, fmt::format("{:.{}f}", value, decade < 0 ? -decade : 0),
+                               "class=\"ink\" text-anchor=\"end\"");
             }
         out += line_at(k_left, k_top, k_left, k_bottom, "axis");
         const double middle = (k_top + k_bottom) / 2;
-        return out + text_at(20, middle, "time (us), logarithmic", fmt::format("class=\"soft\" text-anchor=\"middle\" transform=\"rotate(-90 20 {:.1f})\"", middle).c_str());
+        return out +
+               text_at(20, middle, "time (us), logarithmic",
+                       fmt::format("class=\"soft\" text-anchor=\"middle\" transform=\"rotate(-90 20 {:.1f})\"", middle)
+                           .c_str());
     }
     /// Labels stand in rows, so that neighbours do not cover each other.
     std::string crossovers() const
@@ -188,7 +203,8 @@ private:
                 pen_down = p.has_value();
             }
             if (!path.empty())
-                out += fmt::format("<g class=\"{}\">\n{}<g fill=\"currentColor\">{}</g>\n</g>\n", curve_class(i), curve_line(i, plot_.curves.size(), path), markers);
+                out += fmt::format("<g class=\"{}\">\n{}<g fill=\"currentColor\">{}</g>\n</g>\n", curve_class(i),
+                                   curve_line(i, plot_.curves.size(), path), markers);
         }
         return out;
     }
@@ -197,8 +213,9 @@ private:
         std::string out;
         for (const plotted_range& r : plot_.lowest) {
             const double from = x_.at(r.from_bytes), to = x_.at(r.to_bytes);
-            out += fmt::format("<g class=\"{}\"><rect x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" fill=\"currentColor\"/></g>\n", curve_class(r.curve),
-                               from, k_strip, std::max(to - from, 2.0), k_strip_height);
+            out += fmt::format(
+                "<g class=\"{}\"><rect x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" fill=\"currentColor\"/></g>\n",
+                curve_class(r.curve), from, k_strip, std::max(to - from, 2.0), k_strip_height);
         }
         return out + text_at(k_legend, k_strip + k_strip_height, "fastest", "class=\"soft\"");
     }
@@ -208,7 +225,8 @@ private:
         double y = k_top + 10;
         for (std::size_t i = 0; i < plot_.curves.size(); ++i, y += k_legend_line) {
             out += fmt::format("<g class=\"{}\">\n{}<g fill=\"currentColor\">{}</g>\n</g>\n", curve_class(i),
-                               curve_line(i, plot_.curves.size(), fmt::format("M{} {:.1f}h30", k_legend, y)), marker(i, k_legend + 15, y));
+                               curve_line(i, plot_.curves.size(), fmt::format("M{} {:.1f}h30", k_legend, y)),
+                               marker(i, k_legend + 15, y));
             out += text_at(k_legend + 38, y + 4.5, plot_.curves[i].name, "class=\"ink\"");
         }
         if (!plot_.crossovers.empty()) {

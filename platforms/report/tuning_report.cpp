@@ -23,7 +23,8 @@ std::optional<double> factor_of(const tuning_row& row, std::size_t a)
 {
     if (!row.fastest || !row.times[a].ps)
         return std::nullopt;
-    return static_cast<double>(*row.times[a].ps) / static_cast<double>(std::max<std::uint64_t>(*row.times[*row.fastest].ps, 1));
+    return static_cast<double>(*row.times[a].ps) /
+           static_cast<double>(std::max<std::uint64_t>(*row.times[*row.fastest].ps, 1));
 }
 
 std::optional<std::size_t> predicted_algorithm(const tuning_section& s, const tuning_row& row)
@@ -36,7 +37,8 @@ std::string factor_text(const std::optional<double>& factor) { return factor ? f
 
 void print_section(std::ostream& out, const tuning_section& s, const table_style& style)
 {
-    out << "# " << (style.color ? k_bold : "") << s.op << (style.color ? k_plain : "") << ", " << kind_of(s) << "; us by algorithm\n";
+    out << "# " << (style.color ? k_bold : "") << s.op << (style.color ? k_plain : "") << ", " << kind_of(s)
+        << "; us by algorithm\n";
     std::vector<std::vector<std::string>> lines{{"size(B)"}};
     lines[0].insert(lines[0].end(), s.algorithms.begin(), s.algorithms.end());
     for (const char* column : {"fastest", "next", "next/fastest", "auto", "auto/fastest"})
@@ -55,15 +57,18 @@ void print_section(std::ostream& out, const tuning_section& s, const table_style
     }
     print_columns(out, lines, 0);
     if (!s.ranges.empty())
-        out << fmt::format("{:<17}{}{}\n", "Fastest", ranges_text(s), s.crossovers.empty() ? "" : " (crossovers are interpolated between simulated sizes)");
+        out << fmt::format("{:<17}{}{}\n", "Fastest", ranges_text(s),
+                           s.crossovers.empty() ? "" : " (crossovers are interpolated between simulated sizes)");
     std::vector<std::string> told; // one refusal often holds for several sizes
     for (const tuning_row& row : s.rows)
         for (std::size_t a = 0; a < row.times.size(); ++a) {
             const tuning_time& t = row.times[a];
-            if (t.ps || t.reason.empty() || std::find(told.begin(), told.end(), s.algorithms[a] + t.reason) != told.end())
+            if (t.ps || t.reason.empty() ||
+                std::find(told.begin(), told.end(), s.algorithms[a] + t.reason) != told.end())
                 continue;
             told.push_back(s.algorithms[a] + t.reason);
-            out << fmt::format("{:<17}{} of {} B: {}\n", t.missing == "refused" ? "Refused" : "Failed", s.algorithms[a], row.size_bytes, t.reason);
+            out << fmt::format("{:<17}{} of {} B: {}\n", t.missing == "refused" ? "Refused" : "Failed", s.algorithms[a],
+                               row.size_bytes, t.reason);
         }
     if (!s.plot_file.empty())
         out << fmt::format("{:<17}{}\n", "Plot", s.plot_file);
@@ -84,11 +89,14 @@ std::string ranges_text(const tuning_section& s)
         const tuning_range& r = s.ranges[i];
         const bool joined = i + 1 < s.ranges.size() && s.ranges[i + 1].from_bytes == r.to_bytes + 1;
         const bool after = i > 0 && s.ranges[i - 1].to_bytes + 1 == r.from_bytes;
-        std::string where = fmt::format(" from {} to {}", binary_size_text(static_cast<double>(r.from_bytes)), binary_size_text(static_cast<double>(r.to_bytes)));
+        std::string where = fmt::format(" from {} to {}", binary_size_text(static_cast<double>(r.from_bytes)),
+                                        binary_size_text(static_cast<double>(r.to_bytes)));
         if (s.ranges.size() == 1 && r.from_bytes == r.to_bytes)
             where = fmt::format(" at {}", binary_size_text(static_cast<double>(r.from_bytes)));
-        else if (s.ranges.size() == 1 && r.from_bytes == s.rows.front().size_bytes && r.to_bytes == s.rows.back().size_bytes)
-            where = fmt::format(" at all sizes, {} to {}", binary_size_text(static_cast<double>(r.from_bytes)), binary_size_text(static_cast<double>(r.to_bytes)));
+        else if (s.ranges.size() == 1 && r.from_bytes == s.rows.front().size_bytes &&
+                 r.to_bytes == s.rows.back().size_bytes)
+            where = fmt::format(" at all sizes, {} to {}", binary_size_text(static_cast<double>(r.from_bytes)),
+                                binary_size_text(static_cast<double>(r.to_bytes)));
         else if (i == 0 && joined)
             where = fmt::format(" below {}", binary_size_text(static_cast<double>(r.to_bytes)));
         else if (i + 1 == s.ranges.size() && after)
@@ -111,7 +119,8 @@ void print_tuning(std::ostream& out, const tuning_report& report, const table_st
     out << fmt::format("{:<17}{} of {} have a time{}\n", "Points", report.finished, report.points,
                        report.kept == 0 ? "" : fmt::format(", {} of them from an earlier call", report.kept));
     if (!report.table_file.empty())
-        out << fmt::format("{:<17}{}: auto follows it with the key `tuning`, or --set tuning={}\n", "Table", report.table_file, report.table_file);
+        out << fmt::format("{:<17}{}: auto follows it with the key `tuning`, or --set tuning={}\n", "Table",
+                           report.table_file, report.table_file);
     out.flush();
 }
 
@@ -139,7 +148,8 @@ nlohmann::ordered_json to_json(const tuning_report& report)
                 if (row.times[a].ps)
                     line["time_us"][s.algorithms[a]] = us_of(*row.times[a].ps);
                 else
-                    line["missing"][s.algorithms[a]] = row.times[a].missing + (row.times[a].reason.empty() ? "" : ": " + row.times[a].reason);
+                    line["missing"][s.algorithms[a]] =
+                        row.times[a].missing + (row.times[a].reason.empty() ? "" : ": " + row.times[a].reason);
             line["fastest"] = row.fastest ? json(s.algorithms[*row.fastest]) : json();
             if (row.next) {
                 line["next"] = s.algorithms[*row.next];
@@ -153,10 +163,12 @@ nlohmann::ordered_json to_json(const tuning_report& report)
         }
         section["ranges"] = json::array();
         for (const tuning_range& r : s.ranges)
-            section["ranges"].push_back({{"from_bytes", r.from_bytes}, {"to_bytes", r.to_bytes}, {"algorithm", s.algorithms[r.algorithm]}});
+            section["ranges"].push_back(
+                {{"from_bytes", r.from_bytes}, {"to_bytes", r.to_bytes}, {"algorithm", s.algorithms[r.algorithm]}});
         section["crossovers"] = json::array();
         for (const tuning_crossover& c : s.crossovers)
-            section["crossovers"].push_back({{"bytes", c.bytes}, {"us", c.us}, {"below", s.algorithms[c.below]}, {"above", s.algorithms[c.above]}});
+            section["crossovers"].push_back(
+                {{"bytes", c.bytes}, {"us", c.us}, {"below", s.algorithms[c.below]}, {"above", s.algorithms[c.above]}});
         if (!s.plot_file.empty())
             section["plot"] = s.plot_file;
         j["tables"].push_back(std::move(section));
@@ -179,9 +191,10 @@ tuning_plot plot_of(const tuning_section& s, const std::string& title)
         plotted_curve curve;
         curve.name = s.algorithms[a];
         for (const tuning_row& row : s.rows)
-            curve.points.push_back(row.times[a].ps && *row.times[a].ps > 0
-                                       ? std::optional(plotted_point{static_cast<double>(row.size_bytes), us_of(*row.times[a].ps)})
-                                       : std::nullopt);
+            curve.points.push_back(
+                row.times[a].ps && *row.times[a].ps > 0
+                    ? std::optional(plotted_point{static_cast<double>(row.size_bytes), us_of(*row.times[a].ps)})
+                    : std::nullopt);
         plot.curves.push_back(std::move(curve));
     }
     for (const tuning_range& r : s.ranges)

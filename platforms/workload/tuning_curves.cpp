@@ -57,13 +57,14 @@ private:
     {
         std::vector<line> lines;
         for (std::size_t c = 0; c < curves_.times_ps.size(); ++c)
-            if (const auto &a = curves_.times_ps[c][i], &b = curves_.times_ps[c][i + 1]; a && b)
+            if (const auto& a = curves_.times_ps[c][i], &b = curves_.times_ps[c][i + 1]; a && b)
                 lines.push_back({c, log_of(*a), log_of(*b) - log_of(*a)});
         if (lines.empty())
             return;
         const std::uint64_t first = curves_.sizes[i], last = curves_.sizes[i + 1];
         const double from = log_of(first), length = log_of(last) - from;
-        const line* now = &*std::min_element(lines.begin(), lines.end(), [](const line& a, const line& b) { return a.start < b.start; });
+        const line* now = &*std::min_element(lines.begin(), lines.end(),
+                                             [](const line& a, const line& b) { return a.start < b.start; });
         std::uint64_t begin = first + 1;
         for (double at = 0;;) {
             const line* next = nullptr;

@@ -31,9 +31,10 @@ struct curve_crossover {
     std::size_t above = 0;
 };
 struct lowest_curves {
-    std::vector<std::optional<std::size_t>> at; ///< by size: the first one of equal curves; nothing where no curve has a time
-    std::vector<lowest_range> ranges;           ///< ascending; sizes between them are not known
-    std::vector<curve_crossover> crossovers;    ///< ascending
+    std::vector<std::optional<std::size_t>>
+        at;                           ///< by size: the first one of equal curves; nothing where no curve has a time
+    std::vector<lowest_range> ranges; ///< ascending; sizes between them are not known
+    std::vector<curve_crossover> crossovers; ///< ascending
 };
 lowest_curves lowest_of(const measured_curves& curves);
 

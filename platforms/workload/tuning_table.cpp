@@ -54,7 +54,8 @@ std::string content_digest(const std::string& file)
 using file_contents = std::map<std::string, std::string>;
 
 /// Values without a word on whether anything uses them: that depends on the workload.
-void collect(const config_field& f, const std::string& path, const file_contents& files, std::vector<std::string>& values)
+void collect(const config_field& f, const std::string& path, const file_contents& files,
+             std::vector<std::string>& values)
 {
     if (f.optional && !f.present)
         return;
@@ -79,7 +80,8 @@ std::vector<std::string> values_of(const platform& p, const std::vector<const st
     std::vector<std::string> values;
     const config_field all = p.resolved();
     for (const config_field& child : all.children)
-        if (std::none_of(without.begin(), without.end(), [&](const auto* names) { return names->count(child.name) != 0; }))
+        if (std::none_of(without.begin(), without.end(),
+                         [&](const auto* names) { return names->count(child.name) != 0; }))
             collect(child, child.name, files, values);
     return values;
 }
@@ -94,7 +96,10 @@ std::string digest_of(const std::vector<std::string>& values)
     return fmt::format("{:016x}", digest.value());
 }
 
-std::string quoted(const std::string& text) { return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
+std::string quoted(const std::string& text)
+{
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 bool runs(const abi::algorithm algorithm, const abi::collective_op op)
 {
@@ -115,8 +120,8 @@ std::string names_of_algorithms(abi::collective_op op)
 
 bool same_cases(const tuned_cases& a, const tuned_cases& b)
 {
-    return a.op == b.op && a.type == b.type && (a.redop == b.redop || !reduces(a.op)) && a.root == b.root && a.transposed == b.transposed &&
-           a.chunk == b.chunk && a.groups == b.groups;
+    return a.op == b.op && a.type == b.type && (a.redop == b.redop || !reduces(a.op)) && a.root == b.root &&
+           a.transposed == b.transposed && a.chunk == b.chunk && a.groups == b.groups;
 }
 
 std::vector<config_problem> tuned_range::validate() const
@@ -131,26 +136,33 @@ std::vector<config_problem> tuned_cases::validate() const
 {
     std::vector<config_problem> p = limit_problems(*this);
     if (ranges.empty())
-        p.push_back({severity::error, "ranges", "is missing or empty, so the table chooses nothing; write for example \"ranges: [{from: 4 B, to: 64 MiB, algorithm: ring_1d}]\"."});
+        p.push_back(
+            {severity::error, "ranges",
+             "is missing or empty, so the table chooses nothing; write for example \"ranges: [{from: 4 B, to: 64 MiB, algorithm: ring_1d}]\"."});
     for (std::size_t i = 0; i < ranges.size(); ++i) {
         const std::string key = fmt::format("ranges.{}", i);
         if (!runs(ranges[i].algorithm, op))
             p.push_back({severity::error, key + ".algorithm",
                          ranges[i].algorithm == k_auto_algorithm
-                             ? fmt::format("is missing or auto; a table names what it chooses for {}: {}.", name_of(op), names_of_algorithms(op))
-                             : fmt::format("is {}, which does not run {}; write one of: {}.", name_of(ranges[i].algorithm), name_of(op), names_of_algorithms(op))});
+                             ? fmt::format("is missing or auto; a table names what it chooses for {}: {}.", name_of(op),
+                                           names_of_algorithms(op))
+                             : fmt::format("is {}, which does not run {}; write one of: {}.",
+                                           name_of(ranges[i].algorithm), name_of(op), names_of_algorithms(op))});
         if (i > 0 && ranges[i].from <= ranges[i - 1].to)
-            p.push_back({severity::error, key + ".from",
-                         fmt::format("is {}, but the range before it goes to {}; ranges go from small to large and have no size in common.",
-                                     to_string(ranges[i].from), to_string(ranges[i - 1].to))});
+            p.push_back(
+                {severity::error, key + ".from",
+                 fmt::format(
+                     "is {}, but the range before it goes to {}; ranges go from small to large and have no size in common.",
+                     to_string(ranges[i].from), to_string(ranges[i - 1].to))});
     }
     return p;
 }
 
 bool tuned_cases::has(const collective_case& c) const
 {
-    return op == c.op && type == c.type && (!reduces(op) || redop == c.redop) && (op != abi::collective_op::broadcast || root == c.root) &&
-           transposed == c.transposed && chunk.value() == c.chunk_bytes && c.ranks_per_group == 0 && groups == c.groups;
+    return op == c.op && type == c.type && (!reduces(op) || redop == c.redop) &&
+           (op != abi::collective_op::broadcast || root == c.root) && transposed == c.transposed &&
+           chunk.value() == c.chunk_bytes && c.ranks_per_group == 0 && groups == c.groups;
 }
 
 std::vector<config_problem> tuning_table::validate() const
@@ -158,16 +170,22 @@ std::vector<config_problem> tuning_table::validate() const
     std::vector<config_problem> p = limit_problems(*this);
     if (format != k_format)
         p.push_back({severity::error, "format",
-                     format == 0 ? fmt::format("is missing, so this is no table of `weft tune`; begin it with \"format: {}\".", k_format)
-                                 : fmt::format("is {}, and this weft reads format {}; make the table anew with `weft tune`.", format, k_format)});
+                     format == 0
+                         ? fmt::format("is missing, so this is no table of `weft tune`; begin it with \"format: {}\".",
+                                       k_format)
+                         : fmt::format("is {}, and this weft reads format {}; make the table anew with `weft tune`.",
+                                       format, k_format)});
     if (tables.empty())
-        p.push_back({severity::error, "tables", "is missing or empty, so there is nothing to choose from; make the table with `weft tune`."});
+        p.push_back({severity::error, "tables",
+                     "is missing or empty, so there is nothing to choose from; make the table with `weft tune`."});
     for (std::size_t i = 0; i < tables.size(); ++i)
         for (std::size_t k = 0; k < i; ++k)
             if (same_cases(tables[i], tables[k])) {
-                p.push_back({severity::error, fmt::format("tables.{}", i),
-                             fmt::format("has the same cases as tables.{}: {} of {}; one of them would never be asked. Remove one.", k,
-                                         name_of(tables[i].op), name_of(tables[i].type))});
+                p.push_back(
+                    {severity::error, fmt::format("tables.{}", i),
+                     fmt::format(
+                         "has the same cases as tables.{}: {} of {}; one of them would never be asked. Remove one.", k,
+                         name_of(tables[i].op), name_of(tables[i].type))});
                 break;
             }
     return p;
@@ -191,8 +209,9 @@ tuning_table read_tuning_table(const std::string& file)
 std::string to_text(const tuning_table& table, const std::string& made_by)
 {
     std::string text = "# " + made_by + "\n";
-    text += "# A platform file loads it with the key `tuning`; entries of the workload with `algorithms: [auto]` follow it. Sizes between\n"
-            "# measured ones are divided where the lines between measured times cross, on logarithmic scales.\n";
+    text +=
+        "# A platform file loads it with the key `tuning`; entries of the workload with `algorithms: [auto]` follow it. Sizes between\n"
+        "# measured ones are divided where the lines between measured times cross, on logarithmic scales.\n";
     text += fmt::format("format: {}\nmachine:\n  digest: {}\n  values:\n", table.format, quoted(table.machine.digest));
     for (const std::string& value : table.machine.values)
         text += fmt::format("    - {}\n", quoted(value));
@@ -214,7 +233,8 @@ std::string to_text(const tuning_table& table, const std::string& made_by)
         }
         text += "    ranges:\n";
         for (const tuned_range& r : t.ranges)
-            text += fmt::format("      - {{from: {}, to: {}, algorithm: {}}}\n", to_string(r.from), to_string(r.to), name_of(r.algorithm));
+            text += fmt::format("      - {{from: {}, to: {}, algorithm: {}}}\n", to_string(r.from), to_string(r.to),
+                                name_of(r.algorithm));
     }
     return text;
 }
@@ -251,18 +271,22 @@ std::string difference_of(const tuned_machine& there, const tuned_machine& here)
             const std::string key = v.substr(0, v.find('='));
             const auto a = of_there.find(key), b = of_here.find(key);
             if (only_new ? a == of_there.end() : b == of_here.end() || a->second != b->second)
-                different.push_back(fmt::format("{} is {} here and was {} there", key, text(of_here, key), text(of_there, key)));
+                different.push_back(
+                    fmt::format("{} is {} here and was {} there", key, text(of_here, key), text(of_there, key)));
         }
     };
     compare(there.values, false);
     compare(here.values, true);
     if (different.empty() || there.values.empty())
-        return fmt::format("its digest is {}, that of this machine {}", there.digest.empty() ? "missing" : there.digest, here.digest);
+        return fmt::format("its digest is {}, that of this machine {}", there.digest.empty() ? "missing" : there.digest,
+                           here.digest);
     std::string all;
     for (std::size_t i = 0; i < different.size() && i < k_differences_told; ++i)
         all += (i == 0 ? "" : ", ") + different[i];
     const std::size_t more = different.size() - std::min(different.size(), k_differences_told);
-    return more == 0 ? all : all + fmt::format(", and {} more value{} differ{}", more, more == 1 ? "" : "s", more == 1 ? "s" : "");
+    return more == 0
+               ? all
+               : all + fmt::format(", and {} more value{} differ{}", more, more == 1 ? "" : "s", more == 1 ? "s" : "");
 }
 
 } // namespace weft

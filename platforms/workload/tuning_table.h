@@ -59,7 +59,8 @@ struct tuned_cases {
         visit("redop", self.redop, "Reduction, where there is one", "");
         visit("root", self.root, "Root of a broadcast", "");
         visit("transposed", self.transposed, "Roles of rows and columns swapped", "");
-        visit("chunk", self.chunk, "Pipelining grain of the firmware", "", between(data_size(1), data_size(1ull << 32)));
+        visit("chunk", self.chunk, "Pipelining grain of the firmware", "",
+              between(data_size(1), data_size(1ull << 32)));
         visit("groups", self.groups, "Process groups, as in the workload", "");
         visit("ranges", self.ranges, "The fastest algorithm by size, from small to large", "");
     }

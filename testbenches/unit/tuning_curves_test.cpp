@@ -128,7 +128,8 @@ TEST_CASE("whatever the curves are every measured size has its lowest one")
         curves.times_ps.resize(1 + random(5));
         for (times& t : curves.times_ps)
             for (std::size_t i = 0; i < curves.sizes.size(); ++i)
-                t.push_back(random(8) == 0 ? std::nullopt : std::optional<std::uint64_t>(random(4) == 0 ? 50 : 1 + random(1000)));
+                t.push_back(random(8) == 0 ? std::nullopt
+                                           : std::optional<std::uint64_t>(random(4) == 0 ? 50 : 1 + random(1000)));
         check_whole(curves, lowest_of(curves));
     }
 }
