@@ -54,14 +54,19 @@ std::vector<std::uint64_t> drawn_points(const sweep_family& family, std::uint64_
     return all;
 }
 
+} // namespace
+
 std::string quoted_for_shell(const std::string& text)
 {
     const bool plain = text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=-") ==
                        std::string::npos;
-    return plain ? text : "'" + text + "'"; // no value of the table has a single quote
+    if (plain)
+        return text;
+    std::string quoted = "'";
+    for (const char c : text)
+        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
 }
-
-} // namespace
 
 std::uint64_t sweep_family::count() const
 {

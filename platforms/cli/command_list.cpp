@@ -35,7 +35,8 @@ void print_predictions(const platform& p)
 {
     const abi::platform_table table = p.rank_table(0);
     const message_costs costs = p.costs();
-    fmt::print("\nPredicted, without queues at links (us); the first is what `algorithms: [auto]` takes.\n\n");
+    fmt::print("\nPredicted, without queues at links (us); the first is what `algorithms: [auto]` takes{}.\n\n",
+               p.run().tuning.empty() ? "" : fmt::format(" where {} does not have the case", p.run().tuning));
     for (unsigned op = 0; op < abi::k_collective_ops; ++op)
         for (std::uint64_t size = 4; size <= 256ull << 20; size *= size == 4 ? 64 : 16) {
             collective_case c = make_case(static_cast<abi::collective_op>(op), k_auto_algorithm, abi::element_type::int32, abi::reduce_op::sum, size);

@@ -425,16 +425,18 @@ void measure(const tune_options& options, const tuned_source& source, const kept
 
 std::string command_line_of(const tune_options& o, const std::string& file)
 {
-    std::string text = fmt::format("weft tune {}", file);
+    std::string text = "weft tune " + quoted_for_shell(file);
     if (!o.ops.empty())
         text += fmt::format(" --op {}", fmt::join(o.ops, ","));
-    text += fmt::format(" --sizes {}", fmt::join(o.sizes, ","));
+    text += fmt::format(" --sizes {}", quoted_for_shell(fmt::format("{}", fmt::join(o.sizes, ","))));
     if (o.factor != tune_options().factor)
         text += fmt::format(" --factor {}", o.factor);
     if (!o.algorithms.empty())
         text += fmt::format(" --algorithms {}", fmt::join(o.algorithms, ","));
+    if (o.source.seed)
+        text += fmt::format(" --seed {}", *o.source.seed);
     for (const std::string& set : o.source.overrides)
-        text += fmt::format(" --set {}", in_quotes(set));
+        text += " --set " + quoted_for_shell(set);
     return text;
 }
 

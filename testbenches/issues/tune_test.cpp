@@ -448,5 +448,8 @@ TEST_CASE("tune: input that cannot be used is refused and nothing is written")
     CHECK_THAT(refused("a.yaml --jobs 0"), Contains("is no number of points"));
     CHECK_THAT(refused("a.yaml --json a.yaml"), Contains("is the platform file, which this command reads"));
     CHECK(folder.weft("tune - --sizes 4KiB --algorithms two_d --out out < a.yaml") == 0); // standard input is read once
-    CHECK_THAT(folder.read("out/tuning.yaml"), Contains("weft tune <stdin>"));
+    CHECK_THAT(folder.read("out/tuning.yaml"), Contains("weft tune '<stdin>' --sizes 4KiB --algorithms two_d`"));
+    CHECK(folder.weft("tune a.yaml --sizes 4KiB --algorithms two_d --out out --set 'mesh={rows: 2,\n cols: 2}'") == 0);
+    CHECK(folder.weft("check a.yaml --set mesh.cols=2 --set tuning=out/tuning.yaml " + entry("all_reduce", "auto", "4 KiB")) == 0);
+    CHECK(folder.read("stderr").empty());
 }
