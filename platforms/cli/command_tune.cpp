@@ -561,7 +561,7 @@ void add_tune(CLI::App& app, int& exit_code)
         ->delimiter(',')
         ->allow_extra_args(false)
         ->capture_default_str();
-    add_number(*command, "--factor", options->factor, "In a range, each size is so many times the one before", "factor",
+    add_number(*command, "--factor", options->factor, "In a range, each size is so many times the one before; 2 narrows the crossovers", "factor",
                2, 1'000'000)
         ->capture_default_str();
     command
