@@ -31,7 +31,7 @@ public:
         std::uint32_t sequence = 0;      ///< of packets
         std::uint32_t expected = 0;      ///< packets on their way from the port to take()
     };
-    port& arrivals(std::uint32_t port) { return ports_[port]; }
+    port& arrivals(std::uint32_t index) { return ports_[index]; }
     /// Event: a packet from the fabric is here whole.
     void take(packet_ptr p);
     /// A packet of the own engine, which has used no buffer.
