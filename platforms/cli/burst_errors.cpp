@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/burst_errors.h"
 
+#include "platforms/cli/point_runs.h"
 #include "tlm/units.h"
 
 #include <algorithm>

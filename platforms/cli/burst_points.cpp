@@ -17,7 +17,6 @@ namespace weft::cli {
 namespace {
 
 constexpr const char* k_largest_size = "16 MiB";
-constexpr const char* k_workload_key = "workload=";
 
 /// Not std::uniform_int_distribution, whose numbers depend on the library.
 std::size_t below(std::mt19937_64& random, std::size_t bound) { return random() % bound; }
@@ -55,18 +54,6 @@ std::vector<std::uint64_t> drawn_points(const sweep_family& family, std::uint64_
 }
 
 } // namespace
-
-std::string quoted_for_shell(const std::string& text)
-{
-    const bool plain = text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=-") ==
-                       std::string::npos;
-    if (plain)
-        return text;
-    std::string quoted = "'";
-    for (const char c : text)
-        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return quoted + "'";
-}
 
 std::uint64_t sweep_family::count() const
 {
@@ -141,33 +128,6 @@ std::vector<sweep_point> sweep_points(sweep_subset subset, std::uint64_t count, 
                 all.push_back({&family, index});
     }
     return all;
-}
-
-std::string workload_text(const std::vector<std::pair<std::string, std::string>>& collectives,
-                          const std::vector<std::string>& sizes, const std::string& entry_keys)
-{
-    std::vector<std::string> ops;
-    std::map<std::string, std::vector<std::string>> algorithms;
-    for (const auto& [op, algorithm] : collectives) {
-        if (algorithms[op].empty())
-            ops.push_back(op);
-        algorithms[op].push_back(algorithm);
-    }
-    std::string text;
-    for (const std::string& op : ops)
-        text += fmt::format("{}{{op: {}, algorithms: [{}], sizes: [{}]{}}}", text.empty() ? "" : ", ", op,
-                            fmt::join(algorithms[op], ", "), fmt::join(sizes, ", "),
-                            entry_keys.empty() ? "" : ", " + entry_keys);
-    return "[" + text + "]";
-}
-
-platform_source with_workload(platform_source source, const std::string& workload)
-{
-    const auto sets_work = [](const std::string& text) { return text.rfind(k_workload_key, 0) == 0; };
-    source.overrides.erase(std::remove_if(source.overrides.begin(), source.overrides.end(), sets_work),
-                           source.overrides.end());
-    source.overrides.push_back(k_workload_key + workload);
-    return source;
 }
 
 std::string run_command(const platform_source& source, const std::string& burst)

@@ -92,13 +92,6 @@ private:
     std::map<std::string, std::vector<std::pair<std::string, std::string>>> known_;
 };
 
-/// "[{op: all_reduce, algorithms: [ring_1d, two_d], sizes: [4 KiB, 1 MiB]}]"
-std::string workload_text(const std::vector<std::pair<std::string, std::string>>& collectives,
-                          const std::vector<std::string>& sizes, const std::string& entry_keys);
-/// `source` with other work: one case of one collective.
-platform_source with_workload(platform_source source, const std::string& workload);
-/// As one word of a shell.
-std::string quoted_for_shell(const std::string& text);
 /// `weft run FILE --set ...` for a shell.
 std::string run_command(const platform_source& source, const std::string& burst);
 

@@ -26,7 +26,7 @@ struct platform_source {
     std::string file;                   ///< "-": standard input
     std::vector<std::string> overrides; ///< --set key.path=value
     std::optional<std::uint64_t> seed;
-    std::vector<std::string> left_out; ///< keys at the top that are read as if they were not there
+    std::vector<std::string> left_out = {}; ///< keys at the top that are read as if they were not there
 };
 void add_platform_options(CLI::App& app, platform_source& source);
 

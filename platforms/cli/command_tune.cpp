@@ -1,7 +1,6 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "cmake/version.h"
-#include "platforms/cli/burst_points.h"
 #include "platforms/cli/cli.h"
 #include "platforms/cli/point_runs.h"
 #include "platforms/cli/terminal.h"

@@ -2,22 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/point_runs.h"
 
-#include "platforms/cli/burst_points.h"
 #include "platforms/report/progress.h"
 #include "platforms/workload/collective_runner.h"
 #include "platforms/workload/interruption.h"
 #include "platforms/workload/invariants.h"
 #include "tlm/stop_request.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
 #include <mutex>
 #include <thread>
 
 namespace weft::cli {
 
 namespace {
+
+constexpr const char* k_workload_key = "workload=";
 
 class point_runner {
 public:
@@ -109,6 +113,45 @@ std::pair<std::unique_ptr<machine>, run_outcome> run_here(const loaded_platform&
         throw user_error(outcome.failure);
     check_invariants(*m);
     return {std::move(m), std::move(outcome)};
+}
+
+std::string workload_text(const std::vector<std::pair<std::string, std::string>>& collectives,
+                          const std::vector<std::string>& sizes, const std::string& entry_keys)
+{
+    std::vector<std::string> ops;
+    std::map<std::string, std::vector<std::string>> algorithms;
+    for (const auto& [op, algorithm] : collectives) {
+        if (algorithms[op].empty())
+            ops.push_back(op);
+        algorithms[op].push_back(algorithm);
+    }
+    std::string text;
+    for (const std::string& op : ops)
+        text += fmt::format("{}{{op: {}, algorithms: [{}], sizes: [{}]{}}}", text.empty() ? "" : ", ", op,
+                            fmt::join(algorithms[op], ", "), fmt::join(sizes, ", "),
+                            entry_keys.empty() ? "" : ", " + entry_keys);
+    return "[" + text + "]";
+}
+
+platform_source with_workload(platform_source source, const std::string& workload)
+{
+    const auto sets_work = [](const std::string& text) { return text.rfind(k_workload_key, 0) == 0; };
+    source.overrides.erase(std::remove_if(source.overrides.begin(), source.overrides.end(), sets_work),
+                           source.overrides.end());
+    source.overrides.push_back(k_workload_key + workload);
+    return source;
+}
+
+std::string quoted_for_shell(const std::string& text)
+{
+    const bool plain = text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=-") ==
+                       std::string::npos;
+    if (plain)
+        return text;
+    std::string quoted = "'";
+    for (const char c : text)
+        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
 }
 
 std::vector<std::string> refusals_of(const std::function<loaded_platform(const std::string& workload)>& read,

@@ -34,6 +34,14 @@ bool has_progress_bar(bool quiet);
 /// Builds what was read and runs it, in this process. Throws user_error when it cannot be used or fails, bug when an invariant does not hold.
 std::pair<std::unique_ptr<machine>, run_outcome> run_here(const loaded_platform& loaded);
 
+/// "[{op: all_reduce, algorithms: [ring_1d, two_d], sizes: [4 KiB, 1 MiB]}]"
+std::string workload_text(const std::vector<std::pair<std::string, std::string>>& collectives,
+                          const std::vector<std::string>& sizes, const std::string& entry_keys);
+/// `source` with other work: one case of one collective.
+platform_source with_workload(platform_source source, const std::string& workload);
+/// As one word of a shell.
+std::string quoted_for_shell(const std::string& text);
+
 /// Why each of `candidates`, pairs of operation and algorithm, cannot run on a machine; "" where it can. `size` and `entry_keys` as for
 /// workload_text(). Throws user_error where the machine itself cannot be used, `what` it is.
 std::vector<std::string> refusals_of(const std::function<loaded_platform(const std::string& workload)>& read,

@@ -3,7 +3,6 @@
 #include "platforms/cli/tune_points.h"
 
 #include "cmake/version.h"
-#include "platforms/cli/burst_points.h"
 #include "platforms/cli/point_runs.h"
 #include "platforms/firmware_bench/isolated.h"
 #include "platforms/workload/digest.h"
@@ -31,12 +30,8 @@ std::string content_of(const std::string& file)
 std::string program_identity()
 {
     std::string identity = version();
-    if (identity.find("modified") != std::string::npos) {
-        const std::string program = content_of("/proc/self/exe");
-        digest64 digest;
-        digest.update(program.data(), program.size());
-        identity += fmt::format(" {:016x}", digest.value());
-    }
+    if (identity.find("modified") != std::string::npos)
+        identity += " " + digest_of_file("/proc/self/exe");
     return identity;
 }
 
@@ -104,10 +99,7 @@ kept_points::kept_points(std::string folder, const std::string& run_digest)
 
 std::string kept_points::key_of(const tune_point& point) const
 {
-    const std::string all = of_run_ + "\n" + point.workload;
-    digest64 digest;
-    digest.update(all.data(), all.size());
-    return fmt::format("{:016x}", digest.value());
+    return digest_of_text(of_run_ + "\n" + point.workload);
 }
 
 std::string kept_points::file_of(const tune_point& point, const std::string& stem) const

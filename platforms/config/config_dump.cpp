@@ -368,6 +368,23 @@ void add_rows(const config_field& field, const std::string& path, std::string& o
 
 } // namespace
 
+std::string value_text(const config_field& scalar)
+{
+    return std::visit(
+        [](const auto& v) -> std::string {
+            using value = std::decay_t<decltype(v)>;
+            if constexpr (std::is_same_v<value, std::string>)
+                return v;
+            else if constexpr (std::is_same_v<value, bool>)
+                return v ? "true" : "false";
+            else if constexpr (std::is_same_v<value, std::monostate>)
+                return {};
+            else
+                return fmt::format("{}", v);
+        },
+        scalar.value);
+}
+
 std::string to_yaml(const config_field& config, const yaml_document* origin)
 {
     std::string text;

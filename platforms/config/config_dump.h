@@ -127,6 +127,9 @@ template <class T> config_field describe_value(const T& value)
 } // namespace config_detail
 
 /// The struct with its current values. A struct that holds a vector or optional of itself cannot be described.
+/// The value of a scalar as for --set, without quotes; "" for none.
+std::string value_text(const config_field& scalar);
+
 template <class C> config_field describe(const C& config) { return config_detail::describe_value(config); }
 
 /// YAML text that reads back to the same values, one line and one comment per key: its meaning, and where the value

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <string_view>
 
 namespace weft {
 
@@ -98,5 +100,9 @@ private:
     std::size_t pending_bytes_ = 0;
     std::uint64_t total_bytes_ = 0;
 };
+
+/// 16 hexadecimal digits of the digest of a text, or of what a file holds; of one that cannot be read, as if it were empty.
+std::string digest_of_text(std::string_view text);
+std::string digest_of_file(const std::string& file);
 
 } // namespace weft

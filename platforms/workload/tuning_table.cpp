@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -23,33 +22,6 @@ const std::set<std::string> k_not_of_a_run = {"name", "workload", "training_step
 /// Keys that say how a run is made, not what it runs on.
 const std::set<std::string> k_not_of_a_machine = {"seed", "data", "burst", "firmware_timeout", "time_limit", "cases"};
 
-std::string scalar_text(const config_field& f)
-{
-    return std::visit(
-        [](const auto& v) -> std::string {
-            using value = std::decay_t<decltype(v)>;
-            if constexpr (std::is_same_v<value, std::string>)
-                return v;
-            else if constexpr (std::is_same_v<value, bool>)
-                return v ? "true" : "false";
-            else if constexpr (std::is_same_v<value, std::monostate>)
-                return {};
-            else
-                return fmt::format("{}", v);
-        },
-        f.value);
-}
-
-std::string content_digest(const std::string& file)
-{
-    std::ifstream in(file, std::ios::binary);
-    digest64 digest;
-    char buffer[1 << 16];
-    while (in.read(buffer, sizeof buffer) || in.gcount() > 0)
-        digest.update(buffer, static_cast<std::size_t>(in.gcount()));
-    return fmt::format("content {:016x}", digest.value());
-}
-
 /// Of files by name: where they lie is no part of a machine.
 using file_contents = std::map<std::string, std::string>;
 
@@ -60,7 +32,7 @@ void collect(const config_field& f, const std::string& path, const file_contents
     if (f.optional && !f.present)
         return;
     if (f.type != field_type::section && f.type != field_type::list) {
-        const std::string text = scalar_text(f);
+        const std::string text = value_text(f);
         const auto file = files.find(text);
         values.push_back(path + "=" + (f.type == field_type::text && file != files.end() ? file->second : text));
         return;
@@ -76,7 +48,7 @@ std::vector<std::string> values_of(const platform& p, const std::vector<const st
     file_contents files;
     for (const std::string& file : p.input_files())
         if (!file.empty() && file != p.run().tuning)
-            files[file] = content_digest(file);
+            files[file] = "content " + digest_of_file(file);
     std::vector<std::string> values;
     const config_field all = p.resolved();
     for (const config_field& child : all.children)
@@ -120,8 +92,9 @@ std::string names_of_algorithms(abi::collective_op op)
 
 bool same_cases(const tuned_cases& a, const tuned_cases& b)
 {
-    return a.op == b.op && a.type == b.type && (a.redop == b.redop || !reduces(a.op)) && a.root == b.root &&
-           a.transposed == b.transposed && a.chunk == b.chunk && a.groups == b.groups;
+    return a.op == b.op && a.type == b.type && (!reduces(a.op) || a.redop == b.redop) &&
+           (a.op != abi::collective_op::broadcast || a.root == b.root) && a.transposed == b.transposed && a.chunk == b.chunk &&
+           a.groups == b.groups;
 }
 
 std::vector<config_problem> tuned_range::validate() const
@@ -160,9 +133,7 @@ std::vector<config_problem> tuned_cases::validate() const
 
 bool tuned_cases::has(const collective_case& c) const
 {
-    return op == c.op && type == c.type && (!reduces(op) || redop == c.redop) &&
-           (op != abi::collective_op::broadcast || root == c.root) && transposed == c.transposed &&
-           chunk.value() == c.chunk_bytes && c.ranks_per_group == 0 && groups == c.groups;
+    return c.ranks_per_group == 0 && same_cases(*this, {c.op, c.type, c.redop, c.root, c.transposed, data_size(c.chunk_bytes), c.groups, {}});
 }
 
 std::vector<config_problem> tuning_table::validate() const

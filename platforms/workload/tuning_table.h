@@ -69,7 +69,7 @@ struct tuned_cases {
     bool has(const collective_case& c) const;
 };
 
-/// Whether two tables are of the same cases.
+/// Whether two tables are of the same cases: they differ in nothing that their operation uses.
 bool same_cases(const tuned_cases& a, const tuned_cases& b);
 
 /// The machine on which times were measured.

@@ -3,6 +3,7 @@
 //
 // The points of the burst sweep: their number, that they are the same every time, and that every value is there and can run.
 #include "platforms/cli/burst_points.h"
+#include "platforms/cli/point_runs.h"
 #include "testbenches/support/temporary_folder.h"
 
 #include <catch2/catch.hpp>

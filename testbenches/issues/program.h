@@ -6,6 +6,7 @@
 
 #include "testbenches/support/temporary_folder.h"
 
+#include <catch2/catch.hpp>
 #include <fmt/format.h>
 #include <sys/wait.h>
 
@@ -22,5 +23,16 @@ public:
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
 };
+
+/// What check says of a file that it refuses, as run does, which writes nothing.
+inline std::string refusal_of(const program_folder& folder, const std::string& file)
+{
+    CHECK(folder.weft("check " + file) == 2);
+    const std::string check = folder.read("stderr");
+    CHECK(folder.weft("run " + file) == 2);
+    CHECK(folder.read("stderr") == check);
+    CHECK_FALSE(folder.exists("out"));
+    return check;
+}
 
 } // namespace weft::testing

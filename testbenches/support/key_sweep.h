@@ -106,23 +106,6 @@ public:
     }
 
 private:
-    static std::string scalar_text(const config_field& f)
-    {
-        return std::visit(
-            [](const auto& v) -> std::string {
-                using value = std::decay_t<decltype(v)>;
-                if constexpr (std::is_same_v<value, std::string>)
-                    return v;
-                else if constexpr (std::is_same_v<value, bool>)
-                    return v ? "true" : "false";
-                else if constexpr (std::is_same_v<value, std::monostate>)
-                    return {};
-                else
-                    return fmt::format("{}", v);
-            },
-            f.value);
-    }
-
     /// From near to far, so that a value that is accepted comes early and one that matters is there.
     static std::vector<std::uint64_t> others(std::uint64_t v)
     {
@@ -141,7 +124,7 @@ private:
     static std::vector<std::string> values_for(const config_field& f)
     {
         std::vector<std::string> all;
-        const std::string now = scalar_text(f);
+        const std::string now = value_text(f);
         switch (f.type) {
         case field_type::boolean: return {now == "true" ? "false" : "true"};
         case field_type::choice:
@@ -204,7 +187,7 @@ private:
                 continue;
             }
             swept_key key{here, doc, values_for(f), least_of(f)};
-            if (!key.least.empty() && key.least != scalar_text(f) &&
+            if (!key.least.empty() && key.least != value_text(f) &&
                 std::find(key.values.begin(), key.values.end(), key.least) == key.values.end())
                 key.values.push_back(key.least);
             keys.push_back(std::move(key));
