@@ -105,6 +105,14 @@ abi::status dma_driver::wait_space(std::uint32_t queue, std::uint64_t timeout_ns
     return {};
 }
 
+[[gnu::always_inline]] inline void dma_driver::has_news(std::uint32_t queue)
+{
+    if ((untold_mask_ >> queue & 1) == 0) {
+        untold_mask_ |= 1u << queue;
+        untold_[untold_count_++] = queue;
+    }
+}
+
 [[gnu::always_inline]] inline abi::status dma_driver::put(std::uint32_t queue, abi::dma_descriptor& d,
                                                           std::uint64_t timeout_ns)
 {
@@ -119,10 +127,63 @@ abi::status dma_driver::wait_space(std::uint32_t queue, std::uint64_t timeout_ns
     if (hal_.faulted())
         return bus_error("DMA.RING");
     ++enqueued_[queue];
-    if ((untold_mask_ >> queue & 1) == 0) {
-        untold_mask_ |= 1u << queue;
-        untold_[untold_count_++] = queue;
+    has_news(queue);
+    return {};
+}
+
+// Elements that are announced without the others stop the queue, so there must be room for all. HEAD never passes TAIL: when it is there,
+// the ring is empty.
+abi::status dma_driver::wait_room(std::uint32_t queue, std::uint32_t entries, std::uint64_t timeout_ns)
+{
+    if (entries > entries_)
+        return {abi::status_code::unsupported, "DMA.RING_ENTRIES", entries_};
+    const auto has_room = [&] { return enqueued_[queue] - head_[queue] + entries <= entries_; };
+    if (has_room())
+        return {};
+    doorbell(queue);
+    head_[queue] = hal_.read32(reg(abi::dma::HEAD(queue)));
+    if (!hal_.faulted() && !has_room()) {
+        const bool empty = hal_.poll_until(reg(abi::dma::HEAD(queue)), 0xffff'ffff, told_[queue], timeout_ns);
+        if (!hal_.faulted() && !empty)
+            return error_or_timeout("DMA.HEAD", queue);
+        head_[queue] = told_[queue];
     }
+    return bus_status("DMA.HEAD");
+}
+
+abi::status dma_driver::write_entry(std::uint32_t queue, std::uint32_t ahead, const void* entry)
+{
+    const std::uint64_t slot = std::uint64_t{queue} * entries_ + ((enqueued_[queue] + ahead) & (entries_ - 1));
+    hal_.copy_out(ring_area_ + slot * abi::k_descriptor_bytes, entry, abi::k_descriptor_bytes);
+    return bus_status("DMA.RING");
+}
+
+abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, const abi::dma_element* elements, std::uint64_t timeout_ns)
+{
+    const std::uint32_t entries = abi::element_entries(d);
+    const std::uint32_t count = std::uint32_t{d.more_sources} + d.more_destinations;
+    if (abi::status s = wait_room(queue, 1 + entries, timeout_ns); !s.ok())
+        return s;
+    for (std::uint32_t e = 0; e < entries; ++e) {
+        abi::dma_element_entry entry;
+        for (std::uint32_t i = e * abi::k_elements_of_entry; i < count && i < (e + 1) * abi::k_elements_of_entry; ++i) {
+            abi::dma_element& to = entry.element[i % abi::k_elements_of_entry];
+            to = elements[i];
+            to.rank = rank_on_machine(to.rank);
+            to.semaphore = semaphore_on_machine(to.semaphore);
+        }
+        entry.check = check_of(entry);
+        if (abi::status s = write_entry(queue, 1 + e, &entry); !s.ok())
+            return s;
+    }
+    abi::dma_descriptor told = d;
+    told.destination_rank = rank_on_machine(d.destination_rank);
+    told.remote_semaphore = semaphore_on_machine(d.remote_semaphore);
+    told.check = check_of(told);
+    if (abi::status s = write_entry(queue, 0, &told); !s.ok())
+        return s;
+    enqueued_[queue] += 1 + entries;
+    has_news(queue);
     return {};
 }
 

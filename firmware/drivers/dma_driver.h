@@ -43,6 +43,8 @@ public:
     /// Completes the check word of `d` and copies it into the ring, waiting for a free entry if there is none. The device
     /// does not see it before doorbell().
     abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns);
+    /// The same for a descriptor with elements, `elements` of them by its two counts. They come into the ring all or not at all.
+    abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d, const abi::dma_element* elements, std::uint64_t timeout_ns);
     /// Tells the device about everything enqueued; no access when there is nothing new.
     void doorbell(std::uint32_t queue);
     /// The same for all queues.
@@ -82,6 +84,11 @@ public:
 
 private:
     bool looks_full(std::uint32_t queue) const;
+    abi::status wait_room(std::uint32_t queue, std::uint32_t entries, std::uint64_t timeout_ns);
+    abi::status write_entry(std::uint32_t queue, std::uint32_t ahead, const void* entry);
+    void has_news(std::uint32_t queue);
+    std::uint32_t rank_on_machine(std::uint32_t rank) { return members_ == 0 ? rank : hal_.read32(members_ + sizeof(std::uint32_t) * rank); }
+    std::uint32_t semaphore_on_machine(std::uint32_t s) const { return s == abi::k_no_semaphore ? s : first_semaphore_ + s; }
     abi::status put(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns);
     abi::status enqueue_on_machine(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns);
     abi::status enqueue_in_group(std::uint32_t queue, const abi::dma_descriptor& d, std::uint64_t timeout_ns);

@@ -4,6 +4,10 @@
 // DMA descriptor: 64 bytes in a ring in HBM. One descriptor is one message: `bytes` read from local HBM, carried as packets
 // to `destination_rank` and written (or accumulated) at `destination_offset` of its HBM. When the whole message is in the
 // destination's memory its semaphore `remote_semaphore` counts up by one. bytes == 0 is a pure notification.
+//
+// A descriptor may have elements in the ring entries behind it, three to an entry:
+//   more_sources       the message is the reduction `redop` of all sources, in their order, made on its way out (inline reduction: 2R1W with one more source)
+//   more_destinations  every destination gets the same message, which is read once (duplication: 1R2W with one more destination)
 #pragma once
 
 #include "hw/abi/platform_table.h"
@@ -33,10 +37,40 @@ struct alignas(8) dma_descriptor {
     /// `stride` x k behind source_offset, to destination_offset. Packets are taken from all pieces in turn.
     std::uint16_t rank_stride = 0;
     /// Pieces of `bytes` besides the first one. Of one message: piece k lies `stride` x k behind both offsets.
-    std::uint32_t more_pieces = 0;
+    std::uint16_t more_pieces = 0;
+    std::uint8_t more_sources = 0;      ///< elements that are read; they come first. Then messages carry no operation any more
+    std::uint8_t more_destinations = 0; ///< elements that are written
     std::uint64_t stride = 0; ///< of pieces of one message: at least `bytes`, which is not 0; whole elements when redop != none
     std::uint64_t check = 0; ///< check_word of everything before it
 };
 static_assert(sizeof(dma_descriptor) == k_descriptor_bytes, "descriptor layout is part of the ABI");
+
+inline constexpr std::uint32_t k_most_sources = 16;     ///< of a descriptor, its own included
+inline constexpr std::uint32_t k_most_destinations = 4; ///< the same
+
+/// 16 bytes: one more place that a descriptor reads or writes.
+struct alignas(8) dma_element {
+    std::uint64_t offset = 0; ///< in HBM of `rank`; a multiple of element_bytes(type) when redop != none
+    std::uint32_t rank = 0;   ///< of a source: the own one, or another one of the chip whose memory the engine reaches
+    std::uint32_t semaphore = k_no_semaphore; ///< of a destination: counts there; of a source: k_no_semaphore
+};
+static_assert(sizeof(dma_element) == 16, "element layout is part of the ABI");
+
+inline constexpr std::uint32_t k_elements_of_entry = 3;
+
+/// Ring entry of elements, as long as a descriptor.
+struct alignas(8) dma_element_entry {
+    dma_element element[k_elements_of_entry];
+    std::uint64_t reserved = 0; ///< 0
+    std::uint64_t check = 0;    ///< check_word of everything before it
+};
+static_assert(sizeof(dma_element_entry) == k_descriptor_bytes, "every ring entry is as long");
+
+/// Ring entries behind `d`.
+constexpr std::uint32_t element_entries(const dma_descriptor& d)
+{
+    return (std::uint32_t{d.more_sources} + d.more_destinations + k_elements_of_entry - 1) / k_elements_of_entry;
+}
+inline constexpr std::uint32_t k_most_element_entries = (k_most_sources - 1 + k_most_destinations - 1 + k_elements_of_entry - 1) / k_elements_of_entry;
 
 } // namespace weft::abi

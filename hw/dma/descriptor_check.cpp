@@ -11,12 +11,14 @@
 namespace weft {
 
 namespace {
-std::uint64_t check_of(const abi::dma_descriptor& d)
+template <class Entry> std::uint64_t check_of(const Entry& e)
 {
-    std::uint32_t words[abi::k_descriptor_bytes / 4];
-    std::memcpy(words, &d, sizeof words);
-    return abi::check_word(words, offsetof(abi::dma_descriptor, check) / 4);
+    std::uint32_t words[sizeof e / 4];
+    std::memcpy(words, &e, sizeof words);
+    return abi::check_word(words, offsetof(Entry, check) / 4);
 }
+
+std::uint32_t element_size(const abi::dma_descriptor& d) { return d.redop == abi::reduce_op::none ? 1 : abi::element_bytes(d.type); }
 
 /// Each line relies on those before it. nullptr: none is broken.
 const char* broken_rule(const abi::dma_descriptor& d, const descriptor_limits& l)
@@ -25,7 +27,8 @@ const char* broken_rule(const abi::dma_descriptor& d, const descriptor_limits& l
     const bool strided = d.more_pieces != 0 && !to_ranks;
     const std::uint64_t last_rank = d.destination_rank + std::uint64_t{d.more_pieces} * d.rank_stride;
     const bool bad_type = static_cast<unsigned>(d.type) >= abi::k_element_types;
-    const std::uint32_t element = bad_type || d.redop == abi::reduce_op::none ? 1 : abi::element_bytes(d.type);
+    const std::uint32_t element = bad_type ? 1 : element_size(d);
+    const bool has_elements = d.more_sources != 0 || d.more_destinations != 0;
     return d.check != check_of(d)                              ? "its check word is wrong"
            : d.destination_rank >= l.ranks                     ? "its rank does not exist"
            : to_ranks && last_rank >= l.ranks                  ? "its last rank does not exist"
@@ -41,6 +44,13 @@ const char* broken_rule(const abi::dma_descriptor& d, const descriptor_limits& l
            : strided && d.bytes == 0                           ? "its pieces are empty"
            : strided && d.stride < d.bytes                     ? "its pieces overlap"
            : strided && d.stride % element != 0                ? "its stride is no whole elements"
+           : d.more_sources >= abi::k_most_sources             ? "it has too many sources"
+           : d.more_destinations >= abi::k_most_destinations   ? "it has too many destinations"
+           : has_elements && d.more_pieces != 0                ? "it has pieces and elements"
+           : has_elements && d.by_fabric != 0                  ? "it has elements and by_fabric"
+           : has_elements && d.bytes == 0                      ? "its elements are empty"
+           : d.more_sources != 0 && d.redop == abi::reduce_op::none ? "it has several sources and no operation"
+           : d.more_sources != 0 && d.source_offset % element != 0  ? "its source is not aligned to an element"
                                                                : nullptr;
 }
 
@@ -52,7 +62,53 @@ bool source_in_memory(const abi::dma_descriptor& d, std::uint64_t memory_bytes)
     const std::uint64_t last_piece = d.more_pieces * d.stride;
     return in_capacity(d.source_offset, last_piece + d.bytes, memory_bytes);
 }
+
+std::uint64_t readable_bytes(const descriptor_limits& l, std::uint32_t rank)
+{
+    if (rank == l.rank)
+        return l.memory_bytes;
+    for (const readable_memory& m : l.neighbours)
+        if (m.rank == rank)
+            return m.bytes;
+    return 0;
+}
+
+dma_fault fault_of_source(const abi::dma_descriptor& d, const abi::dma_element& e, const descriptor_limits& l)
+{
+    const std::uint64_t bytes = readable_bytes(l, e.rank);
+    if (bytes == 0)
+        return {k_dma_error_descriptor, "an element reads memory that the engine does not reach"};
+    if (e.offset % element_size(d) != 0)
+        return {k_dma_error_descriptor, "the source of an element is not aligned to an element of its type"};
+    if (!in_capacity(e.offset, d.bytes, bytes))
+        return {k_dma_error_memory, "an element reads beyond the memory"};
+    return {};
+}
+
+dma_fault fault_of_destination(const abi::dma_descriptor& d, const abi::dma_element& e, const descriptor_limits& l)
+{
+    const bool accumulates = d.more_sources == 0 && d.redop != abi::reduce_op::none;
+    return e.rank >= l.ranks ? dma_fault{k_dma_error_descriptor, "the rank of an element does not exist"}
+           : e.semaphore != abi::k_no_semaphore && e.semaphore >= l.semaphores
+               ? dma_fault{k_dma_error_descriptor, "the semaphore of an element does not exist"}
+           : accumulates && e.offset % element_size(d) != 0
+               ? dma_fault{k_dma_error_descriptor, "the destination of an element is not aligned to an element of its type"}
+               : dma_fault{};
+}
 } // namespace
+
+dma_fault fault_of_elements(const abi::dma_descriptor& d, const std::vector<abi::dma_element_entry>& entries, const descriptor_limits& limits)
+{
+    for (const abi::dma_element_entry& e : entries)
+        if (e.check != check_of(e))
+            return {k_dma_error_descriptor, "the check word of its elements is wrong"};
+    for (std::uint32_t i = 0; i < std::uint32_t{d.more_sources} + d.more_destinations; ++i) {
+        const abi::dma_element& e = entries[i / abi::k_elements_of_entry].element[i % abi::k_elements_of_entry];
+        if (const dma_fault fault = i < d.more_sources ? fault_of_source(d, e, limits) : fault_of_destination(d, e, limits))
+            return fault;
+    }
+    return {};
+}
 
 dma_fault fault_of(const abi::dma_descriptor& d, const descriptor_limits& limits)
 {

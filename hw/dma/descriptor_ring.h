@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far a descriptor ring has got: posted, fetched, sent, completed. All counts wrap at 2^32, as TAIL and HEAD do. Plain C++.
+// How far a descriptor ring has got: posted, fetched, sent, completed. All counts are of ring entries and wrap at 2^32, as TAIL and HEAD do: a
+// descriptor with elements has several. Plain C++.
 #pragma once
 
 #include <cstddef>
@@ -28,18 +29,20 @@ public:
     }
 
     bool all_fetched() const { return fetched_ == tail_; }
-    /// Slot of the next descriptor to fetch.
-    std::uint32_t next_slot(std::uint32_t entries) const { return fetched_ & (entries - 1); }
-    void fetch() { ++fetched_; }
+    std::uint32_t not_fetched() const { return tail_ - fetched_; }
+    /// Slot of the entry `ahead` behind the next one to fetch.
+    std::uint32_t next_slot(std::uint32_t entries, std::uint32_t ahead = 0) const { return (fetched_ + ahead) & (entries - 1); }
+    /// A descriptor of `entries` is on chip.
+    void fetch(std::uint32_t entries) { fetched_ += entries; }
 
-    /// The last packet of the oldest descriptor is on its wire and has left it at `at_ps`.
-    void sent(std::uint64_t now_ps, std::uint64_t at_ps)
+    /// The last packet of the oldest descriptor, of `entries`, is on its wire and has left it at `at_ps`.
+    void sent(std::uint64_t now_ps, std::uint64_t at_ps, std::uint32_t entries)
     {
         static_cast<void>(head(now_ps)); // keeps the list short
-        leaves_at_ps_.push_back(at_ps);
-        ++sent_;
+        leaves_at_ps_.insert(leaves_at_ps_.end(), entries, at_ps);
+        sent_ += entries;
     }
-    /// Descriptors of which every byte has left at `now_ps`.
+    /// Entries of descriptors of which every byte has left at `now_ps`.
     std::uint32_t head(std::uint64_t now_ps)
     {
         std::size_t gone = 0;
@@ -59,7 +62,7 @@ private:
     std::uint32_t sent_ = 0;
     std::uint32_t head_ = 0;                  ///< as last shown
     std::vector<std::uint32_t> doorbells_;    ///< on their way across the bus
-    std::vector<std::uint64_t> leaves_at_ps_; ///< of sent descriptors that HEAD does not yet show
+    std::vector<std::uint64_t> leaves_at_ps_; ///< of entries that were sent and that HEAD does not yet show
 };
 
 } // namespace weft

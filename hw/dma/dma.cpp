@@ -57,6 +57,7 @@ dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
       reader_(shared_, transfers_, ports_.data(), rings_, sender_), rings_(shared_, regs_), interrupt_(regs_, core), semaphores_(regs_, interrupt_)
 {
     limits_.ranks = ranks;
+    limits_.rank = rank;
     limits_.ports = view.ports;
     limits_.semaphores = dma_semaphores::k_count;
     limits_.returns_to_sender = view.returns_to_sender;
@@ -130,18 +131,36 @@ void dma::fetched(std::uint32_t q)
 {
     if (rings_.stopped_by(q) != nullptr)
         return;
+    const bool has_elements = rings_.awaits_elements(q);
     abi::dma_descriptor d;
-    if (!rings_.fetched(q, d)) {
+    std::vector<abi::dma_element_entry> entries;
+    if (!(has_elements ? rings_.fetched_elements(q, d, entries) : rings_.fetched(q, d))) {
         stop(q, {k_dma_error_memory, "its ring lies beyond the memory"});
         return;
     }
-    if (const dma_fault fault = fault_of(d, limits_)) {
-        ++bad_descriptors;
-        stop(q, fault);
+    if (const dma_fault fault = has_elements ? fault_of_elements(d, entries, limits_) : fault_of(d, limits_)) {
+        refuse(q, fault);
         return;
     }
-    rings_.hold(q);
-    reader_.add(q, transfers_.load(d, q, reader_.train()));
+    if (!has_elements && abi::element_entries(d) != 0) {
+        if (!rings_.fetch_elements(q, d))
+            refuse(q, {k_dma_error_descriptor, "its elements are not posted"});
+        return;
+    }
+    rings_.hold(q, static_cast<std::uint32_t>(1 + entries.size()));
+    reader_.add(q, has_elements ? transfers_.load(d, entries, q, reader_.train()) : transfers_.load(d, q, reader_.train()));
+}
+
+void dma::refuse(std::uint32_t q, const dma_fault& fault)
+{
+    ++bad_descriptors;
+    stop(q, fault);
+}
+
+void dma::read_memory_of(std::uint32_t rank, memory_if& memory)
+{
+    shared_.neighbours.push_back({rank, &memory});
+    limits_.neighbours.push_back({rank, memory.capacity_bytes()});
 }
 
 /// By an error; a queue that does not exist can have one as well.

@@ -7,8 +7,8 @@
 // Models: register file (hw/abi/dma_regs.def); one ring per queue, fetched with a bounded prefetch; queues of one local port
 // served round robin, a packet (or train) each; a bounded number of packets read ahead per port; credits toward the fabric;
 // receive buffers that free as memory takes the data; write and accumulate; semaphores that count whole messages; errors
-// that stop the queue; fabrics that let packets and messages overtake each other (order at the target: message_order.h). Does not
-// model: address translation, remote reads.
+// that stop the queue; fabrics that let packets and messages overtake each other (order at the target: message_order.h); elements of
+// descriptors: one read and several writes, reduction of several sources on the way out. Does not model: address translation, reads by the fabric.
 //
 // Parts, in the order of a packet's way (docs/adr/0019-dma-by-role.md):
 //
@@ -59,6 +59,9 @@ public:
     link_initiator_socket& to_fabric(std::uint32_t port);
     link_target_socket& from_fabric(std::uint32_t port);
 
+    /// Elements of descriptors may read `memory`, which is that of `rank`, on the same chip. Before the simulation starts.
+    void read_memory_of(std::uint32_t rank, memory_if& memory);
+
     bool idle() const; ///< no descriptor loaded or waiting, nothing being received
     void set_event_sink(event_sink* sink) { shared_.sink = sink; } ///< nullptr: no records
     /// Packets of a train, of messages that are loaded from now on; at most those that the buffers were checked for.
@@ -93,6 +96,7 @@ private:
     void announce(std::uint32_t number, std::uint8_t kind, int stage) const override;
     void set_up_registers();
     void fetched(std::uint32_t q);
+    void refuse(std::uint32_t q, const dma_fault& fault);
     void stop(std::uint32_t q, const dma_fault& fault);
 
     reg_file regs_;

@@ -14,6 +14,14 @@
 
 namespace weft {
 
+/// What an engine takes besides its memory and its ports; as long as nothing is set, nothing. The platform sets it.
+struct dma_engine_timing {
+    duration start{0};          ///< from a doorbell to the fetch of its descriptors
+    bandwidth queue_rate{0};    ///< bytes that one queue reads, of all sources; 0: as fast as memory and ports
+    data_size element{64 << 10}; ///< a transfer is cut into elements of at most this
+    data_size element_overhead{0}; ///< each takes as long as this many bytes more
+};
+
 struct dma_config {
     static constexpr std::uint32_t k_most_queues = abi::dma::TAIL_count;
 
@@ -23,6 +31,7 @@ struct dma_config {
     std::uint32_t read_ahead = 64;
     data_size receive_buffer = data_size(32 << 10);
     duration register_latency = duration(20'000);
+    dma_engine_timing engine = {}; ///< no key of a file
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/dma/dma_reader.h"
 
+#include "hw/dma/reduce.h"
+
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
@@ -42,15 +44,16 @@ void dma_reader::fill(std::uint32_t p)
         }
         queue& q = queues_[index];
         const std::uint32_t packets = transfers_.train_at(q.reading, q.next_packet);
+        const std::uint32_t sent = packets * transfers_.destinations(q.reading);
         // A train waits for room: queues whose turns differ in length would get unequal shares of the wire.
-        if (slots_ - port.staged.packets() < packets)
+        if (slots_ - port.staged.packets() < sent && !port.staged.empty())
             return;
         if (!has_room(port, q)) {
             requests &= ~(std::uint64_t{1} << index);
             continue;
         }
         port.round_robin = index + 1;
-        q.had = port.turn.grant(q.had, packets);
+        q.had = port.turn.grant(q.had, sent);
         read(p, index, packets);
         requests = port.ready_queues;
     }
@@ -69,7 +72,12 @@ std::uint32_t dma_reader::choose_queue(const dma_port& port, std::uint64_t reque
 bool dma_reader::has_room(const dma_port& port, const queue& q) const
 {
     const dma_transfer& t = transfers_[q.reading];
-    return t.local || port.to_fabric->has_room(transfers_.rank_of(q.reading, q.next_packet), t.shortest_paths);
+    if (t.shape != transfer_shape::elements)
+        return t.local || port.to_fabric->has_room(transfers_.rank_of(q.reading, q.next_packet), t.shortest_paths);
+    for (std::uint32_t k = 0; k < transfers_.destinations(q.reading); ++k)
+        if (const std::uint64_t n = k * t.packets; !transfers_.is_local(q.reading, n) && !port.to_fabric->has_room(transfers_.rank_of(q.reading, n), t.shortest_paths))
+            return false;
+    return true;
 }
 
 void dma_reader::read(std::uint32_t p, std::uint32_t index, std::uint32_t packets)
@@ -78,17 +86,24 @@ void dma_reader::read(std::uint32_t p, std::uint32_t index, std::uint32_t packet
     queue& q = queues_[index];
     const std::uint64_t now = shared_.time.now_ps();
     const packet_source from = transfers_.source_of(q.reading, q.next_packet, packets);
-    staged_packet& slot = port.staged.push(packets);
-    slot.ready_ps = now;
-    slot.number = q.next_packet;
-    slot.payload = nullptr;
-    slot.payload_bytes = static_cast<std::uint32_t>(from.bytes);
-    slot.transfer = q.reading & 0x7fff'ffffu;
-    slot.local = from.local ? 1 : 0;
-    if (from.bytes > 0) {
-        slot.ready_ps = shared_.memory->charge(now, from.offset, from.bytes, memory_if::access::read);
-        if (shared_.view.carry_data)
-            slot.payload = payload_of(from);
+    const bool was_empty = port.staged.empty();
+    if (transfers_[q.reading].shape == transfer_shape::elements) {
+        read_elements(port, q, from, packets);
+    } else {
+        staged_packet& slot = port.staged.push(packets);
+        slot.ready_ps = now;
+        slot.number = q.next_packet;
+        slot.payload = nullptr;
+        slot.payload_bytes = static_cast<std::uint32_t>(from.bytes);
+        slot.transfer = q.reading & 0x7fff'ffffu;
+        slot.local = from.local ? 1 : 0;
+        if (from.bytes > 0) {
+            slot.ready_ps = shared_.memory->charge(now, from.offset, from.bytes, memory_if::access::read);
+            if (shared_.config.engine.queue_rate.value() != 0)
+                slot.ready_ps = std::max(slot.ready_ps, through_engine(q, from.offset - transfers_[q.reading].source_offset, from.bytes, 1));
+            if (shared_.view.carry_data)
+                slot.payload = payload_of(*shared_.memory, from.offset, from.bytes);
+        }
     }
     q.next_packet += packets;
     if (q.next_packet == transfers_[q.reading].packets) {
@@ -99,21 +114,76 @@ void dma_reader::read(std::uint32_t p, std::uint32_t index, std::uint32_t packet
             port.ready_queues &= ~(1u << index);
         rings_.read_out(index);
     }
-    if (port.staged.size() == 1)
+    if (was_empty)
         sender_.plan(p);
 }
 
-std::uint8_t* dma_reader::payload_of(const packet_source& from) const
+/// Every source is read once, whatever the number of destinations.
+void dma_reader::read_elements(dma_port& port, queue& q, const packet_source& from, std::uint32_t packets)
 {
-    std::uint8_t* const payload = shared_.pool.take_payload(from.bytes);
-    for (std::uint64_t done = 0; done < from.bytes;) {
+    const dma_transfer& t = transfers_[q.reading];
+    const transfer_elements& all = transfers_.elements_of(q.reading);
+    const std::uint64_t now = shared_.time.now_ps();
+    const std::uint64_t within = from.offset - t.source_offset;
+    std::uint64_t ready_ps = now;
+    for (const transfer_elements::source& s : all.sources)
+        ready_ps = std::max(ready_ps, shared_.memory_of(s.rank).charge(now, s.offset + within, from.bytes, memory_if::access::read));
+    if (shared_.config.engine.queue_rate.value() != 0)
+        ready_ps = std::max(ready_ps, through_engine(q, within, from.bytes, all.sources.size()));
+    std::uint8_t* message = nullptr;
+    if (shared_.view.carry_data)
+        message = reduced(all, within, from.bytes);
+    for (std::uint32_t k = 0; k < all.destinations.size(); ++k) {
+        staged_packet& slot = port.staged.push(packets);
+        slot.ready_ps = ready_ps;
+        slot.number = k * t.packets + q.next_packet;
+        slot.payload = message;
+        if (k != 0 && message != nullptr) {
+            slot.payload = shared_.pool.take_payload(from.bytes);
+            std::memcpy(slot.payload, message, from.bytes);
+        }
+        slot.payload_bytes = static_cast<std::uint32_t>(from.bytes);
+        slot.transfer = q.reading & 0x7fff'ffffu;
+        slot.local = all.destinations[k].rank == shared_.rank ? 1 : 0;
+    }
+}
+
+/// When an engine that reads `bytes` of each of `sources`, `within` behind the start of their message, has done so.
+std::uint64_t dma_reader::through_engine(queue& q, std::uint64_t within, std::uint64_t bytes, std::uint64_t sources) const
+{
+    const dma_engine_timing& engine = shared_.config.engine;
+    const std::uint64_t element = engine.element.value();
+    const std::uint64_t begun = (within + bytes + element - 1) / element - (within + element - 1) / element;
+    const std::uint64_t moved = bytes * sources + begun * engine.element_overhead.value();
+    q.engine_busy_until_ps = std::max(q.engine_busy_until_ps, shared_.time.now_ps()) + wire_rate(engine.queue_rate).time_ps(moved);
+    return q.engine_busy_until_ps;
+}
+
+std::uint8_t* dma_reader::payload_of(memory_if& memory, std::uint64_t offset, std::uint64_t bytes) const
+{
+    std::uint8_t* const payload = shared_.pool.take_payload(bytes);
+    for (std::uint64_t done = 0; done < bytes;) {
         std::uint64_t got = 0;
-        const std::uint8_t* const bytes =
-            shared_.memory->span_for_read(from.offset + done, from.bytes - done, got);
-        std::memcpy(payload + done, bytes, got);
+        const std::uint8_t* const from = memory.span_for_read(offset + done, bytes - done, got);
+        std::memcpy(payload + done, from, got);
         done += got;
     }
     return payload;
+}
+
+std::uint8_t* dma_reader::reduced(const transfer_elements& all, std::uint64_t within, std::uint64_t bytes) const
+{
+    std::uint8_t* const message = payload_of(shared_.memory_of(all.sources.front().rank), all.sources.front().offset + within, bytes);
+    for (std::size_t s = 1; s < all.sources.size(); ++s) {
+        const memory_if& memory = shared_.memory_of(all.sources[s].rank);
+        for (std::uint64_t done = 0; done < bytes;) {
+            std::uint64_t got = 0;
+            const std::uint8_t* const from = memory.span_for_read(all.sources[s].offset + within + done, bytes - done, got);
+            reduce(all.type, all.redop, message + done, from, got);
+            done += got;
+        }
+    }
+    return message;
 }
 
 std::string dma_reader::waits(std::uint32_t index) const

@@ -47,12 +47,16 @@ private:
         std::uint32_t reading = k_none;     ///< first of `transfers`, beside it: every packet asks
         std::uint64_t next_packet = 0;      ///< of that one
         std::uint64_t had = 0;              ///< packets, as in fair_turn
+        std::uint64_t engine_busy_until_ps = 0; ///< only where an engine has a rate of its own
         std::vector<std::uint32_t> transfers; ///< not wholly read, oldest first
     };
     std::uint32_t choose_queue(const dma_port& port, std::uint64_t requests) const;
     bool has_room(const dma_port& port, const queue& q) const;
     void read(std::uint32_t port, std::uint32_t q, std::uint32_t packets);
-    std::uint8_t* payload_of(const packet_source& from) const;
+    void read_elements(dma_port& port, queue& q, const packet_source& from, std::uint32_t packets);
+    std::uint64_t through_engine(queue& q, std::uint64_t within, std::uint64_t bytes, std::uint64_t sources) const;
+    std::uint8_t* payload_of(memory_if& memory, std::uint64_t offset, std::uint64_t bytes) const;
+    std::uint8_t* reduced(const transfer_elements& all, std::uint64_t within, std::uint64_t bytes) const;
 
     dma_shared& shared_;
     const dma_transfers& transfers_;

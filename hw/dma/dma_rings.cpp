@@ -20,7 +20,7 @@ bool dma_rings::post(std::uint32_t q, std::uint32_t tail, std::uint64_t at_ps)
     if (q >= queues_.size() || !queues_[q].ring.holds(tail, regs_.at(abi::dma::RING_ENTRIES(q)), now))
         return false;
     queues_[q].ring.ring(tail);
-    shared_.schedule(std::max(at_ps, now), make_order(event_class::device, shared_.queue_actor(q), tail),
+    shared_.schedule(std::max(at_ps, now) + shared_.config.engine.start.value(), make_order(event_class::device, shared_.queue_actor(q), tail),
                      dma_event::doorbell, q);
     return true;
 }
@@ -47,28 +47,61 @@ void dma_rings::start_fetch(std::uint32_t index)
     shared_.schedule(done, make_order(event_class::device, shared_.queue_actor(index), 0), dma_event::fetched, index);
 }
 
-/// Of the next descriptor to be fetched, in memory.
-std::uint64_t dma_rings::place_of_next(std::uint32_t q) const
+/// Of the entry `ahead` behind the next one to be fetched, in memory.
+std::uint64_t dma_rings::place_of_next(std::uint32_t q, std::uint32_t ahead) const
 {
     const auto entries = static_cast<std::uint32_t>(regs_.at(abi::dma::RING_ENTRIES(q)));
-    const std::uint64_t slot = queues_[q].ring.next_slot(entries);
+    const std::uint64_t slot = queues_[q].ring.next_slot(entries, ahead);
     return regs_.at(abi::dma::RING_BASE(q)) + slot * abi::k_descriptor_bytes;
+}
+
+bool dma_rings::read_entry(std::uint32_t q, std::uint32_t ahead, void* to) const
+{
+    std::uint64_t got = 0;
+    const std::uint8_t* const bytes = shared_.memory->span_for_read(place_of_next(q, ahead), abi::k_descriptor_bytes, got);
+    if (bytes == nullptr || got < abi::k_descriptor_bytes)
+        return false;
+    std::memcpy(to, bytes, abi::k_descriptor_bytes);
+    return true;
 }
 
 bool dma_rings::fetched(std::uint32_t q, abi::dma_descriptor& d)
 {
     queues_[q].fetching = false;
-    std::uint64_t got = 0;
-    const std::uint8_t* const bytes = shared_.memory->span_for_read(place_of_next(q), abi::k_descriptor_bytes, got);
-    if (bytes == nullptr || got < abi::k_descriptor_bytes)
+    return read_entry(q, 0, &d);
+}
+
+bool dma_rings::fetch_elements(std::uint32_t index, const abi::dma_descriptor& d)
+{
+    queue& q = queues_[index];
+    const std::uint32_t entries = abi::element_entries(d);
+    if (q.ring.not_fetched() <= entries)
         return false;
-    std::memcpy(&d, bytes, sizeof d);
+    q.fetching = true;
+    q.elements_of = std::make_unique<abi::dma_descriptor>(d);
+    std::uint64_t done = 0;
+    for (std::uint32_t e = 1; e <= entries; ++e)
+        done = shared_.memory->charge(shared_.time.now_ps(), place_of_next(index, e), abi::k_descriptor_bytes, memory_if::access::read);
+    shared_.schedule(done, make_order(event_class::device, shared_.queue_actor(index), 0), dma_event::fetched, index);
     return true;
 }
 
-void dma_rings::hold(std::uint32_t q)
+bool dma_rings::fetched_elements(std::uint32_t index, abi::dma_descriptor& d, std::vector<abi::dma_element_entry>& entries)
 {
-    queues_[q].ring.fetch();
+    queue& q = queues_[index];
+    q.fetching = false;
+    d = *q.elements_of;
+    q.elements_of.reset();
+    entries.resize(abi::element_entries(d));
+    for (std::uint32_t e = 0; e < entries.size(); ++e)
+        if (!read_entry(index, e + 1, &entries[e]))
+            return false;
+    return true;
+}
+
+void dma_rings::hold(std::uint32_t q, std::uint32_t entries)
+{
+    queues_[q].ring.fetch(entries);
     ++queues_[q].held;
     start_fetch(q);
 }
@@ -81,7 +114,8 @@ bool dma_rings::idle() const
 
 void dma_rings::reset()
 {
-    std::fill(queues_.begin(), queues_.end(), queue{});
+    for (queue& q : queues_)
+        q = queue{};
     enabled_ = false;
 }
 

@@ -11,6 +11,7 @@
 #include "tlm/stats.h"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace weft {
@@ -33,20 +34,26 @@ public:
     void doorbell(std::uint32_t q);
     /// The fetch of queue `q` is done: its descriptor goes to `d`; false where the ring lies beyond the memory.
     bool fetched(std::uint32_t q, abi::dma_descriptor& d);
+    /// Fetches the elements of `d`, which was fetched and is sound; false where not all of them are posted.
+    bool fetch_elements(std::uint32_t q, const abi::dma_descriptor& d);
+    /// The fetch that is done was of elements.
+    bool awaits_elements(std::uint32_t q) const { return queues_[q].elements_of != nullptr; }
+    /// The fetch of elements is done; false as for fetched().
+    bool fetched_elements(std::uint32_t q, abi::dma_descriptor& d, std::vector<abi::dma_element_entry>& entries);
 
     // --- Steps of a descriptor
-    /// What was fetched is sound: it is held on chip.
-    void hold(std::uint32_t q);
+    /// What was fetched, of `entries`, is sound: it is held on chip.
+    void hold(std::uint32_t q, std::uint32_t entries);
     /// The oldest one that is held has been read to its end, which leaves room for another.
     void read_out(std::uint32_t q)
     {
         --queues_[q].held;
         start_fetch(q);
     }
-    /// The last packet of one starts now; it has left at `at_ps`.
-    void sent(std::uint32_t q, std::uint64_t at_ps)
+    /// The last packet of one, of `entries`, starts now; it has left at `at_ps`.
+    void sent(std::uint32_t q, std::uint64_t at_ps, std::uint32_t entries)
     {
-        queues_[q].ring.sent(shared_.time.now_ps(), at_ps);
+        queues_[q].ring.sent(shared_.time.now_ps(), at_ps, entries);
         ++descriptors;
     }
 
@@ -65,9 +72,11 @@ private:
         std::uint32_t held = 0; ///< descriptors on chip, not wholly read
         bool fetching = false;
         const char* stopped_by = nullptr;
+        std::unique_ptr<abi::dma_descriptor> elements_of; ///< the one whose elements are being fetched
     };
     void start_fetch(std::uint32_t q);
-    std::uint64_t place_of_next(std::uint32_t q) const;
+    std::uint64_t place_of_next(std::uint32_t q, std::uint32_t ahead = 0) const;
+    bool read_entry(std::uint32_t q, std::uint32_t ahead, void* to) const;
 
     dma_shared& shared_;
     const reg_file& regs_;

@@ -47,6 +47,7 @@ void dma_sender::send(std::uint32_t p)
     port.staged.pop(size.packets);
     const packet_target to = transfers_.target_of(head.transfer, head.number, size.packets);
     const std::uint32_t q = transfers_[head.transfer].queue;
+    const std::uint32_t ring_entries = transfers_[head.transfer].ring_entries;
     packet_ptr packet = make_packet(head, to, size);
     if (to.last_of_transfer)
         transfers_.release(head.transfer);
@@ -66,7 +67,7 @@ void dma_sender::send(std::uint32_t p)
         port.to_fabric->send(std::move(packet), 0);
     }
     if (to.last_of_transfer)
-        rings_.sent(q, end);
+        rings_.sent(q, end, ring_entries);
     if (!port.staged.empty())
         plan(p);
 }
@@ -85,7 +86,7 @@ packet_ptr dma_sender::make_packet(const staged_packet& staged, const packet_tar
     p->destination_offset = to.offset;
     p->write_op = t.redop;
     p->element = t.type;
-    p->semaphore = t.semaphore;
+    p->semaphore = to.semaphore;
     p->message = to.message;
     if (!shared_.view.in_order) {
         p->semaphore_message = to.semaphore_message;

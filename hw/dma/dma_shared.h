@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace weft {
 
@@ -40,6 +41,20 @@ struct alignas(64) dma_shared {
     const dma_fabric_view view;
     const dma_config config;
     const std::string name;
+    /// Memories of other ranks that elements of descriptors read.
+    struct neighbour {
+        std::uint32_t rank;
+        memory_if* memory;
+    };
+    std::vector<neighbour> neighbours;
+    /// Of `rank`, which is the own one or that of a neighbour.
+    memory_if& memory_of(std::uint32_t of_rank)
+    {
+        for (const neighbour& n : neighbours)
+            if (n.rank == of_rank)
+                return *n.memory;
+        return *memory;
+    }
 
     void schedule(std::uint64_t at_ps, std::uint64_t order, dma_event kind, std::uint32_t number)
     {

@@ -37,6 +37,33 @@ std::uint32_t dma_transfers::load(const abi::dma_descriptor& d, std::uint32_t qu
     return id;
 }
 
+std::uint32_t dma_transfers::load(const abi::dma_descriptor& d, const std::vector<abi::dma_element_entry>& entries, std::uint32_t queue,
+                                  std::uint32_t train)
+{
+    const std::uint32_t id = load(d, queue, train);
+    if (elements_.size() < transfers_.size())
+        elements_.resize(transfers_.size());
+    dma_transfer& t = transfers_[id];
+    transfer_elements& all = elements_[id];
+    t.shape = transfer_shape::elements;
+    t.ring_entries = static_cast<std::uint8_t>(1 + abi::element_entries(d));
+    t.local = false;
+    all.sources = {{rank_, d.source_offset}};
+    all.destinations = {{d.destination_rank, d.remote_semaphore, d.destination_offset, t.message, t.semaphore_message}};
+    all.redop = d.more_sources != 0 ? d.redop : abi::reduce_op::none;
+    all.type = d.type;
+    if (d.more_sources != 0)
+        t.redop = static_cast<std::uint8_t>(abi::reduce_op::none);
+    for (std::uint32_t i = 0; i < std::uint32_t{d.more_sources} + d.more_destinations; ++i) {
+        const abi::dma_element& e = entries[i / abi::k_elements_of_entry].element[i % abi::k_elements_of_entry];
+        if (i < d.more_sources)
+            all.sources.push_back({e.rank, e.offset});
+        else
+            all.destinations.push_back({e.rank, e.semaphore, e.offset, next_message_++, numbered_ ? numbers_.next(e.rank, e.semaphore) : 0});
+    }
+    return id;
+}
+
 void dma_transfers::load_pieces(std::uint32_t id, const abi::dma_descriptor& d)
 {
     if (pieces_.size() < transfers_.size())
@@ -80,6 +107,7 @@ packet_target dma_transfers::target_in_turn(std::uint32_t id, std::uint64_t n) c
     const std::uint32_t piece = p.piece_in_turn(n);
     const std::uint64_t round = n / p.count;
     return {rank_of_piece(id, piece),
+            t.semaphore,
             t.message + piece,
             numbered_ ? p.semaphore_messages[piece] : 0,
             t.destination_offset + round * packet_bytes_,
@@ -87,10 +115,22 @@ packet_target dma_transfers::target_in_turn(std::uint32_t id, std::uint64_t n) c
             n + 1 == t.packets};
 }
 
+packet_target dma_transfers::target_of_element(std::uint32_t id, std::uint64_t n, std::uint32_t packets) const
+{
+    const dma_transfer& t = transfers_[id];
+    const transfer_elements& all = elements_[id];
+    const std::uint64_t k = n / t.packets;
+    const transfer_elements::destination& to = all.destinations[k];
+    const bool last = n % t.packets + packets == t.packets;
+    return {to.rank, to.semaphore, to.message, to.semaphore_message, to.offset + n % t.packets * packet_bytes_, last,
+            last && k + 1 == all.destinations.size()};
+}
+
 void dma_transfers::reset()
 {
     transfers_.clear();
     pieces_.clear();
+    elements_.clear();
     unused_.clear();
     numbers_ = {};
 }

@@ -7,6 +7,7 @@
 //   whole     one message without a gap: packet n lies n x max_payload behind both offsets
 //   strided   one message in pieces: every piece is cut into packets by itself, piece after piece
 //   to_ranks  one message to each of several ranks: their packets in turn
+//   elements  one message, made of one or several sources, to one or several destinations: packet n of destination k is number k x packets + n
 //
 // Plain C++. Who reads or sends keeps its own position; a transfer does not change once it is loaded.
 #pragma once
@@ -21,14 +22,14 @@
 
 namespace weft {
 
-enum class transfer_shape : std::uint8_t { whole, strided, to_ranks };
+enum class transfer_shape : std::uint8_t { whole, strided, to_ranks, elements };
 
 /// What of a descriptor its packets need, in a cache line.
 struct alignas(64) dma_transfer {
     std::uint64_t source_offset = 0;
     std::uint64_t destination_offset = 0;
     std::uint64_t piece_bytes = 0; ///< of one piece: a whole message is one
-    std::uint64_t packets = 0;     ///< of all pieces
+    std::uint64_t packets = 0;     ///< of all pieces; elements: of one destination
     std::uint32_t destination_rank = 0; ///< to_ranks: of the first piece
     std::uint32_t semaphore = 0;
     std::uint32_t message = 0;           ///< its number, for traces; to_ranks: of the first piece
@@ -43,8 +44,28 @@ struct alignas(64) dma_transfer {
     bool local = false;     ///< wholly to the own rank, and not by the fabric
     bool by_fabric = false; ///< to the own rank as to any other
     bool shortest_paths = false;
+    std::uint8_t ring_entries = 1; ///< of its descriptor
 };
 static_assert(sizeof(dma_transfer) == 64);
+
+/// What only a transfer with elements has.
+struct transfer_elements {
+    struct source {
+        std::uint32_t rank;
+        std::uint64_t offset;
+    };
+    struct destination {
+        std::uint32_t rank;
+        std::uint32_t semaphore;
+        std::uint64_t offset;
+        std::uint32_t message;           ///< as in dma_transfer
+        std::uint32_t semaphore_message; ///< the same
+    };
+    std::vector<source> sources; ///< in the order in which they are reduced
+    std::vector<destination> destinations;
+    abi::reduce_op redop = abi::reduce_op::none; ///< of the sources
+    abi::element_type type = abi::element_type::int32;
+};
 
 /// What only a transfer of several pieces has.
 struct transfer_pieces {
@@ -69,6 +90,7 @@ struct packet_source {
 /// Its place in the message that it belongs to, and where that goes.
 struct packet_target {
     std::uint32_t rank;
+    std::uint32_t semaphore;
     std::uint32_t message;
     std::uint32_t semaphore_message;
     std::uint64_t offset; ///< in the memory of `rank`
@@ -86,15 +108,31 @@ public:
 
     /// A sound descriptor of queue `queue`, in transactions of up to `train` packets; returns its number here.
     std::uint32_t load(const abi::dma_descriptor& d, std::uint32_t queue, std::uint32_t train);
+    /// The same for one with elements, of which `entries` are sound.
+    std::uint32_t load(const abi::dma_descriptor& d, const std::vector<abi::dma_element_entry>& entries, std::uint32_t queue, std::uint32_t train);
     /// Its last packet has been sent.
     void release(std::uint32_t id) { unused_.push_back(id); }
     const dma_transfer& operator[](std::uint32_t id) const { return transfers_[id]; }
+
+    const transfer_elements& elements_of(std::uint32_t id) const { return elements_[id]; }
+    /// How often every packet is sent.
+    std::uint32_t destinations(std::uint32_t id) const
+    {
+        return transfers_[id].shape != transfer_shape::elements ? 1 : static_cast<std::uint32_t>(elements_[id].destinations.size());
+    }
 
     /// Rank to which packet `n` goes.
     std::uint32_t rank_of(std::uint32_t id, std::uint64_t n) const
     {
         const dma_transfer& t = transfers_[id];
+        if (t.shape == transfer_shape::elements)
+            return elements_[id].destinations[n / t.packets].rank;
         return t.shape != transfer_shape::to_ranks ? t.destination_rank : rank_of_piece(id, pieces_[id].piece_in_turn(n));
+    }
+    /// Whether packet `n` goes to the own memory, without the fabric.
+    bool is_local(std::uint32_t id, std::uint64_t n) const
+    {
+        return transfers_[id].shape == transfer_shape::elements ? rank_of(id, n) == rank_ : transfers_[id].local;
     }
     /// Packets that go as one transaction from packet `n` on: a train is of full packets, the rest of a piece goes by itself.
     std::uint32_t train_at(std::uint32_t id, std::uint64_t n) const
@@ -105,7 +143,7 @@ public:
         const std::uint64_t full = (t.piece_bytes - within_piece(id, n) * packet_bytes_) / packet_bytes_;
         return std::max(1u, static_cast<std::uint32_t>(std::min<std::uint64_t>(t.train, full)));
     }
-    /// What `packets` packets from packet `n` on read; as many as train_at() says.
+    /// What `packets` packets from packet `n` on read; as many as train_at() says. With elements, of the first source.
     packet_source source_of(std::uint32_t id, std::uint64_t n, std::uint32_t packets) const
     {
         const dma_transfer& t = transfers_[id];
@@ -121,9 +159,11 @@ public:
         const dma_transfer& t = transfers_[id];
         if (t.shape == transfer_shape::to_ranks)
             return target_in_turn(id, n);
+        if (t.shape == transfer_shape::elements)
+            return target_of_element(id, n, packets);
         const bool last = n + packets == t.packets;
         const std::uint64_t behind = start_of_piece(id, n) + within_piece(id, n) * packet_bytes_;
-        return {t.destination_rank, t.message, t.semaphore_message, t.destination_offset + behind, last, last};
+        return {t.destination_rank, t.semaphore, t.message, t.semaphore_message, t.destination_offset + behind, last, last};
     }
 
     /// All transfers are gone, and messages count from the start. Numbers that only a trace sees go on.
@@ -138,20 +178,24 @@ private:
     }
     packet_source source_in_turn(std::uint32_t id, std::uint64_t n) const;
     packet_target target_in_turn(std::uint32_t id, std::uint64_t n) const;
+    packet_target target_of_element(std::uint32_t id, std::uint64_t n, std::uint32_t packets) const;
     /// Packets of its piece before packet `n` of one message.
     std::uint64_t within_piece(std::uint32_t id, std::uint64_t n) const
     {
-        return transfers_[id].shape == transfer_shape::whole ? n : n % pieces_[id].piece_packets;
+        const dma_transfer& t = transfers_[id];
+        return t.shape == transfer_shape::whole ? n : t.shape == transfer_shape::elements ? n % t.packets : n % pieces_[id].piece_packets;
     }
     /// Bytes from both offsets to the piece of packet `n` of one message.
     std::uint64_t start_of_piece(std::uint32_t id, std::uint64_t n) const
     {
-        return transfers_[id].shape == transfer_shape::whole ? 0 : n / pieces_[id].piece_packets * pieces_[id].stride;
+        const transfer_shape shape = transfers_[id].shape;
+        return shape == transfer_shape::whole || shape == transfer_shape::elements ? 0 : n / pieces_[id].piece_packets * pieces_[id].stride;
     }
 
     std::uint64_t packet_bytes_; ///< payload of a full packet
     std::vector<dma_transfer> transfers_;
     std::vector<transfer_pieces> pieces_; ///< of the transfers in the same places; as long as the last one that has several
+    std::vector<transfer_elements> elements_; ///< the same
     std::uint32_t rank_;
     bool numbered_;
     std::vector<std::uint32_t> unused_; ///< places
