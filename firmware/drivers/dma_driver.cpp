@@ -158,25 +158,33 @@ abi::status dma_driver::write_entry(std::uint32_t queue, std::uint32_t ahead, co
     return bus_status("DMA.RING");
 }
 
-abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, const abi::dma_element* elements, std::uint64_t timeout_ns)
+abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, const element_list& more, std::uint64_t timeout_ns)
 {
-    const std::uint32_t entries = abi::element_entries(d);
-    const std::uint32_t count = std::uint32_t{d.more_sources} + d.more_destinations;
+    const std::uint32_t count = std::uint32_t{more.more_sources} + more.more_destinations;
+    const std::uint32_t entries = abi::entries_of_elements(count);
     if (abi::status s = wait_room(queue, 1 + entries, timeout_ns); !s.ok())
         return s;
     for (std::uint32_t e = 0; e < entries; ++e) {
         abi::dma_element_entry entry;
         for (std::uint32_t i = e * abi::k_elements_of_entry; i < count && i < (e + 1) * abi::k_elements_of_entry; ++i) {
             abi::dma_element& to = entry.element[i % abi::k_elements_of_entry];
-            to = elements[i];
+            to = more.elements[i];
             to.rank = rank_on_machine(to.rank);
             to.semaphore = semaphore_on_machine(to.semaphore);
+        }
+        if (e == 0) {
+            entry.more_sources = more.more_sources;
+            entry.more_destinations = more.more_destinations;
+            if (more.wait_semaphore != abi::k_no_semaphore)
+                entry.wait_semaphore = static_cast<std::uint16_t>(semaphore_on_machine(more.wait_semaphore));
+            entry.wait_count = more.wait_count;
         }
         entry.check = check_of(entry);
         if (abi::status s = write_entry(queue, 1 + e, &entry); !s.ok())
             return s;
     }
     abi::dma_descriptor told = d;
+    told.element_entries = static_cast<std::uint8_t>(entries);
     told.destination_rank = rank_on_machine(d.destination_rank);
     told.remote_semaphore = semaphore_on_machine(d.remote_semaphore);
     told.check = check_of(told);

@@ -22,6 +22,15 @@ namespace weft::firmware {
 inline constexpr std::uint32_t k_max_dma_queues = 16;
 inline constexpr std::uint32_t k_dma_semaphores = 64;
 
+/// What a descriptor reads, writes and waits for besides: first all sources, then all destinations.
+struct element_list {
+    const abi::dma_element* elements = nullptr;
+    std::uint8_t more_sources = 0;
+    std::uint8_t more_destinations = 0;
+    std::uint32_t wait_semaphore = abi::k_no_semaphore;
+    std::uint32_t wait_count = 0;
+};
+
 class dma_driver {
 public:
     explicit dma_driver(abi::hal& hal) : hal_(hal) {}
@@ -43,8 +52,8 @@ public:
     /// Completes the check word of `d` and copies it into the ring, waiting for a free entry if there is none. The device
     /// does not see it before doorbell().
     abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns);
-    /// The same for a descriptor with elements, `elements` of them by its two counts. They come into the ring all or not at all.
-    abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d, const abi::dma_element* elements, std::uint64_t timeout_ns);
+    /// The same for a descriptor with elements. It comes into the ring whole or not at all.
+    abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d, const element_list& more, std::uint64_t timeout_ns);
     /// Tells the device about everything enqueued; no access when there is nothing new.
     void doorbell(std::uint32_t queue);
     /// The same for all queues.

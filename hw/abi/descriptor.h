@@ -5,9 +5,10 @@
 // to `destination_rank` and written (or accumulated) at `destination_offset` of its HBM. When the whole message is in the
 // destination's memory its semaphore `remote_semaphore` counts up by one. bytes == 0 is a pure notification.
 //
-// A descriptor may have elements in the ring entries behind it, three to an entry:
-//   more_sources       the message is the reduction `redop` of all sources, in their order, made on its way out (inline reduction: 2R1W with one more source)
-//   more_destinations  every destination gets the same message, which is read once (duplication: 1R2W with one more destination)
+// A descriptor may have `element_entries` more ring entries behind it, with what it reads and writes besides, and what it waits for:
+//   sources       the message is the reduction `redop` of all sources, in their order, made on its way out (inline reduction: 2R1W with one more source)
+//   destinations  every destination gets the same message, which is read once (duplication: 1R2W with one more destination)
+//   semaphore     it is not begun before a semaphore of its own engine has counted so far; those behind it in the queue wait, too
 #pragma once
 
 #include "hw/abi/platform_table.h"
@@ -38,8 +39,8 @@ struct alignas(8) dma_descriptor {
     std::uint16_t rank_stride = 0;
     /// Pieces of `bytes` besides the first one. Of one message: piece k lies `stride` x k behind both offsets.
     std::uint16_t more_pieces = 0;
-    std::uint8_t more_sources = 0;      ///< elements that are read; they come first. Then messages carry no operation any more
-    std::uint8_t more_destinations = 0; ///< elements that are written
+    std::uint8_t element_entries = 0; ///< ring entries of elements behind this one
+    std::uint8_t reserved = 0;        ///< 0
     std::uint64_t stride = 0; ///< of pieces of one message: at least `bytes`, which is not 0; whole elements when redop != none
     std::uint64_t check = 0; ///< check_word of everything before it
 };
@@ -58,19 +59,25 @@ static_assert(sizeof(dma_element) == 16, "element layout is part of the ABI");
 
 inline constexpr std::uint32_t k_elements_of_entry = 3;
 
-/// Ring entry of elements, as long as a descriptor.
+inline constexpr std::uint16_t k_waits_for_none = 0xffff;
+
+/// Ring entry of elements, as long as a descriptor. Of the first one behind a descriptor the counts and the semaphore are read, of the others only
+/// elements: first all sources, then all destinations.
 struct alignas(8) dma_element_entry {
     dma_element element[k_elements_of_entry];
-    std::uint64_t reserved = 0; ///< 0
-    std::uint64_t check = 0;    ///< check_word of everything before it
+    std::uint8_t more_sources = 0;      ///< elements that are read. Then messages carry no operation any more
+    std::uint8_t more_destinations = 0; ///< elements that are written
+    std::uint16_t wait_semaphore = k_waits_for_none; ///< of the own engine
+    std::uint32_t wait_count = 0;       ///< its COUNT - this >= 0 (signed): begin
+    std::uint64_t check = 0;            ///< check_word of everything before it
 };
 static_assert(sizeof(dma_element_entry) == k_descriptor_bytes, "every ring entry is as long");
 
-/// Ring entries behind `d`.
-constexpr std::uint32_t element_entries(const dma_descriptor& d)
+/// Ring entries that so many elements take; one where there are none.
+constexpr std::uint32_t entries_of_elements(std::uint32_t elements)
 {
-    return (std::uint32_t{d.more_sources} + d.more_destinations + k_elements_of_entry - 1) / k_elements_of_entry;
+    return elements <= k_elements_of_entry ? 1 : (elements + k_elements_of_entry - 1) / k_elements_of_entry;
 }
-inline constexpr std::uint32_t k_most_element_entries = (k_most_sources - 1 + k_most_destinations - 1 + k_elements_of_entry - 1) / k_elements_of_entry;
+inline constexpr std::uint32_t k_most_element_entries = entries_of_elements(k_most_sources - 1 + k_most_destinations - 1);
 
 } // namespace weft::abi

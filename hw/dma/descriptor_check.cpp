@@ -28,7 +28,6 @@ const char* broken_rule(const abi::dma_descriptor& d, const descriptor_limits& l
     const std::uint64_t last_rank = d.destination_rank + std::uint64_t{d.more_pieces} * d.rank_stride;
     const bool bad_type = static_cast<unsigned>(d.type) >= abi::k_element_types;
     const std::uint32_t element = bad_type ? 1 : element_size(d);
-    const bool has_elements = d.more_sources != 0 || d.more_destinations != 0;
     return d.check != check_of(d)                              ? "its check word is wrong"
            : d.destination_rank >= l.ranks                     ? "its rank does not exist"
            : to_ranks && last_rank >= l.ranks                  ? "its last rank does not exist"
@@ -44,13 +43,10 @@ const char* broken_rule(const abi::dma_descriptor& d, const descriptor_limits& l
            : strided && d.bytes == 0                           ? "its pieces are empty"
            : strided && d.stride < d.bytes                     ? "its pieces overlap"
            : strided && d.stride % element != 0                ? "its stride is no whole elements"
-           : d.more_sources >= abi::k_most_sources             ? "it has too many sources"
-           : d.more_destinations >= abi::k_most_destinations   ? "it has too many destinations"
-           : has_elements && d.more_pieces != 0                ? "it has pieces and elements"
-           : has_elements && d.by_fabric != 0                  ? "it has elements and by_fabric"
-           : has_elements && d.bytes == 0                      ? "its elements are empty"
-           : d.more_sources != 0 && d.redop == abi::reduce_op::none ? "it has several sources and no operation"
-           : d.more_sources != 0 && d.source_offset % element != 0  ? "its source is not aligned to an element"
+           : d.reserved != 0                                   ? "a reserved byte is not 0"
+           : d.element_entries > abi::k_most_element_entries   ? "it has too many entries of elements"
+           : d.element_entries != 0 && d.more_pieces != 0      ? "it has pieces and elements"
+           : d.element_entries != 0 && d.by_fabric != 0        ? "it has elements and by_fabric"
                                                                : nullptr;
 }
 
@@ -85,9 +81,26 @@ dma_fault fault_of_source(const abi::dma_descriptor& d, const abi::dma_element& 
     return {};
 }
 
-dma_fault fault_of_destination(const abi::dma_descriptor& d, const abi::dma_element& e, const descriptor_limits& l)
+const char* broken_rule(const abi::dma_descriptor& d, const std::vector<abi::dma_element_entry>& entries, const descriptor_limits& l)
 {
-    const bool accumulates = d.more_sources == 0 && d.redop != abi::reduce_op::none;
+    const abi::dma_element_entry& first = entries.front();
+    const std::uint32_t elements = std::uint32_t{first.more_sources} + first.more_destinations;
+    for (const abi::dma_element_entry& e : entries)
+        if (e.check != check_of(e))
+            return "the check word of its elements is wrong";
+    return first.more_sources >= abi::k_most_sources                           ? "it has too many sources"
+           : first.more_destinations >= abi::k_most_destinations               ? "it has too many destinations"
+           : abi::entries_of_elements(elements) != entries.size()              ? "its elements do not fill their entries"
+           : elements != 0 && d.bytes == 0                                     ? "its elements are empty"
+           : first.more_sources != 0 && d.redop == abi::reduce_op::none        ? "it has several sources and no operation"
+           : first.more_sources != 0 && d.source_offset % element_size(d) != 0 ? "its source is not aligned to an element"
+           : first.wait_semaphore != abi::k_waits_for_none && first.wait_semaphore >= l.semaphores
+               ? "the semaphore that it waits for does not exist"
+               : nullptr;
+}
+
+dma_fault fault_of_destination(const abi::dma_descriptor& d, bool accumulates, const abi::dma_element& e, const descriptor_limits& l)
+{
     return e.rank >= l.ranks ? dma_fault{k_dma_error_descriptor, "the rank of an element does not exist"}
            : e.semaphore != abi::k_no_semaphore && e.semaphore >= l.semaphores
                ? dma_fault{k_dma_error_descriptor, "the semaphore of an element does not exist"}
@@ -99,12 +112,13 @@ dma_fault fault_of_destination(const abi::dma_descriptor& d, const abi::dma_elem
 
 dma_fault fault_of_elements(const abi::dma_descriptor& d, const std::vector<abi::dma_element_entry>& entries, const descriptor_limits& limits)
 {
-    for (const abi::dma_element_entry& e : entries)
-        if (e.check != check_of(e))
-            return {k_dma_error_descriptor, "the check word of its elements is wrong"};
-    for (std::uint32_t i = 0; i < std::uint32_t{d.more_sources} + d.more_destinations; ++i) {
+    if (const char* const reason = broken_rule(d, entries, limits))
+        return {k_dma_error_descriptor, reason};
+    const abi::dma_element_entry& first = entries.front();
+    const bool accumulates = first.more_sources == 0 && d.redop != abi::reduce_op::none;
+    for (std::uint32_t i = 0; i < std::uint32_t{first.more_sources} + first.more_destinations; ++i) {
         const abi::dma_element& e = entries[i / abi::k_elements_of_entry].element[i % abi::k_elements_of_entry];
-        if (const dma_fault fault = i < d.more_sources ? fault_of_source(d, e, limits) : fault_of_destination(d, e, limits))
+        if (const dma_fault fault = i < first.more_sources ? fault_of_source(d, e, limits) : fault_of_destination(d, accumulates, e, limits))
             return fault;
     }
     return {};

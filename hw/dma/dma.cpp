@@ -54,7 +54,7 @@ dma::dma(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
       shared_(this->name(), time, pool, *this, rank, config, view),
       transfers_(rank, view.format, !view.in_order), receiver_(shared_, interrupt_),
       sender_(shared_, transfers_, ports_.data(), rings_, receiver_),
-      reader_(shared_, transfers_, ports_.data(), rings_, sender_), rings_(shared_, regs_), interrupt_(regs_, core), semaphores_(regs_, interrupt_)
+      reader_(shared_, transfers_, ports_.data(), rings_, sender_, semaphores_), rings_(shared_, regs_), interrupt_(regs_, core), semaphores_(regs_, interrupt_)
 {
     limits_.ranks = ranks;
     limits_.rank = rank;
@@ -123,7 +123,11 @@ void dma::on_event(std::uint32_t number, std::uint8_t kind)
         reader_.fill(number);
         break;
     case dma_event::receive: receiver_.take(packet_ptr(&shared_.pool.at(number))); break;
-    case dma_event::semaphore: semaphores_.count(number); break;
+    case dma_event::semaphore:
+        semaphores_.count(number);
+        reader_.counted(number);
+        break;
+    case dma_event::start: reader_.start(number); break;
     }
 }
 
@@ -142,7 +146,7 @@ void dma::fetched(std::uint32_t q)
         refuse(q, fault);
         return;
     }
-    if (!has_elements && abi::element_entries(d) != 0) {
+    if (!has_elements && d.element_entries != 0) {
         if (!rings_.fetch_elements(q, d))
             refuse(q, {k_dma_error_descriptor, "its elements are not posted"});
         return;

@@ -17,6 +17,7 @@ namespace weft {
 /// What an engine takes besides its memory and its ports; as long as nothing is set, nothing. The platform sets it.
 struct dma_engine_timing {
     duration start{0};          ///< from a doorbell to the fetch of its descriptors
+    duration wake{0};           ///< from the semaphore that a descriptor waited for to its first read
     bandwidth queue_rate{0};    ///< bytes that one queue reads, of all sources; 0: as fast as memory and ports
     data_size element{64 << 10}; ///< a transfer is cut into elements of at most this
     data_size element_overhead{0}; ///< each takes as long as this many bytes more

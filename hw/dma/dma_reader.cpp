@@ -14,13 +14,61 @@ void dma_reader::add(std::uint32_t index, std::uint32_t transfer)
 {
     queue& q = queues_[index];
     const std::uint32_t port = shared_.port_of(index);
-    if (q.transfers.empty()) {
-        q.had = 0;
-        q.reading = transfer;
-        q.next_packet = 0;
-    }
+    const bool was_empty = q.transfers.empty();
     q.transfers.push_back(transfer);
-    ports_[port].ready_queues |= 1u << index;
+    if (was_empty) {
+        q.had = 0;
+        new_head(index);
+    }
+    fill(port);
+}
+
+bool dma_reader::may_begin(std::uint32_t transfer) const
+{
+    if (transfers_[transfer].shape != transfer_shape::elements)
+        return true;
+    const transfer_elements& all = transfers_.elements_of(transfer);
+    return all.wait_semaphore == abi::k_waits_for_none || semaphores_.reached(all.wait_semaphore, all.wait_count);
+}
+
+/// What queue `index` reads next is its oldest transfer that is not wholly read.
+void dma_reader::new_head(std::uint32_t index)
+{
+    queue& q = queues_[index];
+    dma_port& port = ports_[shared_.port_of(index)];
+    q.reading = q.transfers.empty() ? k_none : q.transfers.front();
+    q.next_packet = 0;
+    const std::uint32_t bit = 1u << index;
+    port.ready_queues &= ~bit;
+    if (q.reading == k_none)
+        return;
+    if (may_begin(q.reading))
+        port.ready_queues |= bit;
+    else
+        waiting_ |= bit;
+}
+
+void dma_reader::wake(std::uint32_t s)
+{
+    for (std::uint32_t left = waiting_ & ~woken_; left != 0; left &= left - 1) {
+        const auto q = static_cast<std::uint32_t>(__builtin_ctz(left));
+        if (transfers_.elements_of(queues_[q].reading).wait_semaphore != s || !may_begin(queues_[q].reading))
+            continue;
+        woken_ |= 1u << q;
+        shared_.schedule(shared_.time.now_ps() + shared_.config.engine.wake.value(), make_order(event_class::device, shared_.queue_actor(q), 0),
+                         dma_event::start, q);
+    }
+}
+
+void dma_reader::start(std::uint32_t q)
+{
+    const std::uint32_t bit = 1u << q;
+    if ((woken_ & bit) == 0) // its queue was stopped meanwhile
+        return;
+    woken_ &= ~bit;
+    waiting_ &= ~bit;
+    const std::uint32_t port = shared_.port_of(q);
+    ports_[port].ready_queues |= bit;
     fill(port);
 }
 
@@ -28,7 +76,10 @@ void dma_reader::drop(std::uint32_t q)
 {
     queues_[q].transfers.clear();
     queues_[q].reading = k_none;
-    ports_[shared_.port_of(q)].ready_queues &= ~(1u << q);
+    const std::uint32_t bit = 1u << q;
+    ports_[shared_.port_of(q)].ready_queues &= ~bit;
+    waiting_ &= ~bit;
+    woken_ &= ~bit;
 }
 
 void dma_reader::fill(std::uint32_t p)
@@ -108,10 +159,7 @@ void dma_reader::read(std::uint32_t p, std::uint32_t index, std::uint32_t packet
     q.next_packet += packets;
     if (q.next_packet == transfers_[q.reading].packets) {
         q.transfers.erase(q.transfers.begin());
-        q.reading = q.transfers.empty() ? k_none : q.transfers.front();
-        q.next_packet = 0;
-        if (q.transfers.empty())
-            port.ready_queues &= ~(1u << index);
+        new_head(index);
         rings_.read_out(index);
     }
     if (was_empty)
@@ -189,6 +237,11 @@ std::uint8_t* dma_reader::reduced(const transfer_elements& all, std::uint64_t wi
 std::string dma_reader::waits(std::uint32_t index) const
 {
     const queue& q = queues_[index];
+    if ((waiting_ >> index & 1) != 0) {
+        const transfer_elements& all = transfers_.elements_of(q.reading);
+        return fmt::format(" and waits for its semaphore {} to count to {} from {}", all.wait_semaphore, all.wait_count,
+                           semaphores_.value(all.wait_semaphore));
+    }
     if (!ports_[shared_.port_of(index)].awaiting_room || q.reading == k_none)
         return "";
     return fmt::format(" and waits for room on the way to rank {}", transfers_.rank_of(q.reading, q.next_packet));
@@ -197,6 +250,7 @@ std::string dma_reader::waits(std::uint32_t index) const
 void dma_reader::reset()
 {
     std::fill(queues_.begin(), queues_.end(), queue{});
+    waiting_ = woken_ = 0;
     for (std::uint32_t p = 0; p < shared_.view.ports; ++p) {
         dma_port& port = ports_[p];
         port.round_robin = 0;

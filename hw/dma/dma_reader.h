@@ -6,6 +6,7 @@
 
 #include "hw/dma/dma_port.h"
 #include "hw/dma/dma_rings.h"
+#include "hw/dma/dma_semaphores.h"
 #include "hw/dma/dma_sender.h"
 #include "hw/dma/dma_shared.h"
 #include "hw/dma/dma_transfers.h"
@@ -19,9 +20,9 @@ namespace weft {
 class alignas(64) dma_reader {
 public:
     /// `ports`: as many as dma_fabric_view says.
-    dma_reader(dma_shared& shared, const dma_transfers& transfers, dma_port* ports, dma_rings& rings, dma_sender& sender)
+    dma_reader(dma_shared& shared, const dma_transfers& transfers, dma_port* ports, dma_rings& rings, dma_sender& sender, const dma_semaphores& semaphores)
         : shared_(shared), transfers_(transfers), ports_(ports), sender_(sender), queues_(shared.config.queues),
-          slots_(shared.config.read_ahead), train_(shared.view.train), rings_(rings)
+          slots_(shared.config.read_ahead), train_(shared.view.train), rings_(rings), semaphores_(semaphores)
     {
     }
 
@@ -33,6 +34,14 @@ public:
     void add(std::uint32_t q, std::uint32_t transfer);
     /// Nothing more of queue `q` is read.
     void drop(std::uint32_t q);
+    /// A message more for semaphore `s`: queues may have waited for it.
+    void counted(std::uint32_t s)
+    {
+        if (waiting_ != 0)
+            wake(s);
+    }
+    /// Event: queue `q`, which was woken, begins.
+    void start(std::uint32_t q);
     /// Reads what the slots of `port` have room for. To be called when one becomes free, and with credits where dma_port::awaiting_room.
     void fill(std::uint32_t port);
 
@@ -53,6 +62,9 @@ private:
     std::uint32_t choose_queue(const dma_port& port, std::uint64_t requests) const;
     bool has_room(const dma_port& port, const queue& q) const;
     void read(std::uint32_t port, std::uint32_t q, std::uint32_t packets);
+    bool may_begin(std::uint32_t transfer) const;
+    void new_head(std::uint32_t q);
+    void wake(std::uint32_t s);
     void read_elements(dma_port& port, queue& q, const packet_source& from, std::uint32_t packets);
     std::uint64_t through_engine(queue& q, std::uint64_t within, std::uint64_t bytes, std::uint64_t sources) const;
     std::uint8_t* payload_of(memory_if& memory, std::uint64_t offset, std::uint64_t bytes) const;
@@ -66,6 +78,9 @@ private:
     std::uint32_t slots_; ///< packets of a port
     std::uint32_t train_;
     dma_rings& rings_; // not for every packet
+    const dma_semaphores& semaphores_;
+    std::uint32_t waiting_ = 0; ///< bit q: what queue q reads next waits for a semaphore
+    std::uint32_t woken_ = 0;   ///< bit q: it has waited long enough, and start() will come
 };
 
 } // namespace weft

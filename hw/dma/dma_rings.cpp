@@ -74,7 +74,7 @@ bool dma_rings::fetched(std::uint32_t q, abi::dma_descriptor& d)
 bool dma_rings::fetch_elements(std::uint32_t index, const abi::dma_descriptor& d)
 {
     queue& q = queues_[index];
-    const std::uint32_t entries = abi::element_entries(d);
+    const std::uint32_t entries = d.element_entries;
     if (q.ring.not_fetched() <= entries)
         return false;
     q.fetching = true;
@@ -92,7 +92,7 @@ bool dma_rings::fetched_elements(std::uint32_t index, abi::dma_descriptor& d, st
     q.fetching = false;
     d = *q.elements_of;
     q.elements_of.reset();
-    entries.resize(abi::element_entries(d));
+    entries.resize(d.element_entries);
     for (std::uint32_t e = 0; e < entries.size(); ++e)
         if (!read_entry(index, e + 1, &entries[e]))
             return false;

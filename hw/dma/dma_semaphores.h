@@ -31,6 +31,9 @@ public:
         if (s - bank_ < k_bank) // unsigned: those of banks before it become large
             check(s - bank_);
     }
+    std::uint32_t value(std::uint32_t s) const { return counts_[s]; }
+    /// Whether `s` has counted to `target`, as a signed difference.
+    bool reached(std::uint32_t s, std::uint32_t target) const { return static_cast<std::int32_t>(counts_[s] - target) >= 0; }
     /// As before the first message. Registers are reset by their owner.
     void reset();
 

@@ -17,7 +17,7 @@
 namespace weft {
 
 /// Events of an engine. The number that comes with one is a queue, a port, a packet or a semaphore.
-enum class dma_event : std::uint8_t { doorbell, fetched, send, receive, semaphore };
+enum class dma_event : std::uint8_t { doorbell, fetched, send, receive, semaphore, start };
 
 /// What packets touch comes first: two cache lines.
 struct alignas(64) dma_shared {

@@ -46,17 +46,20 @@ std::uint32_t dma_transfers::load(const abi::dma_descriptor& d, const std::vecto
     dma_transfer& t = transfers_[id];
     transfer_elements& all = elements_[id];
     t.shape = transfer_shape::elements;
-    t.ring_entries = static_cast<std::uint8_t>(1 + abi::element_entries(d));
+    const abi::dma_element_entry& first = entries.front();
+    t.ring_entries = static_cast<std::uint8_t>(1 + entries.size());
     t.local = false;
     all.sources = {{rank_, d.source_offset}};
     all.destinations = {{d.destination_rank, d.remote_semaphore, d.destination_offset, t.message, t.semaphore_message}};
-    all.redop = d.more_sources != 0 ? d.redop : abi::reduce_op::none;
+    all.wait_semaphore = first.wait_semaphore;
+    all.wait_count = first.wait_count;
+    all.redop = first.more_sources != 0 ? d.redop : abi::reduce_op::none;
     all.type = d.type;
-    if (d.more_sources != 0)
+    if (first.more_sources != 0)
         t.redop = static_cast<std::uint8_t>(abi::reduce_op::none);
-    for (std::uint32_t i = 0; i < std::uint32_t{d.more_sources} + d.more_destinations; ++i) {
+    for (std::uint32_t i = 0; i < std::uint32_t{first.more_sources} + first.more_destinations; ++i) {
         const abi::dma_element& e = entries[i / abi::k_elements_of_entry].element[i % abi::k_elements_of_entry];
-        if (i < d.more_sources)
+        if (i < first.more_sources)
             all.sources.push_back({e.rank, e.offset});
         else
             all.destinations.push_back({e.rank, e.semaphore, e.offset, next_message_++, numbered_ ? numbers_.next(e.rank, e.semaphore) : 0});

@@ -63,6 +63,8 @@ struct transfer_elements {
     };
     std::vector<source> sources; ///< in the order in which they are reduced
     std::vector<destination> destinations;
+    std::uint16_t wait_semaphore = abi::k_waits_for_none;
+    std::uint32_t wait_count = 0;
     abi::reduce_op redop = abi::reduce_op::none; ///< of the sources
     abi::element_type type = abi::element_type::int32;
 };

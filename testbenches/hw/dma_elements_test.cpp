@@ -14,17 +14,27 @@ using namespace weft::testing::dma_pair;
 
 namespace {
 
-/// Descriptor and elements into the ring of `queue`; how often their check words are spoilt.
+struct waited {
+    std::uint16_t semaphore = abi::k_waits_for_none;
+    std::uint32_t count = 0;
+};
+
+/// Descriptor and elements into the ring of `queue`.
 void put_elements(node& n, std::uint32_t queue, abi::dma_descriptor d, const std::vector<abi::dma_element>& sources,
-                  const std::vector<abi::dma_element>& destinations, bool good_check = true)
+                  const std::vector<abi::dma_element>& destinations, bool good_check = true, waited wait = {})
 {
-    d.more_sources = static_cast<std::uint8_t>(sources.size());
-    d.more_destinations = static_cast<std::uint8_t>(destinations.size());
-    n.put(queue, d);
     std::vector<abi::dma_element> all = sources;
     all.insert(all.end(), destinations.begin(), destinations.end());
-    for (std::size_t i = 0; i < all.size(); i += abi::k_elements_of_entry) {
+    d.element_entries = static_cast<std::uint8_t>(abi::entries_of_elements(static_cast<std::uint32_t>(all.size())));
+    n.put(queue, d);
+    for (std::size_t i = 0; i < abi::k_elements_of_entry * d.element_entries; i += abi::k_elements_of_entry) {
         abi::dma_element_entry e;
+        if (i == 0) {
+            e.more_sources = static_cast<std::uint8_t>(sources.size());
+            e.more_destinations = static_cast<std::uint8_t>(destinations.size());
+            e.wait_semaphore = wait.semaphore;
+            e.wait_count = wait.count;
+        }
         for (std::size_t k = i; k < std::min(all.size(), i + abi::k_elements_of_entry); ++k)
             e.element[k - i] = all[k];
         std::uint32_t words[16];
@@ -208,7 +218,10 @@ TEST_CASE("bad elements stop their queue and nothing of them is sent")
     };
     std::vector<one> runs = {
         {"check word", 1, [&](node& n) { put_elements(n, 0, reducing(), {at(0, 64)}, {}, false); }},
-        {"not posted", 1, [&](node& n) { auto d = reducing(); d.more_sources = 4; n.put(0, d); n.put(0, reducing()); }},
+        {"not posted", 1, [&](node& n) { auto d = reducing(); d.element_entries = 2; n.put(0, d); n.put(0, reducing()); }},
+        {"too many entries", 1, [&](node& n) { auto d = reducing(); d.element_entries = 255; n.put(0, d); }},
+        {"reserved", 1, [&](node& n) { auto d = reducing(); d.reserved = 1; n.put(0, d); }},
+        {"waits for nobody", 1, [&](node& n) { put_elements(n, 0, reducing(), {}, {}, true, {0x7fff, 1}); }},
         {"memory out of reach", 1, [&](node& n) { put_elements(n, 0, reducing(), {at(1, 64)}, {}); }},
         {"beyond the memory", 2, [&](node& n) { put_elements(n, 0, reducing(), {at(0, (1 << 20) - 60)}, {}); }},
         {"wraps around", 2, [&](node& n) { put_elements(n, 0, reducing(), {at(0, ~std::uint64_t{0} - 59)}, {}); }},
@@ -285,7 +298,7 @@ TEST_CASE("an engine of its own rate starts late and takes as long as the formul
         INFO(r.bytes << " B, " << r.sources << " sources");
         const std::uint64_t memory = 256 * r.sources * 5 / 2 + 100'000; // of the first packet; the engine is slower than the rest
         const std::uint64_t engine = std::max(memory, (r.bytes * r.sources + (r.bytes + 8191) / 8192 * 320) * 125 / 2);
-        const std::uint64_t fetch = (160 + 100'000) * (r.sources > 1 ? 2 : 1);
+        const std::uint64_t fetch = 2 * (160 + 100'000); // descriptor and elements
         const std::uint64_t begin = k_go + k.dma.register_latency.value() + 1'000'000 + fetch;
         const ici_config& ici = k.ici;
         const std::uint64_t net = 2 * ici.pipeline_ps() + ici.board_propagation.value() + wire_rate(ici.link_rate).time_ps(ici.format().wire_bytes(256));
@@ -293,4 +306,73 @@ TEST_CASE("an engine of its own rate starts late and takes as long as the formul
         REQUIRE(r.p->b.irq.rises.size() == 1);
         CHECK(static_cast<std::int64_t>(r.p->b.irq.rises[0] - (begin + engine + net + write)) == 0);
     }
+}
+
+TEST_CASE("a descriptor waits for a semaphore of its engine and those behind it in the queue wait with it")
+{
+    world w;
+    struct one {
+        std::uint32_t needed; ///< of the two messages that come
+        pair_bench* p;
+    };
+    std::vector<one> runs;
+    for (const std::uint32_t needed : {0u, 1u, 2u})
+        for (const std::uint32_t burst : {1u, 8u}) {
+            knobs k;
+            k.burst = burst;
+            k.dma.engine.wake = duration(600'000);
+            runs.push_back({needed, &w.add(k)});
+        }
+    w.events.at(k_go, [&] {
+        for (one& r : runs) {
+            r.p->a.enable();
+            r.p->b.enable();
+            put_elements(r.p->a, 0, message(0, 0x1000, 64, 1, 1), {}, {}, true, {7, r.needed});
+            r.p->a.put(0, message(0, 0x2000, 64, 1, 2));
+            r.p->a.ring(0);
+            r.p->a.post(1, message(0, 0x3000, 64, 1, 3)); // another queue does not wait
+            r.p->b.write(regs::SEM_THRESHOLD(2), 1);
+            r.p->a.write(regs::SEM_THRESHOLD(7), r.needed);
+        }
+    });
+    for (const std::uint32_t message_number : {1u, 2u})
+        w.events.at(k_go + message_number * 10'000'000, [&, message_number] {
+            for (one& r : runs) {
+                CHECK(r.p->b.read(regs::SEM_COUNT(1)) == (r.needed < message_number ? 1 : 0));
+                CHECK(r.p->b.read(regs::SEM_COUNT(3)) == 1);
+                CHECK((r.p->a.engine.blocked_on().find("waits for its semaphore 7") != std::string::npos) == (r.needed >= message_number));
+                r.p->b.post(0, message(0, 0x8000, 64, 0, 7));
+            }
+        });
+    w.run();
+    for (const one& r : runs) {
+        INFO(r.needed << " needed");
+        CHECK(r.p->b.read(regs::SEM_COUNT(1)) == 1);
+        CHECK(r.p->b.read(regs::SEM_COUNT(2)) == 1);
+        REQUIRE(r.p->b.irq.rises.size() == 1);
+        if (r.needed == 0)
+            continue;
+        // Woken 600 ns after the semaphore; then two messages, of which the second streams behind the first: one more is on the wires.
+        REQUIRE(r.p->a.irq.rises.size() == 1);
+        const knobs k;
+        const ici_config& ici = k.ici;
+        const std::uint64_t wire = wire_rate(ici.link_rate).time_ps(ici.format().wire_bytes(64));
+        const std::uint64_t expected = r.p->a.irq.rises[0] + 600'000 + (160 + 100'000) + 2 * ici.pipeline_ps() + ici.board_propagation.value() + wire + (160 + 100'000);
+        CHECK(r.p->b.irq.rises[0] >= expected);
+        CHECK(r.p->b.irq.rises[0] <= expected + 2 * wire + 2 * 160);
+    }
+}
+
+TEST_CASE("a descriptor whose semaphore never comes is named with its queue")
+{
+    world w;
+    pair_bench& p = w.add(knobs{});
+    w.events.at(k_go, [&] {
+        p.a.enable();
+        put_elements(p.a, 3, message(0, 0x1000, 64, 1, 1), {}, {}, true, {65, 4});
+        p.a.ring(3);
+    });
+    sc_core::sc_start();
+    CHECK(p.a.engine.blocked_on() == "DMA queue 3 has 2 descriptors left and waits for its semaphore 65 to count to 4 from 0");
+    CHECK_FALSE(p.a.engine.idle());
 }
