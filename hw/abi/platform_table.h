@@ -32,7 +32,7 @@ inline constexpr std::uint64_t k_dma_base = 0x1001'0000;
 inline constexpr std::uint64_t k_hbm_base = 0x80'0000'0000; ///< 512 GiB up: the chip's own HBM
 
 inline constexpr std::uint32_t k_platform_table_magic = 0x54'46'45'57; ///< "WEFT"
-inline constexpr std::uint32_t k_platform_table_version = 6;
+inline constexpr std::uint32_t k_platform_table_version = 7;
 inline constexpr unsigned k_max_dims = 6;
 inline constexpr unsigned k_max_failed_regions = 8;
 
@@ -81,7 +81,10 @@ struct platform_table {
     std::uint32_t dma_ring_entries = 0; ///< descriptors per ring, a power of two
     std::uint32_t failed_regions = 0;   ///< entries of `failed`; disjoint
     /// Cores of a machine that make and take the packets of parameter servers; 0: the DMA engine alone moves and sums them.
-    std::uint32_t packet_cores = 0;
+    std::uint16_t packet_cores = 0;
+    /// Ranks of one device, the innermost dimension, whose memories each of their DMA engines reads (descriptor.h: elements); 0 or 1: only its own.
+    /// A process group has the number of the machine: its innermost dimension tells how many of them take part.
+    std::uint16_t device_ranks = 0;
     /// Ranks, the last ones, that only serve for parameter_server; 0: every rank serves beside its work.
     std::uint32_t servers = 0;
     /// Of the DMA's semaphores, the bank that collectives of this table use. Those of the whole machine use bank 0.

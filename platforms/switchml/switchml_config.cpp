@@ -191,7 +191,7 @@ abi::platform_table switchml_config::rank_table(std::uint32_t rank) const
     t.dim_count = 1;
     t.dims[0] = machines();
     t.coord[0] = rank;
-    t.packet_cores = worker.cores;
+    t.packet_cores = static_cast<std::uint16_t>(worker.cores);
     t.servers = servers;
     const lossless_star_config s = star();
     const std::uint64_t full = s.max_payload.value();

@@ -1,0 +1,225 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A node of AWS Trainium chips, or several (AWS Neuron documentation, "Intra-node Collective Communications with AWS Neuron"). A rank is a logical
+// NeuronCore (LNC) with its communication core, DMA engines and share of HBM. Ranks count inside a chip first, then along rows, columns and nodes.
+#pragma once
+
+#include "hw/fabric/plan_fabric.h"
+#include "hw/memory/memory_path.h"
+#include "hw/neuronlink/neuronlink_routing.h"
+#include "platforms/machine/machine_hardware.h"
+#include "platforms/machine/planned_routing.h"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace weft {
+
+struct workload_ground;
+
+enum class torus_direction : std::uint8_t { plus_x, minus_x, plus_y, minus_y, plus_z, minus_z };
+template <> struct enum_names<torus_direction> {
+    static constexpr std::pair<torus_direction, const char*> values[] = {
+        {torus_direction::plus_x, "+X"}, {torus_direction::minus_x, "-X"}, {torus_direction::plus_y, "+Y"},
+        {torus_direction::minus_y, "-Y"}, {torus_direction::plus_z, "+Z"}, {torus_direction::minus_z, "-Z"}};
+};
+
+struct trainium_node_config {
+    std::uint32_t rows = 4;
+    std::uint32_t cols = 4;
+    std::uint32_t nodes = 1;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("rows", self.rows, "Chips along Y; three and more form rings", "4x4 chips: AWS Neuron documentation (Q)", between(1, 16));
+        visit("cols", self.cols, "Chips along X; three and more form rings", "the same", between(1, 16));
+        visit("nodes", self.nodes, "Nodes, joined along Z at equal places", "1; 4 of an UltraServer, the same (Q)", between(1, 16));
+    }
+};
+
+/// One directed link that does not work, from time zero or from `at` on.
+struct trainium_link_fault {
+    std::uint32_t node = 0;
+    std::uint32_t row = 0;
+    std::uint32_t col = 0;
+    torus_direction direction = torus_direction::plus_x;
+    std::optional<bool> announced = {};
+    duration at = duration(0);
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("node", self.node, "Node of the chip that sends on the link", "");
+        visit("row", self.row, "Row of that chip", "");
+        visit("col", self.col, "Column of that chip", "");
+        visit("direction", self.direction, "+X: to col + 1, +Y: to row + 1, +Z: to the next node, and the opposite ones", "");
+        visit("announced", self.announced,
+              "true: routing knows and goes around; false: it does not, and what is sent there waits. Left out: true, with `at` false", "");
+        visit("at", self.at, "When the link goes down: 0 ps from the start; later, routing never knows", "");
+    }
+    bool known_to_routing() const { return announced.value_or(at.value() == 0); }
+    std::uint32_t axis() const { return static_cast<std::uint32_t>(direction) / 2; }
+    bool up() const { return static_cast<std::uint32_t>(direction) % 2 == 0; }
+};
+
+struct trainium_faults_config {
+    std::vector<trainium_link_fault> links_down;
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("links_down", self.links_down, "Directed links that are down from time zero, or go down at a time", "");
+    }
+};
+
+// A rank: what is published of it, beside what every chip assumes.
+struct trainium_core_config : core_config {
+    trainium_core_config() { clock = frequency(1'400'000'000); }
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        static constexpr std::pair<const char*, const char*> k_sources[] = {
+            {"clock", "1.4 GHz (A): the communication cores of a chip, 16 or 20, are not described further"}};
+        with_sources sourced(visit, k_sources);
+        core_config::fields(self, sourced);
+    }
+};
+
+struct trainium_memory_config : hbm_config {
+    trainium_memory_config()
+    {
+        capacity = data_size(24ull << 30);
+        rate = bandwidth(5'800'000'000'000);
+        latency = duration(200'000);
+    }
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        static constexpr std::pair<const char*, const char*> k_sources[] = {
+            {"capacity", "96 GiB of a Trn2 chip / 4 stacks, AWS Neuron documentation (D)"},
+            {"rate", "2.9 TB/s of a Trn2 chip / 4 stacks, AWS Neuron documentation (D)"},
+            {"latency", "A"},
+        };
+        with_sources sourced(visit, k_sources);
+        hbm_config::fields(self, sourced);
+    }
+};
+
+struct trainium_dma_config : dma_config {
+    std::uint32_t engines_per_queue = 16;
+    bandwidth engine_rate = bandwidth(184'000'000'000);
+    duration start = duration(1'300'000);
+    duration wake = duration(600'000);
+    data_size element = data_size(64 << 10);
+    data_size element_overhead = data_size(350);
+
+    trainium_dma_config()
+    {
+        queues = 16;
+        read_ahead = 128;
+        receive_buffer = data_size(128 << 10);
+    }
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        static constexpr std::pair<const char*, const char*> k_sources[] = {
+            {"queues", "16 rings of an engine, AWS Neuron documentation (Q); here one for all engines of a core, among which the runtime parts a transfer"},
+            {"read_ahead", "assumed: covers hbm.latency at neuronlink.port_rate, 50 packets of 2 KiB"},
+        };
+        with_sources sourced(visit, k_sources);
+        dma_config::fields(self, sourced);
+        visit("engines_per_queue", self.engines_per_queue, "Engines that share what one queue transfers", "16 of a core, AWS Neuron documentation (Q)",
+              between(1, 64));
+        visit("engine_rate", self.engine_rate, "What an engine reads, of all its sources", "practical 23 GB/s of Trn2, AWS Neuron documentation (Q)",
+              between(bandwidth(1'000'000'000), bandwidth(10'000'000'000'000)));
+        visit("start", self.start, "From a doorbell to the fetch of descriptors", "1300 ns to start a DMA, AWS Neuron documentation (Q)",
+              at_most(duration(1'000'000'000)));
+        visit("wake", self.wake, "From a semaphore to the first read of a descriptor that is on chip and waited for it",
+              "C: 600 ns of a start whose descriptors are at hand, AWS Neuron documentation, chosen inside the 1 to 2 us of a hop", at_most(duration(1'000'000'000)));
+        visit("element", self.element, "Most bytes of one 16-byte descriptor", "64 KiB, AWS Neuron documentation (Q)",
+              between(data_size(512), data_size(1 << 20)));
+        visit("element_overhead", self.element_overhead, "Bytes that an element takes of an engine besides its own",
+              "C: efficiency s / (s + 350 B), through the points of the AWS Neuron documentation", at_most(data_size(1 << 20)));
+    }
+    dma_engine_timing timing() const
+    {
+        return {start, wake, bandwidth(engine_rate.value() * engines_per_queue), element, element_overhead};
+    }
+};
+
+struct trainium_chip_config : chip_sections<trainium_core_config, bus_config, trainium_memory_config, trainium_dma_config> {
+    std::uint32_t ranks = 4;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("ranks", self.ranks, "Ranks of a chip, each with a stack of HBM", "4: LNC=2 of 8 NeuronCores, AWS Neuron documentation (Q)",
+              between(1, 8).because(": one, or an even number, half of them on each half of the chip"));
+        chip_sections::fields(self, visit, "DMA engines of a rank", "hbm", "HBM of a rank");
+    }
+    std::vector<config_problem> validate() const { return chip().validate(); }
+    chip_config chip() const
+    {
+        chip_config c = *this;
+        c.dma.engine = dma.timing();
+        return c;
+    }
+};
+
+struct trainium_config {
+    static constexpr const char* k_platform = "trainium";
+    run_config run;
+    trainium_node_config node;
+    neuronlink_config neuronlink;
+    trainium_chip_config chip;
+    trainium_faults_config faults;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        run_config::fields(self.run, visit);
+        visit("node", self.node, "Chips", "");
+        visit("neuronlink", self.neuronlink, "Links between chips, and the fabric on a chip", "");
+        visit("chip", self.chip, "One chip", "");
+        visit("faults", self.faults, "What is broken", "");
+    }
+    std::vector<config_problem> validate() const;
+    static std::vector<key_rule<trainium_config>> key_rules();
+
+    neuronlink_shape shape() const { return {{node.cols, node.rows, node.nodes}, chip.ranks}; }
+    std::uint32_t ranks() const { return shape().chips() * chip.ranks; }
+    abi::platform_table rank_table(std::uint32_t rank) const;
+    train_choice trains() const;
+    chip_config control_chip() const { return chip.chip(); }
+    duration hop_latency(std::uint32_t dimension) const;
+    std::uint64_t control_cores() const { return ranks(); }
+    std::vector<neuronlink_link> known_down() const; ///< what routing goes around
+    std::uint32_t chip_of(const trainium_link_fault& f) const { return (f.node * node.rows + f.row) * node.cols + f.col; }
+
+private:
+    void check_faults(std::vector<config_problem>& problems) const;
+    void check_buffers(std::vector<config_problem>& problems) const;
+    workload_ground ground() const;
+    std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
+};
+
+/// Order X, Y, Z, and a tree around links that have failed; or the tables of `routing: FILE`.
+struct trainium_routing final : planned_routing {
+    explicit trainium_routing(const trainium_config& config);
+    std::string problem() const override;
+
+private:
+    std::string unreachable_;
+};
+
+class trainium_machine final : public standing_machine {
+public:
+    trainium_machine(const trainium_config& config, const trainium_routing& routing, const core_fitter& fit);
+    std::string chip_name(std::uint32_t rank) const override { return shape_.rank_name(rank); }
+
+private:
+    void let_read_each_other(const trainium_config& config);
+
+    neuronlink_shape shape_;
+    std::vector<std::unique_ptr<shared_wires>> wires_; ///< of each half, for what is read from it by the other one
+    std::vector<std::unique_ptr<memory_path>> paths_;
+    plan_fabric fabric_;
+};
+
+extern const platform_info k_trainium_info;
+
+} // namespace weft

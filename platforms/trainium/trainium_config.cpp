@@ -1,0 +1,245 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the YAML of a Trainium node means: checks that need more than one section, the description of `weft check`, reading.
+#include "firmware/collectives/supports.h"
+#include "platforms/machine/configured_platform.h"
+#include "platforms/machine/machine_checks.h"
+#include "platforms/machine/workload_checks.h"
+#include "platforms/trainium/trainium.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace weft {
+
+namespace {
+/// Every rank has a thread of its own on the host.
+constexpr std::uint32_t k_most_ranks = 4096;
+} // namespace
+
+std::vector<key_rule<trainium_config>> trainium_config::key_rules()
+{
+    using config = trainium_config;
+    std::vector<key_rule<config>> rules;
+    add_run_rules(rules);
+    rules.push_back({"chip.core.clock_read", "where firmware reads the clock (switchml)", [](const config&) { return false; }});
+    const auto several = [](const config& c) { return c.node.nodes > 1; };
+    rules.push_back({"neuronlink.node_link_rate", "with several nodes", several});
+    rules.push_back({"neuronlink.node_propagation", "with several nodes", several});
+    return rules;
+}
+
+std::vector<neuronlink_link> trainium_config::known_down() const
+{
+    std::vector<neuronlink_link> down;
+    for (const trainium_link_fault& f : faults.links_down)
+        if (f.known_to_routing())
+            down.push_back({chip_of(f), f.axis(), f.up()});
+    return down;
+}
+
+abi::platform_table trainium_config::rank_table(std::uint32_t rank) const
+{
+    const neuronlink_shape s = shape();
+    const packet_format f = neuronlink.format();
+    const std::uint64_t payload = f.max_payload_bytes, wire = f.wire_bytes_of_one(payload);
+    abi::platform_table t;
+    t.rank = rank;
+    t.ranks = ranks();
+    const auto add = [&](std::uint32_t size, std::uint32_t coordinate, abi::dimension_kind kind, std::uint64_t bits_per_second, std::uint64_t sharers) {
+        t.dims[t.dim_count] = size;
+        t.coord[t.dim_count] = coordinate;
+        t.kind[t.dim_count] = kind;
+        t.rate_mbps[t.dim_count++] = abi::mbps_of(bits_per_second, payload, wire * sharers);
+    };
+    const std::uint32_t at = rank / s.ranks;
+    for (std::uint32_t axis = s.axes(); axis-- > 0;) {
+        const std::uint64_t rate = (axis == 2 ? neuronlink.node_link_rate : neuronlink.link_rate).value();
+        if (s.is_ring(axis))
+            add(s.size[axis], s.coordinate(at, axis), abi::dimension_kind::ring, 2 * rate, s.ranks);
+        else
+            add(s.size[axis], s.coordinate(at, axis), s.size[axis] == 2 ? abi::dimension_kind::full : abi::dimension_kind::line, rate, s.ranks);
+    }
+    add(s.ranks, rank % s.ranks, abi::dimension_kind::full, neuronlink.port_rate.value(), 1);
+    t.device_ranks = static_cast<std::uint16_t>(s.ranks);
+    return t;
+}
+
+duration trainium_config::hop_latency(std::uint32_t dimension) const
+{
+    const std::uint32_t axis = shape().axes() - 1 - dimension; // the last dimension, inside a chip, wraps around to no axis
+    const duration wire = axis == 2 ? neuronlink.node_propagation : axis < 2 ? neuronlink.propagation : duration(0);
+    return duration(wire.value() + 2 * neuronlink.router_latency.value());
+}
+
+train_choice trainium_config::trains() const
+{
+    train_ground ground;
+    ground.packet_payload = static_cast<std::uint32_t>(neuronlink.max_payload.value());
+    ground.sides = {ranks()};
+    ground.hops = dma_hops(chip.dma, chip.hbm, neuronlink.format(), neuronlink.packet_ps(neuronlink.link_rate), neuronlink.link_rate, 1, "chip", "chip.hbm");
+    ground.single = "the memory of a rank sets the pace, which trains do not share as packets do";
+    ground.no_bound = "nobody has measured trains on this platform";
+    return choose_trains(run.burst, std::move(ground));
+}
+
+std::string trainium_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
+{
+    const char* why = "";
+    if (firmware::supports(op, algo, rank_table(0), transposed, &why))
+        return {};
+    return fmt::format("{} by {} cannot run on {} chips of {} ranks: {}.", name_of(op), name_of(algo), shape().chips(), chip.ranks, why);
+}
+
+workload_ground trainium_config::ground() const
+{
+    workload_ground g;
+    g.ranks = ranks();
+    g.machine = "this machine";
+    g.memory = "HBM per rank";
+    set_room(g, chip.chip(), "chip.hbm");
+    g.refusal = [this](abi::collective_op op, abi::algorithm algo, bool transposed) { return refusal_of(op, algo, transposed); };
+    g.rank_table = [this](std::uint32_t rank) { return rank_table(rank); };
+    return g;
+}
+
+std::vector<config_problem> trainium_config::validate() const
+{
+    std::vector<config_problem> p = run.validate();
+    if (!limit_problems(node).empty() || !limit_problems(chip).empty())
+        return p;
+    const auto refuse = [&](const char* key, std::string text) { p.push_back({severity::error, key, std::move(text)}); };
+    if (chip.ranks > 1 && chip.ranks % 2 != 0)
+        refuse("chip.ranks", fmt::format("is {}, but a chip has two halves with as many ranks on each: 1, 2, 4, 6 or 8.", chip.ranks));
+    if (ranks() < 2)
+        refuse("node", "has one rank, but a collective needs at least two.");
+    if (ranks() > k_most_ranks)
+        refuse("node", fmt::format("has {} ranks, must be at most {}: every rank runs its firmware in a thread of its own.", ranks(), k_most_ranks));
+    if (!no_errors(p))
+        return p;
+    check_faults(p);
+    if (!no_errors(p) || !no_errors(neuronlink.validate()) || !no_errors(chip.validate()))
+        return p;
+    check_buffers(p);
+    check_stacks(chip.chip(), ranks(), "ranks", "chip", p);
+    check_workload(run, ground(), p);
+    check_burst(run, trains(), p);
+    return p;
+}
+
+void trainium_config::check_faults(std::vector<config_problem>& p) const
+{
+    const neuronlink_shape s = shape();
+    const std::vector<trainium_link_fault>& all = faults.links_down;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const trainium_link_fault& f = all[i];
+        const std::string key = fmt::format("faults.links_down.{}", i);
+        bool exists = true;
+        const auto inside = [&](const char* name, std::uint32_t value, std::uint32_t size) {
+            if (value >= size)
+                p.push_back({severity::error, fmt::format("{}.{}", key, name), fmt::format("is {}, but there are {}s 0 to {}.", value, name, size - 1)});
+            exists = exists && value < size;
+        };
+        inside("node", f.node, node.nodes);
+        inside("row", f.row, node.rows);
+        inside("col", f.col, node.cols);
+        if (!exists)
+            continue;
+        const auto same = [&](const trainium_link_fault& g) { return chip_of(g) == chip_of(f) && g.direction == f.direction; };
+        const auto first = static_cast<std::size_t>(std::find_if(all.begin(), all.end(), same) - all.begin());
+        if (!s.has_link(chip_of(f), f.axis(), f.up()))
+            p.push_back({severity::error, key, fmt::format("names a link that does not exist: none leaves {} toward {}.", s.chip_name(chip_of(f)), name_of(f.direction))});
+        else if (first < i)
+            p.push_back({severity::error, key, fmt::format("names the link of faults.links_down.{} again; a link fails once.", first)});
+        if (f.at.value() != 0 && f.known_to_routing())
+            p.push_back({severity::error, key + ".announced",
+                         fmt::format("is true, but the link goes down at {}: routing is planned before time zero and cannot know. Remove `announced` or `at`.",
+                                     to_string(f.at))});
+        else if (f.at > run.time_limit)
+            p.push_back({severity::warning, key + ".at",
+                         fmt::format("is {}, behind time_limit = {}: the link will not fail in this run.", to_string(f.at), to_string(run.time_limit))});
+    }
+}
+
+/// A buffer that does not cover the round trip of its link throttles it: allowed, but said.
+void trainium_config::check_buffers(std::vector<config_problem>& p) const
+{
+    const packet_format f = neuronlink.format();
+    check_receive_buffer(chip.chip(), f, "chip", p);
+    const std::uint64_t one = f.cells_of_one(f.max_payload_bytes) * f.cell_bytes();
+    const std::uint64_t trip = neuronlink.round_trip_ps(neuronlink.link_rate, neuronlink.propagation);
+    const std::uint64_t packet = neuronlink.packet_ps(neuronlink.link_rate);
+    const std::uint64_t needed = (trip + packet - 1) / packet * one;
+    if (neuronlink.buffer_per_vl.value() < needed)
+        p.push_back({severity::warning, "neuronlink.buffer_per_vl",
+                     fmt::format("is {}, below link_rate x round trip = {} (a credit is back after {}), so a link does not reach its rate.",
+                                 to_string(neuronlink.buffer_per_vl), rounded_text(data_size(needed)), rounded_text(duration(trip)))});
+}
+
+namespace {
+
+class configured_trainium final : public configured_platform<trainium_config, trainium_routing> {
+public:
+    using configured_platform::configured_platform;
+    std::unique_ptr<machine> build(const core_fitter& fit) const override
+    {
+        if (const std::string problem = routing().problem(); !problem.empty())
+            throw user_error((routing().from_file() ? "routing: " : "faults: ") + problem);
+        return std::make_unique<trainium_machine>(config_, routing(), fit);
+    }
+    void find_problems(const yaml_document& document, std::vector<problem>& problems) override
+    {
+        if (!config_.run.routing.empty() || config_.faults.links_down.empty())
+            return;
+        if (const std::string problem = routing().problem(); !problem.empty())
+            add_problem(document, problems, "faults", problem);
+    }
+    std::string description() const override
+    {
+        const trainium_node_config& n = config_.node;
+        const neuronlink_config& l = config_.neuronlink;
+        const chip_config chip = config_.control_chip();
+        std::string text = fmt::format("Trainium  {} node{} of {} x {} chips with {} ranks each, {} ranks\n", n.nodes, n.nodes == 1 ? "" : "s", n.rows, n.cols,
+                                       config_.chip.ranks, config_.ranks());
+        const packet_format f = l.format();
+        const std::uint64_t wire = f.wire_bytes_of_one(f.max_payload_bytes);
+        text += fmt::format("Links     {} between chips{}, of which packets of {} leave {:.1f} % to payload; {} VLs with a buffer of {} each\n", to_string(l.link_rate),
+                            n.nodes > 1 ? fmt::format(", {} between nodes", to_string(l.node_link_rate)) : "", to_string(l.max_payload),
+                            100.0 * f.max_payload_bytes / static_cast<double>(wire), neuronlink_vls(config_.shape(), !config_.known_down().empty()),
+                            to_string(l.buffer_per_vl));
+        text += fmt::format("On chip   two halves joined by {}, {} between a rank and its half\n", to_string(l.half_rate), to_string(l.port_rate));
+        text += fmt::format("Ranks     HBM of {} at {}, {} DMA queues of {} each\n", to_string(chip.hbm.capacity), to_string(chip.hbm.rate), chip.dma.queues,
+                            to_string(chip.dma.engine.queue_rate));
+        if (!config_.faults.links_down.empty())
+            text += fmt::format("Faults    {} link{} down, of which routing knows {}\n", config_.faults.links_down.size(),
+                                config_.faults.links_down.size() == 1 ? "" : "s", config_.known_down().size());
+        return text;
+    }
+};
+
+/// Small rings and chunks, so that descriptors go round and rings fill up within a few hundred accesses.
+firmware_bench_machine bench_node(std::uint32_t rows, std::uint32_t cols, std::uint32_t rank)
+{
+    return {fmt::format("{}x{} chips of two ranks", rows, cols),
+            fmt::format("platform: trainium\nname: firmware_test\nnode: {{rows: {}, cols: {}}}\nchip: {{ranks: 2, dma: {{ring_entries: 8}}}}\nworkload:\n"
+                        "- {{op: all_reduce, algorithms: [multi_axis], sizes: [512 B, 4096 B], chunk: 256 B}}\n"
+                        "- {{op: all_to_all, algorithms: [direct], sizes: [1024 B], chunk: 1024 B}}\n",
+                        rows, cols, rank),
+            "chip.core"};
+}
+constexpr firmware_bench_source k_firmware_bench = {1, 2, bench_node};
+
+platform_info make_info()
+{
+    platform_info info = info_of<configured_trainium>(
+        "AWS Trainium: nodes of chips with several ranks on a NeuronLink torus, DMA engines that sum, duplicate and wait");
+    info.firmware_bench = &k_firmware_bench;
+    return info;
+}
+
+} // namespace
+
+const platform_info k_trainium_info = make_info();
+
+} // namespace weft
