@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/collectives/collectives.h"
 
+#include "firmware/collectives/device_collectives.h"
 #include "firmware/collectives/engine.h"
 #include "firmware/collectives/planner.h"
 #include "firmware/collectives/supports.h"
@@ -93,6 +94,48 @@ bool run_by_switchml(const task& w)
     return true;
 }
 
+bool run_by_device_ring(const task& w)
+{
+    if (!alone(w))
+        run_device_ring(w.hal, w.dma, w.context, w.command, w.result);
+    return true;
+}
+
+bool run_by_kangaring(const task& w)
+{
+    if (!alone(w))
+        run_kangaring(w.hal, w.dma, w.context, w.command, w.result);
+    return true;
+}
+
+bool run_by_device_mesh(const task& w)
+{
+    if (!alone(w))
+        run_device_mesh(w.hal, w.dma, w.context, w.command, w.result);
+    return true;
+}
+
+bool run_by_device_mesh_one_step(const task& w)
+{
+    if (!alone(w))
+        run_device_mesh_one_step(w.hal, w.dma, w.context, w.command, w.result);
+    return true;
+}
+
+bool run_by_rdh(const task& w)
+{
+    if (!alone(w))
+        run_rdh(w.hal, w.dma, w.context, w.command, w.result);
+    return true;
+}
+
+bool run_by_rdh_same_axis(const task& w)
+{
+    if (!alone(w))
+        run_rdh_same_axis(w.hal, w.dma, w.context, w.command, w.result);
+    return true;
+}
+
 using run_function = bool (*)(const task&);
 constexpr run_function k_runners[] = {
 #define WEFT_ALGORITHM(name, runs, runner, has, needs, summary) run_by_##runner,
@@ -159,6 +202,12 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
     if (command.timeout_ns == 0)
         return bad("command.timeout_ns", 0);
 
+    if (const std::uint64_t room = scratch_elements(command.algo, command.count, table.ranks) * element; room != 0) {
+        const std::uint64_t in_end = command.buffer_offset + command.count * element;
+        if (command.count > most / table.ranks || command.scratch_offset % element != 0 || !fits(table, command.scratch_offset, room) ||
+            (command.scratch_offset < in_end && command.buffer_offset < command.scratch_offset + room))
+            return bad("command.scratch_offset", command.scratch_offset);
+    }
     if (command.op == abi::collective_op::all_to_all) {
         const std::uint64_t mine = abi::shard_of(command.count, table.ranks, table.rank).count;
         const std::uint64_t in_end = command.buffer_offset + command.count * element;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/collectives/supports.h"
 
+#include "firmware/collectives/device_collectives.h"
+
 #include "firmware/collectives/full_mesh.h"
 #include "firmware/collectives/schedule.h"
 
@@ -11,7 +13,7 @@ namespace {
 
 /// "all_gather runs by ring_1d or direct"
 struct sentence {
-    char text[240] = {};
+    char text[480] = {};
 };
 
 constexpr sentence who_runs(const char* collective, std::uint32_t operation)
@@ -239,6 +241,38 @@ const char* needs_two_phase(const question& q)
     return q.table.ranks <= 1u << k_barrier_rounds ? nullptr
                                                    : "two_phase is limited to 16384 ranks: its barrier has 14 semaphores";
 }
+
+const char* needs_device_ring(const question& q)
+{
+    return q.table.device_ranks != 0 ? nullptr : "this algorithm needs devices whose DMA engines sum and wait, as those of Trainium";
+}
+
+const char* needs_kangaring(const question& q)
+{
+    if (const char* const refusal = needs_device_ring(q))
+        return refusal;
+    return q.table.device_members == q.table.device_ranks && q.table.device_ranks % 2 == 0
+               ? nullptr
+               : "kangaring needs all ranks of each device in the group, and an even number of them";
+}
+
+const char* needs_device_mesh(const question& q) { return needs_device_ring(q); }
+
+const char* needs_device_mesh_one_step(const question& q)
+{
+    if (const char* const refusal = needs_device_ring(q))
+        return refusal;
+    return q.table.ranks <= 256 ? nullptr : "device_mesh_one_step is limited to 256 ranks";
+}
+
+const char* needs_rdh(const question& q)
+{
+    if (const char* const refusal = needs_device_ring(q))
+        return refusal;
+    return is_hypercube(q.table) ? nullptr : "rdh needs 2^m devices in each dimension, 64 at most in all";
+}
+
+const char* needs_rdh_same_axis(const question& q) { return needs_rdh(q); }
 
 using needs_function = const char* (*)(const question&);
 constexpr needs_function k_needs[] = {

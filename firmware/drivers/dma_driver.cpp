@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t k_irq_semaphore = 1u << 0;
 constexpr std::uint32_t k_irq_error = 1u << 1;
+constexpr std::uint32_t k_look_again = 200; ///< instructions between two looks at HEAD
 
 } // namespace
 
@@ -131,8 +132,7 @@ abi::status dma_driver::wait_space(std::uint32_t queue, std::uint64_t timeout_ns
     return {};
 }
 
-// Elements that are announced without the others stop the queue, so there must be room for all. HEAD never passes TAIL: when it is there,
-// the ring is empty.
+// Elements that are announced without the others stop the queue, so there must be room for all.
 abi::status dma_driver::wait_room(std::uint32_t queue, std::uint32_t entries, std::uint64_t timeout_ns)
 {
     if (entries > entries_)
@@ -141,14 +141,22 @@ abi::status dma_driver::wait_room(std::uint32_t queue, std::uint32_t entries, st
     if (has_room())
         return {};
     doorbell(queue);
-    head_[queue] = hal_.read32(reg(abi::dma::HEAD(queue)));
-    if (!hal_.faulted() && !has_room()) {
-        const bool empty = hal_.poll_until(reg(abi::dma::HEAD(queue)), 0xffff'ffff, told_[queue], timeout_ns);
-        if (!hal_.faulted() && !empty)
+    std::uint64_t since_ns = hal_.now_ns();
+    for (;;) {
+        const std::uint32_t head = hal_.read32(reg(abi::dma::HEAD(queue)));
+        if (abi::status s = bus_status("DMA.HEAD"); !s.ok())
+            return s;
+        const bool moved = head != head_[queue];
+        head_[queue] = head;
+        if (has_room())
+            return {};
+        const std::uint64_t now_ns = hal_.now_ns();
+        if (moved)
+            since_ns = now_ns;
+        else if (now_ns - since_ns >= timeout_ns)
             return error_or_timeout("DMA.HEAD", queue);
-        head_[queue] = told_[queue];
+        hal_.compute(k_look_again);
     }
-    return bus_status("DMA.HEAD");
 }
 
 abi::status dma_driver::write_entry(std::uint32_t queue, std::uint32_t ahead, const void* entry)

@@ -40,14 +40,14 @@ struct alignas(8) dma_descriptor {
     /// Pieces of `bytes` besides the first one. Of one message: piece k lies `stride` x k behind both offsets.
     std::uint16_t more_pieces = 0;
     std::uint8_t element_entries = 0; ///< ring entries of elements behind this one
-    std::uint8_t reserved = 0;        ///< 0
+    std::uint8_t no_own_source = 0;   ///< 1: only elements are read, and source_offset means nothing
     std::uint64_t stride = 0; ///< of pieces of one message: at least `bytes`, which is not 0; whole elements when redop != none
     std::uint64_t check = 0; ///< check_word of everything before it
 };
 static_assert(sizeof(dma_descriptor) == k_descriptor_bytes, "descriptor layout is part of the ABI");
 
 inline constexpr std::uint32_t k_most_sources = 16;     ///< of a descriptor, its own included
-inline constexpr std::uint32_t k_most_destinations = 4; ///< the same
+inline constexpr std::uint32_t k_most_destinations = 8; ///< the same
 
 /// 16 bytes: one more place that a descriptor reads or writes.
 struct alignas(8) dma_element {
@@ -65,7 +65,7 @@ inline constexpr std::uint16_t k_waits_for_none = 0xffff;
 /// elements: first all sources, then all destinations.
 struct alignas(8) dma_element_entry {
     dma_element element[k_elements_of_entry];
-    std::uint8_t more_sources = 0;      ///< elements that are read. Then messages carry no operation any more
+    std::uint8_t more_sources = 0;      ///< elements that are read. Messages of several sources carry no operation any more
     std::uint8_t more_destinations = 0; ///< elements that are written
     std::uint16_t wait_semaphore = k_waits_for_none; ///< of the own engine
     std::uint32_t wait_count = 0;       ///< its COUNT - this >= 0 (signed): begin

@@ -83,8 +83,9 @@ struct platform_table {
     /// Cores of a machine that make and take the packets of parameter servers; 0: the DMA engine alone moves and sums them.
     std::uint16_t packet_cores = 0;
     /// Ranks of one device, the innermost dimension, whose memories each of their DMA engines reads (descriptor.h: elements); 0 or 1: only its own.
-    /// A process group has the number of the machine: its innermost dimension tells how many of them take part.
-    std::uint16_t device_ranks = 0;
+    std::uint8_t device_ranks = 0;
+    /// How many of them take part in the process group: its innermost dimension, where several do. Without a group, all.
+    std::uint8_t device_members = 0;
     /// Ranks, the last ones, that only serve for parameter_server; 0: every rank serves beside its work.
     std::uint32_t servers = 0;
     /// Of the DMA's semaphores, the bank that collectives of this table use. Those of the whole machine use bank 0.
@@ -137,7 +138,8 @@ struct command {
     /// Local address of the table of the process group that runs this among itself: its ranks, shards and root count inside the group.
     /// 0: the platform table, all ranks.
     std::uint64_t table = 0;
-    /// two_phase only: room for as many bytes as at `output_offset` on the rank with most of them, for what waits there on its way.
+    /// Room for what waits on its way, of algorithms that need it. two_phase: for as many bytes as at `output_offset` on the rank with most of them; the
+    /// others: scratch_elements().
     std::uint64_t scratch_offset = 0;
 };
 

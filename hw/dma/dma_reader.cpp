@@ -175,11 +175,12 @@ void dma_reader::read_elements(dma_port& port, queue& q, const packet_source& fr
     const std::uint64_t within = from.offset - t.source_offset;
     std::uint64_t ready_ps = now;
     for (const transfer_elements::source& s : all.sources)
+        if (from.bytes != 0) // else it only tells something
         ready_ps = std::max(ready_ps, shared_.memory_of(s.rank).charge(now, s.offset + within, from.bytes, memory_if::access::read));
-    if (shared_.config.engine.queue_rate.value() != 0)
+    if (from.bytes != 0 && shared_.config.engine.queue_rate.value() != 0)
         ready_ps = std::max(ready_ps, through_engine(q, within, from.bytes, all.sources.size()));
     std::uint8_t* message = nullptr;
-    if (shared_.view.carry_data)
+    if (from.bytes != 0 && shared_.view.carry_data)
         message = reduced(all, within, from.bytes);
     for (std::uint32_t k = 0; k < all.destinations.size(); ++k) {
         staged_packet& slot = port.staged.push(packets);

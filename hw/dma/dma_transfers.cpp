@@ -49,13 +49,16 @@ std::uint32_t dma_transfers::load(const abi::dma_descriptor& d, const std::vecto
     const abi::dma_element_entry& first = entries.front();
     t.ring_entries = static_cast<std::uint8_t>(1 + entries.size());
     t.local = false;
-    all.sources = {{rank_, d.source_offset}};
+    all.sources.clear();
+    if (d.no_own_source == 0)
+        all.sources.push_back({rank_, d.source_offset});
     all.destinations = {{d.destination_rank, d.remote_semaphore, d.destination_offset, t.message, t.semaphore_message}};
     all.wait_semaphore = first.wait_semaphore;
     all.wait_count = first.wait_count;
-    all.redop = first.more_sources != 0 ? d.redop : abi::reduce_op::none;
+    const bool reduces = all.sources.size() + first.more_sources > 1;
+    all.redop = reduces ? d.redop : abi::reduce_op::none;
     all.type = d.type;
-    if (first.more_sources != 0)
+    if (reduces)
         t.redop = static_cast<std::uint8_t>(abi::reduce_op::none);
     for (std::uint32_t i = 0; i < std::uint32_t{first.more_sources} + first.more_destinations; ++i) {
         const abi::dma_element& e = entries[i / abi::k_elements_of_entry].element[i % abi::k_elements_of_entry];

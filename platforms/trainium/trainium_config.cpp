@@ -62,7 +62,7 @@ abi::platform_table trainium_config::rank_table(std::uint32_t rank) const
             add(s.size[axis], s.coordinate(at, axis), s.size[axis] == 2 ? abi::dimension_kind::full : abi::dimension_kind::line, rate, s.ranks);
     }
     add(s.ranks, rank % s.ranks, abi::dimension_kind::full, neuronlink.port_rate.value(), 1);
-    t.device_ranks = static_cast<std::uint16_t>(s.ranks);
+    t.device_ranks = t.device_members = static_cast<std::uint8_t>(s.ranks);
     return t;
 }
 

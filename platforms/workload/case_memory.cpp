@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/workload/case_memory.h"
 
+#include "firmware/collectives/device_collectives.h"
+
 #include "tlm/stop_request.h"
 
 #include <algorithm>
@@ -22,6 +24,8 @@ std::uint64_t output_offset_for(const run_config& config)
     for (const collective_spec& spec : config.workload)
         for (const std::uint64_t bytes : spec.all_sizes())
             largest = std::max(largest, bytes);
+    if (config.training_step && is_sound(*config.training_step))
+        largest = std::max(largest, config.training_step->buffer_bytes());
     return (largest + k_output_alignment - 1) / k_output_alignment * k_output_alignment;
 }
 
@@ -32,8 +36,18 @@ std::uint64_t scratch_offset_for(std::uint64_t output_offset, std::uint32_t rank
     return output_offset + (longest + k_output_alignment - 1) / k_output_alignment * k_output_alignment;
 }
 
+namespace {
+/// Of algorithms of devices; two_phase counts blocks as all_to_all does.
+std::uint64_t scratch_bytes_for(const collective_case& c, std::uint32_t ranks)
+{
+    return firmware::scratch_elements(c.algo, c.count, ranks) * abi::element_bytes(c.type);
+}
+} // namespace
+
 std::uint64_t hbm_bytes_for(std::uint64_t output_offset, const collective_case& c, std::uint32_t ranks)
 {
+    if (const std::uint64_t scratch = scratch_bytes_for(c, ranks); scratch != 0)
+        return scratch_offset_for(output_offset, ranks) + scratch;
     if (c.op != abi::collective_op::all_to_all)
         return c.size_bytes;
     if (c.algo == abi::algorithm::two_phase)
@@ -52,6 +66,7 @@ std::uint64_t host_data_bytes_for(const run_config& config, std::uint32_t ranks)
             std::uint64_t output = c.op == abi::collective_op::all_to_all ? hbm_bytes_for(0, c, ranks) : 0;
             if (c.algo == abi::algorithm::two_phase)
                 output += hbm_bytes_for(0, c, ranks);
+            output += scratch_bytes_for(c, ranks);
             resident = std::max(resident, c.size_bytes + output);
             outputs = std::max(outputs, output);
         }

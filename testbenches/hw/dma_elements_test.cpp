@@ -220,7 +220,8 @@ TEST_CASE("bad elements stop their queue and nothing of them is sent")
         {"check word", 1, [&](node& n) { put_elements(n, 0, reducing(), {at(0, 64)}, {}, false); }},
         {"not posted", 1, [&](node& n) { auto d = reducing(); d.element_entries = 2; n.put(0, d); n.put(0, reducing()); }},
         {"too many entries", 1, [&](node& n) { auto d = reducing(); d.element_entries = 255; n.put(0, d); }},
-        {"reserved", 1, [&](node& n) { auto d = reducing(); d.reserved = 1; n.put(0, d); }},
+        {"no source", 1, [&](node& n) { auto d = reducing(); d.no_own_source = 1; n.put(0, d); }},
+        {"no source but a destination", 1, [&](node& n) { auto d = reducing(); d.no_own_source = 1; put_elements(n, 0, d, {}, {at(1, 64)}); }},
         {"waits for nobody", 1, [&](node& n) { put_elements(n, 0, reducing(), {}, {}, true, {0x7fff, 1}); }},
         {"memory out of reach", 1, [&](node& n) { put_elements(n, 0, reducing(), {at(1, 64)}, {}); }},
         {"beyond the memory", 2, [&](node& n) { put_elements(n, 0, reducing(), {at(0, (1 << 20) - 60)}, {}); }},
@@ -234,7 +235,7 @@ TEST_CASE("bad elements stop their queue and nothing of them is sent")
         {"semaphore", 1, [&](node& n) { put_elements(n, 0, reducing(), {}, {at(1, 64, 100'000)}); }},
         {"destination not aligned", 1, [&](node& n) { put_elements(n, 0, reducing(), {}, {at(1, 66)}); }},
         {"too many sources", 1, [&](node& n) { put_elements(n, 0, reducing(), std::vector<abi::dma_element>(16, at(0, 64)), {}); }},
-        {"too many destinations", 1, [&](node& n) { put_elements(n, 0, reducing(), {}, std::vector<abi::dma_element>(4, at(0, 64))); }},
+        {"too many destinations", 1, [&](node& n) { put_elements(n, 0, reducing(), {}, std::vector<abi::dma_element>(8, at(0, 64))); }},
     };
     for (one& r : runs)
         r.p = &w.add(knobs{});

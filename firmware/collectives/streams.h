@@ -1,0 +1,140 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collectives whose order of steps is known beforehand: a plan has streams, each a row of descriptors on a queue of its own, which wait for
+// semaphores in the DMA engine (descriptor.h: elements). The core posts them ahead, and sleeps until all has come.
+//
+// A plan is a class with
+//   streams(), length(stream), step(stream, k, out)   what is posted, in the order of k; pure
+//   expected(semaphore)                               messages that come on a semaphore of k_stream_semaphores, as a whole
+//   tells(sink)                                       sink(rank) for each that sends to this rank, or reads its memory: each once
+//   told_by()                                         how many tell this rank: those to whom it sends, or whose memory it reads
+//   holds_peers()                                     others of the device may not leave before this rank has read their memory
+// Why nobody's data is overwritten too early: nobody sends to a rank, or reads its memory, before it has told that it has entered; a rank leaves
+// when all has come, all that it sent has left memory, and where holds_peers() all others of the device have said that they have read.
+// A rank cannot tell twice before all others have told once: it does not leave before it got what they send.
+#pragma once
+
+#include "firmware/collectives/device_map.h"
+#include "firmware/collectives/exchange.h"
+
+namespace weft::firmware {
+
+inline constexpr std::uint32_t k_sem_entered = 59;
+inline constexpr std::uint32_t k_sem_has_read = 60;
+/// Data of streams: semaphores that other collectives use for data, too, because who is in the next one already may send what is no data.
+inline constexpr std::uint32_t k_stream_semaphores = k_axis_data_semaphores;
+constexpr std::uint32_t stream_semaphore(std::uint32_t number) { return axis_data_semaphore(number); }
+
+struct step_place {
+    std::uint32_t rank;
+    std::uint32_t semaphore; ///< of a destination: number for stream_semaphore(), or k_no_semaphore
+    std::uint64_t offset;    ///< in its memory
+};
+
+/// One descriptor.
+struct stream_step {
+    std::uint64_t bytes = 0;
+    std::uint32_t sources = 0;
+    std::uint32_t destinations = 0;
+    std::uint32_t wait_number = abi::k_no_semaphore; ///< for stream_semaphore()
+    std::uint32_t wait_messages = 0;                 ///< of this collective
+    step_place source[abi::k_most_sources];
+    step_place destination[abi::k_most_destinations];
+
+    void reads(std::uint32_t rank, std::uint64_t offset) { source[sources++] = {rank, abi::k_no_semaphore, offset}; }
+    void writes(std::uint32_t rank, std::uint64_t offset, std::uint32_t semaphore) { destination[destinations++] = {rank, semaphore, offset}; }
+    void waits(std::uint32_t number, std::uint32_t messages)
+    {
+        wait_number = number;
+        wait_messages = messages;
+    }
+};
+
+/// Places of a collective's elements.
+struct stream_places {
+    explicit stream_places(const abi::command& c) : count(c.count), element(abi::element_bytes(c.type)), buffer(c.buffer_offset), scratch(c.scratch_offset) {}
+    std::uint64_t in_buffer(std::uint64_t first) const { return buffer + first * element; }
+    std::uint64_t in_scratch(std::uint64_t first) const { return scratch + first * element; }
+    std::uint64_t count;
+    std::uint64_t element;
+    std::uint64_t buffer, scratch;
+};
+
+class stream_runner {
+public:
+    explicit stream_runner(exchange& e) : x(e)
+    {
+        for (std::uint32_t n = 0; n < k_stream_semaphores; ++n)
+            base_[n] = x.context.expected[stream_semaphore(n)];
+        entered_ = x.context.expected[k_sem_entered];
+    }
+
+    template <class Plan> abi::status run(const Plan& plan)
+    {
+        abi::status s;
+        entered_ += plan.told_by();
+        x.context.expected[k_sem_entered] = entered_;
+        plan.tells([&](std::uint32_t rank) {
+            if (s.ok())
+                s = tell(rank);
+        });
+        if (s.ok())
+            s = tell_rest();
+        for (std::uint32_t n = 0; n < k_stream_semaphores; ++n)
+            x.context.expected[stream_semaphore(n)] += plan.expected(n);
+        if (s.ok())
+            s = post_all(plan);
+        for (std::uint32_t n = 0; n < k_stream_semaphores && s.ok(); ++n)
+            s = x.wait_expected(stream_semaphore(n));
+        // Where nothing was waited for, those who tell have not been heard yet.
+        if (s.ok())
+            s = x.wait_expected(k_sem_entered);
+        return s.ok() && plan.holds_peers() ? release_peers(plan.map()) : s;
+    }
+
+private:
+    template <class Plan> abi::status post_all(const Plan& plan)
+    {
+        std::uint32_t longest = 0;
+        for (std::uint32_t stream = 0; stream < plan.streams(); ++stream)
+            longest = plan.length(stream) > longest ? plan.length(stream) : longest;
+        for (std::uint32_t k = 0; k < longest; ++k) {
+            for (std::uint32_t stream = 0; stream < plan.streams(); ++stream) {
+                if (k >= plan.length(stream))
+                    continue;
+                stream_step step;
+                plan.step(stream, k, step);
+                x.hal.compute(costs::k_stream_step + costs::k_stream_place * (step.sources + step.destinations));
+                if (abi::status s = post(stream % x.dma.queues(), step); !s.ok())
+                    return s;
+            }
+            x.step = k + 1;
+            if (((k + 1) & k) == 0 || (k + 1) % 8 == 0) // the first ones at once
+                x.dma.doorbells();
+        }
+        x.dma.doorbells();
+        return x.dma.bus_status("DMA.TAIL");
+    }
+
+    abi::status tell(std::uint32_t rank);
+    abi::status tell_rest();
+    abi::status post(std::uint32_t queue, const stream_step& step);
+    abi::status release_peers(const device_map& map);
+
+    exchange& x;
+    std::uint32_t base_[k_stream_semaphores];
+    std::uint32_t entered_;
+    std::uint32_t to_tell_[abi::k_most_destinations];
+    std::uint32_t to_tell_count_ = 0;
+};
+
+template <class Plan> void run_streams(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result)
+{
+    exchange x{hal, dma, context, command};
+    hal.compute(costs::k_command);
+    const Plan plan(context.table, command);
+    x.finish(result, stream_runner(x).run(plan));
+}
+
+} // namespace weft::firmware
