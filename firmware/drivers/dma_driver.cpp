@@ -159,11 +159,15 @@ abi::status dma_driver::wait_room(std::uint32_t queue, std::uint32_t entries, st
     }
 }
 
-abi::status dma_driver::write_entry(std::uint32_t queue, std::uint32_t ahead, const void* entry)
+/// From the next free entry on, around the end of the ring.
+void dma_driver::write_entries(std::uint32_t queue, const void* entries, std::uint32_t count)
 {
-    const std::uint64_t slot = std::uint64_t{queue} * entries_ + ((enqueued_[queue] + ahead) & (entries_ - 1));
-    hal_.copy_out(ring_area_ + slot * abi::k_descriptor_bytes, entry, abi::k_descriptor_bytes);
-    return bus_status("DMA.RING");
+    const std::uint32_t first = enqueued_[queue] & (entries_ - 1);
+    const std::uint32_t before_end = count < entries_ - first ? count : entries_ - first;
+    const std::uint64_t ring = ring_area_ + std::uint64_t{queue} * entries_ * abi::k_descriptor_bytes;
+    hal_.copy_out(ring + std::uint64_t{first} * abi::k_descriptor_bytes, entries, before_end * abi::k_descriptor_bytes);
+    if (count > before_end)
+        hal_.copy_out(ring, static_cast<const unsigned char*>(entries) + before_end * abi::k_descriptor_bytes, (count - before_end) * abi::k_descriptor_bytes);
 }
 
 abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, const element_list& more, std::uint64_t timeout_ns)
@@ -172,8 +176,12 @@ abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, con
     const std::uint32_t entries = abi::entries_of_elements(count);
     if (abi::status s = wait_room(queue, 1 + entries, timeout_ns); !s.ok())
         return s;
+    struct {
+        abi::dma_descriptor descriptor;
+        abi::dma_element_entry elements[abi::k_most_element_entries];
+    } written;
     for (std::uint32_t e = 0; e < entries; ++e) {
-        abi::dma_element_entry entry;
+        abi::dma_element_entry& entry = written.elements[e];
         for (std::uint32_t i = e * abi::k_elements_of_entry; i < count && i < (e + 1) * abi::k_elements_of_entry; ++i) {
             abi::dma_element& to = entry.element[i % abi::k_elements_of_entry];
             to = more.elements[i];
@@ -188,16 +196,17 @@ abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, con
             entry.wait_count = more.wait_count;
         }
         entry.check = check_of(entry);
-        if (abi::status s = write_entry(queue, 1 + e, &entry); !s.ok())
-            return s;
     }
-    abi::dma_descriptor told = d;
+    abi::dma_descriptor& told = written.descriptor;
+    told = d;
     told.element_entries = static_cast<std::uint8_t>(entries);
     told.destination_rank = rank_on_machine(d.destination_rank);
     told.remote_semaphore = semaphore_on_machine(d.remote_semaphore);
     told.check = check_of(told);
-    if (abi::status s = write_entry(queue, 0, &told); !s.ok())
-        return s;
+    write_entries(queue, &written, 1 + entries);
+    // What did not reach the ring must never be announced.
+    if (hal_.faulted())
+        return bus_error("DMA.RING");
     enqueued_[queue] += 1 + entries;
     has_news(queue);
     return {};

@@ -94,7 +94,7 @@ public:
 private:
     bool looks_full(std::uint32_t queue) const;
     abi::status wait_room(std::uint32_t queue, std::uint32_t entries, std::uint64_t timeout_ns);
-    abi::status write_entry(std::uint32_t queue, std::uint32_t ahead, const void* entry);
+    void write_entries(std::uint32_t queue, const void* entries, std::uint32_t count);
     void has_news(std::uint32_t queue);
     std::uint32_t rank_on_machine(std::uint32_t rank) { return members_ == 0 ? rank : hal_.read32(members_ + sizeof(std::uint32_t) * rank); }
     std::uint32_t semaphore_on_machine(std::uint32_t s) const { return s == abi::k_no_semaphore ? s : first_semaphore_ + s; }

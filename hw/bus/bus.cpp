@@ -53,7 +53,8 @@ private:
 std::vector<config_problem> bus_config::validate() const { return limit_problems(*this); }
 
 bus::bus(const sc_core::sc_module_name& name, const bus_config& config)
-    : sc_core::sc_module(name), socket("socket"), stats(this->name()), latency_(sc_time_from_ps(config.latency.value()))
+    : sc_core::sc_module(name), socket("socket"), stats(this->name()), latency_(sc_time_from_ps(config.latency.value())),
+      posted_writes_(config.posted_writes)
 {
     require_picoseconds(this->name());
     socket.bind(static_cast<::tlm::tlm_fw_transport_if<>&>(*this));
@@ -120,7 +121,10 @@ void bus::b_transport(::tlm::tlm_generic_payload& trans, sc_core::sc_time& delay
     }
     ++accesses;
     trans.set_address(port->to_target(address));
+    const sc_core::sc_time taken = delay;
     (*port)->b_transport(trans, delay);
+    if (posted_writes_ && trans.is_write())
+        delay = taken;
     trans.set_address(address);
 }
 
@@ -158,6 +162,8 @@ bool bus::get_direct_mem_ptr(::tlm::tlm_generic_payload& trans, ::tlm::tlm_dmi& 
         dmi.set_dmi_ptr(dmi.get_dmi_ptr() + skipped);
     dmi.set_start_address(first);
     dmi.set_end_address(last);
+    if (posted_writes_)
+        dmi.set_write_latency(sc_core::SC_ZERO_TIME);
     return given;
 }
 

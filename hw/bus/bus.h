@@ -5,7 +5,8 @@
 //
 // Models: decoding, translation to the target's own offsets, a fixed latency per access.
 // Does not model: contention, width, bursts, ordering; traffic that matters does not go over this bus but through DMA.
-// Timing: every access takes `latency` and then the target's own time. No RTL twin.
+// Timing: every access takes `latency` and then the target's own time; with `posted_writes` the master goes on after `latency` when it writes, and the
+// target has the data when it would have it without. No RTL twin.
 //
 // Errors: an access that lies in no window, or only partly in one, is answered with TLM_ADDRESS_ERROR_RESPONSE.
 #pragma once
@@ -26,11 +27,13 @@ namespace weft {
 
 struct bus_config {
     duration latency{20'000};
+    bool posted_writes = false;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("latency", self.latency, "Of one access through the decoder, there and back", "assumed",
               at_most(duration(1'000'000'000)));
+        visit("posted_writes", self.posted_writes, "The core goes on when the bus has taken what it writes, and does not wait for the target", "assumed");
     }
     std::vector<config_problem> validate() const;
 };
@@ -78,6 +81,7 @@ private:
         target_port* port;
     };
     sc_core::sc_time latency_;
+    bool posted_writes_;
     std::vector<std::unique_ptr<target_port>> ports_; ///< in the order of their bases
     std::vector<decoded_window> windows_;             ///< the same order
 };

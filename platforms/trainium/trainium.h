@@ -83,6 +83,17 @@ struct trainium_core_config : core_config {
     }
 };
 
+struct trainium_bus_config : bus_config {
+    trainium_bus_config() { posted_writes = true; }
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        static constexpr std::pair<const char*, const char*> k_sources[] = {
+            {"posted_writes", "A: the runtime writes most descriptors before a collective begins; here a core writes them, and does not wait for HBM"}};
+        with_sources sourced(visit, k_sources);
+        bus_config::fields(self, sourced);
+    }
+};
+
 struct trainium_memory_config : hbm_config {
     trainium_memory_config()
     {
@@ -143,7 +154,7 @@ struct trainium_dma_config : dma_config {
     }
 };
 
-struct trainium_chip_config : chip_sections<trainium_core_config, bus_config, trainium_memory_config, trainium_dma_config> {
+struct trainium_chip_config : chip_sections<trainium_core_config, trainium_bus_config, trainium_memory_config, trainium_dma_config> {
     std::uint32_t ranks = 4;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
