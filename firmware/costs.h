@@ -98,6 +98,7 @@ inline constexpr std::uint32_t k_two_phase_line = 60;     ///< count what comes 
 // Streams of devices.
 inline constexpr std::uint32_t k_stream_step = 300; ///< make and post a descriptor with elements
 inline constexpr std::uint32_t k_stream_place = 25; ///< and each place that it reads or writes
+inline constexpr std::uint32_t k_stream_look = 200; ///< look at all rings again
 
 // SwitchML workers. Measured: counts of every step in runs of 4 B to 100 KiB (both transports and types, 64 and 256 elements a
 // packet, 1 to 16 packets a message, 10 and 100 Gb/s), least squares. Steps that always come together share their sum by

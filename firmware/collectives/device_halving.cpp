@@ -39,33 +39,40 @@ public:
     const device_map& map() const { return map_; }
     bool holds_peers() const { return map_.per_device > 1 && sums_ && !gathers_; }
 
-    std::uint32_t streams() const { return 4; }
+    // Each step has a queue of its own, so that one can begin while the one before still waits for its link: sums on the device, halving steps and the own
+    // result, doubling steps, and what is passed on to the device.
+    std::uint32_t streams() const { return 2 * axes_ + 4; }
     std::uint32_t length(std::uint32_t stream) const
     {
-        switch (stream) {
-        case k_on_device: return sums_ && map_.per_device > 1 ? map_.devices : 0;
-        case k_halving: return sums_ ? map_.devices + (axes_ > 1 ? axes_ - 1 : 0) + (map_.per_device > 1 ? axes_ : 0) : 0;
-        case k_doubling: return gathers_ ? map_.devices - 1 : 0;
-        default: return gathers_ && map_.per_device > 1 ? map_.devices : 0;
+        if (stream < k_halves)
+            return sums_ && map_.per_device > 1 ? (map_.devices + k_halves - 1 - stream) / k_halves : 0;
+        if (stream <= axes_ + k_halves) {
+            const std::uint32_t step = stream - k_halves;
+            return sums_ ? waits_before(step) + end_of(step) - first_of(step) : 0;
         }
+        if (stream <= 2 * axes_ + k_halves)
+            return gathers_ ? 1u << (stream - axes_ - k_halves - 1) : 0;
+        return gathers_ && map_.per_device > 1 ? map_.devices : 0;
     }
 
     void step(std::uint32_t stream, std::uint32_t k, stream_step& s) const
     {
-        switch (stream) {
-        case k_on_device: return sum_on_device(map_.devices - 1 - k, s);
-        case k_halving: return halve_or_wait(k, s);
-        case k_doubling: return double_up(k + 1, s);
-        default: return pass_on(k, s);
-        }
+        if (stream < k_halves)
+            sum_on_device(last_of(stream) - k_halves * k, s);
+        else if (stream <= axes_ + k_halves)
+            halve(stream - k_halves, k, s);
+        else if (stream <= 2 * axes_ + k_halves)
+            double_up(stream - axes_ - k_halves - 1, k, s);
+        else
+            pass_on(k, s);
     }
 
     std::uint32_t expected(std::uint32_t number) const
     {
-        if (number == 0)
-            return length(k_on_device);
-        if (number <= axes_)
-            return sums_ ? map_.devices >> number : 0;
+        if (number < k_halves)
+            return length(number);
+        if (number < own())
+            return sums_ ? map_.devices >> (number - k_halves + 1) : 0;
         if (number == own())
             return sums_ ? 1 : 0;
         if (number < passed_on())
@@ -84,10 +91,12 @@ public:
     std::uint32_t told_by() const { return axes_ + map_.per_device - 1; }
 
 private:
-    static constexpr std::uint32_t k_on_device = 0, k_halving = 1, k_doubling = 2;
+    /// Of the sums on the device, by the number of the shard, so that two queues of engines share them.
+    static constexpr std::uint32_t k_halves = 2;
     // Numbers for stream_semaphore(): sums on the device, arrivals of each halving step, the own result, arrivals of each doubling step, from the device.
-    std::uint32_t own() const { return axes_ + 1; }
-    std::uint32_t passed_on() const { return 2 * axes_ + 2; }
+    static std::uint32_t arrivals(std::uint32_t step) { return k_halves + step; }
+    std::uint32_t own() const { return axes_ + k_halves; }
+    std::uint32_t passed_on() const { return 2 * axes_ + k_halves + 1; }
 
     /// The axis of step `i`.
     std::uint32_t axis_of(std::uint32_t i) const { return rotates ? (i + map_.index * axes_ / map_.per_device) % axes_ : i; }
@@ -117,6 +126,10 @@ private:
 
     // Shards of the group are numbered by the steps in which their devices are across, step 0 the highest bit: what step i sends is [devices >> i + 1,
     // devices >> i), and 0 is the own one. All go from the highest number to the lowest.
+    /// The highest one of a half.
+    std::uint32_t last_of(std::uint32_t half) const { return map_.devices - 1 - (map_.devices - 1 - half) % k_halves; }
+    /// Sums of a half that are made when that of shard `t` is; none where it does not exist.
+    std::uint32_t sums_until(std::uint32_t t) const { return t < map_.devices ? (map_.devices - 1 - t) / k_halves + 1 : 0; }
     void sum_on_device(std::uint32_t t, stream_step& s) const
     {
         const std::uint32_t device = across(t, false);
@@ -124,40 +137,38 @@ private:
         s.bytes = r.count * places_.element;
         for (std::uint32_t i = 0; i < map_.per_device; ++i)
             s.reads(map_.rank_of(map_.device, (map_.index + i) % map_.per_device), places_.in_buffer(r.first));
-        s.writes(map_.rank, slot_of(0, device), 0);
+        s.writes(map_.rank, slot_of(0, device), t % k_halves);
     }
+    std::uint32_t end_of(std::uint32_t step) const { return map_.devices >> step; }
+    std::uint32_t first_of(std::uint32_t step) const { return step == axes_ ? 0 : end_of(step) / 2; }
+
     /// A descriptor waits for one semaphore. For what came in the step before it waits shard by shard; for the sums of the own device, and for what came in
     /// the steps before that one, the whole step waits beforehand.
-    void halve_or_wait(std::uint32_t k, stream_step& s) const
+    std::uint32_t waits_before(std::uint32_t step) const { return (step >= 1 && map_.per_device > 1 ? k_halves : 0) + (step >= 2 ? step - 1 : 0); }
+    void halve(std::uint32_t step, std::uint32_t k, stream_step& s) const
     {
-        for (std::uint32_t i = 0; i <= axes_; ++i) {
-            const std::uint32_t end = map_.devices >> i, first = i == axes_ ? 0 : end / 2; // of the shards of step i
-            if (i >= 1 && map_.per_device > 1 && k-- == 0)
-                return s.waits(0, map_.devices - first);
-            if (i >= 2 && k-- == 0)
-                return s.waits(i - 1, 2 * end);
-            if (k < end - first)
-                return halve(end - 1 - k, s);
-            k -= end - first;
+        const std::uint32_t waits = waits_before(step);
+        if (k + 1 < step) // all of step k
+            return s.waits(arrivals(k), end_of(k + 1));
+        if (k < waits) {
+            const std::uint32_t half = k - (step >= 2 ? step - 1 : 0), first = first_of(step);
+            return s.waits(half, sums_until(first + (first + half) % k_halves));
         }
-    }
-    void halve(std::uint32_t t, stream_step& s) const
-    {
+        const std::uint32_t t = end_of(step) - 1 - (k - waits);
         const std::uint32_t device = across(t, false);
         const abi::element_range r = shard(device);
         s.bytes = r.count * places_.element;
-        const std::uint32_t step = t == 0 ? axes_ : axes_ - 1 - bits_of(t);
         s.reads(map_.rank, map_.per_device > 1 ? slot_of(0, device) : places_.in_buffer(r.first));
         for (std::uint32_t i = 0; i < step; ++i)
             s.reads(map_.rank, slot_of(1 + i, device));
         if (step > 0)
-            s.waits(step, (map_.devices >> step) - t);
+            s.waits(arrivals(step - 1), end_of(step) - t);
         else if (map_.per_device > 1)
-            s.waits(0, map_.devices - t);
-        if (t == 0)
+            s.waits(t % k_halves, sums_until(t));
+        if (step == axes_)
             s.writes(map_.rank, places_.in_buffer(r.first), own());
         else
-            s.writes(map_.rank_of(across(1u << (axes_ - 1 - step), false), map_.index), slot_of(1 + step, device), 1 + step);
+            s.writes(map_.rank_of(across(1u << (axes_ - 1 - step), false), map_.index), slot_of(1 + step, device), arrivals(step));
     }
 
     // Here step 0 is the lowest bit: before step i there are [0, 1 << i).
@@ -168,9 +179,8 @@ private:
         else if (sums_)
             s.waits(own(), 1);
     }
-    void double_up(std::uint32_t k, stream_step& s) const
+    void double_up(std::uint32_t step, std::uint32_t t, stream_step& s) const
     {
-        const std::uint32_t step = bits_of(k), t = k - (1u << step);
         const abi::element_range r = shard(across(t, true));
         s.bytes = r.count * places_.element;
         s.reads(map_.rank, places_.in_buffer(r.first));

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t k_most_streams = 4; ///< two cycles, both ways
 /// Bytes of a message below which another one costs more than it brings; measured on a 4x4 torus of Trn2 chips.
-constexpr std::uint64_t k_least_message = 2048;
+constexpr std::uint64_t k_least_message = 8192;
 constexpr std::uint32_t k_slices = 2;
 
 // Numbers for stream_semaphore(), by stream.

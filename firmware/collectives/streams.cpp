@@ -41,49 +41,58 @@ abi::status stream_runner::post(std::uint32_t queue, const stream_step& step)
     const bool waits = step.wait_number != abi::k_no_semaphore;
     more.wait_semaphore = waits ? stream_semaphore(step.wait_number) : k_sem_entered;
     more.wait_count = waits ? base_[step.wait_number] + step.wait_messages : entered_;
-    const auto counted = [](const step_place& p) { return p.semaphore == abi::k_no_semaphore ? p.semaphore : stream_semaphore(p.semaphore); };
     abi::dma_descriptor d;
     d.type = x.command.type;
     d.tag = x.step;
-    if (step.destinations == 0) { // it only waits
-        if (!waits)
-            return {};
+    if (step.destinations == 0) // it only waits
         d.destination_rank = x.context.table.rank;
-        return x.dma.enqueue(queue, d, more, x.command.timeout_ns);
-    }
-    if (step.bytes == 0) { // what it would have sent is counted
-        for (std::uint32_t i = 0; i < step.destinations; ++i) {
-            if (step.destination[i].semaphore == abi::k_no_semaphore)
-                continue;
-            d.destination_rank = step.destination[i].rank;
-            d.remote_semaphore = counted(step.destination[i]);
-            ++x.messages;
-            if (abi::status s = x.dma.enqueue(queue, d, more, x.command.timeout_ns); !s.ok())
-                return s;
-        }
-        return {};
-    }
     abi::dma_element elements[abi::k_most_sources + abi::k_most_destinations];
     more.elements = elements;
     std::uint32_t n = 0;
-    const bool own_first = step.source[0].rank == x.context.table.rank;
-    if (own_first)
-        d.source_offset = step.source[0].offset;
-    else
+    const bool empty = step.bytes == 0; // what it would have sent is counted
+    const bool own_first = empty || step.source[0].rank == x.context.table.rank;
+    if (!own_first)
         d.no_own_source = 1;
-    for (std::uint32_t i = own_first ? 1 : 0; i < step.sources; ++i)
+    else if (!empty)
+        d.source_offset = step.source[0].offset;
+    for (std::uint32_t i = own_first ? 1 : 0; i < step.sources && !empty; ++i)
         elements[n++] = {step.source[i].offset, step.source[i].rank, abi::k_no_semaphore};
     more.more_sources = static_cast<std::uint8_t>(n);
     d.bytes = step.bytes;
-    d.redop = step.sources > 1 ? x.command.redop : abi::reduce_op::none;
-    d.destination_rank = step.destination[0].rank;
-    d.destination_offset = step.destination[0].offset;
-    d.remote_semaphore = counted(step.destination[0]);
-    for (std::uint32_t i = 1; i < step.destinations; ++i)
-        elements[n++] = {step.destination[i].offset, step.destination[i].rank, counted(step.destination[i])};
-    more.more_destinations = static_cast<std::uint8_t>(step.destinations - 1);
+    d.redop = step.sources > 1 && !empty ? x.command.redop : abi::reduce_op::none;
+    for (std::uint32_t i = 0; i < step.destinations; ++i) {
+        const step_place& p = step.destination[i];
+        const std::uint32_t semaphore = p.semaphore == abi::k_no_semaphore ? p.semaphore : stream_semaphore(p.semaphore);
+        if (i == 0) {
+            d.destination_rank = p.rank;
+            d.destination_offset = p.offset;
+            d.remote_semaphore = semaphore;
+        } else {
+            elements[n++] = {p.offset, p.rank, semaphore};
+        }
+    }
+    more.more_destinations = static_cast<std::uint8_t>(step.destinations > 0 ? step.destinations - 1 : 0);
     ++x.messages;
     return x.dma.enqueue(queue, d, more, x.command.timeout_ns);
+}
+
+std::uint32_t stream_runner::entries_of(const stream_step& step) const
+{
+    const bool own_first = step.bytes == 0 || step.source[0].rank == x.context.table.rank;
+    const std::uint32_t sources = step.bytes == 0 ? 0 : step.sources - (own_first ? 1 : 0);
+    return 1 + abi::entries_of_elements(sources + (step.destinations > 0 ? step.destinations - 1 : 0));
+}
+
+/// No stream can go on. Bounded: `since_ns` is when that began.
+abi::status stream_runner::wait_for_room(std::uint64_t& since_ns)
+{
+    const std::uint64_t now_ns = x.hal.now_ns();
+    if (since_ns == 0)
+        since_ns = now_ns;
+    if (now_ns - since_ns >= x.command.timeout_ns)
+        return {abi::status_code::timeout, "DMA.HEAD", 0};
+    x.hal.compute(costs::k_stream_look);
+    return x.dma.bus_status("DMA.HEAD");
 }
 
 abi::status stream_runner::release_peers(const device_map& map)

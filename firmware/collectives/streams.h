@@ -5,7 +5,7 @@
 // semaphores in the DMA engine (descriptor.h: elements). The core posts them ahead, and sleeps until all has come.
 //
 // A plan is a class with
-//   streams(), length(stream), step(stream, k, out)   what is posted, in the order of k; pure
+//   streams(), length(stream), step(stream, k, out)   what is posted, in the order of k; pure. At most k_most_streams
 //   expected(semaphore)                               messages that come on a semaphore of k_stream_semaphores, as a whole
 //   tells(sink)                                       sink(rank) for each that sends to this rank, or reads its memory: each once
 //   told_by()                                         how many tell this rank: those to whom it sends, or whose memory it reads
@@ -20,6 +20,7 @@
 
 namespace weft::firmware {
 
+inline constexpr std::uint32_t k_most_streams = 16;
 inline constexpr std::uint32_t k_sem_entered = 59;
 inline constexpr std::uint32_t k_sem_has_read = 60;
 /// Data of streams: semaphores that other collectives use for data, too, because who is in the next one already may send what is no data.
@@ -94,29 +95,44 @@ public:
     }
 
 private:
+    /// A stream whose ring is full holds up no other one: what it waits for may be what another one is to send.
     template <class Plan> abi::status post_all(const Plan& plan)
     {
-        std::uint32_t longest = 0;
+        std::uint32_t next[k_most_streams] = {};
+        std::uint32_t left = 0;
         for (std::uint32_t stream = 0; stream < plan.streams(); ++stream)
-            longest = plan.length(stream) > longest ? plan.length(stream) : longest;
-        for (std::uint32_t k = 0; k < longest; ++k) {
+            left += plan.length(stream);
+        std::uint64_t since_ns = 0; // nothing could be posted
+        for (std::uint32_t round = 0; left != 0; ++round) {
+            bool posted = false;
             for (std::uint32_t stream = 0; stream < plan.streams(); ++stream) {
-                if (k >= plan.length(stream))
+                if (next[stream] >= plan.length(stream))
                     continue;
                 stream_step step;
-                plan.step(stream, k, step);
+                plan.step(stream, next[stream], step);
+                const std::uint32_t queue = stream % x.dma.queues();
+                if (!x.dma.has_room(queue, entries_of(step)))
+                    continue;
                 x.hal.compute(costs::k_stream_step + costs::k_stream_place * (step.sources + step.destinations));
-                if (abi::status s = post(stream % x.dma.queues(), step); !s.ok())
+                if (abi::status s = post(queue, step); !s.ok())
                     return s;
+                posted = true;
+                --left;
+                x.step = ++next[stream] > x.step ? next[stream] : x.step;
             }
-            x.step = k + 1;
-            if (((k + 1) & k) == 0 || (k + 1) % 8 == 0) // the first ones at once
+            if (((round + 1) & round) == 0 || (round + 1) % 8 == 0 || !posted) // the first ones at once
                 x.dma.doorbells();
+            if (abi::status s = posted ? abi::status{} : wait_for_room(since_ns); !s.ok())
+                return s;
+            since_ns = posted ? 0 : since_ns;
         }
         x.dma.doorbells();
         return x.dma.bus_status("DMA.TAIL");
     }
 
+    /// Ring entries that post() takes.
+    std::uint32_t entries_of(const stream_step& step) const;
+    abi::status wait_for_room(std::uint64_t& since_ns);
     abi::status tell(std::uint32_t rank);
     abi::status tell_rest();
     abi::status post(std::uint32_t queue, const stream_step& step);

@@ -132,6 +132,15 @@ abi::status dma_driver::wait_space(std::uint32_t queue, std::uint64_t timeout_ns
     return {};
 }
 
+bool dma_driver::has_room(std::uint32_t queue, std::uint32_t entries)
+{
+    const auto has = [&] { return enqueued_[queue] - head_[queue] + entries <= entries_; };
+    if (has())
+        return true;
+    head_[queue] = hal_.read32(reg(abi::dma::HEAD(queue)));
+    return has();
+}
+
 // Elements that are announced without the others stop the queue, so there must be room for all.
 abi::status dma_driver::wait_room(std::uint32_t queue, std::uint32_t entries, std::uint64_t timeout_ns)
 {

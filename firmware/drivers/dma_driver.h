@@ -46,6 +46,8 @@ public:
 
     /// True when the ring of `queue` takes another descriptor. Reads HEAD only when the remembered value says "full".
     bool has_space(std::uint32_t queue);
+    /// The same for so many ring entries.
+    bool has_room(std::uint32_t queue, std::uint32_t entries);
     /// Waits until it does; the wait may last until the ring is half empty on average.
     abi::status wait_space(std::uint32_t queue, std::uint64_t timeout_ns);
 

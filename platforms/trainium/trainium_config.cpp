@@ -195,6 +195,8 @@ public:
         if (const std::string problem = routing().problem(); !problem.empty())
             add_problem(document, problems, "faults", problem);
     }
+    /// What a rank can send tells nothing of a process group here: others of its device read its memory and send for it.
+    bandwidth links_rate() const override { return bandwidth(0); }
     std::string description() const override
     {
         const trainium_node_config& n = config_.node;

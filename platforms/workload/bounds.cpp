@@ -71,6 +71,30 @@ double moved(collective_op op, double bytes, std::uint32_t ranks)
     return op == collective_op::broadcast ? bytes : op == collective_op::all_reduce ? 2 * others : others;
 }
 
+/// Ranks that share devices read each other's memory, and what DMA engines sum and duplicate is touched once: what bounds them is a whole device.
+collective_bound bound_of_devices(const abi::platform_table& t, std::uint64_t memory_bps, collective_op op, double bytes)
+{
+    const double per_device = t.device_members > 1 ? t.device_members : 1;
+    const double devices = t.ranks / per_device;
+    const std::uint32_t outer = t.dim_count - (per_device > 1 ? 1 : 0);
+    double rate = 0;
+    for (std::uint32_t d = 0; d < outer; ++d)
+        if (t.dims[d] > 1)
+            rate += t.rate_mbps[d] * k_bytes_per_us_and_mbps * per_device * (t.kind[d] == dimension_kind::line ? 0.5 : 1);
+    collective_bound bound;
+    if (rate > 0)
+        at_least(bound, moved(op, bytes, static_cast<std::uint32_t>(devices)) / rate, "links of a device");
+    // What comes for a sum is written and read again; inputs are read and results written once.
+    const double landed = 2 * bytes * (devices - 1) / devices / per_device;
+    const double touched = op == collective_op::all_reduce       ? 2 * bytes + landed
+                           : op == collective_op::reduce_scatter ? bytes + landed
+                           : op == collective_op::broadcast      ? bytes
+                                                                 : bytes * (t.ranks - 1) / t.ranks;
+    if (memory_bps != 0)
+        at_least(bound, touched / (static_cast<double>(memory_bps) / 8e6), "memory");
+    return bound;
+}
+
 void bound_by_memory(collective_bound& bound, std::uint64_t memory_bps, collective_op op, double bytes, std::uint32_t ranks)
 {
     const double once = op == collective_op::broadcast ? bytes : bytes * (ranks - 1) / ranks;
@@ -89,6 +113,8 @@ std::optional<collective_bound> bound_of(const abi::platform_table& t, std::uint
         if (t.dims[d] > 1 && t.rate_mbps[d] == 0)
             return std::nullopt;
     const double bytes = static_cast<double>(size_bytes);
+    if (t.device_ranks != 0 && op != collective_op::all_to_all)
+        return bound_of_devices(t, memory_bps, op, bytes);
     const double other_links = rate_outside(t, links_bps);
     collective_bound bound;
     if (op != collective_op::all_to_all)
