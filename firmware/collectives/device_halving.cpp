@@ -40,8 +40,8 @@ public:
     bool holds_peers() const { return map_.per_device > 1 && sums_ && !gathers_; }
 
     // Each step has a queue of its own, so that one can begin while the one before still waits for its link: sums on the device, halving steps and the own
-    // result, doubling steps, and what is passed on to the device.
-    std::uint32_t streams() const { return 2 * axes_ + 4; }
+    // result, doubling steps, and what is passed on to the device, by as many queues as are left, because it is sent several times.
+    std::uint32_t streams() const { return first_passing() + passing(); }
     std::uint32_t length(std::uint32_t stream) const
     {
         if (stream < k_halves)
@@ -52,7 +52,7 @@ public:
         }
         if (stream <= 2 * axes_ + k_halves)
             return gathers_ ? 1u << (stream - axes_ - k_halves - 1) : 0;
-        return gathers_ && map_.per_device > 1 ? map_.devices : 0;
+        return gathers_ && map_.per_device > 1 ? (map_.devices + passing() - 1 - (stream - first_passing())) / passing() : 0;
     }
 
     void step(std::uint32_t stream, std::uint32_t k, stream_step& s) const
@@ -64,7 +64,7 @@ public:
         else if (stream <= 2 * axes_ + k_halves)
             double_up(stream - axes_ - k_halves - 1, k, s);
         else
-            pass_on(k, s);
+            pass_on(k * passing() + stream - first_passing(), s);
     }
 
     std::uint32_t expected(std::uint32_t number) const
@@ -97,6 +97,9 @@ private:
     static std::uint32_t arrivals(std::uint32_t step) { return k_halves + step; }
     std::uint32_t own() const { return axes_ + k_halves; }
     std::uint32_t passed_on() const { return 2 * axes_ + k_halves + 1; }
+
+    std::uint32_t first_passing() const { return k_halves + 2 * axes_ + 1; }
+    std::uint32_t passing() const { return k_most_streams - first_passing() < 4 ? k_most_streams - first_passing() : 4; }
 
     /// The axis of step `i`.
     std::uint32_t axis_of(std::uint32_t i) const { return rotates ? (i + map_.index * axes_ / map_.per_device) % axes_ : i; }

@@ -43,6 +43,7 @@ abi::status stream_runner::post(std::uint32_t queue, const stream_step& step)
     more.wait_count = waits ? base_[step.wait_number] + step.wait_messages : entered_;
     abi::dma_descriptor d;
     d.type = x.command.type;
+    d.destination_port = static_cast<std::uint8_t>(queue % x.context.table.dma_ports);
     d.tag = x.step;
     if (step.destinations == 0) // it only waits
         d.destination_rank = x.context.table.rank;

@@ -18,8 +18,9 @@ struct neuronlink_config {
     bandwidth node_link_rate = bandwidth(512'000'000'000);
     duration propagation = duration(10'000);
     duration node_propagation = duration(25'000);
-    bandwidth half_rate = bandwidth(4'096'000'000'000);
-    bandwidth port_rate = bandwidth(4'096'000'000'000);
+    bandwidth half_rate = bandwidth(11'600'000'000'000);
+    std::uint32_t ports = 8;
+    bandwidth port_rate = bandwidth(2'048'000'000'000);
     duration router_latency = duration(20'000);
     data_size buffer_per_vl = data_size(32 << 10);
     data_size port_buffer = data_size(128 << 10);
@@ -38,8 +39,10 @@ struct neuronlink_config {
               "64 GB/s: 256 GB/s of a Trn2 chip between nodes / 2 neighbours / 2 directions, AWS Neuron documentation (D)", rate);
         visit("propagation", self.propagation, "Wire between two chips of a node", "A", wire);
         visit("node_propagation", self.node_propagation, "Wire between chips of two nodes", "A", wire);
-        visit("half_rate", self.half_rate, "Of the fabric between the two halves of a chip, per direction", "512 GB/s (A): nothing is published", rate);
-        visit("port_rate", self.port_rate, "Between the DMA engines of a rank and its half of the chip, per direction", "512 GB/s (A)", rate);
+        visit("half_rate", self.half_rate, "Of the fabric between the two halves of a chip, per direction", "1.45 TB/s (A): what the two stacks of a half give; nothing is published", rate);
+        visit("ports", self.ports, "Ports of a rank at its half of the chip: queue q of the DMA engines uses port q modulo ports",
+              "8 (A): engines do not wait for each other's reads", between(1, 16));
+        visit("port_rate", self.port_rate, "Of such a port, per direction", "256 GB/s (A): twice a link, for what is sent twice", rate);
         visit("router_latency", self.router_latency, "Head of a packet through one half of a chip", "A", at_most(duration(1'000'000'000)));
         visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", "A: twice link_rate x round trip", at_most(data_size(1 << 30)));
         visit("port_buffer", self.port_buffer, "Input buffer of a half per rank and VL", "A", at_most(data_size(1 << 30)));

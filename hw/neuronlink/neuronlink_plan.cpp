@@ -47,8 +47,8 @@ fabric_plan plan_neuronlink(const neuronlink_shape& s, const neuronlink_config& 
                          : fabric_link_params{config.link_rate, config.propagation, depth};
     };
     fabric_plan p;
-    for (std::uint32_t i = 0; i < s.ranks_of_half(); ++i)
-        p.port_names.push_back(fmt::format("rank{}", i));
+    for (std::uint32_t i = 0; i < s.local_ports(); ++i)
+        p.port_names.push_back(s.ports == 1 ? fmt::format("rank{}", i) : fmt::format("rank{}.{}", i / s.ports, i % s.ports));
     p.port_names.emplace_back("half");
     for (const char* name : {"+X", "-X", "+Y", "-Y", "+Z", "-Z"})
         p.port_names.emplace_back(name);
@@ -57,7 +57,7 @@ fabric_plan plan_neuronlink(const neuronlink_shape& s, const neuronlink_config& 
             p.routers.push_back({fmt::format("{}{}", s.chip_name(chip), half), static_cast<std::uint32_t>(p.port_names.size())});
     for (std::uint32_t rank = 0; rank < s.chips() * s.ranks; ++rank) {
         const std::uint32_t on_chip = rank % s.ranks;
-        p.endpoints.push_back({2 * (rank / s.ranks) + s.half_of_rank(on_chip), on_chip % s.ranks_of_half(), 1, port, s.rank_name(rank)});
+        p.endpoints.push_back({2 * (rank / s.ranks) + s.half_of_rank(on_chip), s.first_port_of_rank(on_chip), s.ports, port, s.rank_name(rank)});
     }
     for (std::uint32_t chip = 0; chip < s.chips(); ++chip) {
         p.connect(2 * chip, s.other_half_port(), 2 * chip + 1, s.other_half_port(), vls, between_halves);

@@ -22,6 +22,7 @@ inline constexpr std::uint32_t k_neuronlink_axes = 3; ///< X along a row, Y alon
 struct neuronlink_shape {
     std::array<std::uint32_t, k_neuronlink_axes> size = {4, 4, 1}; ///< chips
     std::uint32_t ranks = 4;                                       ///< of a chip; one or an even number
+    std::uint32_t ports = 1;                                       ///< of a rank, at its half
 
     std::uint32_t chips() const { return size[0] * size[1] * size[2]; }
     std::uint32_t coordinate(std::uint32_t chip, std::uint32_t axis) const
@@ -35,8 +36,10 @@ struct neuronlink_shape {
     // Routers: half h of chip c is 2c + h. Ports: local ones, then the other half, then two for each axis.
     std::uint32_t ranks_of_half() const { return (ranks + 1) / 2; }
     std::uint32_t half_of_rank(std::uint32_t rank_of_chip) const { return rank_of_chip / ranks_of_half(); }
-    std::uint32_t other_half_port() const { return ranks_of_half(); }
-    std::uint32_t link_port(std::uint32_t axis, bool up) const { return ranks_of_half() + 1 + 2 * axis + (up ? 0 : 1); }
+    std::uint32_t first_port_of_rank(std::uint32_t rank_of_chip) const { return rank_of_chip % ranks_of_half() * ports; }
+    std::uint32_t local_ports() const { return ranks_of_half() * ports; }
+    std::uint32_t other_half_port() const { return local_ports(); }
+    std::uint32_t link_port(std::uint32_t axis, bool up) const { return local_ports() + 1 + 2 * axis + (up ? 0 : 1); }
     /// Half of `chip` at which the link along `axis` is.
     std::uint32_t half_of_link(std::uint32_t chip, std::uint32_t axis, bool up) const
     {

@@ -44,7 +44,7 @@ route_decision neuronlink_routing::by_order(std::uint32_t router, std::uint32_t 
 {
     const std::uint32_t chip = router / 2, half = router % 2;
     const std::uint32_t to_chip = p.destination / shape_.ranks, on_chip = p.destination % shape_.ranks;
-    const bool injected = in_port < shape_.ranks_of_half();
+    const bool injected = in_port < shape_.local_ports();
     const auto other_half = static_cast<std::uint16_t>(shape_.other_half_port());
     for (std::uint32_t axis = 0; axis < shape_.axes(); ++axis) {
         const std::uint32_t here = shape_.coordinate(chip, axis), there = shape_.coordinate(to_chip, axis);
@@ -60,21 +60,21 @@ route_decision neuronlink_routing::by_order(std::uint32_t router, std::uint32_t 
     }
     if (shape_.half_of_rank(on_chip) != half)
         return {other_half, static_cast<std::uint8_t>(2 * shape_.axes() - 1)};
-    return {static_cast<std::uint16_t>(on_chip % shape_.ranks_of_half()), 0};
+    return {static_cast<std::uint16_t>(shape_.first_port_of_rank(on_chip) + p.destination_port), 0};
 }
 
 route_decision neuronlink_routing::route(std::uint32_t router, std::uint32_t in_port, packet& p) const
 {
     if (detour_vl_ == 0xff)
         return by_order(router, in_port, p);
-    const bool injected = in_port < shape_.ranks_of_half();
+    const bool injected = in_port < shape_.local_ports();
     const std::size_t ranks = std::size_t{shape_.chips()} * shape_.ranks;
     if (injected ? !detours_from_[router * ranks + p.destination] : p.vl != detour_vl_)
         return by_order(router, in_port, p);
     const std::uint32_t on_chip = p.destination % shape_.ranks;
     const std::uint32_t target = 2 * (p.destination / shape_.ranks) + shape_.half_of_rank(on_chip);
     if (target == router)
-        return {static_cast<std::uint16_t>(on_chip % shape_.ranks_of_half()), 0};
+        return {static_cast<std::uint16_t>(shape_.first_port_of_rank(on_chip) + p.destination_port), 0};
     // A link down the tree comes in by the port whose own link leads up it.
     const std::size_t came_down = !injected && !goes_down_[router * ports_ + in_port] ? 1 : 0;
     return {tree_[(came_down * halves_ + router) * halves_ + target], detour_vl_};
@@ -89,7 +89,7 @@ bool neuronlink_routing::works_by_order(const fabric_plan& plan, const std::vect
     std::uint32_t in_port = 0;
     for (;;) {
         const route_decision d = by_order(router, in_port, p);
-        if (d.out_port < shape_.ranks_of_half())
+        if (d.out_port < shape_.local_ports())
             return true;
         const std::uint32_t l = out[base[router] + d.out_port];
         if (l == fabric_plan::k_none)

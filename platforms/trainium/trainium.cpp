@@ -32,10 +32,14 @@ trainium_machine::trainium_machine(const trainium_config& config, const trainium
 {
     hardware_.add(fabric_.engine());
     dma_fabric_view view = dma_view(config.run, trains(), config.neuronlink.format(), config.neuronlink.port_rate);
+    view.ports = config.neuronlink.ports;
     view.vl_count = fabric_.engine().vl_count();
     const chip_config chip = config.control_chip();
-    for (std::uint32_t rank = 0; rank < config.ranks(); ++rank)
-        bind_local_port(hardware_.add_chip(module_name(shape_.rank_name(rank)), chip, view, config.rank_table(rank)), 0, fabric_.port(rank));
+    for (std::uint32_t rank = 0; rank < config.ranks(); ++rank) {
+        weft::chip& c = hardware_.add_chip(module_name(shape_.rank_name(rank)), chip, view, config.rank_table(rank));
+        for (std::uint32_t port = 0; port < view.ports; ++port)
+            bind_local_port(c, port, fabric_.port(rank, port));
+    }
     let_read_each_other(config);
     for (const trainium_link_fault& f : config.faults.links_down)
         if (!f.known_to_routing()) { // the others are down in the plan

@@ -124,14 +124,16 @@ struct trainium_dma_config : dma_config {
     trainium_dma_config()
     {
         queues = 16;
-        read_ahead = 128;
+        read_ahead = 32;
+        ring_entries = 128;
         receive_buffer = data_size(128 << 10);
     }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         static constexpr std::pair<const char*, const char*> k_sources[] = {
             {"queues", "16 rings of an engine, AWS Neuron documentation (Q); here one for all engines of a core, among which the runtime parts a transfer"},
-            {"read_ahead", "assumed: covers hbm.latency at neuronlink.port_rate, 50 packets of 2 KiB"},
+            {"ring_entries", "assumed: a collective is posted ahead"},
+            {"read_ahead", "assumed: covers hbm.latency at neuronlink.port_rate, 25 packets of 2 KiB"},
         };
         with_sources sourced(visit, k_sources);
         dma_config::fields(self, sourced);
@@ -191,7 +193,7 @@ struct trainium_config {
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<trainium_config>> key_rules();
 
-    neuronlink_shape shape() const { return {{node.cols, node.rows, node.nodes}, chip.ranks}; }
+    neuronlink_shape shape() const { return {{node.cols, node.rows, node.nodes}, chip.ranks, neuronlink.ports}; }
     std::uint32_t ranks() const { return shape().chips() * chip.ranks; }
     abi::platform_table rank_table(std::uint32_t rank) const;
     train_choice trains() const;

@@ -61,7 +61,7 @@ abi::platform_table trainium_config::rank_table(std::uint32_t rank) const
         else
             add(s.size[axis], s.coordinate(at, axis), s.size[axis] == 2 ? abi::dimension_kind::full : abi::dimension_kind::line, rate, s.ranks);
     }
-    add(s.ranks, rank % s.ranks, abi::dimension_kind::full, neuronlink.port_rate.value(), 1);
+    add(s.ranks, rank % s.ranks, abi::dimension_kind::full, neuronlink.port_rate.value() * neuronlink.ports, 1);
     t.device_ranks = t.device_members = static_cast<std::uint8_t>(s.ranks);
     return t;
 }
@@ -210,7 +210,7 @@ public:
                             n.nodes > 1 ? fmt::format(", {} between nodes", to_string(l.node_link_rate)) : "", to_string(l.max_payload),
                             100.0 * f.max_payload_bytes / static_cast<double>(wire), neuronlink_vls(config_.shape(), !config_.known_down().empty()),
                             to_string(l.buffer_per_vl));
-        text += fmt::format("On chip   two halves joined by {}, {} between a rank and its half\n", to_string(l.half_rate), to_string(l.port_rate));
+        text += fmt::format("On chip   two halves joined by {}, {} ports of {} between a rank and its half\n", to_string(l.half_rate), l.ports, to_string(l.port_rate));
         text += fmt::format("Ranks     HBM of {} at {}, {} DMA queues of {} each\n", to_string(chip.hbm.capacity), to_string(chip.hbm.rate), chip.dma.queues,
                             to_string(chip.dma.engine.queue_rate));
         if (!config_.faults.links_down.empty())
