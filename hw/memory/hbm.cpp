@@ -28,6 +28,8 @@ hbm::hbm(const sc_core::sc_module_name& name, const hbm_config& config)
         throw bug(this->name(), 0, "the rate is zero; hbm_config::validate() refuses that");
     ps_per_byte_ = static_cast<std::uint64_t>(((static_cast<uint128>(8'000'000'000'000) << 32) + bits_per_second - 1) /
                                               bits_per_second);
+    if (config.load > 0)
+        load_interval_ps_ = static_cast<std::uint32_t>(static_cast<double>(k_load_bytes * ps_per_byte_ >> 16) / 65536.0 / config.load);
     socket.bind(static_cast<::tlm::tlm_fw_transport_if<>&>(*this));
     port.bind(*this);
     stats.add("bytes_read", "B", "Bytes read, by the DMA and the core", bytes_read);
@@ -50,17 +52,37 @@ std::uint64_t hbm::charge(std::uint64_t at_ps, std::uint64_t, std::uint64_t byte
         bytes_read.add(bytes);
     if (kind != access::read)
         bytes_written.add(bytes);
+    if (load_interval_ps_ != 0)
+        catch_up_with_load(at_ps);
+    take(at_ps, kind == access::read_modify_write ? 2 * bytes : bytes);
+    return busy_until_ps_ + (busy_fraction_ != 0 ? 1 : 0) + latency_ps_;
+}
+
+inline void hbm::take(std::uint64_t at_ps, std::uint64_t bytes)
+{
     if (at_ps > busy_until_ps_) {
         busy_until_ps_ = at_ps;
         busy_fraction_ = 0;
     }
-    const std::uint64_t moved_bytes = kind == access::read_modify_write ? 2 * bytes : bytes;
-    const uint128 span = static_cast<uint128>(moved_bytes) * ps_per_byte_ + busy_fraction_;
+    const uint128 span = static_cast<uint128>(bytes) * ps_per_byte_ + busy_fraction_;
     const auto span_ps = static_cast<std::uint64_t>(span >> 32);
     busy_fraction_ = static_cast<std::uint32_t>(span & 0xffff'ffffu);
     busy_time.add_ps(span_ps);
     busy_until_ps_ += span_ps;
-    return busy_until_ps_ + (busy_fraction_ != 0 ? 1 : 0) + latency_ps_;
+}
+
+/// What compute units have asked for up to `at_ps`. Where the memory was idle meanwhile, only the last access can still be under way.
+void hbm::catch_up_with_load(std::uint64_t at_ps)
+{
+    while (next_load_ps_ <= at_ps) {
+        if (busy_until_ps_ < next_load_ps_) {
+            const std::uint64_t passed = (at_ps - next_load_ps_) / load_interval_ps_;
+            busy_time.add_ps(passed * (k_load_bytes * ps_per_byte_ >> 32));
+            next_load_ps_ += passed * load_interval_ps_;
+        }
+        take(next_load_ps_, k_load_bytes);
+        next_load_ps_ += load_interval_ps_;
+    }
 }
 
 void hbm::read_bytes(std::uint64_t offset, void* to, std::uint64_t bytes) const

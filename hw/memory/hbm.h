@@ -9,6 +9,7 @@
 // Timing of an access of n bytes that arrives at t, in the order of arrival:
 //   start = max(t, busy until);  busy until = start + n / rate;  last byte at busy until + latency
 // so a lone access takes latency + n / rate, and a stream of accesses runs at `rate`. A read-modify-write counts 2n.
+// `load` is what compute units take of the rate: accesses of 4 KiB at equal intervals, served in the same order. It makes no events.
 // Fractions of a picosecond are carried while the server is busy; the answer is rounded up. A stream never beats
 // `rate`.
 //
@@ -34,6 +35,7 @@ struct hbm_config {
     bandwidth rate{7'200'000'000'000};
     duration latency{120'000};
     std::string name = "HBM"; ///< as users know it; no key of a file
+    double load = 0;          ///< share of `rate`, below 1; a key of platforms that have compute units beside
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
@@ -57,6 +59,7 @@ class hbm : public chip_memory, public use_hints, private blocking_target {
     std::uint64_t latency_ps_;
     std::uint64_t busy_until_ps_ = 0; // start of the picosecond in which the last byte moves
     std::uint32_t busy_fraction_ = 0; // and how far into it, in 2^-32 ps
+    std::uint32_t load_interval_ps_ = 0; // 0: there is no load
 
 public:
     counter bytes_read;
@@ -107,7 +110,11 @@ private:
     unsigned int transport_dbg(::tlm::tlm_generic_payload& trans) override;
     bool get_direct_mem_ptr(::tlm::tlm_generic_payload& trans, ::tlm::tlm_dmi& dmi) override;
     bool move_bytes(::tlm::tlm_generic_payload& trans);
+    void take(std::uint64_t at_ps, std::uint64_t bytes);
+    void catch_up_with_load(std::uint64_t at_ps);
 
+    static constexpr std::uint32_t k_load_bytes = 4096;
+    std::uint64_t next_load_ps_ = 0;
     hbm_config config_;
     sparse_store store_;
     bool dmi_given_ = false;

@@ -110,6 +110,7 @@ struct trainium_memory_config : hbm_config {
         };
         with_sources sourced(visit, k_sources);
         hbm_config::fields(self, sourced);
+        visit("load", self.load, "What compute engines take of the rate of a stack, while ranks communicate", "0: none (A)", real_between(0, 0.95));
     }
 };
 
