@@ -40,7 +40,7 @@ struct all_to_all {
         d.bytes = block.count * element;
         d.destination_offset = x.command.output_offset + rank * d.bytes;
         d.destination_rank = d.tag = x.peer = first;
-        d.more_pieces = count - 1;
+        d.more_pieces = static_cast<std::uint16_t>(count - 1);
         d.rank_stride = static_cast<std::uint16_t>(count != 1 ? stride : 0);
         d.stride = stride * d.bytes;
         d.first_piece = static_cast<std::uint8_t>(rank > first ? (rank - first + stride - 1) / stride % count : 0);

@@ -8,6 +8,7 @@
 //                   left, each shard as the sum of what it has and of what came for it before
 //   all_gather      along one axis after the other it exchanges what it has so far, then passes all on to the others of the device
 //
+// Long shards go in slices, so that a step passes on the first one while the next one comes.
 // Groups begin with different axes, so that all links are in use. A ring of 2^m devices has m axes by the Gray code of the coordinate; in a ring of four
 // each step is one link.
 #include "firmware/collectives/device_collectives.h"
@@ -18,14 +19,9 @@ namespace weft::firmware {
 namespace {
 
 constexpr std::uint32_t k_most_axes_of_cube = 6;
-
-std::uint32_t bits_of(std::uint32_t size)
-{
-    std::uint32_t bits = 0;
-    while (size >> (bits + 1) != 0)
-        ++bits;
-    return bits;
-}
+/// Chosen on the model of 4x4 Trn2 chips: several elements of an engine, so that overheads are small.
+constexpr std::uint64_t k_least_slice_bytes = 128 << 10;
+constexpr std::uint32_t k_most_slices = 4;
 
 template <bool rotates> class halving_plan {
 public:
@@ -35,6 +31,8 @@ public:
     {
         for (std::uint32_t d = 0; d < map_.dims; ++d)
             axes_ += bits_of(map_.size[d]);
+        while (slices_ < k_most_slices && slot_ * places_.element / (2 * slices_) >= k_least_slice_bytes)
+            slices_ *= 2;
     }
     const device_map& map() const { return map_; }
     bool holds_peers() const { return map_.per_device > 1 && sums_ && !gathers_; }
@@ -45,26 +43,27 @@ public:
     std::uint32_t length(std::uint32_t stream) const
     {
         if (stream < k_halves)
-            return sums_ && map_.per_device > 1 ? (map_.devices + k_halves - 1 - stream) / k_halves : 0;
+            return sums_ && map_.per_device > 1 ? slices_ * ((map_.devices + k_halves - 1 - stream) / k_halves) : 0;
         if (stream <= axes_ + k_halves) {
             const std::uint32_t step = stream - k_halves;
-            return sums_ ? waits_before(step) + end_of(step) - first_of(step) : 0;
+            return sums_ ? waits_before(step) + slices_ * (end_of(step) - first_of(step)) : 0;
         }
         if (stream <= 2 * axes_ + k_halves)
-            return gathers_ ? 1u << (stream - axes_ - k_halves - 1) : 0;
-        return gathers_ && map_.per_device > 1 ? (map_.devices + passing() - 1 - (stream - first_passing())) / passing() : 0;
+            return gathers_ ? slices_ << (stream - axes_ - k_halves - 1) : 0;
+        return gathers_ && map_.per_device > 1 ? slices_ * copies() * ((map_.devices + passing() - 1 - (stream - first_passing())) / passing()) : 0;
     }
 
     void step(std::uint32_t stream, std::uint32_t k, stream_step& s) const
     {
         if (stream < k_halves)
-            sum_on_device(last_of(stream) - k_halves * k, s);
-        else if (stream <= axes_ + k_halves)
-            halve(stream - k_halves, k, s);
-        else if (stream <= 2 * axes_ + k_halves)
-            double_up(stream - axes_ - k_halves - 1, k, s);
-        else
-            pass_on(k * passing() + stream - first_passing(), s);
+            return sum_on_device(last_of(stream) - k_halves * (k / slices_), k % slices_, s);
+        if (stream <= axes_ + k_halves)
+            return halve(stream - k_halves, k, s);
+        if (stream <= 2 * axes_ + k_halves)
+            return double_up(stream - axes_ - k_halves - 1, k / slices_, k % slices_, s);
+        const std::uint32_t copy = k % copies();
+        k /= copies();
+        pass_on(k / slices_ * passing() + stream - first_passing(), k % slices_, copy, s);
     }
 
     std::uint32_t expected(std::uint32_t number) const
@@ -72,12 +71,12 @@ public:
         if (number < k_halves)
             return length(number);
         if (number < own())
-            return sums_ ? map_.devices >> (number - k_halves + 1) : 0;
+            return sums_ ? slices_ * (map_.devices >> (number - k_halves + 1)) : 0;
         if (number == own())
-            return sums_ ? 1 : 0;
+            return sums_ ? slices_ : 0;
         if (number < passed_on())
-            return gathers_ ? 1u << (number - own() - 1) : 0;
-        return number == passed_on() && gathers_ ? (map_.per_device - 1) * map_.devices : 0;
+            return gathers_ ? slices_ << (number - own() - 1) : 0;
+        return number == passed_on() && gathers_ ? slices_ * (map_.per_device - 1) * map_.devices : 0;
     }
 
     template <class Sink> void tells(Sink&& sink) const
@@ -110,22 +109,19 @@ private:
         for (std::uint32_t i = 0; i < axes_; ++i)
             if ((steps >> (lowest_first ? i : axes_ - 1 - i) & 1) != 0)
                 flipped |= 1u << axis_of(i);
-        std::uint32_t device = 0, stride = 1, rest = map_.device;
-        for (std::uint32_t d = map_.dims; d-- > 0;) {
-            const std::uint32_t bits = bits_of(map_.size[d]), at = rest % map_.size[d];
-            std::uint32_t gray = (at ^ (at >> 1)) ^ (flipped & ((1u << bits) - 1));
-            for (std::uint32_t shift = 1; shift < bits; shift *= 2)
-                gray ^= gray >> shift;
-            device += gray * stride;
-            stride *= map_.size[d];
-            rest /= map_.size[d];
-            flipped >>= bits;
-        }
-        return device;
+        return across_hypercube(map_, map_.device, flipped);
     }
     abi::element_range shard(std::uint32_t device) const { return abi::shard_of(places_.count, map_.ranks, map_.rank_of(device, map_.index)); }
+    abi::element_range piece(std::uint32_t device, std::uint32_t slice) const
+    {
+        const abi::element_range all = shard(device), part = abi::shard_of(all.count, slices_, slice);
+        return {all.first + part.first, part.count};
+    }
     /// Layer 0: the sum of the own device. Layer 1 + i: what came in step i.
-    std::uint64_t slot_of(std::uint32_t layer, std::uint32_t device) const { return places_.in_scratch((std::uint64_t{layer} * map_.devices + device) * slot_); }
+    std::uint64_t slot_of(std::uint32_t layer, std::uint32_t device, const abi::element_range& piece) const
+    {
+        return places_.in_scratch((std::uint64_t{layer} * map_.devices + device) * slot_ + piece.first - shard(device).first);
+    }
 
     // Shards of the group are numbered by the steps in which their devices are across, step 0 the highest bit: what step i sends is [devices >> i + 1,
     // devices >> i), and 0 is the own one. All go from the highest number to the lowest.
@@ -133,14 +129,14 @@ private:
     std::uint32_t last_of(std::uint32_t half) const { return map_.devices - 1 - (map_.devices - 1 - half) % k_halves; }
     /// Sums of a half that are made when that of shard `t` is; none where it does not exist.
     std::uint32_t sums_until(std::uint32_t t) const { return t < map_.devices ? (map_.devices - 1 - t) / k_halves + 1 : 0; }
-    void sum_on_device(std::uint32_t t, stream_step& s) const
+    void sum_on_device(std::uint32_t t, std::uint32_t slice, stream_step& s) const
     {
         const std::uint32_t device = across(t, false);
-        const abi::element_range r = shard(device);
+        const abi::element_range r = piece(device, slice);
         s.bytes = r.count * places_.element;
         for (std::uint32_t i = 0; i < map_.per_device; ++i)
             s.reads(map_.rank_of(map_.device, (map_.index + i) % map_.per_device), places_.in_buffer(r.first));
-        s.writes(map_.rank, slot_of(0, device), t % k_halves);
+        s.writes(map_.rank, slot_of(0, device, r), t % k_halves);
     }
     std::uint32_t end_of(std::uint32_t step) const { return map_.devices >> step; }
     std::uint32_t first_of(std::uint32_t step) const { return step == axes_ ? 0 : end_of(step) / 2; }
@@ -152,52 +148,52 @@ private:
     {
         const std::uint32_t waits = waits_before(step);
         if (k + 1 < step) // all of step k
-            return s.waits(arrivals(k), end_of(k + 1));
+            return s.waits(arrivals(k), slices_ * end_of(k + 1));
         if (k < waits) {
             const std::uint32_t half = k - (step >= 2 ? step - 1 : 0), first = first_of(step);
-            return s.waits(half, sums_until(first + (first + half) % k_halves));
+            return s.waits(half, slices_ * sums_until(first + (first + half) % k_halves));
         }
-        const std::uint32_t t = end_of(step) - 1 - (k - waits);
+        const std::uint32_t t = end_of(step) - 1 - (k - waits) / slices_, slice = (k - waits) % slices_;
         const std::uint32_t device = across(t, false);
-        const abi::element_range r = shard(device);
+        const abi::element_range r = piece(device, slice);
         s.bytes = r.count * places_.element;
-        s.reads(map_.rank, map_.per_device > 1 ? slot_of(0, device) : places_.in_buffer(r.first));
+        s.reads(map_.rank, map_.per_device > 1 ? slot_of(0, device, r) : places_.in_buffer(r.first));
         for (std::uint32_t i = 0; i < step; ++i)
-            s.reads(map_.rank, slot_of(1 + i, device));
+            s.reads(map_.rank, slot_of(1 + i, device, r));
         if (step > 0)
-            s.waits(arrivals(step - 1), end_of(step) - t);
+            s.waits(arrivals(step - 1), slices_ * (end_of(step) - 1 - t) + slice + 1);
         else if (map_.per_device > 1)
-            s.waits(t % k_halves, sums_until(t));
+            s.waits(t % k_halves, slices_ * (sums_until(t) - 1) + slice + 1);
         if (step == axes_)
             s.writes(map_.rank, places_.in_buffer(r.first), own());
         else
-            s.writes(map_.rank_of(across(1u << (axes_ - 1 - step), false), map_.index), slot_of(1 + step, device), arrivals(step));
+            s.writes(map_.rank_of(across(1u << (axes_ - 1 - step), false), map_.index), slot_of(1 + step, device, r), arrivals(step));
     }
 
     // Here step 0 is the lowest bit: before step i there are [0, 1 << i).
-    void wait_for(std::uint32_t t, stream_step& s) const
+    void wait_for(std::uint32_t t, std::uint32_t slice, stream_step& s) const
     {
         if (t != 0)
-            s.waits(own() + 1 + bits_of(t), t - (1u << bits_of(t)) + 1);
+            s.waits(own() + 1 + bits_of(t), slices_ * (t - (1u << bits_of(t))) + slice + 1);
         else if (sums_)
-            s.waits(own(), 1);
+            s.waits(own(), slice + 1);
     }
-    void double_up(std::uint32_t step, std::uint32_t t, stream_step& s) const
+    void double_up(std::uint32_t step, std::uint32_t t, std::uint32_t slice, stream_step& s) const
     {
-        const abi::element_range r = shard(across(t, true));
+        const abi::element_range r = piece(across(t, true), slice);
         s.bytes = r.count * places_.element;
         s.reads(map_.rank, places_.in_buffer(r.first));
         s.writes(map_.rank_of(across(1u << step, true), map_.index), places_.in_buffer(r.first), own() + 1 + step);
-        wait_for(t, s);
+        wait_for(t, slice, s);
     }
-    void pass_on(std::uint32_t t, stream_step& s) const
+    std::uint32_t copies() const { return copies_to(map_.per_device - 1); }
+    void pass_on(std::uint32_t t, std::uint32_t slice, std::uint32_t copy, stream_step& s) const
     {
-        const abi::element_range r = shard(across(t, true));
+        const abi::element_range r = piece(across(t, true), slice);
         s.bytes = r.count * places_.element;
         s.reads(map_.rank, places_.in_buffer(r.first));
-        for (std::uint32_t i = 1; i < map_.per_device; ++i)
-            s.writes(map_.rank_of(map_.device, (map_.index + i) % map_.per_device), places_.in_buffer(r.first), passed_on());
-        wait_for(t, s);
+        copy_to_peers(map_, copy, s, places_.in_buffer(r.first), passed_on());
+        wait_for(t, slice, s);
     }
 
     device_map map_;
@@ -205,6 +201,7 @@ private:
     bool sums_, gathers_;
     std::uint64_t slot_; ///< elements
     std::uint32_t axes_ = 0;
+    std::uint32_t slices_ = 1; ///< of a shard
 };
 
 } // namespace

@@ -30,6 +30,33 @@ struct device_map {
     abi::dimension_kind kind[abi::k_max_dims] = {};
 };
 
+/// Of a number that is not 0: the place of its highest bit.
+inline std::uint32_t bits_of(std::uint32_t size)
+{
+    std::uint32_t bits = 0;
+    while (size >> (bits + 1) != 0)
+        ++bits;
+    return bits;
+}
+
+/// The device on the other side of the axes that are set in `axes`, where every dimension has 2^m devices: m axes each, from the innermost dimension on, by the
+/// Gray code of the coordinate. In a ring of four each of both is a link.
+inline std::uint32_t across_hypercube(const device_map& map, std::uint32_t of_device, std::uint32_t axes)
+{
+    std::uint32_t device = 0, stride = 1;
+    for (std::uint32_t d = map.dims; d-- > 0;) {
+        const std::uint32_t bits = bits_of(map.size[d]), at = of_device % map.size[d];
+        std::uint32_t gray = (at ^ (at >> 1)) ^ (axes & ((1u << bits) - 1));
+        for (std::uint32_t shift = 1; shift < bits; shift *= 2)
+            gray ^= gray >> shift;
+        device += gray * stride;
+        stride *= map.size[d];
+        of_device /= map.size[d];
+        axes >>= bits;
+    }
+    return device;
+}
+
 /// Cycles over all devices. A square torus has two that share no link; elsewhere there is one, whose hops are links where rows or columns close it
 /// and are routed where none does.
 class device_cycles {

@@ -26,45 +26,56 @@ struct stack_sum {
     std::uint32_t slots, groups;
 };
 
+/// Queues that a plan whose steps do not follow each other fills in turn.
+std::uint32_t queues_for(const abi::platform_table& table) { return table.dma_queues < 8 ? table.dma_queues : 8; }
+
 class mesh_plan {
 public:
     mesh_plan(const abi::platform_table& table, const abi::command& command)
         : map_(table), places_(command), sums_(command.op != abi::collective_op::all_gather), gathers_(command.op != abi::collective_op::reduce_scatter),
-          slot_(abi::shard_of(command.count, map_.ranks, 0).count), stack_(map_.devices)
+          streams_(queues_for(table)), slot_(abi::shard_of(command.count, map_.ranks, 0).count), stack_(map_.devices)
     {
         for (std::uint32_t r = map_.index == 0 ? map_.per_device : map_.index; r < map_.devices; r += map_.per_device)
             ++mine_;
     }
     const device_map& map() const { return map_; }
-    bool holds_peers() const { return map_.per_device > 1 && !(sums_ && gathers_); }
+    bool holds_peers() const { return map_.per_device > 1; }
 
-    std::uint32_t streams() const { return k_streams; }
-    std::uint32_t length(std::uint32_t stream) const { return (tasks() + k_streams - 1 - stream) / k_streams; }
+    std::uint32_t streams() const { return streams_; }
+    std::uint32_t length(std::uint32_t stream) const { return (tasks() + streams_ - 1 - stream) / streams_; }
 
+    // Every task waits for earlier ones only, of this rank and of others.
     void step(std::uint32_t stream, std::uint32_t k, stream_step& s) const
     {
-        std::uint32_t task = k * k_streams + stream;
-        if (sums_) {
-            if (task < sends_of_sums())
-                return send_sum(task, s);
-            task -= sends_of_sums();
-            if (task < stack_.groups)
-                return sum_stack(task, s);
-            task -= stack_.groups;
-        }
-        if (task < sends_of_results())
-            return send_result(task, s);
-        pass_on(task - sends_of_results(), s);
+        std::uint32_t task = k * streams_ + stream;
+        const auto is = [&task](std::uint32_t tasks) {
+            if (task < tasks)
+                return true;
+            task -= tasks;
+            return false;
+        };
+        if (is(sends_of_sums()))
+            send_sum(task, s);
+        else if (is(sums_of_stack()))
+            sum_stack(task, s);
+        else if (is(announcements()))
+            announce(s);
+        else if (is(sends_of_results()))
+            send_result(task, s);
+        else if (is(copies()))
+            share_own(task, s);
+        else
+            pass_on(task / copies(), task % copies(), s);
     }
 
     std::uint32_t expected(std::uint32_t number) const
     {
         switch (number) {
         case k_landed: return sums_ ? map_.devices : 0;
-        case k_summed: return sums_ ? stack_.groups - (gathers_ ? 1 : 0) : 0;
-        case k_of_device: return gathers_ ? map_.per_device - (sums_ ? 0 : 1) : 0;
-        case k_came: return gathers_ ? mine_ * messages_of_device() : 0;
-        case k_passed_on: return gathers_ && map_.per_device > 1 ? map_.devices - 1 - mine_ : 0;
+        case k_summed: return sums_ ? stack_.groups : 0;
+        case k_of_device: return announcements() * map_.per_device;
+        case k_came: return gathers_ ? mine_ * map_.per_device : 0;
+        case k_passed_on: return gathers_ && map_.per_device > 1 ? map_.devices - 1 - mine_ + map_.per_device - 1 : 0;
         default: return 0;
         }
     }
@@ -81,18 +92,17 @@ public:
     std::uint32_t told_by() const { return mine_ * (sums_ ? map_.per_device : 1) + map_.per_device - 1; }
 
 private:
-    static constexpr std::uint32_t k_streams = 4;
     static constexpr std::uint32_t k_landed = 0, k_summed = 1, k_of_device = 2, k_came = 3, k_passed_on = 4;
 
-    std::uint32_t sends_of_sums() const { return mine_ * map_.per_device + 1; }
-    std::uint32_t messages_of_device() const { return sums_ ? 1 : map_.per_device; }
-    std::uint32_t sends_of_results() const
-    {
-        return gathers_ ? mine_ * messages_of_device() + (!sums_ && map_.per_device > 1 ? 1 : 0) : 0;
-    }
+    std::uint32_t sends_of_sums() const { return sums_ ? mine_ * map_.per_device + 1 : 0; }
+    std::uint32_t sums_of_stack() const { return sums_ ? stack_.groups : 0; }
+    std::uint32_t announcements() const { return sums_ && gathers_ ? 1 : 0; }
+    std::uint32_t sends_of_results() const { return gathers_ ? mine_ * map_.per_device : 0; }
+    /// Of what all others of the device get.
+    std::uint32_t copies() const { return gathers_ ? copies_to(map_.per_device - 1) : 0; }
     std::uint32_t tasks() const
     {
-        return (sums_ ? sends_of_sums() + stack_.groups : 0) + sends_of_results() + (gathers_ && map_.per_device > 1 ? mine_ : 0);
+        return sends_of_sums() + sums_of_stack() + announcements() + sends_of_results() + copies() * (1 + mine_);
     }
     /// Number, in the order of distance, of the `n`-th device of this rank.
     std::uint32_t distance_of(std::uint32_t n) const { return (map_.index == 0 ? map_.per_device : map_.index) + n * map_.per_device; }
@@ -110,12 +120,13 @@ private:
         return device;
     }
     std::uint64_t slot_of(std::uint32_t device) const { return places_.in_scratch(device * slot_); }
+    abi::element_range shard_of(std::uint32_t rank) const { return abi::shard_of(places_.count, map_.ranks, rank); }
 
     void send_sum(std::uint32_t task, stream_step& s) const
     {
         const bool own = task == mine_ * map_.per_device;
         const std::uint32_t to = own ? map_.rank : map_.rank_of(away(distance_of(task / map_.per_device), true), task % map_.per_device);
-        const abi::element_range shard = abi::shard_of(places_.count, map_.ranks, to);
+        const abi::element_range shard = shard_of(to);
         s.bytes = shard.count * places_.element;
         for (std::uint32_t i = 0; i < map_.per_device; ++i)
             s.reads(map_.rank_of(map_.device, (map_.index + i) % map_.per_device), places_.in_buffer(shard.first));
@@ -123,7 +134,7 @@ private:
     }
     void sum_stack(std::uint32_t group, stream_step& s) const
     {
-        const abi::element_range shard = abi::shard_of(places_.count, map_.ranks, map_.rank);
+        const abi::element_range shard = shard_of(map_.rank);
         s.bytes = shard.count * places_.element;
         if (group > 0)
             s.reads(map_.rank, slot_of(0));
@@ -133,91 +144,91 @@ private:
             s.waits(k_landed, map_.devices);
         else
             s.waits(k_summed, group);
-        if (group + 1 < stack_.groups)
-            s.writes(map_.rank, slot_of(0), k_summed);
-        else if (!gathers_)
-            s.writes(map_.rank, places_.in_buffer(shard.first), k_summed);
-        else
-            for (std::uint32_t i = 0; i < map_.per_device; ++i)
-                s.writes(map_.rank_of(map_.device, (map_.index + i) % map_.per_device), places_.in_buffer(shard.first), k_of_device);
+        s.writes(map_.rank, group + 1 < stack_.groups ? slot_of(0) : places_.in_buffer(shard.first), k_summed);
     }
-    /// The shards of all ranks of a device lie side by side.
-    abi::element_range shards_of(std::uint32_t device) const
+    /// The own result can be read, by all ranks of the device.
+    void announce(stream_step& s) const
     {
-        const std::uint64_t first = abi::shard_of(places_.count, map_.ranks, map_.rank_of(device, 0)).first;
-        const abi::element_range last = abi::shard_of(places_.count, map_.ranks, map_.rank_of(device, map_.per_device - 1));
-        return {first, last.first + last.count - first};
+        for (std::uint32_t i = 0; i < map_.per_device; ++i)
+            s.writes(map_.rank_of(map_.device, i), 0, k_of_device);
+        s.waits(k_summed, stack_.groups);
     }
     void send_result(std::uint32_t task, stream_step& s) const
     {
-        const std::uint32_t each = messages_of_device();
-        if (task == mine_ * each) { // the own one to the others of the device; where sums were made they have it
-            const abi::element_range own = abi::shard_of(places_.count, map_.ranks, map_.rank);
-            s.bytes = own.count * places_.element;
-            s.reads(map_.rank, places_.in_buffer(own.first));
-            for (std::uint32_t i = 1; i < map_.per_device; ++i)
-                s.writes(map_.rank_of(map_.device, (map_.index + i) % map_.per_device), places_.in_buffer(own.first), k_of_device);
-            return;
-        }
-        const std::uint32_t to = map_.rank_of(away(distance_of(task / each), true), map_.index);
-        const std::uint32_t from = map_.rank_of(map_.device, sums_ ? map_.index : (map_.index + task % each) % map_.per_device);
-        const abi::element_range r = sums_ ? shards_of(map_.device) : abi::shard_of(places_.count, map_.ranks, from);
+        const std::uint32_t to = map_.rank_of(away(distance_of(task / map_.per_device), true), map_.index);
+        const std::uint32_t from = map_.rank_of(map_.device, (map_.index + task % map_.per_device) % map_.per_device);
+        const abi::element_range r = shard_of(from);
         s.bytes = r.count * places_.element;
         s.reads(from, places_.in_buffer(r.first));
         s.writes(to, places_.in_buffer(r.first), k_came);
         if (sums_)
             s.waits(k_of_device, map_.per_device);
     }
-    void pass_on(std::uint32_t n, stream_step& s) const
+    void share_own(std::uint32_t copy, stream_step& s) const
     {
-        const abi::element_range r = shards_of(away(distance_of(n), false));
-        s.bytes = r.count * places_.element;
-        s.reads(map_.rank, places_.in_buffer(r.first));
-        for (std::uint32_t i = 1; i < map_.per_device; ++i)
-            s.writes(map_.rank_of(map_.device, (map_.index + i) % map_.per_device), places_.in_buffer(r.first), k_passed_on);
-        s.waits(k_came, mine_ * messages_of_device());
+        const abi::element_range own = shard_of(map_.rank);
+        s.bytes = own.count * places_.element;
+        s.reads(map_.rank, places_.in_buffer(own.first));
+        copy_to_peers(map_, copy, s, places_.in_buffer(own.first), k_passed_on);
+        if (sums_)
+            s.waits(k_summed, stack_.groups);
+    }
+    /// The shards of all ranks of the `n`-th device that sends to this rank lie side by side.
+    void pass_on(std::uint32_t n, std::uint32_t copy, stream_step& s) const
+    {
+        const std::uint32_t device = away(distance_of(n), false);
+        const std::uint64_t first = shard_of(map_.rank_of(device, 0)).first;
+        const abi::element_range last = shard_of(map_.rank_of(device, map_.per_device - 1));
+        s.bytes = (last.first + last.count - first) * places_.element;
+        s.reads(map_.rank, places_.in_buffer(first));
+        copy_to_peers(map_, copy, s, places_.in_buffer(first), k_passed_on);
+        s.waits(k_came, mine_ * map_.per_device);
     }
 
     device_map map_;
     stream_places places_;
     bool sums_, gathers_;
+    std::uint32_t streams_;
     std::uint64_t slot_; ///< elements
     stack_sum stack_;
     std::uint32_t mine_ = 0; ///< devices to which this rank sends
 };
 
-/// One queue: the result overwrites what has been sent.
+/// Several queues send; each says when the buffer has been read, as the result overwrites it. Parts of the stack are summed side by side, and then their sums.
 class one_step_plan {
 public:
-    one_step_plan(const abi::platform_table& table, const abi::command& command) : map_(table), places_(command), stack_(map_.ranks) {}
+    one_step_plan(const abi::platform_table& table, const abi::command& command) : map_(table), places_(command), streams_(queues_for(table)) {}
     const device_map& map() const { return map_; }
     bool holds_peers() const { return false; }
-    std::uint32_t streams() const { return 1; }
-    std::uint32_t length(std::uint32_t) const { return sends() + stack_.groups; }
+    std::uint32_t streams() const { return streams_; }
+    std::uint32_t length(std::uint32_t stream) const { return in_stream(sends(), stream) + 1 + in_stream(parts(), stream) + (stream == 0 ? 2 : 0); }
 
-    void step(std::uint32_t, std::uint32_t k, stream_step& s) const
+    void step(std::uint32_t stream, std::uint32_t k, stream_step& s) const
     {
+        if (k < in_stream(sends(), stream))
+            return send(k * streams_ + stream, s);
+        k -= in_stream(sends(), stream);
+        if (k == 0) // all of this queue has been read
+            return s.writes(map_.rank, 0, k_ready);
+        k -= 1;
+        if (k < in_stream(parts(), stream))
+            return sum_part(k * streams_ + stream, s);
+        // Rank by rank, whoever sums: what all add in the same order is the same for all.
+        if (k == in_stream(parts(), stream))
+            return s.waits(k_ready, streams_ + parts());
+        s.waits(k_landed, map_.ranks - 1);
         s.bytes = places_.count * places_.element;
-        if (k < sends()) {
-            s.reads(map_.rank, places_.buffer);
-            for (std::uint32_t i = k * abi::k_most_destinations + 1; i <= (k + 1) * abi::k_most_destinations && i < map_.ranks; ++i)
-                s.writes((map_.rank + i) % map_.ranks, slot_of(map_.rank), k_landed);
-            return;
-        }
-        // Rank by rank, whoever sums: what all add in the same order is the same for all. The own slot holds what is summed.
-        const std::uint32_t group = k - sends();
-        if (group > 0)
-            s.reads(map_.rank, slot_of(map_.rank));
-        for (std::uint32_t rank = stack_.first_of(group); rank < stack_.end_of(group); ++rank)
-            s.reads(map_.rank, rank == map_.rank ? places_.buffer : slot_of(rank));
-        if (group == 0)
-            s.waits(k_landed, map_.ranks - 1);
-        else
-            s.waits(k_summed, group);
-        s.writes(map_.rank, group + 1 == stack_.groups ? places_.buffer : slot_of(map_.rank), k_summed);
+        if (parts() == 0)
+            read_slots(0, map_.ranks, s);
+        for (std::uint32_t part = 0; part < parts(); ++part)
+            s.reads(map_.rank, slot_of(first_of(part)));
+        s.writes(map_.rank, places_.buffer, k_summed);
     }
 
-    std::uint32_t expected(std::uint32_t number) const { return number == k_landed ? map_.ranks - 1 : number == k_summed ? stack_.groups : 0; }
+    std::uint32_t expected(std::uint32_t number) const
+    {
+        return number == k_landed ? map_.ranks - 1 : number == k_ready ? streams_ + parts() : number == k_summed ? 1 : 0;
+    }
     template <class Sink> void tells(Sink&& sink) const
     {
         for (std::uint32_t rank = 0; rank < map_.ranks; ++rank)
@@ -227,13 +238,37 @@ public:
     std::uint32_t told_by() const { return map_.ranks - 1; }
 
 private:
-    static constexpr std::uint32_t k_landed = 0, k_summed = 1;
-    std::uint32_t sends() const { return (map_.ranks - 1 + abi::k_most_destinations - 1) / abi::k_most_destinations; }
+    static constexpr std::uint32_t k_landed = 0, k_ready = 1, k_summed = 2;
+    std::uint32_t in_stream(std::uint32_t tasks, std::uint32_t stream) const { return (tasks + streams_ - 1 - stream) / streams_; }
+    std::uint32_t sends() const { return copies_to(map_.ranks - 1); }
+    /// Of at most as many slots as a descriptor reads; none: the last sum reads all slots.
+    std::uint32_t parts() const { return map_.ranks <= abi::k_most_sources ? 0 : (map_.ranks + abi::k_most_sources - 1) / abi::k_most_sources; }
+    std::uint32_t first_of(std::uint32_t part) const { return part * abi::k_most_sources; }
     std::uint64_t slot_of(std::uint32_t rank) const { return places_.in_scratch(rank * places_.count); }
+
+    void send(std::uint32_t copy, stream_step& s) const
+    {
+        s.bytes = places_.count * places_.element;
+        s.reads(map_.rank, places_.buffer);
+        for (std::uint32_t i = copy * k_duplicates + 1; i <= (copy + 1) * k_duplicates && i < map_.ranks; ++i)
+            s.writes((map_.rank + i) % map_.ranks, slot_of(map_.rank), k_landed);
+    }
+    void read_slots(std::uint32_t first, std::uint32_t end, stream_step& s) const
+    {
+        for (std::uint32_t rank = first; rank < end; ++rank)
+            s.reads(map_.rank, rank == map_.rank ? places_.buffer : slot_of(rank));
+    }
+    void sum_part(std::uint32_t part, stream_step& s) const
+    {
+        s.bytes = places_.count * places_.element;
+        read_slots(first_of(part), part + 1 == parts() ? map_.ranks : first_of(part + 1), s);
+        s.waits(k_landed, map_.ranks - 1);
+        s.writes(map_.rank, slot_of(first_of(part)), k_ready);
+    }
 
     device_map map_;
     stream_places places_;
-    stack_sum stack_;
+    std::uint32_t streams_;
 };
 
 } // namespace

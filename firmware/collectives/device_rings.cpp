@@ -9,6 +9,7 @@
 //   kangaring only the primary one of every two ranks is in the cycle: it reads what came, its own contribution and that of its secondary (3R1W), and
 //             writes results on to both the next primary and the secondary (1R2W). Roles change from cycle to cycle.
 //
+// Small shards take the first cycle one way, longer ones both cycles, then both ways.
 // What is on its way waits at the same place of the scratch area as its shard has in the buffer. A shard goes in slices, so that one is summed while the other
 // one is sent.
 #include "firmware/collectives/device_collectives.h"
@@ -19,7 +20,7 @@ namespace weft::firmware {
 namespace {
 
 constexpr std::uint32_t k_most_streams = 4; ///< two cycles, both ways
-/// Bytes of a message below which another one costs more than it brings; measured on a 4x4 torus of Trn2 chips.
+/// Bytes of a message below which another one costs more than it brings: chosen on the model of 4x4 Trn2 chips.
 constexpr std::uint64_t k_least_message = 8192;
 constexpr std::uint32_t k_slices = 2;
 
@@ -45,9 +46,12 @@ public:
     bool holds_peers() const { return false; }
 
 protected:
-    std::uint32_t cycle_of(std::uint32_t stream) const { return stream / 2 % cycles_.count(); }
+    std::uint32_t cycle_of(std::uint32_t stream) const { return stream % cycles_.count(); }
     /// Place in a cycle of `length` as its direction counts it.
-    static std::uint32_t turned(std::uint32_t stream, std::uint32_t place, std::uint32_t length) { return stream % 2 == 0 ? place : length - 1 - place; }
+    std::uint32_t turned(std::uint32_t stream, std::uint32_t place, std::uint32_t length) const
+    {
+        return stream / cycles_.count() % 2 == 0 ? place : length - 1 - place;
+    }
     /// Of the shard of `rank`, what slice `slice` of `stream` carries.
     abi::element_range piece(std::uint32_t rank, std::uint32_t stream, std::uint32_t slice) const
     {

@@ -104,7 +104,7 @@ abi::status engine::notify(std::uint32_t queue_index, std::uint32_t rank, std::u
     const std::uint32_t queue = queue_index % dma_.queues();
     abi::dma_descriptor& d = message_;
     d.source_offset = d.destination_offset = d.bytes = d.stride = 0;
-    d.more_pieces = more_ranks;
+    d.more_pieces = static_cast<std::uint16_t>(more_ranks);
     d.redop = abi::reduce_op::none;
     d.destination_rank = rank;
     d.remote_semaphore = semaphore;
@@ -149,7 +149,7 @@ abi::status engine::say_ready()
     d.source_offset = command_.buffer_offset + (c.cursor.run.first + c.run_done) * element_bytes_;
     d.destination_offset = d.source_offset;
     d.bytes = elements * element_bytes_;
-    d.more_pieces = c.cursor.more_pieces;
+    d.more_pieces = static_cast<std::uint16_t>(c.cursor.more_pieces);
     d.stride = c.cursor.stride * element_bytes_;
     d.destination_rank = c.cursor.to;
     d.remote_semaphore = c.now->remote_semaphore;

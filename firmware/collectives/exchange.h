@@ -81,7 +81,7 @@ struct exchange {
         const std::uint32_t stride = rank_stride(context.table, d);
         abi::dma_descriptor m;
         m.destination_rank = context.table.rank - context.table.coord[d] * stride;
-        m.more_pieces = context.table.dims[d] - 1;
+        m.more_pieces = static_cast<std::uint16_t>(context.table.dims[d] - 1);
         m.rank_stride = static_cast<std::uint16_t>(stride);
         m.first_piece = static_cast<std::uint8_t>(context.table.coord[d]);
         m.remote_semaphore = m.tag = k_sem_barrier + d;

@@ -85,27 +85,39 @@ std::uint32_t stream_runner::entries_of(const stream_step& step) const
 }
 
 /// No stream can go on. Bounded: `since_ns` is when that began.
-abi::status stream_runner::wait_for_room(std::uint64_t& since_ns)
+abi::status stream_runner::wait_for_room(std::uint32_t queue, std::uint64_t& since_ns)
 {
     const std::uint64_t now_ns = x.hal.now_ns();
     if (since_ns == 0)
         since_ns = now_ns;
     if (now_ns - since_ns >= x.command.timeout_ns)
-        return {abi::status_code::timeout, "DMA.HEAD", 0};
+        return x.dma.error_or_timeout("DMA.HEAD", queue);
     x.hal.compute(costs::k_stream_look);
     return x.dma.bus_status("DMA.HEAD");
 }
 
-abi::status stream_runner::release_peers(const device_map& map)
+/// Their memory has been read by everything in `queue`. They tell the same.
+abi::status stream_runner::tell_peers(std::uint32_t queue, const device_map& map)
 {
-    if (abi::status s = x.dma.drain(x.command.timeout_ns); !s.ok())
-        return s;
-    for (std::uint32_t i = 0; i < map.per_device; ++i)
-        if (i != map.index)
-            if (abi::status s = x.notify(map.rank_of(map.device, i), k_sem_has_read); !s.ok())
-                return s;
+    abi::dma_element elements[abi::k_most_destinations];
+    abi::dma_descriptor d;
+    d.tag = k_sem_has_read;
+    element_list more;
+    more.elements = elements;
+    for (std::uint32_t i = 0; i < map.per_device; ++i) {
+        if (i == map.index)
+            continue;
+        if (d.remote_semaphore == abi::k_no_semaphore) {
+            d.destination_rank = map.rank_of(map.device, i);
+            d.remote_semaphore = k_sem_has_read;
+        } else {
+            elements[more.more_destinations++] = {0, map.rank_of(map.device, i), k_sem_has_read};
+        }
+    }
     x.context.expected[k_sem_has_read] += map.per_device - 1;
-    return x.wait_expected(k_sem_has_read);
+    x.hal.compute(costs::k_stream_step + costs::k_stream_place * (map.per_device - 1));
+    ++x.messages;
+    return x.dma.enqueue(queue, d, more, x.command.timeout_ns);
 }
 
 } // namespace weft::firmware

@@ -10,6 +10,7 @@
 //   tells(sink)                                       sink(rank) for each that sends to this rank, or reads its memory: each once
 //   told_by()                                         how many tell this rank: those to whom it sends, or whose memory it reads
 //   holds_peers()                                     others of the device may not leave before this rank has read their memory
+// Where the engine has fewer queues than a plan has streams, streams share one, one behind the other: a stream may wait for those before it only.
 // Why nobody's data is overwritten too early: nobody sends to a rank, or reads its memory, before it has told that it has entered; a rank leaves
 // when all has come, all that it sent has left memory, and where holds_peers() all others of the device have said that they have read.
 // A rank cannot tell twice before all others have told once: it does not leave before it got what they send.
@@ -52,6 +53,16 @@ struct stream_step {
     }
 };
 
+/// Places to which a transfer of data is duplicated: 1R2W, AWS Neuron documentation (Q). Notifications go to as many as the engine takes.
+inline constexpr std::uint32_t k_duplicates = 2;
+constexpr std::uint32_t copies_to(std::uint32_t places) { return (places + k_duplicates - 1) / k_duplicates; }
+/// Destinations of copy number `copy` < copies_to(per_device - 1) of what all others of the device get at `offset`.
+inline void copy_to_peers(const device_map& map, std::uint32_t copy, stream_step& s, std::uint64_t offset, std::uint32_t number)
+{
+    for (std::uint32_t i = copy * k_duplicates + 1; i <= (copy + 1) * k_duplicates && i < map.per_device; ++i)
+        s.writes(map.rank_of(map.device, (map.index + i) % map.per_device), offset, number);
+}
+
 /// Places of a collective's elements.
 struct stream_places {
     explicit stream_places(const abi::command& c) : count(c.count), element(abi::element_bytes(c.type)), buffer(c.buffer_offset), scratch(c.scratch_offset) {}
@@ -74,6 +85,7 @@ public:
     template <class Plan> abi::status run(const Plan& plan)
     {
         abi::status s;
+        x.peer = x.context.table.ranks; // whoever is late is not known: descriptors wait, not the core
         entered_ += plan.told_by();
         x.context.expected[k_sem_entered] = entered_;
         plan.tells([&](std::uint32_t rank) {
@@ -91,7 +103,7 @@ public:
         // Where nothing was waited for, those who tell have not been heard yet.
         if (s.ok())
             s = x.wait_expected(k_sem_entered);
-        return s.ok() && plan.holds_peers() ? release_peers(plan.map()) : s;
+        return s.ok() && plan.holds_peers() ? x.wait_expected(k_sem_has_read) : s;
     }
 
 private:
@@ -105,14 +117,19 @@ private:
         std::uint64_t since_ns = 0; // nothing could be posted
         for (std::uint32_t round = 0; left != 0; ++round) {
             bool posted = false;
+            std::uint32_t full = 0; // a queue whose ring is
             for (std::uint32_t stream = 0; stream < plan.streams(); ++stream) {
-                if (next[stream] >= plan.length(stream))
+                if (next[stream] >= plan.length(stream) || !comes_first(plan, next, stream))
                     continue;
                 stream_step step;
                 plan.step(stream, next[stream], step);
                 const std::uint32_t queue = stream % x.dma.queues();
-                if (!x.dma.has_room(queue, entries_of(step)))
+                if (entries_of(step) > x.dma.ring_entries())
+                    return {abi::status_code::unsupported, "DMA.RING_ENTRIES", x.dma.ring_entries()};
+                if (!x.dma.has_room(queue, entries_of(step))) {
+                    full = queue;
                     continue;
+                }
                 x.hal.compute(costs::k_stream_step + costs::k_stream_place * (step.sources + step.destinations));
                 if (abi::status s = post(queue, step); !s.ok())
                     return s;
@@ -122,21 +139,33 @@ private:
             }
             if (((round + 1) & round) == 0 || (round + 1) % 8 == 0 || !posted) // the first ones at once
                 x.dma.doorbells();
-            if (abi::status s = posted ? abi::status{} : wait_for_room(since_ns); !s.ok())
+            if (abi::status s = posted ? abi::status{} : wait_for_room(full, since_ns); !s.ok())
                 return s;
             since_ns = posted ? 0 : since_ns;
         }
+        if (plan.holds_peers()) // behind everything that reads their memory
+            for (std::uint32_t queue = 0; queue < plan.streams() && queue < x.dma.queues(); ++queue)
+                if (abi::status s = tell_peers(queue, plan.map()); !s.ok())
+                    return s;
         x.dma.doorbells();
         return x.dma.bus_status("DMA.TAIL");
     }
 
+    /// All streams before it in its queue are posted.
+    template <class Plan> bool comes_first(const Plan& plan, const std::uint32_t* next, std::uint32_t stream) const
+    {
+        for (std::uint32_t before = stream; before >= x.dma.queues();)
+            if (before -= x.dma.queues(); next[before] < plan.length(before))
+                return false;
+        return true;
+    }
     /// Ring entries that post() takes.
     std::uint32_t entries_of(const stream_step& step) const;
-    abi::status wait_for_room(std::uint64_t& since_ns);
+    abi::status wait_for_room(std::uint32_t queue, std::uint64_t& since_ns);
     abi::status tell(std::uint32_t rank);
     abi::status tell_rest();
     abi::status post(std::uint32_t queue, const stream_step& step);
-    abi::status release_peers(const device_map& map);
+    abi::status tell_peers(std::uint32_t queue, const device_map& map);
 
     exchange& x;
     std::uint32_t base_[k_stream_semaphores];

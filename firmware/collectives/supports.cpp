@@ -16,8 +16,11 @@ struct sentence {
     char text[480] = {};
 };
 
-constexpr sentence who_runs(const char* collective, std::uint32_t operation)
+constexpr sentence who_runs(const char* collective, std::uint32_t operation, bool on_devices)
 {
+    const auto runs = [&](const abi::algorithm_row& row) {
+        return (row.operations & operation) != 0 && (on_devices || (row.traits & abi::traits::on_devices) == 0);
+    };
     sentence s;
     std::size_t length = 0;
     const auto add = [&](const char* part) {
@@ -28,10 +31,10 @@ constexpr sentence who_runs(const char* collective, std::uint32_t operation)
     add(" runs by ");
     unsigned all = 0;
     for (const abi::algorithm_row& row : abi::k_algorithm_rows)
-        all += (row.operations & operation) != 0 ? 1 : 0;
+        all += runs(row) ? 1 : 0;
     unsigned left = all;
     for (const abi::algorithm_row& row : abi::k_algorithm_rows)
-        if ((row.operations & operation) != 0) {
+        if (runs(row)) {
             add(row.name);
             --left;
             add(left > 1 ? ", " : left == 1 ? " or " : all == 1 ? " only" : "");
@@ -39,18 +42,19 @@ constexpr sentence who_runs(const char* collective, std::uint32_t operation)
     return s;
 }
 
-constexpr sentence k_who_runs[abi::k_collective_ops] = {
-    who_runs("all_reduce", abi::operations::all_reduce), who_runs("reduce_scatter", abi::operations::reduce_scatter),
-    who_runs("all_gather", abi::operations::all_gather), who_runs("broadcast", abi::operations::broadcast),
-    who_runs("all_to_all", abi::operations::all_to_all),
+/// By operation, without and with the algorithms of devices: nobody else is told of those.
+constexpr sentence k_who_runs[abi::k_collective_ops][2] = {
+#define WEFT_WHO_RUNS(op) {who_runs(#op, abi::operations::op, false), who_runs(#op, abi::operations::op, true)}
+    WEFT_WHO_RUNS(all_reduce), WEFT_WHO_RUNS(reduce_scatter), WEFT_WHO_RUNS(all_gather), WEFT_WHO_RUNS(broadcast), WEFT_WHO_RUNS(all_to_all),
+#undef WEFT_WHO_RUNS
 };
 
-const char* refuse_pair(abi::collective_op op, abi::algorithm algo)
+const char* refuse_pair(abi::collective_op op, abi::algorithm algo, bool on_devices)
 {
     if (static_cast<unsigned>(op) >= abi::k_collective_ops || static_cast<unsigned>(algo) >= abi::k_algorithms)
         return "unknown collective or algorithm";
     const abi::algorithm_row& row = abi::k_algorithm_rows[static_cast<unsigned>(algo)];
-    return (row.operations & abi::operations::of(op)) != 0 ? nullptr : k_who_runs[static_cast<unsigned>(op)].text;
+    return (row.operations & abi::operations::of(op)) != 0 ? nullptr : k_who_runs[static_cast<unsigned>(op)][on_devices ? 1 : 0].text;
 }
 
 /// Neighbours of failed chips find a whole pair of rows, and none of its chips gets too many of them.
@@ -286,7 +290,7 @@ constexpr needs_function k_needs[] = {
 bool supports(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table, bool transposed,
               const char** reason, const abi::switchml::table* job)
 {
-    const char* refusal = refuse_pair(op, algo);
+    const char* refusal = refuse_pair(op, algo, table.device_ranks != 0);
     if (refusal == nullptr && !by_switch(algo) && job != nullptr && present(*job) && job->core != 0)
         refusal = "cores of a worker beyond the first run switchml and switchml_lossless only";
     else if (refusal == nullptr && (table.ranks != 1 || by_switch(algo)))

@@ -90,6 +90,9 @@ public:
     /// bus_error with the address when an access has failed since the fault was cleared.
     abi::status bus_status(const char* where) const { return hal_.faulted() ? bus_error(where) : abi::status{}; }
 
+    /// What a wait that has run out means: the error of the device where it has one, else a timeout.
+    abi::status error_or_timeout(const char* where, std::uint64_t detail);
+
     std::uint32_t queues() const { return queues_; }
     std::uint32_t ring_entries() const { return entries_; }
 
@@ -107,7 +110,6 @@ private:
     void write_threshold(std::uint32_t semaphore, std::uint32_t threshold);
     abi::status wait_on(std::uint64_t timeout_ns, std::uint64_t& fired);
     abi::status bus_error(const char* where) const;
-    abi::status error_or_timeout(const char* where, std::uint64_t detail);
     abi::status take_error();
     std::uint64_t reg(std::uint64_t offset) const { return base_ + offset; }
 

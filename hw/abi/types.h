@@ -46,8 +46,8 @@ namespace traits {
 inline constexpr std::uint32_t by_switch = 1;
 /// Rows and columns have different roles in it: command.transposed swaps them.
 inline constexpr std::uint32_t follows_rows = 2;
-/// It keeps what is on its way at command::scratch_offset.
-inline constexpr std::uint32_t needs_scratch = 4;
+/// For devices of several ranks, whose DMA engines sum and wait (platform_table::device_ranks); it keeps what is on its way at command::scratch_offset.
+inline constexpr std::uint32_t on_devices = 4;
 } // namespace traits
 
 /// See algorithms.def.
@@ -88,7 +88,6 @@ constexpr bool is_in(std::uint32_t set, algorithm a)
 }
 inline constexpr std::uint32_t k_by_switch = algorithms_with(traits::by_switch);
 constexpr bool by_switch(algorithm a) { return is_in(k_by_switch, a); }
-inline constexpr std::uint32_t k_needs_scratch = algorithms_with(traits::needs_scratch);
 inline constexpr std::uint32_t k_follows_rows = algorithms_with(traits::follows_rows);
 constexpr bool follows_rows(algorithm a) { return is_in(k_follows_rows, a); }
 

@@ -161,10 +161,10 @@ void dma::refuse(std::uint32_t q, const dma_fault& fault)
     stop(q, fault);
 }
 
-void dma::read_memory_of(std::uint32_t rank, memory_if& memory)
+void dma::read_memory_of(std::uint32_t rank, memory_if& of_rank)
 {
-    shared_.neighbours.push_back({rank, &memory});
-    limits_.neighbours.push_back({rank, memory.capacity_bytes()});
+    shared_.neighbours.push_back({rank, &of_rank});
+    limits_.neighbours.push_back({rank, of_rank.capacity_bytes()});
 }
 
 /// By an error; a queue that does not exist can have one as well.
@@ -201,7 +201,7 @@ std::string dma::blocked_on() const
             continue;
         text += fmt::format("{}DMA queue {} has {} descriptors left", separator(), q, rings_.left(q));
         if (stopped_by != nullptr)
-            text += fmt::format(" and is stopped by an error: {}", stopped_by);
+            text += fmt::format(" and is stopped by an error at entry {} of its ring: {}", rings_.next_slot(q), stopped_by);
         text += reader_.waits(q) + sender_.waits(q);
     }
     if (const std::string open = receiver_.waits(); !open.empty())

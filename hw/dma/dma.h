@@ -60,7 +60,7 @@ public:
     link_target_socket& from_fabric(std::uint32_t port);
 
     /// Elements of descriptors may read `memory`, which is that of `rank`, on the same chip. Before the simulation starts.
-    void read_memory_of(std::uint32_t rank, memory_if& memory);
+    void read_memory_of(std::uint32_t rank, memory_if& of_rank);
 
     bool idle() const; ///< no descriptor loaded or waiting, nothing being received
     void set_event_sink(event_sink* sink) { shared_.sink = sink; } ///< nullptr: no records

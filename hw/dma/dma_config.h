@@ -9,6 +9,7 @@
 #include "tlm/packet.h"
 #include "tlm/units.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,9 +19,19 @@ namespace weft {
 struct dma_engine_timing {
     duration start{0};          ///< from a doorbell to the fetch of its descriptors
     duration wake{0};           ///< from the semaphore that a descriptor waited for to its first read
-    bandwidth queue_rate{0};    ///< bytes that one queue reads, of all sources; 0: as fast as memory and ports
-    data_size element{64 << 10}; ///< a transfer is cut into elements of at most this
+    bandwidth queue_rate{0};    ///< bytes that one queue moves; 0: as fast as memory and ports
+    bandwidth rate{0};          ///< the same of all queues together; 0: no bound
+    std::uint32_t spread = 1;   ///< engines that share a transfer: it is cut into so many elements where each is as long as `least_element`
+    data_size least_element{512};
+    data_size element{64 << 10}; ///< longest element
     data_size element_overhead{0}; ///< each takes as long as this many bytes more
+
+    /// Elements of a transfer's first `bytes`.
+    std::uint64_t elements_of(std::uint64_t bytes) const
+    {
+        const auto parts = [bytes](data_size s) { return (bytes + s.value() - 1) / s.value(); };
+        return std::max(parts(element), std::min<std::uint64_t>(spread, parts(least_element)));
+    }
 };
 
 struct dma_config {

@@ -42,10 +42,40 @@ void dma_reader::new_head(std::uint32_t index)
     port.ready_queues &= ~bit;
     if (q.reading == k_none)
         return;
-    if (may_begin(q.reading))
-        port.ready_queues |= bit;
-    else
+    if (!may_begin(q.reading)) {
         waiting_ |= bit;
+    } else if (const std::uint64_t begin_ps = begins_at(q.reading); begin_ps > shared_.time.now_ps()) {
+        waiting_ |= bit;
+        wake_at(index, begin_ps);
+    } else {
+        port.ready_queues |= bit;
+    }
+}
+
+/// Of a transfer that may begin: `wake` behind the message for which it waited. Messages that came long before are not known any more.
+std::uint64_t dma_reader::begins_at(std::uint32_t transfer) const
+{
+    if (counted_at_.empty() || transfers_[transfer].shape != transfer_shape::elements)
+        return 0;
+    const transfer_elements& all = transfers_.elements_of(transfer);
+    if (all.wait_semaphore == abi::k_waits_for_none || semaphores_.value(all.wait_semaphore) - all.wait_count >= k_counts_known)
+        return 0;
+    const std::uint64_t counted_ps = counted_at_[all.wait_semaphore][all.wait_count % k_counts_known];
+    return counted_ps == 0 ? 0 : counted_ps + shared_.config.engine.wake.value();
+}
+
+void dma_reader::wake_at(std::uint32_t q, std::uint64_t at_ps)
+{
+    woken_ |= 1u << q;
+    shared_.schedule(at_ps, make_order(event_class::device, shared_.queue_actor(q), 0), dma_event::start, q);
+}
+
+void dma_reader::counted(std::uint32_t s)
+{
+    if (!counted_at_.empty())
+        counted_at_[s][semaphores_.value(s) % k_counts_known] = shared_.time.now_ps();
+    if (waiting_ != 0)
+        wake(s);
 }
 
 void dma_reader::wake(std::uint32_t s)
@@ -54,9 +84,7 @@ void dma_reader::wake(std::uint32_t s)
         const auto q = static_cast<std::uint32_t>(__builtin_ctz(left));
         if (transfers_.elements_of(queues_[q].reading).wait_semaphore != s || !may_begin(queues_[q].reading))
             continue;
-        woken_ |= 1u << q;
-        shared_.schedule(shared_.time.now_ps() + shared_.config.engine.wake.value(), make_order(event_class::device, shared_.queue_actor(q), 0),
-                         dma_event::start, q);
+        wake_at(q, shared_.time.now_ps() + shared_.config.engine.wake.value());
     }
 }
 
@@ -176,9 +204,9 @@ void dma_reader::read_elements(dma_port& port, queue& q, const packet_source& fr
     std::uint64_t ready_ps = now;
     for (const transfer_elements::source& s : all.sources)
         if (from.bytes != 0) // else it only tells something
-        ready_ps = std::max(ready_ps, shared_.memory_of(s.rank).charge(now, s.offset + within, from.bytes, memory_if::access::read));
+            ready_ps = std::max(ready_ps, shared_.memory_of(s.rank).charge(now, s.offset + within, from.bytes, memory_if::access::read));
     if (from.bytes != 0 && shared_.config.engine.queue_rate.value() != 0)
-        ready_ps = std::max(ready_ps, through_engine(q, within, from.bytes, all.sources.size()));
+        ready_ps = std::max(ready_ps, through_engine(q, within, from.bytes, std::max(all.sources.size(), all.destinations.size())));
     std::uint8_t* message = nullptr;
     if (from.bytes != 0 && shared_.view.carry_data)
         message = reduced(all, within, from.bytes);
@@ -197,15 +225,18 @@ void dma_reader::read_elements(dma_port& port, queue& q, const packet_source& fr
     }
 }
 
-/// When an engine that reads `bytes` of each of `sources`, `within` behind the start of their message, has done so.
-std::uint64_t dma_reader::through_engine(queue& q, std::uint64_t within, std::uint64_t bytes, std::uint64_t sources) const
+/// When the engines have moved `bytes`, `within` behind the start of their message, so many times: once for each source, or destination where there are more.
+std::uint64_t dma_reader::through_engine(queue& q, std::uint64_t within, std::uint64_t bytes, std::uint64_t times)
 {
     const dma_engine_timing& engine = shared_.config.engine;
-    const std::uint64_t element = engine.element.value();
-    const std::uint64_t begun = (within + bytes + element - 1) / element - (within + element - 1) / element;
-    const std::uint64_t moved = bytes * sources + begun * engine.element_overhead.value();
-    q.engine_busy_until_ps = std::max(q.engine_busy_until_ps, shared_.time.now_ps()) + wire_rate(engine.queue_rate).time_ps(moved);
-    return q.engine_busy_until_ps;
+    const std::uint64_t begun = engine.elements_of(within + bytes) - engine.elements_of(within);
+    const std::uint64_t moved = bytes * times + begun * engine.element_overhead.value();
+    const auto busy = [&](std::uint64_t& until_ps, bandwidth rate) {
+        until_ps = std::max(until_ps, shared_.time.now_ps()) + wire_rate(rate).time_ps(moved);
+        return until_ps;
+    };
+    const std::uint64_t of_queue = busy(q.engine_busy_until_ps, engine.queue_rate);
+    return engine.rate.value() == 0 ? of_queue : std::max(of_queue, busy(engines_busy_until_ps_, engine.rate));
 }
 
 std::uint8_t* dma_reader::payload_of(memory_if& memory, std::uint64_t offset, std::uint64_t bytes) const
@@ -252,6 +283,9 @@ void dma_reader::reset()
 {
     std::fill(queues_.begin(), queues_.end(), queue{});
     waiting_ = woken_ = 0;
+    engines_busy_until_ps_ = 0;
+    for (auto& of_semaphore : counted_at_)
+        of_semaphore.fill(0);
     for (std::uint32_t p = 0; p < shared_.view.ports; ++p) {
         dma_port& port = ports_[p];
         port.round_robin = 0;

@@ -11,6 +11,7 @@
 #include "hw/dma/dma_shared.h"
 #include "hw/dma/dma_transfers.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,7 +23,8 @@ public:
     /// `ports`: as many as dma_fabric_view says.
     dma_reader(dma_shared& shared, const dma_transfers& transfers, dma_port* ports, dma_rings& rings, dma_sender& sender, const dma_semaphores& semaphores)
         : shared_(shared), transfers_(transfers), ports_(ports), sender_(sender), queues_(shared.config.queues),
-          slots_(shared.config.read_ahead), train_(shared.view.train), rings_(rings), semaphores_(semaphores)
+          slots_(shared.config.read_ahead), train_(shared.view.train), rings_(rings), semaphores_(semaphores),
+          counted_at_(shared.config.engine.wake.value() != 0 ? dma_semaphores::k_count : 0)
     {
     }
 
@@ -35,11 +37,7 @@ public:
     /// Nothing more of queue `q` is read.
     void drop(std::uint32_t q);
     /// A message more for semaphore `s`: queues may have waited for it.
-    void counted(std::uint32_t s)
-    {
-        if (waiting_ != 0)
-            wake(s);
-    }
+    void counted(std::uint32_t s);
     /// Event: queue `q`, which was woken, begins.
     void start(std::uint32_t q);
     /// Reads what the slots of `port` have room for. To be called when one becomes free, and with credits where dma_port::awaiting_room.
@@ -66,7 +64,9 @@ private:
     void new_head(std::uint32_t q);
     void wake(std::uint32_t s);
     void read_elements(dma_port& port, queue& q, const packet_source& from, std::uint32_t packets);
-    std::uint64_t through_engine(queue& q, std::uint64_t within, std::uint64_t bytes, std::uint64_t sources) const;
+    std::uint64_t through_engine(queue& q, std::uint64_t within, std::uint64_t bytes, std::uint64_t times);
+    std::uint64_t begins_at(std::uint32_t transfer) const;
+    void wake_at(std::uint32_t q, std::uint64_t at_ps);
     std::uint8_t* payload_of(memory_if& memory, std::uint64_t offset, std::uint64_t bytes) const;
     std::uint8_t* reduced(const transfer_elements& all, std::uint64_t within, std::uint64_t bytes) const;
 
@@ -81,6 +81,9 @@ private:
     const dma_semaphores& semaphores_;
     std::uint32_t waiting_ = 0; ///< bit q: what queue q reads next waits for a semaphore
     std::uint32_t woken_ = 0;   ///< bit q: it has waited long enough, and start() will come
+    std::uint64_t engines_busy_until_ps_ = 0; ///< of all queues
+    static constexpr std::uint32_t k_counts_known = 8;
+    std::vector<std::array<std::uint64_t, k_counts_known>> counted_at_; ///< by semaphore and count; only where `wake` is not zero
 };
 
 } // namespace weft

@@ -60,6 +60,8 @@ public:
     /// An error stops queue `q` until the reset. `reason`: a clause; static.
     void stop(std::uint32_t q, const char* reason) { queues_[q].stopped_by = reason; }
     const char* stopped_by(std::uint32_t q) const { return queues_[q].stopped_by; } ///< nullptr: it runs
+    /// Where its next entry stands in the ring; of a queue that a descriptor has stopped, that descriptor.
+    std::uint32_t next_slot(std::uint32_t q) const { return queues_[q].ring.next_slot(static_cast<std::uint32_t>(regs_.at(abi::dma::RING_ENTRIES(q)))); }
     std::uint32_t left(std::uint32_t q) const { return queues_[q].ring.left(); }
     bool idle() const;
     void reset();

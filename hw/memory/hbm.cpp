@@ -28,8 +28,10 @@ hbm::hbm(const sc_core::sc_module_name& name, const hbm_config& config)
         throw bug(this->name(), 0, "the rate is zero; hbm_config::validate() refuses that");
     ps_per_byte_ = static_cast<std::uint64_t>(((static_cast<uint128>(8'000'000'000'000) << 32) + bits_per_second - 1) /
                                               bits_per_second);
+    for (const char letter : std::string(this->name()))
+        load_seed_ = (load_seed_ ^ static_cast<unsigned char>(letter)) * 0x100000001b3; // FNV-1
     if (config.load > 0)
-        load_interval_ps_ = static_cast<std::uint32_t>(static_cast<double>(k_load_bytes * ps_per_byte_ >> 16) / 65536.0 / config.load);
+        load_interval_ps_ = static_cast<std::uint64_t>(static_cast<double>(config.load_block.value()) * 8e12 / static_cast<double>(bits_per_second) / config.load);
     socket.bind(static_cast<::tlm::tlm_fw_transport_if<>&>(*this));
     port.bind(*this);
     stats.add("bytes_read", "B", "Bytes read, by the DMA and the core", bytes_read);
@@ -71,17 +73,23 @@ inline void hbm::take(std::uint64_t at_ps, std::uint64_t bytes)
     busy_until_ps_ += span_ps;
 }
 
-/// What compute units have asked for up to `at_ps`. Where the memory was idle meanwhile, only the last access can still be under way.
+/// Drawn anew for each block, from 16 equal parts of the exponential distribution: integers, so that all machines draw the same.
+std::uint64_t hbm::interval_to_next_load()
+{
+    static constexpr std::uint16_t k_in_1024th[16] = {33, 103, 178, 258, 346, 441, 546, 662, 793, 943, 1117, 1327, 1590, 1943, 2477, 3627};
+    std::uint64_t x = load_seed_ + ++load_blocks_ * 0x9e3779b97f4a7c15; // splitmix64
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return std::max<std::uint64_t>(1, load_interval_ps_ * k_in_1024th[x >> 60] / 1024);
+}
+
+/// What compute units have asked for up to `at_ps`.
 void hbm::catch_up_with_load(std::uint64_t at_ps)
 {
+    next_load_ps_ = next_load_ps_ == k_not_begun ? at_ps : next_load_ps_;
     while (next_load_ps_ <= at_ps) {
-        if (busy_until_ps_ < next_load_ps_) {
-            const std::uint64_t passed = (at_ps - next_load_ps_) / load_interval_ps_;
-            busy_time.add_ps(passed * (k_load_bytes * ps_per_byte_ >> 32));
-            next_load_ps_ += passed * load_interval_ps_;
-        }
-        take(next_load_ps_, k_load_bytes);
-        next_load_ps_ += load_interval_ps_;
+        take(next_load_ps_, config_.load_block.value());
+        next_load_ps_ += interval_to_next_load();
     }
 }
 

@@ -9,7 +9,8 @@
 // Timing of an access of n bytes that arrives at t, in the order of arrival:
 //   start = max(t, busy until);  busy until = start + n / rate;  last byte at busy until + latency
 // so a lone access takes latency + n / rate, and a stream of accesses runs at `rate`. A read-modify-write counts 2n.
-// `load` is what compute units take of the rate: accesses of 4 KiB at equal intervals, served in the same order. It makes no events.
+// `load` is what compute units take of the rate: accesses of `load_block` at exponential intervals, the first one with the first charge, served in
+// the same order. It makes no events.
 // Fractions of a picosecond are carried while the server is busy; the answer is rounded up. A stream never beats
 // `rate`.
 //
@@ -35,7 +36,9 @@ struct hbm_config {
     bandwidth rate{7'200'000'000'000};
     duration latency{120'000};
     std::string name = "HBM"; ///< as users know it; no key of a file
-    double load = 0;          ///< share of `rate`, below 1; a key of platforms that have compute units beside
+    // Keys of platforms that have compute units beside:
+    double load = 0;                        ///< share of `rate` that they take, below 1
+    data_size load_block = data_size(4096); ///< in accesses of so much, at random intervals
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
@@ -59,7 +62,7 @@ class hbm : public chip_memory, public use_hints, private blocking_target {
     std::uint64_t latency_ps_;
     std::uint64_t busy_until_ps_ = 0; // start of the picosecond in which the last byte moves
     std::uint32_t busy_fraction_ = 0; // and how far into it, in 2^-32 ps
-    std::uint32_t load_interval_ps_ = 0; // 0: there is no load
+    std::uint64_t load_interval_ps_ = 0; // mean; 0: there is no load
 
 public:
     counter bytes_read;
@@ -96,6 +99,11 @@ public:
     bool settled(std::uint64_t now_ps) override { return idle(now_ps); }
     std::string stat_prefix() const override; ///< the name in small letters
     std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
+    void reset(std::uint32_t) override
+    {
+        next_load_ps_ = k_not_begun;
+        load_blocks_ = 0;
+    }
     void bring_near(std::uint32_t) const override;
     std::optional<memory_load> memory_traffic() const override
     {
@@ -113,8 +121,11 @@ private:
     void take(std::uint64_t at_ps, std::uint64_t bytes);
     void catch_up_with_load(std::uint64_t at_ps);
 
-    static constexpr std::uint32_t k_load_bytes = 4096;
-    std::uint64_t next_load_ps_ = 0;
+    static constexpr std::uint64_t k_not_begun = ~std::uint64_t{0};
+    std::uint64_t next_load_ps_ = k_not_begun; // since a reset nothing has been charged
+    std::uint64_t load_blocks_ = 0;            // taken since then
+    std::uint64_t load_seed_ = 0;              // of the name
+    std::uint64_t interval_to_next_load();
     hbm_config config_;
     sparse_store store_;
     bool dmi_given_ = false;

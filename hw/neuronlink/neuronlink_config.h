@@ -18,7 +18,7 @@ struct neuronlink_config {
     bandwidth node_link_rate = bandwidth(512'000'000'000);
     duration propagation = duration(10'000);
     duration node_propagation = duration(25'000);
-    bandwidth half_rate = bandwidth(11'600'000'000'000);
+    bandwidth half_rate = bandwidth(4'096'000'000'000);
     std::uint32_t ports = 8;
     bandwidth port_rate = bandwidth(2'048'000'000'000);
     duration router_latency = duration(20'000);
@@ -39,7 +39,8 @@ struct neuronlink_config {
               "64 GB/s: 256 GB/s of a Trn2 chip between nodes / 2 neighbours / 2 directions, AWS Neuron documentation (D)", rate);
         visit("propagation", self.propagation, "Wire between two chips of a node", "A", wire);
         visit("node_propagation", self.node_propagation, "Wire between chips of two nodes", "A", wire);
-        visit("half_rate", self.half_rate, "Of the fabric between the two halves of a chip, per direction", "1.45 TB/s (A): what the two stacks of a half give; nothing is published", rate);
+        visit("half_rate", self.half_rate, "Of the fabric between the two halves of a chip, per direction; what engines read of the other half has as much to itself",
+              "512 GB/s (A); nothing is published", rate);
         visit("ports", self.ports, "Ports of a rank at its half of the chip: queue q of the DMA engines uses port q modulo ports",
               "8 (A): engines do not wait for each other's reads", between(1, 16));
         visit("port_rate", self.port_rate, "Of such a port, per direction", "256 GB/s (A): twice a link, for what is sent twice", rate);

@@ -35,8 +35,14 @@ void print_predictions(const platform& p)
 {
     const abi::platform_table table = p.rank_table(0);
     const message_costs costs = p.costs();
-    fmt::print("\nPredicted, without queues at links (us); the first is what `algorithms: [auto]` takes{}.\n\n",
-               p.run().tuning.empty() ? "" : fmt::format(" where {} does not have the case", p.run().tuning));
+    const std::vector<published_range> ranges = p.published_ranges();
+    if (!ranges.empty())
+        fmt::print("\nRanges in {}; `algorithms: [auto]` takes the first that covers the size and that can run.\n\n", ranges.front().source);
+    for (const published_range& r : ranges)
+        fmt::print("  {:<20} from {}{}\n", name_of(r.algorithm), rounded_text(data_size(r.from_bytes)),
+                   r.to_bytes == ~std::uint64_t{0} ? "" : " to " + rounded_text(data_size(r.to_bytes)));
+    fmt::print("\nPredicted, without queues at links (us); the first is what `algorithms: [auto]` takes{}{}.\n\n",
+               ranges.empty() ? "" : " where no range is given", p.run().tuning.empty() ? "" : fmt::format(" where {} does not have the case", p.run().tuning));
     for (unsigned op = 0; op < abi::k_collective_ops; ++op)
         for (std::uint64_t size = 4; size <= 256ull << 20; size *= size == 4 ? 64 : 16) {
             collective_case c = make_case(static_cast<abi::collective_op>(op), k_auto_algorithm, abi::element_type::int32, abi::reduce_op::sum, size);

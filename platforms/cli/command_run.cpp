@@ -148,7 +148,9 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         row.repeats_ps = c.repeats_ps;
         row.choice = choice_of(c.what);
         if (!row.choice.empty())
-            row.chosen_by = c.what.tuned ? "tuning " + c.what.tuning : "prediction";
+            row.chosen_by = c.what.tuned                  ? "tuning " + c.what.tuning
+                            : c.what.published_by.empty() ? "prediction"
+                                                          : "the range in " + c.what.published_by;
         for (const algorithm_prediction& one : c.what.predictions)
             row.predicted.emplace_back(name_of(one.algorithm), one.us);
         abi::platform_table table = p.rank_table(0);

@@ -15,6 +15,14 @@ namespace {
 
 bool is_auto(abi::algorithm a) { return a == k_auto_algorithm; }
 
+bool all_run(const std::vector<abi::platform_table>& groups, abi::algorithm by, const collective_case& c)
+{
+    return std::all_of(groups.begin(), groups.end(), [&](const abi::platform_table& table) {
+        const char* reason = nullptr;
+        return firmware::supports(c.op, by, table, c.transposed, &reason);
+    });
+}
+
 /// Of the algorithms that every group runs, by the longest group of `groups`, which is the last one to finish.
 std::vector<algorithm_prediction> predictions_for(const std::vector<abi::platform_table>& groups,
                                                   const message_costs& costs, const collective_case& c)
@@ -23,13 +31,8 @@ std::vector<algorithm_prediction> predictions_for(const std::vector<abi::platfor
         groups.begin(), groups.end(),
         [](const abi::platform_table& a, const abi::platform_table& b) { return a.ranks < b.ranks; });
     std::vector<algorithm_prediction> found = predictions_of(longest, costs, c);
-    const auto refused_by_some = [&](const algorithm_prediction& p) {
-        return std::any_of(groups.begin(), groups.end(), [&](const abi::platform_table& table) {
-            const char* reason = nullptr;
-            return !firmware::supports(c.op, p.algorithm, table, c.transposed, &reason);
-        });
-    };
-    found.erase(std::remove_if(found.begin(), found.end(), refused_by_some), found.end());
+    const auto refused = [&](const algorithm_prediction& p) { return !all_run(groups, p.algorithm, c); };
+    found.erase(std::remove_if(found.begin(), found.end(), refused), found.end());
     return found;
 }
 
@@ -39,10 +42,18 @@ struct chooser {
     message_costs costs;
     const tuning_table* tuned;
     std::string tuning;
+    std::vector<published_range> published;
 
     bool sends_nothing() const
     {
         return std::all_of(groups.begin(), groups.end(), [](const abi::platform_table& t) { return t.ranks < 2; });
+    }
+    const published_range* published_for(const collective_case& c) const
+    {
+        for (const published_range& range : published)
+            if (range.from_bytes <= c.size_bytes && c.size_bytes <= range.to_bytes && all_run(groups, range.algorithm, c))
+                return &range;
+        return nullptr;
     }
     /// The case with its choice; as it was where there is none.
     collective_case chosen(collective_case c) const
@@ -52,6 +63,9 @@ struct chooser {
         if (const auto fastest = tuned == nullptr ? std::nullopt : tuned->fastest(c)) {
             c.algo = *fastest;
             c.tuned = true;
+        } else if (const published_range* const range = published_for(c)) {
+            c.algo = range->algorithm;
+            c.published_by = range->source;
         } else if (!c.predictions.empty()) {
             c.algo = c.predictions.front().algorithm;
         }
@@ -96,7 +110,7 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
             continue;
         collective_spec asked = spec;
         asked.algorithms = {k_auto_algorithm};
-        const chooser choose{group_tables(machine, spec.groups), costs, tuned, run.tuning};
+        const chooser choose{group_tables(machine, spec.groups), costs, tuned, run.tuning, machine.published_ranges()};
         if (!choose.sends_nothing() && !choose.add_all(asked.cases(), spec.choices))
             problems.push_back({severity::error,
                                 fmt::format("workload.{}.algorithms.{}", i, at - spec.algorithms.begin()),
@@ -107,7 +121,7 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
         std::vector<collective_case> cases = step.cases();
         const auto has_its_own = [](const collective_case& c) { return c.ranks_per_group != 0; };
         cases.erase(std::remove_if(cases.begin(), cases.end(), has_its_own), cases.end());
-        const chooser choose{{machine.rank_table(0)}, costs, tuned, run.tuning};
+        const chooser choose{{machine.rank_table(0)}, costs, tuned, run.tuning, machine.published_ranges()};
         if (!choose.sends_nothing() && !choose.add_all(cases, step.choices))
             problems.push_back({severity::error, "training_step.algorithm",
                                 not_chosen(abi::collective_op::all_reduce, run.tuning)});

@@ -11,6 +11,7 @@
 #include "platforms/machine/machine_hardware.h"
 #include "platforms/machine/planned_routing.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -77,7 +78,8 @@ struct trainium_core_config : core_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         static constexpr std::pair<const char*, const char*> k_sources[] = {
-            {"clock", "1.4 GHz (A): the communication cores of a chip, 16 or 20, are not described further"}};
+            {"clock", "1.4 GHz (A): the communication cores of a chip, 16 or 20, are not described further"},
+            {"cpi", "0.2 (A): the runtime writes descriptors before a collective begins, so that writing them takes little here"}};
         with_sources sourced(visit, k_sources);
         core_config::fields(self, sourced);
     }
@@ -97,28 +99,32 @@ struct trainium_bus_config : bus_config {
 struct trainium_memory_config : hbm_config {
     trainium_memory_config()
     {
-        capacity = data_size(24ull << 30);
-        rate = bandwidth(5'800'000'000'000);
+        capacity = data_size(96ull << 30);
+        rate = bandwidth(23'200'000'000'000);
         latency = duration(200'000);
+        load_block = data_size(64 << 10);
     }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         static constexpr std::pair<const char*, const char*> k_sources[] = {
-            {"capacity", "96 GiB of a Trn2 chip / 4 stacks, AWS Neuron documentation (D)"},
-            {"rate", "2.9 TB/s of a Trn2 chip / 4 stacks, AWS Neuron documentation (D)"},
+            {"capacity", "96 GiB of Trn2, AWS Neuron documentation (Q); ranks share it in equal parts"},
+            {"rate", "2.9 TB/s of Trn2, AWS Neuron documentation (Q); ranks share it in equal parts"},
             {"latency", "A"},
         };
         with_sources sourced(visit, k_sources);
         hbm_config::fields(self, sourced);
         visit("load", self.load, "What compute engines take of the rate of a stack, while ranks communicate", "0: none (A)", real_between(0, 0.95));
+        visit("load_block", self.load_block, "Bytes that they move at once; what comes meanwhile waits", "64 KiB (A): an element of a DMA queue of their own",
+              between(data_size(64), data_size(16 << 20)));
     }
 };
 
 struct trainium_dma_config : dma_config {
+    std::uint32_t engines = 128;
     std::uint32_t engines_per_queue = 16;
     bandwidth engine_rate = bandwidth(184'000'000'000);
     duration start = duration(1'300'000);
-    duration wake = duration(600'000);
+    duration wake = duration(1'300'000);
     data_size element = data_size(64 << 10);
     data_size element_overhead = data_size(350);
 
@@ -138,22 +144,33 @@ struct trainium_dma_config : dma_config {
         };
         with_sources sourced(visit, k_sources);
         dma_config::fields(self, sourced);
-        visit("engines_per_queue", self.engines_per_queue, "Engines that share what one queue transfers", "16 of a core, AWS Neuron documentation (Q)",
+        visit("engines", self.engines, "Of a chip; ranks have equal parts", "128 of Trn2, AWS Neuron documentation (Q)", between(1, 1024));
+        visit("engines_per_queue", self.engines_per_queue, "Engines among which what one queue transfers is parted", "16 of a core, AWS Neuron documentation (Q)",
               between(1, 64));
-        visit("engine_rate", self.engine_rate, "What an engine reads, of all its sources", "practical 23 GB/s of Trn2, AWS Neuron documentation (Q)",
+        visit("engine_rate", self.engine_rate, "What an engine moves; a transfer counts once for each source, or destination where there are more",
+              "practical 23 GB/s of Trn2; sums run at half of the rate of copies: AWS Neuron documentation (Q)",
               between(bandwidth(1'000'000'000), bandwidth(10'000'000'000'000)));
         visit("start", self.start, "From a doorbell to the fetch of descriptors", "1300 ns to start a DMA, AWS Neuron documentation (Q)",
               at_most(duration(1'000'000'000)));
         visit("wake", self.wake, "From a semaphore to the first read of a descriptor that is on chip and waited for it",
-              "C: 600 ns of a start whose descriptors are at hand, AWS Neuron documentation, chosen inside the 1 to 2 us of a hop", at_most(duration(1'000'000'000)));
+              "about 1300 ns from semaphore to start, AWS Neuron documentation (Q)", at_most(duration(1'000'000'000)));
         visit("element", self.element, "Most bytes of one 16-byte descriptor", "64 KiB, AWS Neuron documentation (Q)",
               between(data_size(512), data_size(1 << 20)));
         visit("element_overhead", self.element_overhead, "Bytes that an element takes of an engine besides its own",
               "C: efficiency s / (s + 350 B), through the points of the AWS Neuron documentation", at_most(data_size(1 << 20)));
     }
-    dma_engine_timing timing() const
+    dma_engine_timing timing(std::uint32_t ranks) const
     {
-        return {start, wake, bandwidth(engine_rate.value() * engines_per_queue), element, element_overhead};
+        dma_engine_timing t;
+        t.start = start;
+        t.wake = wake;
+        const std::uint32_t of_rank = std::max(1u, engines / std::max(1u, ranks));
+        t.spread = std::min(engines_per_queue, of_rank);
+        t.queue_rate = bandwidth(engine_rate.value() * t.spread);
+        t.rate = bandwidth(engine_rate.value() * of_rank);
+        t.element = element;
+        t.element_overhead = element_overhead;
+        return t;
     }
 };
 
@@ -162,15 +179,20 @@ struct trainium_chip_config : chip_sections<trainium_core_config, trainium_bus_c
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("ranks", self.ranks, "Ranks of a chip, each with a stack of HBM", "4: LNC=2 of 8 NeuronCores, AWS Neuron documentation (Q)",
+        visit("ranks", self.ranks, "Ranks of a chip, among which its HBM and DMA engines are parted", "4: LNC=2 of 8 NeuronCores, AWS Neuron documentation (Q)",
               between(1, 8).because(": one, or an even number, half of them on each half of the chip"));
-        chip_sections::fields(self, visit, "DMA engines of a rank", "hbm", "HBM of a rank");
+        chip_sections::fields(self, visit, "DMA engines", "hbm", "HBM of a chip");
     }
     std::vector<config_problem> validate() const { return chip().validate(); }
+    /// Of a rank.
     chip_config chip() const
     {
+        constexpr std::uint64_t page = 64 << 10;
+        const std::uint32_t parts = std::max(1u, ranks);
         chip_config c = *this;
-        c.dma.engine = dma.timing();
+        c.hbm.capacity = data_size(hbm.capacity.value() / parts / page * page);
+        c.hbm.rate = bandwidth(hbm.rate.value() / parts);
+        c.dma.engine = dma.timing(parts);
         return c;
     }
 };

@@ -17,6 +17,9 @@ namespace weft {
 namespace {
 /// Every rank has a thread of its own on the host.
 constexpr std::uint32_t k_most_ranks = 4096;
+/// Entries of a ring that takes every descriptor.
+constexpr std::uint32_t k_least_ring = 16;
+static_assert(k_least_ring >= 1 + abi::k_most_element_entries, "a descriptor comes into its ring whole or not at all");
 } // namespace
 
 std::vector<key_rule<trainium_config>> trainium_config::key_rules()
@@ -28,6 +31,7 @@ std::vector<key_rule<trainium_config>> trainium_config::key_rules()
     const auto several = [](const config& c) { return c.node.nodes > 1; };
     rules.push_back({"neuronlink.node_link_rate", "with several nodes", several});
     rules.push_back({"neuronlink.node_propagation", "with several nodes", several});
+    rules.push_back({"chip.hbm.load_block", "with chip.hbm.load", [](const config& c) { return c.chip.hbm.load > 0; }});
     return rules;
 }
 
@@ -88,8 +92,13 @@ train_choice trainium_config::trains() const
 std::string trainium_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
 {
     const char* why = "";
-    if (firmware::supports(op, algo, rank_table(0), transposed, &why))
-        return {};
+    const abi::platform_table table = rank_table(0);
+    if (firmware::supports(op, algo, table, transposed, &why)) {
+        if (chip.dma.ring_entries >= k_least_ring || (abi::k_algorithm_rows[static_cast<unsigned>(algo)].traits & abi::traits::on_devices) == 0)
+            return {};
+        return fmt::format("{} needs chip.dma.ring_entries of {} at least: a descriptor with its elements takes up to {}.", name_of(algo), k_least_ring,
+                           1 + abi::k_most_element_entries);
+    }
     return fmt::format("{} by {} cannot run on {} chips of {} ranks: {}.", name_of(op), name_of(algo), shape().chips(), chip.ranks, why);
 }
 
@@ -198,6 +207,16 @@ public:
     }
     /// What a rank can send tells nothing of a process group here: others of its device read its memory and send for it.
     bandwidth links_rate() const override { return bandwidth(0); }
+    std::vector<published_range> published_ranges() const override
+    {
+        static constexpr const char* k_source = "AWS Neuron documentation, table of algorithms";
+        constexpr std::uint64_t mb = 1'000'000, all = ~std::uint64_t{0};
+        // Where groups are no hypercube, or do not have all ranks of a device, the next one below.
+        return {{abi::algorithm::device_mesh, 0, mb - 1, k_source},
+                {abi::algorithm::rdh, mb, 56 * mb, k_source},
+                {abi::algorithm::kangaring, mb, all, k_source},
+                {abi::algorithm::device_ring, mb, all, k_source}};
+    }
     std::string description() const override
     {
         const trainium_node_config& n = config_.node;
@@ -212,8 +231,8 @@ public:
                             100.0 * f.max_payload_bytes / static_cast<double>(wire), neuronlink_vls(config_.shape(), !config_.known_down().empty()),
                             to_string(l.buffer_per_vl));
         text += fmt::format("On chip   two halves joined by {}, {} ports of {} between a rank and its half\n", to_string(l.half_rate), l.ports, to_string(l.port_rate));
-        text += fmt::format("Ranks     HBM of {} at {}, {} DMA queues of {} each\n", to_string(chip.hbm.capacity), to_string(chip.hbm.rate), chip.dma.queues,
-                            to_string(chip.dma.engine.queue_rate));
+        text += fmt::format("Ranks     HBM of {} at {}, {} DMA queues of {} each, {} together\n", to_string(chip.hbm.capacity), to_string(chip.hbm.rate),
+                            chip.dma.queues, to_string(chip.dma.engine.queue_rate), to_string(chip.dma.engine.rate));
         if (!config_.faults.links_down.empty())
             text += fmt::format("Faults    {} link{} down, of which routing knows {}\n", config_.faults.links_down.size(),
                                 config_.faults.links_down.size() == 1 ? "" : "s", config_.known_down().size());
@@ -221,17 +240,22 @@ public:
     }
 };
 
-/// Small rings and chunks, so that descriptors go round and rings fill up within a few hundred accesses.
-firmware_bench_machine bench_node(std::uint32_t rows, std::uint32_t cols, std::uint32_t rank)
+/// `rows` chips in a row, each of `cols` ranks. Small rings, so that descriptors go round and rings fill up.
+firmware_bench_machine bench_node(std::uint32_t rows, std::uint32_t cols, std::uint32_t)
 {
-    return {fmt::format("{}x{} chips of two ranks", rows, cols),
-            fmt::format("platform: trainium\nname: firmware_test\nnode: {{rows: {}, cols: {}}}\nchip: {{ranks: 2, dma: {{ring_entries: 8}}}}\nworkload:\n"
-                        "- {{op: all_reduce, algorithms: [multi_axis], sizes: [512 B, 4096 B], chunk: 256 B}}\n"
-                        "- {{op: all_to_all, algorithms: [direct], sizes: [1024 B], chunk: 1024 B}}\n",
-                        rows, cols, rank),
-            "chip.core"};
+    firmware_bench_machine m;
+    m.words = fmt::format("{} chip{} of {} rank{} of Trainium", rows, rows == 1 ? "" : "s", cols, cols == 1 ? "" : "s");
+    m.file = fmt::format("platform: trainium\nname: firmware_test\nnode: {{rows: 1, cols: {}}}\nchip: {{ranks: {}, dma: {{ring_entries: 16}}}}\nworkload:\n"
+                         "- {{op: all_reduce, algorithms: [{}], sizes: [512 B, 4096 B]}}\n"
+                         "- {{op: reduce_scatter, algorithms: [device_mesh], sizes: [2048 B]}}\n"
+                         "- {{op: all_to_all, algorithms: [direct], sizes: [1024 B], chunk: 1024 B}}\n",
+                         rows, cols, cols > 1 ? "kangaring, device_ring" : "device_ring");
+    m.core = "chip.core";
+    if (rows > 1)
+        m.links = {{"chip(0,1).-X", "faults.links_down=[{row: 0, col: 1, direction: -X, at: {}}]"}};
+    return m;
 }
-constexpr firmware_bench_source k_firmware_bench = {1, 2, bench_node};
+constexpr firmware_bench_source k_firmware_bench = {2, 2, bench_node};
 
 platform_info make_info()
 {

@@ -121,6 +121,7 @@ struct collective_case {
     std::vector<algorithm_prediction> predictions;
     std::string tuning; ///< of a case of `auto`: the table that was asked before the prediction; "": none
     bool tuned = false; ///< and it has named `algo`
+    std::string published_by; ///< of a case of `auto`: who names `algo` for its size (published_range::source); "": nobody
 };
 
 constexpr bool reduces(abi::collective_op op)
@@ -144,6 +145,7 @@ public:
                 c.predictions = f.predictions;
                 c.tuning = f.tuning;
                 c.tuned = f.tuned;
+                c.published_by = f.published_by;
                 c.algo = f.algo;
                 return;
             }

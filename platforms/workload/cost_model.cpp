@@ -352,9 +352,11 @@ std::vector<algorithm_prediction> predictions_of(const abi::platform_table& tabl
 
 std::string choice_of(const collective_case& c)
 {
-    if (c.predictions.empty() && !c.tuned)
+    if (c.predictions.empty() && !c.tuned && c.published_by.empty())
         return "";
-    std::string text = c.tuned ? fmt::format("by tuning {}, ", c.tuning) : "";
+    std::string text = c.tuned                   ? fmt::format("by tuning {}, ", c.tuning)
+                       : c.published_by.empty() ? ""
+                                                : fmt::format("by the range in {}, ", c.published_by);
     const auto find = [&](bool same) {
         return std::find_if(c.predictions.begin(), c.predictions.end(), [&](const algorithm_prediction& p) { return (p.algorithm == c.algo) == same; });
     };

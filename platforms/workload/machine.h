@@ -127,6 +127,14 @@ struct core_fitting {
 };
 using core_fitter = std::function<core_fitting(std::uint32_t rank)>;
 
+/// Sizes for which the maker of a machine names one of its algorithms; both ends belong to the range.
+struct published_range {
+    abi::algorithm algorithm;
+    std::uint64_t from_bytes;
+    std::uint64_t to_bytes;
+    const char* source;
+};
+
 /// A platform that has been read from a file and found sound; nothing is built yet.
 class platform {
 public:
@@ -150,6 +158,8 @@ public:
     }
     /// What a message of one rank costs, for predictions (cost_model.h).
     virtual message_costs costs() const = 0;
+    /// For `algorithms: [auto]`, where `tuning` does not decide: the first one is taken that covers a size and that every group can run.
+    virtual std::vector<published_range> published_ranges() const { return {}; }
     /// Files that the configuration names and that are read; entries may be empty. No output may overwrite them.
     virtual std::vector<std::string> input_files() const = 0;
     /// Files that the machine itself writes when it runs. Its writers replace what is no regular file.

@@ -68,7 +68,7 @@ struct collective_spec {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("op", self.op, "The collective", "");
-        visit("algorithms", self.algorithms, "How; auto: the one of the table of `tuning`, else the one with the shortest predicted time, for each size by itself (switchml has no prediction); empty: ring_1d, for broadcast mesh_tree, for all_to_all direct", "");
+        visit("algorithms", self.algorithms, "How; auto: the one of the table of `tuning`, else the one that a document on the platform names for the size (trainium), else the one with the shortest predicted time, for each size by itself (switchml has no prediction); empty: ring_1d, for broadcast mesh_tree, for all_to_all direct", "");
         visit("types", self.types, "Element types", "");
         visit("redops", self.redops, "Reductions", "");
         visit(

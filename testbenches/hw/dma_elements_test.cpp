@@ -255,7 +255,7 @@ TEST_CASE("bad elements stop their queue and nothing of them is sent")
         CHECK(r.p->a.read(regs::ERROR_QUEUE) == 0);
         CHECK(r.p->a.engine.bytes_sent.value() == 64);
         CHECK(r.p->b.read(regs::SEM_COUNT(2)) == 1);
-        CHECK(r.p->a.engine.blocked_on().find("is stopped by an error") != std::string::npos);
+        CHECK(r.p->a.engine.blocked_on().find("is stopped by an error at entry 0 of its ring") != std::string::npos);
     }
 }
 

@@ -396,7 +396,7 @@ TEST_CASE("bad descriptors stop their queue and nothing else")
             CHECK(r.p->b.read(regs::SEM_COUNT(1)) == 1);
             CHECK(r.p->b.read(regs::SEM_COUNT(2)) == 1);
             CHECK(a.engine.bad_descriptors.value() == 1);
-            CHECK(a.engine.blocked_on().find("stopped by an error") != std::string::npos);
+            CHECK(a.engine.blocked_on().find("stopped by an error at entry 1 of its ring") != std::string::npos);
             a.write(regs::ERROR, r.error); // write one to clear
             CHECK(a.read(regs::ERROR) == 0);
             CHECK_FALSE(a.irq.up);

@@ -337,3 +337,42 @@ TEST_CASE("charge is cheap")
     CHECK(done > calls * 284);
     CHECK(span.count() / static_cast<double>(calls) < 500); // generous: sanitizers and busy hosts
 }
+
+TEST_CASE("what compute units take of the rate is gone, and accesses wait the longer the more they take")
+{
+    double waited_before_ns = 0;
+    for (const double load : {0.25, 0.5, 0.9}) {
+        INFO(load);
+        hbm_config c = small_hbm();
+        c.load = load;
+        c.load_block = data_size(1000);
+        hbm m("hbm", c);
+        // The first access comes with a block.
+        CHECK(m.charge(5'000'000, 0, 100, hbm::access::read) == 5'000'000 + 1'000'000 + 100'000 + 100'000);
+        // A stream gets what is left.
+        std::uint64_t done = 0;
+        const std::uint64_t start = 10'000'000'000, bytes = 64, accesses = 100'000;
+        for (std::uint64_t i = 0, at = start; i < accesses; ++i, at = done - 100'000)
+            done = m.charge(at, 0, bytes, hbm::access::read);
+        CHECK(static_cast<double>(done - start) / 1000 == Approx(bytes * accesses / (1 - load)).epsilon(0.05));
+        // Lone accesses wait as in a queue of random arrivals with equal services: s u / (2 (1 - u)).
+        double waited_ns = 0;
+        const std::uint64_t lone = 20'000;
+        std::uint64_t at = 2 * done;
+        for (std::uint64_t i = 0; i < lone; ++i, at += 77'777'777)
+            waited_ns += static_cast<double>(m.charge(at, 0, 1, hbm::access::read) - at) / 1000 - 101;
+        waited_ns /= lone;
+        CHECK(waited_ns == Approx(1000 * load / 2 / (1 - load)).epsilon(0.25));
+        CHECK(waited_ns > waited_before_ns);
+        waited_before_ns = waited_ns;
+        // After a reset the first block comes with the first access again, and the same ones follow.
+        std::uint64_t first = 0;
+        for (const std::uint64_t fresh : {3 * at, 5 * at}) {
+            m.reset(0);
+            CHECK(m.charge(fresh, 0, 100, hbm::access::read) == fresh + 1'000'000 + 100'000 + 100'000);
+            const std::uint64_t later = m.charge(fresh + 12'345'678, 0, 100, hbm::access::read) - fresh;
+            CHECK((first == 0 || later == first));
+            first = later;
+        }
+    }
+}

@@ -1,0 +1,227 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trainium from its file: families of algorithms in groups of every legal kind, what two groups at once cost each other, which algorithm `auto`
+// takes, and what is said of a machine or a list of ranks on which something cannot run.
+#include "firmware/collectives/device_map.h"
+#include "platforms/trainium/trainium.h"
+#include "testbenches/issues/program.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace weft;
+using weft::testing::program_folder;
+using weft::testing::text_of;
+using Catch::Contains;
+
+namespace {
+
+const std::string k_node = (std::filesystem::path(WEFT_SOURCE_DIR) / "configs" / "trainium" / "trn2.yaml").string();
+
+std::string run_command(const std::string& workload, const std::string& more)
+{
+    return fmt::format("run {} --quiet --set 'workload={}' --set 'chip.hbm.capacity=1 GiB' {} --out out", k_node, workload, more);
+}
+
+/// Results of a workload on the shipped node; every answer is right, where there are data.
+nlohmann::json exact(const std::string& workload, const std::string& more = "")
+{
+    const program_folder folder;
+    const int code = folder.weft(run_command(workload, more));
+    INFO(workload << " " << more << "\n" << text_of(folder.path() / "stderr"));
+    REQUIRE(code == 0);
+    const nlohmann::json results = nlohmann::json::parse(text_of(folder.path() / "out" / "results.json"));
+    REQUIRE(!results.at("results").empty());
+    for (const auto& r : results.at("results")) {
+        INFO(r.dump());
+        CHECK((r.at("wrong") == 0 || more.find("data=off") != std::string::npos));
+    }
+    return results;
+}
+
+double time_us(const std::string& workload, const std::string& more = "--set data=off") { return exact(workload, more).at("results").at(0).at("time_us"); }
+
+const char* const k_families = "device_ring, device_mesh";
+
+} // namespace
+
+TEST_CASE("trainium: every family is exact in rows and columns and halves and single chips and with one rank of each chip", "[trainium]")
+{
+    const std::string sizes = "sizes: [4 B, 52 B, 4100 B, 60 KiB]";
+    struct one {
+        const char* groups;
+        const char* algorithms;
+    };
+    for (const one& o : {one{"rows", "device_ring, device_mesh"}, {"blocks of 16", "device_ring, kangaring, device_mesh, rdh, rdh_same_axis"},
+                         {"blocks of 32", "device_ring, kangaring, device_mesh, rdh"}, {"blocks of 4", "device_ring, kangaring, device_mesh, rdh"},
+                         {"\"0-63/4\", \"1-63/4\", \"2-63/4\", \"3-63/4\"", "device_ring, device_mesh, rdh"},
+                         {"\"5,1,62\", \"8-22\"", "device_ring, device_mesh"}}) {
+        const std::string of = fmt::format("groups: [{}], algorithms: [{}], {}", o.groups, o.algorithms, sizes);
+        INFO(of);
+        exact(fmt::format("[{{op: all_reduce, {0}, types: [int32, bfloat16]}}, {{op: reduce_scatter, {0}}}, {{op: all_gather, {0}}}]", of));
+        exact(fmt::format("[{{op: all_reduce, groups: [{}], algorithms: [device_mesh_one_step], {}}}, {{op: all_to_all, groups: [{}], sizes: [4 KiB]}}]", o.groups,
+                          "sizes: [4 B, 4100 B]", o.groups));
+    }
+}
+
+TEST_CASE("trainium: every operation and type is exact in every family", "[trainium]")
+{
+    exact("[{op: all_reduce, algorithms: [device_ring, kangaring, device_mesh, device_mesh_one_step, rdh], types: [int32, float32, float16, bfloat16], "
+          "redops: [sum, max, min], sizes: [4100 B]}]",
+          "--set node.rows=2 --set node.cols=2");
+    exact("[{op: all_reduce, algorithms: [device_ring, kangaring, device_mesh, rdh], types: [float32, bfloat16], inputs: random, sizes: [12 B, 36 KiB]}]",
+          "--set node.rows=2 --set node.cols=4");
+    exact("[{op: all_reduce, algorithms: [device_ring, kangaring, device_mesh, device_mesh_one_step, rdh], sizes: [4 B, 20 KiB]}, "
+          "{op: all_gather, algorithms: [kangaring, rdh], sizes: [4 B, 20 KiB]}, {op: reduce_scatter, algorithms: [device_mesh, device_ring], sizes: [4 B, 20 KiB]}]",
+          "--set node.rows=2 --set node.cols=2 --set cases=continuous --seed 7");
+}
+
+TEST_CASE("trainium: halves of a node that share nothing take the time of one alone", "[trainium]")
+{
+    // Rows 0 and 1, rows 2 and 3. What differs is the stagger of cores, by picoseconds.
+    const auto time = [](const char* by, const std::string& groups) {
+        return time_us(fmt::format("[{{op: all_reduce, algorithms: [{}], sizes: [4 MiB], groups: [{}]}}]", by, groups));
+    };
+    for (const char* by : {"kangaring", "rdh"}) {
+        INFO(by);
+        const double alone = time(by, "\"0-31\""), both = time(by, "\"0-31\", \"32-63\"");
+        CHECK(both == Approx(alone).epsilon(0.05));
+    }
+}
+
+TEST_CASE("trainium: groups with one rank of each chip share the links as counting says", "[trainium]")
+{
+    // Two directed cycles both ways use all links of every chip. All-gather of S among 16 ranks, a quarter each way: 15/16 S / 4 on each link.
+    const double bytes = 64 << 20;
+    const auto time = [&](const std::string& groups) {
+        return time_us(fmt::format("[{{op: all_gather, algorithms: [device_ring], sizes: [64 MiB], groups: [{}]}}]", groups));
+    };
+    const double payload_rate = 128e3 * 2048 / (2048 + 8 * 28); // bytes per us
+    const double link_us = bytes * 15 / 16 / 4 / payload_rate;
+    const double two = time("\"0-63/4\", \"1-63/4\""), four = time("\"0-63/4\", \"1-63/4\", \"2-63/4\", \"3-63/4\"");
+    CHECK(two == Approx(2 * link_us).epsilon(0.05));
+    CHECK(four == Approx(4 * link_us).epsilon(0.05));
+}
+
+TEST_CASE("trainium: auto follows the published ranges, and what a group cannot run is passed over", "[trainium]")
+{
+    const auto chosen = [](const std::string& entry, const std::string& more = "") {
+        std::vector<std::string> all;
+        for (const auto& r : exact("[" + entry + "]", "--set data=off " + more).at("results"))
+            all.push_back(r.at("algorithm"));
+        return all;
+    };
+    using names = std::vector<std::string>;
+    CHECK(chosen("{op: all_reduce, algorithms: [auto], sizes: [999996 B, 1000000 B, 56000000 B, 56000004 B]}") ==
+          names{"device_mesh", "rdh", "rdh", "kangaring"});
+    // Rows of 3 chips are no hypercube.
+    CHECK(chosen("{op: all_gather, algorithms: [auto], sizes: [4 KiB, 4 MiB]}", "--set node.cols=3 --set node.rows=1") == names{"device_mesh", "kangaring"});
+    CHECK(chosen("{op: all_reduce, algorithms: [auto], groups: [\"0,1,2\"], sizes: [4 KiB, 4 MiB]}") == names{"device_mesh", "device_ring"});
+    CHECK(chosen("{op: all_to_all, algorithms: [auto], sizes: [4 KiB]}", "--set node.cols=2 --set node.rows=1") == names{"direct"});
+    const program_folder folder;
+    REQUIRE(folder.weft("list --bounds " + k_node) == 0);
+    CHECK_THAT(folder.read("stdout"), Contains("AWS Neuron documentation, table of algorithms") && Contains("rdh") && Contains("56"));
+}
+
+TEST_CASE("trainium: what cannot run is refused in a sentence", "[trainium]")
+{
+    const auto refusal = [](const std::string& workload, const std::string& more = "") {
+        const program_folder folder;
+        CHECK(folder.weft(fmt::format("check {} --set 'workload={}' {}", k_node, workload, more)) == 2);
+        return folder.read("stderr");
+    };
+    CHECK_THAT(refusal("[{op: all_reduce, algorithms: [kangaring], sizes: [4 KiB], groups: [\"0-63/4\"]}]"), Contains("kangaring needs all ranks of each device"));
+    CHECK_THAT(refusal("[{op: all_reduce, algorithms: [rdh], sizes: [4 KiB]}]", "--set node.cols=3"), Contains("rdh needs 2^m devices in each dimension"));
+    CHECK_THAT(refusal("[{op: all_reduce, algorithms: [kangaring], sizes: [4 KiB]}]", "--set chip.ranks=1"), Contains("kangaring needs all ranks of each device"));
+    CHECK_THAT(refusal("[{op: all_reduce, algorithms: [rdh], sizes: [4 KiB]}]", "--set chip.ranks=3"), Contains("chip.ranks") && Contains("1, 2, 4, 6 or 8"));
+    CHECK_THAT(refusal("[{op: all_reduce, algorithms: [device_ring], sizes: [4 KiB], groups: [\"0,64\"]}]"), Contains("64"));
+    CHECK_THAT(refusal("[{op: all_reduce, algorithms: [device_mesh], sizes: [4 KiB]}]", "--set chip.dma.ring_entries=8"),
+               Contains("device_mesh needs chip.dma.ring_entries of 16 at least"));
+}
+
+TEST_CASE("trainium: a link that fails unannounced ends in a picture with its queue and semaphore", "[trainium]")
+{
+    for (const char* by : {"device_ring", "kangaring", "device_mesh", "rdh"}) {
+        const program_folder folder;
+        INFO(by);
+        const int code = folder.weft(run_command(fmt::format("[{{op: all_reduce, algorithms: [{}], sizes: [64 KiB]}}]", by),
+                                                 "--set 'faults.links_down=[{row: 1, col: 1, direction: +X, at: 20 us}]' --set 'firmware_timeout=1 ms'"));
+        CHECK(code == 1);
+        CHECK_THAT(folder.read("stderr"), Contains("did not complete") && Contains("went down at 20 us") && Contains("DMA queue") && Contains("waits for its semaphore"));
+    }
+}
+
+TEST_CASE("trainium: announced links are gone around, and rings shorter than a collective are no obstacle", "[trainium]")
+{
+    exact(fmt::format("[{{op: all_reduce, algorithms: [{}, kangaring, rdh], sizes: [4 B, 100 KiB]}}]", k_families),
+          "--set 'faults.links_down=[{row: 1, col: 1, direction: +X}, {row: 3, col: 0, direction: -Y}]'");
+    exact(fmt::format("[{{op: all_reduce, algorithms: [{}, kangaring, rdh], sizes: [4 B, 100 KiB]}}]", k_families),
+          "--set chip.dma.ring_entries=16 --set chip.dma.prefetch=1 --set node.rows=2");
+}
+
+TEST_CASE("trainium: plans with more streams than queues share them without waiting for each other", "[trainium]")
+{
+    for (const char* shape : {"--set node.rows=2 --set node.cols=2", "--set node.rows=1 --set node.cols=4", "--set node.rows=2 --set node.cols=2 --set node.nodes=2"})
+        for (const int queues : {4, 5, 7, 9}) {
+            const std::string more = fmt::format("{} --set chip.dma.queues={}", shape, queues);
+            exact("[{op: all_reduce, algorithms: [device_ring, kangaring, device_mesh, device_mesh_one_step, rdh], sizes: [4 B, 20 KiB, 1 MiB]}, "
+                  "{op: all_gather, algorithms: [kangaring, device_mesh, rdh], sizes: [20 KiB]}, "
+                  "{op: reduce_scatter, algorithms: [kangaring, device_mesh, rdh], sizes: [20 KiB]}]",
+                  more);
+        }
+}
+
+TEST_CASE("trainium: fewer descriptors on chip are not faster", "[trainium]")
+{
+    const auto time = [](int prefetch) {
+        return time_us("[{op: all_reduce, algorithms: [kangaring], sizes: [1 KiB]}]", fmt::format("--set data=off --set chip.dma.prefetch={}", prefetch));
+    };
+    CHECK(time(1) >= time(4));
+}
+
+TEST_CASE("trainium: nothing moves faster than the memory of a chip and its engines", "[trainium]")
+{
+    for (const int ranks : {2, 4, 8}) {
+        const std::string more = fmt::format("--set data=off --set chip.ranks={} --set node.rows=2 --set node.cols=2", ranks);
+        for (const char* by : {"device_ring", "kangaring", "device_mesh", "rdh"}) {
+            INFO(by << ", " << ranks << " ranks of a chip");
+            const nlohmann::json r = exact(fmt::format("[{{op: all_reduce, algorithms: [{}], sizes: [32 MiB]}}]", by), more);
+            CHECK(r.at("results").at(0).at("bound_share").get<double>() < 1);
+        }
+    }
+}
+
+TEST_CASE("trainium: cycles visit every device once, and two of a square torus share no link", "[trainium]")
+{
+    for (std::uint32_t rows = 1; rows <= 9; ++rows)
+        for (std::uint32_t cols = 1; cols <= 9; ++cols) {
+            if (rows * cols < 2)
+                continue;
+            trainium_config c;
+            c.node.rows = rows;
+            c.node.cols = cols;
+            const firmware::device_map map(c.rank_table(0));
+            const firmware::device_cycles cycles(map);
+            INFO(rows << " x " << cols);
+            CHECK(cycles.count() == (rows == cols && rows >= 3 ? 2 : 1));
+            std::set<std::pair<std::uint32_t, std::uint32_t>> links;
+            for (std::uint32_t cycle = 0; cycle < cycles.count(); ++cycle) {
+                std::set<std::uint32_t> visited;
+                for (std::uint32_t p = 0; p < map.devices; ++p) {
+                    const std::uint32_t device = cycles.device_at(cycle, p);
+                    visited.insert(device);
+                    CHECK(cycles.position_of(cycle, device) == p);
+                    if (cycles.count() == 2)
+                        CHECK(links.insert(std::minmax(device, cycles.device_at(cycle, (p + 1) % map.devices))).second);
+                }
+                CHECK(visited.size() == map.devices);
+                CHECK(*visited.rbegin() == map.devices - 1);
+            }
+        }
+}
