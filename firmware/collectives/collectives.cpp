@@ -204,7 +204,7 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
 
     if (const std::uint64_t room = scratch_elements(command.algo, command.count, table.ranks) * element; room != 0) {
         const std::uint64_t in_end = command.buffer_offset + command.count * element;
-        if (command.count > most / table.ranks || command.scratch_offset % element != 0 || !fits(table, command.scratch_offset, room) ||
+        if (command.scratch_offset % element != 0 || !fits(table, command.scratch_offset, room) ||
             (command.scratch_offset < in_end && command.buffer_offset < command.scratch_offset + room))
             return bad("command.scratch_offset", command.scratch_offset);
     }
@@ -276,8 +276,10 @@ collective_result run_collective(abi::hal& hal, dma_driver& dma, nic_driver& nic
         result.failed_peer = context.table.ranks;
     }
     result.status = check_command(context.table, command, context.job);
-    if (!result.status.ok() || command.count == 0)
+    if (!result.status.ok() || command.count == 0) {
+        result.failed_peer = context.in_group ? abi::k_no_rank : result.failed_peer;
         return result;
+    }
     if (k_runners[static_cast<unsigned>(command.algo)]({hal, dma, nic, context, command, result}))
         context.failed = !result.status.ok();
     if (context.in_group) // the answer names ranks of the machine

@@ -82,7 +82,7 @@ abi::dma_descriptor descriptor(std::uint64_t bytes, std::uint32_t more, std::uin
     d.bytes = bytes;
     d.destination_rank = 1;
     d.remote_semaphore = 7;
-    d.more_pieces = more;
+    d.more_pieces = static_cast<std::uint16_t>(more);
     d.stride = stride;
     return d;
 }
