@@ -95,10 +95,19 @@ inline constexpr std::uint32_t k_direct_wait = 191;    ///< arm a semaphore and 
 inline constexpr std::uint32_t k_two_phase_message = 120; ///< find the next one of two_phase
 inline constexpr std::uint32_t k_two_phase_line = 60;     ///< count what comes along a line, for each rank of it
 
-// Streams of devices.
-inline constexpr std::uint32_t k_stream_step = 300; ///< make and post a descriptor with elements
-inline constexpr std::uint32_t k_stream_place = 25; ///< and each place that it reads or writes
-inline constexpr std::uint32_t k_stream_look = 200; ///< look at all rings again
+// Streams of devices. A step is found by its plan, then posted with its places.
+inline constexpr std::uint32_t k_stream_plan = 2400;  ///< begin: make the plan, know what is expected
+inline constexpr std::uint32_t k_stream_post = 520;   ///< make and post a descriptor with elements
+inline constexpr std::uint32_t k_stream_place = 38;   ///< and each place that it reads or writes
+inline constexpr std::uint32_t k_stream_look = 100;   ///< look whether a ring has room again
+inline constexpr std::uint32_t k_device_ring_step = 330;
+inline constexpr std::uint32_t k_kangaring_step = 400;
+inline constexpr std::uint32_t k_device_mesh_step = 160;
+inline constexpr std::uint32_t k_device_mesh_place = 30; ///< besides, for each place
+inline constexpr std::uint32_t k_one_step_step = 200;
+inline constexpr std::uint32_t k_one_step_place = 37;
+inline constexpr std::uint32_t k_rdh_step = 330;
+inline constexpr std::uint32_t k_rdh_place = 41;
 
 // SwitchML workers. Measured: counts of every step in runs of 4 B to 100 KiB (both transports and types, 64 and 256 elements a
 // packet, 1 to 16 packets a message, 10 and 100 Gb/s), least squares. Steps that always come together share their sum by

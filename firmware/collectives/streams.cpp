@@ -24,7 +24,7 @@ abi::status stream_runner::tell_rest()
     for (std::uint32_t i = 1; i < to_tell_count_; ++i)
         elements[i - 1] = {0, to_tell_[i], k_sem_entered};
     more.more_destinations = static_cast<std::uint8_t>(to_tell_count_ - 1);
-    x.hal.compute(costs::k_stream_step + costs::k_stream_place * to_tell_count_);
+    x.hal.compute(costs::k_stream_post + costs::k_stream_place * to_tell_count_);
     to_tell_count_ = 0;
     ++x.messages;
     const std::uint32_t queue = x.dma.queues() - 1;
@@ -85,14 +85,14 @@ std::uint32_t stream_runner::entries_of(const stream_step& step) const
 }
 
 /// No stream can go on. Bounded: `since_ns` is when that began.
-abi::status stream_runner::wait_for_room(std::uint32_t queue, std::uint64_t& since_ns)
+abi::status stream_runner::wait_for_room(std::uint32_t queue, std::uint32_t look_instructions, std::uint64_t& since_ns)
 {
     const std::uint64_t now_ns = x.hal.now_ns();
     if (since_ns == 0)
         since_ns = now_ns;
     if (now_ns - since_ns >= x.command.timeout_ns)
         return x.dma.error_or_timeout("DMA.HEAD", queue);
-    x.hal.compute(costs::k_stream_look);
+    x.hal.compute(look_instructions);
     return x.dma.bus_status("DMA.HEAD");
 }
 
@@ -115,7 +115,7 @@ abi::status stream_runner::tell_peers(std::uint32_t queue, const device_map& map
         }
     }
     x.context.expected[k_sem_has_read] += map.per_device - 1;
-    x.hal.compute(costs::k_stream_step + costs::k_stream_place * (map.per_device - 1));
+    x.hal.compute(costs::k_stream_post + costs::k_stream_place * (map.per_device - 1));
     ++x.messages;
     return x.dma.enqueue(queue, d, more, x.command.timeout_ns);
 }

@@ -9,6 +9,7 @@
 //   expected(semaphore)                               messages that come on a semaphore of k_stream_semaphores, as a whole
 //   tells(sink)                                       sink(rank) for each that sends to this rank, or reads its memory: each once
 //   told_by()                                         how many tell this rank: those to whom it sends, or whose memory it reads
+//   k_step, k_place                                   instructions of step(), and more for each place (costs.h)
 //   holds_peers()                                     others of the device may not leave before this rank has read their memory
 // Where the engine has fewer queues than a plan has streams, streams share one, one behind the other: a stream may wait for those before it only.
 // Why nobody's data is overwritten too early: nobody sends to a rank, or reads its memory, before it has told that it has entered; a rank leaves
@@ -110,27 +111,28 @@ private:
     /// A stream whose ring is full holds up no other one: what it waits for may be what another one is to send.
     template <class Plan> abi::status post_all(const Plan& plan)
     {
-        std::uint32_t next[k_most_streams] = {};
+        const std::uint32_t streams = plan.streams(), queues = x.dma.queues();
+        std::uint32_t next[k_most_streams] = {}, length[k_most_streams];
         std::uint32_t left = 0;
-        for (std::uint32_t stream = 0; stream < plan.streams(); ++stream)
-            left += plan.length(stream);
+        for (std::uint32_t stream = 0; stream < streams; ++stream)
+            left += length[stream] = plan.length(stream);
         std::uint64_t since_ns = 0; // nothing could be posted
         for (std::uint32_t round = 0; left != 0; ++round) {
             bool posted = false;
             std::uint32_t full = 0; // a queue whose ring is
-            for (std::uint32_t stream = 0; stream < plan.streams(); ++stream) {
-                if (next[stream] >= plan.length(stream) || !comes_first(plan, next, stream))
+            for (std::uint32_t stream = 0; stream < streams; ++stream) {
+                if (next[stream] == length[stream] || (stream >= queues && !comes_first(stream, next, length)))
                     continue;
                 stream_step step;
                 plan.step(stream, next[stream], step);
-                const std::uint32_t queue = stream % x.dma.queues();
+                const std::uint32_t queue = stream < queues ? stream : stream % queues;
                 if (entries_of(step) > x.dma.ring_entries())
                     return {abi::status_code::unsupported, "DMA.RING_ENTRIES", x.dma.ring_entries()};
                 if (!x.dma.has_room(queue, entries_of(step))) {
                     full = queue;
                     continue;
                 }
-                x.hal.compute(costs::k_stream_step + costs::k_stream_place * (step.sources + step.destinations));
+                x.hal.compute(Plan::k_step + costs::k_stream_post + (Plan::k_place + costs::k_stream_place) * (step.sources + step.destinations));
                 if (abi::status s = post(queue, step); !s.ok())
                     return s;
                 posted = true;
@@ -139,12 +141,12 @@ private:
             }
             if (((round + 1) & round) == 0 || (round + 1) % 8 == 0 || !posted) // the first ones at once
                 x.dma.doorbells();
-            if (abi::status s = posted ? abi::status{} : wait_for_room(full, since_ns); !s.ok())
+            if (abi::status s = posted ? abi::status{} : wait_for_room(full, streams * (Plan::k_step + costs::k_stream_look), since_ns); !s.ok())
                 return s;
             since_ns = posted ? 0 : since_ns;
         }
         if (plan.holds_peers()) // behind everything that reads their memory
-            for (std::uint32_t queue = 0; queue < plan.streams() && queue < x.dma.queues(); ++queue)
+            for (std::uint32_t queue = 0; queue < streams && queue < queues; ++queue)
                 if (abi::status s = tell_peers(queue, plan.map()); !s.ok())
                     return s;
         x.dma.doorbells();
@@ -152,16 +154,16 @@ private:
     }
 
     /// All streams before it in its queue are posted.
-    template <class Plan> bool comes_first(const Plan& plan, const std::uint32_t* next, std::uint32_t stream) const
+    bool comes_first(std::uint32_t stream, const std::uint32_t* next, const std::uint32_t* length) const
     {
         for (std::uint32_t before = stream; before >= x.dma.queues();)
-            if (before -= x.dma.queues(); next[before] < plan.length(before))
+            if (before -= x.dma.queues(); next[before] != length[before])
                 return false;
         return true;
     }
     /// Ring entries that post() takes.
     std::uint32_t entries_of(const stream_step& step) const;
-    abi::status wait_for_room(std::uint32_t queue, std::uint64_t& since_ns);
+    abi::status wait_for_room(std::uint32_t queue, std::uint32_t look_instructions, std::uint64_t& since_ns);
     abi::status tell(std::uint32_t rank);
     abi::status tell_rest();
     abi::status post(std::uint32_t queue, const stream_step& step);
@@ -177,7 +179,7 @@ private:
 template <class Plan> void run_streams(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result)
 {
     exchange x{hal, dma, context, command};
-    hal.compute(costs::k_command);
+    hal.compute(costs::k_command + costs::k_stream_plan);
     const Plan plan(context.table, command);
     x.finish(result, stream_runner(x).run(plan));
 }

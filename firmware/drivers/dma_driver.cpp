@@ -5,6 +5,8 @@
 #include "firmware/drivers/driver_common.h"
 #include "hw/abi/registers.h"
 
+#include <new>
+
 namespace weft::firmware {
 
 namespace {
@@ -185,12 +187,10 @@ abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, con
     const std::uint32_t entries = abi::entries_of_elements(count);
     if (abi::status s = wait_room(queue, 1 + entries, timeout_ns); !s.ok())
         return s;
-    struct {
-        abi::dma_descriptor descriptor;
-        abi::dma_element_entry elements[abi::k_most_element_entries];
-    } written;
+    // As they stand in the ring; only those that are written are made.
+    alignas(abi::dma_element_entry) unsigned char written[(1 + abi::k_most_element_entries) * abi::k_descriptor_bytes];
     for (std::uint32_t e = 0; e < entries; ++e) {
-        abi::dma_element_entry& entry = written.elements[e];
+        abi::dma_element_entry& entry = *new (written + (1 + e) * abi::k_descriptor_bytes) abi::dma_element_entry;
         for (std::uint32_t i = e * abi::k_elements_of_entry; i < count && i < (e + 1) * abi::k_elements_of_entry; ++i) {
             abi::dma_element& to = entry.element[i % abi::k_elements_of_entry];
             to = more.elements[i];
@@ -206,13 +206,12 @@ abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, con
         }
         entry.check = check_of(entry);
     }
-    abi::dma_descriptor& told = written.descriptor;
-    told = d;
+    abi::dma_descriptor& told = *new (written) abi::dma_descriptor(d);
     told.element_entries = static_cast<std::uint8_t>(entries);
     told.destination_rank = rank_on_machine(d.destination_rank);
     told.remote_semaphore = semaphore_on_machine(d.remote_semaphore);
     told.check = check_of(told);
-    write_entries(queue, &written, 1 + entries);
+    write_entries(queue, written, 1 + entries);
     // What did not reach the ring must never be announced.
     if (hal_.faulted())
         return bus_error("DMA.RING");

@@ -74,12 +74,16 @@ struct trainium_faults_config {
 
 // A rank: what is published of it, beside what every chip assumes.
 struct trainium_core_config : core_config {
-    trainium_core_config() { clock = frequency(1'400'000'000); }
+    trainium_core_config()
+    {
+        clock = frequency(1'400'000'000);
+        cpi = 0.05;
+    }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         static constexpr std::pair<const char*, const char*> k_sources[] = {
             {"clock", "1.4 GHz (A): the communication cores of a chip, 16 or 20, are not described further"},
-            {"cpi", "0.2 (A): the runtime writes descriptors before a collective begins, so that writing them takes little here"}};
+            {"cpi", "0.05 (A): the runtime writes descriptors before a collective begins, so that writing them takes little here; a core that did it would need about 1"}};
         with_sources sourced(visit, k_sources);
         core_config::fields(self, sourced);
     }

@@ -338,7 +338,7 @@ TEST_CASE("charge is cheap")
     CHECK(span.count() / static_cast<double>(calls) < 500); // generous: sanitizers and busy hosts
 }
 
-TEST_CASE("what compute units take of the rate is gone, and accesses wait the longer the more they take")
+TEST_CASE("what compute units take of the rate is gone and accesses wait the longer the more they take")
 {
     double waited_before_ns = 0;
     for (const double load : {0.25, 0.5, 0.9}) {
