@@ -58,8 +58,10 @@ void print_schedules(const loaded_platform& loaded, std::optional<std::uint32_t>
                    c.transposed ? " transposed" : "",
                    c.groups.empty() ? "" : fmt::format(" in groups, of which one of {} ranks is shown", ranks), to_string(data_size(c.size_bytes)), c.count, name_of(c.type), c.chunk_bytes);
         if (!has_schedule(c.algo)) {
-            fmt::print("  no schedule: {}. Its firmware decides message by message.\n\n",
-                       abi::k_algorithm_rows[static_cast<unsigned>(c.algo)].summary);
+            const abi::algorithm_row& row = abi::k_algorithm_rows[static_cast<unsigned>(c.algo)];
+            fmt::print("  no schedule: {}. {}.\n\n", row.summary,
+                       (row.traits & abi::traits::on_devices) != 0 ? "Its firmware posts all descriptors ahead, and they wait in the DMA engines; a trace shows them"
+                                                                   : "Its firmware decides message by message");
             continue;
         }
         std::vector<planned_rank> all;

@@ -262,7 +262,7 @@ std::vector<std::uint32_t> stopped_first(const run_facts& f)
     return ranks;
 }
 
-judgement judge_unfinished(const hostile_device* device, const strike& s, const run_facts& f)
+judgement judge_unfinished(const hostile_device* device, const strike& s, const run_facts& f, const healthy_profile& profile)
 {
     bool somebody_reports = false;
     for (const std::uint32_t rank : stopped_first(f)) {
@@ -283,7 +283,7 @@ judgement judge_unfinished(const hostile_device* device, const strike& s, const 
             return failed(a.announced ? "rings DONE without an answer in memory"
                                       : fmt::format("leaves no answer in memory: {}", a.core),
                           rank);
-        if (struck && a.code == 0)
+        if (struck && a.code == 0 && !device->may_end_well(s, profile))
             return failed("reports ok although the collective is not done: an unreported error", rank);
         if (a.code == 0)
             continue;
@@ -335,7 +335,7 @@ judgement judge(const hostile_device* device, const strike& s, const run_facts& 
         return not_finished("", f);
     if (device->must_finish(s, profile))
         return not_finished("should have finished, but ", f);
-    return judge_unfinished(device, s, f);
+    return judge_unfinished(device, s, f, profile);
 }
 
 /// What was done, what came of it, where in the firmware.
@@ -469,6 +469,7 @@ bench_report run_firmware_bench(const firmware_under_test& firmware, const bench
     profile.rank = options.rank;
     profile.guests = healthy.guests;
     profile.links = machine.links;
+    profile.engines_go_on = machine.engines_go_on;
     account(none, nowhere, healthy, judge(nullptr, nowhere, healthy, nullptr, profile));
     report.healthy_ps = healthy.end_ps;
     report.accesses = healthy.counts.accesses;

@@ -31,6 +31,7 @@ struct healthy_profile {
     std::uint32_t rank = 0; ///< that is struck, unless the strike says otherwise
     std::vector<guest_window> guests;
     std::vector<firmware_bench_machine::link> links;
+    bool engines_go_on = false; ///< firmware_bench_machine::engines_go_on
 };
 
 /// One run of a hostile device. `n` counts what the device strikes at, from 1; the meaning of the rest is the device's.
@@ -109,6 +110,8 @@ public:
     virtual bool cannot_announce(const strike&, const run_facts&) const { return false; }
     /// The struck rank cannot answer at all: it must have returned instead.
     virtual bool cannot_answer(const strike&, const run_facts&) const { return false; }
+    /// The struck rank may be done all the same, though others report an error.
+    virtual bool may_end_well(const strike&, const healthy_profile&) const { return false; }
 
 private:
     const char* name_;

@@ -251,6 +251,7 @@ firmware_bench_machine bench_node(std::uint32_t rows, std::uint32_t cols, std::u
                          "- {{op: all_to_all, algorithms: [direct], sizes: [1024 B], chunk: 1024 B}}\n",
                          rows, cols, cols > 1 ? "kangaring, device_ring" : "device_ring");
     m.core = "chip.core";
+    m.engines_go_on = true;
     if (rows > 1)
         m.links = {{"chip(0,1).-X", "faults.links_down=[{row: 0, col: 1, direction: -X, at: {}}]"}};
     return m;

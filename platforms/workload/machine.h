@@ -196,6 +196,7 @@ struct firmware_bench_machine {
     std::string file;  ///< with the workload of the bench; the struck rank is the root of its broadcasts
     std::string core;  ///< key of its cores
     std::vector<link> links = {};
+    bool engines_go_on = false; ///< what is posted is done though the core has given up waiting: a rank that is late finds it done
 };
 struct firmware_bench_source {
     std::uint32_t rows, cols; ///< unless the user says otherwise

@@ -377,3 +377,90 @@ TEST_CASE("a descriptor whose semaphore never comes is named with its queue")
     CHECK(p.a.engine.blocked_on() == "DMA queue 3 has 2 descriptors left and waits for its semaphore 65 to count to 4 from 0");
     CHECK_FALSE(p.a.engine.idle());
 }
+
+TEST_CASE("a wait that is over counts from its semaphore and not from the turn of the descriptor")
+{
+    world w;
+    struct one {
+        std::uint64_t ring_ps;
+        pair_bench* p;
+        std::uint64_t counted_ps = 0;
+    };
+    knobs k;
+    k.dma.engine.wake = duration(50'000'000);
+    std::vector<one> runs;
+    for (const std::uint64_t ring_ps : {k_go, k_go + 20'000'000, k_go + 30'000'000, k_go + 500'000'000})
+        runs.push_back({ring_ps, &w.add(k)});
+    w.events.at(k_go, [&] {
+        for (one& r : runs) {
+            r.p->a.enable();
+            r.p->b.enable();
+            put_elements(r.p->a, 0, message(0, 0x1000, 64, 1, 1), {}, {}, true, {7, 1});
+            r.p->a.write(regs::SEM_THRESHOLD(7), 1);
+            r.p->b.write(regs::SEM_THRESHOLD(1), 1);
+        }
+    });
+    w.events.at(k_go + 10'000'000, [&] {
+        for (one& r : runs)
+            r.p->b.post(0, message(0, 0x8000, 64, 0, 7));
+    });
+    for (one& r : runs)
+        w.events.at(r.ring_ps, [&r] { r.p->a.ring(0); });
+    w.run();
+    std::vector<std::uint64_t> after;
+    for (const one& r : runs) {
+        REQUIRE(r.p->a.irq.rises.size() == 1);
+        REQUIRE(r.p->b.irq.rises.size() == 1);
+        after.push_back(r.p->b.irq.rises[0] - r.p->a.irq.rises[0]);
+    }
+    CHECK(after[1] == after[0]);
+    CHECK(after[2] == after[0]);
+    CHECK(after[0] > 50'000'000);
+    CHECK(after[0] < 51'000'000);
+    CHECK(after[3] > 400'000'000); // long over: at once
+    CHECK(runs[3].p->b.irq.rises[0] - runs[3].ring_ps < 2'000'000);
+}
+
+TEST_CASE("queues share the rate of all engines and a transfer counts for each of its destinations")
+{
+    world w;
+    struct one {
+        std::uint32_t queues, destinations;
+        double rate; ///< GB/s of all engines; 0: as many as the queues need
+        pair_bench* p;
+    };
+    std::vector<one> runs;
+    const std::uint64_t bytes = 131'072;
+    for (const std::uint32_t queues : {1u, 2u, 4u})
+        for (const std::uint32_t destinations : {1u, 2u})
+            for (const double rate : {0.0, 8.0}) {
+                knobs k;
+                k.dma.engine.queue_rate = 8_GBps;
+                k.dma.engine.rate = bandwidth(static_cast<std::uint64_t>(rate * 8e9));
+                k.dma.engine.spread = 4;
+                k.dma.engine.element_overhead = data_size(256);
+                runs.push_back({queues, destinations, rate, &w.add(k)});
+            }
+    w.events.at(k_go, [&] {
+        for (one& r : runs) {
+            r.p->a.enable();
+            r.p->b.enable();
+            r.p->b.write(regs::SEM_THRESHOLD(5), r.queues);
+            for (std::uint32_t q = 0; q < r.queues; ++q) {
+                put_elements(r.p->a, q, message(0, 0x80000, bytes, 1, 5), {},
+                             r.destinations == 2 ? std::vector<abi::dma_element>{at(1, 0xa0000)} : std::vector<abi::dma_element>{});
+                r.p->a.ring(q);
+            }
+        }
+    });
+    w.run();
+    for (const one& r : runs) {
+        INFO(r.queues << " queues, " << r.destinations << " destinations, " << r.rate << " GB/s");
+        REQUIRE(r.p->b.irq.rises.size() == 1);
+        const double moved = static_cast<double>(bytes) * r.destinations + 4 * 256;
+        const double engine_ps = moved / 8e9 * 1e12 * (r.rate == 0 ? 1 : r.queues);
+        const double took_ps = static_cast<double>(r.p->b.irq.rises[0] - k_go);
+        CHECK(took_ps > engine_ps);
+        CHECK(took_ps < 1.03 * engine_ps + 1'000'000);
+    }
+}

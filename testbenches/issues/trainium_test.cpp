@@ -109,7 +109,7 @@ TEST_CASE("trainium: groups with one rank of each chip share the links as counti
     CHECK(four == Approx(4 * link_us).epsilon(0.05));
 }
 
-TEST_CASE("trainium: auto follows the published ranges, and what a group cannot run is passed over", "[trainium]")
+TEST_CASE("trainium: auto follows the published ranges and what a group cannot run is passed over", "[trainium]")
 {
     const auto chosen = [](const std::string& entry, const std::string& more = "") {
         std::vector<std::string> all;
@@ -158,7 +158,7 @@ TEST_CASE("trainium: a link that fails unannounced ends in a picture with its qu
     }
 }
 
-TEST_CASE("trainium: announced links are gone around, and rings shorter than a collective are no obstacle", "[trainium]")
+TEST_CASE("trainium: announced links are gone around and rings shorter than a collective are no obstacle", "[trainium]")
 {
     exact(fmt::format("[{{op: all_reduce, algorithms: [{}, kangaring, rdh], sizes: [4 B, 100 KiB]}}]", k_families),
           "--set 'faults.links_down=[{row: 1, col: 1, direction: +X}, {row: 3, col: 0, direction: -Y}]'");
@@ -221,7 +221,7 @@ TEST_CASE("trainium: nothing moves faster than the memory of a chip and its engi
     }
 }
 
-TEST_CASE("trainium: cycles visit every device once, and two of a square torus share no link", "[trainium]")
+TEST_CASE("trainium: cycles visit every device once and two of a square torus share no link", "[trainium]")
 {
     for (std::uint32_t rows = 1; rows <= 9; ++rows)
         for (std::uint32_t cols = 1; cols <= 9; ++cols) {
