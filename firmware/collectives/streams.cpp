@@ -84,15 +84,17 @@ std::uint32_t stream_runner::entries_of(const stream_step& step) const
     return 1 + abi::entries_of_elements(sources + (step.destinations > 0 ? step.destinations - 1 : 0));
 }
 
-/// No stream can go on. Bounded: `since_ns` is when that began.
+/// No stream can go on. Bounded: `since_ns` is when that began. Looks become rarer, as those of a poll do.
 abi::status stream_runner::wait_for_room(std::uint32_t queue, std::uint32_t look_instructions, std::uint64_t& since_ns)
 {
     const std::uint64_t now_ns = x.hal.now_ns();
-    if (since_ns == 0)
+    if (since_ns == 0) {
         since_ns = now_ns;
+        looks_ = 0;
+    }
     if (now_ns - since_ns >= x.command.timeout_ns)
         return x.dma.error_or_timeout("DMA.HEAD", queue);
-    x.hal.compute(look_instructions);
+    x.hal.compute(look_instructions << (looks_ < k_most_doublings ? looks_++ : k_most_doublings));
     return x.dma.bus_status("DMA.HEAD");
 }
 

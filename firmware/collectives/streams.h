@@ -174,6 +174,8 @@ private:
     std::uint32_t entered_;
     std::uint32_t to_tell_[abi::k_most_destinations];
     std::uint32_t to_tell_count_ = 0;
+    static constexpr std::uint32_t k_most_doublings = 8;
+    std::uint32_t looks_ = 0; ///< in vain, one after the other
 };
 
 template <class Plan> void run_streams(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result)

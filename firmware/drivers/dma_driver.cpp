@@ -5,8 +5,6 @@
 #include "firmware/drivers/driver_common.h"
 #include "hw/abi/registers.h"
 
-#include <new>
-
 namespace weft::firmware {
 
 namespace {
@@ -188,9 +186,9 @@ abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, con
     if (abi::status s = wait_room(queue, 1 + entries, timeout_ns); !s.ok())
         return s;
     // As they stand in the ring; only those that are written are made.
-    alignas(abi::dma_element_entry) unsigned char written[(1 + abi::k_most_element_entries) * abi::k_descriptor_bytes];
+    unsigned char written[(1 + abi::k_most_element_entries) * abi::k_descriptor_bytes];
     for (std::uint32_t e = 0; e < entries; ++e) {
-        abi::dma_element_entry& entry = *new (written + (1 + e) * abi::k_descriptor_bytes) abi::dma_element_entry;
+        abi::dma_element_entry entry;
         for (std::uint32_t i = e * abi::k_elements_of_entry; i < count && i < (e + 1) * abi::k_elements_of_entry; ++i) {
             abi::dma_element& to = entry.element[i % abi::k_elements_of_entry];
             to = more.elements[i];
@@ -205,12 +203,14 @@ abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, con
             entry.wait_count = more.wait_count;
         }
         entry.check = check_of(entry);
+        __builtin_memcpy(written + (1 + e) * abi::k_descriptor_bytes, &entry, abi::k_descriptor_bytes);
     }
-    abi::dma_descriptor& told = *new (written) abi::dma_descriptor(d);
+    abi::dma_descriptor told = d;
     told.element_entries = static_cast<std::uint8_t>(entries);
     told.destination_rank = rank_on_machine(d.destination_rank);
     told.remote_semaphore = semaphore_on_machine(d.remote_semaphore);
     told.check = check_of(told);
+    __builtin_memcpy(written, &told, abi::k_descriptor_bytes);
     write_entries(queue, written, 1 + entries);
     // What did not reach the ring must never be announced.
     if (hal_.faulted())

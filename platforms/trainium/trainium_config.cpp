@@ -64,7 +64,7 @@ abi::platform_table trainium_config::rank_table(std::uint32_t rank) const
         if (s.is_ring(axis))
             add(s.size[axis], s.coordinate(at, axis), abi::dimension_kind::ring, 2 * rate, s.ranks);
         else
-            add(s.size[axis], s.coordinate(at, axis), s.size[axis] == 2 ? abi::dimension_kind::full : abi::dimension_kind::line, rate, s.ranks);
+            add(s.size[axis], s.coordinate(at, axis), s.size[axis] <= 2 ? abi::dimension_kind::full : abi::dimension_kind::line, rate, s.ranks);
     }
     add(s.ranks, rank % s.ranks, abi::dimension_kind::full, neuronlink.port_rate.value() * neuronlink.ports, 1);
     t.device_ranks = t.device_members = static_cast<std::uint8_t>(s.ranks);
@@ -99,7 +99,9 @@ std::string trainium_config::refusal_of(abi::collective_op op, abi::algorithm al
         return fmt::format("{} needs chip.dma.ring_entries of {} at least: a descriptor with its elements takes up to {}.", name_of(algo), k_least_ring,
                            1 + abi::k_most_element_entries);
     }
-    return fmt::format("{} by {} cannot run on {} chips of {} ranks: {}.", name_of(op), name_of(algo), shape().chips(), chip.ranks, why);
+    const bool has_device_algorithms = op == abi::collective_op::all_reduce || op == abi::collective_op::reduce_scatter || op == abi::collective_op::all_gather;
+    return fmt::format("{} by {} cannot run on {} x {} chips of {} ranks: {}.{}", name_of(op), name_of(algo), node.nodes * node.rows, node.cols, chip.ranks, why,
+                       has_device_algorithms ? " What runs here: device_mesh, device_ring and others of AWS Neuron (`weft list`); auto chooses." : "");
 }
 
 workload_ground trainium_config::ground() const
@@ -132,6 +134,10 @@ std::vector<config_problem> trainium_config::validate() const
     if (!no_errors(p) || !no_errors(neuronlink.validate()) || !no_errors(chip.validate()))
         return p;
     check_buffers(p);
+    if (chip.dma.engines % chip.ranks != 0)
+        p.push_back({severity::warning, "chip.dma.engines",
+                     fmt::format("is {}, which {} ranks cannot share in equal parts: each has {}.", chip.dma.engines, chip.ranks,
+                                 std::max(1u, chip.dma.engines / chip.ranks))});
     check_stacks(chip.chip(), ranks(), "ranks", "chip", p);
     check_workload(run, ground(), p);
     check_burst(run, trains(), p);

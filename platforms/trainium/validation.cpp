@@ -458,6 +458,7 @@ void trainium_validation::sensitivities()
         with(what, other, algorithm::rdh);
     };
     changed("neuronlink.half_rate: 1450 GB/s, what two stacks give", [](trainium_config& o) { o.neuronlink.half_rate = bandwidth(11'600'000'000'000); });
+    changed("neuronlink.buffer_per_vl: 1 MiB", [](trainium_config& o) { o.neuronlink.buffer_per_vl = data_size(1 << 20); });
     changed("neuronlink.ports: 2", [](trainium_config& o) { o.neuronlink.ports = 2; });
     changed("chip.dma.wake: 600 ns", [](trainium_config& o) { o.chip.dma.wake = duration(600'000); });
     changed("chip.dma.read_ahead: 16", [](trainium_config& o) { o.chip.dma.read_ahead = 16; });
