@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <iostream>
+#include <poll.h>
 #include <systemc>
 #include <unistd.h>
 
@@ -73,6 +74,13 @@ void occupy_closed_streams()
             static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY)); // its use fails
 }
 
+/// Of a pipe or socket. Why a write failed that was not the last one is not known any more.
+bool reader_has_left()
+{
+    pollfd out{STDOUT_FILENO, 0, 0};
+    return ::poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
+}
+
 /// The exit code when everything printed on stdout has to have arrived. A reader that left early (`weft ... | head`) is told
 /// nothing: the exit code is what a shell shows for SIGPIPE.
 int with_stdout_checked(int exit_code)
@@ -83,7 +91,7 @@ int with_stdout_checked(int exit_code)
     // Network file systems report a full disk when a descriptor is closed.
     if (const int copy = ::dup(STDOUT_FILENO); error == 0 && copy >= 0 && ::close(copy) != 0)
         error = errno;
-    if (error == EPIPE)
+    if (error == EPIPE || (std::ferror(stdout) != 0 && reader_has_left()))
         return k_ended_by_sigpipe;
     if (error == 0 && std::ferror(stdout) == 0 && std::cout.good())
         return exit_code;
