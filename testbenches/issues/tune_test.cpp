@@ -36,11 +36,17 @@ json result_of_run(const program_folder& folder, const std::string& file, const 
     return json::parse(folder.read("run/results.json")).at("results").at(0);
 }
 
-std::size_t files_in(const fs::path& folder)
+/// Whole files; one that is being written has a name of its own.
+std::vector<fs::path> files_of(const fs::path& folder)
 {
+    std::vector<fs::path> all;
     std::error_code none;
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder, none), fs::directory_iterator()));
+    for (const auto& file : fs::directory_iterator(folder, none))
+        if (file.path().extension() == ".json")
+            all.push_back(file.path());
+    return all;
 }
+std::size_t files_in(const fs::path& folder) { return files_of(folder).size(); }
 
 /// A table for `auto` with one range, of the machine in `folder`/out/tuning.yaml.
 std::string table_of(const program_folder& folder, const std::string& tables)
@@ -177,8 +183,8 @@ TEST_CASE("tune: what is finished before Ctrl-C or a kill is not simulated again
         weft.start(tune);
         weft.until([&] { return files_in(weft / "out/points") >= 4; });
         std::map<std::string, fs::file_time_type> kept;
-        for (const auto& file : fs::directory_iterator(weft / "out/points"))
-            kept[file.path().filename().string()] = fs::last_write_time(file);
+        for (const fs::path& file : files_of(weft / "out/points"))
+            kept[file.filename().string()] = fs::last_write_time(file);
         weft.signal(signal);
         const int code = weft.finish();
         INFO(weft.err());
