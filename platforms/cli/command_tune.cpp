@@ -302,8 +302,8 @@ tune_plan plan_of(const std::vector<tuned_kind>& kinds, const std::vector<std::u
             row.size_bytes = c.size_bytes;
             row.count = c.count;
             row.times.assign(kind.algorithms.size(), {std::nullopt, "not run", ""});
-            if (const auto predictions = predictions_on(machine, c); !predictions.empty())
-                row.predicted = name_of(predictions.front().algorithm);
+            if (const auto choice = choice_without_table(machine, c))
+                row.predicted = name_of(*choice);
             s.rows.push_back(std::move(row));
         }
         plan.report.sections.push_back(std::move(s));

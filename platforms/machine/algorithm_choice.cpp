@@ -94,9 +94,13 @@ std::string not_chosen(abi::collective_op op, const std::string& tuning)
 
 } // namespace
 
-std::vector<algorithm_prediction> predictions_on(const platform& machine, const collective_case& c)
+std::optional<abi::algorithm> choice_without_table(const platform& machine, const collective_case& c)
 {
-    return predictions_for(group_tables(machine, c.groups), machine.costs(), c);
+    collective_case asked = c;
+    asked.algo = k_auto_algorithm;
+    const chooser choose{group_tables(machine, c.groups), machine.costs(), nullptr, "", machine.published_ranges()};
+    const abi::algorithm chosen = choose.chosen(std::move(asked)).algo;
+    return is_auto(chosen) ? std::nullopt : std::optional(chosen);
 }
 
 std::vector<config_problem> choose_algorithms(run_config& run, const platform& machine, const tuning_table* tuned)

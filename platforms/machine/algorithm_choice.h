@@ -8,12 +8,13 @@
 #include "platforms/workload/run_config.h"
 #include "platforms/workload/tuning_table.h"
 
+#include <optional>
 #include <vector>
 
 namespace weft {
 
-/// What is predicted of a case on `machine`, the fastest first: what `auto` takes without a table.
-std::vector<algorithm_prediction> predictions_on(const platform& machine, const collective_case& c);
+/// What `auto` takes on `machine` without a table; nothing where there is no range of the maker and no prediction.
+std::optional<abi::algorithm> choice_without_table(const platform& machine, const collective_case& c);
 
 /// Fills the choices of all entries of `run` that are sound; returns those for which nothing on `machine` runs the collective. `tuned` is the
 /// table that `run.tuning` names, or nullptr; where it has a case, it decides.
