@@ -73,10 +73,12 @@ bool run_by_two_phase(const task& w)
     return true;
 }
 
-bool run_by_halving_doubling(const task& w)
+using collective_function = void (*)(abi::hal&, dma_driver&, firmware_context&, const abi::command&, collective_result&);
+/// One rank alone has nothing to do.
+template <collective_function run> bool run_with_others(const task& w)
 {
     if (!alone(w))
-        run_halving_doubling(w.hal, w.dma, w.context, w.command, w.result);
+        run(w.hal, w.dma, w.context, w.command, w.result);
     return true;
 }
 
@@ -94,49 +96,14 @@ bool run_by_switchml(const task& w)
     return true;
 }
 
-bool run_by_device_ring(const task& w)
-{
-    if (!alone(w))
-        run_device_ring(w.hal, w.dma, w.context, w.command, w.result);
-    return true;
-}
-
-bool run_by_kangaring(const task& w)
-{
-    if (!alone(w))
-        run_kangaring(w.hal, w.dma, w.context, w.command, w.result);
-    return true;
-}
-
-bool run_by_device_mesh(const task& w)
-{
-    if (!alone(w))
-        run_device_mesh(w.hal, w.dma, w.context, w.command, w.result);
-    return true;
-}
-
-bool run_by_device_mesh_one_step(const task& w)
-{
-    if (!alone(w))
-        run_device_mesh_one_step(w.hal, w.dma, w.context, w.command, w.result);
-    return true;
-}
-
-bool run_by_rdh(const task& w)
-{
-    if (!alone(w))
-        run_rdh(w.hal, w.dma, w.context, w.command, w.result);
-    return true;
-}
-
-bool run_by_rdh_same_axis(const task& w)
-{
-    if (!alone(w))
-        run_rdh_same_axis(w.hal, w.dma, w.context, w.command, w.result);
-    return true;
-}
-
 using run_function = bool (*)(const task&);
+constexpr run_function run_by_halving_doubling = run_with_others<run_halving_doubling>;
+constexpr run_function run_by_device_ring = run_with_others<run_device_ring>;
+constexpr run_function run_by_kangaring = run_with_others<run_kangaring>;
+constexpr run_function run_by_device_mesh = run_with_others<run_device_mesh>;
+constexpr run_function run_by_device_mesh_one_step = run_with_others<run_device_mesh_one_step>;
+constexpr run_function run_by_rdh = run_with_others<run_rdh>;
+constexpr run_function run_by_rdh_same_axis = run_with_others<run_rdh_same_axis>;
 constexpr run_function k_runners[] = {
 #define WEFT_ALGORITHM(name, runs, runner, has, needs, summary) run_by_##runner,
 #include "hw/abi/algorithms.def"

@@ -29,6 +29,27 @@ constexpr std::uint32_t sums_of(std::uint32_t stream) { return stream; }
 constexpr std::uint32_t results_of(std::uint32_t stream) { return k_most_streams + stream; }
 constexpr std::uint32_t own_of(std::uint32_t stream) { return 2 * k_most_streams + stream; } ///< from the own pair, or the rank itself
 
+/// Each once.
+struct other_ranks {
+    explicit other_ranks(std::uint32_t rank) : own(rank) {}
+    void add(std::uint32_t rank)
+    {
+        bool known = rank == own;
+        for (std::uint32_t i = 0; i < count; ++i)
+            known = known || list[i] == rank;
+        if (!known)
+            list[count++] = rank;
+    }
+    template <class Sink> void each(Sink&& sink) const
+    {
+        for (std::uint32_t n = count; n-- > 0;)
+            sink(list[n]);
+    }
+    std::uint32_t own;
+    std::uint32_t count = 0;
+    std::uint32_t list[k_most_streams + 1]; ///< one of each stream, and the other one of a pair
+};
+
 class ring_plan_base {
 public:
     ring_plan_base(const abi::platform_table& table, const abi::command& command)
@@ -117,17 +138,8 @@ public:
         return sums_ && number >= 2 * k_most_streams && number < 2 * k_most_streams + streams_ ? slices_ : 0;
     }
 
-    template <class Sink> void tells(Sink&& sink) const
-    {
-        std::uint32_t told[k_most_streams];
-        for (std::uint32_t n = neighbours(told, false); n-- > 0;)
-            sink(told[n]);
-    }
-    std::uint32_t told_by() const
-    {
-        std::uint32_t by[k_most_streams];
-        return neighbours(by, true);
-    }
+    template <class Sink> void tells(Sink&& sink) const { neighbours(false).each(sink); }
+    std::uint32_t told_by() const { return neighbours(true).count; }
 
 private:
     std::uint32_t place_of(std::uint32_t stream, std::uint32_t rank) const
@@ -140,19 +152,13 @@ private:
         const std::uint32_t at = turned(stream, place % map_.ranks, map_.ranks);
         return map_.rank_of(cycles_.device_at(cycle_of(stream), at / map_.per_device), at % map_.per_device);
     }
-    /// Each once: the next rank of every stream, or the one before.
-    std::uint32_t neighbours(std::uint32_t* found, bool next) const
+    /// The next rank of every stream, or the one before.
+    other_ranks neighbours(bool next) const
     {
-        std::uint32_t n = 0;
-        for (std::uint32_t stream = 0; stream < streams_; ++stream) {
-            const std::uint32_t rank = rank_at(stream, place_of(stream, map_.rank) + (next ? 1 : map_.ranks - 1));
-            bool known = false;
-            for (std::uint32_t i = 0; i < n; ++i)
-                known = known || found[i] == rank;
-            if (!known)
-                found[n++] = rank;
-        }
-        return n;
+        other_ranks found(map_.rank);
+        for (std::uint32_t stream = 0; stream < streams_; ++stream)
+            found.add(rank_at(stream, place_of(stream, map_.rank) + (next ? 1 : map_.ranks - 1)));
+        return found;
     }
 };
 
@@ -229,18 +235,9 @@ public:
     }
 
     /// The primaries before this one, and where it is secondary, its primary.
-    template <class Sink> void tells(Sink&& sink) const
-    {
-        std::uint32_t told[k_most_streams];
-        for (std::uint32_t n = partners(told, false); n-- > 0;)
-            sink(told[n]);
-    }
+    template <class Sink> void tells(Sink&& sink) const { partners(false).each(sink); }
     /// The next primaries, and where it is primary, its secondary.
-    std::uint32_t told_by() const
-    {
-        std::uint32_t by[k_most_streams];
-        return partners(by, true);
-    }
+    std::uint32_t told_by() const { return partners(true).count; }
 
 private:
     std::uint32_t pairs_of_device() const { return map_.per_device / 2; }
@@ -261,24 +258,17 @@ private:
         return first + (role_of(stream) ^ member);
     }
     std::uint32_t primary_at(std::uint32_t stream, std::uint32_t place) const { return member_at(stream, place, 0); }
-    std::uint32_t partners(std::uint32_t* found, bool after) const
+    other_ranks partners(bool after) const
     {
-        std::uint32_t n = 0;
-        const auto add = [&](std::uint32_t rank) {
-            for (std::uint32_t i = 0; i < n; ++i)
-                if (found[i] == rank)
-                    return;
-            if (rank != map_.rank)
-                found[n++] = rank;
-        };
+        other_ranks found(map_.rank);
         for (std::uint32_t stream = 0; stream < streams_; ++stream) {
             const bool primary = is_primary(stream);
             if (primary == after)
-                add(map_.rank ^ 1u);
+                found.add(map_.rank ^ 1u);
             if (primary)
-                add(primary_at(stream, place_of(stream, map_.rank) + (after ? 1 : pairs() - 1)));
+                found.add(primary_at(stream, place_of(stream, map_.rank) + (after ? 1 : pairs() - 1)));
         }
-        return n;
+        return found;
     }
 };
 

@@ -10,28 +10,34 @@ abi::status stream_runner::tell(std::uint32_t rank)
     return to_tell_count_ == abi::k_most_destinations ? tell_rest() : abi::status{};
 }
 
-/// One descriptor for several ranks, by the last queue, behind no data.
+/// By the last queue, behind no data.
 abi::status stream_runner::tell_rest()
 {
     if (to_tell_count_ == 0)
         return {};
+    const std::uint32_t queue = x.dma.queues() - 1;
+    if (abi::status s = notify_all(queue, k_sem_entered); !s.ok())
+        return s;
+    x.dma.doorbell(queue);
+    return x.dma.bus_status("DMA.TAIL");
+}
+
+/// One descriptor for all of `to_tell_`, one at least; then there are none.
+abi::status stream_runner::notify_all(std::uint32_t queue, std::uint32_t semaphore)
+{
     abi::dma_element elements[abi::k_most_destinations];
     abi::dma_descriptor d;
     d.destination_rank = to_tell_[0];
-    d.remote_semaphore = d.tag = k_sem_entered;
+    d.remote_semaphore = d.tag = semaphore;
     element_list more;
     more.elements = elements;
     for (std::uint32_t i = 1; i < to_tell_count_; ++i)
-        elements[i - 1] = {0, to_tell_[i], k_sem_entered};
+        elements[i - 1] = {0, to_tell_[i], semaphore};
     more.more_destinations = static_cast<std::uint8_t>(to_tell_count_ - 1);
     x.hal.compute(costs::k_stream_post + costs::k_stream_place * to_tell_count_);
     to_tell_count_ = 0;
     ++x.messages;
-    const std::uint32_t queue = x.dma.queues() - 1;
-    if (abi::status s = x.dma.enqueue(queue, d, more, x.command.timeout_ns); !s.ok())
-        return s;
-    x.dma.doorbell(queue);
-    return x.dma.bus_status("DMA.TAIL");
+    return x.dma.enqueue(queue, d, more, x.command.timeout_ns);
 }
 
 /// The first descriptor of a queue waits for those who tell; the others stand behind it.
@@ -101,25 +107,11 @@ abi::status stream_runner::wait_for_room(std::uint32_t queue, std::uint32_t look
 /// Their memory has been read by everything in `queue`. They tell the same.
 abi::status stream_runner::tell_peers(std::uint32_t queue, const device_map& map)
 {
-    abi::dma_element elements[abi::k_most_destinations];
-    abi::dma_descriptor d;
-    d.tag = k_sem_has_read;
-    element_list more;
-    more.elements = elements;
-    for (std::uint32_t i = 0; i < map.per_device; ++i) {
-        if (i == map.index)
-            continue;
-        if (d.remote_semaphore == abi::k_no_semaphore) {
-            d.destination_rank = map.rank_of(map.device, i);
-            d.remote_semaphore = k_sem_has_read;
-        } else {
-            elements[more.more_destinations++] = {0, map.rank_of(map.device, i), k_sem_has_read};
-        }
-    }
+    for (std::uint32_t i = 0; i < map.per_device; ++i)
+        if (i != map.index)
+            to_tell_[to_tell_count_++] = map.rank_of(map.device, i);
     x.context.expected[k_sem_has_read] += map.per_device - 1;
-    x.hal.compute(costs::k_stream_post + costs::k_stream_place * (map.per_device - 1));
-    ++x.messages;
-    return x.dma.enqueue(queue, d, more, x.command.timeout_ns);
+    return notify_all(queue, k_sem_has_read);
 }
 
 } // namespace weft::firmware

@@ -125,10 +125,10 @@ private:
                     continue;
                 stream_step step;
                 plan.step(stream, next[stream], step);
-                const std::uint32_t queue = stream < queues ? stream : stream % queues;
-                if (entries_of(step) > x.dma.ring_entries())
+                const std::uint32_t queue = stream < queues ? stream : stream % queues, entries = entries_of(step);
+                if (entries > x.dma.ring_entries())
                     return {abi::status_code::unsupported, "DMA.RING_ENTRIES", x.dma.ring_entries()};
-                if (!x.dma.has_room(queue, entries_of(step))) {
+                if (!x.dma.has_room(queue, entries)) {
                     full = queue;
                     continue;
                 }
@@ -166,6 +166,7 @@ private:
     abi::status wait_for_room(std::uint32_t queue, std::uint32_t look_instructions, std::uint64_t& since_ns);
     abi::status tell(std::uint32_t rank);
     abi::status tell_rest();
+    abi::status notify_all(std::uint32_t queue, std::uint32_t semaphore);
     abi::status post(std::uint32_t queue, const stream_step& step);
     abi::status tell_peers(std::uint32_t queue, const device_map& map);
 

@@ -3,7 +3,6 @@
 #include "firmware/collectives/supports.h"
 
 #include "firmware/collectives/device_collectives.h"
-
 #include "firmware/collectives/full_mesh.h"
 #include "firmware/collectives/schedule.h"
 

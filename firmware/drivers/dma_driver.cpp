@@ -132,13 +132,14 @@ abi::status dma_driver::wait_space(std::uint32_t queue, std::uint64_t timeout_ns
     return {};
 }
 
+inline bool dma_driver::takes(std::uint32_t queue, std::uint32_t entries) const { return enqueued_[queue] - head_[queue] + entries <= entries_; }
+
 bool dma_driver::has_room(std::uint32_t queue, std::uint32_t entries)
 {
-    const auto has = [&] { return enqueued_[queue] - head_[queue] + entries <= entries_; };
-    if (has())
+    if (takes(queue, entries))
         return true;
     head_[queue] = hal_.read32(reg(abi::dma::HEAD(queue)));
-    return has();
+    return takes(queue, entries);
 }
 
 // Elements that are announced without the others stop the queue, so there must be room for all.
@@ -146,8 +147,7 @@ abi::status dma_driver::wait_room(std::uint32_t queue, std::uint32_t entries, st
 {
     if (entries > entries_)
         return {abi::status_code::unsupported, "DMA.RING_ENTRIES", entries_};
-    const auto has_room = [&] { return enqueued_[queue] - head_[queue] + entries <= entries_; };
-    if (has_room())
+    if (takes(queue, entries))
         return {};
     doorbell(queue);
     std::uint64_t since_ns = hal_.now_ns();
@@ -157,7 +157,7 @@ abi::status dma_driver::wait_room(std::uint32_t queue, std::uint32_t entries, st
             return s;
         const bool moved = head != head_[queue];
         head_[queue] = head;
-        if (has_room())
+        if (takes(queue, entries))
             return {};
         const std::uint64_t now_ns = hal_.now_ns();
         if (moved)

@@ -98,6 +98,7 @@ public:
 
 private:
     bool looks_full(std::uint32_t queue) const;
+    bool takes(std::uint32_t queue, std::uint32_t entries) const; ///< by what is known of HEAD
     abi::status wait_room(std::uint32_t queue, std::uint32_t entries, std::uint64_t timeout_ns);
     void write_entries(std::uint32_t queue, const void* entries, std::uint32_t count);
     void has_news(std::uint32_t queue);

@@ -11,19 +11,11 @@
 namespace weft {
 
 namespace {
-/// Finaliser of splitmix64: every bit of the result depends on every bit of `z`.
-constexpr std::uint64_t mixed(std::uint64_t z)
-{
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-}
-
 enum chance : std::uint64_t { k_loss = 1, k_corruption, k_which_bit, k_duplication, k_reordering };
 
 std::uint64_t draw(std::uint64_t key, std::uint64_t number, chance kind)
 {
-    return mixed(mixed(key + number * 0x9e3779b97f4a7c15ull) + kind * 0xd1b54a32d192ed03ull);
+    return mixed(mixed(key + number * k_draw_step) + kind * 0xd1b54a32d192ed03ull);
 }
 
 bool happens(double probability, std::uint64_t random)
@@ -71,7 +63,7 @@ ethernet_link::ethernet_link(const sc_core::sc_module_name& name, timeline& time
 {
     for (std::uint32_t end = 0; end < 2; ++end) {
         ends_[end].key = ends_[end].seed_key =
-            mixed(mixed(config.seed + 0x9e3779b97f4a7c15ull) + (std::uint64_t{stream} << 1 | end));
+            mixed(mixed(config.seed + k_draw_step) + (std::uint64_t{stream} << 1 | end));
         set_impairments(end, config.impairments);
     }
     time.components().add(*this);

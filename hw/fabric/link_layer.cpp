@@ -8,22 +8,10 @@
 
 namespace weft {
 
-namespace {
-
-/// The finaliser of splitmix64.
-std::uint64_t mixed(std::uint64_t z)
-{
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-}
-
-} // namespace
-
 link_layer::link_layer(const link_layer_params& params, std::uint32_t link, duration propagation)
     : params_(params), link_(link), propagation_ps_(propagation.value()),
       log_good_bit_(std::log1p(-params.bit_error_rate)),
-      seed_key_(mixed(mixed(params.seed + 0x9e3779b97f4a7c15ull) + link)), key_(seed_key_)
+      seed_key_(mixed(mixed(params.seed + k_draw_step) + link)), key_(seed_key_)
 {
     if (!(params.bit_error_rate >= 0 && params.bit_error_rate < 1) || params.flit_bytes == 0 || params.block_flits == 0)
         throw bug("link_layer", 0, "bit_error_rate must be in [0, 1), flit_bytes and block_flits above 0");
@@ -37,7 +25,7 @@ std::uint64_t link_layer::damaged_bit(std::uint64_t number, std::uint64_t bits) 
         return k_no_error;
     // The place of the first error is geometric; u is uniform in (0, 1). Most transmissions are whole and need no logarithm:
     // P(error) <= bits * rate.
-    const std::uint64_t random = mixed(key_ + (number + 1) * 0x9e3779b97f4a7c15ull);
+    const std::uint64_t random = mixed(key_ + (number + 1) * k_draw_step);
     const double u = (static_cast<double>(random >> 11) + 0.5) * 0x1p-53;
     if (u >= static_cast<double>(bits) * params_.bit_error_rate)
         return k_no_error;

@@ -3,6 +3,7 @@
 #include "hw/memory/hbm.h"
 
 #include "tlm/check.h"
+#include "tlm/draw.h"
 
 #include <fmt/format.h>
 
@@ -77,10 +78,8 @@ inline void hbm::take(std::uint64_t at_ps, std::uint64_t bytes)
 std::uint64_t hbm::interval_to_next_load()
 {
     static constexpr std::uint16_t k_in_1024th[16] = {33, 103, 178, 258, 346, 441, 546, 662, 793, 943, 1117, 1327, 1590, 1943, 2477, 3627};
-    std::uint64_t x = load_seed_ + ++load_blocks_ * 0x9e3779b97f4a7c15; // splitmix64
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return std::max<std::uint64_t>(1, load_interval_ps_ * k_in_1024th[x >> 60] / 1024);
+    const std::uint64_t random = mixed(key_of_draw(load_seed_, draw_) + ++load_blocks_ * k_draw_step);
+    return std::max<std::uint64_t>(1, load_interval_ps_ * k_in_1024th[random >> 60] / 1024);
 }
 
 /// What compute units have asked for up to `at_ps`.

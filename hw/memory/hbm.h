@@ -99,8 +99,9 @@ public:
     bool settled(std::uint64_t now_ps) override { return idle(now_ps); }
     std::string stat_prefix() const override; ///< the name in small letters
     std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
-    void reset(std::uint32_t) override
+    void reset(std::uint32_t draw) override
     {
+        draw_ = draw;
         next_load_ps_ = k_not_begun;
         load_blocks_ = 0;
     }
@@ -125,6 +126,7 @@ private:
     std::uint64_t next_load_ps_ = k_not_begun; // since a reset nothing has been charged
     std::uint64_t load_blocks_ = 0;            // taken since then
     std::uint64_t load_seed_ = 0;              // of the name
+    std::uint32_t draw_ = 0;
     std::uint64_t interval_to_next_load();
     hbm_config config_;
     sparse_store store_;

@@ -28,14 +28,7 @@ public:
     }
 
 private:
-    /// splitmix64
-    std::uint64_t next()
-    {
-        std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-        return z ^ (z >> 31);
-    }
+    std::uint64_t next() { return mixed(state_ += k_draw_step); }
     std::uint32_t added_;
     bool installed_;
     std::uint64_t seed_;

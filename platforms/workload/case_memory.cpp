@@ -3,7 +3,6 @@
 #include "platforms/workload/case_memory.h"
 
 #include "firmware/collectives/device_collectives.h"
-
 #include "tlm/stop_request.h"
 
 #include <algorithm>

@@ -38,7 +38,7 @@ TEST_CASE("a message of several pieces lands at its strides and counts once")
             r.p->a.enable();
             r.p->b.enable();
             abi::dma_descriptor d = message(from, to, r.bytes, 1, 5);
-            d.more_pieces = r.more;
+            d.more_pieces = static_cast<std::uint16_t>(r.more);
             d.stride = r.stride;
             d.redop = r.op;
             r.p->a.post(0, d);

@@ -348,7 +348,7 @@ TEST_CASE("bad descriptors stop their queue and nothing else")
          false, nullptr},
         {"pieces without end", 2,
          [](auto& d) {
-             d.more_pieces = ~0u;
+             d.more_pieces = 0xffff;
              d.stride = std::uint64_t{1} << 62;
          },
          false, nullptr},
