@@ -100,6 +100,13 @@ inline constexpr std::uint32_t k_stream_plan = 2400;  ///< begin: make the plan,
 inline constexpr std::uint32_t k_stream_post = 520;   ///< make and post a descriptor with elements
 inline constexpr std::uint32_t k_stream_place = 38;   ///< and each place that it reads or writes
 inline constexpr std::uint32_t k_stream_look = 100;   ///< look whether a ring has room again
+
+// Collectives of replicas in lock-step.
+inline constexpr std::uint32_t k_replica_plan = 900;  ///< begin: zones and fragments
+inline constexpr std::uint32_t k_replica_phase = 500; ///< find the rings of a phase
+inline constexpr std::uint32_t k_replica_ring = 365;  ///< find what a ring sends and gets in a step
+inline constexpr std::uint32_t k_replica_step = 190; ///< the same of the step
+inline constexpr std::uint32_t k_sync = 90;           ///< arrive and wait
 inline constexpr std::uint32_t k_device_ring_step = 330;
 inline constexpr std::uint32_t k_kangaring_step = 400;
 inline constexpr std::uint32_t k_device_mesh_step = 160;

@@ -5,6 +5,7 @@
 #include "firmware/collectives/collectives.h"
 #include "firmware/costs.h"
 #include "firmware/drivers/mailbox_driver.h"
+#include "firmware/drivers/sync_driver.h"
 #include "firmware/switchml/switchml_job.h"
 
 namespace weft::firmware {
@@ -66,6 +67,9 @@ abi::status start(abi::hal& hal, firmware_context& context, mailbox_driver& mail
         if (context.job.core != 0)
             return {}; // the DMA is the first core's
     }
+    if (context.table.sync_base != 0)
+        if (abi::status s = sync_driver(hal, context.table.sync_base).probe(); !s.ok())
+            return s;
     if (abi::status s = dma.probe(context.table, k_semaphores_needed); !s.ok())
         return s;
     return dma.init(context.table);
@@ -118,6 +122,10 @@ abi::status check_table(const abi::platform_table& table)
         return corrupted("table.dma_queues", table.dma_queues);
     if (table.dma_ports == 0 || table.dma_ports > 256)
         return corrupted("table.dma_ports", table.dma_ports);
+    if (table.order > abi::ring_order::serpent || table.exchanges > abi::exchange_mode::syncless)
+        return corrupted("table.order", static_cast<std::uint64_t>(table.order));
+    if (table.replica_ranks == 0 || table.split_exchanges == 0 || table.gateway_dims > table.dim_count)
+        return corrupted("table.replica_ranks", table.replica_ranks);
     const std::uint32_t entries = table.dma_ring_entries;
     if (entries == 0 || (entries & (entries - 1)) != 0 || entries > 0x1000'0000)
         return corrupted("table.dma_ring_entries", entries);

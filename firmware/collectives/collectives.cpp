@@ -5,6 +5,7 @@
 #include "firmware/collectives/device_collectives.h"
 #include "firmware/collectives/engine.h"
 #include "firmware/collectives/planner.h"
+#include "firmware/collectives/replica_collectives.h"
 #include "firmware/collectives/supports.h"
 #include "firmware/costs.h"
 #include "firmware/main.h"
@@ -104,6 +105,8 @@ constexpr run_function run_by_device_mesh = run_with_others<run_device_mesh>;
 constexpr run_function run_by_device_mesh_one_step = run_with_others<run_device_mesh_one_step>;
 constexpr run_function run_by_rdh = run_with_others<run_rdh>;
 constexpr run_function run_by_rdh_same_axis = run_with_others<run_rdh_same_axis>;
+constexpr run_function run_by_replica_rings = run_with_others<run_replica_rings>;
+constexpr run_function run_by_replica_broadcast = run_with_others<run_replica_broadcast>;
 constexpr run_function k_runners[] = {
 #define WEFT_ALGORITHM(name, runs, runner, has, needs, summary) run_by_##runner,
 #include "hw/abi/algorithms.def"

@@ -31,6 +31,8 @@ constexpr std::uint64_t scratch_elements(abi::algorithm a, std::uint64_t count, 
     case abi::algorithm::device_mesh_one_step: return count * ranks;
     case abi::algorithm::rdh:
     case abi::algorithm::rdh_same_axis: return 7 * slots; // six axes and the sums of the own device
+    case abi::algorithm::meet_in_the_middle: return ranks < 3 ? 0 : count / 3 + ranks; // a fragment
+    case abi::algorithm::replica_broadcast: return count * ranks;
     default: return 0;
     }
 }

@@ -4,6 +4,7 @@
 
 #include "firmware/collectives/device_collectives.h"
 #include "firmware/collectives/full_mesh.h"
+#include "firmware/collectives/replica_collectives.h"
 #include "firmware/collectives/schedule.h"
 
 namespace weft::firmware {
@@ -15,10 +16,18 @@ struct sentence {
     char text[480] = {};
 };
 
-constexpr sentence who_runs(const char* collective, std::uint32_t operation, bool on_devices)
+/// Of algorithms that only some machines run; nobody else is told of them.
+constexpr std::uint32_t k_families[] = {0, abi::traits::on_devices, abi::traits::of_replicas};
+constexpr std::uint32_t k_all_families = abi::traits::on_devices | abi::traits::of_replicas;
+std::uint32_t family_of(const abi::platform_table& table)
+{
+    return table.device_ranks != 0 ? 1 : table.order != abi::ring_order::none ? 2 : 0;
+}
+
+constexpr sentence who_runs(const char* collective, std::uint32_t operation, std::uint32_t family)
 {
     const auto runs = [&](const abi::algorithm_row& row) {
-        return (row.operations & operation) != 0 && (on_devices || (row.traits & abi::traits::on_devices) == 0);
+        return (row.operations & operation) != 0 && (row.traits & k_all_families & ~family) == 0;
     };
     sentence s;
     std::size_t length = 0;
@@ -41,19 +50,19 @@ constexpr sentence who_runs(const char* collective, std::uint32_t operation, boo
     return s;
 }
 
-/// By operation, without and with the algorithms of devices: nobody else is told of those.
-constexpr sentence k_who_runs[abi::k_collective_ops][2] = {
-#define WEFT_WHO_RUNS(op) {who_runs(#op, abi::operations::op, false), who_runs(#op, abi::operations::op, true)}
+/// By operation and k_families.
+constexpr sentence k_who_runs[abi::k_collective_ops][3] = {
+#define WEFT_WHO_RUNS(op) {who_runs(#op, abi::operations::op, k_families[0]), who_runs(#op, abi::operations::op, k_families[1]), who_runs(#op, abi::operations::op, k_families[2])}
     WEFT_WHO_RUNS(all_reduce), WEFT_WHO_RUNS(reduce_scatter), WEFT_WHO_RUNS(all_gather), WEFT_WHO_RUNS(broadcast), WEFT_WHO_RUNS(all_to_all),
 #undef WEFT_WHO_RUNS
 };
 
-const char* refuse_pair(abi::collective_op op, abi::algorithm algo, bool on_devices)
+const char* refuse_pair(abi::collective_op op, abi::algorithm algo, std::uint32_t family)
 {
     if (static_cast<unsigned>(op) >= abi::k_collective_ops || static_cast<unsigned>(algo) >= abi::k_algorithms)
         return "unknown collective or algorithm";
     const abi::algorithm_row& row = abi::k_algorithm_rows[static_cast<unsigned>(algo)];
-    return (row.operations & abi::operations::of(op)) != 0 ? nullptr : k_who_runs[static_cast<unsigned>(op)][on_devices ? 1 : 0].text;
+    return (row.operations & abi::operations::of(op)) != 0 ? nullptr : k_who_runs[static_cast<unsigned>(op)][family].text;
 }
 
 /// Neighbours of failed chips find a whole pair of rows, and none of its chips gets too many of them.
@@ -277,6 +286,31 @@ const char* needs_rdh(const question& q)
 
 const char* needs_rdh_same_axis(const question& q) { return needs_rdh(q); }
 
+const char* needs_clockwise(const question& q)
+{
+    return q.table.order != abi::ring_order::none ? nullptr : "this algorithm needs replicas with a sync network, as those of an IPU-POD";
+}
+
+const char* needs_anticlockwise(const question& q) { return needs_clockwise(q); }
+const char* needs_bidirectional_pair(const question& q) { return needs_clockwise(q); }
+const char* needs_meet_in_the_middle(const question& q) { return needs_clockwise(q); }
+
+const char* needs_quad_directional(const question& q)
+{
+    if (const char* const refusal = needs_clockwise(q))
+        return refusal;
+    return q.table.order == abi::ring_order::serpent && replicas_of_domain(q.table) % 4 == 0
+               ? nullptr
+               : "quad_directional needs a Barley twist with one IPU per replica, and a multiple of four replicas in a domain";
+}
+
+const char* needs_replica_broadcast(const question& q)
+{
+    if (const char* const refusal = needs_clockwise(q))
+        return refusal;
+    return q.table.ranks <= 256 ? nullptr : "replica_broadcast is limited to 256 ranks";
+}
+
 using needs_function = const char* (*)(const question&);
 constexpr needs_function k_needs[] = {
 #define WEFT_ALGORITHM(name, runs, runner, has, needs, summary) needs_##name,
@@ -289,7 +323,7 @@ constexpr needs_function k_needs[] = {
 bool supports(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table, bool transposed,
               const char** reason, const abi::switchml::table* job)
 {
-    const char* refusal = refuse_pair(op, algo, table.device_ranks != 0);
+    const char* refusal = refuse_pair(op, algo, family_of(table));
     if (refusal == nullptr && !by_switch(algo) && job != nullptr && present(*job) && job->core != 0)
         refusal = "cores of a worker beyond the first run switchml and switchml_lossless only";
     else if (refusal == nullptr && (table.ranks != 1 || by_switch(algo)))

@@ -93,5 +93,6 @@ inline constexpr std::uint32_t k_hal_poll_instructions = 15;
 /// Interrupt lines of the core.
 inline constexpr std::uint32_t k_irq_mailbox = 1u << 0;
 inline constexpr std::uint32_t k_irq_dma = 1u << 1;
+inline constexpr std::uint32_t k_irq_sync = 1u << 3; ///< 1 << 2 is that of the NIC (nic.h)
 
 } // namespace weft::abi

@@ -29,10 +29,11 @@ inline constexpr std::uint64_t k_core_base = 0x0200'0000; ///< control block of 
 inline constexpr std::uint64_t k_core_bytes = 0x0000'1000;
 inline constexpr std::uint64_t k_mailbox_base = 0x1000'0000;
 inline constexpr std::uint64_t k_dma_base = 0x1001'0000;
+inline constexpr std::uint64_t k_sync_base = 0x1003'0000; ///< 0x1002'0000 is the NIC's (nic.h)
 inline constexpr std::uint64_t k_hbm_base = 0x80'0000'0000; ///< 512 GiB up: the chip's own HBM
 
 inline constexpr std::uint32_t k_platform_table_magic = 0x54'46'45'57; ///< "WEFT"
-inline constexpr std::uint32_t k_platform_table_version = 7;
+inline constexpr std::uint32_t k_platform_table_version = 8;
 inline constexpr unsigned k_max_dims = 6;
 inline constexpr unsigned k_max_failed_regions = 8;
 
@@ -42,6 +43,20 @@ enum class dimension_kind : std::uint32_t {
     ring = 1,    ///< a line that closes
     full = 2,    ///< every one is joined to every other
     switched = 3 ///< all are at one switch, or at a tree of them
+};
+
+/// Orders in which replicas stand on a ring (Graphcore Communication Library). none: no machine of replicas.
+enum class ring_order : std::uint8_t {
+    none = 0,
+    interleaved = 1, ///< 0 2 4 .. 5 3 1, the ring on a line: no cable closes it
+    flat = 2,        ///< 0 1 2 3 .., the direct ring
+    serpent = 3      ///< i XOR ((i >> 1) & 1), and the mirror image of it: two cycles of a ladder that share no link along it
+};
+/// Which exchanges of replicas begin with a sync of all of them.
+enum class exchange_mode : std::uint8_t {
+    syncful = 0,  ///< all
+    hybrid = 1,   ///< those over links between chips; not those over gateways
+    syncless = 2  ///< none: who sends waits until the receiver has said that it is ready
 };
 
 /// A rectangle of chips of a 2-D mesh that do not exist; its upper left corner is (row, col).
@@ -98,10 +113,18 @@ struct platform_table {
     std::uint64_t dma_ring_area = 0; ///< bus address in HBM; ring of queue q at + q * entries * 64
     /// Of a process group: bus address of a list of 32-bit numbers, the machine's rank of each rank of the group; 0: the same numbers.
     std::uint64_t members = 0;
-    std::uint64_t check = 0;         ///< check_word of everything before it
+    // Of a machine of replicas, each of `replica_ranks` ranks in a row; the collectives of one rank of each are process groups of their own.
+    ring_order order = ring_order::none;
+    exchange_mode exchanges = exchange_mode::syncful;
+    std::uint8_t parallel_links = 1;  ///< side by side between neighbours: a message of a ring is cut into so many, on queues one behind the other
+    std::uint8_t gateway_dims = 0;    ///< outermost dimensions that lead through gateways: 0 or 1
+    std::uint16_t replica_ranks = 1;
+    std::uint16_t split_exchanges = 1; ///< exchanges of a step, in which ranks of a replica have their turns
+    std::uint64_t sync_base = 0;       ///< of the sync unit; 0: there is none
+    std::uint64_t check = 0;           ///< check_word of everything before it
 };
 
-static_assert(sizeof(platform_table) == 264, "table layout is part of the ABI");
+static_assert(sizeof(platform_table) == 280, "table layout is part of the ABI");
 
 /// FNV-1a over 32-bit words; the check word of tables and descriptors.
 inline constexpr std::uint64_t k_check_start = 0xcbf29ce484222325ull;

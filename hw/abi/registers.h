@@ -43,6 +43,9 @@ namespace core {
 namespace nic {
 #include "hw/abi/nic_regs.def"
 } // namespace nic
+namespace sync {
+#include "hw/abi/sync_regs.def"
+} // namespace sync
 #undef WEFT_REG
 #undef WEFT_REG_ARRAY
 
@@ -60,6 +63,9 @@ inline constexpr reg_row k_core_rows[] = {
 };
 inline constexpr reg_row k_nic_rows[] = {
 #include "hw/abi/nic_regs.def"
+};
+inline constexpr reg_row k_sync_rows[] = {
+#include "hw/abi/sync_regs.def"
 };
 #undef WEFT_REG
 #undef WEFT_REG_ARRAY

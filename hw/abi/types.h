@@ -48,6 +48,8 @@ inline constexpr std::uint32_t by_switch = 1;
 inline constexpr std::uint32_t follows_rows = 2;
 /// For devices of several ranks, whose DMA engines sum and wait (platform_table::device_ranks); it keeps what is on its way at command::scratch_offset.
 inline constexpr std::uint32_t on_devices = 4;
+/// For machines of replicas (platform_table::order).
+inline constexpr std::uint32_t of_replicas = 8;
 } // namespace traits
 
 /// See algorithms.def.

@@ -26,6 +26,7 @@ constexpr register_block k_blocks[] = {
     {"DMA", abi::k_dma_base, k_window_bytes, abi::k_dma_rows, std::size(abi::k_dma_rows)},
     {"MAILBOX", abi::k_mailbox_base, k_window_bytes, abi::k_mailbox_rows, std::size(abi::k_mailbox_rows)},
     {"NIC", abi::k_nic_base, k_window_bytes, abi::k_nic_rows, std::size(abi::k_nic_rows)},
+    {"SYNC", abi::k_sync_base, k_window_bytes, abi::k_sync_rows, std::size(abi::k_sync_rows)},
     {"CORE", abi::k_core_base, abi::k_core_bytes, abi::k_core_rows, std::size(abi::k_core_rows)}};
 
 std::string register_text(const register_block& block, std::uint64_t offset)

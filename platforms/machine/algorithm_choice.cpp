@@ -51,7 +51,7 @@ struct chooser {
     const published_range* published_for(const collective_case& c) const
     {
         for (const published_range& range : published)
-            if (range.from_bytes <= c.size_bytes && c.size_bytes <= range.to_bytes && all_run(groups, range.algorithm, c))
+            if ((range.operations & abi::operations::of(c.op)) != 0 && range.from_bytes <= c.size_bytes && c.size_bytes <= range.to_bytes && all_run(groups, range.algorithm, c))
                 return &range;
         return nullptr;
     }

@@ -36,6 +36,7 @@ message_costs costs_of(const chip_config& chip)
     const double through_bus_us = static_cast<double>(chip.core.mmio_overhead.value()) * cycle_us + us(chip.bus.latency);
     c.access_us = through_bus_us + us(chip.dma.register_latency);
     c.memory_us = us(chip.hbm.latency);
+    c.engine_us = us(chip.dma.engine.start);
     const double words = static_cast<double>(abi::k_descriptor_bytes) / 8;
     c.descriptor_us = through_bus_us + c.memory_us + words * static_cast<double>(chip.core.copy_per_8_bytes.value()) * cycle_us;
     c.wake_us = static_cast<double>(chip.core.irq_wake.value()) * cycle_us;

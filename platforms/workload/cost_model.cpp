@@ -78,7 +78,7 @@ private:
     /// From a doorbell to the core of the receiver, `hops_us` away: the descriptor is fetched, data read and written, the core woken.
     double latency(double hops_us) const
     {
-        return 3 * m_.memory_us + hops_us + m_.wake_us + m_.access_us + instructions(costs::k_wake);
+        return m_.engine_us + 3 * m_.memory_us + hops_us + m_.wake_us + m_.access_us + instructions(costs::k_wake);
     }
     double hops_to(std::uint32_t rank) const
     {

@@ -26,6 +26,7 @@ struct message_costs {
     double descriptor_us = 0;  ///< it writes a descriptor to memory
     double wake_us = 0;        ///< from an interrupt to the first instruction
     double memory_us = 0;      ///< latency of one access of the memory
+    double engine_us = 0;      ///< from a doorbell to the fetch of its descriptors
     double hop_us[abi::k_max_dims] = {}; ///< head of a packet from a rank to the next one of a dimension, in the order of the table
     std::uint64_t memory_bps = 0;        ///< bit/s, reads and writes together
     std::uint64_t links_bps = 0;         ///< bit/s of payload by all links of a rank; as for bound_of()

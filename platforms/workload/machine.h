@@ -133,6 +133,7 @@ struct published_range {
     std::uint64_t from_bytes;
     std::uint64_t to_bytes;
     const char* source;
+    std::uint32_t operations = ~0u; ///< for which collectives, as bits of abi::operations
 };
 
 /// A platform that has been read from a file and found sound; nothing is built yet.

@@ -225,6 +225,9 @@ std::vector<abi::platform_table> tables_of_group(const rank_list& list, const ta
         t.members = abi::k_group_members_address;
         t.failed_regions = t.servers = 0;
         t.device_members = part && machine.device_ranks > 1 ? static_cast<std::uint8_t>(part->coordinates.back().size()) : 1;
+        t.gateway_dims = 0;
+        for (std::uint32_t d = 0; part && d < machine.gateway_dims; ++d)
+            t.gateway_dims = static_cast<std::uint8_t>(t.gateway_dims + (part->coordinates[d].size() > 1 ? 1 : 0));
         t.dim_count = 0;
         for (std::uint32_t d = 0; d < abi::k_max_dims; ++d) {
             t.dims[d] = t.coord[d] = t.rate_mbps[d] = 0;

@@ -1,0 +1,91 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parameters of IPU-Links, Host-Links, GW-Links and Sync-Links. Confidence letters: Q quoted from a public document, D derived from quoted figures,
+// C calibrated, A assumed. "Scaling" is Graphcore's guide to scaling an application over multiple replicas, section 7.
+#pragma once
+
+#include "tlm/config_fields.h"
+#include "tlm/packet.h"
+#include "tlm/units.h"
+
+namespace weft {
+
+struct ipu_link_config {
+    bandwidth rate = bandwidth(128'000'000'000);
+    double usable = 0.85;
+    duration latency = duration(800'000);
+    duration transit = duration(100'000);
+    data_size buffer_per_vl = data_size(64 << 10);
+    data_size max_payload = data_size(1 << 10);
+    bandwidth exchange_rate = bandwidth(64'000'000'000'000);
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        const auto wire = between(duration(1), duration(1'000'000'000)).because(": every link has some latency, by which events of different chips are ordered");
+        visit("rate", self.rate, "Of one IPU-Link, per direction",
+              "16 GB/s: 320 GB/s of ten links in both directions, public notes on the GC200 (Q); four links of a C600 card have 1 Tb/s (D)",
+              between(bandwidth(1'000'000'000), bandwidth(100'000'000'000'000)).because("; write for example \"16 GB/s\""));
+        visit("usable", self.usable, "Share of the rate that payload has", "0.85 of 128 Gbit/s, test model of PopLibs (Q)", real_between(0.01, 1));
+        visit("latency", self.latency, "Of one IPU-Link, from the exchange of one IPU to that of the next", "0.8 us (A): 0.6 to 1.0 us unloaded", wire);
+        visit("transit", self.transit, "Head of a packet through an IPU, a gateway or a switch on its way", "A", at_most(duration(1'000'000'000)));
+        visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", "A: covers rate x round trip, 28 KiB, twice", at_most(data_size(1 << 30)));
+        visit("max_payload", self.max_payload, "Largest payload of a packet", "A: not published; headers are part of what `usable` leaves out",
+              between(data_size(64), data_size(64 << 10)).multiple_of(32));
+        visit("exchange_rate", self.exchange_rate, "Of the exchange of an IPU to its links, per direction", "8 TB/s of a GC200, public notes (Q)",
+              between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000)));
+    }
+    std::vector<config_problem> validate() const;
+
+    bandwidth payload_rate() const { return bandwidth(static_cast<std::uint64_t>(static_cast<double>(rate.value()) * usable + 0.5)); }
+    /// Rates are those of payload: no header is charged.
+    packet_format format() const
+    {
+        packet_format f;
+        f.max_payload_bytes = static_cast<std::uint32_t>(max_payload.value());
+        f.flit_bytes = 32;
+        f.header_bytes = 32;
+        f.charge_header_on_wire = false;
+        return f;
+    }
+    std::uint32_t cells(data_size buffer) const { return static_cast<std::uint32_t>(buffer.value() / format().cell_bytes()); }
+    std::uint64_t packet_ps(bandwidth of) const { return wire_rate(of).time_ps(format().wire_bytes_of_one(max_payload.value())); }
+    /// Of a credit: packet out, and its credit back (docs/03_timing_model.md).
+    std::uint64_t round_trip_ps(bandwidth of, duration wire) const { return 2 * wire.value() + transit.value() + packet_ps(of); }
+};
+
+struct gateway_config {
+    bandwidth host_link_rate = bandwidth(256'000'000'000);
+    duration host_link_latency = duration(400'000);
+    bandwidth gw_link_rate = bandwidth(100'000'000'000);
+    duration gw_link_latency = duration(1'500'000);
+    data_size buffer = data_size(1 << 20);
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        const auto wire = between(duration(1), duration(1'000'000'000)).because(": every link has some latency, by which events of different chips are ordered");
+        const auto rate = between(bandwidth(1'000'000'000), bandwidth(100'000'000'000'000)).because("; write for example \"100 Gbps\"");
+        visit("host_link_rate", self.host_link_rate, "Between an IPU and its gateway, per direction",
+              "32 GB/s: PCIe Gen4 of 64 GB/s in both directions, Graphcore documentation (Q)", rate);
+        visit("host_link_latency", self.host_link_latency, "The same", "A", wire);
+        visit("gw_link_rate", self.gw_link_rate, "Of a GW-Link, per direction; a gateway has one to each side",
+              "100 GbE, Scaling 7.9.1 (Q); its \"200 GBps\" between two machines are 2 x 100 Gb/s (D)", rate);
+        visit("gw_link_latency", self.gw_link_latency, "Between a gateway and the switch", "A: 3 us from gateway to gateway, switch included", wire);
+        visit("buffer", self.buffer, "Input buffer of gateways and switches per VL", "A: covers gw_link_rate x round trip", at_most(data_size(1 << 30)));
+    }
+};
+
+struct ipu_sync_config {
+    duration hop = duration(15'000);
+    duration gateway_hop = duration(1'500'000);
+    duration register_latency = duration(5'000);
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("hop", self.hop, "A Sync-Link between two IPUs, one way", "15 ns, test model of PopLibs (Q)", between(duration(1), duration(1'000'000'000)));
+        visit("gateway_hop", self.gateway_hop, "The same between two IPU-Link domains", "A: as a GW-Link to its switch", between(duration(1), duration(1'000'000'000)));
+        visit("register_latency", self.register_latency, "One register access of the sync unit", "A", at_most(duration(1'000'000)));
+    }
+};
+
+} // namespace weft

@@ -1,0 +1,173 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/ipu/ipu_pod_plan.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace weft {
+
+namespace {
+
+// Rows of k_controllers.
+constexpr port_range k_zero{0, 1}, k_one{2, 3}, k_east{4, 9};
+/// Wires on a die are part of the latency of a link.
+constexpr duration k_on_die{1};
+
+std::string row_text(const ipu_shape& s, std::uint32_t ipu, ipu_way way)
+{
+    const port_range range = s.controllers(ipu, way);
+    std::string text;
+    for (std::uint32_t c = range.first; c <= range.last; ++c)
+        text += fmt::format("{}{}", c == range.first ? "" : " ", k_controllers[c]);
+    return text;
+}
+
+std::string pair_text(const ipu_shape& s, std::uint32_t ipu, ipu_way way)
+{
+    return fmt::format("{} - {} by {}", s.ipu_name(ipu), s.ipu_name(*s.neighbour(ipu, way)), row_text(s, ipu, way));
+}
+
+} // namespace
+
+std::vector<config_problem> ipu_link_config::validate() const
+{
+    std::vector<config_problem> p = limit_problems(*this);
+    if (!p.empty())
+        return p;
+    const std::uint64_t one = format().cells_of_one(max_payload.value()) * format().cell_bytes();
+    if (buffer_per_vl.value() < one)
+        p.push_back({severity::error, "buffer_per_vl",
+                     fmt::format("is {}, but a full packet fills {}, so none could ever pass.", to_string(buffer_per_vl), to_string(data_size(one)))});
+    return p;
+}
+
+std::optional<std::uint32_t> ipu_shape::neighbour(std::uint32_t ipu, ipu_way way) const
+{
+    const std::uint32_t domain = domain_of(ipu), rung = rung_of(ipu), column = column_of(ipu);
+    if (way == ipu_way::rung)
+        return at(domain, rung, 1 - column);
+    const bool up = way == ipu_way::up;
+    if (rung == (up ? rungs() - 1 : 0))
+        return closes() ? std::optional(at(domain, up ? 0 : rungs() - 1, column)) : std::nullopt;
+    return at(domain, up ? rung + 1 : rung - 1, column);
+}
+
+port_range ipu_shape::controllers(std::uint32_t ipu, ipu_way way) const
+{
+    if (way == ipu_way::rung)
+        return k_east;
+    const bool inside = (rung_of(ipu) % 2 == 0) == (way == ipu_way::up); // of the machine
+    return inside == (column_of(ipu) == 0) ? k_zero : k_one;
+}
+
+std::string ipu_shape::ipu_name(std::uint32_t ipu) const
+{
+    return domains == 1 ? fmt::format("ipu{}", ipu) : fmt::format("d{}.ipu{}", domain_of(ipu), ipu % domain_ipus());
+}
+
+fabric_plan plan_ipu_pod(const ipu_shape& s, const ipu_link_config& links, const gateway_config& gateways, const std::vector<swapped_cables>& swapped,
+                         const std::vector<ipu_link_end>& down)
+{
+    fabric_plan p;
+    for (const char* name : k_controllers)
+        p.port_names.emplace_back(name);
+    p.port_names.emplace_back("host");
+    for (std::uint32_t i = 0; i < k_tile_ports; ++i)
+        p.port_names.push_back(fmt::format("tiles{}", i));
+    for (std::uint32_t i = 0; i < k_machine_ipus; ++i)
+        p.port_names.push_back(fmt::format("ipu{}", i));
+    p.port_names.insert(p.port_names.end(), {"east", "west"});
+    for (std::uint32_t domain = 0; domain < s.domains; ++domain)
+        p.port_names.insert(p.port_names.end(), {fmt::format("d{}.east", domain), fmt::format("d{}.west", domain)});
+
+    const std::uint32_t depth = links.cells(links.buffer_per_vl);
+    const fabric_link_params tiles{bandwidth(links.exchange_rate.value() / k_tile_ports), k_on_die, depth};
+    const fabric_link_params cable{links.payload_rate(), links.latency, depth};
+    for (std::uint32_t ipu = 0; ipu < s.ipus(); ++ipu) {
+        p.routers.push_back({s.ipu_name(ipu), k_first_tile_port + k_tile_ports});
+        p.endpoints.push_back({ipu, k_first_tile_port, k_tile_ports, tiles, ""});
+    }
+    // Ends of cables: controller c of `ipu`, and what it should lead to.
+    using end = std::pair<std::uint32_t, std::uint32_t>;
+    std::vector<std::pair<end, end>> cables;
+    for (std::uint32_t ipu = 0; ipu < s.ipus(); ++ipu)
+        for (const ipu_way way : {ipu_way::rung, ipu_way::up}) {
+            const auto other = s.neighbour(ipu, way);
+            if (!other || (way == ipu_way::rung && s.column_of(ipu) == 1))
+                continue;
+            const port_range range = s.controllers(ipu, way);
+            for (std::uint32_t c = range.first; c <= range.last; ++c)
+                cables.push_back({{ipu, c}, {*other, c}});
+        }
+    for (const swapped_cables& w : swapped) {
+        const end first{w.ipu[0], w.controller[0]}, second{w.ipu[1], w.controller[1]};
+        for (auto& [a, b] : cables)
+            for (end* e : {&a, &b})
+                *e = *e == first ? second : *e == second ? first : *e;
+    }
+    for (const auto& [a, b] : cables)
+        p.connect(a.first, a.second, b.first, b.second, k_ipu_vls, cable);
+
+    if (s.domains > 1) {
+        const std::uint32_t room = links.cells(gateways.buffer);
+        const fabric_link_params host{gateways.host_link_rate, gateways.host_link_latency, room};
+        const fabric_link_params ethernet{gateways.gw_link_rate, gateways.gw_link_latency, room};
+        for (std::uint32_t domain = 0; domain < s.domains; ++domain)
+            for (std::uint32_t slot = 0; slot < s.machines; ++slot)
+                p.routers.push_back({fmt::format("d{}.gw{}", domain, slot), k_west_port + 1});
+        for (std::uint32_t slot = 0; slot < s.machines; ++slot)
+            p.routers.push_back({fmt::format("switch{}", slot), k_switch_port + 2 * s.domains});
+        for (std::uint32_t ipu = 0; ipu < s.ipus(); ++ipu)
+            p.connect(ipu, k_host_link_port, s.gateway(s.domain_of(ipu), s.slot_of(ipu)), k_gateway_ipu_port + ipu % k_machine_ipus, k_ipu_vls, host);
+        for (std::uint32_t domain = 0; domain < s.domains; ++domain)
+            for (std::uint32_t slot = 0; slot < s.machines; ++slot) {
+                p.connect(s.gateway(domain, slot), k_east_port, s.gateway_switch(slot), k_switch_port + 2 * domain, k_ipu_vls, ethernet);
+                p.connect(s.gateway(domain, slot), k_west_port, s.gateway_switch(slot), k_switch_port + 2 * domain + 1, k_ipu_vls, ethernet);
+            }
+    }
+    for (const ipu_link_end& d : down)
+        for (plan_link& l : p.links)
+            if (l.from == d.router && l.from_port == d.port)
+                l.works = false;
+    return p;
+}
+
+std::vector<std::string> wrong_cables(const ipu_shape& s, const fabric_plan& plan)
+{
+    std::vector<std::string> found;
+    for (const plan_link& l : plan.links) {
+        if (l.from >= s.ipus() || l.from_port >= k_controllers.size())
+            continue;
+        for (const ipu_way way : {ipu_way::rung, ipu_way::up, ipu_way::down}) {
+            const port_range range = s.controllers(l.from, way);
+            const auto expected = s.neighbour(l.from, way);
+            if (l.from_port < range.first || l.from_port > range.last || !expected || (*expected == l.to && l.from_port == l.to_port))
+                continue;
+            found.push_back(fmt::format("{}.{} leads to {}.{}, but must lead to {}.{}", s.ipu_name(l.from), k_controllers[l.from_port], s.ipu_name(l.to),
+                                        k_controllers[l.to_port], s.ipu_name(*expected), k_controllers[l.from_port]));
+            break;
+        }
+    }
+    return found;
+}
+
+std::string wiring_text(const ipu_shape& s)
+{
+    std::string text = fmt::format("Wiring    of every IPU-Machine, here the lowest: {}, {}, {}, {}\n", pair_text(s, 0, ipu_way::rung), pair_text(s, 2, ipu_way::rung),
+                                   pair_text(s, 0, ipu_way::up), pair_text(s, 1, ipu_way::up));
+    for (std::uint32_t m = 0; m + 1 < s.machines; ++m)
+        text += fmt::format("          machine {:>2} to {:>2}: {}, {}\n", m, m + 1, pair_text(s, s.at(0, 2 * m + 1, 0), ipu_way::up),
+                            pair_text(s, s.at(0, 2 * m + 1, 1), ipu_way::up));
+    if (s.closes())
+        text += fmt::format("          loop-back:        {}, {}\n", pair_text(s, s.at(0, s.rungs() - 1, 0), ipu_way::up),
+                            pair_text(s, s.at(0, s.rungs() - 1, 1), ipu_way::up));
+    if (s.domains > 1)
+        text += fmt::format("          the same in each of {} domains; GW-Links of slot k: d0.gw<k> east - switch<k> - d1.gw<k> west, and so on, d{}.gw<k> east - switch<k> - "
+                            "d0.gw<k> west\n",
+                            s.domains, s.domains - 1);
+    return text;
+}
+
+} // namespace weft

@@ -1,0 +1,24 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sync-Links follow the IPU-Links (Scaling, section 7.9.1): the wires of a zone meet on its middle rung, in the column of its first member. A zone of a
+// whole ladder of n IPUs then takes ceil(15 ns x f x hops x 2) cycles with hops = 1 + (n / 2) / 2, as the test model of PopLibs has it (Q). Zones of
+// several domains meet in the middle one.
+#pragma once
+
+#include "hw/ipu/ipu_pod_plan.h"
+#include "hw/sync/sync_network.h"
+
+namespace weft {
+
+class ipu_sync_wires final : public sync_wires {
+public:
+    ipu_sync_wires(const ipu_shape& shape, const ipu_sync_config& config) : shape_(shape), config_(config) {}
+    std::vector<duration> ways(const sync_zone& zone) const override;
+
+private:
+    ipu_shape shape_;
+    ipu_sync_config config_;
+};
+
+} // namespace weft

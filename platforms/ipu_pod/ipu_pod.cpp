@@ -1,0 +1,82 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/ipu_pod/ipu_pod.h"
+
+#include "platforms/ipu_pod/gcl_choice.h"
+
+#include <fmt/format.h>
+
+namespace weft {
+
+ipu_pod_planned_routing::ipu_pod_planned_routing(const ipu_pod_config& config)
+    : planned_routing(plan_ipu_pod(config.shape(), config.ipu_link, config.gateway, config.swaps(), config.known_down()), config.run.routing)
+{
+    if (from_file())
+        return;
+    auto policy = std::make_shared<ipu_pod_routing>(config.shape(), plan());
+    unreachable_ = policy->unreachable();
+    choose(std::move(policy), config.pod.domains == 1 ? "across the rung, then along the ladder; two VLs"
+                                                      : "across the rung, along the ladder, then over gateways; two VLs");
+}
+
+std::string ipu_pod_planned_routing::problem() const
+{
+    return unreachable_.empty() ? planned_routing::problem() : "leave a way without a link: " + unreachable_ + ". Packets have no other way.";
+}
+
+ipu_pod_machine::ipu_pod_machine(const ipu_pod_config& config, const ipu_pod_planned_routing& routing, const core_fitter& fit)
+    : standing_machine(config.trains(), fit), config_(config), wires_(config.shape(), config.sync), sync_("sync", hardware_.time, wires_),
+      fabric_("ipu_links", hardware_.time, hardware_.pool, routing.plan(), routing.policy(),
+              fabric_config{k_ipu_vls, config.ipu_link.transit, true, true})
+{
+    hardware_.add(fabric_.engine());
+    const ipu_shape shape = config.shape();
+    dma_fabric_view view = dma_view(config.run, trains(), config.ipu_link.format(), bandwidth(config.ipu_link.exchange_rate.value() / k_tile_ports));
+    view.ports = k_tile_ports;
+    view.vl_count = k_ipu_vls;
+    const chip_config chip = config.control_chip();
+    for (std::uint32_t rank = 0; rank < config.ranks(); ++rank) {
+        chip_options options;
+        options.guests.push_back([&](weft::chip& host) -> std::unique_ptr<sc_core::sc_module> {
+            auto unit = std::make_unique<sync_unit>("sync", hardware_.time, sync_, rank, *host.interrupts().front(), config.sync.register_latency);
+            host.attach(unit->registers, {abi::k_sync_base, k_device_window_bytes, "sync unit"});
+            return unit;
+        });
+        weft::chip& c = hardware_.add_chip(shape.domains == 1 ? fmt::format("ipu{}", rank) : fmt::format("d{}_ipu{}", shape.domain_of(rank), rank % shape.domain_ipus()),
+                                           chip, view, config.rank_table(rank), std::move(options));
+        for (std::uint32_t port = 0; port < view.ports; ++port)
+            bind_local_port(c, port, fabric_.port(rank, port));
+    }
+    const auto fail = [&](std::uint32_t router, std::uint32_t port, duration at) {
+        fabric_.engine().fail_link_at(fabric_.engine().out_link(router, port), at.value());
+    };
+    for (const ipu_link_fault& f : config.faults.links_down)
+        if (!f.known()) // the others are down in the plan
+            fail(f.ipu, static_cast<std::uint32_t>(f.controller), f.at);
+    for (const gw_link_fault& f : config.faults.gw_links_down)
+        if (f.at.value() != 0)
+            fail(shape.gateway(f.domain, f.slot), f.side == gateway_side::east ? k_east_port : k_west_port, f.at);
+    for (const sync_fault& f : config.faults.sync_cut)
+        sync_.cut(f.ipu, f.at);
+}
+
+collective_case ipu_pod_machine::as_run(const collective_case& asked) const
+{
+    collective_case c = asked;
+    if (c.ranks_per_group != 0)
+        c.algo = gcl_method(c.op, config_.pod.topology, config_.pod.replica_size, c.ranks_per_group, c.size_bytes);
+    else if (const std::string groups = config_.replica_groups(); c.groups.empty() && !groups.empty())
+        c.groups = {groups};
+    return c;
+}
+
+group_layout ipu_pod_machine::groups_of(std::uint32_t ranks_per_group) const
+{
+    group_layout layout;
+    layout.members.resize(config_.ranks() / ranks_per_group);
+    for (std::uint32_t rank = 0; rank < config_.ranks(); ++rank)
+        layout.members[rank / ranks_per_group].push_back(rank);
+    return layout;
+}
+
+} // namespace weft

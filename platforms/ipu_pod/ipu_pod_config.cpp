@@ -1,0 +1,380 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the YAML of an IPU-Pod means: checks that need more than one section, the description of `weft check`, reading.
+#include "firmware/collectives/replica_rings.h"
+#include "firmware/collectives/supports.h"
+#include "platforms/ipu_pod/gcl_choice.h"
+#include "platforms/ipu_pod/ipu_pod.h"
+#include "platforms/ipu_pod/validation.h"
+#include "platforms/machine/configured_platform.h"
+#include "platforms/machine/machine_checks.h"
+#include "platforms/machine/workload_checks.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace weft {
+
+namespace {
+
+constexpr std::uint32_t k_links_along = 2; ///< of an IPU to the next one of its column
+
+abi::ring_order order_of(ring_choice c)
+{
+    switch (c) {
+    case ring_choice::flat: return abi::ring_order::flat;
+    case ring_choice::serpent: return abi::ring_order::serpent;
+    default: return abi::ring_order::interleaved;
+    }
+}
+
+} // namespace
+
+std::vector<key_rule<ipu_pod_config>> ipu_pod_config::key_rules()
+{
+    using config = ipu_pod_config;
+    std::vector<key_rule<config>> rules;
+    add_run_rules(rules);
+    add_no_mesh_rules(rules);
+    rules.push_back({"ipu.core.clock_read", "where firmware reads the clock (switchml)", [](const config&) { return false; }});
+    const auto several = [](const config& c) { return c.pod.domains > 1; };
+    for (const char* key : {"gateway.host_link_rate", "gateway.host_link_latency", "gateway.gw_link_rate", "gateway.gw_link_latency", "gateway.buffer"})
+        rules.push_back({key, "with several domains", several});
+    rules.push_back({"sync.gateway_hop", "with several domains, and gcl.exchange: syncful",
+                     [](const config& c) { return c.pod.domains > 1 && c.gcl.exchange == abi::exchange_mode::syncful; }});
+    for (const char* key : {"sync.hop", "sync.register_latency"})
+        rules.push_back({key, "unless gcl.exchange is syncless", [](const config& c) { return c.gcl.exchange != abi::exchange_mode::syncless; }});
+    return rules;
+}
+
+abi::ring_order ipu_pod_config::order() const
+{
+    return gcl.ring_order == ring_choice::automatic ? gcl_order(pod.topology, pod.replica_size) : order_of(gcl.ring_order);
+}
+
+std::vector<ipu_link_end> ipu_pod_config::known_down() const
+{
+    std::vector<ipu_link_end> down;
+    for (const ipu_link_fault& f : faults.links_down)
+        if (f.known())
+            down.push_back({f.ipu, static_cast<std::uint32_t>(f.controller)});
+    for (const gw_link_fault& f : faults.gw_links_down)
+        if (f.at.value() == 0)
+            down.push_back({shape().gateway(f.domain, f.slot), f.side == gateway_side::east ? k_east_port : k_west_port});
+    return down;
+}
+
+std::vector<swapped_cables> ipu_pod_config::swaps() const
+{
+    std::vector<swapped_cables> all;
+    for (const cable_swap& s : faults.swapped_cables)
+        all.push_back({{s.ipu, s.other_ipu}, {static_cast<std::uint32_t>(s.controller), static_cast<std::uint32_t>(s.other_controller)}});
+    return all;
+}
+
+std::string ipu_pod_config::replica_groups() const
+{
+    if (pod.replica_size == 1 || replicas() * pod.domains == 1)
+        return {};
+    return replicas() == 1 ? "dimension 1" : pod.domains == 1 ? "dimension 1" : "dimensions 1 2";
+}
+
+void ipu_pod_config::group_replicas()
+{
+    if (const std::string groups = replica_groups(); !groups.empty())
+        for (collective_spec& spec : run.workload)
+            if (spec.groups.empty())
+                spec.groups = {groups};
+}
+
+abi::platform_table ipu_pod_config::rank_table(std::uint32_t rank) const
+{
+    const ipu_shape s = shape();
+    const std::uint64_t link = ipu_link.payload_rate().value();
+    abi::platform_table t;
+    t.rank = rank;
+    t.ranks = ranks();
+    const auto add = [&](std::uint32_t size, std::uint32_t coordinate, abi::dimension_kind kind, std::uint64_t bits_per_second) {
+        t.dims[t.dim_count] = size;
+        t.coord[t.dim_count] = coordinate;
+        t.kind[t.dim_count] = kind;
+        t.rate_mbps[t.dim_count++] = abi::mbps_of(bits_per_second);
+    };
+    const auto along = [&](std::uint32_t size, bool closes) {
+        return closes ? abi::dimension_kind::ring : size == 2 ? abi::dimension_kind::full : abi::dimension_kind::line;
+    };
+    // Four IPUs share a gateway; routing uses both sides of the ring where they are as near.
+    if (s.domains > 1)
+        add(s.domains, s.domain_of(rank), along(s.domains, s.domains > 2), std::min(gateway.host_link_rate.value(), 2 * gateway.gw_link_rate.value() / k_machine_ipus));
+    const std::uint32_t in_domain = rank % s.domain_ipus();
+    if (pod.replica_size <= 2) { // a ladder
+        const std::uint32_t ways = s.rungs() > 2 ? 2 : 1;
+        add(s.rungs(), s.rung_of(rank), along(s.rungs(), s.closes()), ways * k_links_along * link);
+        add(2, s.column_of(rank), abi::dimension_kind::full, 6 * link);
+    } else {
+        if (replicas() > 1)
+            add(replicas(), in_domain / pod.replica_size, abi::dimension_kind::switched, 2 * k_links_along * link);
+        add(pod.replica_size, in_domain % pod.replica_size, abi::dimension_kind::switched, (6 + 2 * k_links_along) * link);
+    }
+    t.order = order();
+    t.exchanges = gcl.exchange;
+    t.parallel_links = k_links_along;
+    t.gateway_dims = s.domains > 1 ? 1 : 0;
+    t.replica_ranks = static_cast<std::uint16_t>(pod.replica_size);
+    // Replicas of more than two IPUs on a torus: even and odd places have exchanges of their own, or they could wait for each other.
+    t.split_exchanges = pod.topology == ipu_topology::torus && pod.replica_size > 2 ? 2 : 1;
+    t.sync_base = abi::k_sync_base;
+    return t;
+}
+
+duration ipu_pod_config::hop_latency(std::uint32_t dimension) const
+{
+    const bool over_gateways = pod.domains > 1 && dimension == 0;
+    return over_gateways ? duration(2 * (gateway.host_link_latency.value() + gateway.gw_link_latency.value()) + 4 * ipu_link.transit.value())
+                         : duration(ipu_link.latency.value() + 2 * ipu_link.transit.value());
+}
+
+train_choice ipu_pod_config::trains() const
+{
+    train_ground ground;
+    ground.packet_payload = static_cast<std::uint32_t>(ipu_link.max_payload.value());
+    ground.sides = {ranks()};
+    ground.hops = dma_hops(ipu.dma, ipu.hbm, ipu_link.format(), ipu_link.packet_ps(ipu_link.payload_rate()), ipu_link.payload_rate(), 1, "ipu", "ipu.memory");
+    ground.no_bound = "nobody has measured trains on this platform";
+    return choose_trains(run.burst, std::move(ground));
+}
+
+std::string ipu_pod_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
+{
+    const char* why = "";
+    const abi::platform_table table = rank_table(0);
+    if (firmware::supports(op, algo, table, transposed, &why))
+        return {};
+    return fmt::format("{} by {} cannot run on {} IPUs: {}.", name_of(op), name_of(algo), ranks(), why);
+}
+
+workload_ground ipu_pod_config::ground() const
+{
+    workload_ground g;
+    g.ranks = ranks();
+    g.machine = "this machine";
+    g.members = "IPUs";
+    g.memory = "memory per IPU";
+    g.memories = "IPU memories";
+    set_room(g, ipu.chip(), "ipu.memory");
+    g.refusal = [this](abi::collective_op op, abi::algorithm algo, bool transposed) { return refusal_of(op, algo, transposed); };
+    g.rank_table = [this](std::uint32_t rank) { return rank_table(rank); };
+    g.group_refusal = [this](std::uint32_t n) -> std::string {
+        if ((n & (n - 1)) != 0)
+            return fmt::format("is {}, but a span is a power of two: its IPUs form a ring (Scaling, section 7.2.1 and 7).", n);
+        if (pod.replica_size > 1)
+            return fmt::format("is {}, but pod.replica_size is {}: spans are of replicas with one IPU.", n, pod.replica_size);
+        return n > shape().domain_ipus() ? fmt::format("is {}, but an IPU-Link domain has {} IPUs.", n, shape().domain_ipus()) : std::string();
+    };
+    return g;
+}
+
+std::vector<config_problem> ipu_pod_config::validate() const
+{
+    std::vector<config_problem> p = run.validate();
+    if (!limit_problems(pod).empty() || !limit_problems(ipu).empty())
+        return p;
+    const auto refuse = [&](std::string key, std::string text) { p.push_back({severity::error, std::move(key), std::move(text)}); };
+    if (pod.replica_size > shape().domain_ipus())
+        refuse("pod.replica_size", fmt::format("is {}, but a domain has {} IPUs.", pod.replica_size, shape().domain_ipus()));
+    else if (replicas() * pod.domains < 2)
+        refuse("pod.replica_size", fmt::format("is {}, which leaves one replica; a collective needs two.", pod.replica_size));
+    if (pod.topology != ipu_topology::mesh && pod.machines < 2)
+        refuse("pod.topology", fmt::format("is {}, but loop-back cables need two IPU-Machines at least; pod.machines is 1.", name_of(pod.topology)));
+    if (pod.topology == ipu_topology::barley_twist && pod.replica_size > 1)
+        refuse("pod.replica_size", fmt::format("is {}, but a Barley twist has rings of replicas with one IPU only.", pod.replica_size));
+    if (gcl.ring_order == ring_choice::serpent && pod.topology != ipu_topology::barley_twist)
+        refuse("gcl.ring_order", fmt::format("is serpent, but pod.topology is {}: serpents are cycles of a Barley twist only.", name_of(pod.topology)));
+    if (gcl.ring_order != ring_choice::automatic && gcl.ring_order != ring_choice::serpent && pod.topology == ipu_topology::barley_twist)
+        refuse("gcl.ring_order", fmt::format("is {}, but a Barley twist has serpents only; pod.topology: torus has this order.", name_of(gcl.ring_order)));
+    if (no_errors(p) && !replica_groups().empty())
+        for (std::size_t i = 0; i < run.workload.size(); ++i)
+            if (const auto& groups = run.workload[i].groups; !groups.empty() && groups != std::vector{replica_groups()})
+                refuse(fmt::format("workload.{}.groups", i),
+                       fmt::format("stand beside pod.replica_size = {}, which makes groups of its own; remove them, or set pod.replica_size to 1.", pod.replica_size));
+    if (!no_errors(p))
+        return p;
+    check_faults(p);
+    if (!no_errors(p) || !no_errors(ipu_link.validate()) || !no_errors(ipu.validate()) || !limit_problems(gateway).empty() || !limit_problems(sync).empty())
+        return p;
+    check_buffers(p);
+    check_stacks(ipu.chip(), ranks(), "IPUs", "ipu", p);
+    check_workload(run, ground(), p);
+    check_burst(run, trains(), p);
+    return p;
+}
+
+void ipu_pod_config::check_faults(std::vector<config_problem>& p) const
+{
+    const ipu_shape s = shape();
+    const auto refuse = [&](std::string key, std::string text) { p.push_back({severity::error, std::move(key), std::move(text)}); };
+    const auto exists = [&](const std::string& key, const char* name, std::uint32_t value, std::uint32_t size) {
+        if (value < size)
+            return true;
+        refuse(fmt::format("{}.{}", key, name), fmt::format("is {}, but there are {}s 0 to {}.", value, name, size - 1));
+        return false;
+    };
+    const fabric_plan wired = plan_ipu_pod(s, ipu_link, gateway, {}, {});
+    const auto has_cable = [&](std::uint32_t number, ipu_controller port) {
+        return std::any_of(wired.links.begin(), wired.links.end(),
+                           [&](const plan_link& l) { return l.from == number && l.from_port == static_cast<std::uint32_t>(port); });
+    };
+    const auto is_late = [&](const std::string& key, duration at) {
+        if (at > run.time_limit)
+            p.push_back({severity::warning, key + ".at",
+                         fmt::format("is {}, behind time_limit = {}: nothing will fail in this run.", to_string(at), to_string(run.time_limit))});
+    };
+    for (std::size_t i = 0; i < faults.links_down.size(); ++i) {
+        const ipu_link_fault& f = faults.links_down[i];
+        const std::string key = fmt::format("faults.links_down.{}", i);
+        if (!exists(key, "ipu", f.ipu, s.ipus()))
+            continue;
+        const auto same = [&](const ipu_link_fault& g) { return g.ipu == f.ipu && g.controller == f.controller; };
+        const auto first = static_cast<std::size_t>(std::find_if(faults.links_down.begin(), faults.links_down.end(), same) - faults.links_down.begin());
+        if (!has_cable(f.ipu, f.controller))
+            refuse(key, fmt::format("names {}.{}, which has no cable: it closes the ladder of a torus only.", s.ipu_name(f.ipu), name_of(f.controller)));
+        else if (first < i)
+            refuse(key, fmt::format("names the link of faults.links_down.{} again; a link fails once.", first));
+        if (f.at.value() != 0 && f.known())
+            refuse(key + ".announced",
+                   fmt::format("is true, but the link goes down at {}: routing is planned before time zero and cannot know. Remove `announced` or `at`.", to_string(f.at)));
+        is_late(key, f.at);
+    }
+    for (std::size_t i = 0; i < faults.gw_links_down.size(); ++i) {
+        const gw_link_fault& f = faults.gw_links_down[i];
+        const std::string key = fmt::format("faults.gw_links_down.{}", i);
+        if (s.domains == 1)
+            refuse(key, "names a GW-Link, but pod.domains is 1: nothing goes over gateways.");
+        else if (exists(key, "domain", f.domain, s.domains) && exists(key, "slot", f.slot, s.machines))
+            is_late(key, f.at);
+    }
+    for (std::size_t i = 0; i < faults.sync_cut.size(); ++i) {
+        const std::string key = fmt::format("faults.sync_cut.{}", i);
+        if (exists(key, "ipu", faults.sync_cut[i].ipu, s.ipus()))
+            is_late(key, faults.sync_cut[i].at);
+        if (gcl.exchange == abi::exchange_mode::syncless)
+            p.push_back({severity::warning, key, "does nothing: gcl.exchange is syncless."});
+    }
+    for (std::size_t i = 0; i < faults.swapped_cables.size(); ++i) {
+        const cable_swap& c = faults.swapped_cables[i];
+        const std::string key = fmt::format("faults.swapped_cables.{}", i);
+        if (!exists(key, "ipu", c.ipu, s.ipus()) || !exists(key, "other_ipu", c.other_ipu, s.ipus()))
+            continue;
+        for (const auto& [number, port] : {std::pair{c.ipu, c.controller}, {c.other_ipu, c.other_controller}})
+            if (!has_cable(number, port))
+                refuse(key, fmt::format("names {}.{}, which has no cable.", s.ipu_name(number), name_of(port)));
+        if (c.ipu == c.other_ipu && c.controller == c.other_controller)
+            refuse(key, "names one port twice.");
+    }
+}
+
+/// A buffer that does not cover the round trip of its link throttles it: allowed, but said.
+void ipu_pod_config::check_buffers(std::vector<config_problem>& p) const
+{
+    const packet_format f = ipu_link.format();
+    check_receive_buffer(ipu.chip(), f, "ipu", p);
+    const std::uint64_t one = f.cells_of_one(f.max_payload_bytes) * f.cell_bytes();
+    const auto check = [&](const char* key, const char* what, data_size buffer, bandwidth rate, duration wire) {
+        const std::uint64_t trip = ipu_link.round_trip_ps(rate, wire), packet = ipu_link.packet_ps(rate), needed = (trip + packet - 1) / packet * one;
+        if (buffer.value() < one)
+            p.push_back({severity::error, key, fmt::format("is {}, but a full packet fills {}, so none could ever pass.", to_string(buffer), to_string(data_size(one)))});
+        else if (buffer.value() < needed)
+            p.push_back({severity::warning, key,
+                         fmt::format("is {}, below {} x round trip = {} (a credit is back after {}), so a link does not reach its rate.", to_string(buffer), what,
+                                     rounded_text(data_size(needed)), rounded_text(duration(trip)))});
+    };
+    check("ipu_link.buffer_per_vl", "the rate of an IPU-Link", ipu_link.buffer_per_vl, ipu_link.payload_rate(), ipu_link.latency);
+    if (pod.domains > 1) {
+        check("gateway.buffer", "gw_link_rate", gateway.buffer, gateway.gw_link_rate, gateway.gw_link_latency);
+        check("gateway.buffer", "host_link_rate", gateway.buffer, gateway.host_link_rate, gateway.host_link_latency);
+    }
+}
+
+namespace {
+
+class configured_ipu_pod final : public configured_platform<ipu_pod_config, ipu_pod_planned_routing> {
+public:
+    explicit configured_ipu_pod(ipu_pod_config config) : configured_platform(std::move(config)) { config_.group_replicas(); }
+    std::unique_ptr<machine> build(const core_fitter& fit) const override
+    {
+        if (const std::string problem = routing().problem(); !problem.empty())
+            throw user_error((routing().from_file() ? "routing: " : "faults: ") + problem);
+        return std::make_unique<ipu_pod_machine>(config_, routing(), fit);
+    }
+    void find_problems(const yaml_document& document, std::vector<problem>& problems) override
+    {
+        const std::vector<std::string> wrong = wrong_cables(config_.shape(), routing().plan());
+        constexpr std::size_t k_show = 4;
+        for (std::size_t i = 0; i < std::min(wrong.size(), k_show); ++i)
+            add_problem(document, problems, "faults.swapped_cables", fmt::format("wire the ladder wrongly: {}.", wrong[i]));
+        if (!config_.run.routing.empty() || !wrong.empty())
+            return;
+        if (const std::string problem = routing().problem(); !problem.empty())
+            add_problem(document, problems, "faults", problem);
+    }
+    std::vector<published_range> published_ranges() const override
+    {
+        return gcl_ranges(config_.pod.topology, config_.pod.replica_size, config_.replicas(), config_.replicas() * config_.pod.domains);
+    }
+    std::string description() const override
+    {
+        const ipu_shape s = config_.shape();
+        const ipu_link_config& l = config_.ipu_link;
+        std::string text = fmt::format("IPU-Pod   {} IPU-Link domain{} of {} IPU-Machine{}, a {} of 2 x {} IPUs each; {} replica{} of {} IPU{}\n", s.domains,
+                                       s.domains == 1 ? "" : "s", s.machines, s.machines == 1 ? "" : "s", name_of(s.topology), s.rungs(), config_.replicas() * s.domains,
+                                       config_.replicas() * s.domains == 1 ? "" : "s", config_.pod.replica_size, config_.pod.replica_size == 1 ? "" : "s");
+        text += fmt::format("Links     {} each, {} of it payload; six across a rung, two along the ladder, {}\n", to_string(l.rate), to_string(l.payload_rate()),
+                            to_string(bandwidth(k_links_along * l.payload_rate().value())));
+        if (s.domains > 1)
+            text += fmt::format("Gateways  {} from an IPU, {} to each side, through a switch per slot\n", to_string(config_.gateway.host_link_rate),
+                                to_string(config_.gateway.gw_link_rate));
+        sync_zone all{0, 1, s.domain_ipus()};
+        const std::vector<duration> ways = ipu_sync_wires(s, config_.sync).ways(all);
+        const duration farthest = *std::max_element(ways.begin(), ways.end());
+        text += fmt::format("Sync      {} a hop; a sync of one domain takes {} there and back; exchanges are {}\n", to_string(config_.sync.hop),
+                            to_string(duration(2 * farthest.value())), name_of(config_.gcl.exchange));
+        std::string ring;
+        const std::uint32_t n = config_.replicas();
+        for (std::uint32_t i = 0; i < std::min(n, 8u); ++i)
+            ring += fmt::format("{}{}", i == 0 ? "" : " ", firmware::replica_at(config_.order(), false, n, i));
+        text += fmt::format("Rings     of {} replicas, order {}{}\n", n, ring, n > 8 ? " ..." : "");
+        return text + wiring_text(s);
+    }
+};
+
+/// `rows` IPU-Machines; `cols` has one meaning only, a domain. Short rings, so that descriptors go round and rings fill up.
+firmware_bench_machine bench_pod(std::uint32_t rows, std::uint32_t cols, std::uint32_t)
+{
+    firmware_bench_machine m;
+    m.words = fmt::format("{} domain{} of {} IPU-Machine{}", cols, cols == 1 ? "" : "s", rows, rows == 1 ? "" : "s");
+    m.file = fmt::format("platform: ipu_pod\nname: firmware_test\npod: {{machines: {}, domains: {}}}\nipu: {{dma: {{ring_entries: 4}}}}\nworkload:\n"
+                         "- {{op: all_reduce, algorithms: [meet_in_the_middle, bidirectional_pair], sizes: [512 B, 4096 B]}}\n"
+                         "- {{op: reduce_scatter, algorithms: [clockwise], sizes: [2048 B]}}\n"
+                         "- {{op: all_to_all, algorithms: [direct], sizes: [1024 B], chunk: 1024 B}}\n",
+                         rows, cols);
+    m.core = "ipu.core";
+    m.links = {{"ipu0.0B", "faults.links_down=[{ipu: 0, controller: 0B, at: {}}]"}};
+    return m;
+}
+constexpr firmware_bench_source k_firmware_bench = {1, 1, bench_pod};
+
+platform_info make_info()
+{
+    platform_info info = info_of<configured_ipu_pod>(
+        "Graphcore IPU-Pod: IPU-Machines on a ladder of IPU-Links with a sync network, clusters of Pods over gateways");
+    info.validate = validate_ipu_pod;
+    info.firmware_bench = &k_firmware_bench;
+    return info;
+}
+
+} // namespace
+
+const platform_info k_ipu_pod_info = make_info();
+
+} // namespace weft

@@ -1,0 +1,257 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// IPU-Pods from their files: every method on every legal ring and size of replicas, three phases over gateways, the examples of the source, what `auto`
+// takes, and what is said of wires and syncs that fail.
+#include "platforms/ipu_pod/ipu_pod.h"
+#include "platforms/workload/process_groups.h"
+#include "testbenches/issues/program.h"
+#include "testbenches/support/child.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace weft;
+using weft::testing::program_folder;
+using weft::testing::text_of;
+using weft::testing::values_from_child;
+using Catch::Contains;
+
+namespace {
+
+const std::string k_pod16 = (std::filesystem::path(WEFT_SOURCE_DIR) / "configs" / "ipu_pod" / "pod16.yaml").string();
+
+std::string command(const std::string& workload, const std::string& more)
+{
+    return fmt::format("run {} --quiet --set 'workload={}' {} --out out", k_pod16, workload, more);
+}
+
+/// Results of a workload on the Pod16, changed by `more`; every answer is right, where there are data.
+nlohmann::json exact(const std::string& workload, const std::string& more = "")
+{
+    const program_folder folder;
+    const int code = folder.weft(command(workload, more));
+    INFO(workload << " " << more << "\n" << text_of(folder.path() / "stderr"));
+    REQUIRE(code == 0);
+    const nlohmann::json results = nlohmann::json::parse(text_of(folder.path() / "out" / "results.json"));
+    REQUIRE(!results.at("results").empty());
+    for (const auto& r : results.at("results")) {
+        INFO(r.dump());
+        CHECK((r.at("wrong") == 0 || more.find("data=off") != std::string::npos));
+    }
+    return results;
+}
+
+double time_us(const std::string& workload, const std::string& more = "") { return exact(workload, "--set data=off " + more).at("results").at(0).at("time_us"); }
+
+std::string three(const std::string& methods, const std::string& more)
+{
+    return fmt::format("[{{op: all_reduce, algorithms: [{0}], {1}}}, {{op: reduce_scatter, algorithms: [{0}], {1}}}, {{op: all_gather, algorithms: [{0}], {1}}}]", methods, more);
+}
+
+const char* const k_rings = "clockwise, anticlockwise, bidirectional_pair, meet_in_the_middle";
+const char* const k_sizes = "sizes: [4 B, 60 B, 4100 B, 36 KiB]";
+
+/// What fails is told, with these words.
+std::string failed(const std::string& workload, const std::string& more, int code)
+{
+    const program_folder folder;
+    const int got = folder.weft(command(workload, more + " --set 'firmware_timeout=200 us'"));
+    const std::string said = text_of(folder.path() / "stderr");
+    INFO(workload << " " << more << "\n" << said);
+    CHECK(got == code);
+    return said;
+}
+
+/// What replicas 0 and 1 have of `values` in the end.
+std::vector<std::int32_t> two_replicas(abi::collective_op op, abi::algorithm by, const std::vector<std::vector<std::int32_t>>& values)
+{
+    struct host final : mailbox_listener {
+        void on_done(std::uint32_t, std::uint32_t) override { ++answers; }
+        unsigned answers = 0;
+    };
+    return values_from_child<std::int32_t>([&] {
+        ipu_pod_config config;
+        config.pod.machines = 1;
+        ipu_pod_machine machine(config, ipu_pod_planned_routing(config), {});
+        host done;
+        const auto table_of = [&](std::uint32_t rank) -> const abi::platform_table& { return machine.chips()[rank]->table(); };
+        const rank_list members{0, 1};
+        const std::vector<abi::platform_table> tables = tables_of_group(members, table_of, 1);
+        for (std::uint32_t r = 0; r < 2; ++r) {
+            chip& c = *machine.chips()[r];
+            c.connect_host(done);
+            c.memory.write_bytes(0, values[r].data(), values[r].size() * 4);
+            c.write_group(tables[r], members);
+            abi::command command;
+            command.sequence = 1;
+            command.op = op;
+            command.algo = by;
+            command.redop = op == abi::collective_op::all_gather ? abi::reduce_op::none : abi::reduce_op::sum;
+            command.count = 4;
+            command.chunk_bytes = 4096;
+            command.timeout_ns = 1'000'000;
+            command.table = abi::k_group_table_address;
+            command.scratch_offset = 65536;
+            c.post(command);
+        }
+        sc_core::sc_start(100, sc_core::SC_US);
+        std::vector<std::int32_t> both{static_cast<std::int32_t>(done.answers)};
+        for (std::uint32_t r = 0; r < 2; ++r) {
+            both.push_back(static_cast<std::int32_t>(machine.chips()[r]->response().code));
+            std::int32_t got[4];
+            machine.chips()[r]->memory.read_bytes(0, got, sizeof got);
+            both.insert(both.end(), got, got + 4);
+        }
+        return both;
+    });
+}
+
+} // namespace
+
+TEST_CASE("ipu_pod: every method is exact on every legal ring and size of replicas of a Pod16", "[ipu_pod]")
+{
+    for (const char* machine : {"pod.topology=mesh", "pod.topology=torus"})
+        for (const char* order : {"interleaved", "flat"})
+            for (const int replica : {1, 2, 4, 8})
+                exact(three(k_rings, k_sizes), fmt::format("--set {} --set gcl.ring_order={} --set pod.replica_size={}", machine, order, replica));
+    exact(three(fmt::format("{}, quad_directional", k_rings), k_sizes), "--set pod.topology=barley_twist");
+}
+
+TEST_CASE("ipu_pod: every method is exact on a Pod64", "[ipu_pod]")
+{
+    const char* const sizes = "sizes: [4 B, 8196 B]";
+    exact(three(k_rings, sizes), "--set pod.machines=16");
+    exact(three(k_rings, sizes), "--set pod.machines=16 --set pod.topology=torus --set pod.replica_size=4");
+    exact(three(k_rings, sizes), "--set pod.machines=16 --set pod.replica_size=16");
+    exact(three("quad_directional, meet_in_the_middle", sizes), "--set pod.machines=16 --set pod.topology=barley_twist");
+}
+
+TEST_CASE("ipu_pod: three phases over gateways are exact on two to eight domains in every kind of exchange", "[ipu_pod]")
+{
+    for (const int domains : {2, 4, 8})
+        for (const char* exchange : {"syncful", "hybrid", "syncless"})
+            exact(three(k_rings, k_sizes), fmt::format("--set pod.machines=2 --set pod.domains={} --set gcl.exchange={}", domains, exchange));
+    exact(three(k_rings, k_sizes), "--set pod.domains=2 --set pod.replica_size=2");
+    exact(three(k_rings, k_sizes), "--set pod.domains=2 --set pod.replica_size=4 --set pod.topology=torus --set gcl.exchange=syncful");
+    exact(three("quad_directional", k_sizes), "--set pod.domains=4 --set pod.topology=barley_twist");
+    exact(three(k_rings, "sizes: [4 B, 4100 B]"), "--set pod.machines=1 --set pod.domains=4");
+}
+
+TEST_CASE("ipu_pod: types and operations and random floats and groups and repeats are exact", "[ipu_pod]")
+{
+    exact("[{op: all_reduce, algorithms: [clockwise, meet_in_the_middle, bidirectional_pair, replica_broadcast], types: [int32, float32, float16, bfloat16], "
+          "redops: [sum, max, min], sizes: [4100 B]}]");
+    exact("[{op: all_reduce, algorithms: [meet_in_the_middle, replica_broadcast], types: [float32, bfloat16], inputs: random, sizes: [12 B, 36 KiB]}]");
+    exact(fmt::format("[{{op: all_reduce, algorithms: [{}], sizes: [4 B, 4100 B], groups: [blocks of 2]}}]", k_rings));
+    for (const char* groups : {"columns", "rows", "\"0-4\", \"5,9,14,7\"", "\"3,2,1,0\""})
+        exact(fmt::format("[{{op: all_reduce, algorithms: [{}], sizes: [4 B, 4100 B], groups: [{}]}}]", k_rings, groups));
+    exact(three(k_rings, "sizes: [20 KiB], repeats: 3"), "--set cases=continuous --seed 7");
+    exact("[{op: all_to_all, sizes: [4 KiB]}, {op: broadcast, sizes: [4 KiB], root: 3}, {op: all_reduce, algorithms: [ring_1d, two_d, multi_axis], sizes: [4 KiB]}]");
+}
+
+TEST_CASE("ipu_pod: the examples of the source with two replicas", "[ipu_pod]")
+{
+    const std::vector<std::vector<std::int32_t>> start{{1, 2, 3, 4}, {10, 20, 30, 40}};
+    for (const abi::algorithm by : {abi::algorithm::clockwise, abi::algorithm::anticlockwise, abi::algorithm::bidirectional_pair, abi::algorithm::meet_in_the_middle}) {
+        CHECK(two_replicas(abi::collective_op::all_reduce, by, start) == std::vector<std::int32_t>{2, 0, 11, 22, 33, 44, 0, 11, 22, 33, 44});
+        const std::vector<std::int32_t> scattered = two_replicas(abi::collective_op::reduce_scatter, by, start);
+        REQUIRE(scattered.size() == 11);
+        CHECK(scattered[1] + scattered[6] == 0);
+        CHECK(std::vector<std::int32_t>{scattered[2], scattered[3]} == std::vector<std::int32_t>{11, 22});  // replica 0
+        CHECK(std::vector<std::int32_t>{scattered[9], scattered[10]} == std::vector<std::int32_t>{33, 44}); // replica 1
+        CHECK(two_replicas(abi::collective_op::all_gather, by, {{11, 22, 0, 0}, {0, 0, 33, 44}}) ==
+              std::vector<std::int32_t>{2, 0, 11, 22, 33, 44, 0, 11, 22, 33, 44});
+    }
+}
+
+TEST_CASE("ipu_pod: nothing is faster than the links and large rings come near them", "[ipu_pod]")
+{
+    // Per direction along the ladder 27.2e3 B/us. Bytes that a link must carry of P in one phase: all of it but a fragment, by rings that share it.
+    struct one {
+        const char* by;
+        const char* machine;
+        double share; ///< of P by the busiest link in a phase
+        double steps; ///< of a phase
+    };
+    const double bytes = 16 << 20, rate = 27.2e3;
+    for (const one& o : {one{"clockwise", "", 15.0 / 16, 15}, {"bidirectional_pair", "", 15.0 / 32, 15}, {"meet_in_the_middle", "", 8.0 / 16, 9},
+                         {"quad_directional", "--set pod.topology=barley_twist", 15.0 / 64, 15}}) {
+        INFO(o.by);
+        const double bound_us = 2 * o.share * bytes / rate;
+        const double us = time_us(fmt::format("[{{op: all_reduce, algorithms: [{}], sizes: [16 MiB]}}]", o.by), o.machine);
+        CHECK(us >= bound_us);
+        CHECK(us <= 1.01 * (bound_us + 2 * o.steps * 2.4)); // sync, set-up, latency and packets of a step
+    }
+}
+
+TEST_CASE("ipu_pod: a ring on a line beats the direct ring without loop-back cables and gains nothing with them", "[ipu_pod]")
+{
+    const auto time = [](const char* order, const char* topology) {
+        return time_us("[{op: all_reduce, algorithms: [clockwise], sizes: [4 MiB]}]",
+                       fmt::format("--set pod.machines=16 --set pod.replica_size=2 --set gcl.ring_order={} --set pod.topology={}", order, topology));
+    };
+    CHECK(time("interleaved", "mesh") < 0.7 * time("flat", "mesh"));
+    CHECK(time("flat", "torus") < time("interleaved", "torus"));
+}
+
+TEST_CASE("ipu_pod: auto takes the published method for every size", "[ipu_pod]")
+{
+    const auto chosen = [](const std::string& entry, const std::string& more) {
+        std::vector<std::string> all;
+        const nlohmann::json results = exact("[" + entry + "]", "--set data=off " + more);
+        for (const auto& r : results.at("results"))
+            all.push_back(r.at("algorithm"));
+        return all;
+    };
+    const std::string reduce = "{op: reduce_scatter, algorithms: [auto], sizes: [1 MiB, 39845888 B]}";
+    CHECK(chosen(reduce, "") == std::vector<std::string>{"meet_in_the_middle", "bidirectional_pair"});
+    CHECK(chosen(reduce, "--set pod.machines=8") == std::vector<std::string>{"meet_in_the_middle", "meet_in_the_middle"});
+    CHECK(chosen(reduce, "--set pod.replica_size=2") == std::vector<std::string>{"clockwise", "clockwise"});
+    CHECK(chosen("{op: all_reduce, algorithms: [auto], sizes: [128 B, 132 B]}", "") == std::vector<std::string>{"replica_broadcast", "meet_in_the_middle"});
+    CHECK(chosen("{op: all_gather, algorithms: [auto], sizes: [3145712 B, 3145728 B]}", "--set pod.topology=barley_twist") ==
+          std::vector<std::string>{"meet_in_the_middle", "quad_directional"});
+}
+
+TEST_CASE("ipu_pod: what fails in a run is named and the run ends", "[ipu_pod]")
+{
+    const std::string reduce = "[{op: all_reduce, algorithms: [meet_in_the_middle], sizes: [64 KiB]}]";
+    CHECK_THAT(failed(reduce, "--set 'faults.sync_cut=[{ipu: 5, at: 8 us}]'", 1),
+               Contains("sync zone of ranks 0 to 15: 15 of 16 have arrived") && Contains("rank 5 has, but its sync wire is cut"));
+    CHECK_THAT(failed(reduce, "--set 'faults.links_down=[{ipu: 2, controller: 1B, at: 12 us}]'", 1), Contains("ipu2.1B"));
+    CHECK_THAT(failed(reduce, "--set pod.domains=2 --set 'faults.gw_links_down=[{domain: 0, slot: 1, side: east, at: 25 us}]'", 1), Contains("d0.gw1"));
+}
+
+TEST_CASE("ipu_pod: what wiring shows is found before time zero", "[ipu_pod]")
+{
+    const std::string reduce = "[{op: all_reduce, algorithms: [clockwise], sizes: [4 KiB]}]";
+    CHECK_THAT(failed(reduce, "--set 'faults.swapped_cables=[{ipu: 2, controller: 1B, other_ipu: 3, other_controller: 0B}]'", 2),
+               Contains("faults.swapped_cables: wire the ladder wrongly: ipu2.1B leads to ipu5.0B, but must lead to ipu4.1B"));
+    CHECK_THAT(failed(reduce, "--set 'faults.swapped_cables=[{ipu: 0, controller: 1B, other_ipu: 3, other_controller: 0B}]'", 2), Contains("ipu0.1B, which has no cable"));
+    CHECK_THAT(failed(reduce, "--set 'faults.links_down=[{ipu: 2, controller: 1B}, {ipu: 2, controller: 1C}]'", 2), Contains("no IPU-Link works from ipu2 up to ipu4"));
+    CHECK_THAT(failed(reduce, "--set pod.domains=2 --set 'faults.gw_links_down=[{domain: 1, slot: 0, side: west}]'", 2), Contains("d1.gw0.west is down"));
+    CHECK_THAT(failed(reduce, "--set pod.machines=3", 2), Contains("power of two"));
+    CHECK_THAT(failed(reduce, "--set pod.replica_size=16", 2), Contains("leaves one replica"));
+    CHECK_THAT(failed(reduce, "--set pod.topology=barley_twist --set pod.replica_size=2", 2), Contains("replicas with one IPU only"));
+    CHECK_THAT(failed("[{op: all_reduce, algorithms: [quad_directional], sizes: [4 KiB]}]", "", 2), Contains("needs a Barley twist"));
+    CHECK_THAT(failed("[{op: all_reduce, algorithms: [clockwise], sizes: [4 KiB], groups: [rows]}]", "--set pod.replica_size=2", 2), Contains("makes groups of its own"));
+    // One link of two: the other one carries both halves.
+    const double whole = time_us("[{op: all_reduce, algorithms: [clockwise], sizes: [16 MiB]}]");
+    const double half = time_us("[{op: all_reduce, algorithms: [clockwise], sizes: [16 MiB]}]", "--set 'faults.links_down=[{ipu: 2, controller: 1B}]'");
+    CHECK(half == Approx(2 * whole).epsilon(0.05));
+}
+
+TEST_CASE("ipu_pod: native and rv64 cores give the same answers in nearly the same time", "[ipu_pod]")
+{
+    const std::string workload = three(k_rings, "sizes: [4 B, 20 KiB]");
+    const nlohmann::json native = exact(workload, "--set ipu.core.cpi=1"), rv64 = exact(workload, "--set ipu.core.cpi=1 --set ipu.core.model=rv64");
+    REQUIRE(native.at("results").size() == rv64.at("results").size());
+    for (std::size_t i = 0; i < native.at("results").size(); ++i) {
+        INFO(native.at("results")[i].dump());
+        CHECK(rv64.at("results")[i].at("time_us").get<double>() == Approx(native.at("results")[i].at("time_us").get<double>()).epsilon(0.1));
+    }
+}
