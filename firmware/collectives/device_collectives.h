@@ -20,6 +20,8 @@ void run_rdh_same_axis(abi::hal& hal, dma_driver& dma, firmware_context& context
 /// Devices of a group that recursive halving can pair: every dimension has 2^m of them, 64 at most in all.
 bool is_hypercube(const abi::platform_table& table);
 
+inline constexpr std::uint32_t k_most_domains = 16; ///< of a machine of replicas
+
 /// Elements at command::scratch_offset that are enough for a collective of `count` elements among `ranks`, however they share devices; 0: it uses none.
 constexpr std::uint64_t scratch_elements(abi::algorithm a, std::uint64_t count, std::uint32_t ranks)
 {
@@ -31,7 +33,8 @@ constexpr std::uint64_t scratch_elements(abi::algorithm a, std::uint64_t count, 
     case abi::algorithm::device_mesh_one_step: return count * ranks;
     case abi::algorithm::rdh:
     case abi::algorithm::rdh_same_axis: return 7 * slots; // six axes and the sums of the own device
-    case abi::algorithm::meet_in_the_middle: return ranks < 3 ? 0 : count / 3 + ranks; // a fragment
+    case abi::algorithm::meet_in_the_middle: // a fragment: of a third at most, and of all ranks in up to k_most_domains
+        return ranks < 3 ? 0 : (ranks < 3 * k_most_domains ? count / 3 : count / ranks * k_most_domains) + ranks * k_most_domains;
     case abi::algorithm::replica_broadcast: return count * ranks;
     default: return 0;
     }

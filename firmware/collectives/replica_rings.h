@@ -8,7 +8,7 @@
 //   clockwise             1                                       N                         N - 1
 //   anticlockwise         1                                       N                         N - 1
 //   bidirectional_pair    2 opposite, half of the data each       2N                        N - 1
-//   meet_in_the_middle    2 opposite, half of the way each        N                         1 + N/2 and one fewer: the last one combines both
+//   meet_in_the_middle    2 opposite, half of the way each        N                         1 + N/2 and one fewer: N/2 exchanges, then both are combined
 //   quad_directional      2 serpents in 2 directions, a quarter   4N                        N - 1
 // Source: the last open version of the library, as weft's facts quote it (docs/20_ipu_pod.md).
 #pragma once
@@ -83,11 +83,5 @@ struct replica_rings {
     std::uint32_t steps = 0;     ///< the same, and the one that combines
     replica_ring ring[k_most_replica_rings];
 };
-
-/// Fragments of a method for `n` replicas.
-constexpr std::uint32_t replica_fragments(abi::algorithm method, std::uint32_t n)
-{
-    return method == abi::algorithm::bidirectional_pair ? 2 * n : method == abi::algorithm::quad_directional ? 4 * n : n;
-}
 
 } // namespace weft::firmware

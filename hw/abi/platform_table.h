@@ -119,12 +119,14 @@ struct platform_table {
     std::uint8_t parallel_links = 1;  ///< side by side between neighbours: a message of a ring is cut into so many, on queues one behind the other
     std::uint8_t gateway_dims = 0;    ///< outermost dimensions that lead through gateways: 0 or 1
     std::uint16_t replica_ranks = 1;
-    std::uint16_t split_exchanges = 1; ///< exchanges of a step, in which ranks of a replica have their turns
+    std::uint16_t split_exchanges = 1; ///< exchanges of a step; each is that of two ranks of every replica, which follow each other
+    std::uint32_t domain_ranks = 0; ///< of the machine, that no gateway parts; 0: nothing is parted
+    std::uint32_t rung_links = 1;   ///< side by side between ranks 2k and 2k + 1 of the machine
     std::uint64_t sync_base = 0;       ///< of the sync unit; 0: there is none
     std::uint64_t check = 0;           ///< check_word of everything before it
 };
 
-static_assert(sizeof(platform_table) == 280, "table layout is part of the ABI");
+static_assert(sizeof(platform_table) == 288, "table layout is part of the ABI");
 
 /// FNV-1a over 32-bit words; the check word of tables and descriptors.
 inline constexpr std::uint64_t k_check_start = 0xcbf29ce484222325ull;

@@ -278,7 +278,8 @@ std::string core_base::waits_for() const
     };
     add(abi::k_irq_mailbox, "mailbox");
     add(abi::k_irq_dma, "DMA");
-    if (const std::uint32_t others = sleep_mask_ & ~(abi::k_irq_mailbox | abi::k_irq_dma); others != 0)
+    add(abi::k_irq_sync, "sync unit");
+    if (const std::uint32_t others = sleep_mask_ & ~(abi::k_irq_mailbox | abi::k_irq_dma | abi::k_irq_sync); others != 0)
         lines += fmt::format("{}line {:#x}", lines.empty() ? "" : " or ", others);
     return lines.empty() ? "sleeps" : "sleeps until an interrupt of " + lines;
 }

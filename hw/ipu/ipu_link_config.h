@@ -16,7 +16,7 @@ struct ipu_link_config {
     double usable = 0.85;
     duration latency = duration(800'000);
     duration transit = duration(100'000);
-    data_size buffer_per_vl = data_size(64 << 10);
+    data_size buffer_per_vl = data_size(1 << 20);
     data_size max_payload = data_size(1 << 10);
     bandwidth exchange_rate = bandwidth(64'000'000'000'000);
 
@@ -29,10 +29,10 @@ struct ipu_link_config {
         visit("usable", self.usable, "Share of the rate that payload has", "0.85 of 128 Gbit/s, test model of PopLibs (Q)", real_between(0.01, 1));
         visit("latency", self.latency, "Of one IPU-Link, from the exchange of one IPU to that of the next", "0.8 us (A): 0.6 to 1.0 us unloaded", wire);
         visit("transit", self.transit, "Head of a packet through an IPU, a gateway or a switch on its way", "A", at_most(duration(1'000'000'000)));
-        visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", "A: covers rate x round trip, 28 KiB, twice", at_most(data_size(1 << 30)));
+        visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", "A: a compiler schedules exchanges, so that nothing waits inside the network; buffers that hold what comes stand for that. Rate x round trip are 28 KiB", at_most(data_size(1 << 30)));
         visit("max_payload", self.max_payload, "Largest payload of a packet", "A: not published; headers are part of what `usable` leaves out",
               between(data_size(64), data_size(64 << 10)).multiple_of(32));
-        visit("exchange_rate", self.exchange_rate, "Of the exchange of an IPU to its links, per direction", "8 TB/s of a GC200, public notes (Q)",
+        visit("exchange_rate", self.exchange_rate, "What the exchange of an IPU moves toward its links, all together", "8 TB/s of a GC200, public notes (Q)",
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000)));
     }
     std::vector<config_problem> validate() const;
@@ -59,7 +59,7 @@ struct gateway_config {
     duration host_link_latency = duration(400'000);
     bandwidth gw_link_rate = bandwidth(100'000'000'000);
     duration gw_link_latency = duration(1'500'000);
-    data_size buffer = data_size(1 << 20);
+    data_size buffer = data_size(16 << 20);
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
@@ -71,7 +71,7 @@ struct gateway_config {
         visit("gw_link_rate", self.gw_link_rate, "Of a GW-Link, per direction; a gateway has one to each side",
               "100 GbE, Scaling 7.9.1 (Q); its \"200 GBps\" between two machines are 2 x 100 Gb/s (D)", rate);
         visit("gw_link_latency", self.gw_link_latency, "Between a gateway and the switch", "A: 3 us from gateway to gateway, switch included", wire);
-        visit("buffer", self.buffer, "Input buffer of gateways and switches per VL", "A: covers gw_link_rate x round trip", at_most(data_size(1 << 30)));
+        visit("buffer", self.buffer, "Input buffer of gateways and switches per VL", "A: of an Ethernet switch; gw_link_rate x round trip are 40 KiB", at_most(data_size(1 << 30)));
     }
 };
 

@@ -47,7 +47,7 @@ std::optional<std::uint32_t> ipu_shape::neighbour(std::uint32_t ipu, ipu_way way
 {
     const std::uint32_t domain = domain_of(ipu), rung = rung_of(ipu), column = column_of(ipu);
     if (way == ipu_way::rung)
-        return at(domain, rung, 1 - column);
+        return domain_ipus() > 1 ? std::optional(at(domain, rung, 1 - column)) : std::nullopt;
     const bool up = way == ipu_way::up;
     if (rung == (up ? rungs() - 1 : 0))
         return closes() ? std::optional(at(domain, up ? 0 : rungs() - 1, column)) : std::nullopt;
@@ -83,7 +83,7 @@ fabric_plan plan_ipu_pod(const ipu_shape& s, const ipu_link_config& links, const
         p.port_names.insert(p.port_names.end(), {fmt::format("d{}.east", domain), fmt::format("d{}.west", domain)});
 
     const std::uint32_t depth = links.cells(links.buffer_per_vl);
-    const fabric_link_params tiles{bandwidth(links.exchange_rate.value() / k_tile_ports), k_on_die, depth};
+    const fabric_link_params tiles{links.exchange_rate, k_on_die, depth};
     const fabric_link_params cable{links.payload_rate(), links.latency, depth};
     for (std::uint32_t ipu = 0; ipu < s.ipus(); ++ipu) {
         p.routers.push_back({s.ipu_name(ipu), k_first_tile_port + k_tile_ports});
@@ -155,6 +155,8 @@ std::vector<std::string> wrong_cables(const ipu_shape& s, const fabric_plan& pla
 
 std::string wiring_text(const ipu_shape& s)
 {
+    if (s.partition != k_machine_ipus)
+        return fmt::format("Wiring    {} of the IPUs of an IPU-Machine{}\n", s.partition, s.partition == 2 ? ", " + pair_text(s, 0, ipu_way::rung) : "");
     std::string text = fmt::format("Wiring    of every IPU-Machine, here the lowest: {}, {}, {}, {}\n", pair_text(s, 0, ipu_way::rung), pair_text(s, 2, ipu_way::rung),
                                    pair_text(s, 0, ipu_way::up), pair_text(s, 1, ipu_way::up));
     for (std::uint32_t m = 0; m + 1 < s.machines; ++m)

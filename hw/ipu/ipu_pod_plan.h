@@ -48,10 +48,11 @@ struct ipu_shape {
     std::uint32_t machines = 4; ///< of a domain
     std::uint32_t domains = 1;
     ipu_topology topology = ipu_topology::mesh;
+    std::uint32_t partition = k_machine_ipus; ///< IPUs in use of a machine that stands alone
 
-    std::uint32_t domain_ipus() const { return machines * k_machine_ipus; }
+    std::uint32_t domain_ipus() const { return machines * partition; }
     std::uint32_t ipus() const { return domains * domain_ipus(); }
-    std::uint32_t rungs() const { return machines * 2; }
+    std::uint32_t rungs() const { return (domain_ipus() + 1) / 2; }
     bool closes() const { return topology != ipu_topology::mesh && rungs() > 2; }
     // Of an IPU, by its number in the cluster.
     std::uint32_t domain_of(std::uint32_t ipu) const { return ipu / domain_ipus(); }

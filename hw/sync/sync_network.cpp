@@ -61,15 +61,19 @@ bool sync_network::arrive(std::uint32_t rank, const sync_zone& zone, std::uint64
         return true;
     }
     m.meet_ps = std::max(m.meet_ps, at_ps + m.ways[member].value());
+    m.last_ps = std::max(m.last_ps, at_ps);
     if (++m.count < zone.members)
         return true;
-    for (std::uint32_t i = 0; i < zone.members; ++i)
-        time_.schedule(m.meet_ps + m.ways[i].value(), make_order(event_class::device, actor_, zone.rank(i)), *this, zone.rank(i), 0);
+    for (std::uint32_t i = 0; i < zone.members; ++i) {
+        const std::uint64_t release_ps = m.meet_ps + m.ways[i].value();
+        longest_ps_ = std::max(longest_ps_, release_ps - m.last_ps);
+        time_.schedule(release_ps, make_order(event_class::device, actor_, zone.rank(i)), *this, zone.rank(i), 0);
+    }
     pending_ += zone.members;
     ++syncs_;
     m.arrived.assign(zone.members, false);
     m.count = 0;
-    m.meet_ps = 0;
+    m.meet_ps = m.last_ps = 0;
     return true;
 }
 
@@ -102,7 +106,7 @@ std::string sync_network::waits() const
     for (const auto& [zone, m] : meetings_)
         if (std::find(m.arrived.begin(), m.arrived.end(), true) != m.arrived.end())
             text += fmt::format("{}sync zone of {}: {} of {} have arrived, the first at {}{}", text.empty() ? "" : "\n", zone.text(), m.count,
-                                zone.members, to_string(duration(m.first_ps)), who_is_missing(zone, m));
+                                zone.members, rounded_text(duration(m.first_ps)), who_is_missing(zone, m));
     return text;
 }
 

@@ -3,8 +3,8 @@
 //
 // sync_network: wires by which ranks meet without a packet. Every rank has a sync unit (sync_unit.h) whose registers its firmware writes.
 //
-// Models: zones of any ranks, one beside the other; a signal that all members of a zone have arrived, which is made where their wires meet and
-// goes back to each of them; wires that are cut. Does not model: the encoding of the signal.
+// Models: zones of any ranks, one beside the other, and wires that are cut. Where the wires of a zone meet, a signal is made when all members have
+// arrived; it goes back to each of them. Does not model: the encoding of the signal. Real machines have few zones with fixed patterns (A).
 //
 // Timing. Member i is way(i) from the place where the wires of its zone meet (sync_wires, made by the platform):
 //   meet = the latest arrival(i) + way(i), release(i) = meet + way(i)
@@ -44,6 +44,7 @@ public:
     bool arrive(std::uint32_t rank, const sync_zone& zone, std::uint64_t at_ps);
 
     std::uint64_t syncs() const { return syncs_.value(); } ///< completed
+    std::uint64_t longest_ps() const { return longest_ps_; } ///< of them: from the last arrival to the last release
     std::uint64_t lost() const { return lost_.value(); }   ///< arrivals, by wires that are cut
 
     std::string stat_prefix() const override { return "sync"; }
@@ -63,6 +64,7 @@ private:
         std::vector<bool> lost;    ///< the same: it has, and its wire is cut
         std::uint32_t count = 0;
         std::uint64_t meet_ps = 0;  ///< as far as it is known
+        std::uint64_t last_ps = 0;  ///< last arrival
         std::uint64_t first_ps = 0; ///< first arrival
     };
 
@@ -77,6 +79,7 @@ private:
     std::vector<std::uint64_t> cut_ps_; ///< the same; k_never_ps: whole
     std::map<sync_zone, meeting> meetings_;
     std::uint32_t pending_ = 0; ///< releases under way
+    std::uint64_t longest_ps_ = 0;
     counter syncs_;
     counter lost_;
 };

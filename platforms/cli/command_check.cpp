@@ -160,10 +160,11 @@ void add_check(CLI::App& app, int& exit_code)
                 bytes += g.size_bytes();
             std::size_t exchanges = 0;
             for (const step_exchange& e : step.exchanges)
-                exchanges += e.count;
+                exchanges += std::size_t{e.count} * step.accumulation;
             fmt::print("  {} of {} of compute, overlap {}: {} of {} in all, {}, by {}{}{}\n",
-                       plural(step.steps, "training step"), to_string(step.compute), name_of(step.overlap),
-                       plural(step.groups.size(), "gradient group"), to_string(data_size(bytes)),
+                       plural(step.steps, "training step"),
+                       step.accumulation == 1 ? to_string(step.compute) : fmt::format("{} x {}", step.accumulation, to_string(step.compute)), name_of(step.overlap),
+                       plural(step.summed().size(), "gradient group"), to_string(data_size(bytes)),
                        plural(exchanges, "exchange"), name_of(step.algorithm), step.transposed ? " transposed" : "",
                        text_of_longest(trains, step.cases()));
         }

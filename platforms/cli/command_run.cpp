@@ -73,7 +73,22 @@ private:
     gdb_server* debugger_;
 };
 
-training_report training_report_of(const training_step_config& config, const std::vector<training_step_result>& steps)
+/// The least T_AR of a step in ps, by the bounds of its groups; none: not known for one of them.
+std::optional<double> least_t_ar_ps(const platform& p, const training_step_result& step)
+{
+    double ps = 0;
+    for (const step_part& part : step.parts) {
+        if (part.is_exchange)
+            continue;
+        const auto bound = bound_of(p.rank_table(0), p.links_rate().value(), p.memory_rate().value(), part.what.op, part.what.size_bytes);
+        if (!bound)
+            return std::nullopt;
+        ps += bound->us * 1e6;
+    }
+    return ps;
+}
+
+training_report training_report_of(const platform& p, const training_step_config& config, const std::vector<training_step_result>& steps)
 {
     training_report t;
     t.algorithm = name_of(config.algorithm);
@@ -81,21 +96,28 @@ training_report training_report_of(const training_step_config& config, const std
     t.overlap = name_of(config.overlap);
     for (const training_step_result& s : steps) {
         training_step_row row{s.time_ps, s.compute_ps, s.communication_ps, s.exposed_ps(), s.share(), {}};
-        for (const step_part& p : s.parts) {
+        row.input_ps = s.input_ps;
+        row.samples = s.samples;
+        if (s.samples != 0) {
+            row.samples_per_second = s.throughput();
+            row.law_per_second = s.law(static_cast<double>(s.t_ar_ps()));
+            row.links_per_second = least_t_ar_ps(p, s) ? s.law(*least_t_ar_ps(p, s)) : 0;
+        }
+        for (const step_part& from : s.parts) {
             training_part_row part;
-            part.name = p.name;
-            part.is_exchange = p.is_exchange;
-            part.type = name_of(p.what.type);
-            part.size_bytes = p.what.size_bytes;
-            part.count = p.what.count;
-            if (p.what.ranks_per_group != 0)
-                part.ranks_per_group = p.what.ranks_per_group;
-            part.calls = p.calls;
-            part.ready_ps = p.ready_ps;
-            part.start_ps = p.start_ps;
-            part.time_ps = p.time_ps;
-            if (p.checked)
-                part.wrong = p.wrong;
+            part.name = from.name;
+            part.is_exchange = from.is_exchange;
+            part.type = name_of(from.what.type);
+            part.size_bytes = from.what.size_bytes;
+            part.count = from.what.count;
+            if (from.what.ranks_per_group != 0)
+                part.ranks_per_group = from.what.ranks_per_group;
+            part.calls = from.calls;
+            part.ready_ps = from.ready_ps;
+            part.start_ps = from.start_ps;
+            part.time_ps = from.time_ps;
+            if (from.checked)
+                part.wrong = from.wrong;
             row.parts.push_back(std::move(part));
         }
         t.steps.push_back(std::move(row));
@@ -175,7 +197,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         r.rows.push_back(row);
     }
     if (p.run().training_step)
-        r.training = training_report_of(*p.run().training_step, outcome.training_steps);
+        r.training = training_report_of(p, *p.run().training_step, outcome.training_steps);
     r.simulated_time_ps = outcome.simulated_time_ps;
     // A restart finds new hardware.
     const std::uint64_t begin_ps = outcome.restarts.empty() ? 0 : outcome.restarts.back().resumed_ps;

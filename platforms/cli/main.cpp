@@ -124,6 +124,7 @@ int run_command(int argc, char* argv[])
     weft::cli::add_bursts(app, exit_code);
     weft::cli::add_docs(app, exit_code);
     weft::cli::add_firmware(app, exit_code);
+    weft::cli::add_scale(app, exit_code);
     weft::cli::add_tune(app, exit_code);
     weft::cli::add_validate(app, exit_code);
     const std::string word = first_word(argc, argv);

@@ -31,10 +31,11 @@ ipu_pod_machine::ipu_pod_machine(const ipu_pod_config& config, const ipu_pod_pla
 {
     hardware_.add(fabric_.engine());
     const ipu_shape shape = config.shape();
-    dma_fabric_view view = dma_view(config.run, trains(), config.ipu_link.format(), bandwidth(config.ipu_link.exchange_rate.value() / k_tile_ports));
+    dma_fabric_view view = dma_view(config.run, trains(), config.ipu_link.format(), config.ipu_link.exchange_rate);
     view.ports = k_tile_ports;
     view.vl_count = k_ipu_vls;
-    const chip_config chip = config.control_chip();
+    chip_config chip = config.control_chip();
+    chip.dma.engine.rate = chip.dma.engine.queue_rate = config.ipu_link.exchange_rate;
     for (std::uint32_t rank = 0; rank < config.ranks(); ++rank) {
         chip_options options;
         options.guests.push_back([&](weft::chip& host) -> std::unique_ptr<sc_core::sc_module> {
@@ -60,11 +61,18 @@ ipu_pod_machine::ipu_pod_machine(const ipu_pod_config& config, const ipu_pod_pla
         sync_.cut(f.ipu, f.at);
 }
 
+std::vector<std::string> ipu_pod_machine::warnings() const
+{
+    if (config_.faults.sync_cut.empty() || sync_.lost() != 0)
+        return {};
+    return {"faults.sync_cut had no effect: nobody has arrived at a sync over these wires since."};
+}
+
 collective_case ipu_pod_machine::as_run(const collective_case& asked) const
 {
     collective_case c = asked;
     if (c.ranks_per_group != 0)
-        c.algo = gcl_method(c.op, config_.pod.topology, config_.pod.replica_size, c.ranks_per_group, c.size_bytes);
+        c.algo = gcl_choice(c.op, config_.pod.topology, c.ranks_per_group, c.size_bytes);
     else if (const std::string groups = config_.replica_groups(); c.groups.empty() && !groups.empty())
         c.groups = {groups};
     return c;

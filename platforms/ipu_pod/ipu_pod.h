@@ -47,6 +47,7 @@ struct ipu_pod_shape_config {
     std::uint32_t domains = 1;
     ipu_topology topology = ipu_topology::mesh;
     std::uint32_t replica_size = 1;
+    std::uint32_t partition = k_machine_ipus;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
@@ -61,6 +62,7 @@ struct ipu_pod_shape_config {
         visit("replica_size", self.replica_size,
               "IPUs of a replica, numbers that follow each other. Collectives run among the IPUs of the same place in all replicas, all places at once",
               "1: one replica on each IPU, as ResNet-50 in Scaling 7.2.1 (Q)", between(1, 64).powers_of_two().because(k_power));
+        visit("partition", self.partition, "IPUs in use of an IPU-Machine that stands alone: 1, 2 or 4", "4: all", between(1, k_machine_ipus).powers_of_two().because(k_power));
     }
 };
 
@@ -192,7 +194,7 @@ struct ipu_memory_config : hbm_config {
         capacity = data_size(900'000'000 / (64 << 10) * (64 << 10));
         rate = bandwidth(380'000'000'000'000);
         latency = duration(10'000);
-        name = "exchange memory";
+        name = "SRAM";
     }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
@@ -234,7 +236,14 @@ struct ipu_config : chip_sections<ipu_core_config, ipu_bus_config, ipu_memory_co
     {
         chip_sections::fields(self, visit, "Exchange: what moves fragments between memory and links", "memory", "Memory of the tiles");
     }
-    std::vector<config_problem> validate() const { return chip().validate(); }
+    std::vector<config_problem> validate() const
+    {
+        std::vector<config_problem> all = chip().validate();
+        for (config_problem& p : all)
+            if (p.key.rfind("hbm.", 0) == 0)
+                p.key.replace(0, 3, "memory");
+        return all;
+    }
     chip_config chip() const
     {
         chip_config c = *this;
@@ -268,7 +277,7 @@ struct ipu_pod_config {
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<ipu_pod_config>> key_rules();
 
-    ipu_shape shape() const { return {pod.machines, pod.domains, pod.topology}; }
+    ipu_shape shape() const { return {pod.machines, pod.domains, pod.topology, pod.partition}; }
     std::uint32_t ranks() const { return shape().ipus(); }
     std::uint32_t replicas() const { return shape().domain_ipus() / pod.replica_size; } ///< of a domain
     abi::ring_order order() const;
@@ -279,12 +288,14 @@ struct ipu_pod_config {
     std::uint64_t control_cores() const { return ranks(); }
     std::vector<ipu_link_end> known_down() const; ///< what routing spreads around
     std::vector<swapped_cables> swaps() const;
-    /// With replicas of several IPUs, what runs among IPUs of the same place: "dimension 1". "": all ranks run together.
+    /// With replicas of several IPUs, what runs among IPUs of the same place: "dimension 1"; of one replica alone, "blocks of 1". "": all ranks run together.
     std::string replica_groups() const;
     /// That in every entry of the workload that names no groups.
     void group_replicas();
 
 private:
+    /// What the first rank is told that runs a collective: of all ranks, or of its place in all replicas.
+    abi::platform_table table_of_collectives() const;
     void check_faults(std::vector<config_problem>& problems) const;
     void check_buffers(std::vector<config_problem>& problems) const;
     workload_ground ground() const;
@@ -304,9 +315,12 @@ class ipu_pod_machine final : public standing_machine {
 public:
     ipu_pod_machine(const ipu_pod_config& config, const ipu_pod_planned_routing& routing, const core_fitter& fit);
     std::string chip_name(std::uint32_t rank) const override { return config_.shape().ipu_name(rank); }
-    /// Replicas of several IPUs as groups; spans of a training step by clockwise.
+    std::uint32_t replicas() const override { return config_.replicas() * config_.pod.domains; }
+    /// Replicas of several IPUs as groups; spans of a training step by what the library chooses for them.
     collective_case as_run(const collective_case& c) const override;
     group_layout groups_of(std::uint32_t ranks_per_group) const override;
+
+    std::vector<std::string> warnings() const override;
 
     const sync_network& sync() const { return sync_; }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the YAML of an IPU-Pod means: checks that need more than one section, the description of `weft check`, reading.
+#include "firmware/collectives/replica_collectives.h"
 #include "firmware/collectives/replica_rings.h"
 #include "firmware/collectives/supports.h"
 #include "platforms/ipu_pod/gcl_choice.h"
@@ -10,6 +11,7 @@
 #include "platforms/machine/configured_platform.h"
 #include "platforms/machine/machine_checks.h"
 #include "platforms/machine/workload_checks.h"
+#include "platforms/workload/process_groups.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -18,7 +20,8 @@ namespace weft {
 
 namespace {
 
-constexpr std::uint32_t k_links_along = 2; ///< of an IPU to the next one of its column
+constexpr std::uint32_t k_links_along = 2;  ///< of an IPU to the next one of its column
+constexpr std::uint32_t k_links_across = 6; ///< of a rung
 
 abi::ring_order order_of(ring_choice c)
 {
@@ -75,9 +78,11 @@ std::vector<swapped_cables> ipu_pod_config::swaps() const
 
 std::string ipu_pod_config::replica_groups() const
 {
-    if (pod.replica_size == 1 || replicas() * pod.domains == 1)
+    if (pod.replica_size == 1)
         return {};
-    return replicas() == 1 ? "dimension 1" : pod.domains == 1 ? "dimension 1" : "dimensions 1 2";
+    if (replicas() * pod.domains == 1)
+        return "blocks of 1";
+    return replicas() == 1 || pod.domains == 1 ? "dimension 1" : "dimensions 1 2";
 }
 
 void ipu_pod_config::group_replicas()
@@ -111,19 +116,21 @@ abi::platform_table ipu_pod_config::rank_table(std::uint32_t rank) const
     if (pod.replica_size <= 2) { // a ladder
         const std::uint32_t ways = s.rungs() > 2 ? 2 : 1;
         add(s.rungs(), s.rung_of(rank), along(s.rungs(), s.closes()), ways * k_links_along * link);
-        add(2, s.column_of(rank), abi::dimension_kind::full, 6 * link);
+        add(std::min(2u, s.domain_ipus()), s.column_of(rank), abi::dimension_kind::full, k_links_across * link);
     } else {
         if (replicas() > 1)
             add(replicas(), in_domain / pod.replica_size, abi::dimension_kind::switched, 2 * k_links_along * link);
-        add(pod.replica_size, in_domain % pod.replica_size, abi::dimension_kind::switched, (6 + 2 * k_links_along) * link);
+        add(pod.replica_size, in_domain % pod.replica_size, abi::dimension_kind::switched, (k_links_across + 2 * k_links_along) * link);
     }
     t.order = order();
     t.exchanges = gcl.exchange;
     t.parallel_links = k_links_along;
     t.gateway_dims = s.domains > 1 ? 1 : 0;
     t.replica_ranks = static_cast<std::uint16_t>(pod.replica_size);
-    // Replicas of more than two IPUs on a torus: even and odd places have exchanges of their own, or they could wait for each other.
-    t.split_exchanges = pod.topology == ipu_topology::torus && pod.replica_size > 2 ? 2 : 1;
+    // Replicas of more than two IPUs on a torus: two places at a time, one in each column. Places of one column could wait for each other.
+    t.split_exchanges = static_cast<std::uint16_t>(pod.topology == ipu_topology::torus && pod.replica_size > 2 ? pod.replica_size / 2 : 1);
+    t.domain_ranks = s.domains > 1 ? s.domain_ipus() : 0;
+    t.rung_links = k_links_across;
     t.sync_base = abi::k_sync_base;
     return t;
 }
@@ -141,14 +148,34 @@ train_choice ipu_pod_config::trains() const
     ground.packet_payload = static_cast<std::uint32_t>(ipu_link.max_payload.value());
     ground.sides = {ranks()};
     ground.hops = dma_hops(ipu.dma, ipu.hbm, ipu_link.format(), ipu_link.packet_ps(ipu_link.payload_rate()), ipu_link.payload_rate(), 1, "ipu", "ipu.memory");
+    const auto add = [&](const char* key, data_size buffer, bandwidth rate) {
+        const std::uint64_t packet = ipu_link.packet_ps(rate);
+        ground.hops.push_back({fmt::format("{} = {}", key, to_string(buffer)),
+                               buffer.value() / ipu_link.format().cell_bytes() / ipu_link.format().cells_of_one(ipu_link.max_payload.value()), packet, packet});
+    };
+    add("ipu_link.buffer_per_vl", ipu_link.buffer_per_vl, ipu_link.payload_rate());
+    if (pod.domains > 1)
+        add("gateway.buffer", gateway.buffer, gateway.gw_link_rate);
     ground.no_bound = "nobody has measured trains on this platform";
     return choose_trains(run.burst, std::move(ground));
+}
+
+abi::platform_table ipu_pod_config::table_of_collectives() const
+{
+    const std::string groups = replica_groups();
+    if (groups.empty())
+        return rank_table(0);
+    std::vector<abi::platform_table> all;
+    for (std::uint32_t rank = 0; rank < ranks(); ++rank)
+        all.push_back(rank_table(rank));
+    const table_of_rank table_of = [&](std::uint32_t rank) -> const abi::platform_table& { return all[rank]; };
+    return tables_of_group(find_groups({groups}, ranks(), table_of).lists.front(), table_of, 0).front();
 }
 
 std::string ipu_pod_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
 {
     const char* why = "";
-    const abi::platform_table table = rank_table(0);
+    const abi::platform_table table = table_of_collectives();
     if (firmware::supports(op, algo, table, transposed, &why))
         return {};
     return fmt::format("{} by {} cannot run on {} IPUs: {}.", name_of(op), name_of(algo), ranks(), why);
@@ -183,8 +210,16 @@ std::vector<config_problem> ipu_pod_config::validate() const
     const auto refuse = [&](std::string key, std::string text) { p.push_back({severity::error, std::move(key), std::move(text)}); };
     if (pod.replica_size > shape().domain_ipus())
         refuse("pod.replica_size", fmt::format("is {}, but a domain has {} IPUs.", pod.replica_size, shape().domain_ipus()));
-    else if (replicas() * pod.domains < 2)
-        refuse("pod.replica_size", fmt::format("is {}, which leaves one replica; a collective needs two.", pod.replica_size));
+    else if (replicas() * pod.domains < 2 && !(run.workload.empty() && run.training_step))
+        refuse(pod.partition == k_machine_ipus ? "pod.replica_size" : "pod.partition",
+               fmt::format("is {}, which leaves one replica; a collective needs two. A training step runs on one, too.",
+                           pod.partition == k_machine_ipus ? pod.replica_size : pod.partition));
+    if (pod.partition != k_machine_ipus && pod.machines * pod.domains > 1)
+        refuse("pod.partition", fmt::format("is {}, but only an IPU-Machine that stands alone can be used in part; pod.machines and pod.domains are {} and {}.", pod.partition,
+                                            pod.machines, pod.domains));
+    if (pod.topology == ipu_topology::torus && pod.replica_size > 4)
+        p.push_back({severity::warning, "pod.replica_size",
+                     fmt::format("is {} on a torus, for which the library has mappings of 1, 2 and 4 IPUs only.", pod.replica_size)});
     if (pod.topology != ipu_topology::mesh && pod.machines < 2)
         refuse("pod.topology", fmt::format("is {}, but loop-back cables need two IPU-Machines at least; pod.machines is 1.", name_of(pod.topology)));
     if (pod.topology == ipu_topology::barley_twist && pod.replica_size > 1)
@@ -205,8 +240,14 @@ std::vector<config_problem> ipu_pod_config::validate() const
         return p;
     check_buffers(p);
     check_stacks(ipu.chip(), ranks(), "IPUs", "ipu", p);
-    check_workload(run, ground(), p);
+    ipu_pod_config grouped = *this; // as it will run
+    grouped.group_replicas();
+    check_workload(grouped.run, grouped.ground(), p);
     check_burst(run, trains(), p);
+    const std::uint32_t lanes = pod.topology == ipu_topology::barley_twist ? 8 : 4; // of the rings with most of them
+    if (ipu.dma.queues % k_links_along != 0 || ipu.dma.queues < lanes)
+        p.push_back({severity::warning, "ipu.dma.queues",
+                     fmt::format("is {}; rings take up to {} queues, one for each of two links: with an odd number, or fewer, messages share a link.", ipu.dma.queues, lanes)});
     return p;
 }
 
@@ -249,6 +290,9 @@ void ipu_pod_config::check_faults(std::vector<config_problem>& p) const
     for (std::size_t i = 0; i < faults.gw_links_down.size(); ++i) {
         const gw_link_fault& f = faults.gw_links_down[i];
         const std::string key = fmt::format("faults.gw_links_down.{}", i);
+        const auto same = [&](const gw_link_fault& g) { return g.domain == f.domain && g.slot == f.slot && g.side == f.side; };
+        if (const auto first = static_cast<std::size_t>(std::find_if(faults.gw_links_down.begin(), faults.gw_links_down.end(), same) - faults.gw_links_down.begin()); first < i)
+            refuse(key, fmt::format("names the link of faults.gw_links_down.{} again; a link fails once.", first));
         if (s.domains == 1)
             refuse(key, "names a GW-Link, but pod.domains is 1: nothing goes over gateways.");
         else if (exists(key, "domain", f.domain, s.domains) && exists(key, "slot", f.slot, s.machines))
@@ -256,6 +300,9 @@ void ipu_pod_config::check_faults(std::vector<config_problem>& p) const
     }
     for (std::size_t i = 0; i < faults.sync_cut.size(); ++i) {
         const std::string key = fmt::format("faults.sync_cut.{}", i);
+        for (std::size_t before = 0; before < i; ++before)
+            if (faults.sync_cut[before].ipu == faults.sync_cut[i].ipu)
+                refuse(key, fmt::format("names the IPU of faults.sync_cut.{} again; a wire is cut once.", before));
         if (exists(key, "ipu", faults.sync_cut[i].ipu, s.ipus()))
             is_late(key, faults.sync_cut[i].at);
         if (gcl.exchange == abi::exchange_mode::syncless)
@@ -313,14 +360,19 @@ public:
         constexpr std::size_t k_show = 4;
         for (std::size_t i = 0; i < std::min(wrong.size(), k_show); ++i)
             add_problem(document, problems, "faults.swapped_cables", fmt::format("wire the ladder wrongly: {}.", wrong[i]));
+        if (wrong.empty() && !config_.faults.swapped_cables.empty())
+            problems.push_back({severity::warning, document.position_of("faults.swapped_cables"), "faults.swapped_cables",
+                                "exchange ends of one cable, or undo each other: the wiring is right."});
         if (!config_.run.routing.empty() || !wrong.empty())
             return;
+        const auto& down = config_.faults.links_down;
+        const bool by_links = std::any_of(down.begin(), down.end(), [](const ipu_link_fault& f) { return f.known(); });
         if (const std::string problem = routing().problem(); !problem.empty())
-            add_problem(document, problems, "faults", problem);
+            add_problem(document, problems, by_links ? "faults.links_down" : "faults.gw_links_down", problem);
     }
-    std::vector<published_range> published_ranges() const override
+    std::vector<published_range> published_ranges(const abi::platform_table& group) const override
     {
-        return gcl_ranges(config_.pod.topology, config_.pod.replica_size, config_.replicas(), config_.replicas() * config_.pod.domains);
+        return gcl_ranges(config_.pod.topology, config_.pod.replica_size, firmware::replicas_of_domain(group), group.ranks);
     }
     std::string description() const override
     {
@@ -364,11 +416,28 @@ firmware_bench_machine bench_pod(std::uint32_t rows, std::uint32_t cols, std::ui
 }
 constexpr firmware_bench_source k_firmware_bench = {1, 1, bench_pod};
 
+/// From a part of an IPU-Machine to as many Pod64 as it takes.
+scaled_machine scaled_pod(const platform& like, std::uint32_t replicas)
+{
+    const std::uint32_t size = like.rank_table(0).replica_ranks, ipus = replicas * size, largest = 16 * k_machine_ipus;
+    if ((replicas & (replicas - 1)) != 0 || ipus > 16 * largest || size > largest)
+        return {};
+    const std::uint32_t in_domain = std::min(ipus, largest), machines = std::max(1u, in_domain / k_machine_ipus);
+    scaled_machine m;
+    m.settings = {fmt::format("pod.machines={}", machines), fmt::format("pod.domains={}", ipus / in_domain),
+                  fmt::format("pod.partition={}", std::min(in_domain, k_machine_ipus))};
+    if (machines == 1)
+        m.settings.push_back("pod.topology=mesh"); // no loop-back cables yet
+    m.over_gateways = ipus > largest;
+    return m;
+}
+
 platform_info make_info()
 {
     platform_info info = info_of<configured_ipu_pod>(
         "Graphcore IPU-Pod: IPU-Machines on a ladder of IPU-Links with a sync network, clusters of Pods over gateways");
     info.validate = validate_ipu_pod;
+    info.scaled = scaled_pod;
     info.firmware_bench = &k_firmware_bench;
     return info;
 }

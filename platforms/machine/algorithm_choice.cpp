@@ -23,14 +23,19 @@ bool all_run(const std::vector<abi::platform_table>& groups, abi::algorithm by, 
     });
 }
 
+abi::platform_table longest_of(const std::vector<abi::platform_table>& groups)
+{
+    if (groups.empty()) // none could be made: nothing is chosen for them
+        return {};
+    return *std::max_element(groups.begin(), groups.end(),
+                             [](const abi::platform_table& a, const abi::platform_table& b) { return a.ranks < b.ranks; });
+}
+
 /// Of the algorithms that every group runs, by the longest group of `groups`, which is the last one to finish.
 std::vector<algorithm_prediction> predictions_for(const std::vector<abi::platform_table>& groups,
                                                   const message_costs& costs, const collective_case& c)
 {
-    const abi::platform_table& longest = *std::max_element(
-        groups.begin(), groups.end(),
-        [](const abi::platform_table& a, const abi::platform_table& b) { return a.ranks < b.ranks; });
-    std::vector<algorithm_prediction> found = predictions_of(longest, costs, c);
+    std::vector<algorithm_prediction> found = predictions_of(longest_of(groups), costs, c);
     const auto refused = [&](const algorithm_prediction& p) { return !all_run(groups, p.algorithm, c); };
     found.erase(std::remove_if(found.begin(), found.end(), refused), found.end());
     return found;
@@ -98,7 +103,8 @@ std::optional<abi::algorithm> choice_without_table(const platform& machine, cons
 {
     collective_case asked = c;
     asked.algo = k_auto_algorithm;
-    const chooser choose{group_tables(machine, c.groups), machine.costs(), nullptr, "", machine.published_ranges()};
+    const std::vector<abi::platform_table> groups = group_tables(machine, c.groups);
+    const chooser choose{groups, machine.costs(), nullptr, "", machine.published_ranges(longest_of(groups))};
     const abi::algorithm chosen = choose.chosen(std::move(asked)).algo;
     return is_auto(chosen) ? std::nullopt : std::optional(chosen);
 }
@@ -114,7 +120,8 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
             continue;
         collective_spec asked = spec;
         asked.algorithms = {k_auto_algorithm};
-        const chooser choose{group_tables(machine, spec.groups), costs, tuned, run.tuning, machine.published_ranges()};
+        const std::vector<abi::platform_table> groups = group_tables(machine, spec.groups);
+        const chooser choose{groups, costs, tuned, run.tuning, machine.published_ranges(longest_of(groups))};
         if (!choose.sends_nothing() && !choose.add_all(asked.cases(), spec.choices))
             problems.push_back({severity::error,
                                 fmt::format("workload.{}.algorithms.{}", i, at - spec.algorithms.begin()),
@@ -125,7 +132,7 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
         std::vector<collective_case> cases = step.cases();
         const auto has_its_own = [](const collective_case& c) { return c.ranks_per_group != 0; };
         cases.erase(std::remove_if(cases.begin(), cases.end(), has_its_own), cases.end());
-        const chooser choose{{machine.rank_table(0)}, costs, tuned, run.tuning, machine.published_ranges()};
+        const chooser choose{{machine.rank_table(0)}, costs, tuned, run.tuning, machine.published_ranges(machine.rank_table(0))};
         if (!choose.sends_nothing() && !choose.add_all(cases, step.choices))
             problems.push_back({severity::error, "training_step.algorithm",
                                 not_chosen(abi::collective_op::all_reduce, run.tuning)});

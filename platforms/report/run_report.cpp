@@ -194,6 +194,13 @@ void print_training(std::ostream& out, const run_report& report, const table_sty
                          count(p.wrong)});
     }
     print_columns(out, lines, 2);
+    const training_step_row& first = t.steps.front();
+    if (first.samples != 0) {
+        out << fmt::format("Throughput       {:.1f} samples/s; by the law R MBS GA / (GA T_MB + T_AR) {:.1f}", first.samples_per_second, first.law_per_second);
+        if (first.links_per_second != 0)
+            out << fmt::format(", with T_AR of the links alone {:.1f}", first.links_per_second);
+        out << (first.input_ps == 0 ? std::string("\n") : fmt::format("; {} us of a step waits for samples\n", rounded_us(first.input_ps)));
+    }
     out << '\n';
 }
 
@@ -313,6 +320,13 @@ nlohmann::ordered_json training_json(const training_report& t)
         step["communication_us"] = json_us(s.communication_ps);
         step["exposed_us"] = json_us(s.exposed_ps);
         step["share"] = finite(s.share, "share of a training step");
+        if (s.samples != 0) {
+            step["input_us"] = json_us(s.input_ps);
+            step["samples"] = s.samples;
+            step["samples_per_second"] = finite(s.samples_per_second, "samples per second");
+            step["law_samples_per_second"] = finite(s.law_per_second, "samples per second by the law");
+            step["links_samples_per_second"] = s.links_per_second == 0 ? json() : json(finite(s.links_per_second, "samples per second by the links"));
+        }
         step["groups"] = json::array();
         step["exchanges"] = json::array();
         for (const training_part_row& p : s.parts) {

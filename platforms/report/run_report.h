@@ -84,6 +84,11 @@ struct training_step_row {
     std::uint64_t exposed_ps = 0;
     double share = 0; ///< exposed / time
     std::vector<training_part_row> parts;
+    std::uint64_t input_ps = 0; ///< waited for samples
+    std::uint64_t samples = 0;  ///< of all replicas; 0: nobody told, and the following is not shown
+    double samples_per_second = 0;
+    double law_per_second = 0;   ///< R MBS GA / (GA T_MB + T_AR)
+    double links_per_second = 0; ///< the same with the least T_AR that links and memories allow; 0: not known
 };
 
 struct training_report {

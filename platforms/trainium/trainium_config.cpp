@@ -213,7 +213,7 @@ public:
     }
     /// What a rank can send tells nothing of a process group here: others of its device read its memory and send for it.
     bandwidth links_rate() const override { return bandwidth(0); }
-    std::vector<published_range> published_ranges() const override
+    std::vector<published_range> published_ranges(const abi::platform_table&) const override
     {
         static constexpr const char* k_source = "AWS Neuron documentation, table of algorithms";
         constexpr std::uint64_t mb = 1'000'000, all = ~std::uint64_t{0};

@@ -28,8 +28,10 @@ std::uint64_t output_offset_for(const run_config& config)
     return (largest + k_output_alignment - 1) / k_output_alignment * k_output_alignment;
 }
 
-std::uint64_t scratch_offset_for(std::uint64_t output_offset, std::uint32_t ranks)
+std::uint64_t scratch_offset_for(std::uint64_t output_offset, std::uint32_t ranks, abi::algorithm algo)
 {
+    if (algo != abi::algorithm::two_phase) // the others have no output beside their buffer
+        return output_offset;
     // Blocks of the first ranks are an element longer.
     const std::uint64_t longest = output_offset + std::uint64_t{ranks} * sizeof(std::uint64_t);
     return output_offset + (longest + k_output_alignment - 1) / k_output_alignment * k_output_alignment;
@@ -46,11 +48,11 @@ std::uint64_t scratch_bytes_for(const collective_case& c, std::uint32_t ranks)
 std::uint64_t hbm_bytes_for(std::uint64_t output_offset, const collective_case& c, std::uint32_t ranks)
 {
     if (const std::uint64_t scratch = scratch_bytes_for(c, ranks); scratch != 0)
-        return scratch_offset_for(output_offset, ranks) + scratch;
+        return scratch_offset_for(output_offset, ranks, c.algo) + scratch;
     if (c.op != abi::collective_op::all_to_all)
         return c.size_bytes;
     if (c.algo == abi::algorithm::two_phase)
-        output_offset = scratch_offset_for(output_offset, ranks);
+        output_offset = scratch_offset_for(output_offset, ranks, c.algo);
     return output_offset + result_range(c, 0, ranks).count * abi::element_bytes(c.type);
 }
 

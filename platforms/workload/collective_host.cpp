@@ -129,7 +129,7 @@ abi::command collective_host::command_for(const placed_case& placed, std::uint64
     command.count = c.count;
     command.buffer_offset = placed.buffer_offset;
     command.output_offset = memory_.output_offset();
-    command.scratch_offset = scratch_offset_for(command.output_offset, static_cast<std::uint32_t>(machine_.chips().size()));
+    command.scratch_offset = scratch_offset_for(command.output_offset, static_cast<std::uint32_t>(machine_.chips().size()), c.algo);
     command.chunk_bytes = chunk_bytes;
     command.timeout_ns = config_.firmware_timeout.value() / 1000;
     command.root = c.root;

@@ -59,6 +59,7 @@ public:
     bool run_collective(const collective_case& c, std::uint64_t chunk_bytes, std::uint64_t buffer_offset,
                         std::uint64_t input_seed, case_result& result) override;
     bool compute(std::uint64_t time_ps) override;
+    std::uint32_t replicas() const override { return machine_.replicas(); }
     /// Goes on from the checkpoint, on the chips that are there now. `lost` names what will be done again.
     bool restart(std::uint64_t checkpoint_ps, const std::string& lost);
     /// What has just failed did so because the job was interrupted.

@@ -64,6 +64,8 @@ public:
     virtual std::string chip_name(std::uint32_t rank) const = 0;
     /// Ranks that bring data and get the answer, the first of chips(). The others help; what they hold before is zeros.
     virtual std::uint32_t data_ranks() const { return static_cast<std::uint32_t>(chips().size()); }
+    /// Copies of a model that data-parallel training has here.
+    virtual std::uint32_t replicas() const { return data_ranks(); }
     /// A case as this machine runs it: jobs as groups of ranks, sums that are quantised.
     virtual collective_case as_run(const collective_case& c) const { return c; }
     /// Packets of a train of case `c` (platforms/workload/train_choice.h).
@@ -160,7 +162,12 @@ public:
     /// What a message of one rank costs, for predictions (cost_model.h).
     virtual message_costs costs() const = 0;
     /// For `algorithms: [auto]`, where `tuning` does not decide: the first one is taken that covers a size and that every group can run.
-    virtual std::vector<published_range> published_ranges() const { return {}; }
+    /// `group`: what a rank of the longest group is told, or of the machine.
+    virtual std::vector<published_range> published_ranges(const abi::platform_table& group) const
+    {
+        static_cast<void>(group);
+        return {};
+    }
     /// Files that the configuration names and that are read; entries may be empty. No output may overwrite them.
     virtual std::vector<std::string> input_files() const = 0;
     /// Files that the machine itself writes when it runs. Its writers replace what is no regular file.
@@ -204,6 +211,12 @@ struct firmware_bench_source {
     firmware_bench_machine (*make)(std::uint32_t rows, std::uint32_t cols, std::uint32_t rank);
 };
 
+/// A machine of the same kind with another number of replicas.
+struct scaled_machine {
+    std::vector<std::string> settings; ///< as of --set; none: there is no such machine
+    bool over_gateways = false;        ///< its replicas are not all joined by the faster network
+};
+
 /// How the command line finds a platform.
 struct platform_info {
     const char* name;    ///< value of the key `platform`
@@ -218,6 +231,8 @@ struct platform_info {
     const char* former_name = nullptr; ///< that files of older versions have
     /// What `weft firmware test` runs; nullptr: the platform has no such bench.
     const firmware_bench_source* firmware_bench = nullptr;
+    /// The machine of `like` with so many replicas, for `weft scale`; nullptr: the platform has no such rule.
+    scaled_machine (*scaled)(const platform& like, std::uint32_t replicas) = nullptr;
 };
 
 /// `all` of a platform's configuration, with the key that names the platform in front.

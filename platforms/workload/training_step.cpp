@@ -70,9 +70,49 @@ std::vector<config_problem> step_exchange::validate() const
     return p.all;
 }
 
+std::vector<config_problem> step_input::validate() const
+{
+    problem_list p{limit_problems(*this)};
+    const char* const needed = "is missing; with data: {} write what it is.";
+    p.need(data == sample_source::synthetic || sample.value() != 0, "sample", fmt::format(needed, name_of(data)));
+    p.need(data != sample_source::real || samples_per_second > 0, "samples_per_second", fmt::format(needed, name_of(data)));
+    if (data == sample_source::real && numa_nodes != 0 && instances > numa_nodes)
+        p.all.push_back({severity::warning, "instances",
+                         fmt::format("is {}, more than the {} NUMA nodes: what goes beyond brings nothing.", instances, numa_nodes)});
+    return p.all;
+}
+
+std::vector<key_rule<step_input>> step_input::key_rules()
+{
+    std::vector<key_rule<step_input>> rules;
+    for (const char* key : {"sample", "link_rate", "links", "prefetch"})
+        rules.push_back({key, "with data: generated or real", [](const step_input& i) { return i.data != sample_source::synthetic; }});
+    for (const char* key : {"samples_per_second", "instances", "numa_nodes"})
+        rules.push_back({key, "with data: real", [](const step_input& i) { return i.data == sample_source::real; }});
+    return rules;
+}
+
+std::uint64_t step_input::preparation_ps(std::uint64_t samples) const
+{
+    if (data != sample_source::real)
+        return 0;
+    const std::uint32_t at_once = numa_nodes == 0 ? instances : std::min(instances, numa_nodes);
+    return static_cast<std::uint64_t>(std::llround(static_cast<double>(samples) * 1e12 / (samples_per_second * at_once)));
+}
+
+std::uint64_t step_input::transfer_ps(std::uint64_t samples) const
+{
+    if (data == sample_source::synthetic)
+        return 0;
+    const double bits = static_cast<double>(samples) * static_cast<double>(sample.value()) * 8;
+    return static_cast<std::uint64_t>(std::llround(bits * 1e12 / (static_cast<double>(link_rate.value()) * links)));
+}
+
 std::vector<config_problem> training_step_config::validate() const
 {
     problem_list p{limit_problems(*this)};
+    p.need(input.data == sample_source::synthetic || micro_batch != 0, "micro_batch",
+           fmt::format("is 0, but input.data is {}: how many samples a step takes is not told.", name_of(input.data)));
     p.need(
         !groups.empty() || !exchanges.empty(), "groups",
         "is missing or empty, so there is nothing to sum; add at least one entry, for example \"- {bytes: 25 MB}\".");
@@ -107,6 +147,7 @@ std::vector<key_rule<training_step_config>> training_step_config::key_rules()
         {"transposed", "with ring_1d, row_pair and row_pair_forward", [](const step& s) { return abi::follows_rows(s.algorithm); }},
         {"chunk", "for algorithms in chunks, not switchml", [](const step& s) { return !abi::by_switch(s.algorithm); }},
         {"overlap", "with groups", [](const step& s) { return !s.groups.empty(); }},
+        {"merge_up_to", "with several groups", [](const step& s) { return s.groups.size() > 1; }},
         {"groups.N.ready", "with overlap: when_ready",
          [](const step& s) { return s.overlap == overlap_rule::when_ready; }},
         {"groups.N.ready_at", "with overlap: when_ready",
@@ -126,7 +167,41 @@ bool is_sound(const training_step_config& config)
 
 std::uint64_t training_step_config::ready_ps(const gradient_group& g) const
 {
-    return g.ready_at ? g.ready_at->value() : fraction_of(compute, g.ready.value_or(1));
+    return (accumulation - 1) * compute.value() + (g.ready_at ? g.ready_at->value() : fraction_of(compute, g.ready.value_or(1)));
+}
+
+std::vector<gradient_group> training_step_config::summed() const
+{
+    std::vector<gradient_group> all;
+    for (const gradient_group& g : groups) {
+        if (all.empty() || !merge_up_to || all.back().type != g.type || all.back().size_bytes() + g.size_bytes() > merge_up_to->value()) {
+            all.push_back(g);
+            continue;
+        }
+        gradient_group& one = all.back();
+        const std::uint64_t last_batch_ps = (accumulation - 1) * compute.value();
+        one.ready_at = duration(std::max(ready_ps(one), ready_ps(g)) - last_batch_ps);
+        one.ready.reset();
+        one.name += "+" + g.name;
+        one.bytes = data_size(one.size_bytes() + g.size_bytes());
+        one.elements.reset();
+    }
+    return all;
+}
+
+double training_step_result::law(double t_ar_ps) const
+{
+    const std::uint64_t in_batches = compute_ps + communication_ps - this->t_ar_ps(); // GA T_MB
+    const double ps = static_cast<double>(in_batches) + t_ar_ps;
+    return ps == 0 ? 0 : static_cast<double>(samples) * 1e12 / ps;
+}
+
+std::uint64_t training_step_result::t_ar_ps() const
+{
+    std::uint64_t ps = 0;
+    for (const step_part& p : parts)
+        ps += p.is_exchange ? 0 : p.time_ps;
+    return ps;
 }
 
 std::uint64_t training_step_config::exchange_ps(const step_exchange& e, std::uint32_t index) const
@@ -162,7 +237,7 @@ collective_case training_step_config::case_of(const step_exchange& e) const
 std::vector<collective_case> training_step_config::cases() const
 {
     std::vector<collective_case> all;
-    for (const gradient_group& g : groups)
+    for (const gradient_group& g : summed())
         all.push_back(case_of(g));
     for (const step_exchange& e : exchanges)
         all.push_back(case_of(e));
@@ -171,16 +246,16 @@ std::vector<collective_case> training_step_config::cases() const
 
 std::uint64_t training_step_config::collectives() const
 {
-    std::uint64_t each = groups.size();
+    std::uint64_t each = summed().size();
     for (const step_exchange& e : exchanges)
-        each += e.count;
+        each += std::uint64_t{e.count} * accumulation;
     return each * steps;
 }
 
 std::uint64_t training_step_config::buffer_bytes() const
 {
     std::uint64_t bytes = 0;
-    for (const gradient_group& g : groups)
+    for (const gradient_group& g : summed())
         bytes += aligned(g.size_bytes());
     for (const step_exchange& e : exchanges)
         bytes += aligned(e.bytes.value());
@@ -195,7 +270,7 @@ class step_run {
 public:
     step_run(const training_step_config& config, step_host& host, std::uint64_t seed, training_step_result& result,
              std::string& part)
-        : config_(config), host_(host), next_seed_(seed), result_(result), part_(part)
+        : config_(config), groups_(config.summed()), host_(host), next_seed_(seed), result_(result), part_(part)
     {
         std::uint64_t offset = 0;
         const auto add = [&](const std::string& name, const collective_case& c, bool is_exchange) {
@@ -207,17 +282,19 @@ public:
             offsets_.push_back(offset);
             offset += aligned(c.size_bytes);
         };
-        for (const gradient_group& g : config.groups)
+        for (const gradient_group& g : groups_)
             add(g.name, config.case_of(g), false);
         for (std::size_t i = 0; i < config.exchanges.size(); ++i) {
             const step_exchange& e = config.exchanges[i];
             add(e.name, config.case_of(e), true);
-            for (std::uint32_t k = 0; k < e.count; ++k)
-                exchanges_.push_back({config.exchange_ps(e, k), config.groups.size() + i});
+            for (std::uint32_t batch = 0; batch < config.accumulation; ++batch)
+                for (std::uint32_t k = 0; k < e.count; ++k)
+                    exchanges_.push_back({batch * config.compute.value() + config.exchange_ps(e, k), groups_.size() + i});
         }
         std::stable_sort(exchanges_.begin(), exchanges_.end(),
                          [](const pending& a, const pending& b) { return a.at_ps < b.at_ps; });
-        result_.compute_ps = config.compute.value();
+        result_.compute_ps = config.compute_ps();
+        result_.samples = std::uint64_t{config.micro_batch} * config.accumulation * host.replicas();
     }
 
     bool run()
@@ -244,7 +321,7 @@ public:
                 result_.time_ps += spent;
                 advance(spent, start_ps);
             } else {
-                return true;
+                return wait_for_samples();
             }
         }
     }
@@ -260,13 +337,23 @@ private:
         std::uint64_t time_ps;
     };
 
+    /// Until the samples of the next step are there, of which hosts begin with this one; without prefetch, as long as they take.
+    bool wait_for_samples()
+    {
+        const std::uint64_t takes_ps = config_.input.time_ps(result_.samples);
+        result_.input_ps = !config_.input.prefetch ? takes_ps : takes_ps > result_.time_ps ? takes_ps - result_.time_ps : 0;
+        if (result_.input_ps == 0)
+            return true;
+        part_ = "input";
+        result_.time_ps += result_.input_ps;
+        return host_.compute(result_.input_ps);
+    }
     /// Compute that must be done before the next group may start; never when there is none.
     std::uint64_t next_group_ps() const
     {
-        if (next_group_ == config_.groups.size())
+        if (next_group_ == groups_.size())
             return k_never_ps;
-        return config_.overlap == overlap_rule::none ? result_.compute_ps
-                                                     : config_.ready_ps(config_.groups[next_group_]);
+        return config_.overlap == overlap_rule::none ? result_.compute_ps : config_.ready_ps(groups_[next_group_]);
     }
     std::uint64_t compute_limit() const
     {
@@ -315,6 +402,7 @@ private:
     }
 
     const training_step_config& config_;
+    std::vector<gradient_group> groups_;
     step_host& host_;
     std::uint64_t next_seed_;
     training_step_result& result_;

@@ -13,9 +13,14 @@
 // group that is being sent when compute meets an exchange ends first. The optimiser's update belongs to `compute`. Posting
 // a command takes the host no time.
 //
+// With gradient accumulation a step has several micro batches: compute and exchanges in each, groups after the last one. Where samples have to
+// come from hosts, a step cannot be shorter than they take.
+//
 //   communication   sum of the times of all collectives
-//   exposed         step time - compute, that is the communication that compute does not hide
+//   exposed         step time - compute - waiting for samples, that is the communication that compute does not hide
 //   share           exposed / step time
+//   law             R MBS GA / (GA T_MB + T_AR) samples a second (Graphcore, "Scaling an application over multiple replicas", section 7.2.1): R
+//                   replicas, micro batch MBS, accumulation GA; T_MB compute and exchanges of a micro batch, T_AR the groups
 //
 // Pure C++: the schedule knows the machine through step_host alone.
 #pragma once
@@ -25,6 +30,7 @@
 #include "tlm/key_rules.h"
 #include "tlm/units.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -87,10 +93,47 @@ struct step_exchange {
         visit("to", self.to, "Fraction of the compute where they end", "",
               real_between(0, 1).because(": a fraction of the compute"));
         visit("ranks_per_group", self.ranks_per_group,
-              "Ranks that exchange with each other, neighbours and always by ring_1d; default: all, by `algorithm`", "",
+              "Ranks that exchange with each other, neighbours: by ring_1d, on ipu_pod by what the library chooses; default: all, by `algorithm`", "",
               at_least(2).because("; remove the entry when every rank computes alone"));
     }
     std::vector<config_problem> validate() const;
+};
+
+enum class sample_source : std::uint8_t { synthetic, generated, real };
+template <> struct enum_names<sample_source> {
+    static constexpr std::pair<sample_source, const char*> values[] = {
+        {sample_source::synthetic, "synthetic"}, {sample_source::generated, "generated"}, {sample_source::real, "real"}};
+};
+
+/// Where the samples of a step come from (Scaling, section 7.5), as rates.
+struct step_input {
+    sample_source data = sample_source::synthetic;
+    data_size sample = data_size(0);
+    bandwidth link_rate = bandwidth(100'000'000'000);
+    std::uint32_t links = 1;
+    double samples_per_second = 0;
+    std::uint32_t instances = 1;
+    std::uint32_t numa_nodes = 0;
+    bool prefetch = true;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("data", self.data, "synthetic: made on the accelerators; generated: hosts send what costs them nothing to make; real: hosts prepare it as well", "");
+        visit("sample", self.sample, "Bytes of a sample", "", at_most(k_largest_size));
+        visit("link_rate", self.link_rate, "Of one link between hosts and accelerators", "100 GbE: Scaling 7.9.1 (Q)",
+              between(bandwidth(1'000'000), bandwidth(100'000'000'000'000)));
+        visit("links", self.links, "Such links: hosts that feed accelerators beside each other", "", at_least(1));
+        visit("samples_per_second", self.samples_per_second, "What one instance of the host program prepares", "", real_between(0, 1e12));
+        visit("instances", self.instances, "Instances of the host program, all hosts together", "", at_least(1));
+        visit("numa_nodes", self.numa_nodes, "NUMA nodes, all hosts together: more instances than that bring nothing (Scaling 7.5); 0: not told", "");
+        visit("prefetch", self.prefetch, "Samples of a step come while the step before computes", "");
+    }
+    std::vector<config_problem> validate() const;
+    static std::vector<key_rule<step_input>> key_rules();
+    std::uint64_t preparation_ps(std::uint64_t samples) const; ///< by the host program; 0 unless data are real
+    std::uint64_t transfer_ps(std::uint64_t samples) const;    ///< over the links from hosts; 0 of synthetic data
+    /// Until `samples` have come: both go on at once.
+    std::uint64_t time_ps(std::uint64_t samples) const { return std::max(preparation_ps(samples), transfer_ps(samples)); }
 };
 
 struct training_step_config {
@@ -101,6 +144,10 @@ struct training_step_config {
 
     std::uint32_t steps = 1;
     duration compute;
+    std::uint32_t accumulation = 1;
+    std::uint32_t micro_batch = 0;
+    std::optional<data_size> merge_up_to;
+    step_input input;
     overlap_rule overlap = overlap_rule::none;
     abi::algorithm algorithm = abi::algorithm::ring_1d;
     algorithm_choices choices; ///< of `auto`; not a key: made when the machine is known
@@ -113,9 +160,16 @@ struct training_step_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("steps", self.steps, "Steps to run", "", between(1, k_most_steps));
-        visit("compute", self.compute, "Compute time of one step on every rank", "",
+        visit("compute", self.compute, "Compute time of one step on every rank; with accumulation, of one micro batch", "",
               between(duration(1), k_longest_compute)
                   .because("; write the compute time of one step, for example \"40 ms\""));
+        visit("accumulation", self.accumulation,
+              "Micro batches of a step, GA: compute and exchanges are those of each, groups are summed after the last one, in which they become ready", "", between(1, 10'000));
+        visit("micro_batch", self.micro_batch, "Samples of a micro batch on one replica, MBS: for the throughput; 0: not told", "");
+        visit("merge_up_to", self.merge_up_to,
+              "Groups that follow each other and have one type are summed together, up to this size (maximum_reduce_many_buffer_size, Scaling 7.3); left out: none is", "",
+              between(data_size(1), k_largest_size));
+        visit("input", self.input, "Samples that have to come from hosts", "");
         visit("overlap", self.overlap,
               "none: all-reduces start after compute; when_ready: as soon as a group is ready, one at a time", "");
         visit("algorithm", self.algorithm, "How gradient groups, and exchanges over all ranks, are summed; auto: each by the algorithm of the table of `tuning`, else the one with the shortest predicted time", "");
@@ -131,8 +185,11 @@ struct training_step_config {
     static std::vector<key_rule<training_step_config>> key_rules();
 
     /// Everything below needs a sound config.
+    /// Groups as they are summed: merged where `merge_up_to` says so.
+    std::vector<gradient_group> summed() const;
+    std::uint64_t compute_ps() const { return compute.value() * accumulation; } ///< of a step
     std::uint64_t ready_ps(const gradient_group& g) const;
-    std::uint64_t exchange_ps(const step_exchange& e, std::uint32_t index) const; ///< compute done when it is met
+    std::uint64_t exchange_ps(const step_exchange& e, std::uint32_t index) const; ///< compute of a micro batch done when it is met
     collective_case case_of(const gradient_group& g) const;
     collective_case case_of(const step_exchange& e) const;
     std::vector<collective_case> cases() const; ///< of groups, then of exchanges
@@ -177,9 +234,16 @@ struct training_step_result {
     std::uint64_t time_ps = 0;
     std::uint64_t compute_ps = 0;
     std::uint64_t communication_ps = 0;
+    std::uint64_t input_ps = 0; ///< waited for samples
+    std::uint64_t samples = 0;  ///< of all replicas; 0: not told
     std::vector<step_part> parts; ///< groups, then exchanges, in the order of the file
 
-    std::uint64_t exposed_ps() const { return time_ps - compute_ps; }
+    std::uint64_t exposed_ps() const { return time_ps - compute_ps - input_ps; }
+    /// Samples a second, simulated.
+    double throughput() const { return time_ps == 0 ? 0 : static_cast<double>(samples) * 1e12 / static_cast<double>(time_ps); }
+    /// The same by the law, with this T_AR.
+    double law(double t_ar_ps) const;
+    std::uint64_t t_ar_ps() const; ///< the groups
     double share() const { return time_ps == 0 ? 0 : static_cast<double>(exposed_ps()) / static_cast<double>(time_ps); }
 };
 
@@ -191,6 +255,8 @@ public:
                                 std::uint64_t input_seed, case_result& result) = 0;
     /// Lets time pass.
     virtual bool compute(std::uint64_t time_ps) = 0;
+    /// Copies of the model, each with samples of its own.
+    virtual std::uint32_t replicas() const = 0;
 
 protected:
     ~step_host() = default;

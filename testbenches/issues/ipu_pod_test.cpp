@@ -189,6 +189,19 @@ TEST_CASE("ipu_pod: nothing is faster than the links and large rings come near t
     }
 }
 
+TEST_CASE("ipu_pod: long messages keep all links of a way busy", "[ipu_pod]")
+{
+    // Half of the data goes each way; more pieces than a ring of descriptors holds.
+    for (const auto& [pair, rate] : {std::pair{"0,2", 27.2e3}, {"0,1", 81.6e3}}) {
+        const double us = time_us(fmt::format("[{{op: all_gather, algorithms: [clockwise], sizes: [256 MB], groups: [\"{}\"]}}]", pair));
+        CHECK(us >= 128e6 / rate);
+        CHECK(us <= 128e6 / rate / 0.98);
+    }
+    // Replicas of four IPUs on a torus: places of one column have exchanges of their own, and the links stay busy.
+    const double us = time_us("[{op: reduce_scatter, algorithms: [clockwise], sizes: [8 MiB]}]", "--set pod.machines=16 --set pod.topology=torus --set pod.replica_size=4");
+    CHECK(us <= 15 * (2 * 2 * 524'288 / 27.2e3 + 2 * 4) * 1.1); // 15 steps of two exchanges over two links each, half a MiB a fragment
+}
+
 TEST_CASE("ipu_pod: a ring on a line beats the direct ring without loop-back cables and gains nothing with them", "[ipu_pod]")
 {
     const auto time = [](const char* order, const char* topology) {
@@ -254,4 +267,34 @@ TEST_CASE("ipu_pod: native and rv64 cores give the same answers in nearly the sa
         INFO(native.at("results")[i].dump());
         CHECK(rv64.at("results")[i].at("time_us").get<double>() == Approx(native.at("results")[i].at("time_us").get<double>()).epsilon(0.1));
     }
+}
+
+TEST_CASE("ipu_pod: a training step prints the law beside the throughput and scale follows it from one replica on", "[ipu_pod]")
+{
+    const std::string step = (std::filesystem::path(WEFT_SOURCE_DIR) / "configs" / "ipu_pod" / "resnet50_pod16.yaml").string();
+    const program_folder folder;
+    REQUIRE(folder.weft(fmt::format("run {} --out out", step)) == 0);
+    CHECK_THAT(text_of(folder.path() / "stdout"), Contains("samples/s; by the law R MBS GA / (GA T_MB + T_AR)"));
+    const nlohmann::json results = nlohmann::json::parse(text_of(folder.path() / "out" / "results.json"));
+    const nlohmann::json& first = results.at("training_step").at("steps").at(0);
+    CHECK(first.at("samples") == 16 * 20 * 10);
+    CHECK(first.at("samples_per_second").get<double>() == Approx(first.at("law_samples_per_second").get<double>()).epsilon(1e-6));
+    CHECK(first.at("links_samples_per_second").get<double>() > first.at("samples_per_second").get<double>());
+
+    const std::string hosts = "--set 'training_step.input={data: real, sample: 110 kB, samples_per_second: 4000, instances: 8, links: 4}'";
+    REQUIRE(folder.weft(fmt::format("scale {} --to 128 --json - {}", step, hosts)) == 0);
+    const nlohmann::json scaled = nlohmann::json::parse(text_of(folder.path() / "stdout"));
+    REQUIRE(scaled.at("points").size() == 8);
+    const auto part = [&](std::size_t i, const char* name) { return scaled.at("points")[i].at("parts_us").at(name).get<double>(); };
+    CHECK(part(0, "all-reduce inside") < 100); // nobody to meet: planning alone
+    CHECK(part(4, "compute") == Approx(part(0, "compute")));
+    CHECK(part(4, "host") == Approx(16 * part(0, "host")));
+    CHECK(part(6, "over gateways") == 0);
+    CHECK(part(7, "over gateways") > 0);
+    CHECK(part(4, "all-reduce inside") > 2 * part(1, "all-reduce inside") * 0.5);
+    // 32,000 samples a second of eight instances.
+    CHECK(scaled.at("points")[7].at("samples_per_second").get<double>() == Approx(32'000).epsilon(0.01));
+    CHECK_THAT(scaled.at("findings").dump(), Contains("host: no more than 32000.0 samples/s"));
+    CHECK(folder.weft(fmt::format("scale {} --to 4", k_pod16)) == 2);
+    CHECK_THAT(text_of(folder.path() / "stderr"), Contains("training_step is missing"));
 }

@@ -46,6 +46,7 @@ public:
         now_ps += time_ps;
         return true;
     }
+    std::uint32_t replicas() const override { return 16; }
     std::uint64_t now_ps = 0;
     std::vector<std::uint64_t> offsets, seeds;
 };
@@ -148,6 +149,82 @@ TEST_CASE("buffers of a step do not overlap and every collective has inputs of i
     CHECK(host.seeds == std::vector<std::uint64_t>{7, 8, 9, 10});
     CHECK(c.buffer_bytes() == 8192 + 4096 + 4096);
     CHECK(c.collectives() == 4);
+}
+
+TEST_CASE("micro batches repeat compute and exchanges and groups are ready in the last one")
+{
+    training_step_config c = config_of(overlap_rule::when_ready, {group(30'000, 0.5)});
+    c.exchanges = {exchange(2, 0, 1)};
+    c.accumulation = 3;
+    c.micro_batch = 20;
+    const std::uint64_t batch_ps = c.compute.value();
+    const training_step_result r = schedule(c);
+    CHECK(r.compute_ps == 3 * batch_ps);
+    CHECK(r.parts[1].calls == 6);
+    CHECK(r.parts[0].ready_ps >= 2 * batch_ps + batch_ps / 2);
+    CHECK(r.samples == 16 * 20 * 3);
+    CHECK(c.collectives() == 1 + 6);
+}
+
+TEST_CASE("without overlap the throughput of a step is that of the law")
+{
+    training_step_config c = config_of(overlap_rule::none, {group(30'000, 1), group(20'000, 1)});
+    c.exchanges = {exchange(2, 0, 1)};
+    c.accumulation = 5;
+    c.micro_batch = 7;
+    const training_step_result r = schedule(c);
+    // T_MB: compute and two exchanges of 4.096 us; T_AR: 50 us.
+    const double t_mb = static_cast<double>(c.compute.value()) + 2 * 4'096'000.0, t_ar = 50'000'000;
+    CHECK(r.t_ar_ps() == 50'000'000);
+    CHECK(r.throughput() == Approx(16.0 * 7 * 5 * 1e12 / (5 * t_mb + t_ar)));
+    CHECK(r.law(static_cast<double>(r.t_ar_ps())) == Approx(r.throughput()));
+    CHECK(r.law(0) == Approx(16.0 * 7 * 1e12 / t_mb));
+}
+
+TEST_CASE("groups are merged up to a size in order and of one type")
+{
+    training_step_config c = config_of(overlap_rule::when_ready, {group(4'000, 0.1), group(4'000, 0.6), group(4'000, 0.2), group(4'000, 0.9), group(4'000, 1)});
+    c.groups[3].type = abi::element_type::bfloat16;
+    c.merge_up_to = data_size(8'000);
+    const std::vector<gradient_group> summed = c.summed();
+    REQUIRE(summed.size() == 4); // 0+1, 2, 3, 4: the fourth has another type
+    CHECK(summed[0].size_bytes() == 8'000);
+    CHECK(c.ready_ps(summed[0]) == c.ready_ps(c.groups[1])); // the later one
+    CHECK(schedule(c).parts.size() == 4);
+    c.merge_up_to = data_size(7'999);
+    CHECK(c.summed().size() == 5);
+    c.merge_up_to.reset();
+    CHECK(c.summed().size() == 5);
+}
+
+TEST_CASE("a step is no shorter than its samples take and waits for them as the settings say")
+{
+    training_step_config c = config_of(overlap_rule::none, {group(30'000, 1)});
+    c.micro_batch = 10;
+    const std::uint64_t alone = schedule(c).time_ps;
+    c.input.data = sample_source::generated;
+    c.input.sample = data_size(1000);
+    c.input.link_rate = bandwidth(1'000'000'000);
+    // 160 samples of 8000 bits over 1 Gb/s.
+    const std::uint64_t takes = 1'280'000'000;
+    training_step_result r = schedule(c);
+    CHECK(r.time_ps == std::max(takes, alone));
+    CHECK(r.input_ps == r.time_ps - alone);
+    CHECK(r.exposed_ps() == alone - r.compute_ps);
+    c.input.prefetch = false;
+    CHECK(schedule(c).time_ps == takes + alone);
+    c.input.prefetch = true;
+    c.input.data = sample_source::real;
+    c.input.samples_per_second = 10'000;
+    c.input.instances = 4;
+    CHECK(schedule(c).time_ps == 4'000'000'000); // 160 samples by four instances
+    c.input.numa_nodes = 2;
+    CHECK(schedule(c).time_ps == 8'000'000'000); // of which two find room
+    c.input.links = 1000;
+    c.input.samples_per_second = 1e9;
+    CHECK(schedule(c).time_ps == alone);
+    c.input.data = sample_source::synthetic;
+    CHECK(schedule(c).input_ps == 0);
 }
 
 TEST_CASE("on a mesh the step is compute plus the all-reduces and every answer is right")

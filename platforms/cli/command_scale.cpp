@@ -1,0 +1,327 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `weft scale`: the training step of a file on 1, 2, 4 ... replicas, by what its time is made of (Graphcore, "Scaling an application over multiple
+// replicas", section 7.2 and 7.3).
+#include "platforms/cli/cli.h"
+#include "platforms/cli/point_runs.h"
+#include "platforms/cli/terminal.h"
+#include "platforms/firmware_bench/isolated.h"
+#include "platforms/report/columns.h"
+#include "platforms/report/output_file.h"
+#include "platforms/workload/interruption.h"
+#include "tlm/stop_request.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+namespace weft::cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+struct scale_options {
+    platform_source source;
+    std::uint32_t to = 64;
+    unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+    unsigned point_timeout_s = 3600;
+    std::string json_file;
+    bool quiet = false;
+};
+
+/// A step on so many replicas; times in us.
+struct scale_point {
+    std::uint32_t replicas = 1;
+    scaled_machine machine;
+    std::vector<std::string> smaller_spans; ///< settings: of exchanges in groups of more ranks than there are
+    std::string problem; ///< why it has no figures; "": it has
+    double step = 0, compute = 0, host = 0, host_link = 0, waits = 0, exchange = 0, all_reduce = 0, sync = 0;
+    double inside = 0, over_gateways = 0; ///< of all_reduce
+    double samples_per_second = 0, law_per_second = 0;
+};
+
+/// In the child: figures of the first step as text.
+std::string simulated(const scale_options& options, const std::string& text, const std::string& name, const scale_point& point)
+{
+    platform_source source = options.source;
+    source.overrides.insert(source.overrides.end(), point.machine.settings.begin(), point.machine.settings.end());
+    source.overrides.insert(source.overrides.end(), point.smaller_spans.begin(), point.smaller_spans.end());
+    const loaded_platform loaded = read_platform_text(text, name, source);
+    json j;
+    if (!loaded.platform) {
+        const auto error = std::find_if(loaded.problems.begin(), loaded.problems.end(), [](const problem& p) { return p.level == severity::error; });
+        j["problem"] = error == loaded.problems.end() ? loaded.message() : error->key_path + ": " + error->message;
+        return j.dump(-1, ' ', false, json::error_handler_t::replace);
+    }
+    const auto [m, outcome] = run_here(loaded);
+    const training_step_config& config = *loaded.platform->run().training_step;
+    const training_step_result& s = outcome.training_steps.at(0);
+    const auto us = [](std::uint64_t ps) { return static_cast<double>(ps) / 1e6; };
+    j["step"] = us(s.time_ps);
+    j["compute"] = us(s.compute_ps);
+    j["host"] = us(config.input.preparation_ps(s.samples));
+    j["host_link"] = us(config.input.transfer_ps(s.samples));
+    j["waits"] = us(s.input_ps);
+    j["exchange"] = us(s.communication_ps - s.t_ar_ps());
+    j["all_reduce"] = us(s.t_ar_ps());
+    double waited = 0; // in syncs, of all ranks together
+    for (const component* c : m->time().components())
+        if (c->stat_prefix() == "sync")
+            for (const stat_group* group : c->stat_groups())
+                if (const stat_row* const row = group->find("waited"))
+                    waited += us(row->value());
+    j["sync"] = waited / static_cast<double>(m->chips().size()) / static_cast<double>(outcome.training_steps.size());
+    j["samples_per_second"] = s.throughput();
+    j["law_per_second"] = s.law(static_cast<double>(s.t_ar_ps()));
+    return j.dump();
+}
+
+void fill(scale_point& p, const isolated_result& r)
+{
+    if (!r.failure.empty()) {
+        p.problem = r.failure.substr(0, r.failure.find('\n'));
+        return;
+    }
+    const json j = json::parse(r.text);
+    if (j.contains("problem")) {
+        p.problem = j["problem"].get<std::string>();
+        return;
+    }
+    const auto get = [&](const char* key, double& value) { value = j.at(key).get<double>(); };
+    get("step", p.step), get("compute", p.compute), get("host", p.host), get("host_link", p.host_link), get("waits", p.waits);
+    get("exchange", p.exchange), get("all_reduce", p.all_reduce), get("sync", p.sync);
+    get("samples_per_second", p.samples_per_second), get("law_per_second", p.law_per_second);
+}
+
+/// What of a step is done by whom: name, and where it stands in a point.
+struct part {
+    const char* name;
+    double scale_point::* us;
+};
+constexpr part k_parts[] = {{"host", &scale_point::host},
+                            {"host link", &scale_point::host_link},
+                            {"compute", &scale_point::compute},
+                            {"sync", &scale_point::sync},
+                            {"exchange", &scale_point::exchange},
+                            {"all-reduce inside", &scale_point::inside},
+                            {"over gateways", &scale_point::over_gateways}};
+
+/// How the time of a step changes from the first of two points to the last: "grows with replicas", ...
+std::string trend_of(double first, double last, double ratio)
+{
+    if (last == 0)
+        return "none";
+    if (first == 0)
+        return "appears";
+    const double growth = last / first;
+    if (growth < 1.02 && growth > 0.98)
+        return "constant a step: throughput scales with replicas";
+    if (growth > 0.9 * ratio)
+        return fmt::format("grows with replicas, x{:.3g}: it does not scale", growth);
+    return growth > 1 ? fmt::format("grows, x{:.3g}", growth) : fmt::format("falls, x{:.3g}", growth);
+}
+
+std::vector<std::string> findings(const std::vector<scale_point>& points)
+{
+    std::vector<std::string> text;
+    const scale_point& first = points.front();
+    const scale_point& last = points.back();
+    if (points.size() < 2)
+        return text;
+    const double ratio = static_cast<double>(last.replicas) / first.replicas;
+    const auto share = [](double us, double of) { return 100 * us / of; };
+    for (const part& p : k_parts) {
+        // What begins later is followed from there.
+        const auto begins = std::find_if(points.begin(), points.end(), [&](const scale_point& at) { return at.*p.us > 1e-4 * at.step; });
+        if (begins == points.end())
+            continue;
+        const double from = (*begins).*p.us, growth_of = static_cast<double>(last.replicas) / begins->replicas;
+        text.push_back(fmt::format("{:<17}  {}{}; {:.1f} % of a step of {} replicas", p.name, growth_of == 1 ? "begins here" : trend_of(from, last.*p.us, growth_of),
+                                   begins->replicas == first.replicas || growth_of == 1 ? "" : fmt::format(" since {} replicas", begins->replicas),
+                                   share(last.*p.us, last.step), last.replicas));
+    }
+    const double besides = last.step - last.compute;
+    text.push_back(fmt::format("Amdahl             {:.1f} % of a step of {} replicas is not compute: faster compute raises throughput at most {:.3g}-fold", share(besides, last.step),
+                               last.replicas, besides > 0 ? last.step / besides : INFINITY));
+    text.push_back(fmt::format("Efficiency         {:.1f} % of {:.4g} times the throughput of {} replica{}", 100 * last.samples_per_second / (ratio * first.samples_per_second), ratio,
+                               first.replicas, first.replicas == 1 ? "" : "s"));
+    // Hosts serve all replicas: what they take grows with them, and bounds a step as soon as it is longer than the rest.
+    const double input = std::max(last.host, last.host_link), rest = last.step - last.waits;
+    const char* const who = last.host >= last.host_link ? "host" : "host link";
+    if (input > 0 && input >= rest)
+        text.push_back(fmt::format("Bound              {}: no more than {:.1f} samples/s with any number of replicas", who, last.samples_per_second * last.step / input));
+    else {
+        const double at = input > 0 ? std::exp2(std::ceil(std::log2(rest / input))) * last.replicas : 0;
+        const part* next = &k_parts[3];
+        for (const part& p : k_parts)
+            if (p.us != &scale_point::compute && p.us != &scale_point::host && p.us != &scale_point::host_link && p.us != &scale_point::sync && last.*p.us > last.*next->us)
+                next = &p;
+        text.push_back(input > 0 ? fmt::format("Bounds next        {}, at about {:.0f} replicas; until then most beside compute is {}", who, at, next->name)
+                                 : fmt::format("Bounds next        {}: most of what is beside compute", next->name));
+    }
+    return text;
+}
+
+void print(const std::vector<scale_point>& points, const std::vector<std::string>& said)
+{
+    std::vector<std::vector<std::string>> lines{{"replicas", "step(us)", "samples/s", "law", "efficiency(%)"}};
+    for (const part& p : k_parts)
+        lines.front().push_back(fmt::format("{}(us)", p.name));
+    for (const scale_point& p : points) {
+        if (!p.problem.empty()) {
+            lines.push_back({std::to_string(p.replicas), p.problem});
+            lines.back().resize(lines.front().size());
+            continue;
+        }
+        const scale_point& first = points.front();
+        lines.push_back({std::to_string(p.replicas), fmt::format("{:.3f}", p.step), fmt::format("{:.1f}", p.samples_per_second), fmt::format("{:.1f}", p.law_per_second),
+                         fmt::format("{:.1f}", 100 * p.samples_per_second * first.replicas / (p.replicas * first.samples_per_second))});
+        for (const part& what : k_parts)
+            lines.back().push_back(fmt::format("{:.3f}", p.*what.us));
+    }
+    print_columns(std::cout, lines, 0);
+    std::cout << "\n";
+    for (const std::string& s : said)
+        std::cout << s << "\n";
+}
+
+json to_json(const std::vector<scale_point>& points, const std::vector<std::string>& said)
+{
+    json j;
+    j["points"] = json::array();
+    for (const scale_point& p : points) {
+        json one;
+        one["replicas"] = p.replicas;
+        one["settings"] = p.machine.settings;
+        if (!p.problem.empty()) {
+            one["problem"] = p.problem;
+        } else {
+            one["step_us"] = p.step;
+            one["waits_for_samples_us"] = p.waits;
+            one["samples_per_second"] = p.samples_per_second;
+            one["law_samples_per_second"] = p.law_per_second;
+            for (const part& what : k_parts)
+                one["parts_us"][what.name] = p.*what.us;
+        }
+        j["points"].push_back(std::move(one));
+    }
+    j["findings"] = said;
+    return j;
+}
+
+int scale(const scale_options& options)
+{
+    interruption signals;
+    const std::string name = options.source.file == "-" ? "<stdin>" : options.source.file;
+    const std::string text = options.source.file == "-" ? yaml_document::read_stdin() : yaml_document::read_file(options.source.file);
+    const loaded_platform loaded = read_platform_text(text, name, options.source);
+    fmt::print(stderr, "{}", loaded.message());
+    if (!loaded.platform)
+        return 2;
+    std::vector<problem> told; // already
+    const auto named = loaded.document->peek_string("platform", told);
+    const auto info = std::find_if(platforms().begin(), platforms().end(), [&](const platform_info* p) { return named && named->text == p->name; });
+    std::vector<std::string> able;
+    for (const platform_info* p : platforms())
+        if (p->scaled != nullptr)
+            able.emplace_back(p->name);
+    if (info == platforms().end() || (*info)->scaled == nullptr)
+        throw user_error(fmt::format("{}: platform has no rule for machines of other sizes; those of {} have one.", name, fmt::join(able, ", ")));
+    const run_config& run = loaded.platform->run();
+    if (!run.training_step)
+        throw user_error(fmt::format("{}: training_step is missing; scale runs its steps, as configs/ipu_pod/resnet50_pod16.yaml has one.", name));
+    if (run.training_step->micro_batch == 0)
+        throw user_error(fmt::format("{}: training_step.micro_batch is 0; write how many samples a micro batch has, or there is no throughput.", name));
+
+    std::vector<scale_point> points;
+    std::string left_out;
+    for (std::uint64_t r = 1; r <= options.to; r *= 2) {
+        scale_point p;
+        p.replicas = static_cast<std::uint32_t>(r);
+        p.machine = (*info)->scaled(*loaded.platform, p.replicas);
+        if (p.machine.settings.empty()) {
+            left_out = fmt::format("There is no machine of {} replicas and more.\n", r);
+            break;
+        }
+        const std::vector<step_exchange>& exchanges = run.training_step->exchanges;
+        for (std::size_t i = 0; i < exchanges.size(); ++i)
+            if (exchanges[i].ranks_per_group.value_or(0) > r)
+                p.smaller_spans = r == 1 ? std::vector<std::string>{"training_step.exchanges=[]"}
+                                         : std::vector<std::string>{fmt::format("training_step.exchanges.{}.ranks_per_group={}", i, r)};
+        points.push_back(std::move(p));
+    }
+    if (points.empty())
+        throw user_error(fmt::format("{}: there is no machine of one replica.", name));
+    if (!options.json_file.empty() && options.json_file != "-") {
+        output_targets targets;
+        if (options.source.file != "-")
+            targets.add_input(options.source.file, "the platform file");
+        targets.add_output(options.json_file, "--json");
+        targets.check();
+        prepare_output_file(options.json_file);
+    }
+    signals.begin("stops; nothing is kept");
+    scale_options one = options;
+    one.source.left_out = {"workload"};
+    point_work work;
+    work.count = points.size();
+    const auto nth = [&](std::size_t i) { return points.size() - 1 - i; }; // the longest first
+    work.name = [&](std::size_t i) { return fmt::format("{} replicas", points[nth(i)].replicas); };
+    work.run = [&](std::size_t i) {
+        scale_point& p = points[nth(i)];
+        fill(p, run_isolated([&] { return simulated(one, text, name, p); }, options.point_timeout_s));
+    };
+    work.finished = [&](std::size_t i) -> std::string {
+        const scale_point& p = points[nth(i)];
+        return p.problem.empty() || stop_requested() ? "" : fmt::format("{} replicas: {}", p.replicas, p.problem);
+    };
+    run_points(work, options.jobs, options.quiet);
+    if (stop_requested())
+        return interrupted_exit_code();
+    // What an all-reduce takes inside a domain is what it takes on the largest one alone.
+    double alone = 0;
+    bool whole = true;
+    for (scale_point& p : points) {
+        whole = whole && p.problem.empty();
+        if (!p.machine.over_gateways)
+            alone = p.all_reduce;
+        p.inside = p.machine.over_gateways ? std::min(alone, p.all_reduce) : p.all_reduce;
+        p.over_gateways = p.all_reduce - p.inside;
+    }
+    const std::vector<std::string> said = whole ? findings(points) : std::vector<std::string>{};
+    const std::string as_json = to_json(points, said).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+    if (options.json_file == "-")
+        std::cout << as_json;
+    else {
+        if (!options.json_file.empty())
+            write_file_atomically(options.json_file, as_json);
+        print(points, said);
+    }
+    fmt::print(stderr, "{}", left_out);
+    return whole ? 0 : 1;
+}
+
+} // namespace
+
+void add_scale(CLI::App& app, int& exit_code)
+{
+    auto options = std::make_shared<scale_options>();
+    CLI::App* command = app.add_subcommand("scale", "Run a training step on 1, 2, 4 ... replicas; tell what scales, what grows and what bounds");
+    add_platform_options(*command, options->source);
+    add_number(*command, "--to", options->to, "Most replicas", "number of replicas", 1, 1'000'000)->capture_default_str();
+    add_number(*command, "--jobs", options->jobs, "Steps that run at the same time. Default: one for each core of the host", "number of steps", 1, 1024);
+    add_number(*command, "--point-timeout", options->point_timeout_s, "Host seconds that a step may take; 0: any", "number of seconds", 0, 1'000'000)->capture_default_str();
+    command->add_option("--json", options->json_file, "Write the results to this file; '-': standard output, in place of the table")
+        ->type_name("FILE")
+        ->check(is_output_name(dash::is_stdout));
+    command->add_flag("--quiet", options->quiet, "No progress, only the table and problems");
+    command->callback([options, &exit_code] { exit_code = scale(*options); });
+}
+
+} // namespace weft::cli
