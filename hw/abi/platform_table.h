@@ -70,6 +70,8 @@ struct failed_region {
 /// For platform_table::rate_mbps: `part` / `whole` of a rate, rounded up, so that nothing is faster than a bound made from it.
 constexpr std::uint32_t mbps_of(std::uint64_t bits_per_second, std::uint64_t part = 1, std::uint64_t whole = 1)
 {
+    if (whole == 0)
+        return 0; // of a configuration that is refused
     const std::uint64_t rest = bits_per_second % whole * part;
     const std::uint64_t share = bits_per_second / whole * part + (rest + whole - 1) / whole;
     return static_cast<std::uint32_t>((share + 999'999) / 1'000'000);

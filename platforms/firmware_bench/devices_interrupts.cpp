@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::uint64_t k_us = 1'000'000;
 constexpr std::uint64_t k_pending = abi::k_dma_base + abi::dma::SEM_PENDING;
-constexpr std::uint64_t k_guest_pending = abi::k_nic_base + abi::nic::IRQ_PENDING;
+/// Registers of guests that tell the cause of their interrupt.
+constexpr std::uint64_t k_guest_pending[] = {abi::k_nic_base + abi::nic::IRQ_PENDING, abi::k_sync_base + abi::sync::IRQ_PENDING};
 constexpr std::uint64_t k_command_sequence = abi::k_mailbox_base + abi::mailbox::COMMAND_SEQUENCE;
 constexpr std::uint64_t k_head = abi::k_dma_base + abi::dma::HEAD(0);
 constexpr std::uint64_t k_queue_stride = abi::dma::HEAD(1) - abi::dma::HEAD(0);
@@ -394,8 +395,9 @@ public:
     {
         if (line_ == abi::k_irq_dma && up_ && a.reads(k_pending))
             a.set_value(0);
-        if ((line_ & ~k_no_guest) != 0 && up_ && a.reads(k_guest_pending))
-            a.set_value(0);
+        for (const std::uint64_t pending : k_guest_pending)
+            if ((line_ & ~k_no_guest) != 0 && up_ && a.reads(pending))
+                a.set_value(0);
         if (line_ == abi::k_irq_mailbox && a.reads(k_command_sequence)) {
             if (up_)
                 a.set_value(last_sequence_);
@@ -442,6 +444,7 @@ public:
         return expect_error(answer, abi::status_code::device_error,
                             {s.which == abi::k_irq_dma       ? "DMA.IRQ_STATUS"
                              : s.which == abi::k_irq_mailbox ? "MAILBOX.COMMAND_SEQUENCE"
+                             : s.which == abi::k_irq_sync    ? "SYNC.IRQ_PENDING"
                                                              : "NIC.IRQ_PENDING"});
     }
 };

@@ -118,6 +118,8 @@ bool fault_gate::in_descriptor_ring(const bus_access& access)
 
 bool fault_gate::rings_guest(const bus_access& access)
 {
+    if (access.is_write && access.address == abi::k_sync_base + abi::sync::ARRIVE)
+        return true;
     return access.is_write && in_window(access.address, abi::k_nic_base) &&
            index_of(access.address - abi::k_nic_base, abi::nic::TX_TAIL_count, abi::nic::TX_TAIL) !=
                abi::nic::TX_TAIL_count;

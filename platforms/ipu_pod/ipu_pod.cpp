@@ -40,7 +40,7 @@ ipu_pod_machine::ipu_pod_machine(const ipu_pod_config& config, const ipu_pod_pla
         chip_options options;
         options.guests.push_back([&](weft::chip& host) -> std::unique_ptr<sc_core::sc_module> {
             auto unit = std::make_unique<sync_unit>("sync", hardware_.time, sync_, rank, *host.interrupts().front(), config.sync.register_latency);
-            host.attach(unit->registers, {abi::k_sync_base, k_device_window_bytes, "sync unit"});
+            host.attach(unit->registers, {abi::k_sync_base, k_device_window_bytes, "SYNC"});
             return unit;
         });
         weft::chip& c = hardware_.add_chip(shape.domains == 1 ? fmt::format("ipu{}", rank) : fmt::format("d{}_ipu{}", shape.domain_of(rank), rank % shape.domain_ipus()),

@@ -8,7 +8,7 @@
 
 #include "hw/fabric/plan_fabric.h"
 #include "hw/ipu/ipu_pod_routing.h"
-#include "hw/ipu/ipu_sync_wires.h"
+#include "platforms/ipu_pod/ipu_sync_wires.h"
 #include "platforms/machine/machine_hardware.h"
 #include "platforms/machine/planned_routing.h"
 

@@ -400,21 +400,23 @@ public:
     }
 };
 
-/// `rows` IPU-Machines; `cols` has one meaning only, a domain. Short rings, so that descriptors go round and rings fill up.
+/// A ladder of `rows` rungs. Short rings, so that descriptors go round and rings fill up.
 firmware_bench_machine bench_pod(std::uint32_t rows, std::uint32_t cols, std::uint32_t)
 {
+    const std::uint32_t ipus = rows * cols;
+    const bool whole = ipus % k_machine_ipus == 0; // other numbers are refused by the platform
     firmware_bench_machine m;
-    m.words = fmt::format("{} domain{} of {} IPU-Machine{}", cols, cols == 1 ? "" : "s", rows, rows == 1 ? "" : "s");
-    m.file = fmt::format("platform: ipu_pod\nname: firmware_test\npod: {{machines: {}, domains: {}}}\nipu: {{dma: {{ring_entries: 4}}}}\nworkload:\n"
+    m.words = fmt::format("{} IPUs of {} IPU-Machine{}", ipus, whole ? ipus / k_machine_ipus : 1, ipus <= k_machine_ipus ? "" : "s");
+    m.file = fmt::format("platform: ipu_pod\nname: firmware_test\npod: {{machines: {}, partition: {}}}\nipu: {{dma: {{ring_entries: 4}}}}\nworkload:\n"
                          "- {{op: all_reduce, algorithms: [meet_in_the_middle, bidirectional_pair], sizes: [512 B, 4096 B]}}\n"
                          "- {{op: reduce_scatter, algorithms: [clockwise], sizes: [2048 B]}}\n"
                          "- {{op: all_to_all, algorithms: [direct], sizes: [1024 B], chunk: 1024 B}}\n",
-                         rows, cols);
+                         whole ? ipus / k_machine_ipus : 1, whole ? k_machine_ipus : ipus);
     m.core = "ipu.core";
     m.links = {{"ipu0.0B", "faults.links_down=[{ipu: 0, controller: 0B, at: {}}]"}};
     return m;
 }
-constexpr firmware_bench_source k_firmware_bench = {1, 1, bench_pod};
+constexpr firmware_bench_source k_firmware_bench = {2, 2, bench_pod};
 
 /// From a part of an IPU-Machine to as many Pod64 as it takes.
 scaled_machine scaled_pod(const platform& like, std::uint32_t replicas)

@@ -3,7 +3,7 @@
 //
 // Wiring and routing of IPU-Pods and the wires of their syncs, without simulation.
 #include "hw/ipu/ipu_pod_routing.h"
-#include "hw/ipu/ipu_sync_wires.h"
+#include "platforms/ipu_pod/ipu_sync_wires.h"
 #include "hw/routing/channel_dependency.h"
 
 #include <catch2/catch.hpp>

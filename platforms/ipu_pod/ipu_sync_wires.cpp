@@ -1,6 +1,6 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "hw/ipu/ipu_sync_wires.h"
+#include "platforms/ipu_pod/ipu_sync_wires.h"
 
 #include <algorithm>
 
