@@ -134,11 +134,13 @@ std::vector<std::string> findings(const std::vector<scale_point>& points)
     const scale_point& last = points.back();
     if (points.size() < 2)
         return text;
+    // What several ranks do begins with two of them.
     const double ratio = static_cast<double>(last.replicas) / first.replicas;
     const auto share = [](double us, double of) { return 100 * us / of; };
     for (const part& p : k_parts) {
         // What begins later is followed from there.
-        const auto begins = std::find_if(points.begin(), points.end(), [&](const scale_point& at) { return at.*p.us > 1e-4 * at.step; });
+        const bool of_one = p.us == &scale_point::compute || p.us == &scale_point::host || p.us == &scale_point::host_link;
+        const auto begins = std::find_if(points.begin(), points.end(), [&](const scale_point& at) { return at.*p.us > 0 && (of_one || at.replicas > 1); });
         if (begins == points.end())
             continue;
         const double from = (*begins).*p.us, growth_of = static_cast<double>(last.replicas) / begins->replicas;
@@ -146,9 +148,10 @@ std::vector<std::string> findings(const std::vector<scale_point>& points)
                                    begins->replicas == first.replicas || growth_of == 1 ? "" : fmt::format(" since {} replicas", begins->replicas),
                                    share(last.*p.us, last.step), last.replicas));
     }
-    const double besides = last.step - last.compute;
-    text.push_back(fmt::format("Amdahl             {:.1f} % of a step of {} replicas is not compute: faster compute raises throughput at most {:.3g}-fold", share(besides, last.step),
-                               last.replicas, besides > 0 ? last.step / besides : INFINITY));
+    // While hosts are waited for, compute is hidden behind them: without it the step is as long.
+    const double besides = std::max(last.step - last.compute, last.waits > 0 ? std::max(last.host, last.host_link) : 0.0);
+    text.push_back(fmt::format("Amdahl             {:.1f} % of a step of {} replicas remain without compute: faster compute raises throughput at most {:.3g}-fold",
+                               share(besides, last.step), last.replicas, besides > 0 ? last.step / besides : INFINITY));
     text.push_back(fmt::format("Efficiency         {:.1f} % of {:.4g} times the throughput of {} replica{}", 100 * last.samples_per_second / (ratio * first.samples_per_second), ratio,
                                first.replicas, first.replicas == 1 ? "" : "s"));
     // Hosts serve all replicas: what they take grows with them, and bounds a step as soon as it is longer than the rest.
@@ -162,7 +165,7 @@ std::vector<std::string> findings(const std::vector<scale_point>& points)
         for (const part& p : k_parts)
             if (p.us != &scale_point::compute && p.us != &scale_point::host && p.us != &scale_point::host_link && p.us != &scale_point::sync && last.*p.us > last.*next->us)
                 next = &p;
-        text.push_back(input > 0 ? fmt::format("Bounds next        {}, at about {:.0f} replicas; until then most beside compute is {}", who, at, next->name)
+        text.push_back(input > 0 ? fmt::format("Bounds next        {}, at about {:.0f} replicas; of communication most is {}", who, at, next->name)
                                  : fmt::format("Bounds next        {}: most of what is beside compute", next->name));
     }
     return text;
@@ -174,14 +177,14 @@ void print(const std::vector<scale_point>& points, const std::vector<std::string
     for (const part& p : k_parts)
         lines.front().push_back(fmt::format("{}(us)", p.name));
     for (const scale_point& p : points) {
-        if (!p.problem.empty()) {
-            lines.push_back({std::to_string(p.replicas), p.problem});
+        if (!p.problem.empty()) { // told on stderr
+            lines.push_back({std::to_string(p.replicas), "none"});
             lines.back().resize(lines.front().size());
             continue;
         }
         const scale_point& first = points.front();
         lines.push_back({std::to_string(p.replicas), fmt::format("{:.3f}", p.step), fmt::format("{:.1f}", p.samples_per_second), fmt::format("{:.1f}", p.law_per_second),
-                         fmt::format("{:.1f}", 100 * p.samples_per_second * first.replicas / (p.replicas * first.samples_per_second))});
+                         first.problem.empty() ? fmt::format("{:.1f}", 100 * p.samples_per_second * first.replicas / (p.replicas * first.samples_per_second)) : std::string("n/a")});
         for (const part& what : k_parts)
             lines.back().push_back(fmt::format("{:.3f}", p.*what.us));
     }
@@ -304,6 +307,8 @@ int scale(const scale_options& options)
         print(points, said);
     }
     fmt::print(stderr, "{}", left_out);
+    if (left_out.empty() && points.back().replicas != options.to)
+        fmt::print(stderr, "Replicas are powers of two: the last one up to {} is {}.\n", options.to, points.back().replicas);
     return whole ? 0 : 1;
 }
 

@@ -21,7 +21,7 @@ ipu_pod_planned_routing::ipu_pod_planned_routing(const ipu_pod_config& config)
 
 std::string ipu_pod_planned_routing::problem() const
 {
-    return unreachable_.empty() ? planned_routing::problem() : "leave a way without a link: " + unreachable_ + ". Packets have no other way.";
+    return unreachable_.empty() ? planned_routing::problem() : "leave a way without a link: " + unreachable_ + ".";
 }
 
 ipu_pod_machine::ipu_pod_machine(const ipu_pod_config& config, const ipu_pod_planned_routing& routing, const core_fitter& fit)

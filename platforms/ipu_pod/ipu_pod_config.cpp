@@ -393,9 +393,9 @@ public:
                             to_string(duration(2 * farthest.value())), name_of(config_.gcl.exchange));
         std::string ring;
         const std::uint32_t n = config_.replicas();
-        for (std::uint32_t i = 0; i < std::min(n, 8u); ++i)
+        for (std::uint32_t i = 0; i < n; ++i)
             ring += fmt::format("{}{}", i == 0 ? "" : " ", firmware::replica_at(config_.order(), false, n, i));
-        text += fmt::format("Rings     of {} replicas, order {}{}\n", n, ring, n > 8 ? " ..." : "");
+        text += fmt::format("Rings     of {} replicas, order {}\n", n, ring);
         return text + wiring_text(s);
     }
 };
