@@ -32,12 +32,12 @@ struct exchange {
         return dma.post(queue, d, command.timeout_ns);
     }
 
-    /// The same, but the device does not know of it before a doorbell. `queue`: modulo the number of queues.
-    abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d)
+    /// The same, but the device does not know of it before a doorbell. `queue`: modulo the number of queues. `instructions`: of the caller, for one.
+    abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d, std::uint32_t instructions = costs::k_direct_message)
     {
         queue %= dma.queues();
         d.destination_port = static_cast<std::uint8_t>(queue % context.table.dma_ports);
-        hal.compute(costs::k_direct_message);
+        hal.compute(instructions);
         ++messages;
         return dma.enqueue(queue, d, command.timeout_ns);
     }

@@ -87,15 +87,7 @@ private:
     {
         return x.context.in_group && table().members != 0 ? x.hal.read32(table().members + sizeof(std::uint32_t) * rank) : rank;
     }
-    /// The device does not know of it before a doorbell.
-    abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d)
-    {
-        queue %= x.dma.queues();
-        d.destination_port = static_cast<std::uint8_t>(queue % table().dma_ports);
-        x.hal.compute(costs::k_replica_message);
-        ++x.messages;
-        return x.dma.enqueue(queue, d, x.command.timeout_ns);
-    }
+    abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d) { return x.enqueue(queue, d, costs::k_replica_message); }
     void find_zone(replica_line& line, bool wanted, bool whole_machine);
     abi::status phase(const replica_line& line, abi::algorithm method, bool reduces, const fragment_map& map);
     abi::status say_ready(const replica_line& line, const replica_rings& rings);

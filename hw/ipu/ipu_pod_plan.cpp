@@ -62,6 +62,15 @@ port_range ipu_shape::controllers(std::uint32_t ipu, ipu_way way) const
     return inside == (column_of(ipu) == 0) ? k_zero : k_one;
 }
 
+std::optional<std::uint32_t> ipu_shape::far_end(std::uint32_t ipu, std::uint32_t controller) const
+{
+    for (const ipu_way way : {ipu_way::rung, ipu_way::up, ipu_way::down})
+        if (const port_range range = controllers(ipu, way); controller >= range.first && controller <= range.last)
+            if (const auto other = neighbour(ipu, way))
+                return other;
+    return std::nullopt;
+}
+
 std::string ipu_shape::ipu_name(std::uint32_t ipu) const
 {
     return domains == 1 ? fmt::format("ipu{}", ipu) : fmt::format("d{}.ipu{}", domain_of(ipu), ipu % domain_ipus());
@@ -140,15 +149,10 @@ std::vector<std::string> wrong_cables(const ipu_shape& s, const fabric_plan& pla
     for (const plan_link& l : plan.links) {
         if (l.from >= s.ipus() || l.from_port >= k_controllers.size())
             continue;
-        for (const ipu_way way : {ipu_way::rung, ipu_way::up, ipu_way::down}) {
-            const port_range range = s.controllers(l.from, way);
-            const auto expected = s.neighbour(l.from, way);
-            if (l.from_port < range.first || l.from_port > range.last || !expected || (*expected == l.to && l.from_port == l.to_port))
-                continue;
+        const auto expected = s.far_end(l.from, l.from_port);
+        if (expected && (*expected != l.to || l.from_port != l.to_port))
             found.push_back(fmt::format("{}.{} leads to {}.{}, but must lead to {}.{}", s.ipu_name(l.from), k_controllers[l.from_port], s.ipu_name(l.to),
                                         k_controllers[l.to_port], s.ipu_name(*expected), k_controllers[l.from_port]));
-            break;
-        }
     }
     return found;
 }

@@ -35,7 +35,7 @@ void print_predictions(const platform& p)
 {
     const abi::platform_table table = p.rank_table(0);
     const message_costs costs = p.costs();
-    const std::vector<published_range> ranges = p.published_ranges(p.rank_table(0));
+    const std::vector<published_range> ranges = p.published_ranges(table);
     if (!ranges.empty())
         fmt::print("\nRanges in {}; `algorithms: [auto]` takes the first that covers the size and that can run.\n\n", ranges.front().source);
     for (const published_range& r : ranges)

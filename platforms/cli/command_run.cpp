@@ -76,11 +76,12 @@ private:
 /// The least T_AR of a step in ps, by the bounds of its groups; none: not known for one of them.
 std::optional<double> least_t_ar_ps(const platform& p, const training_step_result& step)
 {
+    const abi::platform_table table = p.rank_table(0);
     double ps = 0;
     for (const step_part& part : step.parts) {
         if (part.is_exchange)
             continue;
-        const auto bound = bound_of(p.rank_table(0), p.links_rate().value(), p.memory_rate().value(), part.what.op, part.what.size_bytes);
+        const auto bound = bound_of(table, p.links_rate().value(), p.memory_rate().value(), part.what.op, part.what.size_bytes);
         if (!bound)
             return std::nullopt;
         ps += bound->us * 1e6;
@@ -101,7 +102,8 @@ training_report training_report_of(const platform& p, const training_step_config
         if (s.samples != 0) {
             row.samples_per_second = s.throughput();
             row.law_per_second = s.law(static_cast<double>(s.t_ar_ps()));
-            row.links_per_second = least_t_ar_ps(p, s) ? s.law(*least_t_ar_ps(p, s)) : 0;
+            if (const auto least = least_t_ar_ps(p, s))
+                row.links_per_second = s.law(*least);
         }
         for (const step_part& from : s.parts) {
             training_part_row part;

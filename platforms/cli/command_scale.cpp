@@ -255,8 +255,7 @@ int scale(const scale_options& options)
         const std::vector<step_exchange>& exchanges = run.training_step->exchanges;
         for (std::size_t i = 0; i < exchanges.size(); ++i)
             if (exchanges[i].ranks_per_group.value_or(0) > r)
-                p.smaller_spans = r == 1 ? std::vector<std::string>{"training_step.exchanges=[]"}
-                                         : std::vector<std::string>{fmt::format("training_step.exchanges.{}.ranks_per_group={}", i, r)};
+                p.smaller_spans.push_back(r == 1 ? "training_step.exchanges=[]" : fmt::format("training_step.exchanges.{}.ranks_per_group={}", i, r));
         points.push_back(std::move(p));
     }
     if (points.empty())

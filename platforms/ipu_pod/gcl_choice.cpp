@@ -13,27 +13,26 @@ constexpr std::uint64_t k_tiny = 2048; ///< group size x bytes of the broadcast 
 constexpr const char* k_open = "Graphcore Communication Library, last open version";
 constexpr const char* k_later = "options of the Graphcore Communication Library";
 
-/// Below so many bytes of an IPU rings meet in the middle; k_any: always.
-std::uint64_t meets_below(abi::collective_op op, ipu_topology topology, std::uint32_t replicas)
+/// What the library takes for a ring: `small` below so many bytes of an IPU, else `large`.
+struct method_choice {
+    abi::algorithm small;
+    std::uint64_t below; ///< k_any: always
+    abi::algorithm large;
+};
+method_choice choice_for(abi::collective_op op, ipu_topology topology, std::uint32_t replica_ipus, std::uint32_t replicas)
 {
+    constexpr auto meet = abi::algorithm::meet_in_the_middle, pair = abi::algorithm::bidirectional_pair, clockwise = abi::algorithm::clockwise;
     const bool gathers = op == abi::collective_op::all_gather;
+    if (topology == ipu_topology::torus && replica_ipus > 1)
+        return {meet, k_any, meet};
     if (topology == ipu_topology::barley_twist)
-        return gathers ? 196'608 : std::uint64_t{196'608} * replicas;
+        return {meet, gathers ? 196'608 : std::uint64_t{196'608} * replicas, abi::algorithm::quad_directional};
+    if (replicas <= 2 || replica_ipus > 1)
+        return {clockwise, k_any, clockwise};
     if (replicas > 16)
-        return k_any;
+        return {meet, k_any, meet};
     const std::uint64_t of_reduce_scatter = replicas > 8 ? 39'845'888 : replicas > 4 ? 4'980'736 : 1'245'184;
-    return gathers ? of_reduce_scatter / 2 : of_reduce_scatter;
-}
-
-/// For sizes without an end.
-abi::algorithm method_for_large(ipu_topology topology)
-{
-    return topology == ipu_topology::barley_twist ? abi::algorithm::quad_directional : abi::algorithm::bidirectional_pair;
-}
-
-bool is_clockwise(ipu_topology topology, std::uint32_t replica_ipus, std::uint32_t replicas)
-{
-    return topology != ipu_topology::barley_twist && (replicas <= 2 || (topology == ipu_topology::mesh && replica_ipus > 1));
+    return {meet, gathers ? of_reduce_scatter / 2 : of_reduce_scatter, pair};
 }
 
 } // namespace
@@ -47,12 +46,8 @@ abi::ring_order gcl_order(ipu_topology topology, std::uint32_t replica_ipus)
 
 abi::algorithm gcl_method(abi::collective_op op, ipu_topology topology, std::uint32_t replica_ipus, std::uint32_t replicas, std::uint64_t bytes)
 {
-    if (topology == ipu_topology::torus && replica_ipus > 1)
-        return abi::algorithm::meet_in_the_middle;
-    if (is_clockwise(topology, replica_ipus, replicas))
-        return abi::algorithm::clockwise;
-    const std::uint64_t below = meets_below(op, topology, replicas);
-    return below == k_any || bytes < below ? abi::algorithm::meet_in_the_middle : method_for_large(topology);
+    const method_choice choice = choice_for(op, topology, replica_ipus, replicas);
+    return choice.below == k_any || bytes < choice.below ? choice.small : choice.large;
 }
 
 std::vector<published_range> gcl_ranges(ipu_topology topology, std::uint32_t replica_ipus, std::uint32_t replicas, std::uint32_t ranks)
@@ -61,19 +56,13 @@ std::vector<published_range> gcl_ranges(ipu_topology topology, std::uint32_t rep
     std::vector<published_range> all{{abi::algorithm::replica_broadcast, 0, k_tiny / std::max(1u, ranks), k_later, of::all_reduce}};
     for (const abi::collective_op op : {abi::collective_op::all_reduce, abi::collective_op::reduce_scatter, abi::collective_op::all_gather}) {
         const std::uint64_t shards = op == abi::collective_op::all_gather ? ranks : 1; // weft counts all of them
-        std::uint64_t from = 0;
-        const auto add = [&](abi::algorithm by, std::uint64_t below) {
-            all.push_back({by, from, below == k_any ? k_any : below * shards - 1, k_open, of::of(op)});
-            from = below == k_any ? k_any : below * shards;
-        };
-        const std::uint64_t below = replica_ipus > 1 && topology == ipu_topology::torus ? k_any : meets_below(op, topology, replicas);
-        if (is_clockwise(topology, replica_ipus, replicas) && !(replica_ipus > 1 && topology == ipu_topology::torus)) {
-            add(abi::algorithm::clockwise, k_any);
+        const method_choice choice = choice_for(op, topology, replica_ipus, replicas);
+        if (choice.below == k_any) {
+            all.push_back({choice.small, 0, k_any, k_open, of::of(op)});
             continue;
         }
-        add(abi::algorithm::meet_in_the_middle, below);
-        if (below != k_any)
-            add(method_for_large(topology), k_any);
+        all.push_back({choice.small, 0, choice.below * shards - 1, k_open, of::of(op)});
+        all.push_back({choice.large, choice.below * shards, k_any, k_open, of::of(op)});
     }
     // Of groups to which none of these applies: two IPUs on a Barley twist, say.
     all.push_back({abi::algorithm::bidirectional_pair, 0, k_any, k_open});

@@ -299,7 +299,7 @@ private:
     void check_faults(std::vector<config_problem>& problems) const;
     void check_buffers(std::vector<config_problem>& problems) const;
     workload_ground ground() const;
-    std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
+    std::string refusal_of(const abi::platform_table& table, abi::collective_op op, abi::algorithm algo, bool transposed) const;
 };
 
 /// Rungs, ladder, gateways; or the tables of `routing: FILE`.

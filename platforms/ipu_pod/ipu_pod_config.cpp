@@ -172,10 +172,9 @@ abi::platform_table ipu_pod_config::table_of_collectives() const
     return tables_of_group(find_groups({groups}, ranks(), table_of).lists.front(), table_of, 0).front();
 }
 
-std::string ipu_pod_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
+std::string ipu_pod_config::refusal_of(const abi::platform_table& table, abi::collective_op op, abi::algorithm algo, bool transposed) const
 {
     const char* why = "";
-    const abi::platform_table table = table_of_collectives();
     if (firmware::supports(op, algo, table, transposed, &why))
         return {};
     return fmt::format("{} by {} cannot run on {} IPUs: {}.", name_of(op), name_of(algo), ranks(), why);
@@ -190,7 +189,7 @@ workload_ground ipu_pod_config::ground() const
     g.memory = "memory per IPU";
     g.memories = "IPU memories";
     set_room(g, ipu.chip(), "ipu.memory");
-    g.refusal = [this](abi::collective_op op, abi::algorithm algo, bool transposed) { return refusal_of(op, algo, transposed); };
+    g.refusal = [this, table = table_of_collectives()](abi::collective_op op, abi::algorithm algo, bool transposed) { return refusal_of(table, op, algo, transposed); };
     g.rank_table = [this](std::uint32_t rank) { return rank_table(rank); };
     g.group_refusal = [this](std::uint32_t n) -> std::string {
         if ((n & (n - 1)) != 0)
@@ -261,10 +260,11 @@ void ipu_pod_config::check_faults(std::vector<config_problem>& p) const
         refuse(fmt::format("{}.{}", key, name), fmt::format("is {}, but there are {}s 0 to {}.", value, name, size - 1));
         return false;
     };
-    const fabric_plan wired = plan_ipu_pod(s, ipu_link, gateway, {}, {});
-    const auto has_cable = [&](std::uint32_t number, ipu_controller port) {
-        return std::any_of(wired.links.begin(), wired.links.end(),
-                           [&](const plan_link& l) { return l.from == number && l.from_port == static_cast<std::uint32_t>(port); });
+    const auto has_cable = [&](std::uint32_t number, ipu_controller port) { return s.far_end(number, static_cast<std::uint32_t>(port)).has_value(); };
+    // Of a list: the first entry that names the same as entry i, if that is an earlier one.
+    const auto named_before = [](const auto& list, std::size_t i, auto&& same) -> std::optional<std::size_t> {
+        const auto first = static_cast<std::size_t>(std::find_if(list.begin(), list.end(), [&](const auto& other) { return same(list[i], other); }) - list.begin());
+        return first < i ? std::optional(first) : std::nullopt;
     };
     const auto is_late = [&](const std::string& key, duration at) {
         if (at > run.time_limit)
@@ -276,12 +276,11 @@ void ipu_pod_config::check_faults(std::vector<config_problem>& p) const
         const std::string key = fmt::format("faults.links_down.{}", i);
         if (!exists(key, "ipu", f.ipu, s.ipus()))
             continue;
-        const auto same = [&](const ipu_link_fault& g) { return g.ipu == f.ipu && g.controller == f.controller; };
-        const auto first = static_cast<std::size_t>(std::find_if(faults.links_down.begin(), faults.links_down.end(), same) - faults.links_down.begin());
+        const auto first = named_before(faults.links_down, i, [](const auto& a, const auto& b) { return a.ipu == b.ipu && a.controller == b.controller; });
         if (!has_cable(f.ipu, f.controller))
             refuse(key, fmt::format("names {}.{}, which has no cable: it closes the ladder of a torus only.", s.ipu_name(f.ipu), name_of(f.controller)));
-        else if (first < i)
-            refuse(key, fmt::format("names the link of faults.links_down.{} again; a link fails once.", first));
+        else if (first)
+            refuse(key, fmt::format("names the link of faults.links_down.{} again; a link fails once.", *first));
         if (f.at.value() != 0 && f.known())
             refuse(key + ".announced",
                    fmt::format("is true, but the link goes down at {}: routing is planned before time zero and cannot know. Remove `announced` or `at`.", to_string(f.at)));
@@ -290,9 +289,8 @@ void ipu_pod_config::check_faults(std::vector<config_problem>& p) const
     for (std::size_t i = 0; i < faults.gw_links_down.size(); ++i) {
         const gw_link_fault& f = faults.gw_links_down[i];
         const std::string key = fmt::format("faults.gw_links_down.{}", i);
-        const auto same = [&](const gw_link_fault& g) { return g.domain == f.domain && g.slot == f.slot && g.side == f.side; };
-        if (const auto first = static_cast<std::size_t>(std::find_if(faults.gw_links_down.begin(), faults.gw_links_down.end(), same) - faults.gw_links_down.begin()); first < i)
-            refuse(key, fmt::format("names the link of faults.gw_links_down.{} again; a link fails once.", first));
+        if (const auto first = named_before(faults.gw_links_down, i, [](const auto& a, const auto& b) { return a.domain == b.domain && a.slot == b.slot && a.side == b.side; }))
+            refuse(key, fmt::format("names the link of faults.gw_links_down.{} again; a link fails once.", *first));
         if (s.domains == 1)
             refuse(key, "names a GW-Link, but pod.domains is 1: nothing goes over gateways.");
         else if (exists(key, "domain", f.domain, s.domains) && exists(key, "slot", f.slot, s.machines))
@@ -300,9 +298,8 @@ void ipu_pod_config::check_faults(std::vector<config_problem>& p) const
     }
     for (std::size_t i = 0; i < faults.sync_cut.size(); ++i) {
         const std::string key = fmt::format("faults.sync_cut.{}", i);
-        for (std::size_t before = 0; before < i; ++before)
-            if (faults.sync_cut[before].ipu == faults.sync_cut[i].ipu)
-                refuse(key, fmt::format("names the IPU of faults.sync_cut.{} again; a wire is cut once.", before));
+        if (const auto first = named_before(faults.sync_cut, i, [](const auto& a, const auto& b) { return a.ipu == b.ipu; }))
+            refuse(key, fmt::format("names the IPU of faults.sync_cut.{} again; a wire is cut once.", *first));
         if (exists(key, "ipu", faults.sync_cut[i].ipu, s.ipus()))
             is_late(key, faults.sync_cut[i].at);
         if (gcl.exchange == abi::exchange_mode::syncless)

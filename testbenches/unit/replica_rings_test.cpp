@@ -35,6 +35,19 @@ std::vector<replica_rings> all_rings(algorithm method, ring_order order, std::ui
     return all;
 }
 
+/// check(rings of all replicas) for every method and order that fits.
+template <class Check> void each_set_of_rings(Check&& check)
+{
+    for (std::uint32_t n = 2; n <= 20; ++n)
+        for (const ring_order order : {ring_order::interleaved, ring_order::flat, ring_order::serpent})
+            for (const algorithm method : k_methods) {
+                if (!fits(method, order, n))
+                    continue;
+                INFO("method " << static_cast<int>(method) << ", order " << static_cast<int>(order) << ", " << n << " replicas");
+                check(all_rings(method, order, n));
+            }
+}
+
 using parts = std::multiset<std::uint32_t>; ///< replicas whose values a sum holds
 
 /// A reduce-scatter: what each replica holds of each (owner, part) in the end, and how many exchanges it took.
@@ -81,52 +94,42 @@ std::vector<std::map<std::pair<std::uint32_t, std::uint32_t>, parts>> reduce(con
 
 TEST_CASE("replica rings: a reduce-scatter brings every owner each replica's part once by every method and order")
 {
-    for (std::uint32_t n = 2; n <= 20; ++n)
-        for (const ring_order order : {ring_order::interleaved, ring_order::flat, ring_order::serpent})
-            for (const algorithm method : k_methods) {
-                if (!fits(method, order, n))
-                    continue;
-                INFO("method " << static_cast<int>(method) << ", order " << static_cast<int>(order) << ", " << n << " replicas");
-                const std::vector<replica_rings> all = all_rings(method, order, n);
-                parts everybody;
-                for (std::uint32_t r = 0; r < n; ++r)
-                    everybody.insert(r);
-                const auto held = reduce(all);
-                for (std::uint32_t r = 0; r < n; ++r)
-                    for (std::uint32_t i = 0; i < all[r].count; ++i)
-                        CHECK(held[r].at({r, all[r].ring[i].part}) == everybody);
-            }
+    each_set_of_rings([](const std::vector<replica_rings>& all) {
+        const auto n = static_cast<std::uint32_t>(all.size());
+        parts everybody;
+        for (std::uint32_t r = 0; r < n; ++r)
+            everybody.insert(r);
+        const auto held = reduce(all);
+        for (std::uint32_t r = 0; r < n; ++r)
+            for (std::uint32_t i = 0; i < all[r].count; ++i)
+                CHECK(held[r].at({r, all[r].ring[i].part}) == everybody);
+    });
 }
 
 TEST_CASE("replica rings: an all-gather brings everybody every fragment once")
 {
-    for (std::uint32_t n = 2; n <= 20; ++n)
-        for (const ring_order order : {ring_order::interleaved, ring_order::flat, ring_order::serpent})
-            for (const algorithm method : k_methods) {
-                if (!fits(method, order, n))
-                    continue;
-                INFO("method " << static_cast<int>(method) << ", order " << static_cast<int>(order) << ", " << n << " replicas");
-                const std::vector<replica_rings> all = all_rings(method, order, n);
-                std::vector<std::set<std::pair<std::uint32_t, std::uint32_t>>> held(n);
-                for (std::uint32_t r = 0; r < n; ++r)
-                    for (std::uint32_t i = 0; i < all[r].count; ++i)
-                        held[r].insert({r, all[r].ring[i].part});
-                for (std::uint32_t step = 0; step < all.front().exchanges; ++step) {
-                    const auto before = held;
-                    for (std::uint32_t r = 0; r < n; ++r)
-                        for (std::uint32_t i = 0; i < all[r].count; ++i) {
-                            const replica_ring& ring = all[r].ring[i];
-                            if (!ring.works_in(step))
-                                continue;
-                            const std::pair<std::uint32_t, std::uint32_t> fragment{ring.sent(false, step), ring.part};
-                            CHECK(before[r].count(fragment) == 1);             // it has what it sends
-                            CHECK(held[ring.successor()].insert(fragment).second); // and nobody gets it twice
-                            CHECK(all[ring.successor()].ring[i].received(false, step) == fragment.first);
-                        }
+    each_set_of_rings([](const std::vector<replica_rings>& all) {
+        const auto n = static_cast<std::uint32_t>(all.size());
+        std::vector<std::set<std::pair<std::uint32_t, std::uint32_t>>> held(n);
+        for (std::uint32_t r = 0; r < n; ++r)
+            for (std::uint32_t i = 0; i < all[r].count; ++i)
+                held[r].insert({r, all[r].ring[i].part});
+        for (std::uint32_t step = 0; step < all.front().exchanges; ++step) {
+            const auto before = held;
+            for (std::uint32_t r = 0; r < n; ++r)
+                for (std::uint32_t i = 0; i < all[r].count; ++i) {
+                    const replica_ring& ring = all[r].ring[i];
+                    if (!ring.works_in(step))
+                        continue;
+                    const std::pair<std::uint32_t, std::uint32_t> fragment{ring.sent(false, step), ring.part};
+                    CHECK(before[r].count(fragment) == 1);             // it has what it sends
+                    CHECK(held[ring.successor()].insert(fragment).second); // and nobody gets it twice
+                    CHECK(all[ring.successor()].ring[i].received(false, step) == fragment.first);
                 }
-                for (std::uint32_t r = 0; r < n; ++r)
-                    CHECK(held[r].size() == std::size_t{n} * all[r].ring[0].parts);
-            }
+        }
+        for (std::uint32_t r = 0; r < n; ++r)
+            CHECK(held[r].size() == std::size_t{n} * all[r].ring[0].parts);
+    });
 }
 
 TEST_CASE("replica rings: steps are those of the library")
