@@ -49,13 +49,20 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, Number& numb
 /// What became of a platform file.
 struct loaded_platform {
     std::unique_ptr<weft::platform> platform; ///< none when a problem is an error
+    const platform_info* info = nullptr;      ///< of the platform that the file names
     std::vector<problem> problems;            ///< errors and warnings, in the order of the file
     std::optional<yaml_document> document;    ///< with overrides applied; none when there was no tree to read
     /// What a user sees on stderr: every problem with its line, and whether the file can be used. "" when all is well.
     std::string message() const;
+    const problem* first_error() const; ///< nullptr: none is told
     std::string file;        ///< as in messages: "<stdin>" for "-"
     std::string source_text; ///< of the file as it stands on disk
 };
+/// A platform file as it is now: its name in messages, and its text. Throws user_error where it cannot be read.
+struct source_text {
+    std::string name, text;
+};
+source_text source_text_of(const platform_source& source);
 /// Reads, applies overrides, checks. Prints nothing; throws nothing that is the user's fault.
 loaded_platform read_platform(const platform_source& source);
 /// The same from a text in memory; `file_name` stands in messages.

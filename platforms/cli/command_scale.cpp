@@ -55,8 +55,8 @@ std::string simulated(const scale_options& options, const std::string& text, con
     const loaded_platform loaded = read_platform_text(text, name, source);
     json j;
     if (!loaded.platform) {
-        const auto error = std::find_if(loaded.problems.begin(), loaded.problems.end(), [](const problem& p) { return p.level == severity::error; });
-        j["problem"] = error == loaded.problems.end() ? loaded.message() : error->key_path + ": " + error->message;
+        const problem* const error = loaded.first_error();
+        j["problem"] = error == nullptr ? loaded.message() : error->key_path + ": " + error->message;
         return j.dump(-1, ' ', false, json::error_handler_t::replace);
     }
     const auto [m, outcome] = run_here(loaded);
@@ -221,20 +221,16 @@ json to_json(const std::vector<scale_point>& points, const std::vector<std::stri
 int scale(const scale_options& options)
 {
     interruption signals;
-    const std::string name = options.source.file == "-" ? "<stdin>" : options.source.file;
-    const std::string text = options.source.file == "-" ? yaml_document::read_stdin() : yaml_document::read_file(options.source.file);
+    const auto [name, text] = source_text_of(options.source);
     const loaded_platform loaded = read_platform_text(text, name, options.source);
     fmt::print(stderr, "{}", loaded.message());
     if (!loaded.platform)
         return 2;
-    std::vector<problem> told; // already
-    const auto named = loaded.document->peek_string("platform", told);
-    const auto info = std::find_if(platforms().begin(), platforms().end(), [&](const platform_info* p) { return named && named->text == p->name; });
     std::vector<std::string> able;
     for (const platform_info* p : platforms())
         if (p->scaled != nullptr)
             able.emplace_back(p->name);
-    if (info == platforms().end() || (*info)->scaled == nullptr)
+    if (loaded.info->scaled == nullptr)
         throw user_error(fmt::format("{}: platform has no rule for machines of other sizes; those of {} have one.", name, fmt::join(able, ", ")));
     const run_config& run = loaded.platform->run();
     if (!run.training_step)
@@ -247,7 +243,7 @@ int scale(const scale_options& options)
     for (std::uint64_t r = 1; r <= options.to; r *= 2) {
         scale_point p;
         p.replicas = static_cast<std::uint32_t>(r);
-        p.machine = (*info)->scaled(*loaded.platform, p.replicas);
+        p.machine = loaded.info->scaled(*loaded.platform, p.replicas);
         if (p.machine.settings.empty()) {
             left_out = fmt::format("There is no machine of {} replicas and more.\n", r);
             break;
@@ -277,7 +273,7 @@ int scale(const scale_options& options)
     work.name = [&](std::size_t i) { return fmt::format("{} replicas", points[nth(i)].replicas); };
     work.run = [&](std::size_t i) {
         scale_point& p = points[nth(i)];
-        fill(p, run_isolated([&] { return simulated(one, text, name, p); }, options.point_timeout_s));
+        fill(p, run_isolated([&, &file_text = text, &file_name = name] { return simulated(one, file_text, file_name, p); }, options.point_timeout_s));
     };
     work.finished = [&](std::size_t i) -> std::string {
         const scale_point& p = points[nth(i)];

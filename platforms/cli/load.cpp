@@ -4,6 +4,7 @@
 
 #include "platforms/config/suggest.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
 
@@ -135,8 +136,9 @@ void read(loaded_platform& result, const platform_source& source)
     for (const std::string& key : source.left_out)
         result.document->leave_out(key);
     const platform_info* meant = nullptr;
-    if (const platform_info* info = find_platform(*result.document, result.problems, meant))
-        result.platform = info->read(*result.document, result.problems);
+    result.info = find_platform(*result.document, result.problems, meant);
+    if (result.info != nullptr)
+        result.platform = result.info->read(*result.document, result.problems);
     else if (meant != nullptr)
         (void)meant->read(*result.document, result.problems); // what else is wrong with the file, in the same pass
     else {
@@ -177,6 +179,17 @@ std::string loaded_platform::message() const
         text += fmt::format("{}: {} error{}; nothing was built or written.\n", file.empty() ? "''" : file, errors,
                             errors == 1 ? "" : "s");
     return text;
+}
+
+const problem* loaded_platform::first_error() const
+{
+    const auto error = std::find_if(problems.begin(), problems.end(), [](const problem& p) { return p.level == severity::error; });
+    return error == problems.end() ? nullptr : &*error;
+}
+
+source_text source_text_of(const platform_source& source)
+{
+    return source.file == "-" ? source_text{"<stdin>", yaml_document::read_stdin()} : source_text{source.file, yaml_document::read_file(source.file)};
 }
 
 loaded_platform read_platform(const platform_source& source)

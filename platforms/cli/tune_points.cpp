@@ -41,9 +41,8 @@ std::string simulated(const tuned_source& source, const tune_point& point)
     const loaded_platform loaded = source.read(point.workload);
     nlohmann::json result;
     if (!loaded.platform) {
-        const auto error = std::find_if(loaded.problems.begin(), loaded.problems.end(),
-                                        [](const problem& p) { return p.level == severity::error; });
-        result["refused"] = error == loaded.problems.end() ? loaded.message() : error->message;
+        const problem* const error = loaded.first_error();
+        result["refused"] = error == nullptr ? loaded.message() : error->message;
         return result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     }
     const auto [m, outcome] = run_here(loaded);
@@ -68,9 +67,10 @@ loaded_platform tuned_source::read(const std::string& workload) const
 
 tuned_source read_source(platform_source source)
 {
+    source_text file = source_text_of(source);
     tuned_source all;
-    all.name = source.file == "-" ? "<stdin>" : source.file;
-    all.text = source.file == "-" ? yaml_document::read_stdin() : yaml_document::read_file(source.file);
+    all.name = std::move(file.name);
+    all.text = std::move(file.text);
     const bool asks_for_data = std::any_of(source.overrides.begin(), source.overrides.end(),
                                            [](const std::string& o) { return o.rfind(k_data_key, 0) == 0; });
     if (!asks_for_data)

@@ -73,8 +73,7 @@ abi::algorithm gcl_choice(abi::collective_op op, ipu_topology topology, std::uin
 {
     const bool twist_fits = topology != ipu_topology::barley_twist || replicas % 4 == 0;
     for (const published_range& r : gcl_ranges(topology, 1, replicas, replicas))
-        if ((r.operations & abi::operations::of(op)) != 0 && r.from_bytes <= size_bytes && size_bytes <= r.to_bytes &&
-            (twist_fits || r.algorithm != abi::algorithm::quad_directional))
+        if (r.covers(op, size_bytes) && (twist_fits || r.algorithm != abi::algorithm::quad_directional))
             return r.algorithm;
     return abi::algorithm::bidirectional_pair;
 }

@@ -67,20 +67,10 @@ run_figures simulate(ipu_pod_config config, const wanted& w)
             const std::string name = c->wire_name(wire);
             if (name.size() > 5 && name.compare(name.size() - 5, 5, ".host") == 0)
                 figures["host_bytes"] += static_cast<double>(c->load_of_wire(wire).wire_bytes);
-            else if ( name.find("gw") == std::string::npos && name.find("switch") == std::string::npos)
+            else if (name.find("gw") == std::string::npos && name.find("switch") == std::string::npos)
                 figures["links"] = std::max(figures["links"], static_cast<double>(c->load_of_wire(wire).busy_ps) / *us / 1e4);
         }
     return figures;
-}
-
-validation_row row_of(row_kind kind, const char* target, std::string what, const char* unit, const char* source)
-{
-    validation_row row(std::move(kind));
-    row.target = target;
-    row.what = std::move(what);
-    row.unit = unit;
-    row.source = source;
-    return row;
 }
 
 /// Different fragments that 16 replicas send in a reduce-scatter.
@@ -119,17 +109,12 @@ public:
     void inputs_and_notes();
 
 private:
-    void add(validation_row row)
-    {
-        if (how_.on_row)
-            how_.on_row(row);
-        report.rows.push_back(std::move(row));
-    }
+    void add(validation_row row) { report.add(std::move(row), how_); }
     /// A row that is judged as it stands: published against simulated.
     void count(row_kind kind, const char* target, std::string what, const char* unit, double published, std::optional<double> simulated, const char* source,
                tolerance within = tolerance::exact())
     {
-        validation_row row = row_of(std::move(kind), target, std::move(what), unit, source);
+        validation_row row(std::move(kind), target, std::move(what), unit, source);
         row.published = published;
         row.simulated = simulated;
         row.tolerance = within;
@@ -163,7 +148,7 @@ void ipu_pod_validation::links()
 void ipu_pod_validation::rings()
 {
     const auto order = [&](const char* what, abi::ring_order by, bool mirrored, std::vector<std::string> published) {
-        validation_row row = row_of(row_kind::conformity(), "G2", fmt::format("order of 8 replicas, {}", what), "", k_gcl);
+        validation_row row(row_kind::conformity(), "G2", fmt::format("order of 8 replicas, {}", what), "", k_gcl);
         row.published_order = std::move(published);
         for (std::uint32_t i = 0; i < 8; ++i)
             row.simulated_order.push_back(fmt::format("{}", firmware::replica_at(by, mirrored, 8, i)));
@@ -220,7 +205,7 @@ void ipu_pod_validation::choice()
         // What `auto` takes: the first range of the size.
         const std::uint64_t size = o.bytes * (o.what == op::all_gather ? o.replicas : 1);
         for (const published_range& r : gcl_ranges(o.topology, o.replica, o.replicas, o.replicas))
-            if ((r.operations & abi::operations::of(o.what)) != 0 && r.from_bytes <= size && size <= r.to_bytes && r.algorithm != algorithm::replica_broadcast) {
+            if (r.covers(o.what, size) && r.algorithm != algorithm::replica_broadcast) {
                 wrong += r.algorithm == o.expected ? 0 : 1;
                 break;
             }
@@ -241,7 +226,7 @@ void ipu_pod_validation::crossovers()
                        pair = time_us(c, {collective_op::reduce_scatter, algorithm::bidirectional_pair, bytes});
             return meet && pair ? std::optional(*pair - *meet) : std::nullopt;
         };
-        validation_row row = row_of(row_kind::emergent(), "G3", fmt::format("reduce_scatter, {} IPUs: size at which the pair becomes faster than meeting in the middle", name), "MB",
+        validation_row row(row_kind::emergent(), "G3", fmt::format("reduce_scatter, {} IPUs: size at which the pair becomes faster than meeting in the middle", name), "MB",
                                     "thresholds of the library, \"determined experimentally\"; on which generation is not said");
         row.published = published;
         if (const auto a = ahead(small), b = ahead(large); a && b && *a > *b)
@@ -287,7 +272,7 @@ void ipu_pod_validation::orders()
             if (const auto us = time_us(c, {collective_op::all_reduce, algorithm::clockwise, bytes}))
                 found.emplace_back(-*us, name);
         }
-        validation_row row = row_of(row_kind::emergent(), "G5", fmt::format("the same, all_reduce of {}, fastest first", text), "", k_scaling);
+        validation_row row(row_kind::emergent(), "G5", fmt::format("the same, all_reduce of {}, fastest first", text), "", k_scaling);
         row.published_order = {"ring on a line", "direct ring"};
         row.simulated_order = largest_first(found);
         row.tolerance = tolerance::order();
@@ -304,7 +289,7 @@ void ipu_pod_validation::meeting()
     const auto meet = time_us(c, {collective_op::all_reduce, algorithm::meet_in_the_middle, bytes});
     const auto gain = [&](algorithm before, const char* why, double null) {
         const auto us = time_us(c, {collective_op::all_reduce, before, bytes});
-        validation_row row = row_of(row_kind::emergent(), "G6", fmt::format("meet_in_the_middle against {}, 40 MB of every one of 64 IPUs: fewer cycles", name_of(before)), "%",
+        validation_row row(row_kind::emergent(), "G6", fmt::format("meet_in_the_middle against {}, 40 MB of every one of 64 IPUs: fewer cycles", name_of(before)), "%",
                                     "commit note of PopLibs: about 30 % against \"the previous method\", which it does not name; machine of the Mk1 generation");
         row.published = 30;
         if (meet && us)
@@ -365,8 +350,7 @@ void ipu_pod_validation::pods()
     for (const bool with_constant : {false, true})
         for (const auto& [name, ratio] : published) {
             const double besides = with_constant ? k_optimiser_us : 0;
-            validation_row row =
-                row_of(row_kind::emergent(), "G8",
+            validation_row row(row_kind::emergent(), "G8",
                        fmt::format("T_AR of ResNet-50, {} to Pod64, {}", name, with_constant ? "with 5.5 ms for optimiser and host" : "the wire alone"), "x", k_logs);
             row.published = ratio;
             if (us["Pod64"] && us[name])

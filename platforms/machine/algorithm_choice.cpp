@@ -56,7 +56,7 @@ struct chooser {
     const published_range* published_for(const collective_case& c) const
     {
         for (const published_range& range : published)
-            if ((range.operations & abi::operations::of(c.op)) != 0 && range.from_bytes <= c.size_bytes && c.size_bytes <= range.to_bytes && all_run(groups, range.algorithm, c))
+            if (range.covers(c.op, c.size_bytes) && all_run(groups, range.algorithm, c))
                 return &range;
         return nullptr;
     }

@@ -190,6 +190,13 @@ bool validation_row::meets(const std::optional<double>& value, const std::vector
     }
 }
 
+void validation_report::add(validation_row row, const validation_settings& how)
+{
+    if (how.on_row)
+        how.on_row(row);
+    rows.push_back(std::move(row));
+}
+
 std::size_t validation_report::count(verdict v) const
 {
     return static_cast<std::size_t>(

@@ -77,6 +77,10 @@ const char* meaning_of(row_kind::name n); ///< a sentence for the head of a page
 /// One published value and what the simulation says.
 struct validation_row {
     explicit validation_row(row_kind what_it_says) : kind(std::move(what_it_says)) {}
+    validation_row(row_kind what_it_says, std::string of_target, std::string of_what, std::string in_unit, std::string from)
+        : kind(std::move(what_it_says)), target(std::move(of_target)), what(std::move(of_what)), unit(std::move(in_unit)), source(std::move(from))
+    {
+    }
 
     row_kind kind;
     std::string target; ///< "T1"
@@ -149,6 +153,8 @@ struct validation_report {
     std::vector<input_row> inputs;
     std::vector<std::string> notes; ///< paragraphs of Markdown
 
+    /// Adds the row, and tells who wants to know of each.
+    void add(validation_row row, const validation_settings& how);
     std::size_t count(verdict v) const;
     std::size_t count(row_kind::name kind, verdict v) const;
     null_score score_of(const std::string& target) const;

@@ -134,14 +134,10 @@ validation_row switchml_checks::row_of(row_kind kind, const char* target, std::s
                                        std::optional<double> published, std::optional<double> simulated,
                                        const char* unit, std::string source, weft::tolerance how_far)
 {
-    validation_row row(std::move(kind));
-    row.target = target;
-    row.what = std::move(what);
-    row.unit = unit;
+    validation_row row(std::move(kind), target, std::move(what), unit, std::move(source));
     row.published = published;
     row.simulated = simulated;
     row.tolerance = how_far;
-    row.source = std::move(source);
     return row;
 }
 
@@ -157,9 +153,7 @@ void switchml_checks::add(validation_row row)
     };
     if (const auto known = k_reasons.find(row.target); known != k_reasons.end() && row.why_miss.empty())
         row.why_miss = known->second;
-    if (how_.on_row)
-        how_.on_row(row);
-    report.rows.push_back(std::move(row));
+    report.add(std::move(row), how_);
 }
 
 run_figures switchml_checks::run(const switchml_config& config)

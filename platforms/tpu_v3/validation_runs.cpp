@@ -167,9 +167,7 @@ tpu_v3_config validation::config_of(const std::string& name) const
 
 void validation::add(validation_row row)
 {
-    if (how_.on_row)
-        how_.on_row(row);
-    report.rows.push_back(std::move(row));
+    report.add(std::move(row), how_);
 }
 
 std::size_t alike_groups(const tpu_v3_config& config)

@@ -87,12 +87,7 @@ public:
     void inputs_and_notes();
 
 private:
-    void add(validation_row row)
-    {
-        if (how_.on_row)
-            how_.on_row(row);
-        report.rows.push_back(std::move(row));
-    }
+    void add(validation_row row) { report.add(std::move(row), how_); }
     /// Of a platform file, without bytes.
     trainium_config node_of(const char* name) const
     {
@@ -137,26 +132,16 @@ private:
 const std::vector<double> k_small = {256 * k_kib, 512 * k_kib, k_mib, 2 * k_mib, 4 * k_mib};
 const std::vector<double> k_middle = {8 * k_mib, 16 * k_mib, 32 * k_mib, 64 * k_mib, 128 * k_mib};
 
-validation_row row_of(row_kind kind, const char* target, std::string what, const char* unit, const char* source)
-{
-    validation_row row(std::move(kind));
-    row.target = target;
-    row.what = std::move(what);
-    row.unit = unit;
-    row.source = source;
-    return row;
-}
-
 void trainium_validation::crossovers()
 {
     const auto us = [this](algorithm by, double bytes) { return all_reduce_us(by, bytes); };
     const auto in_megabytes = [](std::optional<double> bytes) { return bytes ? std::optional(*bytes / k_megabyte) : std::nullopt; };
-    validation_row first = row_of(row_kind::emergent(), "N1", "all_reduce, 64 ranks: size at which rdh becomes faster than device_mesh", "MB", k_document);
+    validation_row first(row_kind::emergent(), "N1", "all_reduce, 64 ranks: size at which rdh becomes faster than device_mesh", "MB", k_document);
     first.published = 1;
     first.simulated = in_megabytes(crossover(algorithm::device_mesh, algorithm::rdh, k_small, us));
     first.tolerance = tolerance::factor(1.5);
     add(first);
-    validation_row second = row_of(row_kind::emergent(), "N2", "all_reduce, 64 ranks: size at which kangaring becomes faster than rdh", "MB", k_document);
+    validation_row second(row_kind::emergent(), "N2", "all_reduce, 64 ranks: size at which kangaring becomes faster than rdh", "MB", k_document);
     second.published = 56;
     second.simulated = in_megabytes(crossover(algorithm::rdh, algorithm::kangaring, k_middle, us));
     second.tolerance = tolerance::factor(1.6);
@@ -189,7 +174,7 @@ void trainium_validation::orders()
     const std::vector<std::pair<double, const char*>> published = {{k_kib, "mesh"},        {64 * k_kib, "mesh"},       {512 * k_kib, "mesh"},       {4 * k_mib, "rdh"},
                                                                    {32 * k_mib, "rdh"}, {128 * k_mib, "kangaring"}, {256 * k_mib, "kangaring"}};
     for (const auto& [bytes, best] : published) {
-        validation_row row = row_of(row_kind::emergent(), "N3", fmt::format("all_reduce of {}: the fastest", to_string(data_size(static_cast<std::uint64_t>(bytes)))), "", k_document);
+        validation_row row(row_kind::emergent(), "N3", fmt::format("all_reduce of {}: the fastest", to_string(data_size(static_cast<std::uint64_t>(bytes)))), "", k_document);
         row.published_order = {best};
         row.simulated_order = fastest(bytes);
         row.tolerance = tolerance::order();
@@ -202,14 +187,14 @@ void trainium_validation::orders()
         for (const auto& [by, name] : all)
             if (const auto us = time_us(node_of("trn2"), op, by, k_kib))
                 found.emplace_back(-*us, name);
-        validation_row row = row_of(row_kind::emergent(), "N3", fmt::format("{} of 1 KiB, fastest first", name_of(op)), "", k_document);
+        validation_row row(row_kind::emergent(), "N3", fmt::format("{} of 1 KiB, fastest first", name_of(op)), "", k_document);
         row.published_order = {"mesh", "rdh", "kangaring", "ring"};
         row.simulated_order = largest_first(found);
         row.tolerance = tolerance::order();
         row.null_order = {"mesh", "rdh", "kangaring", "ring"};
         add(row);
     }
-    validation_row one_step = row_of(row_kind::emergent(), "N3", "all_reduce of 4 B, fastest first", "", k_document);
+    validation_row one_step(row_kind::emergent(), "N3", "all_reduce of 4 B, fastest first", "", k_document);
     one_step.published_order = {"mesh in one step", "mesh in two steps"};
     if (const auto two = all_reduce_us(algorithm::device_mesh, 4), one = all_reduce_us(algorithm::device_mesh_one_step, 4); two && one)
         one_step.simulated_order = largest_first({{-*one, "mesh in one step"}, {-*two, "mesh in two steps"}});
@@ -217,7 +202,7 @@ void trainium_validation::orders()
     one_step.null_order = one_step.published_order;
     add(one_step);
     report.null_models.push_back({"N3", "the published ranges themselves: below 1 MB, to 56 MB, above; numbers of steps"});
-    validation_row never = row_of(row_kind::emergent(), "N3", fmt::format("of {} sizes, those at which ring is faster than kangaring", sizes), "sizes", k_document);
+    validation_row never(row_kind::emergent(), "N3", fmt::format("of {} sizes, those at which ring is faster than kangaring", sizes), "sizes", k_document);
     never.published = 0;
     never.simulated = ring_best;
     never.tolerance = tolerance::exact();
@@ -238,7 +223,7 @@ void trainium_validation::touches()
     for (const one& o : {one{algorithm::device_ring, "ring", collective_op::all_gather, 4}, {algorithm::device_ring, "ring", collective_op::reduce_scatter, 6},
                          {algorithm::kangaring, "kangaring", collective_op::all_gather, 3}, {algorithm::kangaring, "kangaring", collective_op::reduce_scatter, 4}}) {
         const auto moved = figure(how_.isolated([&] { return simulate(node_of("trn2"), o.op, o.by, bytes); }), "hbm_bytes");
-        validation_row row = row_of(row_kind::conformity(), "N4", fmt::format("{} of 64 MiB by {}: HBM accesses a shard and two ranks", name_of(o.op), o.name), "accesses", k_document);
+        validation_row row(row_kind::conformity(), "N4", fmt::format("{} of 64 MiB by {}: HBM accesses a shard and two ranks", name_of(o.op), o.name), "accesses", k_document);
         row.published = o.published;
         // Shards pass 64 ranks, less the ends of the way.
         if (moved)
@@ -260,7 +245,7 @@ void trainium_validation::totals()
     for (const one& o : {one{algorithm::device_mesh, "device_mesh", 12.6}, {algorithm::rdh, "rdh", 14.8}, {algorithm::kangaring, "kangaring", 14}, {algorithm::device_ring, "device_ring", 20}}) {
         const run_figures f = how_.isolated([&] { return simulate(node_of("trn2"), collective_op::all_reduce, o.by, bytes); });
         const auto us = figure(f, "time_us_0"), moved = figure(f, "hbm_bytes"), links = figure(f, "links"), halves = figure(f, "halves");
-        validation_row row = row_of(row_kind::conformity(), "N4", fmt::format("all_reduce of 64 MiB by {}: HBM bytes a chip and byte", o.name), "B", "counted (derived)");
+        validation_row row(row_kind::conformity(), "N4", fmt::format("all_reduce of 64 MiB by {}: HBM bytes a chip and byte", o.name), "B", "counted (derived)");
         row.published = o.published;
         if (moved)
             row.simulated = *moved / 16 / bytes;
@@ -279,7 +264,7 @@ void trainium_validation::anchors()
 {
     const wire_rate rate(bandwidth(800'000'000'000));
     for (const auto& [bytes, ns, what] : {std::tuple{1e3, 10.0, "1 KB"}, {1e6, 1e4, "1 MB"}, {1e9, 1e7, "1 GB"}}) {
-        validation_row row = row_of(row_kind::identity(), "N5", fmt::format("{} at 100 GB/s", what), "ns", k_document);
+        validation_row row(row_kind::identity(), "N5", fmt::format("{} at 100 GB/s", what), "ns", k_document);
         row.published = ns;
         row.simulated = static_cast<double>(rate.time_ps(static_cast<std::uint64_t>(bytes))) / 1000;
         row.tolerance = tolerance::exact();
@@ -294,7 +279,7 @@ void trainium_validation::hops()
         trainium_config c = node_of("trn2");
         c.chip.hbm.load = load;
         const auto us = time_us(c, collective_op::reduce_scatter, algorithm::device_ring, k_kib);
-        validation_row row = row_of(row_kind::emergent(), "N6", fmt::format("a hop of ring, {:.0f} % of HBM taken by compute", 100 * load), "us", k_document);
+        validation_row row(row_kind::emergent(), "N6", fmt::format("a hop of ring, {:.0f} % of HBM taken by compute", 100 * load), "us", k_document);
         row.published = 1.5;
         if (us) {
             row.simulated = *us / 64; // 63 hops and the own sum
@@ -305,7 +290,7 @@ void trainium_validation::hops()
         row.why_miss = "at three quarters of HBM an access waits as long as it takes; the document does not say how much compute takes";
         add(row);
     }
-    validation_row order = row_of(row_kind::emergent(), "N6", "a hop of ring by the share of HBM that compute takes, slowest first", "", k_document);
+    validation_row order(row_kind::emergent(), "N6", "a hop of ring by the share of HBM that compute takes, slowest first", "", k_document);
     order.published_order = {"75 %", "50 %", "25 %", "0 %"};
     order.simulated_order = largest_first(rising);
     order.tolerance = tolerance::order();
@@ -317,7 +302,7 @@ void trainium_validation::hops()
 void trainium_validation::large()
 {
     const auto kanga = all_reduce_us(algorithm::kangaring, 256 * k_mib), ring = all_reduce_us(algorithm::device_ring, 256 * k_mib);
-    validation_row rate = row_of(row_kind::emergent(), "N7", "all_reduce of 256 MiB by kangaring: algorithm bandwidth", "GB/s",
+    validation_row rate(row_kind::emergent(), "N7", "all_reduce of 256 MiB by kangaring: algorithm bandwidth", "GB/s",
                                  "2.9 TB/s of HBM over 14 B touched a byte (derived; no measurement for 64 ranks)");
     rate.published = 200;
     if (kanga)
@@ -325,7 +310,7 @@ void trainium_validation::large()
     rate.tolerance = tolerance::percent(15);
     rate.null_value = 2900.0 / 14;
     add(rate);
-    validation_row ratio = row_of(row_kind::emergent(), "N7", "ring to kangaring, time of 256 MiB", "x", "20 B touched to 14 B (derived)");
+    validation_row ratio(row_kind::emergent(), "N7", "ring to kangaring, time of 256 MiB", "x", "20 B touched to 14 B (derived)");
     ratio.published = 1.4;
     if (kanga && ring)
         ratio.simulated = *ring / *kanga;
@@ -344,14 +329,14 @@ void trainium_validation::gathers()
         for (const algorithm by : {algorithm::device_mesh, algorithm::rdh})
             if (const auto us = time_us(node_of("trn1"), collective_op::all_gather, by, kib * k_kib))
                 best = best ? std::min(*best, *us) : *us;
-        validation_row row = row_of(row_kind::emergent(), "N8", fmt::format("all_gather, 32 ranks of Trn1, {:.0f} KiB", kib), "us", source);
+        validation_row row(row_kind::emergent(), "N8", fmt::format("all_gather, 32 ranks of Trn1, {:.0f} KiB", kib), "us", source);
         row.published = published;
         row.simulated = best;
         row.tolerance = tolerance::percent(40);
         row.null_value = 4.9 + kib * k_kib / 48e3;
         add(row);
     }
-    validation_row row = row_of(row_kind::emergent(), "N8", "all_gather, 32 ranks of Trn1, 512 KiB to 1 KiB", "x", source);
+    validation_row row(row_kind::emergent(), "N8", "all_gather, 32 ranks of Trn1, 512 KiB to 1 KiB", "x", source);
     row.published = 3.76;
     if (fastest[1] && fastest[512])
         row.simulated = *fastest[512] / *fastest[1];
@@ -371,7 +356,7 @@ void trainium_validation::torus()
     double hops = 0;
     for (std::uint32_t to = 1; to < shape.chips(); ++to)
         hops += by_order.hops(0, to);
-    validation_row distance = row_of(row_kind::identity(), "N9", "mean distance of two chips", "links", "32 / 15 on a 4x4 torus (derived)");
+    validation_row distance(row_kind::identity(), "N9", "mean distance of two chips", "links", "32 / 15 on a 4x4 torus (derived)");
     distance.published = 2.13;
     distance.simulated = hops / (shape.chips() - 1);
     distance.tolerance = tolerance::percent(0.5);
@@ -390,7 +375,7 @@ void trainium_validation::torus()
         least = std::min(least, bytes);
     }
     for (const auto& [what, value] : {std::pair{"the busiest link", most}, {"the idlest link", least}}) {
-        validation_row row = row_of(row_kind::conformity(), "N9", fmt::format("Mesh, a phase: what {} carries of a buffer", what), "B", "0.5 B with perfect balance (derived)");
+        validation_row row(row_kind::conformity(), "N9", fmt::format("Mesh, a phase: what {} carries of a buffer", what), "B", "0.5 B with perfect balance (derived)");
         row.published = 0.5;
         row.simulated = value;
         row.tolerance = tolerance::exact();
@@ -409,7 +394,7 @@ void trainium_validation::torus()
             routed += by_order.hops(a, b) == 1 ? 0 : 1;
         }
     const auto count = [&](const char* what, double published, double simulated) {
-        validation_row row = row_of(row_kind::conformity(), "N10", what, "", k_document);
+        validation_row row(row_kind::conformity(), "N10", what, "", k_document);
         row.published = published;
         row.simulated = simulated;
         row.tolerance = tolerance::exact();

@@ -8,9 +8,7 @@ namespace weft {
 
 void ub_validation::add(validation_row row)
 {
-    if (how_.on_row)
-        how_.on_row(row);
-    report.rows.push_back(std::move(row));
+    report.add(std::move(row), how_);
 }
 
 void ub_validation::inputs()

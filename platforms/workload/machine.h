@@ -136,6 +136,11 @@ struct published_range {
     std::uint64_t to_bytes;
     const char* source;
     std::uint32_t operations = ~0u; ///< for which collectives, as bits of abi::operations
+
+    bool covers(abi::collective_op op, std::uint64_t size_bytes) const
+    {
+        return (operations & abi::operations::of(op)) != 0 && from_bytes <= size_bytes && size_bytes <= to_bytes;
+    }
 };
 
 /// A platform that has been read from a file and found sound; nothing is built yet.

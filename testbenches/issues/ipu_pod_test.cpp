@@ -5,7 +5,7 @@
 // takes, and what is said of wires and syncs that fail.
 #include "platforms/ipu_pod/ipu_pod.h"
 #include "platforms/workload/process_groups.h"
-#include "testbenches/issues/program.h"
+#include "testbenches/issues/exact_runs.h"
 #include "testbenches/support/child.h"
 
 #include <catch2/catch.hpp>
@@ -16,6 +16,7 @@
 #include <vector>
 
 using namespace weft;
+using weft::testing::exact_runs;
 using weft::testing::program_folder;
 using weft::testing::text_of;
 using weft::testing::values_from_child;
@@ -23,30 +24,10 @@ using Catch::Contains;
 
 namespace {
 
-const std::string k_pod16 = (std::filesystem::path(WEFT_SOURCE_DIR) / "configs" / "ipu_pod" / "pod16.yaml").string();
+const exact_runs k_pod16("ipu_pod/pod16.yaml");
 
-std::string command(const std::string& workload, const std::string& more)
-{
-    return fmt::format("run {} --quiet --set 'workload={}' {} --out out", k_pod16, workload, more);
-}
-
-/// Results of a workload on the Pod16, changed by `more`; every answer is right, where there are data.
-nlohmann::json exact(const std::string& workload, const std::string& more = "")
-{
-    const program_folder folder;
-    const int code = folder.weft(command(workload, more));
-    INFO(workload << " " << more << "\n" << text_of(folder.path() / "stderr"));
-    REQUIRE(code == 0);
-    const nlohmann::json results = nlohmann::json::parse(text_of(folder.path() / "out" / "results.json"));
-    REQUIRE(!results.at("results").empty());
-    for (const auto& r : results.at("results")) {
-        INFO(r.dump());
-        CHECK((r.at("wrong") == 0 || more.find("data=off") != std::string::npos));
-    }
-    return results;
-}
-
-double time_us(const std::string& workload, const std::string& more = "") { return exact(workload, "--set data=off " + more).at("results").at(0).at("time_us"); }
+nlohmann::json exact(const std::string& workload, const std::string& more = "") { return k_pod16.exact(workload, more); }
+double time_us(const std::string& workload, const std::string& more = "") { return k_pod16.time_us(workload, "--set data=off " + more); }
 
 std::string three(const std::string& methods, const std::string& more)
 {
@@ -60,7 +41,7 @@ const char* const k_sizes = "sizes: [4 B, 60 B, 4100 B, 36 KiB]";
 std::string failed(const std::string& workload, const std::string& more, int code)
 {
     const program_folder folder;
-    const int got = folder.weft(command(workload, more + " --set 'firmware_timeout=200 us'"));
+    const int got = folder.weft(k_pod16.command(workload, more + " --set 'firmware_timeout=200 us'"));
     const std::string said = text_of(folder.path() / "stderr");
     INFO(workload << " " << more << "\n" << said);
     CHECK(got == code);
@@ -295,6 +276,6 @@ TEST_CASE("ipu_pod: a training step prints the law beside the throughput and sca
     // 32,000 samples a second of eight instances.
     CHECK(scaled.at("points")[7].at("samples_per_second").get<double>() == Approx(32'000).epsilon(0.01));
     CHECK_THAT(scaled.at("findings").dump(), Contains("host: no more than 32000.0 samples/s"));
-    CHECK(folder.weft(fmt::format("scale {} --to 4", k_pod16)) == 2);
+    CHECK(folder.weft(fmt::format("scale {} --to 4", k_pod16.file())) == 2);
     CHECK_THAT(text_of(folder.path() / "stderr"), Contains("training_step is missing"));
 }

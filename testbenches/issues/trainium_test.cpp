@@ -5,7 +5,7 @@
 // takes, and what is said of a machine or a list of ranks on which something cannot run.
 #include "firmware/collectives/device_map.h"
 #include "platforms/trainium/trainium.h"
-#include "testbenches/issues/program.h"
+#include "testbenches/issues/exact_runs.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -16,36 +16,17 @@
 #include <vector>
 
 using namespace weft;
+using weft::testing::exact_runs;
 using weft::testing::program_folder;
 using weft::testing::text_of;
 using Catch::Contains;
 
 namespace {
 
-const std::string k_node = (std::filesystem::path(WEFT_SOURCE_DIR) / "configs" / "trainium" / "trn2.yaml").string();
+const exact_runs k_node("trainium/trn2.yaml", "--set 'chip.hbm.capacity=4 GiB'");
 
-std::string run_command(const std::string& workload, const std::string& more)
-{
-    return fmt::format("run {} --quiet --set 'workload={}' --set 'chip.hbm.capacity=4 GiB' {} --out out", k_node, workload, more);
-}
-
-/// Results of a workload on the shipped node; every answer is right, where there are data.
-nlohmann::json exact(const std::string& workload, const std::string& more = "")
-{
-    const program_folder folder;
-    const int code = folder.weft(run_command(workload, more));
-    INFO(workload << " " << more << "\n" << text_of(folder.path() / "stderr"));
-    REQUIRE(code == 0);
-    const nlohmann::json results = nlohmann::json::parse(text_of(folder.path() / "out" / "results.json"));
-    REQUIRE(!results.at("results").empty());
-    for (const auto& r : results.at("results")) {
-        INFO(r.dump());
-        CHECK((r.at("wrong") == 0 || more.find("data=off") != std::string::npos));
-    }
-    return results;
-}
-
-double time_us(const std::string& workload, const std::string& more = "--set data=off") { return exact(workload, more).at("results").at(0).at("time_us"); }
+nlohmann::json exact(const std::string& workload, const std::string& more = "") { return k_node.exact(workload, more); }
+double time_us(const std::string& workload, const std::string& more = "--set data=off") { return k_node.time_us(workload, more); }
 
 const char* const k_families = "device_ring, device_mesh";
 
@@ -126,7 +107,7 @@ TEST_CASE("trainium: auto follows the published ranges and what a group cannot r
     CHECK(chosen("{op: all_reduce, algorithms: [auto], groups: [\"0,1,5\"], sizes: [4 KiB, 4 MiB]}") == names{"device_mesh", "device_ring"});
     CHECK(chosen("{op: all_to_all, algorithms: [auto], sizes: [4 KiB]}", "--set node.cols=2 --set node.rows=1") == names{"direct"});
     const program_folder folder;
-    REQUIRE(folder.weft("list --bounds " + k_node) == 0);
+    REQUIRE(folder.weft("list --bounds " + k_node.file()) == 0);
     CHECK_THAT(folder.read("stdout"), Contains("AWS Neuron documentation, table of algorithms") && Contains("rdh") && Contains("56"));
 }
 
@@ -134,7 +115,7 @@ TEST_CASE("trainium: what cannot run is refused in a sentence", "[trainium]")
 {
     const auto refusal = [](const std::string& workload, const std::string& more = "") {
         const program_folder folder;
-        CHECK(folder.weft(fmt::format("check {} --set 'workload={}' {}", k_node, workload, more)) == 2);
+        CHECK(folder.weft(fmt::format("check {} --set 'workload={}' {}", k_node.file(), workload, more)) == 2);
         return folder.read("stderr");
     };
     CHECK_THAT(refusal("[{op: all_reduce, algorithms: [kangaring], sizes: [4 KiB], groups: [\"0-63/4\"]}]"), Contains("kangaring needs all ranks of each device"));
@@ -151,7 +132,7 @@ TEST_CASE("trainium: a link that fails unannounced ends in a picture with its qu
     for (const char* by : {"device_ring", "kangaring", "device_mesh", "rdh"}) {
         const program_folder folder;
         INFO(by);
-        const int code = folder.weft(run_command(fmt::format("[{{op: all_reduce, algorithms: [{}], sizes: [64 KiB]}}]", by),
+        const int code = folder.weft(k_node.command(fmt::format("[{{op: all_reduce, algorithms: [{}], sizes: [64 KiB]}}]", by),
                                                  "--set 'faults.links_down=[{row: 1, col: 1, direction: +X, at: 6 us}]' --set 'firmware_timeout=1 ms'"));
         CHECK(code == 1);
         CHECK_THAT(folder.read("stderr"), Contains("did not complete") && Contains("went down at 6 us") && Contains("DMA queue") && Contains("waits for its semaphore"));
