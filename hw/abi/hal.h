@@ -94,5 +94,6 @@ inline constexpr std::uint32_t k_hal_poll_instructions = 15;
 inline constexpr std::uint32_t k_irq_mailbox = 1u << 0;
 inline constexpr std::uint32_t k_irq_dma = 1u << 1;
 inline constexpr std::uint32_t k_irq_sync = 1u << 3; ///< 1 << 2 is that of the NIC (nic.h)
+inline constexpr std::uint32_t k_irq_ccu = 1u << 4;  ///< of die 0; that of die d is 1 << (4 + d)
 
 } // namespace weft::abi

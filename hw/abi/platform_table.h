@@ -33,7 +33,7 @@ inline constexpr std::uint64_t k_sync_base = 0x1003'0000; ///< 0x1002'0000 is th
 inline constexpr std::uint64_t k_hbm_base = 0x80'0000'0000; ///< 512 GiB up: the chip's own HBM
 
 inline constexpr std::uint32_t k_platform_table_magic = 0x54'46'45'57; ///< "WEFT"
-inline constexpr std::uint32_t k_platform_table_version = 8;
+inline constexpr std::uint32_t k_platform_table_version = 9;
 inline constexpr unsigned k_max_dims = 6;
 inline constexpr unsigned k_max_failed_regions = 8;
 
@@ -125,10 +125,12 @@ struct platform_table {
     std::uint32_t domain_ranks = 0; ///< of the machine, that no gateway parts; 0: nothing is parted
     std::uint32_t rung_links = 1;   ///< side by side between ranks 2k and 2k + 1 of the machine
     std::uint64_t sync_base = 0;       ///< of the sync unit; 0: there is none
+    std::uint32_t ccus = 0;            ///< collective communication units (ccu.h), one a die, of a chip; 0: there are none
+    std::uint32_t ccu_channels = 0;    ///< of each
     std::uint64_t check = 0;           ///< check_word of everything before it
 };
 
-static_assert(sizeof(platform_table) == 288, "table layout is part of the ABI");
+static_assert(sizeof(platform_table) == 296, "table layout is part of the ABI");
 
 /// FNV-1a over 32-bit words; the check word of tables and descriptors.
 inline constexpr std::uint64_t k_check_start = 0xcbf29ce484222325ull;

@@ -46,6 +46,9 @@ namespace nic {
 namespace sync {
 #include "hw/abi/sync_regs.def"
 } // namespace sync
+namespace ccu {
+#include "hw/abi/ccu_regs.def"
+} // namespace ccu
 #undef WEFT_REG
 #undef WEFT_REG_ARRAY
 
@@ -66,6 +69,9 @@ inline constexpr reg_row k_nic_rows[] = {
 };
 inline constexpr reg_row k_sync_rows[] = {
 #include "hw/abi/sync_regs.def"
+};
+inline constexpr reg_row k_ccu_rows[] = {
+#include "hw/abi/ccu_regs.def"
 };
 #undef WEFT_REG
 #undef WEFT_REG_ARRAY

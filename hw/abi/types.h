@@ -50,6 +50,8 @@ inline constexpr std::uint32_t follows_rows = 2;
 inline constexpr std::uint32_t on_devices = 4;
 /// For machines of replicas (platform_table::order).
 inline constexpr std::uint32_t of_replicas = 8;
+/// Carried out by the chip's collective communication units (platform_table::ccus); its core writes microcode and starts it.
+inline constexpr std::uint32_t by_ccu = 16;
 } // namespace traits
 
 /// See algorithms.def.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/core/address_text.h"
 
+#include "hw/abi/ccu.h"
 #include "hw/abi/nic.h"
 #include "hw/abi/platform_table.h"
 #include "hw/abi/registers.h"
@@ -27,6 +28,8 @@ constexpr register_block k_blocks[] = {
     {"MAILBOX", abi::k_mailbox_base, k_window_bytes, abi::k_mailbox_rows, std::size(abi::k_mailbox_rows)},
     {"NIC", abi::k_nic_base, k_window_bytes, abi::k_nic_rows, std::size(abi::k_nic_rows)},
     {"SYNC", abi::k_sync_base, k_window_bytes, abi::k_sync_rows, std::size(abi::k_sync_rows)},
+    {"CCU0", abi::ccu::k_base, k_window_bytes, abi::k_ccu_rows, std::size(abi::k_ccu_rows)},
+    {"CCU1", abi::ccu::k_base + abi::ccu::k_die_stride, k_window_bytes, abi::k_ccu_rows, std::size(abi::k_ccu_rows)},
     {"CORE", abi::k_core_base, abi::k_core_bytes, abi::k_core_rows, std::size(abi::k_core_rows)}};
 
 std::string register_text(const register_block& block, std::uint64_t offset)

@@ -79,6 +79,7 @@ std::string registers_page()
     text += register_table("Control block of an RV64 core", abi::k_core_rows);
     text += register_table("Ethernet NIC", abi::k_nic_rows);
     text += register_table("Sync unit", abi::k_sync_rows);
+    text += register_table("Collective communication unit", abi::k_ccu_rows);
     return text;
 }
 
