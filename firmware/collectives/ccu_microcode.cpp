@@ -407,7 +407,7 @@ ccu_shape shape_of(ccu_kind kind, std::uint32_t ranks, const ccu_capacities& c)
     ccu_shape s;
     if (reduces(kind))
         s.slices = ranks <= k_chain ? ranks : k_chain;
-    if (kind != ccu_kind::reduce && kind != ccu_kind::one_shot)
+    if (kind == ccu_kind::reduce_all || kind == ccu_kind::gather || kind == ccu_kind::spread) // a bit for each write
         s.entries = (ranks + abi::ccu::k_bits_of_entry - 1) / abi::ccu::k_bits_of_entry;
     const std::uint32_t entries = smaller(c.check_entries, k_ccu_usable_entries);
     const std::uint32_t places = smaller(c.slices / s.slices, entries > k_ccu_engine_entries ? (entries - k_ccu_engine_entries) / s.entries : 0);

@@ -100,3 +100,184 @@ TEST_CASE("every collective of the CCUs is exact in groups of 2 to 17 ranks, at 
         CHECK(run_all(machine({n}, seed++), mix(k_flat, counts, n)) == "");
     }
 }
+
+TEST_CASE("collectives of the CCUs go through steps of all engines, whole slices and a last one")
+{
+    std::uint32_t seed = 100;
+    for (const std::uint32_t n : {2u, 3u, 8u, 11u}) {
+        world_options o = machine({n}, seed++);
+        o.ccu.loop_engines = 4; // three whole slices at once
+        o.buffer_bytes = 1 << 20;
+        // Elements of a die's half of a shard: one slice; some; whole steps; steps, slices and a last one.
+        std::vector<std::uint64_t> counts;
+        for (const std::uint64_t half : {1024u, 2048u + 1, 3072u, 7 * 1024u + 513})
+            counts.push_back(half * 2 * n);
+        counts.push_back(counts.back() + n / 2);
+        std::vector<abi::command> commands;
+        for (const abi::command& c : mix({k_flat[0], k_flat[1], k_flat[2], k_flat[3], k_flat[4]}, counts, n))
+            commands.push_back(c);
+        INFO("ranks " << n);
+        CHECK(run_all(o, commands) == "");
+    }
+}
+
+TEST_CASE("a program that the unit holds already is not written again")
+{
+    world_options o = machine({4}, 7);
+    world w(o);
+    for (int k = 0; k < 3; ++k) {
+        w.add(make(collective_op::all_reduce, algorithm::ccu, 1000));
+        w.add(make(collective_op::all_gather, algorithm::ccu, 77));
+    }
+    w.run();
+    CHECK(w.problems() == "");
+    world once(o);
+    once.add(make(collective_op::all_reduce, algorithm::ccu, 1000));
+    once.add(make(collective_op::all_gather, algorithm::ccu, 77));
+    once.run();
+    CHECK(once.ccus().instructions_written() == w.ccus().instructions_written());
+    CHECK(w.ccus().tasks() == 3 * once.ccus().tasks());
+}
+
+TEST_CASE("a full instruction store begins anew")
+{
+    world_options o = machine({4}, 9);
+    o.ccu.instructions = 12 * 4 + 160;
+    CHECK(run_all(o, mix(k_flat, {64, 65, 66}, 4)) == "");
+}
+
+TEST_CASE("sums of one shot stay in slices; what does not fit is refused alike")
+{
+    world_options o = machine({8}, 11);
+    o.ccu.loop_engines = 6; // five slices
+    o.buffer_bytes = 1 << 20;
+    const std::uint64_t most = 2 * 5 * 1024;
+    CHECK(run_all(o, {make(collective_op::all_reduce, algorithm::ccu_one_shot, most), make(collective_op::all_reduce, algorithm::ccu_one_shot, most - 1),
+                      make(collective_op::all_reduce, algorithm::ccu_one_shot, most - 1500)}) == "");
+    std::vector<abi::response> answers;
+    run_all(o, {make(collective_op::all_reduce, algorithm::ccu_one_shot, most + 1), make(collective_op::all_reduce, algorithm::ccu, most + 1)}, &answers);
+    REQUIRE(answers.size() == 2);
+    CHECK(answers[0].code == abi::status_code::unsupported);
+    CHECK(answers[1].code == abi::status_code::ok);
+}
+
+TEST_CASE("large groups add in chains of slices")
+{
+    for (const std::uint32_t n : {33u, 64u}) {
+        INFO("ranks " << n);
+        CHECK(run_all(machine({n}, n), mix(k_flat, {1, n - 1, n + 1, 4 * n + 3}, n)) == "");
+    }
+    world_options o = machine({129}, 5);
+    CHECK(run_all(o, mix({k_flat[0], k_flat[2], k_flat[3], k_flat[4]}, {1000}, 129)) == "");
+}
+
+TEST_CASE("ccu_axes is exact in one to four dimensions")
+{
+    std::uint32_t seed = 300;
+    const std::vector<std::vector<std::uint32_t>> shapes = {{2}, {5}, {2, 2}, {3, 2}, {2, 5}, {4, 4}, {1, 3}, {2, 1, 3}, {2, 2, 2}, {3, 2, 4}, {2, 3, 2, 2}, {17, 2}};
+    for (const auto& dims : shapes) {
+        world_options o = machine(dims, seed++);
+        const std::uint32_t n = o.cols;
+        INFO("shape " << dims.size() << " dimensions, " << n << " ranks");
+        CHECK(run_all(o, mix(k_axes, {1, n - 1, n, n + 1, 2 * n - 1, 2 * n, 97, 1009}, n)) == "");
+    }
+}
+
+TEST_CASE("ccu_axes exchanges pieces one after the other or side by side")
+{
+    std::uint32_t seed = 400;
+    for (const std::uint32_t engines : {2u, 3u, 4u, 9u})
+        for (const std::uint64_t bytes : {100u, 4096u, 4096u + 4, 3 * 4096u + 8}) { // of a die's half of a shard
+            world_options o = machine({4, 3, 2}, seed++);
+            o.ccu.loop_engines = engines;
+            o.buffer_bytes = 2 << 20;
+            const std::uint64_t count = bytes / 4 * 2 * 24;
+            INFO("engines " << engines << ", " << bytes << " bytes");
+            CHECK(run_all(o, mix(k_axes, {count, count + 13}, 24)) == "");
+        }
+}
+
+TEST_CASE("flat collectives, lines and process groups follow each other without taking signals of each other")
+{
+    for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+        world_options o = machine({3, 4}, seed);
+        o.freeze_one_in = 3;
+        world w(o);
+        std::mt19937 random(seed);
+        const std::vector<rank_list> rows = {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}}, odd = {{0, 5, 10}, {1, 11}, {2, 3, 4, 6, 7}};
+        std::size_t all = 0;
+        for (int k = 0; k < 30; ++k) {
+            const bool flat = random() % 2 == 0;
+            const variant v = flat ? k_flat[random() % std::size(k_flat)] : k_axes[random() % std::size(k_axes)];
+            const std::uint64_t count = random() % 200 + 1;
+            const unsigned who = random() % 3;
+            const std::uint32_t root = who == 2 ? 0 : random() % 4; // some are alone then
+            w.add(make(v.op, v.algo, count, k_types[random() % 4], k_redops[random() % 3], root), who == 0 ? std::vector<rank_list>{} : who == 1 ? rows : odd);
+            ++all;
+        }
+        w.run();
+        INFO("seed " << seed);
+        CHECK(w.problems() == "");
+        for (std::uint32_t r = 0; r < w.ranks(); ++r)
+            CHECK(w.responses(r).size() == all);
+    }
+}
+
+TEST_CASE("all_to_all of more ranks than channels goes in rounds")
+{
+    std::uint32_t seed = 600;
+    for (const std::uint32_t n : {5u, 12u, 17u}) {
+        world_options o = machine({n}, seed++);
+        o.ccu.channels = 3;
+        std::vector<abi::command> commands;
+        for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{n - 1}, std::uint64_t{n}, std::uint64_t{n + 2}, std::uint64_t{1009}})
+            commands.push_back(make(collective_op::all_to_all, algorithm::ccu, count));
+        INFO("ranks " << n);
+        CHECK(run_all(o, commands) == "");
+    }
+}
+
+TEST_CASE("a unit that is too small is refused alike, with a sentence")
+{
+    std::vector<abi::response> answers;
+    world_options o = machine({4}, 1);
+    const auto answer = [&](const world_options& with) {
+        run_all(with, {make(collective_op::all_reduce, algorithm::ccu, 100)}, &answers);
+        REQUIRE(answers.size() == 1);
+        CHECK(answers[0].code == abi::status_code::unsupported);
+        return std::string(answers[0].where);
+    };
+    world_options few = o;
+    few.ccu.slices = 7;
+    CHECK(answer(few).find("slices") != std::string::npos);
+    few = o;
+    few.ccu.loop_engines = 1;
+    CHECK(answer(few).find("loop engines") != std::string::npos);
+    few = o;
+    few.ccu.address_registers = 500;
+    CHECK(answer(few).find("address registers") != std::string::npos);
+    few = o;
+    few.ccu.general_registers = 500;
+    CHECK(answer(few).find("general registers") != std::string::npos);
+    few = o;
+    few.ccu.check_entries = 500;
+    CHECK(answer(few).find("check-bit entries") != std::string::npos);
+    few = o;
+    few.ccu.instructions = 100;
+    CHECK(answer(few).find("instruction store") != std::string::npos);
+    few = o;
+    few.ccu.channels = 2;
+    answer(few);
+}
+
+TEST_CASE("a rank that never comes is named")
+{
+    world_options o = machine({4}, 3);
+    o.silent_ranks = 1;
+    world w(o);
+    w.add(make(collective_op::all_reduce, algorithm::ccu, 100));
+    w.run();
+    REQUIRE(w.responses(0).size() == 1);
+    CHECK(w.responses(0)[0].code == abi::status_code::timeout);
+    CHECK(std::string(w.responses(0)[0].where) == "CCU.MISSION_STATE");
+}
