@@ -92,6 +92,8 @@ abi::platform_table ub_mesh_config::rank_table(std::uint32_t rank) const
     abi::platform_table t;
     t.rank = rank;
     t.ranks = ranks();
+    t.ccus = has_ccus() ? abi::ccu::k_dies : 0;
+    t.ccu_channels = has_ccus() ? npu.ccu.channels : 0;
     const auto dimension = [&](std::uint32_t size, std::uint32_t coordinate, std::uint32_t lanes = 0) {
         if (size == 1)
             return;
@@ -117,6 +119,13 @@ abi::platform_table ub_mesh_config::rank_table(std::uint32_t rank) const
     dimension(mesh.boards, rank / mesh.npus % mesh.boards, direct ? (mesh.boards - 1) * mesh.y_lanes : ub_topology::k_npu_lanes);
     dimension(mesh.npus, rank % mesh.npus, direct ? (mesh.npus - 1) * mesh.x_lanes : ub_topology::k_npu_lanes);
     return t;
+}
+
+bool ub_mesh_config::has_ccus() const
+{
+    if (npu.ccu.presence != ccu_presence::used)
+        return npu.ccu.presence == ccu_presence::always;
+    return runs_any(run, [](abi::algorithm a) { return abi::is_in(abi::k_by_ccu, a); });
 }
 
 duration ub_mesh_config::hop_latency(std::uint32_t dimension) const
