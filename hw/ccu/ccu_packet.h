@@ -18,9 +18,6 @@
 
 namespace weft {
 
-/// A packet for a coprocessor of the IO die, not for the DMA engine. Beside those of packet_flags.
-inline constexpr std::uint8_t k_for_coprocessor = 64;
-
 enum class ccu_message : std::uint8_t {
     write_memory,
     write_slice,

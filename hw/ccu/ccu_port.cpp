@@ -72,6 +72,7 @@ void ccu_port::stage(lane& l)
     p->destination = l.peer;
     p->vl = static_cast<std::uint8_t>(l.answers ? shared_.view.answer_vl : 0);
     p->flags = static_cast<std::uint8_t>(k_for_coprocessor | (s.shortest_paths ? k_shortest_paths : 0));
+    p->destination_port = static_cast<std::uint8_t>(shared_.view.die);
     p->payload_bytes = bytes;
     p->wire_bytes = static_cast<std::uint32_t>(format.wire_bytes(bytes));
     p->cells = static_cast<std::uint32_t>(format.cells(bytes));

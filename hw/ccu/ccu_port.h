@@ -47,7 +47,7 @@ public:
     /// Event: the packet that was read first starts on the wire.
     void send();
 
-    bool idle() const { return staged_.empty() && active_lanes_ == 0; }
+    bool idle() const { return staged_first_ == staged_.size() && active_lanes_ == 0; }
     bool settled(std::uint64_t now_ps);
     std::string waits() const;
     void record_into(event_sink* sink) { sink_ = sink; }

@@ -40,7 +40,7 @@ class ub_port_sharer final : public sc_core::sc_module {
         explicit controller_side(ub_port_sharer& o) : owner(o) {}
         void send(packet_ptr p, std::uint64_t delay_ps) override
         {
-            link_initiator_socket& to = (p->flags & owner.mark_) != 0 ? owner.to_coprocessor : owner.to_dma;
+            link_initiator_socket& to = (p->flags & k_for_coprocessor) != 0 ? owner.to_coprocessor : owner.to_dma;
             to->send(std::move(p), delay_ps);
         }
         void credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override { owner.share(vl, cells, delay_ps); }
@@ -51,11 +51,10 @@ public:
     link_target_socket from_dma, from_coprocessor, from_controller;
     link_initiator_socket to_dma, to_coprocessor, to_controller;
 
-    /// `mark`: flag of packets for the coprocessor (tlm/packet.h).
-    ub_port_sharer(const sc_core::sc_module_name& name, std::uint32_t vl_count, std::uint8_t mark)
+    ub_port_sharer(const sc_core::sc_module_name& name, std::uint32_t vl_count)
         : sc_core::sc_module(name), from_dma("from_dma", vl_count), from_coprocessor("from_coprocessor", vl_count),
           from_controller("from_controller", vl_count), to_dma("to_dma", vl_count), to_coprocessor("to_coprocessor", vl_count),
-          to_controller("to_controller", vl_count), sides_{side{*this, k_dma}, side{*this, k_coprocessor}}, controller_(*this), mark_(mark)
+          to_controller("to_controller", vl_count), sides_{side{*this, k_dma}, side{*this, k_coprocessor}}, controller_(*this)
     {
         from_dma.bind(static_cast<link_fw_if&>(sides_[k_dma]));
         to_dma.bind(static_cast<link_bw_if&>(sides_[k_dma]));
@@ -94,7 +93,6 @@ private:
 
     std::array<side, k_users> sides_;
     controller_side controller_;
-    std::uint8_t mark_;
     std::array<std::vector<std::uint32_t>, k_users> outside_; ///< cells of packets that were sent and have given no credits back, by VL
 };
 

@@ -111,7 +111,8 @@ chip_options ub_machine::with_ccus(incarnation& i, std::uint32_t rank) const
     view.port_rate = config_.ub.local_port_rate;
     view.format = config_.ub.format();
     view.carry_data = config_.run.data == data_mode::checked;
-    for (std::uint32_t die = 0; die < k_dies; ++die)
+    for (std::uint32_t die = 0; die < k_dies; ++die) {
+        view.die = die;
         options.guests.push_back([&i, this, rank, die, view](chip& host) {
             auto unit = std::make_unique<ccu>(fmt::format("ccu{}", die).c_str(), i.hardware.time, i.hardware.pool, *host.interrupts().front(),
                                               abi::k_irq_ccu << die, rank, config_.npu.ccu, view);
@@ -120,6 +121,7 @@ chip_options ub_machine::with_ccus(incarnation& i, std::uint32_t rank) const
             i.ccus.push_back(unit.get());
             return unit;
         });
+    }
     return options;
 }
 
@@ -131,7 +133,7 @@ void ub_machine::bind_ports(incarnation& i, chip& c, std::uint32_t router, const
             bind_local_port(c, die, at);
             continue;
         }
-        i.sharers.push_back(std::make_unique<ub_port_sharer>(fmt::format("{}_port{}", name, die).c_str(), k_ub_vls, k_for_coprocessor));
+        i.sharers.push_back(std::make_unique<ub_port_sharer>(fmt::format("{}_port{}", name, die).c_str(), k_ub_vls));
         ub_port_sharer& sharer = *i.sharers.back();
         c.dma.to_fabric(die).bind(sharer.from_dma);
         sharer.to_dma.bind(c.dma.from_fabric(die));

@@ -8,6 +8,8 @@
 #include "hw/abi/registers.h"
 #include "hw/ccu/ccu.h"
 #include "hw/memory/hbm.h"
+#include "tlm/mem_socket.h"
+#include "hw/ub/ub_idle_port.h"
 #include "hw/ub/ub_port_sharer.h"
 #include "testbenches/hw/ub_bench.h"
 
@@ -76,29 +78,40 @@ struct microcode {
     std::uint16_t next() const { return static_cast<std::uint16_t>(all.size()); }
 };
 
-/// The CCUs of `npus` NPUs, one on each die. Channel c of each leads to NPU c.
+/// The CCUs of some NPUs, one on each die. Channel c of each leads to NPU c.
 struct ccu_bench {
     struct core final : irq_if {
         void set_irq(std::uint32_t line, bool level) override { lines = level ? lines | line : lines & ~line; }
         std::uint32_t lines = 0;
     };
-    struct npu {
-        npu(ccu_bench& b, std::uint32_t rank, const ccu_config& config, bool carry_data)
-            : memory(("memory" + std::to_string(rank)).c_str(), memory_config())
+    struct npu final : sc_core::sc_module {
+        npu(const sc_core::sc_module_name& name, ccu_bench& b, std::uint32_t rank, const ccu_config& config, bool carry_data)
+            : sc_core::sc_module(name), window("window"), memory("memory", memory_config())
         {
+            window.bind(memory.socket);
             ccu_fabric_view view;
             view.vl_count = k_ub_vls;
             view.port_rate = b.board.config.local_port_rate;
             view.format = b.board.config.format();
             view.carry_data = carry_data;
             for (std::uint32_t die = 0; die < 2; ++die) {
-                const std::string n = std::to_string(rank) + "_" + std::to_string(die);
+                const std::string n = std::to_string(die);
+                view.die = die;
                 units.push_back(
                     std::make_unique<ccu>(("ccu" + n).c_str(), b.board.bench.time, b.board.bench.pool, irq, abi::k_irq_ccu << die, rank, config, view));
                 units.back()->memory.bind(memory.port);
+                cpus.push_back(std::make_unique<memory_initiator_socket>(("cpu" + n).c_str()));
+                cpus.back()->bind(units.back()->registers);
                 ub_io_controller& at = b.board.fabric->controller(rank, die);
-                units.back()->to_fabric.bind(at.in);
-                at.out.bind(units.back()->from_fabric);
+                sharers.push_back(std::make_unique<ub_port_sharer>(("port" + n).c_str(), k_ub_vls));
+                dma.push_back(std::make_unique<ub_idle_port>(("dma" + n).c_str(), k_ub_vls, 256u)); // its receive buffer is the unit's as well
+                ub_port_sharer& port = *sharers.back();
+                dma.back()->to_controller.bind(port.from_dma);
+                port.to_dma.bind(dma.back()->from_controller);
+                units.back()->to_fabric.bind(port.from_coprocessor);
+                port.to_coprocessor.bind(units.back()->from_fabric);
+                port.to_controller.bind(at.in);
+                at.out.bind(port.from_controller);
             }
         }
         static hbm_config memory_config()
@@ -108,28 +121,34 @@ struct ccu_bench {
             c.rate = bandwidth(25'600'000'000'000);
             return c;
         }
+        memory_initiator_socket window;
         hbm memory;
         core irq;
         std::vector<std::unique_ptr<ccu>> units;
+        std::vector<std::unique_ptr<memory_initiator_socket>> cpus;
+        std::vector<std::unique_ptr<ub_port_sharer>> sharers;
+        std::vector<std::unique_ptr<ub_idle_port>> dma;
     };
 
     explicit ccu_bench(std::uint32_t count, const ccu_config& config = {}, const ub_config& ub = {}, bool carry_data = true)
         : board(count, ub, true, {}, count), npus()
     {
         for (std::uint32_t n = 0; n < count; ++n)
-            npus.push_back(std::make_unique<npu>(*this, n, config, carry_data));
+            npus.push_back(std::make_unique<npu>(("npu" + std::to_string(n)).c_str(), *this, n, config, carry_data));
     }
     ccu& unit(std::uint32_t n, std::uint32_t die = 0) { return *npus[n]->units[die]; }
     hbm& memory(std::uint32_t n) { return npus[n]->memory; }
 
     void write(std::uint32_t n, std::uint64_t reg, std::uint64_t value, std::uint32_t bytes = 4, std::uint32_t die = 0)
     {
-        CHECK(unit(n, die).regs.write(reg, bytes, value) == reg_status::ok);
+        std::uint64_t delay_ps = 0;
+        CHECK(npus[n]->cpus[die]->write(reg, &value, bytes, delay_ps) == ::tlm::TLM_OK_RESPONSE);
     }
     std::uint64_t read(std::uint32_t n, std::uint64_t reg, std::uint32_t bytes = 4, std::uint32_t die = 0)
     {
         std::uint64_t value = 0;
-        CHECK(unit(n, die).regs.read(reg, bytes, value) == reg_status::ok);
+        std::uint64_t delay_ps = 0;
+        CHECK(npus[n]->cpus[die]->read(reg, &value, bytes, delay_ps) == ::tlm::TLM_OK_RESPONSE);
         return value;
     }
     std::uint64_t peek(std::uint32_t n, std::uint32_t kind, std::uint32_t index, std::uint32_t die = 0)
