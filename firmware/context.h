@@ -18,6 +18,7 @@
 #pragma once
 
 #include "firmware/collectives/block_tree.h"
+#include "firmware/collectives/ccu_state.h"
 #include "firmware/switchml/switchml_job.h"
 
 namespace weft::firmware {
@@ -121,6 +122,7 @@ struct firmware_context {
     std::uint32_t bank = 0;
     bool in_group = false; ///< `table` is not that of the machine
     bool failed = false;         ///< a collective broke off: counters of the ranks no longer agree, only a reset helps
+    ccu_state ccu;               ///< of collectives by the units of the IO dies
 };
 
 /// True when COUNT of `semaphore` is known to have reached `target`; both wrap at 2^32.

@@ -108,6 +108,15 @@ inline constexpr std::uint32_t k_replica_ring = 365;  ///< find what a ring send
 inline constexpr std::uint32_t k_replica_step = 410; ///< the same of the step
 inline constexpr std::uint32_t k_replica_message = 205; ///< post a message
 inline constexpr std::uint32_t k_sync = 90;           ///< arrive and wait
+
+// Collectives by the collective communication units. Assumed, by the length of the code; not fitted yet.
+inline constexpr std::uint32_t k_ccu_begin = 400;       ///< begin: registers and entries of the group, capacities
+inline constexpr std::uint32_t k_ccu_job = 450;         ///< find what a unit does next, its arguments and its program
+inline constexpr std::uint32_t k_ccu_program = 12;      ///< and each program that is looked at
+inline constexpr std::uint32_t k_ccu_instruction = 40;  ///< make an instruction and write it
+inline constexpr std::uint32_t k_ccu_channel = 12;      ///< see whom a channel leads to
+inline constexpr std::uint32_t k_ccu_launch = 90;       ///< describe a task and start it
+inline constexpr std::uint32_t k_ccu_wait = 120;        ///< wait for a mission and see how it ended
 inline constexpr std::uint32_t k_device_ring_step = 330;
 inline constexpr std::uint32_t k_kangaring_step = 400;
 inline constexpr std::uint32_t k_device_mesh_step = 160;

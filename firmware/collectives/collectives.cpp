@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/collectives/collectives.h"
 
+#include "firmware/collectives/ccu_collectives.h"
 #include "firmware/collectives/device_collectives.h"
 #include "firmware/collectives/engine.h"
 #include "firmware/collectives/planner.h"
@@ -94,6 +95,16 @@ bool run_by_parameter_server(const task& w)
 bool run_by_switchml(const task& w)
 {
     run_switchml(w.hal, w.nic, w.context, w.command, w.result);
+    return true;
+}
+
+bool run_by_ccu(const task& w)
+{
+    // Alone, only all_to_all has something to move, which the DMA engine does as well.
+    if (!alone(w))
+        return run_ccu(w.hal, w.dma, w.context, w.command, w.result);
+    if (w.command.op == abi::collective_op::all_to_all)
+        run_all_to_all(w.hal, w.dma, w.context, w.command, w.result);
     return true;
 }
 

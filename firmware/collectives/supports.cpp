@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/collectives/supports.h"
 
+#include "firmware/collectives/ccu_state.h"
 #include "firmware/collectives/device_collectives.h"
 #include "firmware/collectives/full_mesh.h"
 #include "firmware/collectives/replica_collectives.h"
@@ -17,11 +18,11 @@ struct sentence {
 };
 
 /// Of algorithms that only some machines run; nobody else is told of them.
-constexpr std::uint32_t k_families[] = {0, abi::traits::on_devices, abi::traits::of_replicas};
-constexpr std::uint32_t k_all_families = abi::traits::on_devices | abi::traits::of_replicas;
+constexpr std::uint32_t k_families[] = {0, abi::traits::on_devices, abi::traits::of_replicas, abi::traits::by_ccu};
+constexpr std::uint32_t k_all_families = abi::traits::on_devices | abi::traits::of_replicas | abi::traits::by_ccu;
 std::uint32_t family_of(const abi::platform_table& table)
 {
-    return table.device_ranks != 0 ? 1 : table.order != abi::ring_order::none ? 2 : 0;
+    return table.device_ranks != 0 ? 1 : table.order != abi::ring_order::none ? 2 : table.ccus != 0 ? 3 : 0;
 }
 
 constexpr sentence who_runs(const char* collective, std::uint32_t operation, std::uint32_t family)
@@ -51,8 +52,9 @@ constexpr sentence who_runs(const char* collective, std::uint32_t operation, std
 }
 
 /// By operation and k_families.
-constexpr sentence k_who_runs[abi::k_collective_ops][3] = {
-#define WEFT_WHO_RUNS(op) {who_runs(#op, abi::operations::op, k_families[0]), who_runs(#op, abi::operations::op, k_families[1]), who_runs(#op, abi::operations::op, k_families[2])}
+constexpr sentence k_who_runs[abi::k_collective_ops][4] = {
+#define WEFT_WHO_RUNS(op) {who_runs(#op, abi::operations::op, k_families[0]), who_runs(#op, abi::operations::op, k_families[1]), who_runs(#op, abi::operations::op, k_families[2]), \
+                           who_runs(#op, abi::operations::op, k_families[3])}
     WEFT_WHO_RUNS(all_reduce), WEFT_WHO_RUNS(reduce_scatter), WEFT_WHO_RUNS(all_gather), WEFT_WHO_RUNS(broadcast), WEFT_WHO_RUNS(all_to_all),
 #undef WEFT_WHO_RUNS
 };
@@ -309,6 +311,46 @@ const char* needs_replica_broadcast(const question& q)
     if (const char* const refusal = needs_clockwise(q))
         return refusal;
     return q.table.ranks <= 256 ? nullptr : "replica_broadcast is limited to 256 ranks";
+}
+
+const char* refuse_units(const question& q)
+{
+    if (q.table.ccus != abi::ccu::k_dies)
+        return "this algorithm needs chips with two collective communication units, as NPUs of UB-Mesh have";
+    return q.table.failed_regions == 0 ? nullptr : "collective communication units need a machine without failed chips";
+}
+
+const char* needs_ccu(const question& q)
+{
+    if (const char* const refusal = refuse_units(q))
+        return refusal;
+    if (q.op == abi::collective_op::all_to_all)
+        return q.table.ranks <= 1u << k_barrier_rounds ? nullptr : "ccu is limited to 16384 ranks: the barrier before its rounds has 14 semaphores";
+    return q.table.ranks - 1 <= q.table.ccu_channels && q.table.ranks - 1 <= k_ccu_channels
+               ? nullptr
+               : "ccu needs a channel to each other rank, of 128 at most; ccu_axes needs those along the dimensions only";
+}
+
+const char* needs_ccu_one_shot(const question& q)
+{
+    if (const char* const refusal = needs_ccu(q))
+        return refusal;
+    return q.table.ranks <= 64 ? nullptr : "ccu_one_shot is limited to 64 ranks";
+}
+
+const char* needs_ccu_axes(const question& q)
+{
+    if (const char* const refusal = refuse_units(q))
+        return refusal;
+    if (q.table.dim_count == 0 || q.table.dim_count > abi::k_max_dims)
+        return "ccu_axes needs one to six dimensions";
+    std::uint64_t peers = 0;
+    for (std::uint32_t d = 0; d < q.table.dim_count; ++d) {
+        if (q.table.dims[d] > 64)
+            return "ccu_axes needs dimensions of up to 64 ranks";
+        peers += q.table.dims[d] - 1;
+    }
+    return peers <= q.table.ccu_channels && peers <= k_ccu_channels ? nullptr : "ccu_axes needs a channel to each other rank of the own lines, of 128 at most";
 }
 
 using needs_function = const char* (*)(const question&);
