@@ -456,10 +456,13 @@ private:
         if (o.code == abi::ccu::status::time_out) {
             const std::uint32_t entry = o.detail >> 16, bits = o.detail & 0xffffu;
             const std::uint32_t firsts[] = {g.address_entries, g.token_entries, g.end_entries};
+            std::uint32_t bit = 0; // the lowest one
+            while (bits != 0 && (bits >> bit & 1) == 0)
+                ++bit;
             if (bits != 0)
                 for (const std::uint32_t first : firsts)
                     if (entry - first < (g.size + abi::ccu::k_bits_of_entry - 1) / abi::ccu::k_bits_of_entry)
-                        missed = (entry - first) * abi::ccu::k_bits_of_entry + static_cast<std::uint32_t>(__builtin_ctz(bits));
+                        missed = (entry - first) * abi::ccu::k_bits_of_entry + bit;
         } else if (o.code == abi::ccu::status::retries_exceeded || o.code == abi::ccu::status::remote_operation) {
             for (std::uint32_t p = 0; p < g.size; ++p)
                 if (on_machine(is_line ? member(d, p) : p) == o.detail)

@@ -23,6 +23,7 @@
 #include "testbenches/firmware/loopback_options.h"
 #include "testbenches/firmware/world_core.h"
 #include "testbenches/firmware/world_groups.h"
+#include "testbenches/support/ccu_interpreter.h"
 
 namespace weft::testing {
 
@@ -42,6 +43,12 @@ public:
             for (auto& q : ranks_.back()->queues)
                 q.frozen = freezes();
         }
+        if (options.ccus) {
+            std::vector<std::vector<unsigned char>*> memories;
+            for (auto& r : ranks_)
+                memories.push_back(&r->hbm);
+            ccu_ = std::make_unique<ccu_machine>(memories, options.ccu, options.seed);
+        }
     }
 
     std::uint32_t ranks() const
@@ -57,6 +64,7 @@ public:
     std::uint64_t scratch_offset() const { return output_offset() + options_.buffer_bytes + k_buffer_gap; }
 
     /// The table of rank 0, for supports().
+    const ccu_machine& ccus() const { return *ccu_; }
     const abi::platform_table& table() const { return ranks_[0]->table; }
     abi::platform_table& table_of(std::uint32_t rank) { return ranks_[rank]->table; }
 
@@ -87,9 +95,11 @@ public:
         }
         for (;;) {
             if (actions_.empty() && !thaw()) {
-                if (!time_out())
-                    return;
-                continue;
+                if (time_out())
+                    continue;
+                if (ccu_ && !ccu_->problems().empty())
+                    problem(ccu_->problems());
+                return;
             }
             const std::size_t i = random_() % actions_.size();
             const action a = actions_[i];
@@ -134,7 +144,7 @@ private:
         bool frozen = false;
     };
     struct action {
-        enum kind { run_rank, fetch, deliver, post_command } what;
+        enum kind { run_rank, fetch, deliver, post_command, run_ccus } what;
         std::uint32_t rank;
         std::uint32_t queue;
         message_stream* stream;
@@ -190,6 +200,8 @@ private:
             table.dma_ring_entries = o.ring_entries;
             table.hbm_bytes = w.hbm_bytes_;
             table.dma_ring_area = table.hbm_base;
+            table.ccus = o.ccus ? abi::ccu::k_dies : 0;
+            table.ccu_channels = o.ccus ? o.ccu.channels : 0;
             seal();
         }
         void seal() { testing::seal(table); }
@@ -212,6 +224,8 @@ private:
         bool read_device(std::uint64_t a, std::uint32_t bytes, std::uint64_t& v) override
         {
             using namespace abi;
+            if (w_.is_ccu(a))
+                return w_.ccu_->read(rank, die_of(a), (a - ccu::k_base) % ccu::k_die_stride, v);
             if (bytes == 8) {
                 if (a != k_dma_base + dma::SEM_PENDING)
                     return false;
@@ -250,6 +264,11 @@ private:
             const auto v = static_cast<std::uint32_t>(value);
             if (a < k_dma_base)
                 return false;
+            if (w_.is_ccu(a)) {
+                const bool done = w_.ccu_->write(rank, die_of(a), (a - ccu::k_base) % ccu::k_die_stride, value);
+                w_.run_ccus_later();
+                return done;
+            }
             for (std::uint32_t q = 0; q < queues.size(); ++q) {
                 if (o == dma::RING_BASE(q))
                     return queues[q].base = value, bytes == 8;
@@ -282,8 +301,16 @@ private:
         std::uint32_t lines() const override
         {
             return (command_sequence != command_ack ? abi::k_irq_mailbox : 0u) |
-                   (pending != 0 || error != 0 ? abi::k_irq_dma : 0u);
+                   (pending != 0 || error != 0 ? abi::k_irq_dma : 0u) | ccu_lines();
         }
+        std::uint32_t ccu_lines() const
+        {
+            std::uint32_t found = 0;
+            for (std::uint32_t die = 0; w_.ccu_ && die < abi::ccu::k_dies; ++die)
+                found |= w_.ccu_->interrupts(rank, die) ? abi::k_irq_ccu << die : 0u;
+            return found;
+        }
+        static std::uint32_t die_of(std::uint64_t a) { return static_cast<std::uint32_t>((a - abi::ccu::k_base) / abi::ccu::k_die_stride); }
         std::uint32_t wait_irq(std::uint32_t m, std::uint64_t timeout_ns) override
         {
             timed_out = false;
@@ -381,6 +408,7 @@ private:
         case action::fetch: fetch(n, a.queue); break;
         case action::deliver: deliver(n, *a.stream); break;
         case action::post_command: post_command(n); break;
+        case action::run_ccus: run_ccus(); break;
         }
     }
 
@@ -388,13 +416,33 @@ private:
     bool time_out()
     {
         for (auto& n : ranks_) {
-            if (n->sleeping && (n->polling || (n->mask & abi::k_irq_dma) != 0)) {
+            if (n->sleeping && (n->polling || (n->mask & (abi::k_irq_dma | 3 * abi::k_irq_ccu)) != 0)) {
+                if (ccu_ && !ccu_->waits().empty())
+                    problem(ccu_->waits());
                 now_ += 10'000'000;
                 n->time_out();
                 return true;
             }
         }
         return false;
+    }
+
+    // ---- CCUs
+    bool is_ccu(std::uint64_t a) const { return ccu_ && a >= abi::ccu::k_base && a < abi::ccu::k_base + abi::ccu::k_dies * abi::ccu::k_die_stride; }
+    void run_ccus_later()
+    {
+        if (!ccus_run_ && ccu_->can_step()) {
+            ccus_run_ = true;
+            actions_.push_back({action::run_ccus, 0, 0, nullptr});
+        }
+    }
+    void run_ccus()
+    {
+        ccus_run_ = false;
+        for (std::uint32_t k = random_() % 256 + 1; k > 0 && ccu_->can_step(); --k)
+            if (const std::int64_t rank = ccu_->step(); rank >= 0)
+                ranks_[static_cast<std::size_t>(rank)]->wake();
+        run_ccus_later();
     }
 
     // ---- DMA
@@ -646,6 +694,8 @@ private:
     }
 
     world_options options_;
+    std::unique_ptr<ccu_machine> ccu_;
+    bool ccus_run_ = false; ///< an action is there
     std::uint64_t ring_bytes_ = 0;
     std::uint64_t hbm_bytes_ = 0;
     std::uint64_t now_ = 0;
