@@ -63,7 +63,8 @@ enum packet_flags : std::uint8_t {
     k_acknowledgement = 4, ///< of an end-to-end transport: for the controllers, not for the chip
     k_last_try = 8,        ///< of an end-to-end transport, over all paths: its acknowledgement takes all paths as well
     k_from_second_die = 16, ///< of an end-to-end transport: it came by the second local port of its source
-    k_shortest_paths = 32   ///< it keeps to them, where its fabric has others
+    k_shortest_paths = 32,  ///< it keeps to them, where its fabric has others
+    k_for_coprocessor = 64  ///< for the coprocessor of the IO die that destination_port names, not for the DMA engine
 };
 
 struct packet_returner {

@@ -92,6 +92,7 @@ constexpr bool is_in(std::uint32_t set, algorithm a)
 }
 inline constexpr std::uint32_t k_by_switch = algorithms_with(traits::by_switch);
 constexpr bool by_switch(algorithm a) { return is_in(k_by_switch, a); }
+inline constexpr std::uint32_t k_by_ccu = algorithms_with(traits::by_ccu);
 inline constexpr std::uint32_t k_follows_rows = algorithms_with(traits::follows_rows);
 constexpr bool follows_rows(algorithm a) { return is_in(k_follows_rows, a); }
 

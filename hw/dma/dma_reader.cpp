@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/dma/dma_reader.h"
 
-#include "hw/dma/reduce.h"
+#include "hw/arithmetic/reduce.h"
 
 #include <algorithm>
 #include <cstring>

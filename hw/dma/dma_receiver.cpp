@@ -3,7 +3,7 @@
 #include "hw/dma/dma_receiver.h"
 
 #include "hw/abi/descriptor.h"
-#include "hw/dma/reduce.h"
+#include "hw/arithmetic/reduce.h"
 
 #include <algorithm>
 #include <cstring>

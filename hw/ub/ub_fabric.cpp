@@ -42,7 +42,7 @@ char port_letter(ub_channel c)
 } // namespace
 
 ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const ub_plan& plan,
-                     const ub_config& config)
+                     const ub_config& config, std::uint32_t npu_users)
     : sc_core::sc_module(name), time_(time), plan_(plan), config_(config), routing_(plan, config.voq)
 {
     fabric_config fabric;
@@ -73,7 +73,7 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
         for (std::uint32_t die = 0; die < r.local_ports; ++die)
             controllers_.push_back(std::make_unique<ub_io_controller>(
                 (module_name(r.name) + "_io" + std::to_string(die)).c_str(), *engine_, *endpoints_.back(),
-                ub_ports{r.ports, r.local_ports, config.voq}, die, config, queue_cells));
+                ub_ports{r.ports, r.local_ports, config.voq}, die, config, queue_cells, r.local_ports > 1 ? npu_users : 1));
     }
     first_controller_.push_back(static_cast<std::uint32_t>(controllers_.size()));
     engine_->finish_build();

@@ -33,9 +33,9 @@ class ub_fabric final : public sc_core::sc_module,
                         private timeline_client,
                         private port_namer_if {
 public:
-    /// `plan` and `config` must outlive the fabric.
+    /// `plan` and `config` must outlive the fabric. `npu_users`: who sends through each controller of an NPU: its DMA engine, and a coprocessor.
     ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const ub_plan& plan,
-              const ub_config& config);
+              const ub_config& config, std::uint32_t npu_users = 1);
     ~ub_fabric() override;
 
     ub_io_controller& controller(std::uint32_t endpoint, std::uint32_t die = 0);

@@ -8,15 +8,16 @@ namespace weft {
 
 ub_io_controller::ub_io_controller(const sc_core::sc_module_name& name, fabric_engine& engine, ub_endpoint& endpoint,
                                    const ub_ports& ports, std::uint32_t die, const ub_config& config,
-                                   std::uint32_t queue_cells)
+                                   std::uint32_t queue_cells, std::uint32_t users)
     : sc_core::sc_module(name), in("in", engine.vl_count()), out("out", engine.vl_count()),
-      stats(std::string(this->name())), engine_(engine), endpoint_(endpoint), die_(die), queue_cells_(queue_cells),
+      stats(std::string(this->name())), engine_(engine), endpoint_(endpoint), die_(die), queue_cells_(queue_cells * users),
       way_out_(*this)
 {
     in.bind(static_cast<link_fw_if&>(*this));
     out.bind(static_cast<link_bw_if&>(*this));
     // The way between controller and chip is part of the router's latency.
     const fabric_link_params local{config.local_port_rate, duration(0), queue_cells};
+    const fabric_link_params way_in{config.local_port_rate, duration(0), queue_cells_};
     ub_endpoint::die_links links;
     links.chip = this;
     links.port_cells = std::max(1u, queue_cells / ub_config::ports_of_controller(ports.ub, ports.local));
@@ -24,7 +25,7 @@ ub_io_controller::ub_io_controller(const sc_core::sc_module_name& name, fabric_e
     for (std::uint32_t p = 0; p < ports.ways_in(); ++p) {
         queues_.emplace_back(*this, p);
         const std::uint32_t link =
-            engine.add_edge_input(endpoint.router(), ports.from_chip(die, p), local, queues_.back());
+            engine.add_edge_input(endpoint.router(), ports.from_chip(die, p), way_in, queues_.back());
         links.first_transmit = p == 0 ? link : links.first_transmit;
     }
     to_chip_ = engine.add_edge_output(endpoint.router(), ports.to_chip(die), local, way_out_);

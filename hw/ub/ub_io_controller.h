@@ -24,9 +24,10 @@ public:
     link_initiator_socket out; ///< to the chip
 
     /// Adds its edges to the engine's router of `endpoint`, whose IO die number `die` it is. `queue_cells`: what its transmit
-    /// queues hold together, per class.
+    /// queues hold together, per class and user; it has `users`, of which one alone would have as much.
     ub_io_controller(const sc_core::sc_module_name& name, fabric_engine& engine, ub_endpoint& endpoint,
-                     const ub_ports& ports, std::uint32_t die, const ub_config& config, std::uint32_t queue_cells);
+                     const ub_ports& ports, std::uint32_t die, const ub_config& config, std::uint32_t queue_cells,
+                     std::uint32_t users = 1);
 
     std::uint32_t die() const { return die_; }
     ub_endpoint& endpoint() { return endpoint_; }

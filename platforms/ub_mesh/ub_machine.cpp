@@ -63,7 +63,7 @@ void ub_machine::build(std::size_t number)
                                   return number < interruptions_.size() && f.at.value() >= interruptions_[number].at_ps;
                               }),
                npus.end());
-    i.fabric = std::make_unique<ub_fabric>(("ub" + suffix).c_str(), i.hardware.time, i.hardware.pool, routes_->plan, config_.ub);
+    i.fabric = std::make_unique<ub_fabric>(("ub" + suffix).c_str(), i.hardware.time, i.hardware.pool, routes_->plan, config_.ub, config_.has_ccus() ? 2 : 1);
     i.hardware.add(i.fabric->engine());
 
     const ub_topology& topology = *routes_->topology;
@@ -79,9 +79,9 @@ void ub_machine::build(std::size_t number)
         used[behind] = true;
         if (behind != rank) // a spare NPU stands in, or ranks have closed up
             i.fabric->take_over(rank, behind);
-        chip& c = i.hardware.add_chip(fmt::format("npu_{}{}", npu, suffix), config_.npu.chip(), view, i.config.rank_table(rank));
-        for (std::uint32_t die = 0; die < k_dies; ++die)
-            bind_local_port(c, die, i.fabric->controller(behind, die));
+        const std::string name = fmt::format("npu_{}{}", npu, suffix);
+        chip& c = i.hardware.add_chip(name, config_.npu.chip(), view, i.config.rank_table(rank), with_ccus(i, rank));
+        bind_ports(i, c, behind, name);
     }
     for (std::uint32_t e = 0; e < i.fabric->endpoints(); ++e) {
         if (used[e])
@@ -97,6 +97,52 @@ void ub_machine::build(std::size_t number)
     i.number = number;
     i.fabric->set_link_listener(&i);
     add_faults(i, number);
+}
+
+/// One in each IO die, behind the chip's memory and core.
+chip_options ub_machine::with_ccus(incarnation& i, std::uint32_t rank) const
+{
+    chip_options options;
+    if (!config_.has_ccus())
+        return options;
+    ccu_fabric_view view;
+    view.vl_count = k_ub_vls;
+    view.answer_vl = static_cast<std::uint32_t>(ub_class::response) * k_ub_lanes_per_class;
+    view.port_rate = config_.ub.local_port_rate;
+    view.format = config_.ub.format();
+    view.carry_data = config_.run.data == data_mode::checked;
+    for (std::uint32_t die = 0; die < k_dies; ++die) {
+        view.die = die;
+        options.guests.push_back([&i, this, rank, die, view](chip& host) {
+            auto unit = std::make_unique<ccu>(fmt::format("ccu{}", die).c_str(), i.hardware.time, i.hardware.pool, *host.interrupts().front(),
+                                              abi::k_irq_ccu << die, rank, config_.npu.ccu, view);
+            unit->memory.bind(host.memory);
+            host.attach(unit->registers, {abi::ccu::k_base + die * abi::ccu::k_die_stride, k_device_window_bytes, die == 0 ? "CCU0" : "CCU1"});
+            i.ccus.push_back(unit.get());
+            return unit;
+        });
+    }
+    return options;
+}
+
+void ub_machine::bind_ports(incarnation& i, chip& c, std::uint32_t router, const std::string& name)
+{
+    for (std::uint32_t die = 0; die < k_dies; ++die) {
+        ub_io_controller& at = i.fabric->controller(router, die);
+        if (i.ccus.empty()) {
+            bind_local_port(c, die, at);
+            continue;
+        }
+        i.sharers.push_back(std::make_unique<ub_port_sharer>(fmt::format("{}_port{}", name, die).c_str(), k_ub_vls));
+        ub_port_sharer& sharer = *i.sharers.back();
+        c.dma.to_fabric(die).bind(sharer.from_dma);
+        sharer.to_dma.bind(c.dma.from_fabric(die));
+        ccu& unit = *i.ccus[i.ccus.size() - k_dies + die];
+        unit.to_fabric.bind(sharer.from_coprocessor);
+        sharer.to_coprocessor.bind(unit.from_fabric);
+        sharer.to_controller.bind(at.in);
+        at.out.bind(sharer.from_controller);
+    }
 }
 
 /// Routing knows it.
@@ -266,7 +312,8 @@ bool ub_machine::at_rest()
 {
     const incarnation& i = now();
     return i.fabric->idle() &&
-           std::all_of(chips().begin(), chips().end(), [](const chip* c) { return c->dma.idle(); });
+           std::all_of(chips().begin(), chips().end(), [](const chip* c) { return c->dma.idle(); }) &&
+           std::all_of(i.ccus.begin(), i.ccus.end(), [](const ccu* c) { return c->idle(); });
 }
 
 std::vector<timeline*> ub_machine::timelines()

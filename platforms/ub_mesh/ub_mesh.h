@@ -5,10 +5,12 @@
 // compared with. Ranks count NPUs: rank = ((pod * racks + rack) * boards + board) * npus + npu.
 #pragma once
 
+#include "hw/ccu/ccu.h"
 #include "hw/chip/chip.h"
 #include "hw/ub/ub_config.h"
 #include "hw/ub/ub_fabric.h"
 #include "hw/ub/ub_idle_port.h"
+#include "hw/ub/ub_port_sharer.h"
 #include "platforms/machine/machine_hardware.h"
 #include "platforms/ub_mesh/ub_fall_backs.h"
 #include "platforms/ub_mesh/ub_faults.h"
@@ -63,10 +65,28 @@ struct npu_dma_config : dma_config {
     }
 };
 
+/// Which NPUs have collective communication units: those of machines that use them, all, none.
+enum class ccu_presence : std::uint8_t { used, always, never };
+template <> struct enum_names<ccu_presence> {
+    static constexpr std::pair<ccu_presence, const char*> values[] = {{ccu_presence::used, "used"}, {ccu_presence::always, "always"}, {ccu_presence::never, "never"}};
+};
+struct npu_ccu_config : ccu_config {
+    ccu_presence presence = ccu_presence::used;
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("presence", self.presence,
+              "used: NPUs have them where the workload names one of their algorithms; always, also for firmware of your own and for auto; never",
+              "one in each IO die, UB-Mesh section 7 (Q); units that nobody uses change no time");
+        ccu_config::fields(self, visit);
+    }
+};
+
 struct npu_config : chip_sections<npu_core_config, bus_config, npu_memory_config, npu_dma_config> {
+    npu_ccu_config ccu;
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         chip_sections::fields(self, visit, "DMA engine; one local port to each of the two UB IO controllers");
+        visit("ccu", self.ccu, "Collective communication unit, one in each IO die", "");
     }
     std::vector<config_problem> validate() const { return chip().validate(); }
     chip_config chip() const { return *this; }
@@ -103,6 +123,7 @@ struct ub_mesh_config {
     /// NPU position (rank of the healthy machine) of every rank; where a spare NPU stands in, the position it serves.
     std::vector<std::uint32_t> positions() const;
     abi::platform_table rank_table(std::uint32_t rank) const;
+    bool has_ccus() const; ///< of every NPU, two
     train_choice trains() const;
     chip_config control_chip() const { return npu; }
     duration hop_latency(std::uint32_t dimension) const; ///< through both NPUs and the cable between them
@@ -186,6 +207,8 @@ private:
         std::unique_ptr<ub_fabric> fabric;
         std::unique_ptr<ub_fall_backs> fall_backs;
         std::vector<std::unique_ptr<ub_idle_port>> idle_ports;
+        std::vector<std::unique_ptr<ub_port_sharer>> sharers; ///< of NPUs with CCUs
+        std::vector<ccu*> ccus;
         std::vector<std::uint32_t> positions; ///< of ranks, see ub_mesh_config::positions()
         std::vector<std::uint32_t> routers;   ///< of ranks: that of the position, or of the spare NPU that stands in
         ub_mesh_config config;                ///< faults from the start of this incarnation
@@ -203,6 +226,8 @@ private:
     std::vector<timeline*> timelines() override;
     void build(std::size_t number);
     void add_faults(incarnation& i, std::size_t number);
+    chip_options with_ccus(incarnation& i, std::uint32_t rank) const;
+    static void bind_ports(incarnation& i, chip& c, std::uint32_t router, const std::string& name);
     static void down_from_the_start(incarnation& i, std::uint32_t plan_link);
     void link_given_up(incarnation& i, std::uint32_t link, std::uint64_t now_ps);
     bool taken_along(const incarnation& i, std::uint32_t plan_link) const;

@@ -26,6 +26,11 @@ bool failed_from_the_start(const ub_faults_config& faults)
     return std::all_of(faults.npus.begin(), faults.npus.end(), [](const auto& f) { return f.at.value() == 0; });
 }
 
+bool uses_ccus(const ub_mesh_config& c)
+{
+    return runs_any(c.run, [](abi::algorithm a) { return abi::is_in(abi::k_by_ccu, a); });
+}
+
 /// Where nothing turns between dies the buffers of links are still raised to a round trip with a turn.
 bool crossing_raises_buffers(const ub_mesh_config& c)
 {
@@ -92,6 +97,8 @@ abi::platform_table ub_mesh_config::rank_table(std::uint32_t rank) const
     abi::platform_table t;
     t.rank = rank;
     t.ranks = ranks();
+    t.ccus = has_ccus() ? abi::ccu::k_dies : 0;
+    t.ccu_channels = has_ccus() ? npu.ccu.channels : 0;
     const auto dimension = [&](std::uint32_t size, std::uint32_t coordinate, std::uint32_t lanes = 0) {
         if (size == 1)
             return;
@@ -117,6 +124,11 @@ abi::platform_table ub_mesh_config::rank_table(std::uint32_t rank) const
     dimension(mesh.boards, rank / mesh.npus % mesh.boards, direct ? (mesh.boards - 1) * mesh.y_lanes : ub_topology::k_npu_lanes);
     dimension(mesh.npus, rank % mesh.npus, direct ? (mesh.npus - 1) * mesh.x_lanes : ub_topology::k_npu_lanes);
     return t;
+}
+
+bool ub_mesh_config::has_ccus() const
+{
+    return npu.ccu.presence == ccu_presence::used ? uses_ccus(*this) : npu.ccu.presence == ccu_presence::always;
 }
 
 duration ub_mesh_config::hop_latency(std::uint32_t dimension) const
@@ -254,6 +266,12 @@ std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
     rules.push_back({"ub.detection", "for links that fail while the machine runs",
                      [](const config& c) { return c.faults.links_fail_later() || c.has_bit_errors(); }});
     rules.push_back({"npu.core.clock_read", "where firmware reads the clock (switchml)", [](const config&) { return false; }});
+    for (const char* key : {"npu.ccu.instructions", "npu.ccu.missions", "npu.ccu.loop_engines", "npu.ccu.address_registers",
+                            "npu.ccu.general_registers", "npu.ccu.check_entries", "npu.ccu.slices", "npu.ccu.channels", "npu.ccu.clock",
+                            "npu.ccu.check_bit_cycles", "npu.ccu.sram_rate", "npu.ccu.reduce_rate", "npu.ccu.copy_rate",
+                            "npu.ccu.outstanding", "npu.ccu.segment", "npu.ccu.read_ahead", "npu.ccu.task_start",
+                            "npu.ccu.register_latency"})
+        rules.push_back({key, "with algorithms of the CCUs (ccu, ccu_one_shot, ccu_axes)", uses_ccus});
     const auto side = [&](const char* key, const char* only, bool (*applies)(const config&)) {
         rules.push_back({key, only, applies});
     };
@@ -279,7 +297,7 @@ std::vector<config_problem> ub_mesh_config::validate() const
 {
     std::vector<config_problem> p = run.validate();
     const bool runs = no_errors(p) && no_errors(ub.validate()) && no_errors(npu.validate()) &&
-                      no_errors(npu.hbm.validate()) && no_errors(npu.dma.validate());
+                      no_errors(npu.hbm.validate()) && no_errors(npu.dma.validate()) && no_errors(npu.ccu.validate());
     // What a section itself refuses is not computed with.
     if (!no_errors(mesh.validate()) || !no_errors(cables.validate()))
         return p;

@@ -18,7 +18,7 @@
 #include <memory>
 
 #include "hw/abi/descriptor.h"
-#include "hw/dma/reduce.h"
+#include "hw/arithmetic/reduce.h"
 #include "testbenches/firmware/element_values.h"
 #include "testbenches/firmware/loopback_options.h"
 #include "testbenches/firmware/world_core.h"

@@ -6,7 +6,7 @@
 
 #include "hw/abi/hal.h"
 #include "hw/dma/dma.h"
-#include "hw/dma/reduce.h"
+#include "hw/arithmetic/reduce.h"
 #include "hw/ici/ici_fabric.h"
 #include "hw/memory/hbm.h"
 #include "testbenches/hw/fabric_bench.h"

@@ -3,7 +3,7 @@
 //
 // The hot path in pieces and as a whole. Systems with a SystemC kernel run in a child process each; their time is the CPU time
 // of one packet-hop, and the counters tell timeline events and kernel activations per hop (house rule: few and lazy).
-#include "hw/dma/reduce.h"
+#include "hw/arithmetic/reduce.h"
 #include "platforms/cli/bench_cases.h"
 #include "platforms/tpu_v3/bench.h"
 #include "tlm/calendar_queue.h"

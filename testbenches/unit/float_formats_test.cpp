@@ -3,7 +3,7 @@
 //
 // Every one of the 65536 patterns of both 16-bit formats, and the rounding around every boundary between them, against
 // a slow reference that knows nothing but the definition of the formats.
-#include "hw/dma/float_formats.h"
+#include "hw/arithmetic/float_formats.h"
 
 #include <catch2/catch.hpp>
 

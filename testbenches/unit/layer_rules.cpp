@@ -165,9 +165,11 @@ std::string quoted_include_problem(const std::string& path, const std::string& h
     if (from == "firmware")
         return to == "hw/abi" ? "" : "firmware/ may include nothing of the project but hw/abi/ and firmware/";
     if (starts_with(from, "hw/")) {
+        if (from == "hw/arithmetic")
+            return to == "tlm" || to == "hw/abi" ? "" : "hw/arithmetic/ may include nothing of the project but tlm/, hw/abi/ and hw/arithmetic/";
         if (from == "hw/routing")
             return to == "tlm" || to == "hw/abi" ? "" : "hw/routing/ may include nothing of the project but tlm/, hw/abi/ and hw/routing/";
-        if (to == "tlm" || to == "hw/abi" || to == "hw/routing" || (from == "hw/chip" && contains(k_parts_of_chips, to)))
+        if (to == "tlm" || to == "hw/abi" || to == "hw/routing" || to == "hw/arithmetic" || (from == "hw/chip" && contains(k_parts_of_chips, to)))
             return "";
         if (to == "hw/fabric" && contains(k_fabric_users, from))
             return "";

@@ -3,7 +3,7 @@
 //
 // All-reduces among groups of ranks: the division itself, the tiles of a mesh, inputs and check.
 #include "firmware/collectives/supports.h"
-#include "hw/dma/reduce.h"
+#include "hw/arithmetic/reduce.h"
 #include "platforms/tpu_v3/tiles.h"
 #include "platforms/workload/collective_data.h"
 #include "tlm/check.h"

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "hw/dma/float_formats.h"
-#include "hw/dma/reduce.h"
+#include "hw/arithmetic/float_formats.h"
+#include "hw/arithmetic/reduce.h"
 #include "platforms/workload/collective_data.h"
 #include "platforms/workload/digest.h"
 #include "tlm/check.h"

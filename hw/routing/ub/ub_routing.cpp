@@ -45,6 +45,8 @@ route_decision ub_routing::route(std::uint32_t router, std::uint32_t in_port, pa
     if (to == router) {
         std::uint32_t die = in_port < r.ports ? (in_port >= r.second_die_from ? 1 : 0)
                                               : ub_ports{r.ports, r.local_ports, voq_}.die_of_way_in(in_port);
+        if ((p.flags & k_for_coprocessor) != 0) // by whichever die it came
+            die = p.destination_port;
         if (die >= r.local_ports)
             die = 0;
         return {static_cast<std::uint16_t>(r.ports + die), first_vl};

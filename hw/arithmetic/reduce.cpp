@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "hw/dma/reduce.h"
+#include "hw/arithmetic/reduce.h"
 
-#include "hw/dma/float_formats.h"
+#include "hw/arithmetic/float_formats.h"
 #include "tlm/check.h"
 
 #include <cstring>

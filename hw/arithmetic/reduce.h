@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reduction arithmetic of the DMA's accumulate-on-write: memory[i] = memory[i] (op) incoming[i]. Plain C++.
+// Reduction arithmetic of accumulate-on-write: memory[i] = memory[i] (op) incoming[i]. Plain C++.
 //
 //   int32     sum wraps (two's complement); max and min are signed
 //   float32   sum is one IEEE 754 addition, rounded to nearest even, with subnormals

@@ -1,0 +1,77 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory slices of a CCU: bytes, the rate of the SRAM, and who uses a slice at the moment.
+//
+// Timing of an access of n bytes at t: start = max(t, busy until); busy until = start + n / rate. Reads and writes have a port each.
+#pragma once
+
+#include "hw/ccu/ccu_config.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace weft {
+
+class ccu_slices {
+public:
+    static constexpr std::uint32_t k_nobody = 0xffff'ffff;
+
+    explicit ccu_slices(const ccu_config& config) : rate_(config.sram_rate), bytes_(config.slices), users_(config.slices) {}
+
+    std::uint32_t count() const { return static_cast<std::uint32_t>(users_.size()); }
+    std::uint64_t read(std::uint64_t at_ps, std::uint64_t bytes) { return take(read_until_ps_, at_ps, bytes); }
+    std::uint64_t write(std::uint64_t at_ps, std::uint64_t bytes) { return take(write_until_ps_, at_ps, bytes); }
+
+    /// Its 4 KiB, made when first asked for.
+    std::uint8_t* bytes_of(std::uint32_t slice)
+    {
+        if (bytes_[slice] == nullptr)
+            bytes_[slice] = std::make_unique<std::uint8_t[]>(abi::ccu::k_slice_bytes);
+        return bytes_[slice].get();
+    }
+
+    /// An operation of `mission` uses it from now on; false: one of another mission does.
+    bool begin(std::uint32_t slice, std::uint32_t mission)
+    {
+        user& u = users_[slice];
+        if (u.operations != 0 && u.mission != mission)
+            return false;
+        u.mission = mission;
+        ++u.operations;
+        return true;
+    }
+    void end(std::uint32_t slice) { --users_[slice].operations; }
+    bool in_use_by_other(std::uint32_t slice, std::uint32_t mission) const
+    {
+        return users_[slice].operations != 0 && users_[slice].mission != mission;
+    }
+
+    void reset()
+    {
+        std::fill(users_.begin(), users_.end(), user{});
+        for (auto& b : bytes_)
+            b.reset();
+    }
+
+private:
+    struct user {
+        std::uint32_t mission = k_nobody;
+        std::uint32_t operations = 0;
+    };
+    std::uint64_t take(std::uint64_t& until_ps, std::uint64_t at_ps, std::uint64_t bytes)
+    {
+        until_ps = std::max(until_ps, at_ps) + rate_.time_ps(bytes);
+        return until_ps;
+    }
+
+    wire_rate rate_;
+    std::uint64_t read_until_ps_ = 0;
+    std::uint64_t write_until_ps_ = 0;
+    std::vector<std::unique_ptr<std::uint8_t[]>> bytes_;
+    std::vector<user> users_;
+};
+
+} // namespace weft
