@@ -22,7 +22,7 @@ constexpr std::uint32_t k_families[] = {0, abi::traits::on_devices, abi::traits:
 constexpr std::uint32_t k_all_families = abi::traits::on_devices | abi::traits::of_replicas | abi::traits::by_ccu;
 std::uint32_t family_of(const abi::platform_table& table)
 {
-    return table.device_ranks != 0 ? 1 : table.order != abi::ring_order::none ? 2 : table.ccus != 0 ? 3 : 0;
+    return table.device_ranks != 0 ? 1 : table.order != abi::ring_order::none ? 2 : 0;
 }
 
 constexpr sentence who_runs(const char* collective, std::uint32_t operation, std::uint32_t family)
@@ -59,12 +59,14 @@ constexpr sentence k_who_runs[abi::k_collective_ops][4] = {
 #undef WEFT_WHO_RUNS
 };
 
-const char* refuse_pair(abi::collective_op op, abi::algorithm algo, std::uint32_t family)
+const char* refuse_pair(abi::collective_op op, abi::algorithm algo, std::uint32_t family, const abi::platform_table& table)
 {
     if (static_cast<unsigned>(op) >= abi::k_collective_ops || static_cast<unsigned>(algo) >= abi::k_algorithms)
         return "unknown collective or algorithm";
     const abi::algorithm_row& row = abi::k_algorithm_rows[static_cast<unsigned>(algo)];
-    return (row.operations & abi::operations::of(op)) != 0 ? nullptr : k_who_runs[static_cast<unsigned>(op)][family].text;
+    if ((row.operations & abi::operations::of(op)) != 0)
+        return nullptr;
+    return k_who_runs[static_cast<unsigned>(op)][family == 0 && table.ccus != 0 ? 3 : family].text;
 }
 
 /// Neighbours of failed chips find a whole pair of rows, and none of its chips gets too many of them.
@@ -365,7 +367,7 @@ constexpr needs_function k_needs[] = {
 bool supports(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table, bool transposed,
               const char** reason, const abi::switchml::table* job)
 {
-    const char* refusal = refuse_pair(op, algo, family_of(table));
+    const char* refusal = refuse_pair(op, algo, family_of(table), table);
     if (refusal == nullptr && !by_switch(algo) && job != nullptr && present(*job) && job->core != 0)
         refusal = "cores of a worker beyond the first run switchml and switchml_lossless only";
     else if (refusal == nullptr && (table.ranks != 1 || by_switch(algo)))

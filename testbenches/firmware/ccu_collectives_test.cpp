@@ -272,12 +272,19 @@ TEST_CASE("a unit that is too small is refused alike, with a sentence")
 
 TEST_CASE("a rank that never comes is named")
 {
-    world_options o = machine({4}, 3);
-    o.silent_ranks = 1;
-    world w(o);
-    w.add(make(collective_op::all_reduce, algorithm::ccu, 100));
-    w.run();
-    REQUIRE(w.responses(0).size() == 1);
-    CHECK(w.responses(0)[0].code == abi::status_code::timeout);
-    CHECK(std::string(w.responses(0)[0].where) == "CCU.MISSION_STATE");
+    for (const auto& [dims, v] : std::vector<std::pair<std::vector<std::uint32_t>, variant>>{
+             {{4}, k_flat[0]}, {{4}, k_flat[3]}, {{4}, k_flat[4]}, {{2, 4}, k_axes[0]}, {{2, 4}, k_axes[1]}}) {
+        world_options o = machine(dims, 3);
+        o.silent_ranks = 1;
+        world w(o);
+        w.add(make(v.op, v.algo, 100));
+        w.run();
+        const std::uint32_t last = o.cols - 1;
+        REQUIRE(w.responses(last - 1).size() == 1);
+        const abi::response r = w.responses(last - 1)[0]; // in a line with it
+        CHECK(r.code == abi::status_code::timeout);
+        CHECK(std::string(r.where) == "CCU.MISSION_STATE");
+        CHECK(r.failed_peer == last);
+        CHECK((r.detail & 0xff) == static_cast<std::uint64_t>(abi::ccu::status::time_out));
+    }
 }

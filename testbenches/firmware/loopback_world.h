@@ -419,6 +419,10 @@ private:
             if (n->sleeping && (n->polling || (n->mask & (abi::k_irq_dma | 3 * abi::k_irq_ccu)) != 0)) {
                 if (ccu_ && !ccu_->waits().empty())
                     problem(ccu_->waits());
+                if (ccu_ && ccu_->expire(n->rank)) { // before its core loses patience
+                    n->wake();
+                    return true;
+                }
                 now_ += 10'000'000;
                 n->time_out();
                 return true;

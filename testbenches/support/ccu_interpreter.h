@@ -20,7 +20,7 @@
 
 #include "hw/abi/ccu.h"
 #include "hw/abi/registers.h"
-#include "hw/dma/reduce.h"
+#include "hw/arithmetic/reduce.h"
 #include "testbenches/support/ccu_sizes.h"
 
 namespace weft::testing {
@@ -146,6 +146,28 @@ public:
             transfers_.pop_back();
         }
         return ended_;
+    }
+    /// The time-outs of the tasks of `rank` come: its missions end. False: none runs.
+    bool expire(std::uint32_t rank)
+    {
+        bool any = false;
+        for (std::uint32_t die = 0; die < abi::ccu::k_dies; ++die) {
+            unit& u = *units_[rank * abi::ccu::k_dies + die];
+            for (mission& m : u.missions) {
+                if (m.state != abi::ccu::mission_state::running)
+                    continue;
+                std::uint32_t where = 0, detail = 0;
+                for (const auto& a : u.waiting)
+                    if (!a->dead && a->task == m.number && u.code[a->pc].wait_mask != 0) {
+                        const std::uint32_t entry = u.code[a->pc].wait_entry + a->entry_offset;
+                        where = a->pc;
+                        detail = entry << 16 | (u.code[a->pc].wait_mask & ~std::uint32_t{u.entries[entry]});
+                    }
+                end(u, m, status::time_out, where, detail);
+                any = true;
+            }
+        }
+        return any;
     }
     /// What waits for what, where nothing can happen.
     std::string waits() const
