@@ -248,7 +248,7 @@ void print_summary(std::ostream& out, const run_report& r, const table_style& st
     if (!r.transport.empty())
         line("Transport", r.transport);
     if (r.microcode_ps != 0)
-        line("Microcode", fmt::format("of CCUs written in up to {} before a collective; not in its time", rounded_text(duration(r.microcode_ps))));
+        line("Microcode", fmt::format("of CCUs written in up to {} us before a collective; not in its time", rounded_us(r.microcode_ps)));
     if (!r.failure.empty())
         line("Stopped", r.failure.substr(0, r.failure.find('\n')));
     line("Simulated time", exact_us(r.simulated_time_ps) + " us");
