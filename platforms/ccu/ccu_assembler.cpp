@@ -261,9 +261,9 @@ private:
         case ccu_operand_kind::general_register: return into(r.reg('x', what, k_most_16), i.r[o.field]);
         case ccu_operand_kind::slice: return into(r.reg('m', what, k_most_16), i.r[o.field]);
         case ccu_operand_kind::channel: return into(r.reg('c', what, k_most_16), i.channel);
-        case ccu_operand_kind::label: return into(r.number(what, 0, k_most_16), i.r[o.field]);
-        case ccu_operand_kind::argument: return small(r.number(what, 0, k_arguments - 1));
-        case ccu_operand_kind::loops: return small(r.number(what, 1, 255));
+        case ccu_operand_kind::label: return into(r.number(fmt::format("a label of {}", row.name), 0, k_most_16), i.r[o.field]);
+        case ccu_operand_kind::argument: return small(r.number(fmt::format("the argument of {}", row.name), 0, k_arguments - 1));
+        case ccu_operand_kind::loops: return small(r.number("the number of loops of a group", 1, 255));
         case ccu_operand_kind::immediate: {
             const auto v = r.number(what);
             i.set_immediate(v.value_or(0));
