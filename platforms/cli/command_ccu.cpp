@@ -99,7 +99,7 @@ int check(const ccu_options& options)
         if (errors_in(problems) != 0)
             continue;
         const ccu_use& use = verdicts.back().use;
-        fmt::print("{}: accepted{}; {}, {} of loops, {}, {}, {} and {} registers\n", text.name,
+        fmt::print("{}: accepted{}; {}, {} of loops, {}, {}, {} address and {} general registers\n", text.name,
                    problems.empty() ? "" : ", " + plural(problems.size(), "warning"), plural(use.instructions, "instruction"), plural(use.engines, "engine"),
                    plural(use.slices.size(), "slice"), use.entries.size() == 1 ? "1 check-bit entry" : fmt::format("{} check-bit entries", use.entries.size()),
                    use.address_registers.size(), use.general_registers.size());

@@ -86,7 +86,7 @@ TEST_CASE("ccu checker: what a unit does not have is refused")
     refuses("load_x x3024 1", 1, "names general register x3024; the unit has 3024, x0 to x3023.");
     refuses("load_a a3024 1", 1, "names address register a3024");
     refuses("load_a a0 1\nmem_to_ms m1536 a0 set 0:1\nclear_bits wait 0:1", 2, "names slice m1536; the unit has 1536, m0 to m1535.");
-    refuses("set_bits set 1008:1\nclear_bits wait 1008:1", 1, "names check-bit entry 1008; the unit has 1008, 0 to 1007.");
+    refuses("set_bits set 1008:1\nclear_bits wait 1008:1", 1, "names check-bit entry 1008; the unit has 1008, 0 to 1007.", {}, 2);
     refuses(".peer_sets 0:1\nsend_bits c128 0:1\nclear_bits wait 0:1", 2, "names channel c128; the unit has 128, c0 to c127.");
     refuses(".ranks 4\nsend_bits c3 0:1\nclear_bits wait 0:1", 2, "of 4 ranks each has channels to 3 peers, c0 to c2.");
     ccu_capacities small;
@@ -128,7 +128,7 @@ TEST_CASE("ccu checker: bits that could be lost or taken for others are refused"
     refuses(load + "set_bits set 3:1\nclear_bits wait 3:1", 3, "sets check bit 3:0x1, which line 2 sets when it is done");
     refuses(load + "set_bits wait 3:1\nmem_to_ms m1 a0 set 3:1\nclear_bits wait 3:1", 4, "has set and nobody has cleared");
     refuses(".ranks 2\nsend_bits c0 3:1\nsend_bits c0 3:1\nclear_bits wait 3:1", 3, "the second one would be lost");
-    refuses(".ranks 2\nset_bits set 3:1\nclear_bits wait 3:1\nsend_bits c0 3:1\nclear_bits wait 3:1", 4, "which line 2 sets here");
+    refuses(".ranks 2\nsend_bits c0 3:1\nclear_bits wait 3:1\nset_bits set 3:1\nclear_bits wait 3:1", 2, "which line 4 sets here");
     // Again, with nothing that tells that the peer has cleared it.
     refuses(".ranks 2\nsend_bits c0 3:1\nclear_bits wait 3:1\nsend_bits c0 3:1\nclear_bits wait 3:1", 4, "may not have cleared it yet");
     accepts(".ranks 2\nsend_bits c0 3:1\nclear_bits wait 3:1\nsend_bits c0 3:2\nclear_bits wait 3:2\nsend_bits c0 3:1\nclear_bits wait 3:1");
@@ -401,12 +401,12 @@ TEST_CASE("ccu checker: random programs are the same for the same seed and a goo
 TEST_CASE("ccu checker: accepted random programs end in any order of events")
 {
     unsigned ran = 0, refused = 0, refused_and_bad = 0;
-    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    for (std::uint64_t seed = 0; seed < 250; ++seed) {
         const testing::random_ccu_program random = testing::make_ccu_program(seed);
         const ccu_program p = assemble_ccu(random.text, "t.ccu");
         const bool accepted = check_ccu(p).accepted();
         std::string bad;
-        for (std::uint64_t order = 0; order < 4; ++order) {
+        for (std::uint64_t order = 0; order < 4 && bad.empty(); ++order) {
             testing::untimed_ccus units(p, random.ranks, seed * 16 + order,
                                         {0, 4096, 1 + (seed + order) % testing::random_ccu_program::k_most_rounds, abi::ccu::loop_parameter(static_cast<std::uint32_t>(order % 3), 4096)});
             const std::string what = units.run();
