@@ -44,10 +44,11 @@ public:
         refused = !s.ok() && s.code == abi::status_code::unsupported;
         if (!s.ok())
             return s;
+        const bool prepares = (command_.transposed & abi::k_only_prepares) != 0;
         if (in_rounds())
-            return run_rounds();
+            return prepares ? s : run_rounds();
         s = set_channels();
-        return s.ok() ? run_tasks() : s;
+        return !s.ok() ? s : prepares ? write_programs() : run_tasks();
     }
 
 private:
@@ -440,6 +441,21 @@ private:
         d.program[d.programs++] = found;
         d.next += found.count;
         return {};
+    }
+    abi::status write_programs()
+    {
+        abi::status status;
+        for (std::uint32_t die = 0; die < k_dies; ++die)
+            for (std::uint32_t step = 0; status.ok(); ++step) {
+                ccu_job job;
+                ccu_program program;
+                const next n = plan(die, step, job, status);
+                if (n == next::end)
+                    break;
+                if (n == next::task && status.ok())
+                    status = find_program(die, job, program);
+            }
+        return status;
     }
     std::uint64_t bound_ns(const ccu_job& job) const { return command_.timeout_ns + job.bytes * k_ns_per_byte; }
     /// `before_ns`: of the task that it waits for.

@@ -163,7 +163,7 @@ struct command {
     std::uint64_t chunk_bytes = 0; ///< pipelining grain, > 0
     std::uint64_t timeout_ns = 0;  ///< bound of every single wait
     std::uint32_t root = 0;
-    std::uint32_t transposed = 0; ///< 1: swap the roles of rows and columns (ring order, row pairs)
+    std::uint32_t transposed = 0; ///< 1: swap the roles of rows and columns (ring order, row pairs). Algorithms of CCUs: k_only_prepares
     /// Local address of the table of the process group that runs this among itself: its ranks, shards and root count inside the group.
     /// 0: the platform table, all ranks.
     std::uint64_t table = 0;
@@ -171,6 +171,9 @@ struct command {
     /// others: scratch_elements().
     std::uint64_t scratch_offset = 0;
 };
+
+/// In command::transposed, of algorithms of CCUs: write the microcode and set the channels, move nothing.
+inline constexpr std::uint32_t k_only_prepares = 2;
 
 inline constexpr std::uint32_t k_no_rank = 0xffff'ffff;
 

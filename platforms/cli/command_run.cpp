@@ -201,6 +201,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
     if (p.run().training_step)
         r.training = training_report_of(p, *p.run().training_step, outcome.training_steps);
     r.simulated_time_ps = outcome.simulated_time_ps;
+    r.microcode_ps = outcome.microcode_ps;
     // A restart finds new hardware.
     const std::uint64_t begin_ps = outcome.restarts.empty() ? 0 : outcome.restarts.back().resumed_ps;
     r.busiest_links = busiest_links(m, outcome.simulated_time_ps - std::min(begin_ps, outcome.simulated_time_ps));

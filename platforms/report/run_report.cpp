@@ -247,6 +247,8 @@ void print_summary(std::ostream& out, const run_report& r, const table_style& st
     line((m.memory + " traffic").c_str(), traffic);
     if (!r.transport.empty())
         line("Transport", r.transport);
+    if (r.microcode_ps != 0)
+        line("Microcode", fmt::format("of CCUs written in up to {} us before a collective; not in its time", rounded_us(r.microcode_ps)));
     if (!r.failure.empty())
         line("Stopped", r.failure.substr(0, r.failure.find('\n')));
     line("Simulated time", exact_us(r.simulated_time_ps) + " us");
@@ -445,6 +447,8 @@ nlohmann::ordered_json to_json(const run_report& r)
         j["training_step"] = training_json(*r.training);
     j["digest"] = fmt::format("{:016x}", r.digest); // a string: many readers of JSON keep 53 bits of a number
     j["simulated_time_ps"] = r.simulated_time_ps;
+    if (r.microcode_ps != 0)
+        j["microcode_ps"] = r.microcode_ps;
     j["host_seconds"] = finite(r.host_seconds, "host_seconds");
     j["packet_hops"] = r.packet_hops;
     j["packet_hops_per_cpu_s"] = finite(r.packet_hops_per_cpu_s, "packet_hops_per_cpu_s");

@@ -128,6 +128,7 @@ struct run_report {
     memory_traffic memory;
     std::string transport; ///< "trains of up to 28 packets in long messages, ... (auto: ...); here up to 8"; "" where no fabric has them
     std::uint64_t simulated_time_ps = 0;
+    std::uint64_t microcode_ps = 0; ///< run_outcome::microcode_ps; 0: nothing was written before
     double host_seconds = 0;
     double host_cpu_seconds = 0;
     std::uint64_t packet_hops = 0;
@@ -157,7 +158,7 @@ void print_table(std::ostream& out, const run_report& report, const table_style&
 /// algbw_GBps, busbw_GBps, wrong, steps, train_packets, and for a repeated case repeats: {count, min_us, max_us, standard_deviation_us, times_us}}],
 /// training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
 /// exposed_us, share, groups: [{name, type, size_bytes, count, ranks_per_group, calls, ready_us, start_us, time_us,
-/// wrong}], exchanges: [the same]}]} if the run has one, digest, simulated_time_ps, host_seconds, packet_hops,
+/// wrong}], exchanges: [the same]}]} if the run has one, digest, simulated_time_ps, microcode_ps (where CCUs were used), host_seconds, packet_hops,
 /// packet_hops_per_cpu_s, timeline_events, config, stats: [{name, value, unit, description}]}. `wrong` is null for a run
 /// without data, `ranks_per_group` where all ranks sum together; `digest` is a string of 16 hex digits. CPU time, kernel
 /// activations and the busiest links come first among the stats. Throws bug for a number that is not

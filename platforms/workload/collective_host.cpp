@@ -89,12 +89,31 @@ bool collective_host::run_collective(const collective_case& asked, std::uint64_t
     }
     for (chip* each : machine_.chips())
         each->dma.set_train(machine_.train_of(c));
+    if (prepares_ && abi::is_in(abi::k_by_ccu, c.algo)) {
+        abi::command before = command;
+        before.transposed |= abi::k_only_prepares;
+        const std::uint64_t began_ps = kernel_now_ps();
+        if (!carry_out(placed, before, groups))
+            return false;
+        outcome_.microcode_ps = std::max(outcome_.microcode_ps, last_answer_ps_ - began_ps);
+        command.sequence = ++sequence_;
+    }
+    if (!carry_out(placed, command, groups))
+        return false;
+    end_ps_ = last_answer_ps_;
+    result = result_of(placed, groups);
+    return true;
+}
+
+/// Posts the command and takes the answers. False: it failed, or was interrupted.
+bool collective_host::carry_out(const placed_case& placed, const abi::command& command, const rank_groups& groups)
+{
     answers_ = 0;
     now_ = under_way{placed, kernel_now_ps(), {}, {}, 0};
     now_->answer_ps.assign(machine_.chips().size(), k_never_ps);
-    bound_.begin(work());
-    const bool recovers = machine_.recovers(c);
+    const bool recovers = machine_.recovers(placed.what);
     const std::uint64_t traffic_before = traffic_so_far(machine_);
+    bound_.begin(work());
     post(command, groups);
     interrupted_ = is_interrupted();
     if (interrupted_) {
@@ -104,7 +123,7 @@ bool collective_host::run_collective(const collective_case& asked, std::uint64_t
     if (!await_answers(recovers, traffic_before))
         return false;
 
-    const std::string failed = picture_.failed_ranks(command.sequence, c.algo);
+    const std::string failed = picture_.failed_ranks(command.sequence, placed.what.algo);
     if (recovers && !failed.empty())
         now_->picture = fmt::format("At {}:{}", rounded_text(duration(kernel_now_ps())), who_waits());
     if (!now_->picture.empty() || !failed.empty()) {
@@ -112,8 +131,6 @@ bool collective_host::run_collective(const collective_case& asked, std::uint64_t
         return false;
     }
     now_.reset();
-    end_ps_ = last_answer_ps_;
-    result = result_of(placed, groups);
     return true;
 }
 

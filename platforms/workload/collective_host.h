@@ -69,6 +69,8 @@ public:
     void set_start_skew(std::uint64_t ps) { start_skew_ps_ = ps; }
     /// Whether collectives are cases of `workload`: of those that fail, groups that have finished are results.
     void set_keeps_groups(bool keeps) { keeps_groups_ = keeps; }
+    /// Microcode of CCUs is written before a collective, by a command of its own; else by the first collective that needs it.
+    void set_prepares(bool prepares) { prepares_ = prepares; }
     std::size_t begun() const { return index_; } ///< collectives so far
     void set_begun(std::size_t index) { index_ = index; }
 
@@ -106,6 +108,7 @@ private:
     void fail_between_collectives(const std::string& why);
 
     // A collective
+    bool carry_out(const placed_case& placed, const abi::command& command, const rank_groups& groups);
     abi::command command_for(const placed_case& placed, std::uint64_t chunk_bytes);
     void post(const abi::command& command, const rank_groups& groups);
     bool await_answers(bool recovers, std::uint64_t traffic_before);
@@ -143,6 +146,7 @@ private:
     bool fresh_ = true; ///< nothing has run on this machine
     bool interrupted_ = false;
     bool keeps_groups_ = false;
+    bool prepares_ = false;
     std::uint64_t end_ps_ = 0;
     std::size_t index_ = 0;
     std::size_t cases_; ///< collectives of the whole run

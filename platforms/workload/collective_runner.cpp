@@ -63,12 +63,14 @@ void collective_runner::work()
 bool collective_runner::run_workload()
 {
     host_.set_keeps_groups(true);
+    host_.set_prepares(true);
     for (const collective_spec& spec : config_.workload)
         for (const collective_case& c : spec.cases())
             if (!run_repeats(spec, c))
                 return false;
     host_.set_start_skew(0);
     host_.set_keeps_groups(false);
+    host_.set_prepares(false);
     return true;
 }
 

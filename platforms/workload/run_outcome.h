@@ -33,6 +33,7 @@ struct run_outcome {
     std::uint64_t failed_start_ps = 0;                ///< when it began
     std::vector<std::string> warnings;                ///< what was asked for and did not happen
     std::vector<job_restart> restarts;
+    std::uint64_t microcode_ps = 0;                   ///< longest time that writing the microcode of a case took, before its own time
     std::uint64_t digest = 0;
     std::uint64_t simulated_time_ps = 0;
     double host_seconds = 0;
