@@ -10,7 +10,7 @@ namespace weft::firmware {
 namespace {
 
 constexpr std::uint32_t k_dies = abi::ccu::k_dies;
-constexpr std::uint32_t k_mission = 0;
+constexpr std::uint32_t k_missions = 2; ///< of a die, in turn: the next task is there when one ends
 // One firmware runs on all chips and trusts itself; a program of someone else has neither.
 constexpr std::uint32_t k_key = 0x7765'6674, k_token = 0x5'7ef7;
 constexpr std::uint32_t k_channels_mixed = ~0u; ///< ccu_state::channels_of: of no group
@@ -107,8 +107,8 @@ private:
             return {k_no, "the CCU has too few general registers for it", c.general_registers};
         if (c.check_entries < k_ccu_engine_entries + k_ccu_flat_entries)
             return {k_no, "the CCU has too few check-bit entries for it", c.check_entries};
-        if (c.missions == 0)
-            return {k_no, "the CCU has no mission", 0};
+        if (c.missions < k_missions)
+            return {k_no, "the CCU has too few missions for it", c.missions};
         const std::uint32_t channels = smaller(c.channels, k_ccu_channels);
         std::uint32_t peers = table_.ranks - 1;
         std::uint32_t least = table_.ranks, most = table_.ranks; // ranks of a group
@@ -404,19 +404,31 @@ private:
     }
 
     // ---- tasks
+    bool holds(std::uint32_t die, const ccu_key& key, ccu_program& found)
+    {
+        const ccu_die& d = state_.die[die];
+        for (std::uint32_t i = 0; i < d.programs; ++i) {
+            x.hal.compute(costs::k_ccu_program);
+            if (d.program[i].key == key) {
+                found = d.program[i];
+                return true;
+            }
+        }
+        return false;
+    }
+    bool has_room(std::uint32_t die, const ccu_job& job) const
+    {
+        const ccu_die& d = state_.die[die];
+        return d.programs != k_ccu_programs && d.next + most_instructions(job.group.size) <= state_.capacities.instructions;
+    }
     /// The program of a job, written where the unit has not got it.
     abi::status find_program(std::uint32_t die, const ccu_job& job, ccu_program& found)
     {
         ccu_die& d = state_.die[die];
         const ccu_key key = job.key();
-        for (std::uint32_t i = 0; i < d.programs; ++i) {
-            x.hal.compute(costs::k_ccu_program);
-            if (d.program[i].key == key) {
-                found = d.program[i];
-                return {};
-            }
-        }
-        if (d.programs == k_ccu_programs || d.next + most_instructions(job.group.size) > state_.capacities.instructions)
+        if (holds(die, key, found))
+            return {};
+        if (!has_room(die, job))
             d.programs = d.next = 0; // begin anew
         if (most_instructions(job.group.size) > state_.capacities.instructions)
             return {abi::status_code::unsupported, "CCU.INSTRUCTIONS", state_.capacities.instructions};
@@ -446,17 +458,18 @@ private:
         return status;
     }
     std::uint64_t bound_ns(const ccu_job& job) const { return command_.timeout_ns + job.bytes * k_ns_per_byte; }
-    abi::status launch(std::uint32_t die, const ccu_job& job)
+    /// `before_ns`: of the task that it waits for.
+    abi::status launch(std::uint32_t die, const ccu_job& job, std::uint64_t before_ns)
     {
         x.hal.compute(costs::k_ccu_job);
         ccu_program program;
         if (abi::status s = find_program(die, job, program); !s.ok())
             return s;
         ccu_task task;
-        task.mission = k_mission;
+        task.mission = job.mission;
         task.start = program.start;
         task.count = program.count;
-        task.timeout_us = static_cast<std::uint32_t>(smaller((bound_ns(job) + 999) / 1000, std::uint64_t{0xffff'ffff}));
+        task.timeout_us = static_cast<std::uint32_t>(smaller((bound_ns(job) + before_ns + 999) / 1000, std::uint64_t{0xffff'ffff}));
         task.key = k_key;
         task.arguments = job.arguments;
         for (std::uint32_t i = 0; i < job.arguments; ++i)
@@ -488,57 +501,97 @@ private:
             x.peer = is_line ? member(d, missed) : missed;
     }
 
-    /// Whoever has ended begins the next step.
+    /// Tasks of a die, of which two are with the unit.
+    struct lane {
+        std::uint32_t step = 0;     ///< that is planned next
+        std::uint32_t launched = 0; ///< tasks
+        ccu_job jobs[2];            ///< that are planned and not launched yet
+        std::uint32_t planned = 0;
+        bool all_planned = false;
+        ccu_group groups[k_missions]; ///< of tasks that run
+        std::uint64_t bounds_ns[k_missions] = {};
+    };
+    abi::status plan_more(std::uint32_t die, lane& l)
+    {
+        abi::status status;
+        while (!l.all_planned && l.planned < 2 && status.ok()) {
+            ccu_job& job = l.jobs[l.planned];
+            job = ccu_job{};
+            const next n = plan(die, l.step, job, status);
+            ++l.step;
+            l.planned += n == next::task ? 1 : 0;
+            l.all_planned = n == next::end;
+        }
+        return status;
+    }
+    /// As much as missions and store have room for.
+    abi::status launch_more(std::uint32_t die, lane& l, std::uint32_t& running)
+    {
+        for (;;) {
+            if (abi::status s = plan_more(die, l); !s.ok())
+                return s;
+            const std::uint32_t mission = l.launched % k_missions;
+            if (l.planned == 0 || (running >> mission & 1) != 0)
+                return {};
+            ccu_job& job = l.jobs[0];
+            job.mission = mission;
+            job.follows = l.launched != 0;
+            job.precedes = l.planned > 1;
+            ccu_program held;
+            if (running != 0 && !has_room(die, job) && !holds(die, job.key(), held))
+                return {}; // code that runs is not written over
+            if (abi::status s = launch(die, job, running != 0 ? l.bounds_ns[mission ^ 1] : 0); !s.ok())
+                return s;
+            l.groups[mission] = job.group;
+            l.bounds_ns[mission] = bound_ns(job) + (running != 0 ? l.bounds_ns[mission ^ 1] : 0);
+            running |= 1u << mission;
+            ++l.launched;
+            l.jobs[0] = l.jobs[1];
+            --l.planned;
+        }
+    }
     abi::status run_tasks()
     {
-        std::uint32_t steps[k_dies] = {};
-        std::uint64_t bounds_ns[k_dies] = {};
-        ccu_group groups[k_dies];
-        std::uint32_t running = 0, ready = (1u << k_dies) - 1;
+        lane lanes[k_dies];
+        std::uint32_t running[k_dies] = {};
         abi::status status;
         for (;;) {
+            std::uint64_t longest_ns = 0;
             for (std::uint32_t die = 0; die < k_dies && status.ok(); ++die) {
-                while ((ready >> die & 1) != 0 && status.ok()) {
-                    ccu_job job;
-                    const next n = plan(die, steps[die], job, status);
-                    if (n == next::end || !status.ok()) {
-                        ready &= ~(1u << die);
-                        continue;
-                    }
-                    ++steps[die];
-                    if (n == next::skip)
-                        continue;
-                    groups[die] = job.group;
-                    bounds_ns[die] = bound_ns(job);
-                    status = launch(die, job);
-                    ready &= ~(1u << die);
-                    running |= 1u << die;
-                }
-                x.step = steps[die] > x.step ? steps[die] : x.step;
+                lane& l = lanes[die];
+                status = launch_more(die, l, running[die]);
+                x.step = l.launched > x.step ? l.launched : x.step;
+                for (std::uint32_t m = 0; m < k_missions; ++m)
+                    if ((running[die] >> m & 1) != 0 && l.bounds_ns[m] > longest_ns)
+                        longest_ns = l.bounds_ns[m];
             }
-            if (status.ok() && running == 0)
+            if (status.ok() && running[0] == 0 && running[1] == 0)
                 return {};
-            std::uint32_t ended = 0;
-            const std::uint64_t bound_ns = bounds_ns[0] > bounds_ns[1] ? bounds_ns[0] : bounds_ns[1];
+            std::uint32_t ended[k_dies] = {};
             if (status.ok())
-                status = ccu_driver::wait(x.hal, running, k_mission, bound_ns + k_patience_ns, ended);
-            for (std::uint32_t die = 0; die < k_dies && status.ok(); ++die) {
-                if ((ended >> die & 1) == 0)
-                    continue;
-                running &= ~(1u << die);
-                ready |= 1u << die;
-                const ccu_outcome o = unit(die).outcome(k_mission);
-                status = o.status;
-                if (!status.ok())
-                    blame(groups[die], by_axes(), by_axes() ? dimension_of(groups[die]) : 0, o);
-            }
+                status = ccu_driver::wait(x.hal, running, longest_ns + k_patience_ns, ended);
+            for (std::uint32_t die = 0; die < k_dies && status.ok(); ++die)
+                for (std::uint32_t m = 0; m < k_missions && status.ok(); ++m) {
+                    if ((ended[die] >> m & 1) == 0)
+                        continue;
+                    running[die] &= ~(1u << m);
+                    const ccu_outcome o = unit(die).outcome(m);
+                    status = o.status;
+                    if (!status.ok())
+                        blame(lanes[die].groups[m], by_axes(), by_axes() ? dimension_of(lanes[die].groups[m]) : 0, o);
+                }
             if (!status.ok()) {
-                for (std::uint32_t die = 0; die < k_dies; ++die)
-                    if ((running >> die & 1) != 0)
-                        unit(die).kill(k_mission);
+                stop(running);
                 return status;
             }
         }
+    }
+    void stop(const std::uint32_t (&running)[k_dies]) const
+    {
+        for (std::uint32_t die = 0; die < k_dies; ++die)
+            for (std::uint32_t m = 0; m < k_missions; ++m)
+                if ((running[die] >> m & 1) != 0)
+                    unit(die).kill(m);
     }
     std::uint32_t dimension_of(const ccu_group& line) const
     {
@@ -551,27 +604,27 @@ private:
     // ---- all_to_all of more ranks than channels
     abi::status run_on_both(ccu_job (&jobs)[k_dies])
     {
-        std::uint32_t running = 0;
-        std::uint64_t bytes_bound_ns = 0;
+        std::uint32_t running[k_dies] = {};
+        std::uint64_t longest_ns = 0;
         abi::status s;
         for (std::uint32_t die = 0; die < k_dies && s.ok(); ++die) {
             if (jobs[die].bytes == 0)
                 continue;
-            s = launch(die, jobs[die]);
-            running |= 1u << die;
-            bytes_bound_ns = bound_ns(jobs[die]) > bytes_bound_ns ? bound_ns(jobs[die]) : bytes_bound_ns;
+            s = launch(die, jobs[die], 0);
+            running[die] = 1u << jobs[die].mission;
+            longest_ns = bound_ns(jobs[die]) > longest_ns ? bound_ns(jobs[die]) : longest_ns;
         }
-        while (s.ok() && running != 0) {
-            std::uint32_t ended = 0;
-            s = ccu_driver::wait(x.hal, running, k_mission, bytes_bound_ns + k_patience_ns, ended);
-            running &= ~ended;
-            for (std::uint32_t die = 0; die < k_dies && s.ok(); ++die)
-                if ((ended >> die & 1) != 0)
-                    s = unit(die).outcome(k_mission).status;
+        while (s.ok() && (running[0] | running[1]) != 0) {
+            std::uint32_t ended[k_dies] = {};
+            s = ccu_driver::wait(x.hal, running, longest_ns + k_patience_ns, ended);
+            for (std::uint32_t die = 0; die < k_dies && s.ok(); ++die) {
+                running[die] &= ~ended[die];
+                if (ended[die] != 0)
+                    s = unit(die).outcome(jobs[die].mission).status;
+            }
         }
-        for (std::uint32_t die = 0; die < k_dies && !s.ok(); ++die)
-            if ((running >> die & 1) != 0)
-                unit(die).kill(k_mission);
+        if (!s.ok())
+            stop(running);
         return s;
     }
     /// Blocks of `ranks` ranks from `first` on, all as long, by the first channels; none: the own block, inside the own memory.

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Collectives by the collective communication units of the two IO dies (ccu_microcode.h). Each die has half of every shard and its own peers, the same
-// die of the other ranks; it goes through its tasks without the other one.
+// die of the other ranks; it goes through its tasks without the other one. Tasks take turns in two missions: the next one is launched while one runs
+// and waits for a check bit of it, so that its start and the interrupt of the one before cost nothing.
 //   ccu           all ranks are one group
 //   ccu_one_shot  the same, for tensors that fit in slices
 //   ccu_axes      a task of the own line for each dimension: reductions inside the shard of the dimension before, then back. Die 0 begins with the

@@ -56,12 +56,16 @@ public:
 
     void write()
     {
+        if (job_.follows)
+            c.put(clear_bits().wait(k_ccu_turn_entry, 1u << job_.mission));
         switch (job_.kind) {
-        case ccu_kind::exchange: return exchange();
-        case ccu_kind::blocks: return blocks();
-        case ccu_kind::copy: return copy();
-        default: return slices();
+        case ccu_kind::exchange: exchange(); break;
+        case ccu_kind::blocks: blocks(); break;
+        case ccu_kind::copy: copy(); break;
+        default: slices();
         }
+        if (job_.precedes)
+            c.put(ccu_step(op::set_bits).set(k_ccu_turn_entry, 1u << (job_.mission ^ 1)));
     }
 
 private:
@@ -398,7 +402,8 @@ ccu_key ccu_job::key() const
     k.what = std::uint64_t{static_cast<std::uint8_t>(kind)} | std::uint64_t{by_pieces} << 4 | std::uint64_t{sums ? static_cast<std::uint8_t>(type) : 0u} << 5 |
              std::uint64_t{sums ? static_cast<std::uint8_t>(redop) : 0u} << 8 | std::uint64_t{group.size} << 16 | std::uint64_t{group.at} << 32 |
              std::uint64_t{root} << 40 | std::uint64_t{group.registers} << 48;
-    k.which = longer | std::uint64_t{no_long} << 32 | std::uint64_t{no_short} << 33;
+    k.which = longer | std::uint64_t{no_long} << 32 | std::uint64_t{no_short} << 33 | std::uint64_t{follows} << 34 | std::uint64_t{precedes} << 35 |
+              std::uint64_t{mission} << 36;
     return k;
 }
 

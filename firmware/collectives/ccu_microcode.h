@@ -59,6 +59,9 @@ struct ccu_job {
     std::uint32_t longer = 0; ///< exchange: the first places, whose blocks are long
     bool no_long = false;     ///< they have none for this die
     bool no_short = false;
+    std::uint32_t mission = 0; ///< 0 or 1; tasks of a die take turns, so that the next one is there when one ends
+    bool follows = false;      ///< waits until the task in the other mission has ended its work
+    bool precedes = false;     ///< tells the task in the other mission that it may begin
     std::uint64_t bytes = 0; ///< that the task moves, about
     std::uint32_t arguments = 0;
     std::uint64_t argument[abi::ccu::k_arguments];
@@ -85,7 +88,8 @@ inline constexpr std::uint32_t k_ccu_axes_entries = 14; ///< sum of those of six
 inline constexpr std::uint32_t k_ccu_bank_entries = 3 * (k_ccu_flat_entries + k_ccu_axes_entries); ///< addresses, tokens, ends
 inline constexpr std::uint32_t k_ccu_banks = 8;
 inline constexpr std::uint32_t k_ccu_sent_entries = k_ccu_banks * k_ccu_bank_entries; ///< what this rank has sent has arrived, of a task
-inline constexpr std::uint32_t k_ccu_engine_entries = k_ccu_sent_entries + 2 * k_ccu_flat_entries; ///< of loop engines
+inline constexpr std::uint32_t k_ccu_turn_entry = k_ccu_sent_entries + 2 * k_ccu_flat_entries; ///< which mission may begin, a bit each
+inline constexpr std::uint32_t k_ccu_engine_entries = k_ccu_turn_entry + 1; ///< of loop engines
 // Published usable numbers: 3024 registers of each kind, 1008 entries, 192 loop engines; of these, a default instance gets 128 engines.
 inline constexpr std::uint32_t k_ccu_usable_entries = 1008;
 inline constexpr std::uint32_t k_ccu_most_engines = 128;

@@ -112,7 +112,7 @@ ccu_outcome ccu_driver::outcome(std::uint32_t mission) const
 void ccu_driver::kill(std::uint32_t mission) const { hal_.write32(reg(abi::ccu::MISSION_KILL), mission); }
 
 // Why this unit interrupts, and no longer.
-abi::status ccu_driver::take(std::uint32_t mission, bool& ended) const
+abi::status ccu_driver::take(std::uint32_t running, std::uint32_t& ended) const
 {
     const std::uint32_t pending = hal_.read32(reg(abi::ccu::IRQ_PENDING));
     if (abi::status s = bus_status("CCU.IRQ_PENDING"); !s.ok())
@@ -124,36 +124,39 @@ abi::status ccu_driver::take(std::uint32_t mission, bool& ended) const
         hal_.write32(reg(abi::ccu::ERROR), error);
         return {abi::status_code::device_error, "CCU.ERROR", error | std::uint64_t{die_} << k_detail_die};
     }
-    ended = (pending >> mission & 1) != 0;
-    if (ended)
-        hal_.write32(reg(abi::ccu::IRQ_PENDING), 1u << mission);
+    ended = pending & running;
+    if (ended != 0)
+        hal_.write32(reg(abi::ccu::IRQ_PENDING), ended);
     return bus_status("CCU.IRQ_PENDING");
 }
 
-abi::status ccu_driver::wait(abi::hal& hal, std::uint32_t dies, std::uint32_t mission, std::uint64_t timeout_ns, std::uint32_t& ended)
+abi::status ccu_driver::wait(abi::hal& hal, const std::uint32_t (&running)[abi::ccu::k_dies], std::uint64_t timeout_ns,
+                             std::uint32_t (&ended)[abi::ccu::k_dies])
 {
-    ended = 0;
+    std::uint32_t wanted = 0;
+    for (std::uint32_t die = 0; die < abi::ccu::k_dies; ++die) {
+        ended[die] = 0;
+        wanted |= running[die] != 0 ? abi::k_irq_ccu << die : 0u;
+    }
     hal.compute(costs::k_ccu_wait);
     for (unsigned causeless = 0; causeless < k_max_spurious; ++causeless) {
-        const std::uint32_t lines = hal.wait_irq(dies * abi::k_irq_ccu, timeout_ns);
+        const std::uint32_t lines = hal.wait_irq(wanted, timeout_ns);
+        if (lines == 0) {
+            for (std::uint32_t die = 0; die < abi::ccu::k_dies; ++die)
+                for (std::uint32_t m = 0; running[die] >> m != 0; ++m)
+                    if ((running[die] >> m & 1) != 0)
+                        ccu_driver(hal, die).kill(m);
+            return {abi::status_code::timeout, "CCU.MISSION_STATE", std::uint64_t{running[0] != 0 ? 0u : 1u} << k_detail_die};
+        }
+        bool any = false;
         for (std::uint32_t die = 0; die < abi::ccu::k_dies; ++die) {
-            if ((dies >> die & 1) == 0)
-                continue;
-            const ccu_driver unit(hal, die);
-            if (lines == 0) {
-                unit.kill(mission);
-                continue;
-            }
             if ((lines & abi::k_irq_ccu << die) == 0)
                 continue;
-            bool has_ended = false;
-            if (abi::status s = unit.take(mission, has_ended); !s.ok())
+            if (abi::status s = ccu_driver(hal, die).take(running[die], ended[die]); !s.ok())
                 return s;
-            ended |= has_ended ? 1u << die : 0u;
+            any = any || ended[die] != 0;
         }
-        if (lines == 0)
-            return {abi::status_code::timeout, "CCU.MISSION_STATE", std::uint64_t{(dies & 1) != 0 ? 0u : 1u} << k_detail_die};
-        if (ended != 0)
+        if (any)
             return {};
     }
     return {abi::status_code::device_error, "CCU.IRQ_PENDING", 0};

@@ -69,8 +69,9 @@ public:
     ccu_outcome outcome(std::uint32_t mission) const;
     void kill(std::uint32_t mission) const;
 
-    /// Sleeps until `mission` of at least one of `dies` has ended, both bits by die. A timeout kills it on all of them.
-    static abi::status wait(abi::hal& hal, std::uint32_t dies, std::uint32_t mission, std::uint64_t timeout_ns, std::uint32_t& ended);
+    /// Sleeps until at least one of the missions `running`, bits of each die, has ended. A timeout kills them all.
+    static abi::status wait(abi::hal& hal, const std::uint32_t (&running)[abi::ccu::k_dies], std::uint64_t timeout_ns,
+                            std::uint32_t (&ended)[abi::ccu::k_dies]);
 
 private:
     std::uint64_t reg(std::uint64_t offset) const { return base_ + offset; }
@@ -78,7 +79,7 @@ private:
     {
         return hal_.faulted() ? abi::status{abi::status_code::bus_error, where, hal_.fault().address} : abi::status{};
     }
-    abi::status take(std::uint32_t mission, bool& ended) const;
+    abi::status take(std::uint32_t running, std::uint32_t& ended) const;
 
     abi::hal& hal_;
     std::uint64_t base_;

@@ -186,8 +186,8 @@ TEST_CASE("ccu_axes is exact in one to four dimensions")
 TEST_CASE("ccu_axes exchanges pieces one after the other or side by side")
 {
     std::uint32_t seed = 400;
-    for (const std::uint32_t engines : {2u, 3u, 4u, 9u})
-        for (const std::uint64_t bytes : {100u, 4096u, 4096u + 4, 3 * 4096u + 8}) { // of a die's half of a shard
+    for (const std::uint32_t engines : {2u, 4u, 9u})
+        for (const std::uint64_t bytes : {100u, 4096u, 2 * 4096u + 8}) { // of a die's half of a shard
             world_options o = machine({4, 3, 2}, seed++);
             o.ccu.loop_engines = engines;
             o.buffer_bytes = 2 << 20;

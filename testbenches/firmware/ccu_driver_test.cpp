@@ -20,7 +20,8 @@ namespace regs = abi::ccu;
 namespace {
 
 constexpr std::uint64_t k_unit = abi::ccu::k_base + abi::ccu::k_die_stride; // of die 1
-constexpr std::uint32_t k_die = 1, k_line = abi::k_irq_ccu << k_die, k_both = 3;
+constexpr std::uint32_t k_die = 1, k_line = abi::k_irq_ccu << k_die;
+using by_die = std::uint32_t[abi::ccu::k_dies];
 
 void check_status(const abi::status& s, status_code code, const std::string& where, std::uint64_t detail)
 {
@@ -93,12 +94,14 @@ TEST_CASE("CCU driver: a task is described and started; one that was not describ
 TEST_CASE("CCU driver: it sleeps until a mission of a die has ended")
 {
     fake_hal hal;
-    hal.expect_wait_irq(k_both * abi::k_irq_ccu, k_line);
-    hal.expect_read32(k_unit + regs::IRQ_PENDING, 1u << 2);
+    hal.expect_wait_irq(3 * abi::k_irq_ccu, k_line);
+    hal.expect_read32(k_unit + regs::IRQ_PENDING, 1u << 2 | 1u << 5); // 5 is nobody's
     hal.expect_write32(k_unit + regs::IRQ_PENDING, 1u << 2);
-    std::uint32_t ended = 0;
-    CHECK(ccu_driver::wait(hal, k_both, 2, 1000, ended).ok());
-    CHECK(ended == 1u << k_die);
+    const by_die running = {1, 1u << 2 | 1u << 3};
+    by_die ended = {};
+    CHECK(ccu_driver::wait(hal, running, 1000, ended).ok());
+    CHECK(ended[0] == 0);
+    CHECK(ended[1] == 1u << 2);
     CHECK(hal.last_timeout_ns() == 1000);
     CHECK(hal.problems() == "");
 }
@@ -108,26 +111,28 @@ TEST_CASE("CCU driver: a mission that does not end is killed")
     fake_hal hal;
     hal.expect_wait_irq(k_line, 0);
     hal.expect_write32(k_unit + regs::MISSION_KILL, 2);
-    std::uint32_t ended = 0;
-    check_status(ccu_driver::wait(hal, 1u << k_die, 2, 1000, ended), status_code::timeout, "CCU.MISSION_STATE", std::uint64_t{k_die} << 40);
-    CHECK(ended == 0);
+    const by_die running = {0, 1u << 2};
+    by_die ended = {};
+    check_status(ccu_driver::wait(hal, running, 1000, ended), status_code::timeout, "CCU.MISSION_STATE", std::uint64_t{k_die} << 40);
+    CHECK(ended[1] == 0);
     CHECK(hal.problems() == "");
 }
 
 TEST_CASE("CCU driver: a refused write is reported, and interrupts without a cause end")
 {
     fake_hal hal;
-    std::uint32_t ended = 0;
+    const by_die running = {0, 1};
+    by_die ended = {};
     hal.expect_wait_irq(k_line, k_line);
     hal.expect_read32(k_unit + regs::IRQ_PENDING, 1u << 31);
     hal.expect_read32(k_unit + regs::ERROR, 1);
     hal.expect_write32(k_unit + regs::ERROR, 1);
-    check_status(ccu_driver::wait(hal, 1u << k_die, 0, 1000, ended), status_code::device_error, "CCU.ERROR", 1 | std::uint64_t{k_die} << 40);
+    check_status(ccu_driver::wait(hal, running, 1000, ended), status_code::device_error, "CCU.ERROR", 1 | std::uint64_t{k_die} << 40);
     for (int i = 0; i < 64; ++i) {
         hal.expect_wait_irq(k_line, k_line);
         hal.expect_read32(k_unit + regs::IRQ_PENDING, 0);
     }
-    check_status(ccu_driver::wait(hal, 1u << k_die, 0, 1000, ended), status_code::device_error, "CCU.IRQ_PENDING", 0);
+    check_status(ccu_driver::wait(hal, running, 1000, ended), status_code::device_error, "CCU.IRQ_PENDING", 0);
     CHECK(hal.problems() == "");
 }
 

@@ -4,8 +4,8 @@
 // Collective communication units without time: what instructions of hw/abi/ccu.h mean, and nothing of how long they take. Missions, loop engines and
 // transfers of all ranks go on in random order. A transfer reads in two steps and writes in two, and only then sets its bits.
 //
-// It is strict about programs: two transfers that touch the same bytes at once, one of them writing; slices read that no one wrote; bits set that
-// are set already, since one of two signals is lost then; registers used that hold nothing; a mission that ends before its transfers.
+// It is strict about programs: two transfers that touch the same bytes at once, one of them writing; slices read that the own task did not write; bits
+// set that are set already, since one of two signals is lost then; registers used that hold nothing; a mission that ends before its transfers.
 #pragma once
 
 #include <array>
@@ -196,6 +196,7 @@ private:
         std::uint32_t where = 0, detail = 0;
         task_registers task;
         std::uint32_t engines = 0; ///< that have not ended
+        std::uint32_t transfers = 0;
         std::uint64_t number = 0;  ///< of its task
     };
     struct agent { ///< a mission or a loop engine
@@ -209,7 +210,8 @@ private:
     };
     struct slice {
         std::array<unsigned char, k_slice> data;
-        std::uint32_t valid = 0; ///< bytes that a task has written
+        std::uint32_t valid = 0; ///< bytes that were written last
+        std::uint64_t task = 0;  ///< and by which task
     };
     struct unit {
         unit(const ccu_sizes& s, std::uint32_t n)
@@ -238,7 +240,8 @@ private:
         std::uint64_t at = 0;    ///< address, or number of the slice
     };
     struct transfer {
-        std::uint32_t unit = 0;
+        std::uint32_t unit = 0, mission = 0;
+        std::uint64_t task = 0;
         op code = op::mem_to_ms;
         unsigned phase = 0;
         std::vector<place> from;
@@ -292,9 +295,6 @@ private:
             problem(u, "task without time-out");
         if (t.key != u.key)
             return end(u, m, status::control, 0);
-        for (auto& s : u.slices)
-            if (s)
-                s->valid = 0;
         auto a = std::make_shared<agent>();
         a->unit = u.number;
         a->mission = t.mission;
@@ -312,13 +312,14 @@ private:
         ended_ = u.number / abi::ccu::k_dies;
         if (code != status::ok && code != status::control)
             problem(u, "mission ended with status " + std::to_string(static_cast<int>(code)) + " at " + std::to_string(where) + " detail " + std::to_string(detail));
-        if (code == status::ok && u.transfers != 0)
+        if (code == status::ok && m.transfers != 0)
             problem(u, "mission ended before its transfers");
         if (code != status::ok) {
             for (auto* list : {&ready_, &u.waiting})
                 for (const auto& a : *list)
                     a->dead = a->dead || (a->unit == u.number && a->task == m.number);
-            u.engines = 0;
+            u.engines -= m.engines;
+            m.engines = 0;
         }
     }
 
@@ -454,6 +455,8 @@ private:
         const auto s = [&](unsigned r) { return slice_of(u, i.r[r] + a.slice_offset); };
         transfer t;
         t.unit = u.number;
+        t.mission = a.mission;
+        t.task = m.number;
         t.code = i.code;
         t.set_entry = sets;
         t.set_mask = i.set_mask;
@@ -621,11 +624,12 @@ private:
                                            std::to_string(static_cast<int>(other->code)) + " of " + name(*units_[other->unit]));
                     });
             });
-            if (p.is_slice && !writes && u.slices[p.at]->valid < t->bytes)
+            if (p.is_slice && !writes && (u.slices[p.at]->task != t->task || u.slices[p.at]->valid < t->bytes))
                 problem(u, "slice " + std::to_string(p.at) + " is read, which nobody wrote");
         });
         places(*t, [&](const place& p, bool) { pages(p, t->bytes, [&](std::uint64_t page) { under_way_[page].push_back(t.get()); }); });
         ++u.transfers;
+        ++u.missions[t->mission].transfers;
         transfers_.push_back(std::move(t));
     }
     unsigned char* bytes_at(const place& p) { return p.is_slice ? units_[p.owner]->slices[p.at]->data.data() : memories_[p.owner]->data() + p.at; }
@@ -654,8 +658,10 @@ private:
         case 3:
             if (t.bytes != 0)
                 std::memcpy(bytes_at(t.to) + middle, t.data.data() + middle, t.bytes - middle);
-            if (t.bytes != 0 && t.to.is_slice)
+            if (t.bytes != 0 && t.to.is_slice) {
                 u.slices[t.to.at]->valid = static_cast<std::uint32_t>(t.bytes);
+                u.slices[t.to.at]->task = t.task;
+            }
             if (t.peer != ~0u) {
                 unit& peer = *units_[t.peer];
                 if (t.code == op::send_a)
@@ -679,6 +685,8 @@ private:
                 });
             });
             --u.transfers;
+            if (mission& m = u.missions[t.mission]; m.number == t.task)
+                --m.transfers;
             set_bits(u, t.set_entry, t.set_mask);
             return true;
         }
