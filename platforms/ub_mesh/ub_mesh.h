@@ -38,6 +38,8 @@ struct npu_memory_config : hbm_config {
         };
         with_sources sourced(visit, k_sources);
         hbm_config::fields(self, sourced);
+        visit("load", self.load, "What compute units take of the rate, while ranks communicate", "0: none (A)", real_between(0, 0.95));
+        visit("load_block", self.load_block, "Bytes that they move at once, at random intervals", "4 KiB (A)", between(data_size(64), data_size(1 << 20)));
     }
 };
 struct npu_core_config : core_config {

@@ -204,6 +204,7 @@ train_choice ub_mesh_config::trains() const
     ground.hops.push_back(longest_on_a_wire(std::max(wire_rate(ub.link_rate(1)).time_ps(wire_bytes), local_ps), wire_bytes));
     ground.single = ub.transport == ub_transport::rtp ? "ub.transport: rtp numbers and repeats single packets"
                     : has_bit_errors()                ? "links with bit errors repeat single packets"
+                    : npu.hbm.load > 0                ? "npu.hbm.load: accesses of compute units come between packets"
                                                       : memory_sets_the_pace(npu.hbm.rate, links, "npu.hbm.rate");
     const bool links_change = std::any_of(faults.links.begin(), faults.links.end(),
                                           [](const ub_link_fault_config& f) { return f.lanes || f.at.value() != 0; });
@@ -265,6 +266,7 @@ std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
         rules.push_back({key, "without routing, whose tables have one path a pair", [](const config& c) { return c.run.routing.empty(); }});
     rules.push_back({"ub.detection", "for links that fail while the machine runs",
                      [](const config& c) { return c.faults.links_fail_later() || c.has_bit_errors(); }});
+    rules.push_back({"npu.hbm.load_block", "with npu.hbm.load", [](const config& c) { return c.npu.hbm.load > 0; }});
     rules.push_back({"npu.core.clock_read", "where firmware reads the clock (switchml)", [](const config&) { return false; }});
     for (const char* key : {"npu.ccu.instructions", "npu.ccu.missions", "npu.ccu.loop_engines", "npu.ccu.address_registers",
                             "npu.ccu.general_registers", "npu.ccu.check_entries", "npu.ccu.slices", "npu.ccu.channels", "npu.ccu.clock",

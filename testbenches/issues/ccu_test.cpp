@@ -1,0 +1,166 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collectives by the collective communication units of UB-Mesh, from files: answers, bytes at the memories, what units change that nobody uses, failures.
+#include "testbenches/issues/exact_runs.h"
+#include "testbenches/support/child.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <fmt/format.h>
+#include <string>
+
+using weft::testing::exact_runs;
+using weft::testing::program_folder;
+using weft::testing::text_of;
+using Catch::Contains;
+
+namespace {
+
+const exact_runs k_board("ub_mesh/board_ccu.yaml");
+const exact_runs k_rack("ub_mesh/rack.yaml", "--set ub.paths=shortest");
+
+double stat(const nlohmann::json& results, const std::string& name)
+{
+    for (const auto& s : results.at("stats"))
+        if (s.at("name") == name)
+            return s.at("value");
+    FAIL("no statistic " << name);
+    return 0;
+}
+
+/// All collectives of the CCUs, with `more` of each.
+std::string every_one(const std::string& more)
+{
+    return fmt::format("[{{op: all_reduce, algorithms: [ccu, ccu_axes], {0}}}, {{op: reduce_scatter, algorithms: [ccu, ccu_axes], {0}}}, "
+                       "{{op: all_gather, algorithms: [ccu, ccu_axes], {0}}}, {{op: broadcast, algorithms: [ccu, ccu_axes], {0}}}, "
+                       "{{op: all_to_all, algorithms: [ccu], {0}}}]",
+                       more);
+}
+std::string one_shot(const std::string& more) { return fmt::format("[{{op: all_reduce, algorithms: [ccu_one_shot], {}}}]", more); }
+
+} // namespace
+
+TEST_CASE("ccu: every collective is exact on boards of 2 to 8 NPUs with sizes that fill nothing")
+{
+    for (const char* npus : {"2", "3", "5", "7", "8"}) {
+        const std::string shape = fmt::format("--set mesh.npus={}", npus);
+        k_board.exact(every_one("sizes: [4 B, 20 B, 4100 B, 36868 B, 1 MiB]"), shape);
+        k_board.exact(one_shot("sizes: [4 B, 52 B, 16 KiB]"), shape);
+    }
+}
+
+TEST_CASE("ccu: every type and reduction is exact on a board")
+{
+    k_board.exact("[{op: all_reduce, algorithms: [ccu, ccu_one_shot, ccu_axes], sizes: [12 KiB], types: [int32, float32, float16, bfloat16], redops: [sum, max, min]}, "
+                  "{op: reduce_scatter, algorithms: [ccu, ccu_axes], sizes: [12 KiB], types: [int32, float32, float16, bfloat16], redops: [sum, max, min]}]");
+}
+
+TEST_CASE("ccu: collectives are exact on racks with chains of more than 8 NPUs and over pieces")
+{
+    for (const char* shape : {"--set mesh.boards=3 --set mesh.npus=5", "--set mesh.boards=2 --set mesh.npus=8", "--set mesh.boards=4 --set mesh.npus=4"})
+        k_rack.exact(every_one("sizes: [8 B, 4100 B, 100004 B]"), shape);
+    k_rack.exact(one_shot("sizes: [4 B, 4100 B]"), "--set mesh.boards=3 --set mesh.npus=3");
+}
+
+TEST_CASE("ccu: collectives are exact over a whole rack and over two racks")
+{
+    k_rack.exact(every_one("sizes: [100004 B]"));
+    k_rack.exact("[{op: all_reduce, algorithms: [ccu, ccu_axes], sizes: [65540 B]}, {op: broadcast, algorithms: [ccu_axes], sizes: [65540 B]}, "
+                 "{op: all_to_all, algorithms: [ccu], sizes: [256 KiB]}]",
+                 "--set mesh.rack_cols=2 --set mesh.boards=8 --set mesh.npus=8");
+}
+
+TEST_CASE("ccu: memories are read and written as often as the formulas say")
+{
+    // n ranks, S bytes of 32 bit elements that divide evenly. Of all ranks together, in S:
+    struct row {
+        const char* op;
+        const char* algorithm;
+        double read, written; // by all units
+    };
+    for (const std::uint32_t n : {2u, 4u, 8u}) {
+        const double s = 1 << 20;
+        const row rows[] = {
+            {"all_reduce", "ccu", n, n},                     // each shard is read once by its owner from all, written to all
+            {"reduce_scatter", "ccu", n, 1},                 // n reads and 1 write of each shard; n - 1 steps of a ring: 2(n - 1) and n - 1
+            {"all_gather", "ccu", 1, n - 1.0},               // each block once, written to all others
+            {"broadcast", "ccu", 1, n - 1.0},                // each part once from the root
+            {"all_to_all", "ccu", n, n},                     // the own block is copied
+            {"all_reduce", "ccu_one_shot", 0, 0},            // below, of 16 KiB
+        };
+        for (const row& r : rows) {
+            const bool small = std::string(r.algorithm) == "ccu_one_shot";
+            const double bytes = small ? 16 << 10 : s;
+            const double read = small ? n * n : r.read;
+            const double written = small ? n : r.written;
+            const auto got = k_board.exact(fmt::format("[{{op: {}, algorithms: [{}], sizes: [{} B]}}]", r.op, r.algorithm, bytes), fmt::format("--set mesh.npus={}", n));
+            INFO(r.op << " by " << r.algorithm << " on " << n);
+            CHECK(stat(got, "ccu.memory_read") == read * bytes);
+            CHECK(stat(got, "ccu.memory_written") == written * bytes);
+            CHECK(stat(got, "dma.bytes_sent") == 0);
+        }
+    }
+}
+
+TEST_CASE("ccu: units that nobody uses change no time and no answer")
+{
+    const std::string workload = "[{op: all_reduce, algorithms: [multi_axis, ring_1d], sizes: [64 KiB, 1 MiB]}, {op: all_to_all, sizes: [1 MiB]}]";
+    const auto with = k_board.exact(workload, "--set npu.ccu.presence=always");
+    const auto without = k_board.exact(workload, "--set npu.ccu.presence=never");
+    CHECK(with.at("digest") == without.at("digest"));
+}
+
+TEST_CASE("ccu: answers and times are the same bits in every run with every seed of the data and every burst")
+{
+    const std::string workload = "[{op: all_reduce, algorithms: [ccu], sizes: [100004 B], types: [float32]}]";
+    const auto first = k_board.exact(workload);
+    CHECK(k_board.exact(workload).at("digest") == first.at("digest"));
+    CHECK(k_board.exact(workload, "--set 'burst=1 packet'").at("results") == first.at("results"));
+    CHECK(k_board.time_us(workload, "--set data=off") == first.at("results").at(0).at("time_us"));
+}
+
+TEST_CASE("ccu: a long all_reduce keeps within 3 % of what the links of a board carry")
+{
+    // V15: two shots of 360 MB over seven ports of 56 GB/s raw, 85 % of it payload: 1.89 ms.
+    const double us = k_board.time_us("[{op: all_reduce, algorithms: [ccu], sizes: [360 MB]}]", "--set data=off");
+    const double published_us = 2 * 360e6 / 8 / (0.85 * 56e3);
+    CHECK(us / published_us == Approx(1).margin(0.03));
+}
+
+TEST_CASE("ccu: what a machine without units or with too small ones cannot do is said with the remedy")
+{
+    const auto refused = [](const std::string& more, int code) {
+        const program_folder folder;
+        CHECK(folder.weft(k_board.command("[{op: all_reduce, algorithms: [ccu], sizes: [4 KiB]}]", more)) == code);
+        return text_of(folder.path() / "stderr");
+    };
+    CHECK_THAT(refused("--set npu.ccu.presence=never", 2), Contains("npu.ccu.presence"));
+    CHECK_THAT(refused("--set npu.ccu.channels=3", 2), Contains("channels"));
+    CHECK_THAT(refused("--set npu.ccu.slices=16 --set npu.ccu.check_entries=64", 1), Contains("CCU"));
+}
+
+TEST_CASE("ccu: a link that fails under way is named and nothing hangs")
+{
+    const program_folder folder;
+    const int code = folder.weft(k_board.command("[{op: all_reduce, algorithms: [ccu], sizes: [16 MiB]}]",
+                                                 "--set 'firmware_timeout=2 ms' --set 'faults.links=[{from: \"npu(p0,r0,b0,0)\", to: \"npu(p0,r0,b0,1)\", at: 100 us}]'"));
+    const std::string said = text_of(folder.path() / "stderr");
+    INFO(said);
+    CHECK(code == 1);
+    CHECK_THAT(said, Contains("npu(p0,r0,b0,0)") && Contains("CCU.MISSION_STATE"));
+    // With end-to-end resends, and when it was broken before, it is exact.
+    k_board.exact("[{op: all_reduce, algorithms: [ccu], sizes: [4 MiB]}]",
+                  "--set ub.transport=rtp --set 'faults.links=[{from: \"npu(p0,r0,b0,0)\", to: \"npu(p0,r0,b0,1)\", at: 100 us}]'");
+    k_board.exact("[{op: all_reduce, algorithms: [ccu], sizes: [4 MiB]}]", "--set 'faults.links=[{from: \"npu(p0,r0,b0,0)\", to: \"npu(p0,r0,b0,1)\"}]'");
+}
+
+TEST_CASE("ccu: training steps overlap collectives by units with computation")
+{
+    const program_folder folder;
+    const int code = folder.weft(fmt::format("run {} --quiet --set 'workload=[]' --set 'training_step={{compute: 200 us, algorithm: ccu, groups: [{{bytes: 1 MiB}}, {{bytes: 64 KiB}}], steps: 2}}' --out out",
+                                             k_board.file()));
+    INFO(text_of(folder.path() / "stderr"));
+    CHECK(code == 0);
+}
