@@ -45,7 +45,7 @@ ccu::ccu(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
     : sc_core::sc_module(name), regs("CCU", abi::k_ccu_rows), registers("registers", regs, config.register_latency), memory("memory"),
       to_fabric("to_fabric", view.vl_count), from_fabric("from_fabric", view.vl_count), stats(this->name()),
       shared_(this->name(), time, pool, *this, rank, config, view), port_(shared_), transfers_(shared_, port_),
-      receiver_(shared_, port_, transfers_, *this), bits_(config.check_entries), store_(config.instructions), missions_(config.missions),
+      receiver_(shared_, port_, transfers_, *this), bits_(config.check_entries), missions_(config.missions),
       contexts_(config.missions + config.loop_engines), free_engines_(config.loop_engines), core_(core), irq_line_(irq_line),
       copy_rate_(config.copy_rate), reduce_rate_(config.reduce_rate), cycle_ps_(std::max<std::uint64_t>(1, config.cycle_ps()))
 {
@@ -144,8 +144,10 @@ void ccu::write_code(std::uint64_t word)
     const bool runs = std::any_of(missions_.begin(), missions_.end(), [=](const ccu_mission& m) {
         return m.state == mission_state::running && index >= m.start && index - m.start < m.count;
     });
-    if (index >= store_.size() || runs)
+    if (index >= shared_.config.instructions || runs)
         return refuse_write();
+    if (index >= store_.size())
+        store_.resize(index + 1, abi::ccu::instruction{static_cast<abi::ccu::op>(0)});
     std::memcpy(reinterpret_cast<std::uint8_t*>(&store_[index]) + 8 * code_word_, &word, sizeof word);
     if (++code_word_ == abi::ccu::k_words_of_instruction) {
         code_word_ = 0;
@@ -181,7 +183,8 @@ void ccu::launch()
     const std::uint64_t m = regs.at(r::TASK_MISSION);
     const std::uint64_t start = regs.at(r::TASK_START);
     const std::uint64_t count = regs.at(r::TASK_COUNT);
-    if (m >= missions_.size() || missions_[m].state == mission_state::running || count == 0 || start >= store_.size() || count > store_.size() - start)
+    if (m >= missions_.size() || missions_[m].state == mission_state::running || count == 0 || start >= shared_.config.instructions ||
+        count > shared_.config.instructions - start)
         return refuse_write();
     ccu_mission& mission = missions_[m];
     const std::uint32_t launches = mission.launches + 1;

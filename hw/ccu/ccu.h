@@ -130,7 +130,7 @@ private:
     ccu_transfers transfers_;
     ccu_receiver receiver_;
     ccu_check_bits bits_;
-    std::vector<abi::ccu::instruction> store_;
+    std::vector<abi::ccu::instruction> store_; ///< as far as it was written; what was not is no instruction
     std::vector<ccu_mission> missions_;
     std::vector<ccu_context> contexts_;
     std::uint32_t free_engines_;

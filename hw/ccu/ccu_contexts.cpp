@@ -54,6 +54,8 @@ void ccu::step(std::uint32_t number)
         return;
     if (c.pc == c.end)
         return at_end(number);
+    if (c.pc >= store_.size())
+        return fail(number, status::illegal_instruction, 0);
     const instruction& i = store_[c.pc];
     if (!bits_are_set(number, i))
         return;
@@ -132,7 +134,7 @@ bool ccu::start_group(std::uint32_t number, const instruction& i)
     };
     std::vector<body> bodies;
     for (std::uint32_t l = 0; l < loops; ++l) {
-        const instruction& loop = store_[table + l];
+        const instruction loop = table + l < store_.size() ? store_[table + l] : instruction{};
         std::uint64_t parameter = 0;
         if (loop.code != op::loop || loop.r[1] < loop.r[0] || loop.r[1] >= m.count) {
             fail(number, status::illegal_instruction, i.r[0] + l);

@@ -71,6 +71,7 @@ loaded_platform read_platform_text(std::string text, const std::string& file_nam
 loaded_platform load(const platform_source& source);
 
 void add_run(CLI::App& app, int& exit_code);
+void add_ccu(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);

@@ -3,6 +3,7 @@
 //
 // Generated pages and the JSON Schema: made from the same tables as the models, so that they cannot drift.
 #include "hw/abi/registers.h"
+#include "platforms/ccu/ccu_instruction_page.h"
 #include "platforms/cli/cli.h"
 #include "platforms/report/run_report.h"
 #include "platforms/workload/collective_case.h"
@@ -89,12 +90,13 @@ void add_docs(CLI::App& app, int& exit_code)
 {
     (void)exit_code;
     auto dir = std::make_shared<std::string>("docs");
-    CLI::App* command = app.add_subcommand("docs", "Write the generated pages: configuration, registers, JSON Schemas");
+    CLI::App* command = app.add_subcommand("docs", "Write the generated pages: configuration, registers, instructions, JSON Schemas");
     command->add_option("--out", *dir, "Folder to write to")->type_name("DIR")->check(is_output_name())->capture_default_str();
     command->callback([dir] {
         prepare_output_dir(*dir);
         write_file_atomically(*dir + "/04_config.md", config_page());
         write_file_atomically(*dir + "/05_registers.md", registers_page());
+        write_file_atomically(*dir + "/22_ccu_instructions.md", ccu_instruction_page(k_notice));
         for (const platform_info* info : platforms())
             write_file_atomically(
                 fmt::format("{}/{}.schema.json", *dir, info->name),

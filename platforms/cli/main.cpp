@@ -122,6 +122,7 @@ int run_command(int argc, char* argv[])
     weft::cli::add_list(app, exit_code);
     weft::cli::add_bench(app, exit_code);
     weft::cli::add_bursts(app, exit_code);
+    weft::cli::add_ccu(app, exit_code);
     weft::cli::add_docs(app, exit_code);
     weft::cli::add_firmware(app, exit_code);
     weft::cli::add_scale(app, exit_code);

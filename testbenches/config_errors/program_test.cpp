@@ -548,6 +548,9 @@ TEST_CASE("help and version and list", "[program][fast]")
                                                                                            {"check", "--help"},
                                                                                            {"list", "--help"},
                                                                                            {"docs", "--help"},
+                                                                                           {"ccu", "asm", "--help"},
+                                                                                           {"ccu", "check", "--help"},
+                                                                                           {"ccu", "disasm", "--help"},
                                                                                            {"bursts", "--help"},
                                                                                            {"tune", "--help"}}) {
         const program_run r = dir.run(arguments);
