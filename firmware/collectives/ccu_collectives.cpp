@@ -442,21 +442,6 @@ private:
         d.next += found.count;
         return {};
     }
-    abi::status write_programs()
-    {
-        abi::status status;
-        for (std::uint32_t die = 0; die < k_dies; ++die)
-            for (std::uint32_t step = 0; status.ok(); ++step) {
-                ccu_job job;
-                ccu_program program;
-                const next n = plan(die, step, job, status);
-                if (n == next::end)
-                    break;
-                if (n == next::task && status.ok())
-                    status = find_program(die, job, program);
-            }
-        return status;
-    }
     std::uint64_t bound_ns(const ccu_job& job) const { return command_.timeout_ns + job.bytes * k_ns_per_byte; }
     /// `before_ns`: of the task that it waits for.
     abi::status launch(std::uint32_t die, const ccu_job& job, std::uint64_t before_ns)
@@ -510,6 +495,21 @@ private:
         bool all_planned = false;
         ccu_group groups[k_missions]; ///< of tasks that run
         std::uint64_t bounds_ns[k_missions] = {};
+
+        /// The task that is launched next, with its place among the others.
+        const ccu_job& in_turn()
+        {
+            jobs[0].mission = launched % k_missions;
+            jobs[0].follows = launched != 0;
+            jobs[0].precedes = planned > 1;
+            return jobs[0];
+        }
+        void done()
+        {
+            ++launched;
+            jobs[0] = jobs[1];
+            --planned;
+        }
     };
     abi::status plan_more(std::uint32_t die, lane& l)
     {
@@ -533,10 +533,7 @@ private:
             const std::uint32_t mission = l.launched % k_missions;
             if (l.planned == 0 || (running >> mission & 1) != 0)
                 return {};
-            ccu_job& job = l.jobs[0];
-            job.mission = mission;
-            job.follows = l.launched != 0;
-            job.precedes = l.planned > 1;
+            const ccu_job& job = l.in_turn();
             ccu_program held;
             if (running != 0 && !has_room(die, job) && !holds(die, job.key(), held))
                 return {}; // code that runs is not written over
@@ -545,10 +542,24 @@ private:
             l.groups[mission] = job.group;
             l.bounds_ns[mission] = bound_ns(job) + (running != 0 ? l.bounds_ns[mission ^ 1] : 0);
             running |= 1u << mission;
-            ++l.launched;
-            l.jobs[0] = l.jobs[1];
-            --l.planned;
+            l.done();
         }
+    }
+    /// Of all tasks; nothing runs.
+    abi::status write_programs()
+    {
+        for (std::uint32_t die = 0; die < k_dies; ++die) {
+            lane l;
+            abi::status s = plan_more(die, l);
+            for (; s.ok() && l.planned != 0; s = s.ok() ? plan_more(die, l) : s) {
+                ccu_program program;
+                s = find_program(die, l.in_turn(), program);
+                l.done();
+            }
+            if (!s.ok())
+                return s;
+        }
+        return {};
     }
     abi::status run_tasks()
     {

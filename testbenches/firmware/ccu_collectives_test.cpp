@@ -139,6 +139,28 @@ TEST_CASE("a program that the unit holds already is not written again")
     CHECK(w.ccus().tasks() == 3 * once.ccus().tasks());
 }
 
+TEST_CASE("microcode that a command has written before is all that the collective needs")
+{
+    for (const auto& [dims, v] : std::vector<std::pair<std::vector<std::uint32_t>, variant>>{{{4}, k_flat[0]}, {{4}, k_flat[4]}, {{2, 3}, k_axes[0]}, {{2, 3}, k_axes[1]}}) {
+        world before(machine(dims, 7)), both(machine(dims, 7));
+        abi::command c = make(v.op, v.algo, 1003);
+        c.transposed = abi::k_only_prepares;
+        before.add(c);
+        before.run();
+        CHECK(before.ccus().tasks() == 0);
+        CHECK(before.ccus().instructions_written() != 0);
+        CHECK(before.responses(0).size() == 1);
+        CHECK(before.responses(0)[0].code == abi::status_code::ok);
+        both.add(c);
+        c.transposed = 0;
+        both.add(c);
+        both.run();
+        CHECK(both.ccus().instructions_written() == before.ccus().instructions_written());
+        CHECK(both.ccus().tasks() != 0);
+        CHECK(both.responses(0)[1].code == abi::status_code::ok);
+    }
+}
+
 TEST_CASE("a full instruction store begins anew")
 {
     world_options o = machine({4}, 9);
