@@ -40,6 +40,17 @@ void fabric_engine::finish_build()
         arbiter_.add_output(l, r.ports << vl_shift_, [&](std::uint32_t bit) { return is_entry_port(r, port_of_bit(bit)); });
     }
     arbiter_.finish(links_.size(), voqs_.size());
+    if (config_.control) {
+        std::vector<std::uint32_t> reverses(links_.size(), k_none);
+        for (const std::uint32_t link : router_links_) {
+            const link_state& l = links_[link];
+            const std::uint32_t back = out_links_[routers_[l.to_router].first_port + l.to_port];
+            if (back != k_none && links_[back].to_router == l.router && links_[back].to_port == l.from_port)
+                reverses[link] = back;
+        }
+        control_.set_params(*config_.control);
+        control_.set_reverses(reverses);
+    }
 }
 
 } // namespace weft

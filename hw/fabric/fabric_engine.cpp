@@ -46,16 +46,25 @@ void fabric_engine::on_event(std::uint32_t a, std::uint8_t kind)
     }
 }
 
-/// The waiter of the link that goes next: a relay, unless an entry is older by the patience.
-template <class MayGo> std::uint32_t fabric_engine::choose_waiter(std::uint32_t link, MayGo&& may_go) const
+/// The waiter of the link that goes next: a relay, unless an entry is older by the patience; and neither for ever.
+template <class MayGo> std::uint32_t fabric_engine::choose_waiter(std::uint32_t link, MayGo&& may_go)
 {
-    const link_state& l = links_[link];
+    link_state& l = links_[link];
     const auto [relay, entry] = arbiter_.choose(l, link, [&](std::uint32_t bit) { return share_of(l, bit); }, may_go);
-    if (relay == k_no_grant || entry == k_no_grant)
-        return relay == k_no_grant ? entry : relay;
-    const packet& relayed = pool_.at(head_at(l, relay));
-    const std::uint64_t patience_ps = k_patience_packets * l.rate.time_ps(relayed.wire_bytes / relayed.packet_count);
-    return pool_.at(head_at(l, entry)).born_ps + patience_ps < relayed.born_ps ? entry : relay;
+    if (!l.has_entries)
+        return relay;
+    bool entry_goes = entry != k_no_grant;
+    const bool contested = entry_goes && relay != k_no_grant;
+    if (contested) {
+        const packet& relayed = pool_.at(head_at(l, relay));
+        const std::uint64_t patience_ps = k_patience_packets * l.rate.time_ps(relayed.wire_bytes / relayed.packet_count);
+        entry_goes = output_arbiter::entry_goes(l, pool_.at(head_at(l, entry)).born_ps + patience_ps < relayed.born_ps);
+    } else if (relay != k_no_grant) {
+        entry_goes = false;
+    }
+    if (relay != k_no_grant || entry != k_no_grant)
+        output_arbiter::count_run(l, entry_goes, contested);
+    return entry_goes ? entry : relay;
 }
 
 /// `p` starts on its output: packets of trains are turns.
@@ -86,13 +95,18 @@ void fabric_engine::fly(packet& p, std::uint64_t head_ps)
         head_ps += config_.zone_crossing.value();
         p.tail_ps += config_.zone_crossing.value();
     }
+    if (d.looked_up) {
+        ++table_hops_;
+        head_ps += config_.table_lookup.value();
+        p.tail_ps += config_.table_lookup.value();
+    }
     std::uint64_t at_ps = head_ps;
     if ((out.link & out_port::k_slow_start) != 0 || p.packet_count > 1) {
         const std::uint64_t serialisation =
             config_.cut_through ? out.rate.time_ps(p.wire_bytes) : 0;
         at_ps = std::max(head_ps, p.tail_ps - std::min(p.tail_ps, serialisation));
     }
-    if (l.zone != 0 && !voq_) { // one FIFO for both dies: not before a head that has crossed over
+    if (!last_head_ps_.empty()) { // one FIFO for all: not before a head that has crossed over, or was looked up
         std::uint64_t& last_ps = last_head_ps_[queue_of(p.link, p.vl)];
         at_ps = last_ps = std::max(at_ps, last_ps);
     }
@@ -209,10 +223,16 @@ void fabric_engine::arbitrate(std::uint32_t link)
     std::uint64_t wanted_at = k_never_ps;
     link_layer* const retry = (l.special & k_retry_buffer) != 0 ? &layers_[cold_[link].layer] : nullptr;
     std::uint64_t saved_vls = 0; // a train that has its turn waits for more credits of these; who needs fewer must not take them
+    const std::uint32_t saved_for = arbiter_.saved_for(l);
+    if (saved_for != k_no_grant)
+        saved_vls = std::uint64_t{1} << pool_.at(head_at(l, saved_for)).out_vl;
+    constexpr std::uint32_t k_told_vls = 8;
+    std::uint32_t refused[k_told_vls]; // waiters that lack credits, by VL modulo this
+    std::uint32_t any_refused = 0;     // a bit for each
     const auto may_go = [&](std::uint32_t bit, bool first) {
         const packet& p = pool_.at(head_at(l, bit));
         queue_state& slot = queues_[queue_of(link, p.out_vl)];
-        if ((saved_vls >> p.out_vl & 1) != 0)
+        if ((saved_vls >> p.out_vl & 1) != 0 && bit != saved_for)
             return false;
         const bool has_credit = slot.credits.has(credits_under_way_, now_ps_, p.cells);
         if (!has_credit && first && slot.credits.has(credits_under_way_, now_ps_, p.cells / p.packet_count))
@@ -220,6 +240,10 @@ void fabric_engine::arbitrate(std::uint32_t link)
         const bool has_room = retry == nullptr || retry->has_room(now_ps_, p.cells);
         if (has_credit && has_room)
             return true;
+        if (const std::uint32_t place = p.out_vl % k_told_vls; !has_credit && (any_refused >> place & 1) == 0) {
+            any_refused |= 1u << place;
+            refused[place] = bit;
+        }
         std::uint64_t at = has_credit ? now_ps_ : slot.credits.when(credits_under_way_, p.cells);
         slot.awaited = slot.awaited || at == k_never_ps;
         if (!has_room)
@@ -231,6 +255,12 @@ void fabric_engine::arbitrate(std::uint32_t link)
     if (granted != k_no_grant) {
         arbiter_.served(l, granted);
         packet& p = pool_.at(head_at(l, granted));
+        if (l.short_of_credits != 0 || any_refused != 0) {
+            const auto same_vl = [&](std::uint32_t bit) { return pool_.at(head_at(l, bit)).out_vl == p.out_vl; };
+            const std::uint32_t place = p.out_vl % k_told_vls;
+            const std::uint32_t passed = (any_refused >> place & 1) != 0 && same_vl(refused[place]) ? refused[place] : k_no_grant;
+            arbiter_.count_passes(l, granted, passed, same_vl);
+        }
         std::uint32_t qi = k_none;
         bool more = false; // another head of this input for this output
         if (voq_) {
@@ -279,6 +309,11 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
 
     // Occupy the output.
     out.busy_until_ps = end;
+    if (control_.on()) {
+        if (const std::uint64_t control = control_.follow(out_id, now_ps_, p.wire_bytes, p.packet_count); control != 0)
+            out.busy_until_ps += out.rate.time_ps(control);
+        control_.set_busy(out_id, out.busy_until_ps);
+    }
     out.feeding = qi;
     out.busy_sum_ps += serialisation;
     out.wire_bytes += p.wire_bytes;
@@ -287,7 +322,7 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     if (more)
         ensure_wake(out_id, read_free_ps);
     if (out.waiters > 0)
-        ensure_wake(out_id, end);
+        ensure_wake(out_id, out.busy_until_ps);
 
     if (sink_ != nullptr)
         sink_->record(make_record(record_kind::link_emitted, now_ps_, serialisation, out_id, p));
@@ -331,6 +366,8 @@ void fabric_engine::free_cells(const packet& p, std::uint64_t at_ps)
         links_[p.link].edge->return_credit(p.vl, p.cells, p.out_link, at_ps - now_ps_ + in.return_ps);
     else
         return_credit(p.link, p.vl, p.cells, at_ps + in.return_ps);
+    if (control_.on())
+        control_.owe(p.link, now_ps_, p.cells, p.wire_bytes, p.packet_count);
 }
 
 void fabric_engine::return_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t at_ps)

@@ -21,8 +21,8 @@
 //   output idle again = start + serialisation_out;  buffer read port free = start + min(serialisation_in, serialisation_out)
 //   credit usable at the upstream sender = start + serialisation_out + propagation
 // `pipeline` is that of the router that is entered, over a link or by injection; leaving through an edge charges none. Where the
-// output lies in another zone than the input, head and tail are at arbitration `zone_crossing` later; a packet behind it in the same FIFO
-// does not overtake it.
+// output lies in another zone than the input, head and tail are at arbitration `zone_crossing` later, and where routing looked the output up in a
+// table `table_lookup` later; a packet behind it in the same FIFO does not overtake it.
 // Equal times: arrivals before arbitration, then by link number.
 // A link that goes down at T starts nothing at or after T. What has left the sender whole by T arrives; what is being
 // transmitted at T is cut and lost; of a train, the packets that have not left. With dead_link_detection it is declared down at T + detection, and at once when
@@ -98,10 +98,17 @@ public:
     std::vector<link_failure> link_failures() const;
     std::uint64_t link_wire_bytes(std::uint32_t link) const { return links_[link].wire_bytes; }
     std::uint64_t link_packets(std::uint32_t link) const { return links_[link].packets; }
-    std::uint64_t link_busy_ps(std::uint32_t link) const { return links_[link].busy_sum_ps; }
+    /// Control blocks and requests for the traffic of the other direction; not in link_wire_bytes().
+    std::uint64_t link_control_bytes(std::uint32_t link) const { return control_.on() ? control_.bytes(link) : 0; }
+    /// Data and control.
+    std::uint64_t link_busy_ps(std::uint32_t link) const
+    {
+        return links_[link].busy_sum_ps + (control_.on() ? links_[link].rate.time_ps(control_.bytes(link)) : 0);
+    }
 
     std::uint64_t packet_hops() const override { return packet_hops_; } ///< packets over router-to-router links
     std::uint64_t transport_hops() const { return transport_hops_; } ///< the same, a train counting once
+    std::uint64_t table_hops() const { return table_hops_; } ///< transactions that a router looked up in its tables, of routing that tells
     std::uint64_t packets_inside() const { return inside_; }         ///< transactions injected and not yet delivered
     std::uint64_t dropped() const { return dropped_; }
     std::uint64_t state_bytes() const; ///< host memory of links, queues and routers
@@ -134,7 +141,7 @@ private:
     bool may_start(const link_state& out, const packet& p);
     void enter(std::uint32_t queue, packet& p);
     void arbitrate(std::uint32_t link);
-    template <class MayGo> std::uint32_t choose_waiter(std::uint32_t link, MayGo&& may_go) const;
+    template <class MayGo> std::uint32_t choose_waiter(std::uint32_t link, MayGo&& may_go);
     void count_turn(std::uint32_t link, const packet& p);
     /// Number of a waiter's share of the output, for the arbiter.
     std::size_t share_of(const link_state& out, std::uint32_t bit) const
@@ -172,6 +179,7 @@ private:
     output_arbiter arbiter_;
     link_conditions conditions_{links_, cold_};
     std::vector<link_layer> layers_;
+    link_control control_; ///< off: no wires
     link_listener_if* listener_ = nullptr;
     std::uint32_t announcements_ = 0;
     event_sink* sink_ = nullptr;
@@ -180,6 +188,7 @@ private:
 
     std::uint64_t packet_hops_ = 0;
     std::uint64_t transport_hops_ = 0;
+    std::uint64_t table_hops_ = 0;
     std::uint64_t inside_ = 0;
     std::uint64_t dropped_ = 0;
 };

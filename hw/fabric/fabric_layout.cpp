@@ -134,7 +134,7 @@ void fabric_layout::lay_out()
             lay_out_input(id);
         any_zones = any_zones || links_[id].zone != 0;
     }
-    if (any_zones && !voq_)
+    if ((any_zones || config_.table_lookup.value() > 0) && !voq_)
         last_head_ps_.resize(queues_.size(), 0);
 }
 

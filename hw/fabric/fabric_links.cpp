@@ -36,18 +36,24 @@ bool fabric_engine::cross_special(std::uint32_t link, packet& p, std::uint64_t& 
     std::uint64_t start_ps = now_ps_;
     if ((l.special & k_layer) != 0) {
         link_layer& retry = layers_[cold_[link].layer];
+        const std::uint64_t control_ps = l.busy_until_ps - now_ps_ - p.serialisation_ps; // behind the packet
+        const std::uint64_t retries_before = retry.retries() + retry.reinits();
         const link_passage passage =
             retry.pass(now_ps_, p.wire_bytes, p.packet_count, conditions_.down_at_ps(link), [&](std::uint64_t at_ps) {
                 return cold_[link].next_rate_ps > at_ps ? l.rate : wire_rate(conditions_.rate_at(link, at_ps));
             });
         start_ps = passage.start_ps;
+        if (control_.on())
+            control_.owe_flits(link, (retry.retries() + retry.reinits() - retries_before) * retry.request_bytes());
         if (passage.given_up) {
             give_up(link, p, start_ps);
             return false;
         }
         l.busy_sum_ps += passage.serialisation_ps - p.serialisation_ps;
         p.serialisation_ps = static_cast<std::uint32_t>(passage.serialisation_ps);
-        l.busy_until_ps = start_ps + p.serialisation_ps;
+        l.busy_until_ps = start_ps + p.serialisation_ps + control_ps;
+        if (control_.on())
+            control_.set_busy(link, l.busy_until_ps);
         head_ps += start_ps - now_ps_;
         if ((l.special & k_retry_buffer) != 0)
             retry.keep(now_ps_, p.cells, l.busy_until_ps);

@@ -27,6 +27,14 @@ void fabric_engine::list_stats()
                             bytes += e.link_wire_bytes(link);
                         return bytes;
                     }});
+    stats_.add_row({"control_bytes", "B", "Of credits, acknowledgements and requests on router-to-router links, beside wire_bytes", this,
+                    [](const void* engine) {
+                        const auto& e = *static_cast<const fabric_engine*>(engine);
+                        std::uint64_t bytes = 0;
+                        for (const std::uint32_t link : e.router_links_)
+                            bytes += e.link_control_bytes(link);
+                        return bytes;
+                    }});
     stats_.add_row({"transport_hops", "1", "Transport transactions over router-to-router links; a burst counts once", this,
                     [](const void* engine) { return static_cast<const fabric_engine*>(engine)->transport_hops(); }});
 }
@@ -34,7 +42,8 @@ void fabric_engine::list_stats()
 wire_load fabric_engine::load_of_wire(std::uint32_t wire) const
 {
     const link_state& l = links_.at(router_links_.at(wire));
-    return {l.wire_bytes, l.busy_sum_ps};
+    const std::uint32_t link = router_links_.at(wire);
+    return {l.wire_bytes + link_control_bytes(link), link_busy_ps(link)};
 }
 
 void fabric_engine::record_into(trace_sink& trace)
@@ -47,7 +56,7 @@ void fabric_engine::record_into(trace_sink& trace)
 
 std::uint64_t fabric_engine::state_bytes() const
 {
-    return layout_bytes() + arbiter_.bytes() + layers_.capacity() * sizeof(link_layer);
+    return layout_bytes() + arbiter_.bytes() + layers_.capacity() * sizeof(link_layer) + control_.state_bytes();
 }
 
 std::vector<blocked_head> fabric_engine::blocked() const

@@ -22,10 +22,13 @@ void fabric_engine::reset(std::uint32_t draw)
     for (link_state& l : links_) {
         l.round_robin = l.entry_round_robin = 0;
         l.sequence = 0;
+        l.run = l.passed_by = 0;
+        l.short_of_credits = 0;
         if (inside_ == 0) // else it may be a buffer whose packets wait for a link that is down
             l.feeding = k_none;
     }
     arbiter_.forget_turns();
+    control_.reset();
     for (link_layer& l : layers_)
         l.reset(draw);
 }

@@ -63,6 +63,9 @@ struct alignas(64) link_state {
     std::uint32_t to_first_voq = 0;     ///< VOQ mode: first FIFO of to_router
     std::uint16_t ports = 0;            ///< of the sending router
     std::uint16_t to_ports = 0;         ///< of to_router
+    std::uint16_t short_of_credits = 0; ///< 1 + the waiter that others of its VL pass, because they need fewer credits; 0: none
+    std::uint8_t passed_by = 0;         ///< and how many have
+    std::uint8_t run = 0;               ///< transmissions of relays in a row (k_run_of_entries: of entries) while the others could go
     fabric_edge_if* edge = nullptr;
 };
 static_assert(sizeof(link_state) == 128);

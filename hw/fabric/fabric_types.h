@@ -4,6 +4,7 @@
 // What a fabric engine and its surroundings tell each other: configuration, the edge of a fabric, failures, waiting heads.
 #pragma once
 
+#include "hw/fabric/link_control.h"
 #include "hw/routing/fabric_plan.h"
 #include "tlm/packet.h"
 #include "tlm/units.h"
@@ -50,8 +51,11 @@ struct fabric_config {
     bool voq = false;        ///< one FIFO per output in every input buffer, instead of one for all
     duration
         zone_crossing{}; ///< of a router on two dies: on top of the pipeline when input and output lie on different ones
+    duration table_lookup{}; ///< on top of the pipeline where routing says that it looked a hop up
     /// From the failure of a link to its declaration: what waits for it then is dropped. Not set: waits for ever.
     std::optional<duration> dead_link_detection{};
+    /// Credits and acknowledgements of links between routers take wire time. Not set: they take none.
+    std::optional<link_control_params> control{};
 };
 
 /// A link that was told to go down or was given up, and what has come of it.

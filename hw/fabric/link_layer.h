@@ -89,6 +89,9 @@ public:
         key_ = key_of_draw(seed_key_, draw);
     }
 
+    /// Of one request to send again, on the other wire: 1 idle and 32 request blocks of a flit each (UB).
+    std::uint32_t request_bytes() const { return 33 * params_.flit_bytes; }
+
     std::uint64_t transmissions() const { return transmissions_; }
     std::uint64_t retries() const { return retries_; }
     std::uint64_t reinits() const { return reinits_; }

@@ -16,6 +16,11 @@ namespace weft {
 
 class output_arbiter {
 public:
+    /// Relays, or entries, that go in a row while one of the others could: each kind gets one of 64 transmissions of an output that it wants.
+    static constexpr std::uint32_t k_longest_run = 63;
+    /// Packets that pass a waiter of their VL because they need fewer credits: then credits of the VL are saved for it.
+    static constexpr std::uint32_t k_most_passes = 63;
+
     /// Room for `bits` waiters at output `l`; is_entry(bit) for each.
     template <class IsEntry> void add_output(link_state& l, std::uint32_t bits, IsEntry&& is_entry)
     {
@@ -76,6 +81,38 @@ public:
         return {pick([=](std::uint32_t i) { return mask[i] & ~entries[i]; }, l.round_robin, 0),
                 pick([=](std::uint32_t i) { return mask[i] & entries[i]; }, l.entry_round_robin, 1)};
     }
+    /// Which of the two goes; `entry_first`: by age it would be the entry. Neither is k_no_grant.
+    static bool entry_goes(const link_state& l, bool entry_first)
+    {
+        const bool used_up = (l.run & ~k_run_of_entries) >= k_longest_run;
+        return used_up && ((l.run & k_run_of_entries) != 0) == entry_first ? !entry_first : entry_first;
+    }
+    /// A relay or an entry goes; `contested`: one of the other kind could have gone.
+    static void count_run(link_state& l, bool entry, bool contested)
+    {
+        const std::uint32_t kind = entry ? k_run_of_entries : 0;
+        const std::uint32_t run = (l.run & k_run_of_entries) == kind ? l.run & ~k_run_of_entries : 0;
+        l.run = static_cast<std::uint8_t>(kind | (contested && run < k_longest_run ? run + 1 : run));
+    }
+    bool waits(const link_state& l, std::uint32_t bit) const { return (waiters_[word(l, bit)] & mark(bit)) != 0; }
+    /// The waiter for which credits of its VL are saved; k_no_grant: none are.
+    std::uint32_t saved_for(const link_state& l) const
+    {
+        return l.short_of_credits != 0 && l.passed_by >= k_most_passes && waits(l, l.short_of_credits - 1u) ? l.short_of_credits - 1u
+                                                                                                           : k_no_grant;
+    }
+    /// `granted` goes, and `refused` of the same VL lacked credits (k_no_grant: nobody did). same_vl(bit): whether `bit` wants that VL, too.
+    template <class SameVl> void count_passes(link_state& l, std::uint32_t granted, std::uint32_t refused, SameVl&& same_vl) const
+    {
+        const std::uint32_t known = l.short_of_credits - 1u;
+        if (l.short_of_credits != 0 && known != granted && waits(l, known)) {
+            if (l.passed_by < k_most_passes && same_vl(known))
+                ++l.passed_by;
+            return;
+        }
+        l.short_of_credits = static_cast<std::uint16_t>(refused == k_no_grant ? 0 : refused + 1);
+        l.passed_by = refused == k_no_grant ? 0 : 1;
+    }
     /// `bit` has been served: it comes last in its round.
     void served(link_state& l, std::uint32_t bit) const
     {
@@ -117,6 +154,7 @@ public:
     }
 
 private:
+    static constexpr std::uint32_t k_run_of_entries = 128; ///< in link_state::run
     static std::size_t word(const link_state& l, std::uint32_t bit) { return l.waiter_base + std::size_t{bit >> 6}; }
     static constexpr std::uint64_t mark(std::uint32_t bit) { return std::uint64_t{1} << (bit & 63); }
 

@@ -11,6 +11,7 @@ namespace weft {
 struct route_decision {
     std::uint16_t out_port = 0;
     std::uint8_t vl = 0; ///< VL of the buffer behind that port
+    bool looked_up = false; ///< in a table of the router, where others go by what the packet says: takes fabric_config::table_lookup
 };
 
 class routing_policy {

@@ -8,6 +8,10 @@ namespace weft {
 
 namespace {
 constexpr std::uint32_t k_link_header_bytes = 4;
+constexpr std::uint32_t k_flits_per_ack_bit = 32;   // UB
+constexpr std::uint32_t k_control_block_flits = 2;  // Crd_Ack: 40 B (UB)
+constexpr std::uint32_t k_largest_count = 63;       // of one VL: 6 bits (UB)
+constexpr std::uint32_t k_cells_per_count = 32;     // as in a public UB simulator
 } // namespace
 
 std::vector<key_rule<ub_config>> ub_config::key_rules()
@@ -17,6 +21,9 @@ std::vector<key_rule<ub_config>> ub_config::key_rules()
          {"rtp_window", "rtp_send_buffer", "rtp_timeout", "rtp_tries", "rtp_packets_per_ack", "rtp_ack_delay"})
         rules.push_back(
             {key, "with transport: rtp", [](const ub_config& c) { return c.transport == ub_transport::rtp; }});
+    for (const char* key : {"credit_bit_cells", "credit_return_at"})
+        rules.push_back({key, "with control_blocks: charged",
+                         [](const ub_config& c) { return c.control_blocks == ub_control_blocks::charged; }});
     rules.push_back(
         {"transmit_queue", "with transport: ctp", [](const ub_config& c) { return c.transport == ub_transport::ctp; }});
     return rules;
@@ -31,6 +38,22 @@ packet_format ub_config::format() const
     f.block_flits = block_flits;
     f.cell_flits = cell_flits;
     return f;
+}
+
+std::optional<link_control_params> ub_config::control() const
+{
+    if (control_blocks == ub_control_blocks::free)
+        return std::nullopt;
+    const auto flit_bytes = static_cast<std::uint32_t>(flit.value());
+    link_control_params p;
+    p.block_bytes = block_flits * flit_bytes;
+    p.cells_per_bit = credit_bit_cells;
+    p.bytes_per_bit = k_flits_per_ack_bit * flit_bytes;
+    p.control_block_bytes = k_control_block_flits * flit_bytes;
+    p.cells_per_block = k_largest_count * k_cells_per_count;
+    p.return_at_cells = credit_return_at;
+    p.return_at_bytes = credit_return_at * cell_flits * flit_bytes;
+    return p;
 }
 
 double ub_config::payload_efficiency() const

@@ -5,6 +5,7 @@
 // public document, D derived from quoted figures, A assumed. What is called "UB" below is the UB Base Specification 2.0.
 #pragma once
 
+#include "hw/fabric/link_control.h"
 #include "tlm/config_fields.h"
 #include "tlm/key_rules.h"
 #include "tlm/packet.h"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace weft {
@@ -21,6 +23,20 @@ enum class ub_fec : std::uint8_t { inside, outside };
 template <> struct enum_names<ub_fec> {
     static constexpr std::pair<ub_fec, const char*> values[] = {{ub_fec::inside, "inside"},
                                                                 {ub_fec::outside, "outside"}};
+};
+
+/// Whether credit returns and link acknowledgements take time on the wire that carries them.
+enum class ub_control_blocks : std::uint8_t { charged, free };
+template <> struct enum_names<ub_control_blocks> {
+    static constexpr std::pair<ub_control_blocks, const char*> values[] = {{ub_control_blocks::charged, "charged"},
+                                                                           {ub_control_blocks::free, "free"}};
+};
+
+/// Which hops of a path its header gives instructions for; tables decide the others.
+enum class ub_source_routing : std::uint8_t { all, differing };
+template <> struct enum_names<ub_source_routing> {
+    static constexpr std::pair<ub_source_routing, const char*> values[] = {{ub_source_routing::all, "all"},
+                                                                           {ub_source_routing::differing, "differing"}};
 };
 
 /// What is spread over the paths of a set.
@@ -60,9 +76,13 @@ struct ub_config {
     // Links.
     bandwidth lane_rate = bandwidth(112'000'000'000);
     ub_fec fec = ub_fec::inside;
+    double efficiency = 1;
     data_size flit = data_size(20);
     std::uint32_t block_flits = 32;
     std::uint32_t cell_flits = 8;
+    ub_control_blocks control_blocks = ub_control_blocks::charged;
+    std::uint32_t credit_bit_cells = 4;
+    std::uint32_t credit_return_at = 32;
     data_size header = data_size(52);
     data_size route_header = data_size(8);
     data_size max_payload = data_size(1024);
@@ -86,6 +106,8 @@ struct ub_config {
     bool relays_first = true;
     // Paths.
     ub_path_use paths = ub_path_use::all;
+    ub_source_routing source_routing = ub_source_routing::all;
+    duration table_lookup = duration(0);
     ub_spreading spreading = ub_spreading::packet;
     ub_choice choice = ub_choice::weighted;
     // End to end.
@@ -108,11 +130,22 @@ struct ub_config {
                 .because(", the fastest that UB allows; write for example \"112 Gbps\""));
         visit("fec", self.fec, "inside: RS(128,120) symbols are part of lane_rate; outside: they come on top",
               "RS(128,120), UB (Q); inside: A, with it 1 KiB packets reach 87 % of the raw rate");
+        visit("efficiency", self.efficiency, "Share of what FEC leaves of a link's rate that packets get: the rest goes to what is not modelled",
+              "1 (A); `weft validate ub_mesh` fits it to a published curve of utilisation", real_between(0.01, 1));
         visit("flit", self.flit, "Unit of a packet on a wire", "20 B, UB (Q)", between(data_size(4), data_size(256)));
         visit("block_flits", self.block_flits, "Flits of one data block; each block ends in a CRC of 4 B", "32, UB (Q)",
               between(2, 512).because(" flits"));
         visit("cell_flits", self.cell_flits, "Flits of one cell, the unit of credits", "8 by default, UB (Q)",
               between(1, 128).because(" flits, as UB says"));
+        visit("control_blocks", self.control_blocks,
+              "charged: credit returns, acknowledgements and requests of a link take time on the other wire where no data block takes them along; "
+              "free: none",
+              "header bits and control blocks of 40 B, UB (Q); how a wire shares them out: A");
+        visit("credit_bit_cells", self.credit_bit_cells, "Cells that the credit bit in the header of a data block gives back",
+              "4 by default, UB (Q)", between(1, 256).because(" cells"));
+        visit("credit_return_at", self.credit_return_at,
+              "Cells owed at which a control block follows a packet, though data flow that take credits along; for acknowledgements as many bytes",
+              "A: 32, the grain of the counts of a control block in a public UB simulator (Q)", between(1, 65'535).because(" cells"));
         visit(
             "header", self.header,
             "Network, transport and transaction headers and the end-to-end CRC of one packet; the link header (4 B) is not in it",
@@ -176,6 +209,12 @@ struct ub_config {
             "paths", self.paths,
             "Paths in use: shortest; detour or borrow: these beside the shortest; all. Others only when these are broken",
             "A: all, as all-path routing says (UB-Mesh section 4.1)");
+        visit("source_routing", self.source_routing,
+              "all: headers have an instruction for every hop while there is room for six; differing: for those alone that tables would send elsewhere",
+              "A; both forms of a hop, UB-Mesh Fig. 11 (Q)");
+        visit("table_lookup", self.table_lookup,
+              "Added at each router that looks a hop up in its tables, where others go by instruction",
+              "0 (A): the latencies of devices are taken to hold it; no figure is published", at_most(k_longest_delay));
         visit("spreading", self.spreading, "What is spread over the paths: flow or packet",
               "both foreseen by UB (Q); packet: A");
         visit("choice", self.choice, "weighted: round robin by weights; adaptive: the least transmit queue times hops",
@@ -215,11 +254,14 @@ struct ub_config {
     }
 
     packet_format format() const;
+    /// Not set where control takes no time.
+    std::optional<link_control_params> control() const;
     /// Rate of a link net of FEC: what its flits are serialised at.
     bandwidth link_rate(std::uint32_t lanes) const
     {
         const std::uint64_t raw = lane_rate.value() * lanes;
-        return bandwidth(fec == ub_fec::inside ? raw / 128 * 120 : raw);
+        const std::uint64_t net = fec == ub_fec::inside ? raw / 128 * 120 : raw;
+        return bandwidth(efficiency < 1 ? static_cast<std::uint64_t>(static_cast<double>(net) * efficiency) : net);
     }
     std::uint64_t cell_bytes() const { return flit.value() * cell_flits; }
     /// Payload bytes of full packets against the raw bits of the lanes they take, 0..1.

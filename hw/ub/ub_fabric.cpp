@@ -51,6 +51,8 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
     fabric.voq = config.voq;
     fabric.zone_crossing = config.die_crossing;
     fabric.dead_link_detection = config.detection;
+    fabric.control = config.control();
+    fabric.table_lookup = config.table_lookup;
     engine_ = std::make_unique<fabric_engine>(time, pool, routing_, fabric);
     const fabric_plan wired = ub_fabric_plan(plan, config);
     add_plan_routers(*engine_, wired);
@@ -98,6 +100,8 @@ void ub_fabric::set_up_statistics()
     add("not_sent", "packets", "Packets without a path", sum_of<&ub_endpoint::not_sent>);
     add("lost", "packets", "Packets cut on a wire or dropped before a link that is down",
         [](const void* o) { return static_cast<const ub_fabric*>(o)->engine_->dropped(); });
+    add("table_hops", "1", "Hops that routers looked up in their tables, where headers leave it to them; a burst counts once",
+        [](const void* o) { return static_cast<const ub_fabric*>(o)->engine_->table_hops(); });
     add("retries", "1", "Transmissions that a link repeated", [](const void* o) {
         const fabric_engine& e = *static_cast<const ub_fabric*>(o)->engine_;
         std::uint64_t n = 0;

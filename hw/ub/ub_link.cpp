@@ -89,6 +89,17 @@ std::vector<ub_hop> ub_hops(const ub_plan& plan, const std::vector<std::uint32_t
     return hops;
 }
 
+std::vector<ub_hop> ub_hops(const ub_plan& plan, const ub_path& path, std::uint32_t first_die)
+{
+    std::vector<ub_hop> hops = ub_hops(plan, path.links, first_die);
+    abi::ub::source_route header = path.route;
+    for (ub_hop& h : hops) {
+        h.looked_up = !header.here();
+        header = header.advanced();
+    }
+    return hops;
+}
+
 std::uint64_t ub_zero_load_ps(const ub_config& config, ub_device source, const std::vector<ub_hop>& hops,
                               std::uint64_t payload_bytes)
 {
@@ -106,6 +117,10 @@ std::uint64_t ub_zero_load_ps(const ub_config& config, ub_device source, const s
         if (h.crosses) {
             head += config.die_crossing.value();
             tail += config.die_crossing.value();
+        }
+        if (h.looked_up) {
+            head += config.table_lookup.value();
+            tail += config.table_lookup.value();
         }
         send(wire_rate(config.link_rate(h.lanes)).time_ps(bytes),
              ub_wire(config, h.propagation).value() + ub_pipeline(config, h.into).value());

@@ -43,13 +43,17 @@ struct ub_hop {
     duration propagation;
     ub_device into = ub_device::npu;
     bool crosses = false; ///< the packet came in, or began, on the other IO die of the device that sends
+    bool looked_up = false; ///< the device that sends finds the hop in its tables
 };
 
 /// The links of a path from router to router. `first_die` is the IO die where the packet begins.
 std::vector<ub_hop> ub_hops(const ub_plan& plan, const std::vector<std::uint32_t>& links, std::uint32_t first_die = 0);
 
+/// The same of a path with its header.
+std::vector<ub_hop> ub_hops(const ub_plan& plan, const ub_path& path, std::uint32_t first_die = 0);
+
 /// From the first byte at the source's controller until the last byte at the destination's chip, with nobody else on the way:
-///   sum over the devices of their latency (both ends included) + sum over the links of cable and MAC + die crossings
+///   sum over the devices of their latency (both ends included) + sum over the links of cable and MAC + die crossings + lookups
 ///   + the packet at the slowest wire of the way, and what a slow wire in front of a faster one adds (cut-through).
 std::uint64_t ub_zero_load_ps(const ub_config& config, ub_device source, const std::vector<ub_hop>& hops,
                               std::uint64_t payload_bytes);

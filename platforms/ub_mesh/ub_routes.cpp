@@ -22,6 +22,7 @@ ub_path_options options_of(const ub_config& ub)
     ub_path_options o;
     o.detour = ub.paths == ub_path_use::detour || ub.paths == ub_path_use::all;
     o.borrow = ub.paths == ub_path_use::borrow || ub.paths == ub_path_use::all;
+    o.tables_where_same = ub.source_routing == ub_source_routing::differing;
     return o;
 }
 

@@ -5,9 +5,11 @@
 #include "platforms/workload/case_times.h"
 #include "platforms/workload/collective_runner.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 #include <functional>
+#include <stdexcept>
 #include <string>
 
 namespace weft {
@@ -140,6 +142,36 @@ std::optional<ub_far_times> far_times_of_clos(const isolated_run& isolated)
     ub_mesh_config config = machine_of(shape, ub_path_use::all, ub_choice::weighted);
     config.run.name = "Clos";
     return far_work(isolated, config, 16);
+}
+
+std::vector<std::optional<double>> board_times(const isolated_run& isolated, const ub_board_machine& what, abi::collective_op op,
+                                               const std::string& algorithm, const std::vector<double>& sizes_mib)
+{
+    ub_mesh_config config;
+    config.run.name = fmt::format("{} x {} NPUs, {}", what.boards, what.npus, name_of(op));
+    config.run.data = data_mode::off;
+    config.mesh.boards = what.boards;
+    config.mesh.npus = what.npus;
+    config.mesh.backplane = false;
+    config.ub.lane_rate = bandwidth(what.lane_gbps * 1'000'000'000ull);
+    config.ub.fec = what.fec_inside ? ub_fec::inside : ub_fec::outside;
+    config.ub.efficiency = what.efficiency;
+    config.npu.core.clock = frequency(what.clock_mhz * 1'000'000);
+    collective_spec spec;
+    spec.op = op;
+    const auto known = std::find_if(std::begin(enum_names<abi::algorithm>::values), std::end(enum_names<abi::algorithm>::values),
+                                    [&](const auto& row) { return row.second == algorithm; });
+    if (known == std::end(enum_names<abi::algorithm>::values))
+        throw std::invalid_argument("no algorithm is called " + algorithm);
+    spec.algorithms = {known->first};
+    for (const double mib : sizes_mib)
+        spec.sizes.push_back(data_size(static_cast<std::uint64_t>(mib * k_mib)));
+    config.run.workload = {spec};
+    const run_figures figures = isolated([&config] { return simulate(config); });
+    std::vector<std::optional<double>> times;
+    for (std::size_t i = 0; i < sizes_mib.size(); ++i)
+        times.push_back(figure(figures, fmt::format("time_us_{}", i)));
+    return times;
 }
 
 std::optional<double> tensor_us(const isolated_run& isolated, ub_rack_kind kind, double mib)

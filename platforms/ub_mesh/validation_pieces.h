@@ -51,6 +51,17 @@ struct ub_far_machine {
 std::optional<ub_far_times> far_times(const isolated_run& isolated, const ub_far_machine& what);
 /// Of a Clos with x64 everywhere: the ranks of two racks stand in one rack of kind clos, whose switches block nobody.
 std::optional<ub_far_times> far_times_of_clos(const isolated_run& isolated);
+/// Boards without back-planes and with shortest paths.
+struct ub_board_machine {
+    std::uint32_t npus = 8, boards = 1;
+    std::uint32_t lane_gbps = 112;
+    bool fec_inside = true;
+    double efficiency = 1;
+    std::uint64_t clock_mhz = 1000;
+};
+/// Microseconds of collectives of all NPUs by the algorithm of this name, in the order of the sizes; none where a run failed.
+std::vector<std::optional<double>> board_times(const isolated_run& isolated, const ub_board_machine& what, abi::collective_op op,
+                                               const std::string& algorithm, const std::vector<double>& sizes_mib);
 /// One all-reduce of a board, all boards at once, of this size; for the error of the affine times.
 std::optional<double> tensor_us(const isolated_run& isolated, ub_rack_kind kind, double mib);
 

@@ -30,6 +30,11 @@ public:
     // validation_training.cpp
     void training();
     void step_inputs();
+    // validation_curves.cpp
+    void utilisation();
+    void board_all_reduce();
+    void all_to_all_by_two_ways();
+    void curve_inputs();
     // validation.cpp
     void inputs();
     void notes();

@@ -494,6 +494,35 @@ TEST_CASE("queues of one port share it packet by packet")
     CHECK(std::max(reached[0], reached[2]) - std::min(reached[0], reached[2]) <= 150'000 + (slots + 2) * packet);
 }
 
+TEST_CASE("a queue gets one packet in n while the other queues of its port flood it")
+{
+    world w;
+    knobs k;
+    k.dma.read_ahead = 64;
+    pair_bench& p = w.add(k);
+    constexpr std::uint64_t k_late = k_go + 2'000'000, k_packets = 100;
+    w.events.at(k_go, [&] {
+        p.a.enable();
+        p.b.enable();
+        p.b.write(regs::SEM_THRESHOLD(4), 1);
+        p.a.post(0, message(0, 0, 800'000, 1, 0));
+        p.a.post(2, message(0, 0, 800'000, 1, 2));
+    });
+    w.events.at(k_late, [&] { p.a.post(4, message(0, 0, 256 * k_packets, 1, 4)); });
+    std::uint64_t reached = 0;
+    for (std::uint64_t t = k_late; t < k_late + 20'000'000; t += 1'000)
+        w.events.at(t, [&, t] {
+            if (reached == 0 && (p.b.read(regs::SEM_PENDING, 8) >> 4 & 1) != 0)
+                reached = t;
+        });
+    w.run();
+    const std::uint64_t packet = wire_rate(656_Gbps).time_ps(256);
+    CAPTURE(reached - k_late, packet);
+    CHECK(reached > k_late + (3 * k_packets - k_packets) * packet);
+    // What is staged goes first, then one packet in three; 0.6 us to fetch, to read and through the fabric.
+    CHECK(reached < k_late + (3 * k_packets + k.dma.read_ahead) * packet + 600'000);
+}
+
 TEST_CASE("a receive buffer of one packet and a slow memory lose nothing")
 {
     world w;

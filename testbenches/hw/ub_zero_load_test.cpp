@@ -116,7 +116,7 @@ std::vector<measured> measure(const ub_ways& ways, const ub_config& config, cons
                 REQUIRE(a.source == probes[i].from);
                 all[i] = {a.tail_ps - a.born_ps,
                           ub_zero_load_ps(config, plan.routers[probes[i].from].device,
-                                          ub_hops(plan, probes[i].path.links, probes[i].die), probes[i].payload)};
+                                          ub_hops(plan, probes[i].path, probes[i].die), probes[i].payload)};
             }
     return all;
 }
@@ -236,6 +236,31 @@ TEST_CASE("zero-load time of every class of paths between racks and pods is the 
            "side up, spine down, alpha, spine up, side down",
            "side up, spine down, HRS up, HRS down, spine up, side down",
            "up, HRS up, HRS down, spine up, side down"});
+}
+
+TEST_CASE("hops of a rack that headers leave to tables take the lookup and lead the same way")
+{
+    ub_config config;
+    config.table_lookup = duration(13'000);
+    const ub_ways rack(ub_rack(4, 4), true, true, true);
+    check(rack, config, rack_pairs(rack), {64, 1024}, {"X, Y", "Y, X", "X, X, Y", "up, spine up, spine down, down"});
+}
+
+TEST_CASE("hops between racks that headers leave to tables take the lookup and lead the same way")
+{
+    ub_config config;
+    config.table_lookup = duration(13'000);
+    const ub_ways racks(ub_rack(4, 4, 2, 3, 2, true), true, true, true);
+    const std::uint32_t n = racks.topology->shape().npus_per_rack();
+    check(racks, config, {{0, n + 1}, {n + 5, 0}, {0, 4 * n + 6}, {0, 7 * n + 6}}, {64, 1024}, {"up, Z, down", "up, Z, alpha, down, Y"});
+    unsigned mixed = 0;
+    for (const ub_path& p : racks.paths->paths(0, 4 * n + 6, {})) {
+        unsigned by_table = 0;
+        for (const ub_hop& h : ub_hops(racks.plan, p))
+            by_table += h.looked_up ? 1 : 0;
+        mixed += by_table > 0 && by_table < p.hops ? 1 : 0;
+    }
+    CHECK(mixed > 10);
 }
 
 TEST_CASE("the worked example of the timing model is what the fabric takes")

@@ -324,16 +324,17 @@ struct ub_ways {
     std::shared_ptr<const ub_paths> paths;
     ub_plan plan;
 
-    explicit ub_ways(const ub_shape& shape, bool detour = true, bool borrow = true)
-        : ub_ways(shape, lane_rule_of(lane_word_for(shape)), detour, borrow)
+    explicit ub_ways(const ub_shape& shape, bool detour = true, bool borrow = true, bool tables_where_same = false)
+        : ub_ways(shape, lane_rule_of(lane_word_for(shape)), detour, borrow, tables_where_same)
     {
     }
-    ub_ways(const ub_shape& shape, const ub_lane_rule& rule, bool detour = true, bool borrow = true)
+    ub_ways(const ub_shape& shape, const ub_lane_rule& rule, bool detour = true, bool borrow = true, bool tables_where_same = false)
         : topology(std::make_shared<const ub_topology>(shape)), plan(topology->plan())
     {
         ub_path_options options;
         options.detour = detour;
         options.borrow = borrow;
+        options.tables_where_same = tables_where_same;
         paths = std::make_shared<const ub_paths>(topology, rule, options);
         plan.lanes = rule;
         plan.paths = std::make_shared<const ub_kept_paths>(paths);

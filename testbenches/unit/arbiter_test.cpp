@@ -76,3 +76,50 @@ TEST_CASE("who waits for credits keeps its turn and what was had is forgotten wh
     turn.forget();
     CHECK(choose(true) == 0);
 }
+
+TEST_CASE("round robin starves nobody: each of n that always ask gets one grant in n whatever the others do")
+{
+    std::uint64_t random = 1;
+    const auto draw = [&random] { return (random = random * 6364136223846793005u + 1442695040888963407u) >> 33; };
+    for (const std::uint32_t n : {2u, 5u, 64u, 130u}) {
+        const std::uint32_t victim = n / 2, words = (n + 63) / 64;
+        std::vector<std::uint64_t> mask(words);
+        for (std::uint32_t i = 0; i < n; ++i)
+            mask[i / 64] |= std::uint64_t{1} << i % 64;
+        std::uint32_t pointer = 0, since = 0, longest = 0;
+        for (unsigned i = 0; i < 20'000; ++i) {
+            // Others come and go, and are refused, as they like.
+            const std::uint32_t other = static_cast<std::uint32_t>(draw() % n);
+            if (other != victim)
+                mask[other / 64] ^= std::uint64_t{1} << other % 64;
+            const std::uint32_t got = round_robin(mask.data(), words, pointer, [&](std::uint32_t k) { return k == victim || draw() % 4 != 0; });
+            REQUIRE(got != k_no_grant);
+            pointer = got + 1;
+            since = got == victim ? 0 : since + 1;
+            longest = std::max(longest, since);
+        }
+        CHECK(longest < n);
+    }
+}
+
+TEST_CASE("fair turns starve nobody: single packets get their share of packets among trains whenever these come")
+{
+    std::uint64_t random = 7;
+    const auto draw = [&random] { return (random = random * 6364136223846793005u + 1442695040888963407u) >> 33; };
+    constexpr std::uint32_t k_requesters = 6, k_longest = 32;
+    fair_turn turn;
+    std::vector<std::uint64_t> had(k_requesters);
+    std::uint64_t victim_had = 0, all = 0;
+    std::uint32_t pointer = 0;
+    for (unsigned i = 0; i < 20'000; ++i) {
+        const std::uint64_t mask = 1 | (draw() & 0b11'1110); // 0 always asks
+        const std::uint32_t n = fair_round_robin_over([=](std::uint32_t) { return mask; }, 1, pointer, turn,
+                                                      [&](std::uint32_t k) { return had[k]; }, [](std::uint32_t, bool) { return true; });
+        const std::uint32_t packets = n == 0 ? 1 : 1 + static_cast<std::uint32_t>(draw() % k_longest);
+        had[n] = turn.grant(had[n], packets);
+        pointer = n + 1;
+        victim_had += n == 0 ? packets : 0;
+        all += packets;
+        CHECK(victim_had * k_requesters + k_requesters * k_longest >= all);
+    }
+}

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 using namespace weft;
 
 namespace {
@@ -77,4 +79,49 @@ TEST_CASE("waiters of an output get equal shares of packets whatever the length 
     const std::uint64_t all = had[1] + had[70] + had[100];
     for (const std::uint32_t bit : {1u, 70u, 100u})
         CHECK(std::abs(static_cast<double>(had[bit]) - static_cast<double>(all) / 3) <= 16);
+}
+
+TEST_CASE("relays and entries that could go get one of 64 transmissions each whatever their ages")
+{
+    for (const bool entry_first : {false, true}) {
+        link_state l;
+        std::uint32_t entries = 0, relays = 0, since = 0, longest = 0;
+        for (unsigned i = 0; i < 6400; ++i) {
+            const bool entry = output_arbiter::entry_goes(l, entry_first); // by age it is always the same kind
+            output_arbiter::count_run(l, entry, true);
+            (entry ? entries : relays) += 1;
+            since = entry == entry_first ? since + 1 : 0;
+            longest = std::max(longest, since);
+        }
+        CHECK(longest == output_arbiter::k_longest_run);
+        CHECK((entry_first ? relays : entries) == 100);
+    }
+    link_state l;
+    for (unsigned i = 0; i < 1000; ++i)
+        output_arbiter::count_run(l, false, false); // nobody else could go
+    CHECK_FALSE(output_arbiter::entry_goes(l, false));
+    CHECK(output_arbiter::entry_goes(l, true));
+}
+
+TEST_CASE("credits are saved for a waiter that others of its lane have passed and for no other reason")
+{
+    one_output o(false);
+    for (const std::uint32_t bit : {1u, 2u, 3u})
+        o.arbiter.join(o.link, bit);
+    const auto same = [](std::uint32_t) { return true; };
+    for (std::uint32_t i = 0; i < output_arbiter::k_most_passes; ++i) {
+        CHECK(o.arbiter.saved_for(o.link) == k_no_grant);
+        o.arbiter.count_passes(o.link, i % 2 == 0 ? 1 : 3, 2, same);
+    }
+    CHECK(o.arbiter.saved_for(o.link) == 2);
+    o.arbiter.count_passes(o.link, 3, k_no_grant, [](std::uint32_t) { return false; }); // of another lane
+    CHECK(o.arbiter.saved_for(o.link) == 2);
+    o.arbiter.count_passes(o.link, 2, k_no_grant, same);
+    CHECK(o.arbiter.saved_for(o.link) == k_no_grant);
+    // Who has left saves nothing.
+    for (std::uint32_t i = 0; i < output_arbiter::k_most_passes; ++i)
+        o.arbiter.count_passes(o.link, 1, 2, same);
+    CHECK(o.arbiter.saved_for(o.link) == 2);
+    o.arbiter.leave(o.link, 2);
+    CHECK(o.arbiter.saved_for(o.link) == k_no_grant);
 }

@@ -26,9 +26,10 @@ std::shared_ptr<const ub_topology> machine(std::uint32_t pods, std::uint32_t row
     return std::make_shared<ub_topology>(s);
 }
 
-ub_paths paths_of(std::shared_ptr<const ub_topology> t, bool detour, bool borrow)
+ub_paths paths_of(std::shared_ptr<const ub_topology> t, bool detour, bool borrow, bool tables_where_same = false)
 {
     ub_path_options o;
+    o.tables_where_same = tables_where_same;
     o.detour = detour;
     o.borrow = borrow;
     const ub_lane_rule rule = lane_rule_of(lane_word_for(t->shape()));
@@ -123,6 +124,28 @@ TEST_CASE("headers of all paths lead to the destination on the lanes of the rule
                 for (const ub_path& p : set)
                     check_header(paths, from, to, p);
             }
+    }
+}
+
+TEST_CASE("headers that leave hops to tables name the same paths")
+{
+    for (const auto& t : {machine(1, 1, 1, false), machine(2, 3, 2, true, 4, 4)}) {
+        const ub_paths all = paths_of(t, true, true), differing = paths_of(t, true, true, true);
+        unsigned mixed = 0, by_tables = 0, by_instructions = 0;
+        for (std::uint32_t from = 0; from < t->endpoints(); from += 7)
+            for (std::uint32_t to = 0; to < t->endpoints(); to += 3) {
+                const auto set = differing.paths(from, to, {}), same = all.paths(from, to, {});
+                REQUIRE(set.size() == same.size());
+                for (std::size_t i = 0; i < set.size(); ++i) {
+                    REQUIRE(set[i].links == same[i].links);
+                    REQUIRE(set[i].weight == same[i].weight);
+                    check_header(differing, from, to, set[i]);
+                    const auto named = static_cast<unsigned>(__builtin_popcount(set[i].route.bitmap()));
+                    ++(named == 0 ? by_tables : named < set[i].hops ? mixed : by_instructions);
+                }
+            }
+        CHECK(mixed > 100);
+        CHECK(by_tables > 100);
     }
 }
 

@@ -247,7 +247,7 @@ std::vector<ub_pattern> ub_paths::patterns(std::uint32_t from, std::uint32_t to,
 }
 
 bool encode_route(const ub_topology& topology, const ub_lane_rule& rule, const std::uint32_t* links, std::uint32_t count,
-                  const std::uint8_t* lanes, std::uint32_t to, abi::ub::source_route& route)
+                  const std::uint8_t* lanes, std::uint32_t to, abi::ub::source_route& route, bool tables_where_same)
 {
     if (count > abi::ub::k_most_hops)
         return false;
@@ -255,11 +255,11 @@ bool encode_route(const ub_topology& topology, const ub_lane_rule& rule, const s
     unsigned bitmap = 0, used = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
         const ub_link_plan& l = topology.plan().links[links[i]];
-        if (count > abi::ub::k_most_instructions) { // leave to tables what they choose anyway
+        if (tables_where_same || count > abi::ub::k_most_instructions) { // leave to tables what they choose anyway
             const abi::ub::table_entry e = look_up(topology.table_of(l.from), topology.address_of(to));
             const ub_channel before = i == 0 ? ub_channel::local : topology.plan().links[links[i - 1]].channel;
             const bool same_lane = rule.next(before, i == 0 ? std::uint8_t{0} : lanes[i - 1], l.channel) == lanes[i];
-            if (e.ways == 1 && e.port == l.from_port && same_lane)
+            if (e.ways == 1 && e.port == l.from_port && same_lane && (i > 0 || lanes[0] == 0))
                 continue;
         }
         if (used == abi::ub::k_most_instructions)
@@ -280,7 +280,7 @@ bool ub_paths::make(ub_path_kind kind, const std::uint32_t* links, std::uint32_t
         return false;
     for (std::uint32_t i = 0; i < count; ++i)
         classes[i] = topology_->plan().links[links[i]].channel;
-    if (!admitted(rule_, classes, count, lanes) || !encode_route(*topology_, rule_, links, count, lanes, to, path.route))
+    if (!admitted(rule_, classes, count, lanes) || !encode_route(*topology_, rule_, links, count, lanes, to, path.route, options_.tables_where_same))
         return false;
     path.first_lane = lanes[0];
     path.kind = kind;

@@ -30,6 +30,7 @@ struct ub_path_options {
     bool detour = false;
     bool borrow = false;
     std::uint32_t most_paths = 512; ///< of one pair, in the order of patterns
+    bool tables_where_same = false; ///< headers leave hops to tables that choose the same, not only where they have no room for all
 };
 
 enum class ub_move : std::uint8_t {
@@ -57,8 +58,9 @@ struct ub_pattern {
 };
 
 /// The header of a path; false when it does not fit: more than 6 hops whose port or lane tables and `rule` would not choose, or more than 12.
+/// Hops that tables choose anyway are left to them where there are more than 6, or always with `tables_where_same`.
 bool encode_route(const ub_topology& topology, const ub_lane_rule& rule, const std::uint32_t* links, std::uint32_t count, const std::uint8_t* lanes,
-                  std::uint32_t to, abi::ub::source_route& route);
+                  std::uint32_t to, abi::ub::source_route& route, bool tables_where_same = false);
 
 class ub_paths final : public ub_path_source {
 public:

@@ -73,7 +73,7 @@ route_decision ub_routing::route(std::uint32_t router, std::uint32_t in_port, pa
         refuse(router, in_port, p,
                fmt::format("the lane rule refuses the turn from {} on lane {} to {}", name_of(in), p.vl & 1u,
                            name_of(out)));
-    return {static_cast<std::uint16_t>(port), static_cast<std::uint8_t>(first_vl | lane)};
+    return {static_cast<std::uint16_t>(port), static_cast<std::uint8_t>(first_vl | lane), true};
 }
 
 void ub_routing::refuse(std::uint32_t router, std::uint32_t in_port, const packet& p, const std::string& why) const
