@@ -57,7 +57,7 @@ abi::status ccu_driver::clear_entries(std::uint32_t first, std::uint32_t count) 
 abi::status ccu_driver::set_channel(std::uint32_t channel, std::uint32_t rank) const
 {
     hal_.write32(reg(abi::ccu::CHANNEL_INDEX), channel);
-    hal_.write32(reg(abi::ccu::CHANNEL_PEER), rank);
+    hal_.write32(reg(abi::ccu::CHANNEL_PEER), rank | abi::ccu::k_shortest_paths);
     return bus_status("CCU.CHANNEL_PEER");
 }
 

@@ -133,6 +133,8 @@ enum class status : std::uint8_t {
 };
 enum class mission_state : std::uint8_t { idle = 0, running = 1, ended = 2 };
 
+inline constexpr std::uint32_t k_shortest_paths = 1u << 31; ///< CHANNEL_PEER
+
 /// What a task may ask for beside its program: TASK_FLAGS.
 inline constexpr std::uint32_t k_task_strict_arithmetic = 1; ///< end with `arithmetic` where a float sum overflows or is no number
 

@@ -160,7 +160,7 @@ TEST_CASE("CCU driver: channels")
     fake_hal hal;
     const ccu_driver unit(hal, k_die);
     hal.expect_write32(k_unit + regs::CHANNEL_INDEX, 5);
-    hal.expect_write32(k_unit + regs::CHANNEL_PEER, 9);
+    hal.expect_write32(k_unit + regs::CHANNEL_PEER, 9 | abi::ccu::k_shortest_paths);
     CHECK(unit.set_channel(5, 9).ok());
     hal.expect_write32(k_unit + regs::CLEAR_ENTRIES, 3 | 4 << 16);
     CHECK(unit.clear_entries(3, 4).ok());

@@ -90,10 +90,10 @@ public:
         case r::CODE_DATA: return write_code(u, v), true;
         case r::CHANNEL_INDEX: u.channel_index = w; return true;
         case r::CHANNEL_PEER:
-            if (u.channel_index >= sizes_.channels || w >= memories_.size())
+            if (u.channel_index >= sizes_.channels || (w & ~abi::ccu::k_shortest_paths) >= memories_.size())
                 u.error = 1;
             else
-                u.channels[u.channel_index] = w;
+                u.channels[u.channel_index] = w & ~abi::ccu::k_shortest_paths;
             for (const mission& m : u.missions)
                 if (m.state == abi::ccu::mission_state::running)
                     problem(u, "channel set while a mission runs");
