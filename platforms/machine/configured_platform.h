@@ -43,8 +43,11 @@ public:
         const std::uint32_t dimensions = rank_table(0).dim_count;
         for (std::uint32_t d = 0; d < dimensions; ++d)
             c.hop_us[d] = static_cast<double>(config_.hop_latency(d).value()) / 1e6;
+        add_costs(c);
         return c;
     }
+    /// What only some platforms have.
+    virtual void add_costs(message_costs& costs) const { static_cast<void>(costs); }
     std::uint64_t rv64_cores() const final
     {
         return config_.control_chip().core.model == core_model::rv64 ? config_.control_cores() : 0;

@@ -62,6 +62,13 @@ public:
         return std::make_unique<ub_machine>(config_, shared_routing(), fit);
     }
 
+    void add_costs(message_costs& costs) const override
+    {
+        const npu_ccu_config& unit = config_.npu.ccu;
+        costs.unit_start_us = static_cast<double>(unit.task_start.value()) / 1e6;
+        costs.unit_bits_us = static_cast<double>(cycles_to_ps(unit.check_bit_cycles.value(), unit.clock)) / 1e6;
+    }
+
     void find_problems(const yaml_document& document, std::vector<problem>& problems) override
     {
         if (!config_.prices.empty() && !find_prices(document, problems))

@@ -5,6 +5,7 @@
 #include "firmware/collectives/full_mesh.h"
 #include "firmware/collectives/supports.h"
 #include "firmware/costs.h"
+#include "hw/abi/ccu.h"
 #include "platforms/workload/bounds.h"
 #include "platforms/workload/planned_schedule.h"
 
@@ -29,6 +30,10 @@ constexpr double k_two_phase_share = 0.9; ///< 8x8 mesh 94 %, torus 90 %
 // Detours over switches, where a rank has links to them: they add this part of those links to a line of d ranks, over d. Calibrated on
 // boards of two NPUs; on a rack they add little.
 constexpr double k_outside_share = 1.6;
+
+// Of collective communication units, calibrated on a board of 8 NPUs: register accesses of a core for a task on both dies, from its arguments to the
+// status; moving and reducing one slice; share of the links' payload rate that slices and their requests leave.
+constexpr double k_unit_accesses = 56, k_unit_slice_us = 0.35, k_unit_share = 0.97;
 
 constexpr double bytes_per_us(std::uint64_t mbps) { return static_cast<double>(mbps) / 8; }
 
@@ -62,6 +67,9 @@ private:
         case abi::algorithm::direct: return c_.op == abi::collective_op::all_to_all ? all_to_all() : shots();
         case abi::algorithm::two_phase: return two_phase();
         case abi::algorithm::halving_doubling: return halving_doubling();
+        case abi::algorithm::ccu: return units_flat(c_.op == abi::collective_op::all_reduce ? 2 : 1);
+        case abi::algorithm::ccu_one_shot: return units_one_shot();
+        case abi::algorithm::ccu_axes: return units_by_axes();
         case abi::algorithm::parameter_server:
             return t_.servers == 0 && t_.packet_cores == 0 ? std::optional(parameter_server()) : std::nullopt;
         default: return std::nullopt;
@@ -319,6 +327,61 @@ private:
         const double wire_us = 2 * bytes_ * (t_.ranks - 1) / t_.ranks / stream_rate(t_.dim_count - 1, 1); // by all paths
         const double core_us = messages * post(costs::k_shot_message + costs::k_shot_peer + costs::k_diagonal_peer + costs::k_diagonal_axis);
         return start() + barrier() + std::max(core_us, wire_us) + 2 * latency(farthest());
+    }
+
+    // --- Collective communication units -----------------------------------------------------------------------------------
+    /// A request to a unit `hop_us` away and its answer, a slice of data either way: both memories, bits here.
+    double unit_round(double hop_us) const { return 2 * hop_us + 2 * m_.memory_us + m_.unit_bits_us + k_unit_slice_us; }
+    /// The core launches a task on both dies and is woken.
+    double unit_task() const { return start() + k_unit_accesses * m_.access_us + m_.unit_start_us + m_.wake_us; }
+    /// Everybody sends everybody their part of `bytes`, by all dimensions at once.
+    double unit_wire(double bytes) const
+    {
+        double us = 0;
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
+            if (t_.dims[d] > 1 && t_.rate_mbps[d] != 0)
+                us = std::max(us, bytes * (t_.dims[d] - 1) / t_.dims[d] / bytes_per_us(t_.rate_mbps[d]));
+        return (us != 0 ? us : bytes / bytes_per_us(m_.links_bps / 1'000'000)) / k_unit_share;
+    }
+    /// Reductions of more ranks than one instruction takes follow each other.
+    double unit_chain(double hop_us) const
+    {
+        return (std::ceil((t_.ranks - 1) / (abi::ccu::k_most_reduced - 1.0)) - 1) * unit_round(hop_us);
+    }
+    double units_flat(double shots) const
+    {
+        const bool reduces = c_.op == abi::collective_op::all_reduce || c_.op == abi::collective_op::reduce_scatter;
+        const double rounds = c_.op == abi::collective_op::broadcast ? 2 : shots;
+        const double hop_us = farthest();
+        return unit_task() + 2 * hop_us + rounds * unit_round(hop_us) + (reduces ? unit_chain(hop_us) : 0) + shots * unit_wire(bytes_);
+    }
+    double units_one_shot() const
+    {
+        const double hop_us = farthest();
+        return unit_task() + 2 * hop_us + unit_round(hop_us) + unit_chain(hop_us) + unit_wire(bytes_ * t_.ranks);
+    }
+    /// One die begins with the innermost dimension, the other with the outermost.
+    double units_by_axes() const
+    {
+        std::vector<std::uint32_t> order;
+        for (std::uint32_t d = t_.dim_count; d-- > 0;)
+            if (t_.dims[d] > 1)
+                order.push_back(d);
+        const double passes = c_.op == abi::collective_op::all_reduce ? 2 : 1;
+        double us = unit_task();
+        double left[2] = {bytes_ / 2, bytes_ / 2};
+        for (std::size_t level = 0; level < order.size(); ++level) {
+            double level_us = 0;
+            for (std::size_t die = 0; die < 2; ++die) {
+                const std::uint32_t d = order[die == 0 ? level : order.size() - 1 - level];
+                const double rate = bytes_per_us(t_.rate_mbps[d] != 0 ? t_.rate_mbps[d] : m_.links_bps / 1'000'000);
+                const double wire_us = left[die] * (t_.dims[d] - 1) / t_.dims[d] / rate / k_unit_share;
+                level_us = std::max(level_us, wire_us + unit_round(m_.hop_us[d]) + 2 * m_.hop_us[d] + 2 * m_.unit_bits_us);
+                left[die] /= t_.dims[d];
+            }
+            us += passes * level_us;
+        }
+        return us;
     }
 
     const abi::platform_table& t_;

@@ -28,6 +28,8 @@ struct message_costs {
     double memory_us = 0;      ///< latency of one access of the memory
     double engine_us = 0;      ///< from a doorbell to the fetch of its descriptors
     double hop_us[abi::k_max_dims] = {}; ///< head of a packet from a rank to the next one of a dimension, in the order of the table
+    double unit_start_us = 0;  ///< from the launch of a task of a CCU to its first instruction
+    double unit_bits_us = 0;   ///< from a set of check bits until a wait sees them
     std::uint64_t memory_bps = 0;        ///< bit/s, reads and writes together
     std::uint64_t links_bps = 0;         ///< bit/s of payload by all links of a rank; as for bound_of()
 };
