@@ -267,12 +267,12 @@ private:
     void write_code(unit& u, std::uint64_t word)
     {
         const std::uint64_t index = u.code_word / abi::ccu::k_words_of_instruction;
-        bool refused = index >= u.code.size();
+        bool rejected = index >= u.code.size();
         for (const mission& m : u.missions)
-            refused = refused || (m.state == abi::ccu::mission_state::running && index >= m.task.start && index < m.task.start + m.task.count);
-        if (refused) {
+            rejected = rejected || (m.state == abi::ccu::mission_state::running && index >= m.task.start && index < m.task.start + m.task.count);
+        if (rejected) {
             u.error = 1;
-            return problem(u, "code refused");
+            return problem(u, "code rejected");
         }
         auto* bytes = reinterpret_cast<unsigned char*>(&u.code[index]);
         std::memcpy(bytes + u.code_word % abi::ccu::k_words_of_instruction * 8, &word, 8);
