@@ -78,7 +78,7 @@ struct microcode {
     std::uint16_t next() const { return static_cast<std::uint16_t>(all.size()); }
 };
 
-/// The CCUs of some NPUs, one on each die. Channel c of each leads to NPU c.
+/// The CCUs of some NPUs, one on each die. Channel c of each leads to NPU c, by the direct link.
 struct ccu_bench {
     struct core final : irq_if {
         void set_irq(std::uint32_t line, bool level) override { lines = level ? lines | line : lines & ~line; }
@@ -161,7 +161,7 @@ struct ccu_bench {
     {
         for (std::uint32_t c = 0; c < npus.size(); ++c) {
             write(n, abi::ccu::CHANNEL_INDEX, c, 4, die);
-            write(n, abi::ccu::CHANNEL_PEER, c, 4, die);
+            write(n, abi::ccu::CHANNEL_PEER, c | abi::ccu::k_shortest_paths, 4, die);
         }
     }
     void load(std::uint32_t n, std::uint32_t at, const microcode& code, std::uint32_t die = 0)

@@ -423,3 +423,71 @@ TEST_CASE("ccu: missions wait for loop engines that others use")
         CHECK(b.take<std::int32_t>(0, (m + 1) << 20, 8192) == numbers(0, 8192));
     }
 }
+
+TEST_CASE("ccu: a mission that is killed while its loops run leaves nothing behind")
+{
+    ccu_bench b(3);
+    b.fill(0, 0, numbers(0, 65'536));
+    microcode c; // four engines write slices to NPU 1, for ever so long
+    c.load_a(0, 0);
+    c.load_x(0, 0);
+    c.load_x(1, abi_ccu::loop_parameter(8'000, 0));
+    c.load_x(2, abi_ccu::group_counts(0, 3));
+    c.load_x(3, abi_ccu::group_offsets(4096, 1, 1));
+    c.load_x(4, 1);
+    c.load_x(5, 12);
+    c.add(op::group, {8, 2, 3}).count = 1;
+    c.add(op::loop, {10, 11, 1});
+    c.add(op::jump, {5, 4});
+    microcode::sets(c.add(op::mem_to_ms, {0, 0}), 20, 1);
+    microcode::sets(microcode::waits(c.add(op::ms_to_remote_mem, {0, 0, 0}, 1), 20, 1), 20, 2);
+    b.begin(0, c, 0, 0, 0);
+    microcode again; // the same mission, slices and entries afterwards
+    again.load_a(0, 0);
+    again.load_a(1, 1 << 20);
+    microcode::sets(again.add(op::mem_to_ms, {0, 0}), 20, 4);
+    microcode::sets(microcode::waits(again.add(op::ms_to_mem, {1, 0}), 20, 4), 20, 8);
+    again.wait(20, 8);
+    b.board.bench.events.at(20'000'000, [&] { b.write(0, abi_ccu::MISSION_KILL, 0); });
+    b.board.bench.events.at(40'000'000, [&] {
+        CHECK(b.status(0) == static_cast<std::uint64_t>(status::control));
+        CHECK(b.unit(0).idle());
+        b.load(0, 100, again);
+        b.launch(0, 0, 100, 5);
+    });
+    b.run();
+    CHECK(b.status(0) == 0);
+    CHECK(b.take<std::int32_t>(0, 1 << 20, 1024) == numbers(0, 1024));
+    CHECK(b.take<std::int32_t>(1, 0, 1024) == numbers(0, 1024)); // what had been begun is whole
+}
+
+TEST_CASE("ccu: the slowest of port SRAM and outstanding operations sets the pace of reads from a peer")
+{
+    ccu_config config;
+    config.task_start = duration(0);
+    config.outstanding = 4; // 16 KiB in a round trip
+    ccu_bench b(2, config);
+    microcode c;
+    constexpr std::uint16_t slices = 64;
+    for (std::uint16_t s = 0; s < slices; ++s)
+        c.load_a(s, std::uint64_t{s} * 4096);
+    c.load_x(0, 0);
+    for (std::uint16_t s = 0; s < slices; ++s)
+        microcode::sets(c.add(op::remote_mem_to_ms, {s, s, 0}, 1), static_cast<std::uint16_t>(s / 16), static_cast<std::uint16_t>(1u << s % 16));
+    for (std::uint16_t e = 0; e < slices / 16; ++e)
+        c.wait(e, 0xffff);
+    b.begin(0, c);
+    std::uint64_t ended_ps = 0;
+    for (std::uint64_t ns = 1; ns < 60'000; ns += 20)
+        b.board.bench.events.at(ns * 1'000 + 999, [&, ns] {
+            if (ended_ps == 0 && b.state(0) == 2)
+                ended_ps = ns * 1'000;
+        });
+    b.run();
+    REQUIRE(b.status(0) == 0);
+    // A way: NPU, wire and cable, NPU: 175 + 75 + 175 ns; there and back, memory 120 ns and the packets of an operation at 420 Gb/s, three of which wait behind others.
+    const double trip_us = 2 * (0.175 + 0.075 + 0.175) + 0.120 + 4 * 1100 * 8 / 420e3;
+    const double least_us = slices / 4 * trip_us;
+    CHECK(static_cast<double>(ended_ps) / 1e6 > least_us * 0.98);
+    CHECK(static_cast<double>(ended_ps) / 1e6 < least_us * 1.35);
+}
