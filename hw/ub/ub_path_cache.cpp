@@ -153,8 +153,6 @@ void ub_path_cache::note_latencies(path_set& set, const std::vector<std::uint64_
     std::iota(set.by_extra.begin(), set.by_extra.end(), std::uint16_t{0});
     std::stable_sort(set.by_extra.begin(), set.by_extra.end(),
                      [&](std::uint16_t a, std::uint16_t b) { return set.extra_ps[a] < set.extra_ps[b]; });
-    const packet_format format = config_.format();
-    set.sent_at_once_ps = 2 * wire_rate(config_.link_rate(1)).time_ps(format.wire_bytes_of_one(format.max_payload_bytes));
     set.quickest = static_cast<std::uint32_t>(std::count(set.extra_ps.begin(), set.extra_ps.end(), 0u));
 }
 
@@ -168,9 +166,6 @@ void ub_path_cache::begin(path_set& set) const
         set.turn = ub_routing::way_of(set.destination, router_, set.quickest);
     set.waited_ps = set.last_ps = set.waits_until_ps = 0;
     set.mark_port = k_any_port;
-    set.owed.assign(set.extra_ps.size(), 0);
-    set.owed_in_all = 0;
-    set.owed_next = 0;
     set.flow_path.clear();
 }
 

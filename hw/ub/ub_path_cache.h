@@ -56,11 +56,7 @@ public:
         std::vector<std::uint16_t> by_extra; ///< paths, the quickest first
         std::uint32_t quickest = 0;          ///< as many take no longer
         std::uint32_t most_extra_ps = 0;
-        std::uint64_t sent_at_once_ps = 0; ///< what waiting() says of a full packet that finds nothing before it, and one more
         std::uint32_t turn = 0;       ///< among the quickest
-        std::vector<std::uint32_t> owed; ///< turns of a path that quicker ones took since packets wait
-        std::uint64_t owed_in_all = 0;
-        std::uint32_t owed_next = 0; ///< path
         std::uint64_t waited_ps = 0;  ///< packets for this destination have been in the queues so long, what they were not since then deducted
         std::uint64_t last_ps = 0;    ///< of the last packet
         std::uint64_t waits_until_ps = 0; ///< when the last of them leaves, with credits
@@ -110,7 +106,7 @@ public:
             best = *kept - 1u;
         } else if (choice_ == ub_choice::weighted) {
             best = by_weight(set);
-            if (unlike)
+            if (unlike && set.extra_ps[best] > set.waited_ps)
                 best = worth_it(set, best, waiting);
         } else {
             std::uint64_t least = k_never_ps;
@@ -159,38 +155,9 @@ private:
         set.waited_ps = std::min<std::uint64_t>(set.waited_ps + (until_ps - set.last_ps), set.most_extra_ps);
         set.waited_ps -= std::min(set.waited_ps, idle_ps);
         set.last_ps = at_ps;
-        if (set.waited_ps == 0 && set.owed_in_all > 0) {
-            set.owed.assign(set.owed.size(), 0);
-            set.owed_in_all = 0;
-        }
-    }
-    /// Path `i`, whose turn it is, or a quicker one; or a longer one that has turns to get back and is worth it now.
-    template <class Waiting> static std::uint32_t worth_it(path_set& set, std::uint32_t i, Waiting&& waiting)
-    {
-        if (set.extra_ps[i] <= set.waited_ps) {
-            if (set.owed_in_all == 0 || waiting(set.paths[i].port) <= set.sent_at_once_ps)
-                return i;
-            // What quicker paths took too much stands in queues: it drains while longer ones get it back.
-            for (std::uint32_t k = 0; k < set.owed.size(); ++k) {
-                const std::uint32_t j = set.owed_next;
-                if (set.owed[j] > 0 && set.extra_ps[j] > set.extra_ps[i] && set.extra_ps[j] <= set.waited_ps) {
-                    --set.owed[j];
-                    --set.owed_in_all;
-                    return j;
-                }
-                set.owed_next = j + 1 == set.owed.size() ? 0 : j + 1;
-            }
-            return i;
-        }
-        const std::uint32_t best = quicker(set, i, waiting);
-        if (best != i) {
-            ++set.owed[i];
-            ++set.owed_in_all;
-        }
-        return best;
     }
     /// Path `i`, or of those that take less time the one by which a packet is there first.
-    template <class Waiting> static std::uint32_t quicker(path_set& set, std::uint32_t i, Waiting&& waiting)
+    template <class Waiting> static std::uint32_t worth_it(path_set& set, std::uint32_t i, Waiting&& waiting)
     {
         std::uint64_t least_ps = k_never_ps;
         std::uint32_t best = i;
