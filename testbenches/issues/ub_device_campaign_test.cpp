@@ -22,7 +22,8 @@ TEST_CASE("devices of a pod of UB-Mesh fail alone and in pairs", "[ub][slow]")
     config.run.workload = {spec(collective_op::all_reduce, {algorithm::multi_axis}, std::vector<std::uint64_t>(4, 1 << 20))};
     run_exact(config);
     std::vector<std::string> devices;
-    for (const ub_router_plan& r : ub_topology(config.mesh, config.cables).plan().routers)
+    const ub_topology topology(config.mesh, config.cables);
+    for (const ub_router_plan& r : topology.plan().routers)
         if (r.name.rfind("npu(", 0) != 0)
             devices.push_back(r.name);
     std::mt19937 random(11);

@@ -42,7 +42,8 @@ ub_device_fault_config device_fault(const std::string& device, std::uint64_t at_
 std::vector<std::string> devices_of(const ub_mesh_config& config)
 {
     std::vector<std::string> all;
-    for (const ub_router_plan& r : ub_topology(config.mesh, config.cables).plan().routers)
+    const ub_topology topology(config.mesh, config.cables);
+    for (const ub_router_plan& r : topology.plan().routers)
         if (r.name.rfind("npu(", 0) != 0)
             all.push_back(r.name);
     return all;
