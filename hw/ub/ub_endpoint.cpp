@@ -66,7 +66,7 @@ void ub_endpoint::from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay
     sent.add(p->packet_count);
     if (p->packet_count > 1)
         return launch_spread(die, std::move(p), set, delay_ps);
-    const std::uint32_t path = choose(set, *p);
+    const std::uint32_t path = choose(set, *p, die, start_ps(die, delay_ps));
     launch(die, std::move(p), set.paths[path], delay_ps);
 }
 
@@ -74,15 +74,14 @@ void ub_endpoint::from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay
 /// long as they are apart.
 void ub_endpoint::launch_spread(std::uint32_t die, packet_ptr p, ub_path_cache::path_set& set, std::uint64_t delay_ps)
 {
-    die_links& way_in = dies_[die];
-    const std::uint64_t start_ps = std::max(time_.now_ps() + delay_ps, way_in.busy_until_ps);
+    const std::uint64_t start_ps = this->start_ps(die, delay_ps);
     const std::uint32_t packets = p->packet_count;
     const std::uint64_t whole_ps = p->serialisation_ps;
-    way_in.busy_until_ps = start_ps + whole_ps;
+    dies_[die].busy_until_ps = start_ps + whole_ps;
     const auto time_of = [=](std::uint32_t n) { return whole_ps * n / packets; };
     shares_.clear();
     for (std::uint32_t i = 0; i < packets; ++i) {
-        const std::uint32_t path = choose(set, *p);
+        const std::uint32_t path = choose(set, *p, die, start_ps + time_of(i));
         if (set.paths[path].port == ub_path_cache::k_any_port) { // tables choose, packet by packet
             shares_.push_back({path, 1, i, i});
             continue;
@@ -125,16 +124,15 @@ void ub_endpoint::expect_in_queue(std::uint32_t port, const packet& p, std::uint
 {
     if (!config_.voq)
         backlog_[port] += p.cells / p.packet_count * packets;
-    else if (config_.choice == ub_choice::adaptive)
+    else
         launched_until_ps_[port] = std::max(launched_until_ps_[port], start_ps) +
                                    port_rates_[port].time_ps(p.wire_bytes / p.packet_count * packets);
 }
 
 void ub_endpoint::launch(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t delay_ps)
 {
-    die_links& way_in = dies_[die];
-    const std::uint64_t start_ps = std::max(time_.now_ps() + delay_ps, way_in.busy_until_ps);
-    way_in.busy_until_ps = start_ps + p->serialisation_ps;
+    const std::uint64_t start_ps = this->start_ps(die, delay_ps);
+    dies_[die].busy_until_ps = start_ps + p->serialisation_ps;
     expect_in_queue(port_of(path, *p), *p, p->packet_count, start_ps);
     enter_router(die, std::move(p), path, start_ps);
 }
@@ -146,8 +144,10 @@ void ub_endpoint::enter_router(std::uint32_t die, packet_ptr p, const ub_path_ca
     p->vl = static_cast<std::uint8_t>((p->vl & ~1u) | path.lane);
     const std::uint32_t cells = p->cells, vl = p->vl;
     const std::uint32_t link = engine_.inject(dies_[die].first_transmit + port, std::move(p), start_ps - time_.now_ps());
-    if (is_request(vl))
-        count_queued(dies_[die], link, cells);
+    if (!is_request(vl))
+        return;
+    count_queued(dies_[die], link, cells);
+    dies_[die].entered[engine_.sending_port(link)] += cells;
 }
 
 /// `cells` of requests, or ~cells + 1, more in the queue of the port that sends on `link`.
@@ -326,7 +326,8 @@ void ub_endpoint::transmit(send_channel& c, packet_ptr original, std::uint64_t d
         const std::uint32_t die = die_of_origin(*original);
         return refuse(die, std::move(original), delay_ps);
     }
-    const std::uint32_t path = choose(set, *original);
+    const std::uint32_t die = die_of_origin(*original);
+    const std::uint32_t path = choose(set, *original, die, start_ps(die, delay_ps));
     packet& p = *original.release();
     ++held_;
     sent.add(p.packet_count);

@@ -61,11 +61,13 @@ public:
         std::uint64_t busy_until_ps = 0; ///< the way from the chip into the router
         std::uint32_t port_cells = 0;    ///< that the queue of one port may hold before its chip is asked to wait
         std::uint32_t full_ports = 0;    ///< that hold as much
-        std::vector<std::uint32_t> queued; ///< cells of requests, for each port of the router
+        std::vector<std::uint32_t> queued;  ///< cells of requests, for each port of the router
+        std::vector<std::uint64_t> entered; ///< the same, that have ever come
     };
     void add_die(die_links links)
     {
         links.queued.resize(backlog_.size() + dies_.size());
+        links.entered.resize(links.queued.size());
         dies_.at(die_count_++) = std::move(links);
     }
     void set_listener(ub_unreachable_if* listener) { listener_ = listener; }
@@ -171,26 +173,37 @@ private:
     void launch_ack(receive_channel& c, std::uint32_t group, const ub_path_cache::choice& path);
     void ack_arrived(packet_ptr p);
     std::uint32_t flow_of(const packet& p);
-    std::uint32_t choose(ub_path_cache::path_set& set, const packet& p) const
+    /// For a packet of `p` that begins to go on from a die at `at_ps`.
+    std::uint32_t choose(ub_path_cache::path_set& set, const packet& p, std::uint32_t die, std::uint64_t at_ps) const
     {
-        if (!config_.voq)
-            return paths_.choose(set, p.semaphore,
-                                 [&](std::uint32_t port) { return cells_waiting(port) + p.cells / p.packet_count; });
-        return paths_.choose(set, p.semaphore, [&](std::uint32_t port) {
-            return waits_ps(port) + (port < port_rates_.size() ? port_rates_[port].time_ps(p.wire_bytes / p.packet_count) : 0);
+        const die_links& before = dies_[set.mark_die];
+        const bool still_waits = set.mark_port < backlog_.size() &&
+                                 before.entered[set.mark_port] - before.queued[set.mark_port] < set.mark;
+        const std::uint32_t path = paths_.choose(set, p.semaphore, at_ps, still_waits, [&](std::uint32_t port) -> std::uint64_t {
+            if (port >= backlog_.size())
+                return 0;
+            if (!config_.voq)
+                return port_rates_[port].time_ps((backlog_[port] + p.cells / p.packet_count) * config_.cell_bytes());
+            return waits_ps(port, at_ps) + port_rates_[port].time_ps(p.wire_bytes / p.packet_count);
         });
+        set.mark_port = is_request(p.vl) ? set.paths[path].port : ub_path_cache::k_any_port;
+        set.mark_die = static_cast<std::uint8_t>(die);
+        if (set.mark_port < backlog_.size())
+            set.mark = dies_[die].entered[set.mark_port] + p.cells / p.packet_count;
+        return path;
     }
-    /// Without VOQs: of this chip, in the transmit queues of a UB port.
-    std::uint64_t cells_waiting(std::uint32_t port) const { return port < backlog_.size() ? backlog_[port] : 0; }
-    /// With VOQs: until a UB port is through with what waits for it, relayed packets included. What was launched and has not come to its
-    /// queue yet counts as if it queued.
-    std::uint64_t waits_ps(std::uint32_t port) const
+    /// With VOQs: from `at_ps` until a UB port is through with what waits for it, relayed packets included. What was launched and has not come
+    /// to its queue yet counts as if it queued.
+    std::uint64_t waits_ps(std::uint32_t port, std::uint64_t at_ps) const
     {
-        if (port >= backlog_.size())
-            return 0;
-        const std::uint64_t now = time_.now_ps();
-        const std::uint64_t own = launched_until_ps_[port] > now ? launched_until_ps_[port] - now : 0;
-        return std::max(own, engine_.backlog_ps(engine_.out_link(router_, port)));
+        const std::uint64_t until_ps =
+            std::max(launched_until_ps_[port], time_.now_ps() + engine_.backlog_ps(engine_.out_link(router_, port)));
+        return until_ps - std::min(until_ps, at_ps);
+    }
+    /// When what comes from the chip `delay_ps` from now goes on into the router.
+    std::uint64_t start_ps(std::uint32_t die, std::uint64_t delay_ps) const
+    {
+        return std::max(time_.now_ps() + delay_ps, dies_[die].busy_until_ps);
     }
     /// Of the controller that a packet of this chip came by.
     static std::uint32_t die_of_origin(const packet& p) { return (p.flags & k_from_second_die) != 0 ? 1 : 0; }

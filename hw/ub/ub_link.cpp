@@ -129,6 +129,21 @@ std::uint64_t ub_zero_load_ps(const ub_config& config, ub_device source, const s
     return tail;
 }
 
+std::uint64_t ub_way_ps(const ub_config& config, const ub_plan& plan, const std::vector<std::uint32_t>& links)
+{
+    std::uint64_t ps = 0;
+    const ub_link_plan* before = nullptr;
+    for (const std::uint32_t index : links) {
+        const ub_link_plan& l = plan.links.at(index);
+        const ub_router_plan& from = plan.routers.at(l.from);
+        if (before != nullptr && (before->to_port >= from.second_die_from) != (l.from_port >= from.second_die_from))
+            ps += config.die_crossing.value();
+        ps += ub_wire(config, l.propagation).value() + ub_pipeline(config, plan.routers.at(l.to).device).value();
+        before = &l;
+    }
+    return ps;
+}
+
 std::uint64_t ub_zero_load_round_trip_ps(const ub_config& config, const std::vector<ub_hop>& hops)
 {
     return ub_zero_load_ps(config, ub_device::npu, hops, config.max_payload.value()) +

@@ -57,6 +57,8 @@ std::vector<ub_hop> ub_hops(const ub_plan& plan, const ub_path& path, std::uint3
 ///   + the packet at the slowest wire of the way, and what a slow wire in front of a faster one adds (cut-through).
 std::uint64_t ub_zero_load_ps(const ub_config& config, ub_device source, const std::vector<ub_hop>& hops,
                               std::uint64_t payload_bytes);
+/// What a way takes the head of a packet behind the device of its source: cables and MAC, devices, die crossings on the way.
+std::uint64_t ub_way_ps(const ub_config& config, const ub_plan& plan, const std::vector<std::uint32_t>& links);
 /// A full packet over one way and its acknowledgement over the same way back, with nobody else on them.
 std::uint64_t ub_zero_load_round_trip_ps(const ub_config& config, const std::vector<ub_hop>& hops);
 

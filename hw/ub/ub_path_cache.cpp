@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/ub/ub_path_cache.h"
 
+#include "hw/ub/ub_link.h"
 #include "tlm/check.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace weft {
 
 ub_path_cache::ub_path_cache(const ub_plan& plan, const ub_routing& routing, ub_turns& turns, const ub_config& config,
                              std::uint32_t router)
-    : plan_(plan), routing_(routing), turns_(turns), use_(config.paths), spreading_(config.spreading),
+    : plan_(plan), routing_(routing), turns_(turns), config_(config), use_(config.paths), spreading_(config.spreading),
       choice_(config.choice), router_(router)
 {
 }
@@ -71,6 +73,7 @@ void ub_path_cache::fetch(path_set& set)
     const std::uint32_t to = routing_.router_of(set.destination);
     std::vector<choice> found;
     std::vector<std::uint32_t> weights;
+    std::vector<std::uint64_t> latencies_ps;
     std::vector<std::uint32_t> fall_back; // links
     if (plan_.paths == nullptr || to == router_) {
         // Tables alone; a packet to an endpoint of the own router turns round there.
@@ -107,6 +110,7 @@ void ub_path_cache::fetch(path_set& set)
                 fall_back.insert(fall_back.end(), p.links.begin(), p.links.end());
             found.push_back(c);
             weights.push_back(std::max<std::uint32_t>(1, p.weight));
+            latencies_ps.push_back(ub_way_ps(config_, plan_, p.links));
         }
         if (found.size() > k_most_paths)
             throw bug("ub_path_cache", 0, "a path set has more than 4096 paths");
@@ -123,7 +127,33 @@ void ub_path_cache::fetch(path_set& set)
         return; // flows stay where they are
     set.paths = std::move(found);
     set.round = round;
+    note_latencies(set, latencies_ps);
     begin(set);
+}
+
+/// From which die a packet will come is not known: what it costs to turn from one to the other makes no way longer.
+void ub_path_cache::note_latencies(path_set& set, const std::vector<std::uint64_t>& latencies_ps) const
+{
+    set.extra_ps.clear();
+    set.by_extra.clear();
+    set.most_extra_ps = 0;
+    if (latencies_ps.empty())
+        return;
+    const std::uint64_t least_ps = *std::min_element(latencies_ps.begin(), latencies_ps.end());
+    for (const std::uint64_t ps : latencies_ps) {
+        const std::uint64_t extra_ps = ps - least_ps <= config_.die_crossing.value() ? 0 : ps - least_ps;
+        set.extra_ps.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(extra_ps, 0xffff'ffff)));
+        set.most_extra_ps = std::max(set.most_extra_ps, set.extra_ps.back());
+    }
+    if (set.most_extra_ps == 0) {
+        set.extra_ps.clear();
+        return;
+    }
+    set.by_extra.resize(set.extra_ps.size());
+    std::iota(set.by_extra.begin(), set.by_extra.end(), std::uint16_t{0});
+    std::stable_sort(set.by_extra.begin(), set.by_extra.end(),
+                     [&](std::uint16_t a, std::uint16_t b) { return set.extra_ps[a] < set.extra_ps[b]; });
+    set.quickest = static_cast<std::uint32_t>(std::count(set.extra_ps.begin(), set.extra_ps.end(), 0u));
 }
 
 void ub_path_cache::begin(path_set& set) const
@@ -132,6 +162,10 @@ void ub_path_cache::begin(path_set& set) const
     // Sources begin with different paths, so that they do not meet in lockstep.
     if (set.round == nullptr && !set.paths.empty())
         set.place.next = ub_routing::way_of(set.destination, router_, static_cast<std::uint32_t>(set.paths.size()));
+    if (!set.extra_ps.empty())
+        set.turn = ub_routing::way_of(set.destination, router_, set.quickest);
+    set.waited_ps = set.last_ps = set.waits_until_ps = 0;
+    set.mark_port = k_any_port;
     set.flow_path.clear();
 }
 

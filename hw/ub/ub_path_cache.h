@@ -5,8 +5,11 @@
 // of a set. Plain C++.
 //
 // Choice by weights is smooth weighted round robin (ub_turns.h): of n paths with weights w each run of sum(w) packets has exactly w of each, as
-// far apart as they can be. Adaptive choice takes the path whose first port has the fewest cells waiting, the first of equals.
-// A flow keeps its path until its set changes.
+// far apart as they can be. A path whose turn it is, and which is longer than others in time, must be worth it: its extra latency is covered by
+// what waits for the shorter ones now, or packets to this destination have waited for as long already. Else the shorter path goes on which the
+// packet is through first. (To pay for the longer way when as much has been paid for waiting is the rule of the ski rental: without knowing how
+// many packets follow, nobody takes more than twice the least time.) Adaptive choice takes the least of that extra latency and of the wait at the
+// first port times the hops, the first of equals. A flow keeps its path until its set changes. docs/adr/0023.
 #pragma once
 
 #include "hw/ub/ub_config.h"
@@ -48,6 +51,18 @@ public:
         bool wide = false;                      ///< holds ways beside those of the configured kinds
         const ub_turns::round* round = nullptr; ///< nullptr: all weights are the same
         ub_turns::place place;
+        /// Of each path, what it takes longer than the quickest one; empty where none does.
+        std::vector<std::uint32_t> extra_ps;
+        std::vector<std::uint16_t> by_extra; ///< paths, the quickest first
+        std::uint32_t quickest = 0;          ///< as many take no longer
+        std::uint32_t most_extra_ps = 0;
+        std::uint32_t turn = 0;       ///< among the quickest
+        std::uint64_t waited_ps = 0;  ///< packets for this destination have been in the queues so long, what they were not since then deducted
+        std::uint64_t last_ps = 0;    ///< of the last packet
+        std::uint64_t waits_until_ps = 0; ///< when the last of them leaves, with credits
+        std::uint64_t mark = 0;           ///< of the last packet, for the endpoint: the port's queue has it while less has left
+        std::uint16_t mark_port = k_any_port;
+        std::uint8_t mark_die = 0;
         std::vector<std::uint16_t> flow_path; ///< per flow % k_flows: path + 1, 0 not yet chosen
     };
 
@@ -68,10 +83,12 @@ public:
     path_set& widen(std::uint32_t destination);
     /// Brings into the cache what the next choice among the paths to `destination` will most likely read.
     void bring_near(std::uint32_t destination) const;
-    /// Index of the path for the next packet of flow `flow` of a set that is not empty. waiting(port): what waits for a UB port, this
-    /// packet included. Adaptive choice takes the least of that times the hops: a way of two links costs the fabric twice what
-    /// the direct one does (UGAL with local knowledge; Singh, "Load-balanced routing in interconnection networks", 2005).
-    template <class Waiting> std::uint32_t choose(path_set& set, std::uint32_t flow, Waiting&& waiting) const
+    /// Index of the path for the next packet of flow `flow`, which comes at `at_ps`, of a set that is not empty. `still_waits`: the last one has
+    /// not left its queue. waiting(port): time until a UB port has sent what waits for it, this packet included. Adaptive choice takes the least of that times the hops: a way of two links
+    /// costs the fabric twice what the direct one does (UGAL with local knowledge; Singh, "Load-balanced routing in interconnection
+    /// networks", 2005).
+    template <class Waiting>
+    std::uint32_t choose(path_set& set, std::uint32_t flow, std::uint64_t at_ps, bool still_waits, Waiting&& waiting) const
     {
         if (set.paths.size() == 1)
             return 0;
@@ -80,22 +97,30 @@ public:
             if (set.flow_path.empty())
                 set.flow_path.assign(k_flows, 0);
             kept = &set.flow_path[flow % k_flows];
-            if (*kept != 0)
-                return *kept - 1u;
         }
+        const bool unlike = !set.extra_ps.empty();
+        if (unlike)
+            note_waiting(set, at_ps, still_waits);
         std::uint32_t best = 0;
-        if (choice_ == ub_choice::weighted) {
+        if (kept != nullptr && *kept != 0) {
+            best = *kept - 1u;
+        } else if (choice_ == ub_choice::weighted) {
             best = by_weight(set);
+            if (unlike && set.extra_ps[best] > set.waited_ps)
+                best = worth_it(set, best, waiting);
         } else {
-            auto least = waiting(set.paths[0].port) * set.paths[0].hops;
-            for (std::uint32_t i = 1; i < set.paths.size(); ++i) {
-                const auto w = waiting(set.paths[i].port) * set.paths[i].hops;
+            std::uint64_t least = k_never_ps;
+            for (std::uint32_t i = 0; i < set.paths.size(); ++i) {
+                const std::uint64_t extra_ps = unlike ? set.extra_ps[i] - std::min<std::uint64_t>(set.extra_ps[i], set.waited_ps) : 0;
+                const std::uint64_t w = waiting(set.paths[i].port) * set.paths[i].hops + extra_ps;
                 if (w < least)
                     least = w, best = i;
             }
         }
         if (kept != nullptr)
             *kept = static_cast<std::uint16_t>(best + 1);
+        if (unlike)
+            set.waits_until_ps = std::max<std::uint64_t>(set.waits_until_ps, at_ps + waiting(set.paths[best].port));
         return best;
     }
     /// The same, but another path than `avoid` where there is one: for what was sent in vain.
@@ -119,6 +144,41 @@ private:
     void fetch(path_set& set);
     void add_other_ways(std::uint32_t to, std::vector<bool> excluded, std::vector<ub_path>& paths) const;
     void begin(path_set& set) const;
+    void note_latencies(path_set& set, const std::vector<std::uint64_t>& latencies_ps) const;
+    /// Packets to the destination have waited until now, or had all left before.
+    static void note_waiting(path_set& set, std::uint64_t at_ps, bool still_waits)
+    {
+        if (at_ps <= set.last_ps)
+            return; // by the other IO die
+        const std::uint64_t until_ps = still_waits ? at_ps : std::max(set.last_ps, std::min(at_ps, set.waits_until_ps));
+        const std::uint64_t idle_ps = at_ps - until_ps;
+        set.waited_ps = std::min<std::uint64_t>(set.waited_ps + (until_ps - set.last_ps), set.most_extra_ps);
+        set.waited_ps -= std::min(set.waited_ps, idle_ps);
+        set.last_ps = at_ps;
+    }
+    /// Path `i`, or of those that take less time the one by which a packet is there first.
+    template <class Waiting> static std::uint32_t worth_it(path_set& set, std::uint32_t i, Waiting&& waiting)
+    {
+        std::uint64_t least_ps = k_never_ps;
+        std::uint32_t best = i;
+        const auto look = [&](std::uint32_t j) {
+            if (const std::uint64_t ps = set.extra_ps[j] + waiting(set.paths[j].port); ps < least_ps)
+                least_ps = ps, best = j;
+        };
+        // Of equals not always the first.
+        set.turn = set.turn + 1 >= set.quickest ? 0 : set.turn + 1;
+        for (std::uint32_t k = set.turn; k < set.quickest; ++k)
+            look(set.by_extra[k]);
+        for (std::uint32_t k = 0; k < set.turn; ++k)
+            look(set.by_extra[k]);
+        for (std::uint32_t k = set.quickest; k < set.by_extra.size(); ++k) {
+            const std::uint32_t extra_ps = set.extra_ps[set.by_extra[k]];
+            if (extra_ps >= set.extra_ps[i] || extra_ps >= least_ps)
+                break;
+            look(set.by_extra[k]);
+        }
+        return set.extra_ps[i] <= set.waited_ps + least_ps ? i : best;
+    }
     bool wanted(const path_set& set, ub_path_kind kind) const;
     static std::uint32_t by_weight(path_set& set)
     {
@@ -132,6 +192,7 @@ private:
     const ub_plan& plan_;
     const ub_routing& routing_;
     ub_turns& turns_;
+    const ub_config& config_;
     ub_path_use use_;
     ub_spreading spreading_;
     ub_choice choice_;

@@ -6,10 +6,11 @@
 
 namespace weft {
 
-void ub_fall_backs::add(std::uint32_t link, std::uint64_t at_ps, std::uint64_t detection_ps, std::uint64_t until_ps,
+void ub_fall_backs::add(const ub_failed_part& part, std::vector<std::uint32_t> links, std::uint64_t at_ps, std::uint64_t detection_ps, std::uint64_t until_ps,
                         const std::vector<std::uint32_t>& told)
 {
-    failures_.push_back({link, at_ps, detection_ps, until_ps, std::vector<bool>(fabric_.endpoints(), false), {}});
+    std::sort(links.begin(), links.end());
+    failures_.push_back({part, std::move(links), at_ps, detection_ps, until_ps, std::vector<bool>(fabric_.endpoints(), false), {}});
     for (const std::uint32_t source : told)
         failures_.back().told[source] = true;
 }
@@ -27,7 +28,7 @@ void ub_fall_backs::falls_back_to(std::uint32_t source, const std::vector<std::u
 {
     for (failure& f : failures_)
         if (!f.told[source] && std::any_of(links.begin(), links.end(), [&](std::uint32_t l) {
-                return l == f.link || l == topology_.reverse_of(f.link);
+                return std::binary_search(f.links.begin(), f.links.end(), l);
             }))
             tell(f, source);
     if (unforeseen_)
@@ -43,7 +44,7 @@ void ub_fall_backs::tell(failure& f, std::uint32_t source)
         std::vector<std::uint32_t> everybody(fabric_.endpoints());
         for (std::uint32_t e = 0; e < everybody.size(); ++e)
             everybody[e] = e;
-        for (const ub_notice& n : notices_.of(f.link, everybody))
+        for (const ub_notice& n : notices_.of(f.part, everybody))
             f.after_ps[n.source] = n.after_ps - notices_.detection_ps();
     }
     const std::uint64_t after_ps = f.after_ps[source];
@@ -59,7 +60,7 @@ void ub_fall_backs::tell(failure& f, std::uint32_t source)
         f.until_ps == k_never_ps ? k_never_ps : f.until_ps + notices_.detection_ps() + after_ps;
     if (heard_ps >= good_news_ps)
         return;
-    for (const std::uint32_t l : {f.link, topology_.reverse_of(f.link)}) {
+    for (const std::uint32_t l : f.links) {
         fabric_.exclude_at(source, l, heard_ps);
         if (good_news_ps != k_never_ps)
             fabric_.readmit_at(source, l, good_news_ps);

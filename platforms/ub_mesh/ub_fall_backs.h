@@ -29,9 +29,9 @@ public:
     {
     }
 
-    /// The link and its reverse fail at `at_ps`, known `detection_ps` later, and work again at `until_ps` (k_never_ps: never).
-    /// `told`: sources that get their notice in any case.
-    void add(std::uint32_t link, std::uint64_t at_ps, std::uint64_t detection_ps, std::uint64_t until_ps,
+    /// The part fails at `at_ps`, known `detection_ps` later, and works again at `until_ps` (k_never_ps: never). `links`: its own, both
+    /// directions. `told`: sources that get their notice in any case.
+    void add(const ub_failed_part& part, std::vector<std::uint32_t> links, std::uint64_t at_ps, std::uint64_t detection_ps, std::uint64_t until_ps,
              const std::vector<std::uint32_t>& told);
     /// Sources that have fallen back to the link or its reverse, in order.
     std::vector<std::uint32_t> users_of(std::uint32_t link) const;
@@ -39,7 +39,8 @@ public:
 
 private:
     struct failure {
-        std::uint32_t link;
+        ub_failed_part part;
+        std::vector<std::uint32_t> links; ///< sorted
         std::uint64_t at_ps, detection_ps, until_ps;
         std::vector<bool> told; ///< per source
         std::vector<std::uint64_t>

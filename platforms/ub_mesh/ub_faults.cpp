@@ -93,21 +93,68 @@ void warn_of_times(const ub_mesh_config& config, std::vector<config_problem>& p)
     }
     for (std::size_t i = 0; i < faults.npus.size(); ++i)
         behind_the_end(fmt::format("npus.{}.at", i), faults.npus[i].at, "the NPU will not fail");
+    for (std::size_t i = 0; i < faults.devices.size(); ++i) {
+        const ub_device_fault_config& f = faults.devices[i];
+        const std::string at = fmt::format("devices.{}.at", i);
+        behind_the_end(at, f.at, "the device will not fail");
+        if (f.at.value() == 0 || stands_in(config, f))
+            continue;
+        if (config.ub.transport == ub_transport::ctp)
+            warn(at, fmt::format("is {}, and with ub.transport: ctp what is on links of the device when it fails is lost, and nobody sends it "
+                                 "again: a collective that needs it ends as failed. Write ub.transport: rtp to survive it.",
+                                 to_string(f.at)));
+        else if (faults.notification == ub_notification::none)
+            warn("notification", "is none: sources go on using a device that has failed, and send what is lost there again after "
+                                 "ub.rtp_timeout; write direct or hop_by_hop.");
+    }
 }
 
 std::uint32_t rack_of(const ub_shape& shape, std::uint32_t npu) { return npu / shape.npus_per_rack(); }
 
-std::vector<std::uint32_t> failed_npus(const ub_mesh_config& config)
+/// Positions of NPUs that have failed: those that a spare one stands in for, or the others. The first of a rack gets the spare NPU.
+std::vector<std::uint32_t> failed_npus(const ub_mesh_config& config, bool with_spare)
 {
-    std::vector<std::uint32_t> all;
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> by_time;
     for (const ub_npu_fault_config& f : config.faults.npus)
         if (const auto npu = npu_by_name(config.mesh, f.npu))
-            all.push_back(*npu);
+            by_time.emplace_back(f.at.value(), *npu);
+    std::sort(by_time.begin(), by_time.end());
+    std::vector<bool> free(config.mesh.racks(), config.faults.recovery == ub_recovery::spare);
+    for (const ub_device_fault_config& f : config.faults.devices)
+        if (const auto rack = rack_of_spare(config.mesh, f.device))
+            free[*rack] = false;
+    std::vector<std::uint32_t> all;
+    for (const auto& [at_ps, npu] : by_time) {
+        const std::uint32_t rack = rack_of(config.mesh, npu);
+        if (free[rack] == with_spare)
+            all.push_back(npu);
+        free[rack] = false;
+    }
     std::sort(all.begin(), all.end());
     return all;
 }
 
 } // namespace
+
+std::optional<std::uint32_t> rack_of_spare(const ub_shape& shape, const std::string& name)
+{
+    unsigned pod = 0, rack = 0;
+    int end = 0;
+    if (std::sscanf(name.c_str(), "spare(p%u,r%u)%n", &pod, &rack, &end) != 2 || end != static_cast<int>(name.size()) ||
+        pod >= shape.pods || rack >= shape.racks_per_pod())
+        return std::nullopt;
+    return pod * shape.racks_per_pod() + rack;
+}
+
+bool stands_in(const ub_mesh_config& config, const ub_device_fault_config& f)
+{
+    const auto rack = rack_of_spare(config.mesh, f.device);
+    return rack && config.faults.recovery == ub_recovery::spare &&
+           std::any_of(config.faults.npus.begin(), config.faults.npus.end(), [&](const ub_npu_fault_config& n) {
+               const auto npu = npu_by_name(config.mesh, n.npu);
+               return npu && rack_of(config.mesh, *npu) == *rack && n.at.value() <= f.at.value();
+           });
+}
 
 std::optional<std::uint32_t> npu_by_name(const ub_shape& shape, const std::string& name)
 {
@@ -142,14 +189,20 @@ std::vector<config_problem> ub_faults_config::validate() const
 
 bool ub_faults_config::links_fail_later() const
 {
-    return std::any_of(links.begin(), links.end(), [](const ub_link_fault_config& f) {
-        return (f.goes_down() && (f.at.value() != 0 || f.until)) || f.bit_error_rate.value_or(0) > 0;
-    });
+    return std::any_of(links.begin(), links.end(),
+                       [](const ub_link_fault_config& f) {
+                           return (f.goes_down() && (f.at.value() != 0 || f.until)) || f.bit_error_rate.value_or(0) > 0;
+                       }) ||
+           std::any_of(devices.begin(), devices.end(), [](const auto& f) { return f.at.value() != 0; });
 }
 
 std::vector<key_rule<ub_faults_config>> ub_faults_config::key_rules()
 {
     using faults = ub_faults_config;
+    const auto restarts = [](const faults& f) {
+        return std::any_of(f.npus.begin(), f.npus.end(), [](const auto& n) { return n.at.value() != 0; }) ||
+               (!f.npus.empty() && std::any_of(f.devices.begin(), f.devices.end(), [](const auto& d) { return d.at.value() != 0; }));
+    };
     return {
         {"notice_software", "with notification: direct",
          [](const faults& f) { return f.notification == ub_notification::direct; }},
@@ -166,17 +219,75 @@ std::vector<key_rule<ub_faults_config>> ub_faults_config::key_rules()
         {"table_write", "for links that fail while the machine runs",
          [](const faults& f) { return f.links_fail_later(); }},
         {"recovery", "for NPUs that fail", [](const faults& f) { return !f.npus.empty(); }},
-        {"take_over", "for NPUs that fail while the machine runs",
-         [](const faults& f) {
-             return std::any_of(f.npus.begin(), f.npus.end(), [](const auto& n) { return n.at.value() != 0; });
-         }},
+        {"take_over", "for NPUs that fail while the machine runs", restarts},
+        {"checkpoint_load", "for NPUs that fail while the machine runs", restarts},
     };
+}
+
+namespace {
+/// Names, and devices that fail twice.
+void check_device(const ub_faults_config& faults, std::size_t i, const ub_plan& plan, const name_map& names, std::vector<config_problem>& p)
+{
+    const std::string& name = faults.devices[i].device;
+    const std::string key = fmt::format("faults.devices.{}.device", i);
+    const auto refuse = [&](std::string text) { p.push_back({severity::error, key, std::move(text)}); };
+    const auto at = names.find(name);
+    if (name.empty())
+        return refuse("is missing; write the name of the device that fails, for example \"leaf(p0,r0,1.1)\".");
+    if (name.rfind("npu(", 0) == 0)
+        return refuse(fmt::format("is {}, and NPUs that fail have a list of their own; write it in faults.npus.", in_quotes(name)));
+    if (at == names.end()) {
+        std::vector<std::string> kinds; // the first of each
+        for (const ub_router_plan& r : plan.routers) {
+            const std::string kind = r.name.substr(0, r.name.find('('));
+            if (kind != "npu" && std::none_of(kinds.begin(), kinds.end(), [&](const std::string& k) { return k.rfind(kind + "(", 0) == 0; }))
+                kinds.push_back(r.name);
+        }
+        return refuse(kinds.empty() ? fmt::format("is {}, and this machine has no devices beside NPUs.", in_quotes(name))
+                                    : fmt::format("is {}, and no device of this machine has that name; {}there are, for example, {}.", in_quotes(name),
+                                                  meant_among(names, name), fmt::join(kinds, ", ")));
+    }
+    for (std::size_t k = 0; k < i; ++k)
+        if (faults.devices[k].device == name)
+            return refuse(fmt::format("is {}, which fails once already.", name));
+}
+} // namespace
+
+ub_mesh_config config_at(const ub_mesh_config& config, std::uint64_t at_ps)
+{
+    ub_mesh_config then = config;
+    const auto drop_later = [&](auto& list, const auto& of_the_job) {
+        list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& f) { return f.at.value() > at_ps && of_the_job(f); }), list.end());
+    };
+    drop_later(then.faults.npus, [](const auto&) { return true; });
+    drop_later(then.faults.devices, [&](const auto& f) { return stands_in(config, f); });
+    return then;
+}
+
+std::vector<ub_faulty_device> faulty_devices(const ub_mesh_config& config, const ub_topology& topology)
+{
+    std::vector<ub_faulty_device> all;
+    if (config.faults.devices.empty())
+        return all;
+    const name_map names = names_of(topology.plan());
+    for (const ub_device_fault_config& f : config.faults.devices)
+        all.push_back({&f, names.at(f.device), links_of(topology, names.at(f.device)), f.at.value() != 0 && stands_in(config, f)});
+    return all;
+}
+
+std::vector<std::uint32_t> links_of(const ub_topology& topology, std::uint32_t router)
+{
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t port = 0; port < topology.ports(router); ++port)
+        if (const std::uint32_t l = topology.out_link(router, port); l != ub_topology::k_none)
+            all.insert(all.end(), {l, topology.reverse_of(l)});
+    return all;
 }
 
 void check_faults(const ub_mesh_config& config, std::vector<config_problem>& p)
 {
     const ub_faults_config& faults = config.faults;
-    if (faults.links.empty() && faults.npus.empty())
+    if (faults.links.empty() && faults.npus.empty() && faults.devices.empty())
         return;
     const ub_topology topology(config.mesh, config.cables);
     const ub_plan& plan = topology.plan();
@@ -226,6 +337,13 @@ void check_faults(const ub_mesh_config& config, std::vector<config_problem>& p)
                          "or write until where the first ends.",
                          k)});
     }
+    for (std::size_t i = 0; i < faults.devices.size(); ++i)
+        check_device(faults, i, plan, names, p);
+    for (std::size_t i = 0; i < faults.links.size(); ++i)
+        for (const ub_device_fault_config& d : faults.devices)
+            if (faults.links[i].goes_down() && (faults.links[i].from == d.device || faults.links[i].to == d.device))
+                p.push_back({severity::error, fmt::format("faults.links.{}", i),
+                             fmt::format("ends at {}, which fails and takes its links with it; leave one of the two out.", d.device)});
     warn_of_times(config, p);
     std::vector<std::uint32_t> failed;
     for (std::size_t i = 0; i < faults.npus.size(); ++i) {
@@ -246,14 +364,10 @@ void check_faults(const ub_mesh_config& config, std::vector<config_problem>& p)
                 p.push_back({severity::error, key,
                              fmt::format("fails, but this rack has no spare NPU; write recovery: mask{}.",
                                          config.mesh.backplane ? "" : ", or backplane: true")});
-            else if (std::any_of(failed.begin(), failed.end(),
-                                 [&](std::uint32_t other) { return rack_of(config.mesh, other) == rack; }))
-                p.push_back({severity::error, key,
-                             "is the second to fail in this rack, which has one spare NPU; write recovery: mask."});
         }
         failed.push_back(*npu);
     }
-    if (faults.recovery == ub_recovery::mask && config.mesh.ranks() < failed.size() + 2)
+    if (config.mesh.ranks() < masked_npus(config).size() + 2)
         p.push_back({severity::error, "faults.npus", "leave fewer than two NPUs; a job needs at least two."});
 }
 
@@ -272,12 +386,12 @@ std::vector<ub_faulty_link> faulty_links(const ub_mesh_config& config, const ub_
 
 std::vector<std::uint32_t> masked_npus(const ub_mesh_config& config)
 {
-    return config.faults.recovery == ub_recovery::mask ? failed_npus(config) : std::vector<std::uint32_t>{};
+    return failed_npus(config, false);
 }
 
 std::vector<std::uint32_t> replaced_npus(const ub_mesh_config& config)
 {
-    return config.faults.recovery == ub_recovery::spare ? failed_npus(config) : std::vector<std::uint32_t>{};
+    return failed_npus(config, true);
 }
 
 std::string describe_faults(const ub_mesh_config& config)
@@ -294,10 +408,18 @@ std::string describe_faults(const ub_mesh_config& config)
         text += fmt::format("Fault     {} - {} {} {}{}\n", f.from, f.to, what, when(f.at),
                             f.until ? ", until " + to_string(*f.until) : "");
     }
-    for (const ub_npu_fault_config& f : faults.npus)
+    for (const ub_device_fault_config& f : faults.devices)
+        text += fmt::format("Fault     {} fails {}, and its links with it{}\n", f.device, when(f.at),
+                            stands_in(config, f) ? "; the job runs without the NPU that it stands in for" : "");
+    for (const ub_npu_fault_config& f : faults.npus) {
+        const ub_mesh_config then = config_at(config, f.at.value());
+        const std::vector<std::uint32_t> replaced = replaced_npus(then);
         text += fmt::format("Fault     {} fails {}; {}\n", f.npu, when(f.at),
-                            faults.recovery == ub_recovery::spare ? "the spare NPU of its rack takes over"
-                                                                  : "the job runs without it");
+                            std::binary_search(replaced.begin(), replaced.end(), *npu_by_name(config.mesh, f.npu))
+                                ? "the spare NPU of its rack takes over"
+                            : faults.recovery == ub_recovery::mask ? "the job runs without it"
+                                                                   : "the spare NPU of its rack is in use or has failed, and the job runs without it");
+    }
     return text;
 }
 

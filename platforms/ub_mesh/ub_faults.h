@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Faults of a UB-Mesh machine: links that fail, narrow or have bit errors, NPUs that fail, and how the machine gets over them.
+// Faults of a UB-Mesh machine: links that fail, narrow or have bit errors, NPUs, switches and other devices that fail, and how the machine gets
+// over them.
 #pragma once
 
 #include "tlm/config_fields.h"
@@ -72,27 +73,47 @@ struct ub_npu_fault_config {
     }
 };
 
+/// Of an LRS, HRS, CPU, NIC or spare NPU.
+struct ub_device_fault_config {
+    std::string device;
+    duration at = duration(0);
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit(
+            "device", self.device,
+            "The device that fails, with all of its links: leaf(p0,r0,1.2) of plane 1 and board 2, spine(p0,r0,1.1), hrs(17), cpu(p0,r0,3), "
+            "nic(p0,r0,3), spare(p0,r0)",
+            "");
+        visit("at", self.at,
+              "When; 0 ps: from the start, and routing knows. A spare NPU that stands in then interrupts the job as an NPU does", "");
+    }
+};
+
 struct ub_faults_config {
     std::vector<ub_link_fault_config> links;
     std::vector<ub_npu_fault_config> npus;
+    std::vector<ub_device_fault_config> devices;
     ub_recovery recovery = ub_recovery::spare;
     ub_notification notification = ub_notification::direct;
     duration notice_software = duration(2'000'000);
     duration table_write = duration(1'000'000);
     duration flood_per_hop = duration(1'000'000'000);
     duration take_over = duration(180'000'000'000'000);
+    duration checkpoint_load = duration(0);
 
-    /// A link goes down or may be given up for its bit errors, so that sources must be told.
+    /// A link or a device goes down or may be given up for its bit errors, so that sources must be told.
     bool links_fail_later() const;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("links", self.links, "Links that fail, narrow or have bit errors; both directions", "");
         visit("npus", self.npus, "NPUs that fail", "");
+        visit("devices", self.devices, "Switches, CPUs, NICs and spare NPUs that fail", "");
         visit(
             "recovery", self.recovery,
-            "spare: the rack's spare NPU takes over, its peers' links are re-routed through the LRS; mask: the job runs on the NPUs "
-            "that are left",
+            "spare: the rack's spare NPU takes over, its peers' links are re-routed through the LRS, and where it is in use or "
+            "has failed the job runs on the NPUs that are left; mask: it does so always",
             "64+1: UB-Mesh, section 3.3.2 (Q)");
         visit(
             "notification", self.notification,
@@ -104,6 +125,8 @@ struct ub_faults_config {
               "assumed: 1 to 10 ms");
         visit("take_over", self.take_over, "From the failure of an NPU to the restart of the job",
               "3 minutes, UB-Mesh, section 6.6 (Q)");
+        visit("checkpoint_load", self.checkpoint_load, "Loading the state of the job back from its checkpoint, behind `take_over`",
+              "0: within the 3 minutes (A)");
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<ub_faults_config>> key_rules();

@@ -42,6 +42,9 @@ ub_machine::ub_machine(const ub_mesh_config& config, std::shared_ptr<const ub_ro
     for (const ub_npu_fault_config& f : config_.faults.npus)
         if (f.at.value() != 0)
             by_time[f.at.value()].push_back(f.npu);
+    for (const ub_faulty_device& d : faulty_devices(config_, *routes_->topology))
+        if (d.interrupts)
+            by_time[d.fault->at.value()].push_back(d.fault->device);
     for (auto& [at_ps, npus] : by_time)
         interruptions_.push_back({at_ps, std::move(npus)});
     for (std::size_t i = 0; i <= interruptions_.size(); ++i)
@@ -56,14 +59,9 @@ void ub_machine::build(std::size_t number)
     const std::string suffix = number == 0 ? "" : fmt::format("_{}", number);
     incarnations_.push_back(std::make_unique<incarnation>(fit_, suffix));
     incarnation& i = *incarnations_.back();
-    i.config = config_;
-    auto& npus = i.config.faults.npus;
-    npus.erase(std::remove_if(npus.begin(), npus.end(),
-                              [&](const ub_npu_fault_config& f) {
-                                  return number < interruptions_.size() && f.at.value() >= interruptions_[number].at_ps;
-                              }),
-               npus.end());
-    i.fabric = std::make_unique<ub_fabric>(("ub" + suffix).c_str(), i.hardware.time, i.hardware.pool, routes_->plan, config_.ub, config_.has_ccus() ? 2 : 1);
+    i.config = config_at(config_, number < interruptions_.size() ? interruptions_[number].at_ps - 1 : k_never_ps);
+    i.fabric = std::make_unique<ub_fabric>(("ub" + suffix).c_str(), i.hardware.time, i.hardware.pool, routes_->plan, config_.ub,
+                                           config_.has_ccus() ? 2 : 1);
     i.hardware.add(i.fabric->engine());
 
     const ub_topology& topology = *routes_->topology;
@@ -184,7 +182,7 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
         if (at_ps != 0)
             i.fabric->set_patience(notices_.slowest_ps(f.link));
         if (at_ps != 0)
-            i.fall_backs->add(f.link, at_ps, notices_.detection_ps(),
+            i.fall_backs->add(f.link, {f.link, f.reverse}, at_ps, notices_.detection_ps(),
                               f.fault->until ? f.fault->until->value() : k_never_ps, sources_of(all));
         if (!f.fault->until)
             continue;
@@ -194,21 +192,41 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
             for (const std::uint32_t l : {f.link, f.reverse})
                 i.fabric->readmit_at(n.source, l, f.fault->until->value() + n.after_ps);
     }
-    // An NPU that fails takes its links with it.
-    const auto each_link_of = [&](const std::string& npu, const auto& act) {
-        const std::uint32_t router = topology.npu_router(*npu_by_name(config_.mesh, npu));
-        for (std::uint32_t port = 0; port < topology.ports(router); ++port)
-            if (const std::uint32_t l = topology.out_link(router, port); l != ub_topology::k_none) {
-                act(l);
-                act(topology.reverse_of(l));
-            }
+    // A device that fails takes its links with it; one between two of them goes with the first.
+    std::map<std::uint32_t, std::uint64_t> fails_at;
+    const auto take_along = [&](const std::vector<std::uint32_t>& links, std::uint64_t at_ps) {
+        for (const std::uint32_t l : links)
+            if (const auto [known, is_new] = fails_at.try_emplace(l, at_ps); !is_new)
+                known->second = std::min(known->second, at_ps);
     };
-    for (const ub_npu_fault_config& f : i.config.faults.npus)
-        each_link_of(f.npu, [&](std::uint32_t l) { down_from_the_start(i, l); });
-    if (number >= interruptions_.size())
-        return;
-    for (const std::string& npu : interruptions_[number].npus)
-        each_link_of(npu, [&](std::uint32_t l) { i.fabric->fail_link_at(l, interruptions_[number].at_ps); });
+    const std::uint64_t interrupted_ps = number < interruptions_.size() ? interruptions_[number].at_ps : k_never_ps;
+    for (const ub_npu_fault_config& f : config_.faults.npus) {
+        const std::uint64_t at_ps = f.at.value();
+        if (at_ps <= interrupted_ps)
+            take_along(links_of(topology, topology.npu_router(*npu_by_name(config_.mesh, f.npu))), at_ps < interrupted_ps ? 0 : at_ps);
+    }
+    for (const ub_faulty_device& d : faulty_devices(config_, topology)) {
+        const std::uint64_t at_ps = d.fault->at.value();
+        if (d.interrupts && at_ps > interrupted_ps)
+            continue;
+        take_along(d.links, d.interrupts && at_ps < interrupted_ps ? 0 : at_ps);
+        if (!d.interrupts && at_ps != 0)
+            tell_of_device(i, d);
+    }
+    for (const auto& [link, at_ps] : fails_at)
+        at_ps == 0 ? down_from_the_start(i, link) : i.fabric->fail_link_at(link, at_ps);
+}
+
+void ub_machine::tell_of_device(incarnation& i, const ub_faulty_device& d)
+{
+    const std::uint64_t at_ps = d.fault->at.value();
+    const ub_failed_part part = ub_failed_part::of_device(d.router);
+    const std::vector<ub_notice> all = notices_.of(part, routes_->sources_over(d.links));
+    for (const ub_notice& n : all)
+        for (const std::uint32_t l : d.links)
+            i.fabric->exclude_at(n.source, l, at_ps + n.after_ps);
+    i.fabric->set_patience(notices_.slowest_ps(part));
+    i.fall_backs->add(part, d.links, at_ps, notices_.detection_ps(), k_never_ps, sources_of(all));
 }
 
 std::string ub_machine::chip_name(std::uint32_t rank) const
@@ -228,15 +246,18 @@ std::uint64_t ub_machine::interrupted_at_ps() const
 restart_plan ub_machine::restart()
 {
     const std::vector<std::string>& npus = interruptions_.at(present_).npus;
+    const std::size_t replaced_before = replaced_npus(now().config).size(), ranks_before = chips().size();
     ++present_;
     restart_plan plan;
-    plan.takes_ps = config_.faults.take_over.value();
+    plan.takes_ps = config_.faults.take_over.value() + config_.faults.checkpoint_load.value();
     plan.cause = fmt::format("{} failed", fmt::join(npus, " and "));
-    if (config_.faults.recovery == ub_recovery::mask)
-        plan.remedy = fmt::format("the job was set up again on {} NPUs", chips().size());
-    else
-        plan.remedy = npus.size() == 1 ? "the spare NPU of its rack had taken over"
-                                       : "the spare NPUs of their racks had taken over";
+    const std::size_t replaced = replaced_npus(now().config).size();
+    if (replaced > replaced_before)
+        plan.remedy = npus.size() == 1 ? "the spare NPU of its rack had taken over" : "the spare NPUs of their racks had taken over";
+    if (chips().size() != ranks_before)
+        plan.remedy += fmt::format("{}the job was set up again on {} NPUs", plan.remedy.empty() ? "" : ", ", chips().size());
+    if (config_.faults.checkpoint_load.value() != 0)
+        plan.remedy += fmt::format(" and its checkpoint was loaded back in {}", to_string(config_.faults.checkpoint_load));
     return plan;
 }
 
@@ -253,21 +274,37 @@ std::vector<std::string> ub_machine::interruptions_to_come() const
 std::vector<std::string> ub_machine::warnings() const
 {
     const ub_fabric& ub = *now().fabric;
+    std::vector<std::string> all;
+    for (const ub_device_fault_config& f : config_.faults.devices)
+        if (f.at.value() != 0 && !stands_in(config_, f))
+            all.push_back(f.at.value() > now().hardware.time.now_ps()
+                              ? fmt::format("faults: {} fails at {}, after the end of the run: the fault had no effect.", f.device, to_string(f.at))
+                              : fmt::format("faults: {} failed at {}, and its links with it.", f.device, to_string(f.at)));
     const std::uint64_t resent = ub.sum(&ub_endpoint::resent);
     const std::uint64_t in_vain = ub.sum(&ub_endpoint::duplicates_dropped);
     const std::uint64_t lost = ub.engine().dropped() + ub.sum(&ub_endpoint::corrupted_dropped);
     if (in_vain <= lost * config_.ub.rtp_packets_per_ack)
-        return {};
-    return {fmt::format(
+        return all;
+    all.push_back(fmt::format(
         "ub.rtp_timeout = {}: {} packets were sent again, {} of them although the first copy arrived, and {} "
         "were lost. Acknowledgements take longer than the time-out under this load; a longer one avoids it.",
-        to_string(config_.ub.rtp_timeout), resent, in_vain, lost)};
+        to_string(config_.ub.rtp_timeout), resent, in_vain, lost));
+    return all;
 }
 
 bool ub_machine::tells_failure(const fabric_engine&, const link_failure& failure) const
 {
-    const bool in_time = failure.at_ps == 0 && !failure.hindered;
-    return !in_time && !taken_along(now(), now().fabric->plan_link_of(failure.link));
+    const std::uint32_t link = now().fabric->plan_link_of(failure.link);
+    const bool told = failure.at_ps == 0 || of_failed_device(link); // of the device, in warnings()
+    return (!told || failure.hindered) && !taken_along(now(), link);
+}
+
+bool ub_machine::of_failed_device(std::uint32_t plan_link) const
+{
+    const ub_link_plan& l = routes_->plan.links[plan_link];
+    return std::any_of(config_.faults.devices.begin(), config_.faults.devices.end(), [&](const ub_device_fault_config& f) {
+        return f.device == routes_->plan.routers[l.from].name || f.device == routes_->plan.routers[l.to].name;
+    });
 }
 
 bool ub_machine::taken_along(const incarnation& i, std::uint32_t plan_link) const
@@ -286,8 +323,8 @@ void ub_machine::link_given_up(incarnation& i, std::uint32_t link, std::uint64_t
 {
     const std::uint32_t l = i.fabric->plan_link_of(link);
     const ub_topology& topology = *routes_->topology;
-    if (l == fabric_engine::k_none || taken_along(i, l))
-        return;
+    if (l == fabric_engine::k_none || taken_along(i, l) || of_failed_device(l))
+        return; // planned: told when it was built
     for (const ub_faulty_link& f : faulty_links(config_, topology))
         if (f.fault->goes_down() && (f.link == l || f.reverse == l))
             return; // planned: told when it was built
@@ -304,7 +341,7 @@ void ub_machine::link_given_up(incarnation& i, std::uint32_t link, std::uint64_t
     for (const ub_notice& n : notices_.of(l, affected))
         for (const std::uint32_t both : {l, topology.reverse_of(l)})
             i.fabric->exclude_at(n.source, both, now_ps + n.after_ps - notices_.detection_ps());
-    i.fall_backs->add(l, now_ps, 0, k_never_ps, affected); // it is detected
+    i.fall_backs->add(l, {l, topology.reverse_of(l)}, now_ps, 0, k_never_ps, affected); // it is detected
 }
 
 /// What is left on the timeline then are credits, timers that nobody needs, and faults to come.

@@ -161,6 +161,7 @@ struct ub_routes {
     std::vector<bool> down; ///< links that are down from the start
     /// Endpoints that have a path over the link or its reverse among those they use.
     std::vector<std::uint32_t> sources_over(std::uint32_t link) const;
+    std::vector<std::uint32_t> sources_over(const std::vector<std::uint32_t>& links) const; ///< over any of them
     /// Lines for `weft check`: proof, and how many paths the rule admits, counted when asked.
     std::string report() const;
     std::string route_tables() const; ///< as platform::route_tables()
@@ -178,6 +179,8 @@ private:
     std::string unreachable_pair(const ub_mesh_config& config) const;
     void use_tables(const ub_mesh_config& config);
 };
+
+struct ub_faulty_device;
 
 class ub_machine final : public machine, private restarting {
 public:
@@ -217,10 +220,10 @@ private:
         std::vector<std::uint32_t> given_up;  ///< links that bit errors have brought down
         std::size_t number = 0;
     };
-    /// NPUs that fail at the same time: one take-over for all of them.
+    /// NPUs of the job that fail at the same time: one take-over for all of them.
     struct interruption {
         std::uint64_t at_ps;
-        std::vector<std::string> npus;
+        std::vector<std::string> npus; ///< and spare ones that stand in
     };
     std::uint64_t interrupted_at_ps() const override;
     restart_plan restart() override;
@@ -230,6 +233,8 @@ private:
     void add_faults(incarnation& i, std::size_t number);
     chip_options with_ccus(incarnation& i, std::uint32_t rank) const;
     static void bind_ports(incarnation& i, chip& c, std::uint32_t router, const std::string& name);
+    void tell_of_device(incarnation& i, const ub_faulty_device& d);
+    bool of_failed_device(std::uint32_t plan_link) const;
     static void down_from_the_start(incarnation& i, std::uint32_t plan_link);
     void link_given_up(incarnation& i, std::uint32_t link, std::uint64_t now_ps);
     bool taken_along(const incarnation& i, std::uint32_t plan_link) const;
@@ -250,11 +255,28 @@ struct ub_faulty_link {
     const ub_link_fault_config* fault;
     std::uint32_t link, reverse; ///< into ub_plan::links
 };
-/// Adds what is wrong with `faults`: names of nothing, links that do not exist, more failed NPUs than spare ones.
+/// A device of `faults.devices`.
+struct ub_faulty_device {
+    const ub_device_fault_config* fault;
+    std::uint32_t router;
+    std::vector<std::uint32_t> links; ///< into ub_plan::links, both directions
+    bool interrupts;                  ///< a spare NPU that stands in when it fails
+};
+/// Both directions of all links of a router.
+std::vector<std::uint32_t> links_of(const ub_topology& topology, std::uint32_t router);
+/// Only of faults that check_faults() has let pass.
+std::vector<ub_faulty_device> faulty_devices(const ub_mesh_config& config, const ub_topology& topology);
+/// Rack (numbered over all pods) of "spare(p0,r1)"; nothing when it is no such name or lies outside.
+std::optional<std::uint32_t> rack_of_spare(const ub_shape& shape, const std::string& name);
+/// A spare NPU that fails when it stands in for another one, or at the same time as that.
+bool stands_in(const ub_mesh_config& config, const ub_device_fault_config& f);
+/// Without NPUs of the job that fail after `at_ps`.
+ub_mesh_config config_at(const ub_mesh_config& config, std::uint64_t at_ps);
+/// Adds what is wrong with `faults`: names of nothing, links that do not exist, no NPUs that are left.
 void check_faults(const ub_mesh_config& config, std::vector<config_problem>& problems);
 /// Only of faults that check_faults() has let pass.
 std::vector<ub_faulty_link> faulty_links(const ub_mesh_config& config, const ub_topology& topology);
-/// Positions of NPUs that the job does without, in order; empty with recovery: spare.
+/// Positions of NPUs that the job does without, in order; with recovery: spare those for which no spare NPU stands in.
 std::vector<std::uint32_t> masked_npus(const ub_mesh_config& config);
 /// Positions of NPUs that a spare one stands in for, in order.
 std::vector<std::uint32_t> replaced_npus(const ub_mesh_config& config);

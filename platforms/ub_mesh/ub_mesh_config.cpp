@@ -23,7 +23,8 @@ constexpr std::uint32_t k_most_ranks = 8192;
 
 bool failed_from_the_start(const ub_faults_config& faults)
 {
-    return std::all_of(faults.npus.begin(), faults.npus.end(), [](const auto& f) { return f.at.value() == 0; });
+    const auto now = [](const auto& f) { return f.at.value() == 0; };
+    return std::all_of(faults.npus.begin(), faults.npus.end(), now) && std::all_of(faults.devices.begin(), faults.devices.end(), now);
 }
 
 bool uses_ccus(const ub_mesh_config& c)
@@ -218,6 +219,8 @@ train_choice ub_mesh_config::trains() const
         ground.no_bound = "ub.voq: false, where one packet holds up those behind it";
     else if (links_change)
         ground.no_bound = "faults.links: a link gets slower, or goes down in mid-run";
+    else if (!faults.devices.empty() && (spread || !failed_from_the_start(faults)))
+        ground.no_bound = "faults.devices: a device goes down in mid-run, or packets that are spread share unlike paths that are left";
     else if (spread && ub.local_port_rate.value() < ub.link_rate(1).value() * die_lanes)
         ground.no_bound = fmt::format("ub.local_port_rate = {} is below the {} of a die's links together, and packets are spread",
                                       to_string(ub.local_port_rate), to_string(bandwidth(ub.link_rate(1).value() * die_lanes)));
@@ -318,6 +321,9 @@ std::vector<config_problem> ub_mesh_config::validate() const
     std::set<std::uint64_t> restarts; // each has NPUs of its own
     for (const ub_npu_fault_config& f : faults.npus)
         if (f.at.value() != 0)
+            restarts.insert(f.at.value());
+    for (const ub_device_fault_config& f : faults.devices)
+        if (f.at.value() != 0 && stands_in(*this, f))
             restarts.insert(f.at.value());
     check_stacks(npu.chip(), ranks() * (1 + restarts.size()),
                  restarts.empty() ? "NPUs" : "NPUs before and after restarts", "npu", p);

@@ -28,7 +28,7 @@ std::string size_text(const ub_shape& m)
 
 /// Sources that still use a link send again and again until they hear that it has failed; firmware may not wait so long. "" when
 /// that is soon enough.
-std::string late_notice(const ub_mesh_config& config, std::size_t fault, std::uint64_t notice_ps)
+std::string late_notice(const ub_mesh_config& config, const std::string& fault, std::uint64_t notice_ps)
 {
     const bool hop_by_hop = config.faults.notification == ub_notification::hop_by_hop;
     std::string what;
@@ -46,7 +46,7 @@ std::string late_notice(const ub_mesh_config& config, std::size_t fault, std::ui
     else
         return {};
     return fmt::format(
-        "is {}: the last source hears of the failure of faults.links.{} after {}, {}; write {}a shorter {}.",
+        "is {}: the last source hears of the failure of faults.{} after {}, {}; write {}a shorter {}.",
         name_of(config.faults.notification), fault, rounded_text(duration(notice_ps)), what,
         hop_by_hop ? "direct, or " : "",
         hop_by_hop ? "faults.flood_per_hop" : "faults.notice_software or faults.table_write");
@@ -144,11 +144,24 @@ private:
         for (std::size_t i = 0; i < faulty.size(); ++i) {
             if (faulty[i].fault->at.value() == 0 || !faulty[i].fault->goes_down())
                 continue;
-            const std::string late = late_notice(config_, i, ub_notices::last_after_ps(notices_of(faulty[i])));
+            const std::string late = late_notice(config_, fmt::format("links.{}", i), ub_notices::last_after_ps(notices_of(faulty[i])));
+            if (!late.empty())
+                all.push_back({severity::warning, "faults.notification", late});
+        }
+        const std::vector<ub_faulty_device> devices = faulty_devices(config_, *routing().topology);
+        for (std::size_t i = 0; i < devices.size(); ++i) {
+            if (devices[i].fault->at.value() == 0 || devices[i].interrupts)
+                continue;
+            const std::string late = late_notice(config_, fmt::format("devices.{}", i), ub_notices::last_after_ps(notices_of(devices[i])));
             if (!late.empty())
                 all.push_back({severity::warning, "faults.notification", late});
         }
         return all;
+    }
+    std::vector<ub_notice> notices_of(const ub_faulty_device& d) const
+    {
+        const ub_notices notices(*routing().topology, config_.ub, config_.faults);
+        return notices.of(ub_failed_part::of_device(d.router), routing().sources_over(d.links));
     }
     std::vector<ub_notice> notices_of(const ub_faulty_link& f) const
     {
@@ -168,6 +181,15 @@ private:
                         : fmt::format("Notices   {}: {} sources have left {} - {} within {} of its failure\n",
                                       name_of(config_.faults.notification), all.size(), f.fault->from, f.fault->to,
                                       rounded_text(duration(ub_notices::last_after_ps(all))));
+        }
+        for (const ub_faulty_device& d : faulty_devices(config_, *routing().topology)) {
+            if (d.fault->at.value() == 0 || d.interrupts)
+                continue;
+            const std::vector<ub_notice> all = notices_of(d);
+            text += all.empty() ? fmt::format("Notices   none: sources go on to use {}\n", d.fault->device)
+                                : fmt::format("Notices   {}: {} sources have left {} within {} of its failure\n",
+                                              name_of(config_.faults.notification), all.size(), d.fault->device,
+                                              rounded_text(duration(ub_notices::last_after_ps(all))));
         }
         return text;
     }

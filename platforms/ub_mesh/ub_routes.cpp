@@ -44,6 +44,9 @@ ub_routes::ub_routes(const ub_mesh_config& config)
             plan.links[f.link].bit_error_rate = plan.links[f.reverse].bit_error_rate = *f.fault->bit_error_rate;
         else if (f.fault->down_from_the_start())
             down[f.link] = down[f.reverse] = true;
+    for (const ub_faulty_device& d : faulty_devices(config, *topology))
+        for (const std::uint32_t l : d.fault->at.value() == 0 ? d.links : std::vector<std::uint32_t>{})
+            down[l] = true;
 
     if (!config.run.routing.empty()) {
         use_tables(config);
@@ -59,7 +62,7 @@ ub_routes::ub_routes(const ub_mesh_config& config)
     else if (!checked)
         problem_key_ = "mesh", problem_ = checked.text;
     else if (const std::string pair = unreachable_pair(config); !pair.empty())
-        problem_key_ = "faults.links", problem_ = fmt::format("leave no path from {}.", pair);
+        problem_key_ = config.faults.links.empty() ? "faults.devices" : "faults.links", problem_ = fmt::format("leave no path from {}.", pair);
 }
 
 /// Tables of the user: one path a pair, and the lanes that they say.
@@ -73,6 +76,9 @@ void ub_routes::use_tables(const ub_mesh_config& config)
             for (plan_link& l : lanes.links)
                 l.works = l.works && l.from != npu && l.to != npu;
         }
+    for (const ub_faulty_device& d : faulty_devices(config, *topology))
+        if (d.fault->at.value() == 0 && d.router < topology->endpoints())
+            lanes.endpoints[d.router].ports = 0;
     const user_routing user = read_user_routing(config.run.routing, lanes);
     tables = std::make_shared<const ub_table_paths>(topology, plan.lanes, user.policy);
     plan.paths = tables;
@@ -120,7 +126,27 @@ std::string ub_routes::unreachable_pair(const ub_mesh_config& config) const
             if (to != from && paths->paths(from, to, down).empty())
                 return fmt::format("{} to {}", plan.routers[from].name, plan.routers[to].name);
     }
+    for (const std::uint32_t npu : replaced_npus(config)) { // and a spare NPU those that stand between
+        const std::uint32_t rack = npu / config.mesh.npus_per_rack(), spare = topology->spare_router(rack);
+        const std::uint32_t first = rack * config.mesh.npus_per_rack();
+        for (std::uint32_t from = first; from < first + config.mesh.npus_per_rack(); ++from)
+            if (from != npu && paths->paths(from, spare, down).empty())
+                return fmt::format("{} to {}", plan.routers[from].name, plan.routers[spare].name);
+    }
     return {};
+}
+
+std::vector<std::uint32_t> ub_routes::sources_over(const std::vector<std::uint32_t>& links) const
+{
+    std::vector<std::uint32_t> all;
+    for (const std::uint32_t l : links)
+        if ((l & 1u) == 0) { // the other direction has the number behind
+            const std::vector<std::uint32_t> some = sources_over(l);
+            all.insert(all.end(), some.begin(), some.end());
+        }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
 }
 
 std::vector<std::uint32_t> ub_routes::sources_over(std::uint32_t link) const

@@ -65,7 +65,9 @@ void check_factors(const char* name, const ub_shape& shape, const ub_partner& pa
 {
     double shortest_measured = 0, shortest_predicted = 0;
     for (const ub_path_use use : uses) {
-        const rates r = saturate(shape, use, partner);
+        // Sources borrow when packets have waited for as long as the way through an HRS takes longer (docs/adr/0023).
+        const bool borrows = use == ub_path_use::borrow || use == ub_path_use::all;
+        const rates r = saturate(shape, use, partner, {}, borrows && shape.hrs ? 60'000'000 : 30'000'000);
         if (use == ub_path_use::shortest)
             shortest_measured = r.measured, shortest_predicted = r.predicted;
         const double factor = r.measured / shortest_measured, promised = r.predicted / shortest_predicted;
