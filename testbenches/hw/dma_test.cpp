@@ -519,8 +519,8 @@ TEST_CASE("a queue gets one packet in n while the other queues of its port flood
     const std::uint64_t packet = wire_rate(656_Gbps).time_ps(256);
     CAPTURE(reached - k_late, packet);
     CHECK(reached > k_late + (3 * k_packets - k_packets) * packet);
-    // What is staged goes first, then one packet in three; 0.6 us to fetch, to read and through the fabric.
-    CHECK(reached < k_late + (3 * k_packets + k.dma.read_ahead) * packet + 600'000);
+    // What is staged goes first, then one packet in three; 1 us to fetch, to read, through the fabric and into memory. The whole flood takes 19 us.
+    CHECK(reached < k_late + (3 * k_packets + k.dma.read_ahead) * packet + 1'000'000);
 }
 
 TEST_CASE("a receive buffer of one packet and a slow memory lose nothing")
