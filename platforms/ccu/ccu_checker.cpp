@@ -70,6 +70,11 @@ void check_instruction(const ccu_program& program, std::uint32_t at, const ccu_c
     for (const ccu_operand& o : operands_of(row))
         if (o.kind == ccu_operand_kind::argument && i.count >= c.arguments)
             findings.error(at, fmt::format("reads argument {}; a task has {}, 0 to {}.", i.count, c.arguments, c.arguments - 1));
+    // The public description gives bits to transfers, reductions and the instructions for bits only.
+    const bool sets_bits = row.group == op_group::transfer || row.group == op_group::reduce || i.code == op::set_bits || i.code == op::clear_bits;
+    if (i.set_mask != 0 && !sets_bits && i.code != op::loop) // of a loop the group tells
+        findings.error(at, fmt::format("{} sets a check bit, which only transfers, reductions, set_bits and clear_bits do; add 'set_bits set {}:{:#x}' behind it.", row.name,
+                                       i.set_entry, i.set_mask));
     const bool moves_data = may_have_length(row);
     if (moves_data && i.set_mask == 0)
         findings.warning(at, fmt::format("{} sets no check bit, so nothing can tell when it is done; add 'set entry:mask' and wait for it.", row.name));

@@ -61,7 +61,8 @@ std::string ccu_instruction_page(const std::string& notice)
     std::string text = "# Instructions of the collective communication unit\n\n" + notice;
     text += fmt::format("\nFrom `hw/abi/ccu_ops.def`, which also makes model, assembler and checker; [page 21](21_ccu.md) explains text form and checker. {} "
                         "instructions of {} bytes. `A0` is the address register in field r[0], `X` a general register, `M` a slice, `K` check bits of the peer "
-                        "as entry:mask. Words in bold are a must. Every instruction may also have `wait entry:mask`, `clear` and `set entry:mask`.\n",
+                        "as entry:mask. Words in bold are a must. Every instruction may also have `wait entry:mask` and `clear`; transfers, reductions, `set_bits` and "
+                        "`clear_bits` may have `set entry:mask`.\n",
                         k_op_count, sizeof(instruction));
     for (const op_group group : {op_group::load, op_group::control, op_group::transfer, op_group::reduce}) {
         text += fmt::format("\n## {}\n\n| code | instruction | operands | words | meaning |\n|---|---|---|---|---|\n", title_of(group));

@@ -135,10 +135,12 @@ void ccu_unit_state::set(std::uint32_t at, std::uint32_t entry, std::uint16_t ma
             return;
         }
         const auto found = bits_.find(key);
-        if (found != bits_.end() && found->second.state == bit_state::pending)
-            findings_->error(at, fmt::format("sets check bit {}{}, which {} sets when it is done; a wait could not tell them apart. Take another bit, or "
-                                            "wait first.",
-                                            text_of_ccu_bit(key), replica, findings_->line_of(found->second.by)));
+        // Also where it is set for sure: a bit takes its time to be seen, and a clear may come in between.
+        if (found != bits_.end() && found->second.state != bit_state::sent)
+            findings_->error(at, fmt::format("sets check bit {}{}, which {} {}; a wait could not tell them apart. {}", text_of_ccu_bit(key), replica,
+                                            findings_->line_of(found->second.by),
+                                            found->second.state == bit_state::pending ? "sets when it is done" : "has set and nobody has cleared",
+                                            found->second.state == bit_state::pending ? "Take another bit, or wait first." : "Wait for it with 'clear' first."));
         else if (found == bits_.end())
             bits_.emplace(key, bit{bit_state::set, at});
     });

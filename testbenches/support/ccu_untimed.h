@@ -216,7 +216,8 @@ private:
             under_way_.push_back(std::move(t));
             return;
         }
-        set(rank, set_entry, i.set_mask, at, false);
+        if (i.set_mask != 0)
+            under_way_.push_back({rank, {}, set_entry, i.set_mask, 0, 0, 0, 0}); // seen some time later
         switch (i.code) {
         case op::load_x: u.general[i.r[0]] = i.immediate(); break;
         case op::load_arg_x: u.general[i.r[0]] = i.count < arguments_.size() ? arguments_[i.count] : 0; break;

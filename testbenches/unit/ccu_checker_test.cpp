@@ -127,6 +127,8 @@ TEST_CASE("ccu checker: bits that could be lost or taken for others are refused"
     refuses(load + "mem_to_ms m1 a0 set 3:1\nclear_bits wait 3:1", 3, "sets check bit 3:0x1, which line 2 sets when it is done");
     refuses(load + "set_bits set 3:1\nclear_bits wait 3:1", 3, "sets check bit 3:0x1, which line 2 sets when it is done");
     refuses(load + "set_bits wait 3:1\nmem_to_ms m1 a0 set 3:1\nclear_bits wait 3:1", 4, "has set and nobody has cleared");
+    refuses("set_bits set 3:1\nset_bits set 3:1\nclear_bits wait 3:1", 2, "has set and nobody has cleared");
+    refuses("load_x x0 1 set 3:1\nclear_bits wait 3:1", 1, "load_x sets a check bit, which only transfers");
     refuses(".ranks 2\nsend_bits c0 3:1\nsend_bits c0 3:1\nclear_bits wait 3:1", 3, "the second one would be lost");
     refuses(".ranks 2\nsend_bits c0 3:1\nclear_bits wait 3:1\nset_bits set 3:1\nclear_bits wait 3:1", 2, "which line 4 sets here");
     // Again, with nothing that tells that the peer has cleared it.
