@@ -5,7 +5,7 @@
 // freestanding. Operations, counts and semantics are facts of public descriptions (Q); encoding and register map are weft's own.
 //
 // An instruction waits until its check bits are set, is carried out, and when it is done sets bits; one that is told to clears those it waited for, when
-// its wait has ended. Missions and loop engines issue in order, one instruction a cycle; transfers and reductions go on behind the issue, and only check
+// its wait has ended. Loads, jumps and groups wait, but set nothing. Missions and loop engines issue in order, one instruction a cycle; transfers and reductions go on behind the issue, and only check
 // bits tell that they are done.
 #pragma once
 

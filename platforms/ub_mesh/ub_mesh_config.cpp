@@ -245,6 +245,8 @@ bool ub_mesh_config::has_bit_errors() const
 std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
 {
     const char* reason = "";
+    if (abi::is_in(abi::k_by_ccu, algo) && npu.ccu.presence == ccu_presence::never)
+        return fmt::format("{} by {} cannot run here: npu.ccu.presence is never; write used or always.", name_of(op), name_of(algo));
     if (!firmware::supports(op, algo, rank_table(0), transposed, &reason)) {
         const std::string where =
             ranks() == mesh.ranks() ? "here" : fmt::format("on the {} NPUs that are left", ranks());

@@ -129,6 +129,25 @@ TEST_CASE("ccu: a long all_reduce keeps within 3 % of what the links of a board 
     CHECK(us / published_us == Approx(1).margin(0.03));
 }
 
+TEST_CASE("ccu: beside computation that uses the memory units are faster than cores that move everything twice")
+{
+    const auto us = [](const char* algorithm, const char* load) {
+        return k_board.time_us(fmt::format("[{{op: all_reduce, algorithms: [{}], sizes: [16 MiB]}}]", algorithm), fmt::format("--set data=off --set npu.hbm.load={}", load));
+    };
+    CHECK(us("ccu", "0.8") < 1.05 * us("ccu", "0"));
+    CHECK(us("multi_axis", "0.9") > 1.8 * us("ccu", "0.9"));
+}
+
+TEST_CASE("ccu: auto knows the units where they are always there")
+{
+    const auto chosen = [](const char* size, const char* presence) {
+        return k_board.exact(fmt::format("[{{op: all_reduce, algorithms: [auto], sizes: [{}]}}]", size), fmt::format("--set npu.ccu.presence={}", presence))
+            .at("results").at(0).at("algorithm").get<std::string>();
+    };
+    CHECK_THAT(chosen("1 MiB", "always"), Contains("ccu"));
+    CHECK_THAT(chosen("1 MiB", "used"), !Contains("ccu"));
+}
+
 TEST_CASE("ccu: what a machine without units or with too small ones cannot do is said with the remedy")
 {
     const auto refused = [](const std::string& more, int code) {
@@ -137,7 +156,7 @@ TEST_CASE("ccu: what a machine without units or with too small ones cannot do is
         return text_of(folder.path() / "stderr");
     };
     CHECK_THAT(refused("--set npu.ccu.presence=never", 2), Contains("npu.ccu.presence"));
-    CHECK_THAT(refused("--set npu.ccu.channels=3", 2), Contains("channels"));
+    CHECK_THAT(refused("--set npu.ccu.channels=3", 2), Contains("channel to each"));
     CHECK_THAT(refused("--set npu.ccu.slices=16 --set npu.ccu.check_entries=64", 1), Contains("CCU"));
 }
 
