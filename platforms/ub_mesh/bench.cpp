@@ -24,6 +24,7 @@ constexpr std::uint64_t k_superpod_chunk = 4 << 20; ///< of configs/ub_mesh/supe
 struct ub_case {
     std::uint32_t pods = 1;
     std::uint32_t racks = 1; ///< rows and columns of a pod
+    bool board = false; ///< one, without its back-plane
     bool all_to_all = false;
     const char* algorithm = "hierarchical";
     const char* size = "1 MiB";
@@ -60,6 +61,10 @@ ub_mesh_config config_of(const ub_case& what)
     config.mesh.pods = what.pods;
     config.mesh.rack_rows = config.mesh.rack_cols = what.racks;
     config.mesh.hrs = what.racks > 1;
+    if (what.board) {
+        config.mesh.boards = 1;
+        config.mesh.backplane = false;
+    }
     collective_spec spec;
     spec.op = what.all_to_all ? abi::collective_op::all_to_all : abi::collective_op::all_reduce;
     spec.algorithms = {*value_of<abi::algorithm>(what.algorithm)};
@@ -159,6 +164,12 @@ void measure_hops(bench_page& out, const bench_settings& how)
             out.line("timeline events per packet-hop, cores and DMA included",
                      fmt::format("{:.2f}", r.at("events_per_hop")));
     }
+    ub_case units;
+    units.board = units.shortest = true;
+    units.algorithm = "ccu";
+    units.size = "64 MiB";
+    const auto by_units = how.median_of([&] { return measure(units); });
+    out.line("board, all_reduce of 64 MiB by CCUs", millions(by_units.at("hops_per_s")), ">= 1 M/s", by_units.at("hops_per_s") >= 1e6);
     measure_ub_fault(out, how);
     out.title("UB-Mesh: a SuperPod of 8,192 NPUs");
     ub_case superpod;

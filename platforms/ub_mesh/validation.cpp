@@ -95,6 +95,7 @@ validation_report validate_ub_mesh(const validation_settings& how)
     v.board_all_reduce();
     v.all_to_all_by_two_ways();
     v.utilisation();
+    v.utilisation_by_units();
     v.inputs();
     v.step_inputs();
     v.curve_inputs();

@@ -32,6 +32,7 @@ public:
     void step_inputs();
     // validation_curves.cpp
     void utilisation();
+    void utilisation_by_units();
     void board_all_reduce();
     void all_to_all_by_two_ways();
     void curve_inputs();
