@@ -179,7 +179,12 @@ private:
         const die_links& before = dies_[set.mark_die];
         const bool still_waits = set.mark_port < backlog_.size() &&
                                  before.entered[set.mark_port] - before.queued[set.mark_port] < set.mark;
-        const std::uint32_t path = paths_.choose(set, p.semaphore, at_ps, still_waits, [&](std::uint32_t port) -> std::uint64_t {
+        // A DMA engine tells how long its message is; packets of coprocessors have something else there.
+        const std::uint32_t first = set.paths.front().port;
+        const std::uint64_t message_ps = (p.flags & k_for_coprocessor) != 0 || first >= port_rates_.size()
+                                             ? 0
+                                             : p.message_packets * port_rates_[first].time_ps(p.wire_bytes / p.packet_count);
+        const std::uint32_t path = paths_.choose(set, p.semaphore, at_ps, still_waits, message_ps, [&](std::uint32_t port) -> std::uint64_t {
             if (port >= backlog_.size())
                 return 0;
             if (!config_.voq)

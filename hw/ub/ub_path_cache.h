@@ -6,7 +6,7 @@
 //
 // Choice by weights is smooth weighted round robin (ub_turns.h): of n paths with weights w each run of sum(w) packets has exactly w of each, as
 // far apart as they can be. A path whose turn it is, and which is longer than others in time, must be worth it: its extra latency is covered by
-// what waits for the shorter ones now, or packets to this destination have waited for as long already. Else the shorter path goes on which the
+// what waits for the shorter ones now or by the message itself, or packets to this destination have waited for as long already. Else the shorter path goes on which the
 // packet is through first. (To pay for the longer way when as much has been paid for waiting is the rule of the ski rental: without knowing how
 // many packets follow, nobody takes more than twice the least time.) Adaptive choice takes the least of that extra latency and of the wait at the
 // first port times the hops, the first of equals. A flow keeps its path until its set changes. docs/adr/0023.
@@ -84,11 +84,11 @@ public:
     /// Brings into the cache what the next choice among the paths to `destination` will most likely read.
     void bring_near(std::uint32_t destination) const;
     /// Index of the path for the next packet of flow `flow`, which comes at `at_ps`, of a set that is not empty. `still_waits`: the last one has
-    /// not left its queue. waiting(port): time until a UB port has sent what waits for it, this packet included. Adaptive choice takes the least of that times the hops: a way of two links
+    /// not left its queue. `message_ps`: what the message of the packet takes on one link. waiting(port): time until a UB port has sent what waits for it, this packet included. Adaptive choice takes the least of that times the hops: a way of two links
     /// costs the fabric twice what the direct one does (UGAL with local knowledge; Singh, "Load-balanced routing in interconnection
     /// networks", 2005).
     template <class Waiting>
-    std::uint32_t choose(path_set& set, std::uint32_t flow, std::uint64_t at_ps, bool still_waits, Waiting&& waiting) const
+    std::uint32_t choose(path_set& set, std::uint32_t flow, std::uint64_t at_ps, bool still_waits, std::uint64_t message_ps, Waiting&& waiting) const
     {
         if (set.paths.size() == 1)
             return 0;
@@ -106,12 +106,13 @@ public:
             best = *kept - 1u;
         } else if (choice_ == ub_choice::weighted) {
             best = by_weight(set);
-            if (unlike && set.extra_ps[best] > set.waited_ps)
-                best = worth_it(set, best, waiting);
+            if (const std::uint64_t covered_ps = std::max(set.waited_ps, message_ps); unlike && set.extra_ps[best] > covered_ps)
+                best = worth_it(set, best, covered_ps, waiting);
         } else {
             std::uint64_t least = k_never_ps;
             for (std::uint32_t i = 0; i < set.paths.size(); ++i) {
-                const std::uint64_t extra_ps = unlike ? set.extra_ps[i] - std::min<std::uint64_t>(set.extra_ps[i], set.waited_ps) : 0;
+                const std::uint64_t extra_ps =
+                    unlike ? set.extra_ps[i] - std::min<std::uint64_t>(set.extra_ps[i], std::max(set.waited_ps, message_ps)) : 0;
                 const std::uint64_t w = waiting(set.paths[i].port) * set.paths[i].hops + extra_ps;
                 if (w < least)
                     least = w, best = i;
@@ -157,7 +158,7 @@ private:
         set.last_ps = at_ps;
     }
     /// Path `i`, or of those that take less time the one by which a packet is there first.
-    template <class Waiting> static std::uint32_t worth_it(path_set& set, std::uint32_t i, Waiting&& waiting)
+    template <class Waiting> static std::uint32_t worth_it(path_set& set, std::uint32_t i, std::uint64_t covered_ps, Waiting&& waiting)
     {
         std::uint64_t least_ps = k_never_ps;
         std::uint32_t best = i;
@@ -177,7 +178,7 @@ private:
                 break;
             look(set.by_extra[k]);
         }
-        return set.extra_ps[i] <= set.waited_ps + least_ps ? i : best;
+        return set.extra_ps[i] <= covered_ps + least_ps ? i : best;
     }
     bool wanted(const path_set& set, ub_path_kind kind) const;
     static std::uint32_t by_weight(path_set& set)

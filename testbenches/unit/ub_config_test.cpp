@@ -128,7 +128,7 @@ TEST_CASE("UB path choice by weights is exact in every run of the sum of the wei
         std::map<std::uint32_t, int> taken;
         std::uint32_t before = 9, in_a_row = 0;
         for (int i = 0; i < 7; ++i) {
-            const std::uint32_t path = cache.choose(cache.set_for(1), 0, 0, false, no_backlog);
+            const std::uint32_t path = cache.choose(cache.set_for(1), 0, 0, false, 0, no_backlog);
             in_a_row = path == before ? in_a_row + 1 : 1;
             before = path;
             CHECK(in_a_row <= 2);
@@ -165,10 +165,10 @@ TEST_CASE("UB path sets: kinds and faults and flows and queues")
     ub_path_cache flows(plan, routing, turns, c, 0);
     std::map<std::uint32_t, int> used;
     for (std::uint32_t flow = 0; flow < 7; ++flow) {
-        const std::uint32_t path = flows.choose(flows.set_for(1), flow, 0, false, no_backlog);
+        const std::uint32_t path = flows.choose(flows.set_for(1), flow, 0, false, 0, no_backlog);
         ++used[path];
         for (int i = 0; i < 3; ++i)
-            CHECK(flows.choose(flows.set_for(1), flow, 0, false, no_backlog) == path);
+            CHECK(flows.choose(flows.set_for(1), flow, 0, false, 0, no_backlog) == path);
     }
     CHECK(used == std::map<std::uint32_t, int>{{0, 4}, {1, 1}, {2, 2}});
     c.spreading = ub_spreading::packet;
