@@ -232,7 +232,7 @@ TEST_CASE("flat collectives, lines and process groups follow each other without 
             const bool flat = random() % 2 == 0;
             const variant v = flat ? k_flat[random() % std::size(k_flat)] : k_axes[random() % std::size(k_axes)];
             const std::uint64_t count = random() % 200 + 1;
-            const unsigned who = random() % 3;
+            const unsigned who = static_cast<unsigned>(random() % 3);
             const std::uint32_t root = who == 2 ? 0 : random() % 4; // some are alone then
             w.add(make(v.op, v.algo, count, k_types[random() % 4], k_redops[random() % 3], root), who == 0 ? std::vector<rank_list>{} : who == 1 ? rows : odd);
             ++all;

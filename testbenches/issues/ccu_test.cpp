@@ -80,13 +80,13 @@ TEST_CASE("ccu: memories are read and written as often as the formulas say")
         const char* algorithm;
         double read, written; // by all units
     };
-    for (const std::uint32_t n : {2u, 4u, 8u}) {
+    for (const double n : {2.0, 4.0, 8.0}) {
         const double s = 1 << 20;
         const row rows[] = {
             {"all_reduce", "ccu", n, n},                     // each shard is read once by its owner from all, written to all
             {"reduce_scatter", "ccu", n, 1},                 // n reads and 1 write of each shard; n - 1 steps of a ring: 2(n - 1) and n - 1
-            {"all_gather", "ccu", 1, n - 1.0},               // each block once, written to all others
-            {"broadcast", "ccu", 1, n - 1.0},                // each part once from the root
+            {"all_gather", "ccu", 1, n - 1},               // each block once, written to all others
+            {"broadcast", "ccu", 1, n - 1},                // each part once from the root
             {"all_to_all", "ccu", n, n},                     // the own block is copied
             {"all_reduce", "ccu_one_shot", 0, 0},            // below, of 16 KiB
         };

@@ -129,7 +129,7 @@ TEST_CASE("two to six links of one NPU fail", "[ub]")
         const ub_paths paths(topology, lane_rule_of(lane_word_for(config.mesh)), {});
         std::mt19937 random(7);
         for (unsigned count = 2; count <= 6; ++count) {
-            const std::uint32_t npu = random() % config.mesh.ranks();
+            const std::uint32_t npu = static_cast<std::uint32_t>(random() % config.mesh.ranks());
             std::vector<std::uint32_t> links;
             for (std::uint32_t port = 0; port < topology->ports(npu); ++port)
                 if (const std::uint32_t l = topology->out_link(npu, port); l != ub_topology::k_none)

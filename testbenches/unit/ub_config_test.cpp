@@ -175,5 +175,5 @@ TEST_CASE("UB path sets: kinds and faults and flows and queues")
     c.choice = ub_choice::adaptive;
     ub_path_cache adaptive(plan, routing, turns, c, 0);
     const std::uint32_t waiting[] = {5, 3, 3};
-    CHECK(adaptive.choose(adaptive.set_for(1), 0, 0, false, [&](std::uint32_t port) { return waiting[port]; }) == 1);
+    CHECK(adaptive.choose(adaptive.set_for(1), 0, 0, false, 0, [&](std::uint32_t port) { return waiting[port]; }) == 1);
 }
