@@ -54,7 +54,8 @@ float decode_hifloat8(std::uint8_t bits)
 /// Nearest pattern, by search in the values of positive patterns in their order.
 class ordered_format {
 public:
-    template <class Decode> ordered_format(Decode decode, bool ties_to_even, std::uint8_t beyond) : even_(ties_to_even), beyond_(beyond)
+    template <class Decode> ordered_format(Decode decode, bool ties_to_even, std::uint8_t beyond, float border)
+        : even_(ties_to_even), beyond_(beyond), border_(border)
     {
         for (int b = 0; b < 0x80; ++b)
             if (const float v = decode(static_cast<std::uint8_t>(b)); std::isfinite(v))
@@ -67,10 +68,7 @@ public:
         const auto* const end = values_.data() + count_;
         const auto* const above = std::lower_bound(values_.data(), end, magnitude, [](const entry& e, float m) { return e.value < m; });
         if (above == end) {
-            const float last = end[-1].value;
-            const float step = last - end[-2].value;
-            const float half = last + step / 2;
-            return magnitude < half || (even_ && magnitude == half && (end[-1].bits & 1) == 0) ? end[-1].bits : beyond_;
+            return magnitude < border_ || (even_ && magnitude == border_ && (end[-1].bits & 1) == 0) ? end[-1].bits : beyond_;
         }
         if (above->value == magnitude || above == values_.data())
             return above->bits;
@@ -90,7 +88,8 @@ private:
     std::array<entry, 0x80> values_{};
     std::size_t count_ = 0;
     bool even_;
-    std::uint8_t beyond_;
+    std::uint8_t beyond_; ///< of what rounds to the pattern behind the largest number
+    float border_;        ///< half way there
 };
 
 std::uint8_t narrow(const ordered_format& format, float value, std::uint8_t nan, bool signed_zero, std::uint8_t infinity)
@@ -123,19 +122,19 @@ float hifloat8_to_float32(std::uint8_t bits) { return decode_hifloat8(bits); }
 
 std::uint8_t float32_to_e4m3(float value)
 {
-    static const ordered_format format(e4m3_to_float32, true, k_e4m3_nan);
+    static const ordered_format format(e4m3_to_float32, true, k_e4m3_nan, 464.0f);
     return narrow(format, value, k_e4m3_nan, true, k_e4m3_nan);
 }
 
 std::uint8_t float32_to_e5m2(float value)
 {
-    static const ordered_format format(e5m2_to_float32, true, 0x7c);
+    static const ordered_format format(e5m2_to_float32, true, 0x7c, 61440.0f);
     return narrow(format, value, k_e5m2_nan, true, 0x7c);
 }
 
 std::uint8_t float32_to_hifloat8(float value)
 {
-    static const ordered_format format(hifloat8_to_float32, false, 0x6f);
+    static const ordered_format format(hifloat8_to_float32, false, 0x6f, 40960.0f); // half way to 1.5 x 2^15
     return narrow(format, value, k_hifloat8_nan, false, 0x6f);
 }
 

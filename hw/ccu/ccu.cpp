@@ -61,6 +61,7 @@ ccu::ccu(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
     stats.add("memory_written", "B", "Written to the own memory, by peers included", memory_written);
     stats.add("bytes_sent", "B", "Payload sent to peers", bytes_sent);
     stats.add("bytes_received", "B", "Payload that came from peers", bytes_received);
+    stats.add("most_queued", "1", "Most segments, requests and answers that waited to be sent", port_.most_queued);
     stats.add("packets_sent", "1", "Packets sent, requests and acknowledgements included", port_.packets);
     stats.add("refused", "1", "Requests of peers that were refused", receiver_.refused);
 }
@@ -94,7 +95,11 @@ void ccu::set_up_registers()
         if (missions_[m].state == mission_state::running)
             end(static_cast<std::uint32_t>(m), status::control, contexts_[m].pc, 0);
     });
-    regs.on_write(r::IRQ_PENDING, [this](std::uint32_t, std::uint64_t) { update_irq(); });
+    regs.on_write(r::IRQ_PENDING, [this](std::uint32_t, std::uint64_t) {
+        if (regs.at(abi::ccu::ERROR) != 0)
+            regs.at(abi::ccu::IRQ_PENDING) |= k_error_pending;
+        update_irq();
+    });
     regs.on_write(r::ERROR, [this](std::uint32_t, std::uint64_t) {
         if (regs.at(abi::ccu::ERROR) == 0)
             regs.at(abi::ccu::IRQ_PENDING) &= ~k_error_pending;
@@ -160,10 +165,16 @@ void ccu::set_channel(std::uint64_t value)
     const std::uint64_t c = regs.at(abi::ccu::CHANNEL_INDEX);
     if (c >= transfers_.channel_count())
         return refuse_write();
-    ccu_transfers::channel& channel = transfers_.channel_at(static_cast<std::uint32_t>(c));
-    if (channel.outstanding != 0 || !channel.waiting.empty())
+    const std::uint64_t peer = value & ~std::uint64_t{abi::ccu::k_shortest_paths};
+    if (peer >= shared_.view.ranks)
         return refuse_write();
-    channel.peer = static_cast<std::uint32_t>(value & 0x7fff'ffff);
+    std::vector<std::uint32_t> given_up;
+    if (!transfers_.abandon(static_cast<std::uint32_t>(c), given_up))
+        return refuse_write();
+    for (const std::uint32_t t : given_up)
+        transfer_done(t, shared_.time.now_ps());
+    ccu_transfers::channel& channel = transfers_.channel_at(static_cast<std::uint32_t>(c));
+    channel.peer = static_cast<std::uint32_t>(peer);
     channel.shortest_paths = (value >> 31 & 1) != 0;
 }
 
@@ -199,11 +210,12 @@ void ccu::launch()
     const auto number = static_cast<std::uint32_t>(m);
     regs.at(r::MISSION_STATE(number)) = static_cast<std::uint64_t>(mission_state::running);
     regs.at(r::MISSION_STATUS(number)) = regs.at(r::MISSION_WHERE(number)) = regs.at(r::MISSION_DETAIL(number)) = 0;
+    regs.at(r::IRQ_PENDING) &= ~(std::uint64_t{1} << number); // of a task before, that nobody has asked for
+    update_irq();
     ++tasks;
     if (regs.at(r::TASK_KEY) != regs.at(r::KEY))
         return end(number, status::control, mission.start, 0);
     const std::uint64_t begin_ps = registers.access_ps() + shared_.config.task_start.value();
-    mission.began_ps = begin_ps;
     shared_.schedule(begin_ps, event_class::device, ccu_shared::k_missions, ccu_event::launch, number | (launches & 0xffff) << 8);
     if (const std::uint64_t us = regs.at(r::TASK_TIMEOUT); us != 0)
         shared_.schedule(begin_ps + us * 1'000'000, event_class::device, ccu_shared::k_missions, ccu_event::time_out, number | (launches & 0xffff) << 8);

@@ -74,6 +74,7 @@ struct ccu_config {
 /// What the fabric behind the unit's port looks like.
 struct ccu_fabric_view {
     std::uint32_t vl_count = 4;
+    std::uint32_t ranks = 0;     ///< of the machine
     std::uint32_t die = 0;       ///< of the unit, and of its peers
     std::uint32_t answer_vl = 2; ///< of acknowledgements; everything else goes on VL 0
     bandwidth port_rate;

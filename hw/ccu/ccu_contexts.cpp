@@ -27,8 +27,11 @@ const char* name_of(op code)
 void ccu::begin_task(std::uint32_t mission)
 {
     const ccu_mission& m = missions_[mission];
+    missions_[mission].began_ps = shared_.time.now_ps();
     ccu_context& c = contexts_[mission];
+    const bool planned = c.step_planned; // of a task before: that step goes on with this one
     c = {};
+    c.step_planned = planned;
     c.active = true;
     c.mission = mission;
     c.first = c.pc = m.start;
@@ -163,10 +166,12 @@ bool ccu::start_group(std::uint32_t number, const instruction& i)
         for (std::uint32_t l = k == 0 ? 0 : first; l < loops; ++l) {
             if (bodies[l].iterations == 0)
                 continue;
-            while (contexts_[engine].active || contexts_[engine].step_planned)
+            while (contexts_[engine].active)
                 ++engine;
             ccu_context& e = contexts_[engine];
+            const bool planned = e.step_planned;
             e = {};
+            e.step_planned = planned;
             e.active = true;
             e.mission = c.mission;
             e.first = e.pc = bodies[l].first;
@@ -241,7 +246,7 @@ void ccu::end(std::uint32_t mission, status code, std::uint32_t where, std::uint
     m.state = mission_state::ended;
     m.code = code;
     failed_tasks.add(code == status::ok ? 0 : 1);
-    if (trace_ != nullptr && shared_.time.now_ps() > m.began_ps)
+    if (trace_ != nullptr && m.began_ps != 0)
         trace_->slice(tracks_[mission], m.began_ps, shared_.time.now_ps() - m.began_ps, "task",
                       fmt::format("\"start\": {}, \"status\": {}", m.start, static_cast<unsigned>(code)));
     regs.at(r::MISSION_STATE(mission)) = static_cast<std::uint64_t>(m.state);

@@ -43,7 +43,7 @@ struct ccu_mission {
     std::uint32_t launches = 0;  ///< so a time-out of an earlier task is known as such
     std::uint32_t start = 0;
     std::uint32_t count = 0;
-    std::uint64_t began_ps = 0;
+    std::uint64_t began_ps = 0; ///< 0: it has not begun
     std::uint64_t arguments[abi::ccu::k_arguments] = {};
 };
 

@@ -39,7 +39,9 @@ bool ccu::address_at(std::uint32_t context, std::uint32_t number, std::uint64_t&
 bool ccu::use_slice(std::uint32_t context, std::uint32_t number, ccu_transfer& t, std::uint64_t& slice)
 {
     slice = std::uint64_t{number} + contexts_[context].slice_offset;
-    if (slice >= shared_.slices.count() || !shared_.slices.begin(static_cast<std::uint32_t>(slice), contexts_[context].mission)) {
+    const std::uint32_t mission = contexts_[context].mission;
+    const std::uint32_t task = mission + missions_[mission].launches * abi::ccu::k_most_missions;
+    if (slice >= shared_.slices.count() || !shared_.slices.begin(static_cast<std::uint32_t>(slice), task)) {
         for (std::uint32_t s = 0; s < t.slice_count; ++s)
             shared_.slices.end(t.slices[s]);
         fail(context, status::local_operation, static_cast<std::uint32_t>(slice));
@@ -72,6 +74,11 @@ bool ccu::length_of(std::uint32_t context, const instruction& i, std::uint64_t& 
 
 ccu::outcome ccu::execute(std::uint32_t context, const instruction& i)
 {
+    const bool sets = i.set_mask != 0;
+    if (const auto code = static_cast<std::uint8_t>(i.code); sets && code < static_cast<std::uint8_t>(op::mem_to_ms) && i.code != op::set_bits && i.code != op::clear_bits) {
+        fail(context, status::illegal_instruction, code); // loads, jumps and groups set nothing
+        return outcome::failed;
+    }
     switch (i.code) {
     case op::load_arg_a:
     case op::load_arg_x:
@@ -82,10 +89,19 @@ ccu::outcome ccu::execute(std::uint32_t context, const instruction& i)
     case op::add_xx:
     case op::jump: return load(context, i);
     case op::loop: // a template: the group that names it runs it
+        return outcome::next;
     case op::set_bits:
     case op::clear_bits:
-        if (i.set_mask != 0)
-            set_bits_at(shared_.time.now_ps() + shared_.check_bit_ps(), std::uint32_t{i.set_entry} + contexts_[context].entry_offset, i.set_mask);
+        if (sets) { // a transfer of nothing: the task has not ended before it is seen
+            ccu_transfer t;
+            t.code = i.code;
+            t.mission = contexts_[context].mission;
+            t.instruction = contexts_[context].pc;
+            t.set_entry = static_cast<std::uint16_t>(i.set_entry + contexts_[context].entry_offset);
+            t.set_mask = i.set_mask;
+            ++missions_[t.mission].transfers;
+            finish_local(t, shared_.time.now_ps());
+        }
         return outcome::next;
     case op::group:
         if (!start_group(context, i))
@@ -197,7 +213,8 @@ ccu::outcome ccu::transfer(std::uint32_t context, const instruction& i)
         if (!address(number, t.remote) || !general_at(context, token, value))
             return false;
         t.token = static_cast<std::uint32_t>(value & ((1u << abi::ccu::k_token_bits) - 1));
-        if (t.remote >> k_token_shift == 0)
+        constexpr std::uint64_t k_end = std::uint64_t{1} << k_token_shift;
+        if (t.remote < k_end && t.bytes <= k_end - t.remote)
             return true;
         fail(context, status::address, static_cast<std::uint32_t>(t.remote >> 12));
         return false;
@@ -250,6 +267,11 @@ ccu::outcome ccu::transfer(std::uint32_t context, const instruction& i)
     }
     if (!ok)
         return outcome::failed;
+    const std::uint64_t reduced_at = i.code == op::mem_to_remote_mem ? t.remote : t.local;
+    if (t.redop != 0 && reduced_at % abi::ccu::bytes_of(static_cast<abi::ccu::element>(t.type)) != 0) {
+        fail(context, status::address, static_cast<std::uint32_t>(reduced_at >> 12));
+        return outcome::failed;
+    }
     ++missions_[c.mission].transfers;
     if (!local) {
         transfers_.begin(transfers_.add(t));
@@ -327,12 +349,7 @@ ccu::outcome ccu::reduce(std::uint32_t context, const instruction& i)
         std::uint8_t* slices[abi::ccu::k_most_reduced] = {};
         for (unsigned s = 0; s < i.count; ++s)
             slices[s] = shared_.slices.bytes_of(t.slices[s]);
-        if (reduce_slices(type, redop, slices, i.count, t.bytes) && missions_[c.mission].strict) {
-            for (unsigned s = 0; s < t.slice_count; ++s)
-                shared_.slices.end(t.slices[s]);
-            fail(context, status::arithmetic, t.slices[0]);
-            return outcome::failed;
-        }
+        t.unusual = reduce_slices(type, redop, slices, i.count, t.bytes);
     }
     finish_local(t, done);
     return outcome::next;
@@ -359,6 +376,8 @@ void ccu::completed(std::uint32_t number)
         shared_.slices.end(t.slices[s]);
     if (t.orphan)
         return;
+    if (t.unusual && missions_[t.mission].strict)
+        return end(t.mission, status::arithmetic, t.instruction, t.slices[0]);
     if (t.set_mask != 0)
         bits_.set(t.set_entry, t.set_mask, [this](std::uint32_t c) {
             contexts_[c].waits_for_bits = false;

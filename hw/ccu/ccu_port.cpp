@@ -26,6 +26,7 @@ void ccu_port::send_to(std::uint32_t peer, const ccu_stream& stream)
         free_streams_.pop_back();
         streams_[s] = stream;
     }
+    most_queued.record(streams_.size() - free_streams_.size());
     lane& l = lanes_[index];
     (l.last == k_none ? l.first : streams_[l.last].next) = s;
     l.last = s;
@@ -162,7 +163,8 @@ void ccu_port::send()
 void ccu_port::credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps)
 {
     const std::uint64_t now = shared_.time.now_ps();
-    credits_[vl == 0 ? 0 : 1].give(credits_under_way_, now, now + delay_ps, cells);
+    if (cells != 0)
+        credits_[vl == 0 ? 0 : 1].give(credits_under_way_, now, now + delay_ps, cells);
     if (awaiting_credit_)
         plan();
     if (awaiting_room_)
@@ -187,6 +189,13 @@ std::string ccu_port::waits() const
     return "";
 }
 
-void ccu_port::reset() { turn_ = 0; }
+/// Nothing is queued then.
+void ccu_port::reset()
+{
+    turn_ = 0;
+    lanes_.clear();
+    lane_index_ = {};
+    active_.clear();
+}
 
 } // namespace weft

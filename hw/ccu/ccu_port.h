@@ -55,6 +55,7 @@ public:
 
     counter packets;
     counter bytes_sent; ///< payload
+    maximum most_queued; ///< segments, requests and answers that have not been sent
 
 private:
     static constexpr std::uint32_t k_none = 0xffff'ffff;

@@ -36,12 +36,12 @@ void ccu_receiver::take(packet_ptr p)
         return request(*p, h);
     case ccu_message::acknowledge:
         free_buffer(*p, 0);
-        if (!transfers_.known(p->message))
-            return;
-        if (h.code != status::ok)
-            unit_.transfer_failed(p->message, h.code, p->source);
-        if (transfers_.finished(p->message, p->message_packets))
-            unit_.transfer_done(p->message, now);
+        if (const std::uint32_t number = transfers_.named(p->message); number != ccu_transfers::k_none) {
+            if (h.code != status::ok)
+                unit_.transfer_failed(number, h.code, p->source);
+            if (transfers_.finished(number, p->message_packets))
+                unit_.transfer_done(number, now);
+        }
         return;
     default:
         free_buffer(*p, 0);
@@ -60,7 +60,8 @@ void ccu_receiver::write(const packet& p, const ccu_header& h, std::uint64_t now
     const bool reduces = p.write_op != 0;
     const std::uint64_t slice = p.destination_offset >> 16;
     const std::uint64_t within = p.destination_offset & 0xffff;
-    const bool allowed = to_memory ? opens(p.destination_offset, p.payload_bytes)
+    const bool whole_elements = !reduces || address_of(p.destination_offset) % abi::ccu::bytes_of(static_cast<abi::ccu::element>(p.element)) == 0;
+    const bool allowed = to_memory ? opens(p.destination_offset, p.payload_bytes) && whole_elements
                                    : slice < shared_.slices.count() && within + p.payload_bytes <= abi::ccu::k_slice_bytes;
     std::uint64_t done = now;
     if (allowed && to_memory) {
@@ -79,7 +80,7 @@ void ccu_receiver::write(const packet& p, const ccu_header& h, std::uint64_t now
     }
     inbound whole{1};
     if (p.message_packets > 1) {
-        const std::uint64_t key = std::uint64_t{p.source} << 40 ^ std::uint64_t{p.message} << 16 ^ h.index;
+        const std::uint64_t key = std::uint64_t{p.source} << 48 ^ std::uint64_t{p.message} << 16 ^ h.index;
         const auto [at, fresh] = inbound_.try_emplace(key, inbound{p.message_packets});
         inbound& s = at->second;
         s.bytes += p.payload_bytes;
@@ -110,9 +111,10 @@ void ccu_receiver::finish_segment(const packet& p, const inbound& s, std::uint64
 /// Of the own transfer.
 void ccu_receiver::data(const packet& p, std::uint64_t now)
 {
-    if (!transfers_.known(p.message))
+    const std::uint32_t number = transfers_.named(p.message);
+    if (number == ccu_transfers::k_none)
         return free_buffer(p, 0);
-    ccu_transfer& t = transfers_.at(p.message);
+    ccu_transfer& t = transfers_.at(number);
     std::uint64_t done = now;
     const bool to_slice = t.code == op::remote_mem_to_ms || t.code == op::remote_ms_to_ms;
     if (to_slice) {
@@ -128,8 +130,8 @@ void ccu_receiver::data(const packet& p, std::uint64_t now)
             shared_.copy_to_memory(address, p.payload, p.payload_bytes, t.type, t.redop);
     }
     t.done_ps = std::max(t.done_ps, done);
-    if (transfers_.finished(p.message, p.payload_bytes))
-        unit_.transfer_done(p.message, transfers_.at(p.message).done_ps);
+    if (transfers_.finished(number, p.payload_bytes))
+        unit_.transfer_done(number, transfers_.at(number).done_ps);
 }
 
 void ccu_receiver::request(const packet& p, const ccu_header& h)

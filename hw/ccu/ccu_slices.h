@@ -33,21 +33,17 @@ public:
         return bytes_[slice].get();
     }
 
-    /// An operation of `mission` uses it from now on; false: one of another mission does.
-    bool begin(std::uint32_t slice, std::uint32_t mission)
+    /// An operation of `task` uses it from now on; false: one of another task does.
+    bool begin(std::uint32_t slice, std::uint32_t task)
     {
         user& u = users_[slice];
-        if (u.operations != 0 && u.mission != mission)
+        if (u.operations != 0 && u.task != task)
             return false;
-        u.mission = mission;
+        u.task = task;
         ++u.operations;
         return true;
     }
     void end(std::uint32_t slice) { --users_[slice].operations; }
-    bool in_use_by_other(std::uint32_t slice, std::uint32_t mission) const
-    {
-        return users_[slice].operations != 0 && users_[slice].mission != mission;
-    }
 
     void reset()
     {
@@ -58,7 +54,7 @@ public:
 
 private:
     struct user {
-        std::uint32_t mission = k_nobody;
+        std::uint32_t task = k_nobody;
         std::uint32_t operations = 0;
     };
     std::uint64_t take(std::uint64_t& until_ps, std::uint64_t at_ps, std::uint64_t bytes)

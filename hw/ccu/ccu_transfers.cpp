@@ -17,7 +17,9 @@ std::uint32_t ccu_transfers::add(const ccu_transfer& t)
     } else {
         number = free_.back();
         free_.pop_back();
+        const std::uint8_t generation = all_[number].generation;
         all_[number] = t;
+        all_[number].generation = generation;
     }
     all_[number].used = true;
     ++under_way_;
@@ -27,6 +29,7 @@ std::uint32_t ccu_transfers::add(const ccu_transfer& t)
 void ccu_transfers::release(std::uint32_t number)
 {
     all_[number].used = false;
+    ++all_[number].generation;
     free_.push_back(number);
     --under_way_;
 }
@@ -34,6 +37,7 @@ void ccu_transfers::release(std::uint32_t number)
 void ccu_transfers::begin(std::uint32_t number)
 {
     const std::uint32_t c = all_[number].channel;
+    all_[number].goes_out = true;
     channels_[c].waiting.push_back(number);
     pump(c);
 }
@@ -60,7 +64,7 @@ void ccu_transfers::issue(std::uint32_t number, ccu_transfer& t, const channel& 
     const std::uint32_t bytes = segment_bytes(t, t.issued);
     ccu_stream s;
     s.shortest_paths = c.shortest_paths;
-    s.message = number;
+    s.message = name_of(number);
     s.bytes = bytes;
     s.header.index = static_cast<std::uint16_t>(t.issued / std::max<std::uint64_t>(1, shared_.config.segment.value()));
     const auto ask = [&](ccu_message kind) { // a request has no payload; the answer says where in the transfer it belongs
@@ -146,6 +150,22 @@ std::vector<std::uint32_t> ccu_transfers::orphan(std::uint32_t mission)
         c.waiting.erase(std::remove_if(c.waiting.begin(), c.waiting.end(), forget), c.waiting.end());
     }
     return over;
+}
+
+bool ccu_transfers::abandon(std::uint32_t c, std::vector<std::uint32_t>& over)
+{
+    const auto on_it = [&](const ccu_transfer& t) { return t.used && t.goes_out && t.channel == c; };
+    if (std::any_of(all_.begin(), all_.end(), [&](const ccu_transfer& t) { return on_it(t) && !t.orphan; }))
+        return false;
+    for (std::uint32_t t = 0; t < all_.size(); ++t)
+        if (on_it(all_[t])) {
+            all_[t].goes_out = false;
+            ++all_[t].generation; // late answers are not for it
+            over.push_back(t);
+        }
+    channels_[c].outstanding = 0;
+    channels_[c].waiting.clear();
+    return true;
 }
 
 std::string ccu_transfers::waits() const

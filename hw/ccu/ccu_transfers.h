@@ -18,6 +18,9 @@ struct ccu_transfer {
     abi::ccu::op code = abi::ccu::op::set_bits;
     bool used = false;
     bool orphan = false; ///< its mission has ended: it sets nothing any more
+    bool goes_out = false; ///< by its channel
+    bool unusual = false; ///< its sum is infinite or no number
+    std::uint8_t generation = 0; ///< of its place: answers to one before are not for it
     std::uint8_t type = 0;
     std::uint8_t redop = 0;
     std::uint8_t slice_count = 0;
@@ -54,7 +57,16 @@ public:
 
     std::uint32_t add(const ccu_transfer& t);
     ccu_transfer& at(std::uint32_t number) { return all_[number]; }
-    bool known(std::uint32_t number) const { return number < all_.size() && all_[number].used; }
+    static constexpr std::uint32_t k_none = 0xffff'ffff;
+    /// What packets call it, and the number behind such a name; k_none: it is over.
+    std::uint32_t name_of(std::uint32_t number) const { return number | std::uint32_t{all_[number].generation} << 24; }
+    std::uint32_t named(std::uint32_t name) const
+    {
+        const std::uint32_t number = name & 0xff'ffff;
+        return number < all_.size() && all_[number].used && all_[number].generation == name >> 24 ? number : k_none;
+    }
+    /// Nothing more is expected of channel `c`, whose missions have all ended: what is under way on it goes to `over`. False: a mission uses it.
+    bool abandon(std::uint32_t c, std::vector<std::uint32_t>& over);
     /// Its first segments go, as far as its channel lets them.
     void begin(std::uint32_t number);
     /// `bytes` of it are acknowledged or here; 0 of one that has none. True: these were the last ones.

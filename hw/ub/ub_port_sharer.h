@@ -4,7 +4,8 @@
 // ub_port_sharer: the DMA engine and a coprocessor at one UB IO controller. Each has transmit credits of its own, as many as one alone would have;
 // what comes in goes to the coprocessor where the packet says so. Adds no time: the way into the router serialises both.
 //
-// Credits come back without saying whose packet has left: they go to whoever has more cells outside, which both get back in the end.
+// Credits come back without saying whose packet has left: they go to whoever has more cells outside, which both get back in the end. The other one hears of
+// them, too: it may wait for room in the queues, which both fill.
 #pragma once
 
 #include "tlm/link_socket.h"
@@ -70,10 +71,7 @@ private:
     /// The first ones are the depth of the transmit queues, a half for each.
     void share(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps)
     {
-        const auto give = [&](user who, std::uint32_t n) {
-            if (n != 0)
-                (who == k_dma ? from_dma : from_coprocessor)->credit(vl, n, delay_ps);
-        };
+        const auto give = [&](user who, std::uint32_t n) { (who == k_dma ? from_dma : from_coprocessor)->credit(vl, n, delay_ps); };
         std::uint32_t& dma = outside_[k_dma][vl];
         std::uint32_t& other = outside_[k_coprocessor][vl];
         if (dma + other < cells) {

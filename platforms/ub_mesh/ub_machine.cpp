@@ -104,6 +104,7 @@ chip_options ub_machine::with_ccus(incarnation& i, std::uint32_t rank) const
     if (!config_.has_ccus())
         return options;
     ccu_fabric_view view;
+    view.ranks = static_cast<std::uint32_t>(i.positions.size());
     view.vl_count = k_ub_vls;
     view.answer_vl = static_cast<std::uint32_t>(ub_class::response) * k_ub_lanes_per_class;
     view.port_rate = config_.ub.local_port_rate;
