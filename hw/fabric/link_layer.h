@@ -7,7 +7,7 @@
 // Models: blocks of flits with a check sum each; seeded bit errors that remain behind the FEC; the request back and the sender's return to
 // the damaged packet; PHY re-initialisation when retries are used up; the end of the link when these are used up too; a retry buffer that
 // bounds what is sent and not yet acknowledged. Does not model: damage to requests and acknowledgements (33 blocks of a request make that
-// improbable), their share of the reverse direction's bandwidth, FEC itself (its overhead is a factor on the rate, bit_error_rate is
+// improbable), their share of the reverse direction's bandwidth (link_control.h has it), FEC itself (its overhead is a factor on the rate, bit_error_rate is
 // what it leaves), undetected errors.
 //
 // Timing. A transmission begins at t, D is the propagation, S(x) the serialisation of x bytes. When the first damaged block ends e bytes
