@@ -22,15 +22,28 @@ constexpr std::uint64_t k_patience_ns = 10'000; ///< more than the unit, so that
 std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 std::uint64_t smaller(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
 
+/// Dimensions of more than one rank, outermost first; how many.
+std::uint32_t dimensions_of(const abi::platform_table& table, std::uint32_t (&order)[abi::k_max_dims])
+{
+    std::uint32_t axes = 0;
+    for (std::uint32_t d = 0; d < table.dim_count; ++d)
+        if (table.dims[d] > 1)
+            order[axes++] = d;
+    return axes;
+}
+
+bool goes_in_rounds(const abi::platform_table& table, const abi::command& command, const ccu_capacities& c)
+{
+    return command.op == abi::collective_op::all_to_all && table.ranks > smaller(c.channels, k_ccu_channels) + 1;
+}
+
 class ccu_runner {
 public:
     ccu_runner(exchange& e)
         : x(e), table_(e.context.table), command_(e.command), state_(e.context.ccu), element_(abi::element_bytes(e.command.type))
     {
         x.peer = table_.ranks;
-        for (std::uint32_t d = 0; d < table_.dim_count; ++d)
-            if (table_.dims[d] > 1)
-                order_[axes_++] = d;
+        axes_ = dimensions_of(table_, order_);
     }
 
     /// False in `refused`: `status` comes before anything was sent.
@@ -40,20 +53,20 @@ public:
         refused = true;
         abi::status s = prepare();
         if (s.ok())
-            s = refusal();
+            s = ccu_refusal(table_, command_, state_.capacities);
         refused = !s.ok() && s.code == abi::status_code::unsupported;
         if (!s.ok())
             return s;
         const bool prepares = (command_.transposed & abi::k_only_prepares) != 0;
         if (in_rounds())
-            return prepares ? s : run_rounds();
+            return prepares ? write_round_programs() : run_rounds();
         s = set_channels();
         return !s.ok() ? s : prepares ? write_programs() : run_tasks();
     }
 
 private:
     bool by_axes() const { return command_.algo == abi::algorithm::ccu_axes; }
-    bool in_rounds() const { return command_.op == abi::collective_op::all_to_all && table_.ranks > smaller(state_.capacities.channels, k_ccu_channels) + 1; }
+    bool in_rounds() const { return goes_in_rounds(table_, command_, state_.capacities); }
     ccu_driver unit(std::uint32_t die) const { return ccu_driver(x.hal, die); }
     std::uint32_t on_machine(std::uint32_t rank) const
     {
@@ -92,52 +105,6 @@ private:
         for (std::uint32_t& peer : state_.peer)
             peer = abi::k_no_rank;
         state_.ready = true;
-        return {};
-    }
-
-    /// Functions of capacities and command, which are alike on every rank.
-    abi::status refusal() const
-    {
-        constexpr auto k_no = abi::status_code::unsupported;
-        const ccu_capacities& c = state_.capacities;
-        const std::uint32_t registers = k_ccu_first_bank_register + (table_.semaphore_bank + 1) * k_ccu_bank_registers;
-        if (table_.semaphore_bank >= k_ccu_banks || c.address_registers < registers)
-            return {k_no, "the CCU has too few address registers for it", c.address_registers};
-        if (c.general_registers < registers)
-            return {k_no, "the CCU has too few general registers for it", c.general_registers};
-        if (c.check_entries < k_ccu_engine_entries + k_ccu_flat_entries)
-            return {k_no, "the CCU has too few check-bit entries for it", c.check_entries};
-        if (c.missions < k_missions)
-            return {k_no, "the CCU has too few missions for it", c.missions};
-        const std::uint32_t channels = smaller(c.channels, k_ccu_channels);
-        std::uint32_t peers = table_.ranks - 1;
-        std::uint32_t least = table_.ranks, most = table_.ranks; // ranks of a group
-        if (by_axes()) {
-            peers = most = 0;
-            for (std::uint32_t i = 0; i < axes_; ++i) {
-                const std::uint32_t size = table_.dims[order_[i]];
-                peers += size - 1;
-                least = smaller(least, size);
-                most = size > most ? size : most;
-            }
-        }
-        if (in_rounds())
-            peers = most = channels != 0 ? channels : 1;
-        if (peers > channels)
-            return {k_no, "the CCU has too few channels for it", c.channels};
-        if (c.instructions < most_instructions(most))
-            return {k_no, "the CCU's instruction store is too small for it", c.instructions};
-        if (command_.op == abi::collective_op::all_to_all)
-            return {};
-        const bool one_shot = command_.algo == abi::algorithm::ccu_one_shot;
-        const ccu_shape shape = shape_of(one_shot ? ccu_kind::one_shot : ccu_kind::reduce_all, most, c);
-        if (shape.engines == 0)
-            return {k_no, "the CCU has too few slices, loop engines or entries for it", c.slices};
-        const std::uint64_t bytes = abi::shard_of(command_.count, k_dies, 0).count * element_;
-        if (one_shot && bytes > most_in_slices(shape))
-            return {k_no, "ccu_one_shot keeps all sums in slices, and there are too few for it; use ccu", k_dies * most_in_slices(shape)};
-        if (bytes / (least - 1) + element_ > abi::ccu::k_most_iterations * most_in_slices(shape))
-            return {k_no, "more data than the loops of a CCU count", command_.count};
         return {};
     }
 
@@ -238,7 +205,7 @@ private:
         job.add(command_.buffer_offset);
         job.add(k_token);
         if (!add_run(job, run, shape_of(job.kind, job.group.size, state_.capacities)))
-            status = {abi::status_code::unsupported, "more data than the loops of a CCU count", run.bytes};
+            status = {abi::status_code::unsupported, "more data than CCU loops count", run.bytes};
         return next::task;
     }
 
@@ -667,26 +634,56 @@ private:
         ++x.step;
         return {};
     }
-    /// From the next rank on, around; not across the own rank or where shards become shorter.
+    /// Programs of copies inside the own memory and of blocks to as many ranks as rounds have.
+    abi::status write_round_programs()
+    {
+        abi::status s;
+        const auto write = [&](std::uint32_t ranks) {
+            for (std::uint32_t die = 0; die < k_dies && s.ok(); ++die) {
+                ccu_job job;
+                job.kind = ranks != 0 ? ccu_kind::blocks : ccu_kind::copy;
+                job.group.size = ranks;
+                ccu_program program;
+                s = find_program(die, job, program);
+            }
+        };
+        write(0);
+        each_round([&](std::uint32_t, std::uint32_t ranks) {
+            write(ranks);
+            return s.ok();
+        });
+        return s;
+    }
+    /// From the next rank on, around; not across the own rank or where shards become shorter. `round`(first rank, ranks) says whether to go on.
+    template <class Round> void each_round(Round&& round) const
+    {
+        const std::uint32_t at_once = smaller(state_.capacities.channels, k_ccu_channels);
+        const auto longer = static_cast<std::uint32_t>(command_.count % table_.ranks);
+        for (std::uint32_t done = 1; done < table_.ranks;) {
+            const std::uint32_t first = table_.rank + done < table_.ranks ? table_.rank + done : table_.rank + done - table_.ranks;
+            const std::uint32_t end = first < longer ? longer : table_.ranks;
+            const std::uint32_t ranks = smaller(smaller(end - first, table_.ranks - done), at_once);
+            if (!round(first, ranks))
+                return;
+            done += ranks;
+        }
+    }
     abi::status run_rounds()
     {
         state_.channels_of = k_channels_mixed;
-        const std::uint32_t at_once = smaller(state_.capacities.channels, k_ccu_channels);
-        const auto longer = static_cast<std::uint32_t>(command_.count % table_.ranks);
+        abi::status status;
         if (abi::status s = x.meet_everybody(); !s.ok())
             return s;
         x.peer = table_.ranks;
         if (abi::status s = send_blocks(table_.rank, 0); !s.ok())
             return s;
-        for (std::uint32_t done = 1; done < table_.ranks;) {
-            const std::uint32_t first = table_.rank + done < table_.ranks ? table_.rank + done : table_.rank + done - table_.ranks;
-            const std::uint32_t end = first < longer ? longer : table_.ranks;
-            const std::uint32_t ranks = smaller(smaller(end - first, table_.ranks - done), at_once);
+        each_round([&](std::uint32_t first, std::uint32_t ranks) {
             if (abi::shard_of(command_.count, table_.ranks, first).count != 0)
-                if (abi::status s = send_blocks(first, ranks); !s.ok())
-                    return s;
-            done += ranks;
-        }
+                status = send_blocks(first, ranks);
+            return status.ok();
+        });
+        if (!status.ok())
+            return status;
         return x.meet_everybody();
     }
 
@@ -700,6 +697,56 @@ private:
 };
 
 } // namespace
+
+// Answers carry 47 characters of a reason.
+abi::status ccu_refusal(const abi::platform_table& table, const abi::command& command, const ccu_capacities& c)
+{
+    constexpr auto k_no = abi::status_code::unsupported;
+    if (table.semaphore_bank >= k_ccu_banks)
+        return {k_no, "more process groups than CCU entries have banks", table.semaphore_bank};
+    const std::uint32_t registers = k_ccu_first_bank_register + (table.semaphore_bank + 1) * k_ccu_bank_registers;
+    if (c.address_registers < registers)
+        return {k_no, "too few CCU address registers", c.address_registers};
+    if (c.general_registers < registers)
+        return {k_no, "too few CCU general registers", c.general_registers};
+    if (c.check_entries < k_ccu_engine_entries + k_ccu_flat_entries)
+        return {k_no, "too few CCU check-bit entries", c.check_entries};
+    if (c.missions < k_missions)
+        return {k_no, "too few CCU missions", c.missions};
+    const std::uint32_t channels = smaller(c.channels, k_ccu_channels);
+    std::uint32_t peers = table.ranks - 1;
+    std::uint32_t least = table.ranks, most = table.ranks; // ranks of a group
+    if (command.algo == abi::algorithm::ccu_axes) {
+        std::uint32_t order[abi::k_max_dims] = {};
+        const std::uint32_t axes = dimensions_of(table, order);
+        peers = most = 0;
+        for (std::uint32_t i = 0; i < axes; ++i) {
+            const std::uint32_t size = table.dims[order[i]];
+            peers += size - 1;
+            least = smaller(least, size);
+            most = size > most ? size : most;
+        }
+    }
+    if (goes_in_rounds(table, command, c))
+        peers = most = channels != 0 ? channels : 1;
+    if (peers > channels)
+        return {k_no, "too few CCU channels", c.channels};
+    if (c.instructions < most_instructions(most))
+        return {k_no, "CCU instruction store too small", c.instructions};
+    if (command.op == abi::collective_op::all_to_all || least < 2)
+        return {};
+    const bool one_shot = command.algo == abi::algorithm::ccu_one_shot;
+    const std::uint64_t element = abi::element_bytes(command.type);
+    const ccu_shape shape = shape_of(one_shot ? ccu_kind::one_shot : ccu_kind::reduce_all, most, c);
+    if (shape.engines == 0)
+        return {k_no, "too few CCU slices, loop engines or entries", smaller(c.slices, c.loop_engines)};
+    const std::uint64_t bytes = abi::shard_of(command.count, k_dies, 0).count * element;
+    if (one_shot && bytes > most_in_slices(shape))
+        return {k_no, "sums do not fit in CCU slices; use ccu", k_dies * most_in_slices(shape)};
+    if (bytes / (least - 1) + element > abi::ccu::k_most_iterations * most_in_slices(shape))
+        return {k_no, "more data than CCU loops count", command.count};
+    return {};
+}
 
 bool run_ccu(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result)
 {

@@ -14,9 +14,13 @@
 
 #include "firmware/collectives/collective_result.h"
 #include "firmware/context.h"
+#include "firmware/drivers/ccu_driver.h"
 #include "firmware/drivers/dma_driver.h"
 
 namespace weft::firmware {
+
+/// Why units of these capacities cannot carry out the command; ok: they can. The same on every rank.
+abi::status ccu_refusal(const abi::platform_table& table, const abi::command& command, const ccu_capacities& capacities);
 
 /// By ccu, ccu_one_shot or ccu_axes. False: refused alike on every rank, and nothing has been sent.
 bool run_ccu(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result);

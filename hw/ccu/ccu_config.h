@@ -38,13 +38,13 @@ struct ccu_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("instructions", self.instructions, "Instructions of 32 B that the store holds", "32768, published for CCU V1 (Q)", between(64, 32'768));
-        visit("missions", self.missions, "Tasks at once", "16 (Q)", between(1, abi::ccu::k_most_missions));
-        visit("loop_engines", self.loop_engines, "Loops at once", "200 (Q)", between(1, 512));
+        visit("missions", self.missions, "Tasks at once; the shipped firmware uses 2", "16 (Q)", between(1, abi::ccu::k_most_missions));
+        visit("loop_engines", self.loop_engines, "Loops at once; the shipped firmware uses 129 of a collective", "200 (Q)", between(1, 512));
         visit("address_registers", self.address_registers, "Address registers, 64 bits each", "3072 (Q)", between(16, 16'384));
         visit("general_registers", self.general_registers, "General registers, 64 bits each", "3072 (Q)", between(16, 16'384));
-        visit("check_entries", self.check_entries, "Entries of 16 check bits", "1024 (Q)", between(16, 4'096));
-        visit("slices", self.slices, "Memory slices of 4 KiB in SRAM", "1536, 6 MiB (Q)", between(16, 4'096));
-        visit("channels", self.channels, "Peers of one unit at a time", "128 (Q)", between(1, 1'024));
+        visit("check_entries", self.check_entries, "Entries of 16 check bits; the shipped firmware uses 1008", "1024 (Q)", between(16, 4'096));
+        visit("slices", self.slices, "Memory slices of 4 KiB in SRAM; the shipped firmware uses up to 15 for each of 128 loops", "1536, 6 MiB (Q)", between(16, 4'096));
+        visit("channels", self.channels, "Peers of one unit at a time; the shipped firmware uses 128", "128 (Q)", between(1, 1'024));
         visit("clock", self.clock, "Clock; a mission or loop engine issues one instruction a cycle", "1 GHz (A); not published",
               between(frequency(1'000'000), frequency(100'000'000'000)).because("; write for example \"1 GHz\""));
         visit("check_bit_cycles", self.check_bit_cycles, "Cycles from a set of check bits until a wait sees them", "14 (Q)", at_most(cycle_count(1'000'000)));
@@ -55,7 +55,7 @@ struct ccu_config {
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000)).because("; write for example \"160 GB/s\""));
         visit("copy_rate", self.copy_rate, "Rate of transfers inside the own memory", "200 GB/s, local copy in a public cost model (Q)",
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000)).because("; write for example \"200 GB/s\""));
-        visit("outstanding", self.outstanding, "Operations of 4 KiB under way on one channel; longer ones count as several", "64 (A); not published",
+        visit("outstanding", self.outstanding, "Operations of 4 KiB under way on one channel; a segment counts as several, and one may always go", "64 (A); not published",
               between(1, 65'536));
         visit("segment", self.segment, "Longest part of a transfer between memories that is acknowledged at once", "64 KiB, transaction segment of UB (Q)",
               between(data_size(4 << 10), data_size(16 << 20)).multiple_of(4 << 10));

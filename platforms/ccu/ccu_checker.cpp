@@ -41,14 +41,15 @@ void check_instruction(const ccu_program& program, std::uint32_t at, const ccu_c
     for (const auto* list : {&a.slices_read, &a.slices_written})
         for (const std::uint16_t m : *list)
             check(m, c.slices, 'm', "slice", &use.slices);
-    const auto check_peer = [&](const std::optional<std::uint16_t>& number, std::uint32_t capacity, char letter, const char* what) {
+    // Peers run the same program: what it writes there is written here.
+    const auto check_peer = [&](const std::optional<std::uint16_t>& number, std::uint32_t capacity, char letter, const char* what, auto* used) {
         if (number)
-            check(*number, capacity, letter, what, nullptr);
+            check(*number, capacity, letter, what, used);
     };
-    check_peer(a.peer_address_written, c.address_registers, 'a', "address register");
-    check_peer(a.peer_general_written, c.general_registers, 'x', "general register");
-    check_peer(a.peer_slice_read, c.slices, 'm', "slice");
-    check_peer(a.peer_slice_written, c.slices, 'm', "slice");
+    check_peer(a.peer_address_written, c.address_registers, 'a', "address register", &use.address_registers);
+    check_peer(a.peer_general_written, c.general_registers, 'x', "general register", &use.general_registers);
+    check_peer(a.peer_slice_read, c.slices, 'm', "slice", &use.slices);
+    check_peer(a.peer_slice_written, c.slices, 'm', "slice", &use.slices);
     if (a.channel) {
         check(*a.channel, c.channels, 'c', "channel", &use.channels);
         if (program.ranks && *a.channel + 1u >= *program.ranks)

@@ -64,6 +64,10 @@ void ccu_walk::read_registers(ccu_path& p, std::uint32_t at, const ccu_access& a
     for (const std::uint16_t r : a.general_read)
         if (!p.unit.read_from_peer(at, 'x', r) && p.general.count(r) == 0)
             findings_.error(at, fmt::format("reads register x{} before it is written; load it first, or declare '.peer_writes x{}'.", r, r));
+    for (const std::uint16_t r : a.address_written)
+        p.unit.check_register_write(at, 'a', r);
+    for (const std::uint16_t r : a.general_written)
+        p.unit.check_register_write(at, 'x', r);
 }
 
 void ccu_walk::write_registers(ccu_path& p, const instruction& i)

@@ -164,6 +164,15 @@ void ccu_unit_state::check_read(std::uint32_t at, std::uint16_t slice)
         findings_->error(at, fmt::format("reads slice m{}{}, which nobody has written; load it first, or declare '.peer_writes m{}'.", slice, replica, slice));
 }
 
+void ccu_unit_state::check_register_write(std::uint32_t at, char kind, std::uint16_t number) const
+{
+    const auto& declared = kind == 'a' ? program_->peer_address_registers : program_->peer_general_registers;
+    if (declared.count(number) != 0)
+        findings_->error(at, fmt::format("writes register {}{}, which '.peer_writes' leaves to the peers; take another register.", kind, number));
+    else if (const auto m = mail_.find({kind, number}); m != mail_.end())
+        findings_->error(at, fmt::format("writes register {}{}, which peers write, too ({}); take another register.", kind, number, findings_->line_of(m->second.by)));
+}
+
 void ccu_unit_state::check_write(std::uint32_t at, std::uint16_t slice)
 {
     if (program_->peer_slices.count(slice) != 0) {

@@ -65,6 +65,8 @@ public:
     /// Bits of the peer, and what else of it is written before them.
     void send(std::uint32_t at, const ccu_access& a, std::uint32_t entry, std::uint16_t mask);
     /// Judges the read of a register that peers of the same program write; true: it is one.
+    /// `kind`: 'a' or 'x'. Nobody but peers writes what peers write: its value would not be known.
+    void check_register_write(std::uint32_t at, char kind, std::uint16_t number) const;
     bool read_from_peer(std::uint32_t at, char kind, std::uint16_t number);
     /// Slices of peers, of an instruction in a loop body: only declared ones.
     void peer_slices_of_body(std::uint32_t at, const ccu_access& a);

@@ -81,7 +81,8 @@ std::optional<double> least_t_ar_ps(const platform& p, const training_step_resul
     for (const step_part& part : step.parts) {
         if (part.is_exchange)
             continue;
-        const auto bound = bound_of(table, p.links_rate().value(), p.memory_rate().value(), part.what.op, part.what.size_bytes);
+        const auto bound = bound_of(table, p.links_rate().value(), p.memory_rate().value(), part.what.op, part.what.size_bytes,
+                                    abi::is_in(abi::k_by_ccu, part.what.algo));
         if (!bound)
             return std::nullopt;
         ps += bound->us * 1e6;
@@ -188,9 +189,9 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         const bool bounded = c.what.ranks_per_group == 0 && c.group.empty() && all_told;
         if (bounded && !abi::by_switch(c.what.algo)) // a switch that sums needs half of the bytes
             if (const auto bound = c.what.groups.empty()
-                                       ? bound_of(table, p.links_rate().value(), p.memory_rate().value(), c.what.op, c.what.size_bytes)
+                                       ? bound_of(table, p.links_rate().value(), p.memory_rate().value(), c.what.op, c.what.size_bytes, abi::is_in(abi::k_by_ccu, c.what.algo))
                                        : bound_of_group(table.ranks, p.links_rate().value(), p.memory_rate().value(), c.what.op,
-                                                        c.what.size_bytes)) {
+                                                        c.what.size_bytes, abi::is_in(abi::k_by_ccu, c.what.algo))) {
                 row.bound_us = bound->us;
                 row.bound_by = bound->resource;
             }

@@ -126,6 +126,8 @@ struct ub_mesh_config {
     std::vector<std::uint32_t> positions() const;
     abi::platform_table rank_table(std::uint32_t rank) const;
     bool has_ccus() const; ///< of every NPU, two
+    /// Why its CCUs cannot carry out a collective of all ranks; "" when they can.
+    std::string unit_refusal(abi::collective_op op, abi::algorithm algo, abi::element_type type, std::uint64_t size_bytes) const;
     train_choice trains() const;
     chip_config control_chip() const { return npu; }
     duration hop_latency(std::uint32_t dimension) const; ///< through both NPUs and the cable between them
@@ -141,6 +143,7 @@ private:
     std::vector<config_problem> shape_problems() const;
     workload_ground ground() const;
     void check_transport(std::vector<config_problem>& problems) const;
+    void check_units(std::vector<config_problem>& problems) const;
     void check_link_buffers(std::vector<config_problem>& problems) const;
     /// At zero load, of the nearest NPU; 0 without one.
     std::uint64_t neighbour_round_trip_ps(const ub_topology& topology) const;

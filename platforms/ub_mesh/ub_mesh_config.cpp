@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the YAML of a UB-Mesh machine means: checks that need more than one section.
+#include "firmware/collectives/ccu_collectives.h"
 #include "firmware/collectives/supports.h"
 #include "hw/ub/ub_link.h"
 #include "platforms/machine/machine_checks.h"
@@ -259,6 +260,39 @@ std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm alg
     return before.refusal_of(op, algo, transposed);
 }
 
+std::string ub_mesh_config::unit_refusal(abi::collective_op op, abi::algorithm algo, abi::element_type type, std::uint64_t size_bytes) const
+{
+    abi::command command;
+    command.op = op;
+    command.algo = algo;
+    command.type = type;
+    command.count = size_bytes / abi::element_bytes(type);
+    const npu_ccu_config& c = npu.ccu;
+    const abi::status refused = firmware::ccu_refusal(
+        rank_table(0), command,
+        {c.instructions, c.missions, c.loop_engines, c.address_registers, c.general_registers, c.check_entries, c.slices, c.channels});
+    return refused.ok() ? "" : fmt::format("{} ({})", refused.where, refused.detail);
+}
+
+/// Of collectives over all ranks; those of process groups are refused when they run.
+void ub_mesh_config::check_units(std::vector<config_problem>& p) const
+{
+    for (std::size_t i = 0; i < run.workload.size(); ++i) {
+        const collective_spec& spec = run.workload[i];
+        for (std::size_t a = 0; spec.groups.empty() && a < spec.algorithms.size(); ++a) {
+            if (!abi::is_in(abi::k_by_ccu, spec.algorithms[a]))
+                continue;
+            for (const data_size size : spec.all_sizes())
+                if (const std::string why = unit_refusal(spec.op, spec.algorithms[a], spec.types.front(), size.value()); !why.empty()) {
+                    p.push_back({severity::error, fmt::format("workload.{}.algorithms.{}", i, a),
+                                 fmt::format("{} by {} of {} cannot run here: {}; npu.ccu says what a unit has.", name_of(spec.op), name_of(spec.algorithms[a]),
+                                             to_string(size), why)});
+                    break;
+                }
+        }
+    }
+}
+
 std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
 {
     using config = ub_mesh_config;
@@ -318,6 +352,8 @@ std::vector<config_problem> ub_mesh_config::validate() const
     check_workload(run, ground(), p);
     check_burst(run, trains(), p);
     check_transport(p);
+    if (no_errors(p))
+        check_units(p);
     check_link_buffers(p);
     check_receive_buffer(npu.chip(), ub.format(), "npu", p);
     std::set<std::uint64_t> restarts; // each has NPUs of its own

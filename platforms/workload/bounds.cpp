@@ -95,17 +95,28 @@ collective_bound bound_of_devices(const abi::platform_table& t, std::uint64_t me
     return bound;
 }
 
-void bound_by_memory(collective_bound& bound, std::uint64_t memory_bps, collective_op op, double bytes, std::uint32_t ranks)
+/// Bytes that a rank's memory is touched with by units that sum on the way: the input of a sum is read, here or by others, its result written once.
+double touched_by_units(collective_op op, double bytes, std::uint32_t ranks)
+{
+    switch (op) {
+    case collective_op::all_reduce:
+    case collective_op::all_to_all: return 2 * bytes;
+    case collective_op::reduce_scatter: return bytes + bytes / ranks;
+    default: return bytes;
+    }
+}
+
+void bound_by_memory(collective_bound& bound, std::uint64_t memory_bps, collective_op op, double bytes, std::uint32_t ranks, bool by_units)
 {
     const double once = op == collective_op::broadcast ? bytes : bytes * (ranks - 1) / ranks;
     if (memory_bps != 0)
-        at_least(bound, once * touches(op) / (static_cast<double>(memory_bps) / 8e6), "memory");
+        at_least(bound, (by_units ? touched_by_units(op, bytes, ranks) : once * touches(op)) / (static_cast<double>(memory_bps) / 8e6), "memory");
 }
 
 } // namespace
 
 std::optional<collective_bound> bound_of(const abi::platform_table& t, std::uint64_t links_bps, std::uint64_t memory_bps,
-                                         collective_op op, std::uint64_t size_bytes)
+                                         collective_op op, std::uint64_t size_bytes, bool by_units)
 {
     if (t.ranks < 2 || t.failed_regions != 0)
         return std::nullopt;
@@ -123,19 +134,19 @@ std::optional<collective_bound> bound_of(const abi::platform_table& t, std::uint
         for (std::uint32_t d = 0; d < t.dim_count; ++d)
             if (t.dims[d] > 1)
                 at_least(bound, across(t, d, bytes, other_links), fmt::format("links of dimension {}", t.dim_count - 1 - d));
-    bound_by_memory(bound, memory_bps, op, bytes, t.ranks);
+    bound_by_memory(bound, memory_bps, op, bytes, t.ranks, by_units);
     return bound;
 }
 
 std::optional<collective_bound> bound_of_group(std::uint32_t ranks, std::uint64_t links_bps, std::uint64_t memory_bps,
-                                               collective_op op, std::uint64_t size_bytes)
+                                               collective_op op, std::uint64_t size_bytes, bool by_units)
 {
     if (ranks < 2 || links_bps == 0)
         return std::nullopt;
     const double bytes = static_cast<double>(size_bytes);
     collective_bound bound;
     at_least(bound, moved(op, bytes, ranks) / (static_cast<double>(links_bps) / 8e6), "links of a rank");
-    bound_by_memory(bound, memory_bps, op, bytes, ranks);
+    bound_by_memory(bound, memory_bps, op, bytes, ranks, by_units);
     return bound;
 }
 

@@ -11,7 +11,8 @@
 //   a dimension       all_to_all: on a full mesh S (d-1)/d of each rank along d ranks. On a line or ring, what crosses its middle
 //   links of a device the same as those of a rank, where ranks share a device and read each other's memory: of all its ranks together, over all its links
 //   memory            reads to send, reads and writes to accumulate, writes to store: S (n-1)/n times 5, 3, 2; all_to_all 2, broadcast 1. With devices: inputs read and
-//                     results written once, and what comes to be summed written and read
+//                     results written once, and what comes to be summed written and read. Collective communication units (`by_units`) sum what they
+//                     read on its way: inputs are read and results written once
 #pragma once
 
 #include "hw/abi/platform_table.h"
@@ -30,10 +31,10 @@ struct collective_bound {
 /// Of a collective of `size_bytes` as in collective_case.h. `memory_bps`: reads and writes together, 0 for not known. `links_bps`: what a rank can send by all
 /// links that it has; what exceeds the rates of its dimensions may carry their traffic, too. Nothing where no rates are known.
 std::optional<collective_bound> bound_of(const abi::platform_table& table, std::uint64_t links_bps, std::uint64_t memory_bps,
-                                         abi::collective_op op, std::uint64_t size_bytes);
+                                         abi::collective_op op, std::uint64_t size_bytes, bool by_units = false);
 
 /// Of a process group of `ranks`, each of which sends at most `links_bps` (bit/s of payload, 0 for not known).
 std::optional<collective_bound> bound_of_group(std::uint32_t ranks, std::uint64_t links_bps, std::uint64_t memory_bps,
-                                               abi::collective_op op, std::uint64_t size_bytes);
+                                               abi::collective_op op, std::uint64_t size_bytes, bool by_units = false);
 
 } // namespace weft

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <csignal>
 #include <fmt/format.h>
+#include <utility>
 
 namespace weft {
 
@@ -93,7 +94,10 @@ bool collective_host::run_collective(const collective_case& asked, std::uint64_t
         abi::command before = command;
         before.transposed |= abi::k_only_prepares;
         const std::uint64_t began_ps = kernel_now_ps();
-        if (!carry_out(placed, before, groups))
+        const std::uint64_t skew_ps = std::exchange(start_skew_ps_, 0);
+        const bool done = carry_out(placed, before, groups);
+        start_skew_ps_ = skew_ps;
+        if (!done)
             return false;
         outcome_.microcode_ps = std::max(outcome_.microcode_ps, last_answer_ps_ - began_ps);
         command.sequence = ++sequence_;

@@ -53,8 +53,9 @@ public:
         if (!found)
             return std::nullopt;
         const std::uint64_t size = c_.size_bytes;
-        const auto bound = t_.members == 0 ? bound_of(t_, m_.links_bps, m_.memory_bps, c_.op, size)
-                                           : bound_of_group(t_.ranks, m_.links_bps, m_.memory_bps, c_.op, size);
+        const bool by_units = abi::is_in(abi::k_by_ccu, c_.algo);
+        const auto bound = t_.members == 0 ? bound_of(t_, m_.links_bps, m_.memory_bps, c_.op, size, by_units)
+                                           : bound_of_group(t_.ranks, m_.links_bps, m_.memory_bps, c_.op, size, by_units);
         return std::max(*found, bound ? bound->us : 0);
     }
 
@@ -63,6 +64,8 @@ private:
     {
         if (has_schedule(c_.algo))
             return by_schedule();
+        if (abi::is_in(abi::k_by_ccu, c_.algo) && !m_.units)
+            return std::nullopt;
         switch (c_.algo) {
         case abi::algorithm::direct: return c_.op == abi::collective_op::all_to_all ? all_to_all() : shots();
         case abi::algorithm::two_phase: return two_phase();
@@ -353,7 +356,8 @@ private:
         const bool reduces = c_.op == abi::collective_op::all_reduce || c_.op == abi::collective_op::reduce_scatter;
         const double rounds = c_.op == abi::collective_op::broadcast ? 2 : shots;
         const double hop_us = farthest();
-        return unit_task() + 2 * hop_us + rounds * unit_round(hop_us) + (reduces ? unit_chain(hop_us) : 0) + shots * unit_wire(bytes_);
+        const double bytes = c_.op == abi::collective_op::broadcast ? bytes_ * t_.ranks / (t_.ranks - 1) : bytes_; // shares of all but the root
+        return unit_task() + 2 * hop_us + rounds * unit_round(hop_us) + (reduces ? unit_chain(hop_us) : 0) + shots * unit_wire(bytes);
     }
     double units_one_shot() const
     {
@@ -368,6 +372,7 @@ private:
             if (t_.dims[d] > 1)
                 order.push_back(d);
         const double passes = c_.op == abi::collective_op::all_reduce ? 2 : 1;
+        const bool spreads = c_.op == abi::collective_op::broadcast; // all goes through every dimension, parts from the root and on to the others
         double us = unit_task();
         double left[2] = {bytes_ / 2, bytes_ / 2};
         for (std::size_t level = 0; level < order.size(); ++level) {
@@ -375,9 +380,10 @@ private:
             for (std::size_t die = 0; die < 2; ++die) {
                 const std::uint32_t d = order[die == 0 ? level : order.size() - 1 - level];
                 const double rate = bytes_per_us(t_.rate_mbps[d] != 0 ? t_.rate_mbps[d] : m_.links_bps / 1'000'000);
-                const double wire_us = left[die] * (t_.dims[d] - 1) / t_.dims[d] / rate / k_unit_share;
-                level_us = std::max(level_us, wire_us + unit_round(m_.hop_us[d]) + 2 * m_.hop_us[d] + 2 * m_.unit_bits_us);
-                left[die] /= t_.dims[d];
+                const double share = spreads ? 1 : (t_.dims[d] - 1.0) / t_.dims[d];
+                const double wire_us = left[die] * share / rate / k_unit_share;
+                level_us = std::max(level_us, wire_us + (spreads ? 2 : 1) * unit_round(m_.hop_us[d]) + 2 * m_.hop_us[d] + 2 * m_.unit_bits_us);
+                left[die] /= spreads ? 1 : t_.dims[d];
             }
             us += passes * level_us;
         }

@@ -28,6 +28,7 @@ struct message_costs {
     double memory_us = 0;      ///< latency of one access of the memory
     double engine_us = 0;      ///< from a doorbell to the fetch of its descriptors
     double hop_us[abi::k_max_dims] = {}; ///< head of a packet from a rank to the next one of a dimension, in the order of the table
+    bool units = false;        ///< collective communication units that are large enough for their programs
     double unit_start_us = 0;  ///< from the launch of a task of a CCU to its first instruction
     double unit_bits_us = 0;   ///< from a set of check bits until a wait sees them
     std::uint64_t memory_bps = 0;        ///< bit/s, reads and writes together

@@ -97,7 +97,7 @@ struct ccu_bench {
             for (std::uint32_t die = 0; die < 2; ++die) {
                 const std::string n = std::to_string(die);
                 view.die = die;
-                view.ranks = static_cast<std::uint32_t>(b.board.plan.endpoint_router.size());
+                view.ranks = static_cast<std::uint32_t>(b.board.plan.endpoint_router.size() - 1); // the last one is the CPU
                 units.push_back(
                     std::make_unique<ccu>(("ccu" + n).c_str(), b.board.bench.time, b.board.bench.pool, irq, abi::k_irq_ccu << die, rank, config, view));
                 units.back()->memory.bind(memory.port);

@@ -275,6 +275,23 @@ TEST_CASE("ccu: tasks that go wrong end with a status and where they stood")
              c.load_x(1, 5);
              c.add(op::jump, {0, 1});
          }},
+        {"an address of the peer that wraps", status::address, 3, 0xfffffff0, [](microcode& c) {
+             c.load_a(0, (std::uint64_t{1} << 44) - 65'536);
+             c.load_x(0, 0);
+             c.load_x(1, 131'072);
+             c.add(op::mem_to_remote_mem, {0, 0, 0}, 1).set_length(1);
+         }},
+        {"a reduction in memory that splits elements", status::address, 4, 0, [](microcode& c) {
+             c.load_a(0, 2);
+             c.load_a(1, 4096);
+             c.load_x(0, 0);
+             c.load_x(1, 400);
+             auto& i = c.add(op::mem_to_remote_mem, {0, 0, 1}, 1);
+             i.set_length(1);
+             i.redop = 1;
+         }},
+        {"bits that a load would set", status::illegal_instruction, 0, 3, [](microcode& c) { microcode::sets(c.load_a(0, 0), 0, 1); }},
+        {"a rank beyond the machine", status::local_operation, 0, 3, [](microcode& c) { c.add(op::send_bits, {0, 0, 1, 1}, 3); }},
         {"a group without loops", status::illegal_instruction, 2, 0, [](microcode& c) {
              c.load_x(0, 0);
              c.load_x(1, 0);
@@ -490,4 +507,40 @@ TEST_CASE("ccu: the slowest of port SRAM and outstanding operations sets the pac
     const double least_us = slices / 4 * trip_us;
     CHECK(static_cast<double>(ended_ps) / 1e6 > least_us * 0.98);
     CHECK(static_cast<double>(ended_ps) / 1e6 < least_us * 1.35);
+}
+
+TEST_CASE("ccu: an interrupt of a task before is not taken for that of the next one and channels of lost peers can be set again")
+{
+    ccu_bench b(2);
+    microcode waits, ends;
+    waits.wait(9, 1);
+    ends.load_a(0, 0);
+    ends.load_x(0, 0);
+    microcode::sets(ends.add(op::remote_mem_to_ms, {0, 0, 0}, 1), 3, 1);
+    ends.wait(3, 1);
+    b.board.bench.events.at(1'000, [&] {
+        b.set_channels(0);
+        b.write(0, abi_ccu::CHANNEL_INDEX, 5);
+        b.write(0, abi_ccu::CHANNEL_PEER, 77); // no such rank
+        CHECK(b.read(0, abi_ccu::ERROR) == 1);
+        b.load(0, 0, waits);
+        b.load(0, 50, ends);
+        b.launch(0, 0, 0, 1, 0);
+    });
+    b.board.bench.events.at(5'000'000, [&] { b.write(0, abi_ccu::MISSION_KILL, 0); });
+    b.board.bench.events.at(6'000'000, [&] {
+        CHECK((b.read(0, abi_ccu::IRQ_PENDING) & 1) == 1);
+        b.launch(0, 0, 50, 4);
+        CHECK((b.read(0, abi_ccu::IRQ_PENDING) & 1) == 0);
+    });
+    b.board.bench.events.at(8'400'000, [&] { // its read is under way
+        b.write(0, abi_ccu::CHANNEL_INDEX, 1);
+        b.write(0, abi_ccu::CHANNEL_PEER, 0); // refused: a mission uses it
+        b.write(0, abi_ccu::MISSION_KILL, 0);
+        b.write(0, abi_ccu::CHANNEL_PEER, 1); // gives up what was under way
+        b.launch(0, 1, 50, 4);
+    });
+    b.run();
+    CHECK(b.status(0, 0) == static_cast<std::uint64_t>(status::control));
+    CHECK(b.status(0, 1) == 0);
 }
