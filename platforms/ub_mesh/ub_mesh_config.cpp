@@ -282,11 +282,11 @@ void ub_mesh_config::check_units(std::vector<config_problem>& p) const
         for (std::size_t a = 0; spec.groups.empty() && a < spec.algorithms.size(); ++a) {
             if (!abi::is_in(abi::k_by_ccu, spec.algorithms[a]))
                 continue;
-            for (const data_size size : spec.all_sizes())
-                if (const std::string why = unit_refusal(spec.op, spec.algorithms[a], spec.types.front(), size.value()); !why.empty()) {
+            for (const std::uint64_t size : spec.all_sizes())
+                if (const std::string why = unit_refusal(spec.op, spec.algorithms[a], spec.types.front(), size); !why.empty()) {
                     p.push_back({severity::error, fmt::format("workload.{}.algorithms.{}", i, a),
                                  fmt::format("{} by {} of {} cannot run here: {}; npu.ccu says what a unit has.", name_of(spec.op), name_of(spec.algorithms[a]),
-                                             to_string(size), why)});
+                                             to_string(data_size(size)), why)});
                     break;
                 }
         }
