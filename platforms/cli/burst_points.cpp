@@ -173,7 +173,7 @@ std::vector<std::pair<std::string, std::string>> sweep_workloads::collectives_of
     std::vector<std::pair<std::string, std::string>> candidates;
     for (const auto& [op, op_name] : enum_names<abi::collective_op>::values)
         for (const auto& [algorithm, algorithm_name] : enum_names<abi::algorithm>::values)
-            if (!abi::by_switch(algorithm) && algorithm != k_auto_algorithm)
+            if (!abi::by_switch(algorithm) && !abi::is_in(abi::k_by_ccu, algorithm) && algorithm != k_auto_algorithm) // units send single packets
                 candidates.emplace_back(op_name, algorithm_name);
     const std::string what = fmt::format("{} ({})", point.name(), point.where());
     const std::vector<std::string> refusals =

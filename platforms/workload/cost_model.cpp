@@ -381,7 +381,8 @@ private:
                 const std::uint32_t d = order[die == 0 ? level : order.size() - 1 - level];
                 const double rate = bytes_per_us(t_.rate_mbps[d] != 0 ? t_.rate_mbps[d] : m_.links_bps / 1'000'000);
                 const double share = spreads ? 1 : (t_.dims[d] - 1.0) / t_.dims[d];
-                const double wire_us = left[die] * share / rate / k_unit_share;
+                const bool meet = 2 * level + 1 == order.size(); // both dies in the same dimension
+                const double wire_us = (meet ? 2 : 1) * left[die] * share / rate / k_unit_share;
                 level_us = std::max(level_us, wire_us + (spreads ? 2 : 1) * unit_round(m_.hop_us[d]) + 2 * m_.hop_us[d] + 2 * m_.unit_bits_us);
                 left[die] /= spreads ? 1 : t_.dims[d];
             }

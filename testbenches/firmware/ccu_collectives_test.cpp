@@ -91,7 +91,7 @@ std::vector<abi::command> mix(const variant (&variants)[n], const std::vector<st
 
 } // namespace
 
-TEST_CASE("every collective of the CCUs is exact in groups of 2 to 17 ranks, at every small count")
+TEST_CASE("every collective of the CCUs is exact in groups of 2 to 17 ranks at every small count")
 {
     std::uint32_t seed = 1;
     for (std::uint32_t n = 2; n <= 17; ++n) {
@@ -101,7 +101,7 @@ TEST_CASE("every collective of the CCUs is exact in groups of 2 to 17 ranks, at 
     }
 }
 
-TEST_CASE("collectives of the CCUs go through steps of all engines, whole slices and a last one")
+TEST_CASE("collectives of the CCUs go through steps of all engines whole slices and a last one")
 {
     std::uint32_t seed = 100;
     for (const std::uint32_t n : {2u, 3u, 8u, 11u}) {
@@ -219,7 +219,7 @@ TEST_CASE("ccu_axes exchanges pieces one after the other or side by side")
         }
 }
 
-TEST_CASE("flat collectives, lines and process groups follow each other without taking signals of each other")
+TEST_CASE("flat collectives lines and process groups follow each other without taking signals of each other")
 {
     for (std::uint32_t seed = 1; seed <= 20; ++seed) {
         world_options o = machine({3, 4}, seed);
@@ -259,7 +259,7 @@ TEST_CASE("all_to_all of more ranks than channels goes in rounds")
     }
 }
 
-TEST_CASE("a unit that is too small is refused alike, with a sentence")
+TEST_CASE("a unit that is too small is refused alike with a sentence")
 {
     std::vector<abi::response> answers;
     world_options o = machine({4}, 1);

@@ -118,7 +118,7 @@ TEST_CASE("CCU driver: a mission that does not end is killed")
     CHECK(hal.problems() == "");
 }
 
-TEST_CASE("CCU driver: a refused write is reported, and interrupts without a cause end")
+TEST_CASE("CCU driver: a refused write is reported and interrupts without a cause end")
 {
     fake_hal hal;
     const by_die running = {0, 1};
@@ -136,7 +136,7 @@ TEST_CASE("CCU driver: a refused write is reported, and interrupts without a cau
     CHECK(hal.problems() == "");
 }
 
-TEST_CASE("CCU driver: status of a mission, where it ended and on which die")
+TEST_CASE("CCU driver: status of a mission where it ended and on which die")
 {
     fake_hal hal;
     const ccu_driver unit(hal, k_die);
@@ -167,7 +167,7 @@ TEST_CASE("CCU driver: channels")
     CHECK(hal.problems() == "");
 }
 
-TEST_CASE("CCU code: instructions go into the store in their order, and a label that was not known is written anew")
+TEST_CASE("CCU code: instructions go into the store in their order and a label that was not known is written anew")
 {
     fake_hal hal;
     const ccu_driver unit(hal, k_die);
@@ -200,7 +200,7 @@ TEST_CASE("CCU code: instructions go into the store in their order, and a label 
     CHECK(hal.problems() == "");
 }
 
-TEST_CASE("CCU microcode: programs are no longer than said, in groups of all sizes")
+TEST_CASE("CCU microcode: programs are no longer than said in groups of all sizes")
 {
     const ccu_capacities c{32768, 16, 200, 3072, 3072, 1024, 1536, 128};
     for (const ccu_kind kind : {ccu_kind::reduce, ccu_kind::reduce_all, ccu_kind::gather, ccu_kind::spread, ccu_kind::one_shot, ccu_kind::exchange, ccu_kind::blocks, ccu_kind::copy})

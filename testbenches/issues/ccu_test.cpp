@@ -140,12 +140,12 @@ TEST_CASE("ccu: beside computation that uses the memory units are faster than co
 
 TEST_CASE("ccu: auto knows the units where they are always there")
 {
-    const auto chosen = [](const char* size, const char* presence) {
-        return k_board.exact(fmt::format("[{{op: all_reduce, algorithms: [auto], sizes: [{}]}}]", size), fmt::format("--set npu.ccu.presence={}", presence))
-            .at("results").at(0).at("algorithm").get<std::string>();
+    const auto chosen = [](const char* more) {
+        return k_board.exact("[{op: broadcast, algorithms: [auto], sizes: [4 MiB]}]", more).at("results").at(0).at("algorithm").get<std::string>();
     };
-    CHECK_THAT(chosen("1 MiB", "always"), Contains("ccu"));
-    CHECK_THAT(chosen("1 MiB", "used"), !Contains("ccu"));
+    CHECK_THAT(chosen("--set npu.ccu.presence=always"), Contains("ccu"));
+    CHECK_THAT(chosen("--set npu.ccu.presence=used"), !Contains("ccu"));
+    CHECK_THAT(chosen("--set npu.ccu.presence=always --set npu.ccu.missions=1"), !Contains("ccu")); // too small for the programs
 }
 
 TEST_CASE("ccu: what a machine without units or with too small ones cannot do is said with the remedy")
@@ -157,7 +157,8 @@ TEST_CASE("ccu: what a machine without units or with too small ones cannot do is
     };
     CHECK_THAT(refused("--set npu.ccu.presence=never", 2), Contains("npu.ccu.presence"));
     CHECK_THAT(refused("--set npu.ccu.channels=3", 2), Contains("channel to each"));
-    CHECK_THAT(refused("--set npu.ccu.slices=16 --set npu.ccu.check_entries=64", 1), Contains("CCU"));
+    CHECK_THAT(refused("--set npu.ccu.slices=16 --set npu.ccu.check_entries=64", 2), Contains("too few CCU check-bit entries (64)"));
+    CHECK_THAT(refused("--set npu.ccu.missions=1", 2), Contains("too few CCU missions"));
 }
 
 TEST_CASE("ccu: a link that fails under way is named and nothing hangs")
@@ -182,4 +183,26 @@ TEST_CASE("ccu: training steps overlap collectives by units with computation")
                                              k_board.file()));
     INFO(text_of(folder.path() / "stderr"));
     CHECK(code == 0);
+}
+
+TEST_CASE("ccu: nothing is faster than its bound where memory sets it")
+{
+    for (const char* rate : {"100 GB/s", "1 Gbps"}) {
+        const auto results = k_board.exact("[{op: all_reduce, algorithms: [ccu, ccu_axes], sizes: [1 MiB]}, {op: reduce_scatter, algorithms: [ccu], sizes: [1 MiB]}, "
+                                           "{op: all_gather, algorithms: [ccu], sizes: [1 MiB]}, {op: broadcast, algorithms: [ccu], sizes: [1 MiB]}, "
+                                           "{op: all_to_all, algorithms: [ccu], sizes: [1 MiB]}]",
+                                           fmt::format("--set 'npu.hbm.rate={}' --set data=off", rate));
+        for (const auto& r : results.at("results")) {
+            INFO(r.dump());
+            CHECK(r.at("bound_share").get<double>() <= 1);
+            CHECK(r.at("bound_share").get<double>() > 0.3);
+        }
+    }
+}
+
+TEST_CASE("ccu: rounds of more ranks than channels cost the same the second time")
+{
+    const std::string twice = "[{op: all_to_all, algorithms: [ccu], sizes: [64 KiB]}, {op: all_to_all, algorithms: [ccu], sizes: [64 KiB]}]";
+    const auto r = k_board.exact(twice, "--set npu.ccu.channels=3 --set cases=continuous").at("results");
+    CHECK(r.at(0).at("time_us").get<double>() < 1.1 * r.at(1).at("time_us").get<double>());
 }
