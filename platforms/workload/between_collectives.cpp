@@ -151,7 +151,7 @@ bool collective_host::restart(std::uint64_t checkpoint_ps, const std::string& lo
 bool collective_host::let_it_drain()
 {
     begin_rest();
-    while (!machine_.at_rest() && !is_interrupted()) { // a restart finds hardware of its own
+    while (!machine_.at_rest()) {
         if (!may_wait_on())
             return false;
         sc_core::wait(sc_time_from_ps(k_rest_look_ps));
