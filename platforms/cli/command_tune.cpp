@@ -417,9 +417,11 @@ void measure(const tune_options& options, const tuned_source& source, const kept
     };
     run_points(work, options.jobs, options.quiet);
     // A point that ended while others were being stopped has a time, too.
-    plan.report.finished = 0;
-    for (const tune_point& p : plan.points)
+    plan.report.finished = plan.report.refused = 0;
+    for (const tune_point& p : plan.points) {
         plan.report.finished += time_of(p).ps ? 1 : 0;
+        plan.report.refused += !time_of(p).ps && time_of(p).missing == "refused" ? 1 : 0;
+    }
 }
 
 std::string command_line_of(const tune_options& o, const std::string& file)
@@ -535,7 +537,7 @@ int tune(const tune_options& options)
                    report.points, points_dir);
         return interrupted_exit_code();
     }
-    return report.finished == report.points ? 0 : 1;
+    return report.finished + report.refused == report.points ? 0 : 1;
 }
 
 } // namespace

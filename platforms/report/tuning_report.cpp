@@ -116,7 +116,8 @@ void print_tuning(std::ostream& out, const tuning_report& report, const table_st
             out << (style.color ? k_yellow : "") << "# " << warning << (style.color ? k_plain : "") << '\n';
     for (const tuning_section& s : report.sections)
         print_section(out, s, style);
-    out << fmt::format("{:<17}{} of {} have a time{}\n", "Points", report.finished, report.points,
+    const std::string refused = report.refused != 0 ? fmt::format(", {} cannot run at their size", report.refused) : "";
+    out << fmt::format("{:<17}{} of {} have a time{}{}\n", "Points", report.finished, report.points, refused,
                        report.kept == 0 ? "" : fmt::format(", {} of them from an earlier call", report.kept));
     if (!report.table_file.empty())
         out << fmt::format("{:<17}{}: auto follows it with the key `tuning`, or --set tuning={}\n", "Table",

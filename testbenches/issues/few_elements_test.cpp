@@ -24,7 +24,7 @@ std::vector<std::uint64_t> doubled(std::uint64_t from, std::uint64_t to)
 }
 
 /// What may fall all the same, as part of the time before: with messages in one direction of a ring only, or one at a time, chips
-/// wake up in another rhythm than with more. The worst seen are 8.5 %, all_reduce by ring_1d of 128 and 256 KiB on a UB board (the
+/// wake up in another rhythm than with more. The worst seen are 8.5 %, all_reduce of few elements on two UB boards (the
 /// tests of the rhythm below), and 8.4 % of 8 and 16 B there. All-to-all on a board whose ranks do not divide the elements takes a second
 /// descriptor: 10.2 %, of 128 B, which has it, and 256 B, which has not.
 constexpr double k_rhythm = 0.105;
@@ -143,23 +143,19 @@ rhythm rhythm_of(ub_mesh_config config, collective_spec spec)
 
 } // namespace
 
-// A ring step of both directions is served by one core. Up to 128 KiB the messages of both come while it sleeps, or serves the other: one
-// wake-up serves both, and both next steps start when both are enqueued. From 256 KiB on they come apart: each is served by itself while the other is on
-// the wire. So the time falls although more is sent: by what the core does for a step, and not with a core that takes no time.
-TEST_CASE("a ring on a ub board falls by 8 % from 128 to 256 KiB because cores wake up for each direction by itself")
+// Longer messages begin to take detours, and one core serves both directions: the time may fall a little where the size doubles.
+TEST_CASE("a ring on a ub board falls by no more than 3 % from one size to the next")
 {
     const auto ring = [](std::uint64_t bytes) {
         return spec(abi::collective_op::all_reduce, {abi::algorithm::ring_1d}, {bytes});
     };
-    const rhythm together = rhythm_of(ub_board(), ring(128 << 10)), apart = rhythm_of(ub_board(), ring(256 << 10));
-    CHECK(apart.time_ps < together.time_ps);
-    CHECK(static_cast<double>(apart.time_ps) > (1 - k_rhythm) * static_cast<double>(together.time_ps));
-    const std::uint64_t ranks = 8, steps = 2 * (ranks - 1); // two wake-ups more: the command, and the end
-    CHECK(together.wakeups == ranks * (steps + 2));
-    CHECK(apart.wakeups == ranks * 2 * steps);
-    ub_mesh_config fast = ub_board();
-    fast.npu.core.clock = frequency(100'000'000'000);
-    CHECK(rhythm_of(fast, ring(256 << 10)).time_ps > rhythm_of(fast, ring(128 << 10)).time_ps);
+    std::uint64_t before_ps = 0;
+    for (const std::uint64_t kib : {32u, 64u, 128u, 192u, 256u, 384u, 512u}) {
+        INFO(kib << " KiB");
+        const std::uint64_t time_ps = rhythm_of(ub_board(), ring(kib << 10)).time_ps;
+        CHECK(static_cast<double>(time_ps) > 0.97 * static_cast<double>(before_ps));
+        before_ps = time_ps;
+    }
 }
 
 // 16 elements leave some of ten ranks without a shard, 32 none: rings with gaps have messages in one direction at a time. And each message

@@ -11,12 +11,12 @@
 using weft::testing::exact_runs;
 
 namespace {
-const exact_runs k_racks("ub_mesh/rack.yaml", "--set data=off --set mesh.rack_rows=3 --set mesh.rack_cols=4 --set mesh.boards=4 --set mesh.npus=4 --set mesh.hrs=true");
-const exact_runs k_board("ub_mesh/board.yaml", "--set data=off");
+const exact_runs k_racks("ub_mesh/rack.yaml", "--set mesh.rack_rows=3 --set mesh.rack_cols=4 --set mesh.boards=4 --set mesh.npus=4 --set mesh.hrs=true");
+const exact_runs k_board("ub_mesh/board.yaml");
 
 double us(const exact_runs& machine, const std::string& size, const std::string& algorithm, const std::string& paths)
 {
-    return machine.time_us(fmt::format("[{{op: all_reduce, algorithms: [{}], sizes: [{}]}}]", algorithm, size), "--set ub.paths=" + paths);
+    return machine.time_us(fmt::format("[{{op: all_reduce, algorithms: [{}], sizes: [{}]}}]", algorithm, size), "--set data=off --set ub.paths=" + paths);
 }
 } // namespace
 
