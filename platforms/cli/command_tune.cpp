@@ -417,11 +417,19 @@ void measure(const tune_options& options, const tuned_source& source, const kept
     };
     run_points(work, options.jobs, options.quiet);
     // A point that ended while others were being stopped has a time, too.
-    plan.report.finished = plan.report.refused = 0;
-    for (const tune_point& p : plan.points) {
+    plan.report.finished = 0;
+    for (const tune_point& p : plan.points)
         plan.report.finished += time_of(p).ps ? 1 : 0;
-        plan.report.refused += !time_of(p).ps && time_of(p).missing == "refused" ? 1 : 0;
-    }
+}
+
+/// Points that the machine cannot run at a size which other algorithms do run.
+std::size_t refused_beside_others(const tuning_section& section)
+{
+    std::size_t all = 0;
+    for (const tuning_row& row : section.rows)
+        for (const tuning_time& time : row.times)
+            all += row.fastest && time.missing == "refused" ? 1 : 0;
+    return all;
 }
 
 std::string command_line_of(const tune_options& o, const std::string& file)
@@ -510,6 +518,8 @@ int tune(const tune_options& options)
         if (!cases.ranges.empty())
             table.tables.push_back(std::move(cases));
     }
+    for (const tuning_section& section : report.sections)
+        report.refused += refused_beside_others(section);
     const bool stopped = stop_requested();
     if (!stopped) { // half of a table would pass for a whole one
         for (std::size_t i = 0; i < kinds.size(); ++i) {

@@ -65,7 +65,7 @@ struct tuning_report {
     std::vector<tuning_section> sections;
     std::size_t points = 0;   ///< all that were asked for
     std::size_t finished = 0; ///< that have a time
-    std::size_t refused = 0;  ///< that the machine cannot run at their size
+    std::size_t refused = 0;  ///< that the machine cannot run at a size which other algorithms do run
     std::size_t kept = 0;     ///< of those, from an earlier call
     std::string table_file;   ///< "" when none is written
     std::string machine_digest;
