@@ -3,6 +3,7 @@
 #include "hw/ccu/ccu.h"
 
 #include "hw/arithmetic/slice_reduction.h"
+#include "tlm/memory_spans.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,25 +20,16 @@ constexpr std::uint64_t k_error_pending = std::uint64_t{1} << 31; // IRQ_PENDING
 
 void ccu_shared::copy_from_memory(std::uint64_t address, std::uint8_t* to, std::uint64_t bytes) const
 {
-    for (std::uint64_t done = 0; done < bytes;) {
-        std::uint64_t got = 0;
-        const std::uint8_t* const from = memory->span_for_read(address + done, bytes - done, got);
-        std::memcpy(to + done, from, got);
-        done += got;
-    }
+    copy_from(*memory, address, to, bytes);
 }
 
 void ccu_shared::copy_to_memory(std::uint64_t address, const std::uint8_t* from, std::uint64_t bytes, std::uint8_t type, std::uint8_t redop)
 {
-    for (std::uint64_t done = 0; done < bytes;) {
-        std::uint64_t got = 0;
-        std::uint8_t* const to = memory->span_for_write(address + done, bytes - done, got);
-        if (redop == 0)
-            std::memcpy(to, from + done, got);
-        else
-            reduce_in_memory(static_cast<abi::ccu::element>(type), static_cast<abi::reduce_op>(redop), to, from + done, got);
-        done += got;
-    }
+    if (redop == 0)
+        return copy_to(*memory, address, from, bytes);
+    write_spans(*memory, address, bytes, [&](std::uint64_t done, std::uint8_t* to, std::uint64_t got) {
+        reduce_in_memory(static_cast<abi::ccu::element>(type), static_cast<abi::reduce_op>(redop), to, from + done, got);
+    });
 }
 
 ccu::ccu(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, irq_if& core, std::uint32_t irq_line, std::uint32_t rank,
@@ -234,9 +226,7 @@ void ccu::on_event(std::uint32_t number, std::uint8_t kind)
     case ccu_event::receive: receiver_.take(packet_ptr(&shared_.pool.at(number))); break;
     case ccu_event::segment_done: receiver_.answer(number); break;
     case ccu_event::bits: {
-        const due_bits due = due_bits_[number];
-        free_bits_.push_back(number);
-        --bits_due_;
+        const due_bits due = due_bits_.take(number);
         bits_.set(due.entry, due.mask, [this](std::uint32_t c) {
             contexts_[c].waits_for_bits = false;
             plan_step(c, shared_.time.now_ps());
@@ -256,7 +246,7 @@ void ccu::on_event(std::uint32_t number, std::uint8_t kind)
 
 bool ccu::idle() const
 {
-    return transfers_.under_way() == 0 && port_.idle() && receiver_.idle() && bits_due_ == 0 &&
+    return transfers_.under_way() == 0 && port_.idle() && receiver_.idle() && due_bits_.in_use() == 0 &&
            std::none_of(missions_.begin(), missions_.end(), [](const ccu_mission& m) { return m.state == mission_state::running; });
 }
 

@@ -26,6 +26,7 @@
 #include "tlm/irq_if.h"
 #include "tlm/link_socket.h"
 #include "tlm/packet_trace.h"
+#include "tlm/slots.h"
 #include "tlm/trace_sink.h"
 
 #include <memory>
@@ -111,6 +112,7 @@ private:
     enum class outcome : std::uint8_t { next, jumped, blocked, failed };
     outcome execute(std::uint32_t context, const abi::ccu::instruction& i);
     outcome load(std::uint32_t context, const abi::ccu::instruction& i);
+    ccu_transfer transfer_of(std::uint32_t context, const abi::ccu::instruction& i) const;
     outcome transfer(std::uint32_t context, const abi::ccu::instruction& i);
     outcome reduce(std::uint32_t context, const abi::ccu::instruction& i);
     bool length_of(std::uint32_t context, const abi::ccu::instruction& i, std::uint64_t& bytes);
@@ -144,9 +146,7 @@ private:
         std::uint32_t entry;
         std::uint16_t mask;
     };
-    std::vector<due_bits> due_bits_;
-    std::vector<std::uint32_t> free_bits_;
-    std::uint32_t bits_due_ = 0;
+    slots<due_bits> due_bits_;
     trace_sink* trace_ = nullptr;
     std::vector<std::uint32_t> tracks_; ///< of contexts; k_none: nothing was recorded yet
     std::unique_ptr<packet_trace> packets_;

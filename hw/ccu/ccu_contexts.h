@@ -36,7 +36,6 @@ struct ccu_context {
 
 struct ccu_mission {
     abi::ccu::mission_state state = abi::ccu::mission_state::idle;
-    abi::ccu::status code = abi::ccu::status::ok;
     bool strict = false;
     std::uint32_t engines = 0;   ///< of it, that run
     std::uint32_t transfers = 0; ///< of it, that are not done

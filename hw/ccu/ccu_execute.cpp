@@ -93,12 +93,7 @@ ccu::outcome ccu::execute(std::uint32_t context, const instruction& i)
     case op::set_bits:
     case op::clear_bits:
         if (sets) { // a transfer of nothing: the task has not ended before it is seen
-            ccu_transfer t;
-            t.code = i.code;
-            t.mission = contexts_[context].mission;
-            t.instruction = contexts_[context].pc;
-            t.set_entry = static_cast<std::uint16_t>(i.set_entry + contexts_[context].entry_offset);
-            t.set_mask = i.set_mask;
+            const ccu_transfer t = transfer_of(context, i);
             ++missions_[t.mission].transfers;
             finish_local(t, shared_.time.now_ps());
         }
@@ -176,16 +171,24 @@ ccu::outcome ccu::load(std::uint32_t context, const instruction& i)
     }
 }
 
-ccu::outcome ccu::transfer(std::uint32_t context, const instruction& i)
+/// What an instruction begins, without its data.
+ccu_transfer ccu::transfer_of(std::uint32_t context, const instruction& i) const
 {
     const ccu_context& c = contexts_[context];
-    const std::uint64_t now = shared_.time.now_ps();
     ccu_transfer t;
     t.code = i.code;
     t.mission = c.mission;
     t.instruction = c.pc;
     t.set_entry = static_cast<std::uint16_t>(i.set_entry + c.entry_offset);
     t.set_mask = i.set_mask;
+    return t;
+}
+
+ccu::outcome ccu::transfer(std::uint32_t context, const instruction& i)
+{
+    const ccu_context& c = contexts_[context];
+    const std::uint64_t now = shared_.time.now_ps();
+    ccu_transfer t = transfer_of(context, i);
     t.channel = i.channel;
     const bool local = i.code == op::mem_to_ms || i.code == op::ms_to_mem || i.code == op::ms_to_ms || i.code == op::mem_to_mem;
     if (!local && (i.channel >= transfers_.channel_count() || transfers_.channel_at(i.channel).peer == k_none)) {
@@ -315,14 +318,8 @@ ccu::outcome ccu::transfer(std::uint32_t context, const instruction& i)
 
 ccu::outcome ccu::reduce(std::uint32_t context, const instruction& i)
 {
-    const ccu_context& c = contexts_[context];
     const std::uint64_t now = shared_.time.now_ps();
-    ccu_transfer t;
-    t.code = i.code;
-    t.mission = c.mission;
-    t.instruction = c.pc;
-    t.set_entry = static_cast<std::uint16_t>(i.set_entry + c.entry_offset);
-    t.set_mask = i.set_mask;
+    ccu_transfer t = transfer_of(context, i);
     const auto redop = i.code == op::reduce_add ? abi::reduce_op::sum : i.code == op::reduce_max ? abi::reduce_op::max : abi::reduce_op::min;
     const auto type = static_cast<abi::ccu::element>(i.type);
     if (i.count < 2 || i.count > abi::ccu::k_most_reduced || i.type >= abi::ccu::k_elements || !can_reduce(type, redop)) {
@@ -344,7 +341,7 @@ ccu::outcome ccu::reduce(std::uint32_t context, const instruction& i)
     const std::uint64_t done =
         std::max({shared_.slices.read(now, t.bytes * i.count), shared_.slices.write(now, t.bytes), reduce_until_ps_});
     reduced_bytes.add(t.bytes);
-    ++missions_[c.mission].transfers;
+    ++missions_[t.mission].transfers;
     if (shared_.view.carry_data) {
         std::uint8_t* slices[abi::ccu::k_most_reduced] = {};
         for (unsigned s = 0; s < i.count; ++s)
@@ -396,16 +393,7 @@ void ccu::transfer_failed(std::uint32_t transfer, status why, std::uint32_t deta
 
 void ccu::set_bits_at(std::uint64_t at_ps, std::uint32_t entry, std::uint16_t mask)
 {
-    std::uint32_t number = static_cast<std::uint32_t>(due_bits_.size());
-    if (free_bits_.empty()) {
-        due_bits_.push_back({entry, mask});
-    } else {
-        number = free_bits_.back();
-        free_bits_.pop_back();
-        due_bits_[number] = {entry, mask};
-    }
-    ++bits_due_;
-    shared_.schedule(at_ps, event_class::memory, ccu_shared::k_bits, ccu_event::bits, number);
+    shared_.schedule(at_ps, event_class::memory, ccu_shared::k_bits, ccu_event::bits, due_bits_.add({entry, mask}));
 }
 
 } // namespace weft

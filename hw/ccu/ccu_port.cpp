@@ -18,15 +18,8 @@ void ccu_port::send_to(std::uint32_t peer, const ccu_stream& stream)
         lanes_.push_back({peer, answers});
         active_.resize((lanes_.size() + 63) / 64, 0);
     }
-    std::uint32_t s = static_cast<std::uint32_t>(streams_.size());
-    if (free_streams_.empty()) {
-        streams_.push_back(stream);
-    } else {
-        s = free_streams_.back();
-        free_streams_.pop_back();
-        streams_[s] = stream;
-    }
-    most_queued.record(streams_.size() - free_streams_.size());
+    const std::uint32_t s = streams_.add(stream);
+    most_queued.record(streams_.in_use());
     lane& l = lanes_[index];
     (l.last == k_none ? l.first : streams_[l.last].next) = s;
     l.last = s;
@@ -45,7 +38,7 @@ void ccu_port::set_active(std::uint32_t index, bool active)
 void ccu_port::fill()
 {
     awaiting_room_ = false;
-    while (active_lanes_ != 0 && staged_.size() - staged_first_ < shared_.config.read_ahead) {
+    while (active_lanes_ != 0 && staged_.size() < shared_.config.read_ahead) {
         const std::uint32_t granted =
             round_robin(active_.data(), static_cast<std::uint32_t>(active_.size()), turn_, [this](std::uint32_t i) {
                 const lane& l = lanes_[i];
@@ -99,14 +92,10 @@ void ccu_port::stage(lane& l)
     s.sent += bytes;
     if (s.sent == s.bytes) {
         p->flags |= k_last_of_message;
-        free_streams_.push_back(l.first);
+        streams_.release(l.first);
         l.first = s.next;
         if (l.first == k_none)
             l.last = k_none;
-    }
-    if (staged_first_ == staged_.size()) {
-        staged_.clear();
-        staged_first_ = 0;
     }
     staged_.push_back({p.release()->index, ready_ps});
     if (!planned_ && !awaiting_credit_)
@@ -115,7 +104,7 @@ void ccu_port::stage(lane& l)
 
 void ccu_port::plan()
 {
-    const staged_packet& head = staged_[staged_first_];
+    const staged_packet& head = staged_.front();
     const packet& p = shared_.pool.at(head.packet);
     const std::uint64_t now = shared_.time.now_ps();
     std::uint64_t at_ps = std::max({head.ready_ps, wire_busy_until_ps_, now});
@@ -135,16 +124,12 @@ void ccu_port::plan()
 void ccu_port::send()
 {
     planned_ = false;
-    packet_ptr p(&shared_.pool.at(staged_[staged_first_].packet));
+    packet_ptr p(&shared_.pool.at(staged_.front().packet));
     const std::uint64_t now = shared_.time.now_ps();
     credit_counter& credits = credits_[p->vl == 0 ? 0 : 1];
     if (!credits.has(credits_under_way_, now, p->cells))
         throw bug(shared_.name, now, "a packet goes before its credits have come");
-    ++staged_first_;
-    if (staged_first_ >= 64) {
-        staged_.erase(staged_.begin(), staged_.begin() + static_cast<std::ptrdiff_t>(staged_first_));
-        staged_first_ = 0;
-    }
+    staged_.pop_front();
     credits.take(p->cells);
     const std::uint64_t serialisation = port_rate_.time_ps(p->wire_bytes);
     wire_busy_until_ps_ = now + serialisation;
@@ -155,7 +140,7 @@ void ccu_port::send()
     if (sink_ != nullptr)
         sink_->record(make_record(record_kind::message_emitted, now, serialisation, shared_.rank, *p));
     to_fabric_->send(std::move(p), 0);
-    if (staged_first_ < staged_.size())
+    if (!staged_.empty())
         plan();
     fill();
 }
@@ -180,7 +165,7 @@ bool ccu_port::settled(std::uint64_t now_ps)
 std::string ccu_port::waits() const
 {
     if (awaiting_credit_)
-        return fmt::format("a packet to rank {} waits for credits of its port", shared_.pool.at(staged_[staged_first_].packet).destination);
+        return fmt::format("a packet to rank {} waits for credits of its port", shared_.pool.at(staged_.front().packet).destination);
     if (!awaiting_room_)
         return "";
     for (const lane& l : lanes_)

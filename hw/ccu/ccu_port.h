@@ -10,8 +10,10 @@
 #include "tlm/credit.h"
 #include "tlm/flat_index.h"
 #include "tlm/link_socket.h"
+#include "tlm/slots.h"
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -47,7 +49,7 @@ public:
     /// Event: the packet that was read first starts on the wire.
     void send();
 
-    bool idle() const { return staged_first_ == staged_.size() && active_lanes_ == 0; }
+    bool idle() const { return staged_.empty() && active_lanes_ == 0; }
     bool settled(std::uint64_t now_ps);
     std::string waits() const;
     void record_into(event_sink* sink) { sink_ = sink; }
@@ -82,10 +84,8 @@ private:
     std::vector<std::uint64_t> active_; ///< bits
     std::uint32_t active_lanes_ = 0;
     std::uint32_t turn_ = 0;
-    std::vector<ccu_stream> streams_;
-    std::vector<std::uint32_t> free_streams_;
-    std::vector<staged_packet> staged_; ///< a ring in the order of the reads would do; read_ahead is small
-    std::size_t staged_first_ = 0;
+    slots<ccu_stream> streams_;
+    std::deque<staged_packet> staged_; ///< in the order of their reads
     std::uint64_t wire_busy_until_ps_ = 0;
     bool planned_ = false;
     bool awaiting_credit_ = false;

@@ -175,15 +175,7 @@ void ccu_receiver::control(const packet& p, const ccu_header& h, std::uint64_t n
 void ccu_receiver::answer_at(std::uint64_t at_ps, const packet& to, std::uint32_t bytes, status code, std::uint32_t entry_and_mask)
 {
     const due_answer a{to.source, to.message, bytes, code, entry_and_mask, (to.flags & k_shortest_paths) != 0};
-    std::uint32_t number = static_cast<std::uint32_t>(answers_.size());
-    if (free_answers_.empty()) {
-        answers_.push_back(a);
-    } else {
-        number = free_answers_.back();
-        free_answers_.pop_back();
-        answers_[number] = a;
-    }
-    ++answers_due_;
+    const std::uint32_t number = answers_.add(a);
     if (at_ps <= shared_.time.now_ps())
         return answer(number);
     shared_.schedule(at_ps, event_class::memory, ccu_shared::k_answers, ccu_event::segment_done, number);
@@ -191,9 +183,7 @@ void ccu_receiver::answer_at(std::uint64_t at_ps, const packet& to, std::uint32_
 
 void ccu_receiver::answer(std::uint32_t number)
 {
-    const due_answer a = answers_[number];
-    free_answers_.push_back(number);
-    --answers_due_;
+    const due_answer a = answers_.take(number);
     if ((a.entry_and_mask & 0xffff) != 0) {
         const std::uint32_t entry = a.entry_and_mask >> 16;
         if (entry < shared_.config.check_entries)
@@ -212,8 +202,6 @@ void ccu_receiver::reset()
 {
     inbound_.clear();
     answers_.clear();
-    free_answers_.clear();
-    answers_due_ = 0;
 }
 
 } // namespace weft

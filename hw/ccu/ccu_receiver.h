@@ -12,7 +12,6 @@
 
 #include <cstdint>
 #include <unordered_map>
-#include <vector>
 
 namespace weft {
 
@@ -44,7 +43,7 @@ public:
     /// Event: an answer is due.
     void answer(std::uint32_t number);
 
-    bool idle() const { return expected_ == 0 && inbound_.empty() && answers_due_ == 0; }
+    bool idle() const { return expected_ == 0 && inbound_.empty() && answers_.in_use() == 0; }
     void record_into(event_sink* sink) { sink_ = sink; }
     void reset();
 
@@ -84,9 +83,7 @@ private:
     link_bw_if* from_fabric_ = nullptr;
     event_sink* sink_ = nullptr;
     std::unordered_map<std::uint64_t, inbound> inbound_; ///< looked up, never walked
-    std::vector<due_answer> answers_;
-    std::vector<std::uint32_t> free_answers_;
-    std::uint32_t answers_due_ = 0;
+    slots<due_answer> answers_; ///< due, and no further
     std::uint32_t expected_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include "hw/dma/dma_reader.h"
 
 #include "hw/arithmetic/reduce.h"
+#include "tlm/memory_spans.h"
 
 #include <algorithm>
 #include <cstring>
@@ -242,27 +243,16 @@ std::uint64_t dma_reader::through_engine(queue& q, std::uint64_t within, std::ui
 std::uint8_t* dma_reader::payload_of(memory_if& memory, std::uint64_t offset, std::uint64_t bytes) const
 {
     std::uint8_t* const payload = shared_.pool.take_payload(bytes);
-    for (std::uint64_t done = 0; done < bytes;) {
-        std::uint64_t got = 0;
-        const std::uint8_t* const from = memory.span_for_read(offset + done, bytes - done, got);
-        std::memcpy(payload + done, from, got);
-        done += got;
-    }
+    copy_from(memory, offset, payload, bytes);
     return payload;
 }
 
 std::uint8_t* dma_reader::reduced(const transfer_elements& all, std::uint64_t within, std::uint64_t bytes) const
 {
     std::uint8_t* const message = payload_of(shared_.memory_of(all.sources.front().rank), all.sources.front().offset + within, bytes);
-    for (std::size_t s = 1; s < all.sources.size(); ++s) {
-        const memory_if& memory = shared_.memory_of(all.sources[s].rank);
-        for (std::uint64_t done = 0; done < bytes;) {
-            std::uint64_t got = 0;
-            const std::uint8_t* const from = memory.span_for_read(all.sources[s].offset + within + done, bytes - done, got);
-            reduce(all.type, all.redop, message + done, from, got);
-            done += got;
-        }
-    }
+    for (std::size_t s = 1; s < all.sources.size(); ++s)
+        read_spans(shared_.memory_of(all.sources[s].rank), all.sources[s].offset + within, bytes,
+                   [&](std::uint64_t done, const std::uint8_t* from, std::uint64_t got) { reduce(all.type, all.redop, message + done, from, got); });
     return message;
 }
 

@@ -4,9 +4,9 @@
 
 #include "hw/abi/descriptor.h"
 #include "hw/arithmetic/reduce.h"
+#include "tlm/memory_spans.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 
 namespace weft {
@@ -62,16 +62,9 @@ void dma_receiver::write_payload(const packet& p)
 {
     const auto op = static_cast<abi::reduce_op>(p.write_op);
     const auto type = static_cast<abi::element_type>(p.element);
-    for (std::uint64_t done = 0; done < p.payload_bytes;) {
-        std::uint64_t got = 0;
-        std::uint8_t* const to =
-            shared_.memory->span_for_write(p.destination_offset + done, p.payload_bytes - done, got);
-        if (op == abi::reduce_op::none)
-            std::memcpy(to, p.payload + done, got);
-        else
-            reduce(type, op, to, p.payload + done, got);
-        done += got;
-    }
+    // `none` copies.
+    write_spans(*shared_.memory, p.destination_offset, p.payload_bytes,
+                [&](std::uint64_t done, std::uint8_t* to, std::uint64_t got) { reduce(type, op, to, p.payload + done, got); });
 }
 
 void dma_receiver::complete(std::uint32_t semaphore, std::uint64_t at_ps)

@@ -3,9 +3,9 @@
 #include "hw/ethernet/nic_receiver.h"
 
 #include "hw/ethernet/ethernet_frame.h"
+#include "tlm/memory_spans.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 
 namespace weft {
@@ -161,10 +161,7 @@ std::uint64_t nic_receiver::charge_write(std::uint64_t offset, std::uint32_t byt
 
 void nic_receiver::write_memory(std::uint64_t offset, const void* from, std::uint64_t bytes)
 {
-    for (std::uint64_t done = 0, got = 0; done < bytes; done += got) {
-        std::uint8_t* to = shared_.memory->span_for_write(offset + done, bytes - done, got);
-        std::memcpy(to, static_cast<const std::uint8_t*>(from) + done, got);
-    }
+    copy_to(*shared_.memory[0], offset, static_cast<const std::uint8_t*>(from), bytes);
 }
 
 std::uint64_t nic_receiver::next_entry(const receive_ring& q)
@@ -280,10 +277,9 @@ void nic_receiver::receive_write(const packet& frame)
     const std::uint64_t done_ps = charge_write(pair.address(), bytes);
     note_received(frame, done_ps);
     if (held >= headers + payload)
-        for (std::uint64_t done = 0, got = 0; done < payload; done += got) {
-            std::uint8_t* to = shared_.memory->span_for_write(pair.address() + done, payload - done, got);
+        write_spans(*shared_.memory[0], pair.address(), payload, [&](std::uint64_t done, std::uint8_t* to, std::uint64_t got) {
             convert_from_wire(pair.conversion(), to, b + headers + done, got);
-        }
+        });
     pair.took(payload);
     if (!ends)
         return;

@@ -5,6 +5,7 @@
 #include "hw/abi/block_float.h"
 #include "hw/ethernet/ethernet_frame.h"
 #include "tlm/arbiter.h"
+#include "tlm/memory_spans.h"
 
 #include <algorithm>
 #include <cstring>
@@ -272,10 +273,9 @@ std::uint64_t nic_sender::measure(std::uint32_t index, const abi::nic_send_entry
     const std::uint64_t read_ps =
         shared_.memory->charge(shared_.now_ps(), e.payload_offset, e.payload_bytes, memory_if::access::read);
     std::int8_t exponent = shared_.carry_data ? abi::k_min_exponent : 0;
-    for (std::uint64_t done = 0, got = 0; shared_.carry_data && done < e.payload_bytes; done += got) {
-        const std::uint8_t* from = shared_.memory->span_for_read(e.payload_offset + done, e.payload_bytes - done, got);
-        exponent = largest_exponent(exponent, from, got);
-    }
+    if (shared_.carry_data)
+        read_spans(*shared_.memory[0], e.payload_offset, e.payload_bytes,
+                   [&](std::uint64_t, const std::uint8_t* from, std::uint64_t got) { exponent = largest_exponent(exponent, from, got); });
     rings_[index].measuring.push({exponent, e.queue_pair});
     shared_.schedule(read_ps, nic_event_kind::measured, index);
     return read_ps;
@@ -290,10 +290,10 @@ std::uint64_t nic_sender::transmit(packet_ptr frame, std::uint32_t header_bytes,
     if (bytes > 0) {
         read_ps = shared_.memory->charge(now, offset, bytes, memory_if::access::read);
         const nic_conversion conversion{e.send_format, e.workers, e.scale};
-        for (std::uint64_t done = 0, got = 0; shared_.carry_data && done < bytes; done += got) {
-            const std::uint8_t* from = shared_.memory->span_for_read(offset + done, bytes - done, got);
-            convert_to_wire(conversion, frame->payload + header_bytes + done, from, got);
-        }
+        if (shared_.carry_data)
+            read_spans(*shared_.memory[0], offset, bytes, [&](std::uint64_t done, const std::uint8_t* from, std::uint64_t got) {
+                convert_to_wire(conversion, frame->payload + header_bytes + done, from, got);
+            });
     }
     frame->born_ps = now;
     if (shared_.watch) {

@@ -43,21 +43,6 @@ world_options machine(const std::vector<std::uint32_t>& dims, std::uint32_t seed
     return o;
 }
 
-std::string run_all(const world_options& o, const std::vector<abi::command>& commands, std::vector<abi::response>* answers = nullptr)
-{
-    world w(o);
-    for (const abi::command& c : commands)
-        w.add(c);
-    w.run();
-    std::string problems = w.problems();
-    for (std::uint32_t r = 0; r < w.ranks(); ++r)
-        if (w.responses(r).size() != commands.size())
-            problems += "rank " + std::to_string(r) + " answered " + std::to_string(w.responses(r).size()) + " commands; ";
-    if (answers != nullptr)
-        *answers = w.responses(0);
-    return problems;
-}
-
 struct variant {
     collective_op op;
     algorithm algo;

@@ -136,11 +136,7 @@ std::string run_all(const world_options& o, const std::vector<work>& commands, s
     world w(o);
     for (const work& c : commands)
         w.add(c.command, c.groups);
-    w.run();
-    std::string problems = w.problems();
-    for (std::uint32_t r = 0; r < w.ranks(); ++r)
-        if (w.responses(r).size() != commands.size())
-            problems += "rank " + std::to_string(r) + " answered " + std::to_string(w.responses(r).size()) + "; ";
+    const std::string problems = run_to_end(w, commands.size());
     if (skew != nullptr)
         *skew = std::max(*skew, w.max_skew());
     return problems;

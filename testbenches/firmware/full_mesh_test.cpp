@@ -94,19 +94,6 @@ abi::command make(variant v, std::uint64_t count, std::uint64_t chunk_bytes, std
     return c;
 }
 
-std::string run_all(const world_options& o, const std::vector<abi::command>& commands)
-{
-    world w(o);
-    for (const abi::command& c : commands)
-        w.add(c);
-    w.run();
-    std::string problems = w.problems();
-    for (std::uint32_t r = 0; r < w.ranks(); ++r)
-        if (w.responses(r).size() != commands.size())
-            problems += "rank " + std::to_string(r) + " has not answered; ";
-    return problems;
-}
-
 std::string refusal(collective_op op, algorithm algo, const sides& dims, abi::dimension_kind kind = abi::dimension_kind::full)
 {
     const char* why = nullptr;

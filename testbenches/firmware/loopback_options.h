@@ -5,7 +5,7 @@
 #pragma once
 
 #include "hw/abi/platform_table.h"
-#include "testbenches/support/ccu_sizes.h"
+#include "hw/ccu/ccu_config.h"
 
 #include <cstdint>
 #include <vector>
@@ -30,7 +30,7 @@ struct world_options {
         dims; ///< any number of dimensions in place of rows and cols, whose product is that of these
     abi::dimension_kind kind = abi::dimension_kind::full; ///< of `dims`
     bool ccus = false; ///< chips have two collective communication units
-    ccu_sizes ccu;
+    ccu_config ccu;
     std::uint32_t freeze_one_in = 0;       ///< one rank, queue, stream in this many is frozen; 0: none
     // Anomalies, counted from 1; 0 is none.
     std::uint32_t fault_rank = 0;

@@ -715,4 +715,27 @@ private:
     std::map<std::string, std::uint64_t> access_kinds_;
 };
 
+/// Problems of a run to its end; too few answers of a rank are one.
+inline std::string run_to_end(world& w, std::size_t commands)
+{
+    w.run();
+    std::string problems = w.problems();
+    for (std::uint32_t r = 0; r < w.ranks(); ++r)
+        if (w.responses(r).size() != commands)
+            problems += "rank " + std::to_string(r) + " answered " + std::to_string(w.responses(r).size()) + " commands; ";
+    return problems;
+}
+
+/// Runs `commands` back to back; `answers` are those of rank 0.
+inline std::string run_all(const world_options& o, const std::vector<abi::command>& commands, std::vector<abi::response>* answers = nullptr)
+{
+    world w(o);
+    for (const abi::command& c : commands)
+        w.add(c);
+    const std::string problems = run_to_end(w, commands.size());
+    if (answers != nullptr)
+        *answers = w.responses(0);
+    return problems;
+}
+
 } // namespace weft::testing

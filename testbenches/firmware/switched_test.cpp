@@ -38,19 +38,6 @@ abi::command make(algorithm algo, std::uint64_t count, std::uint64_t chunk_bytes
     return c;
 }
 
-std::string run_all(const world_options& o, const std::vector<abi::command>& commands)
-{
-    world w(o);
-    for (const abi::command& c : commands)
-        w.add(c);
-    w.run();
-    std::string problems = w.problems();
-    for (std::uint32_t r = 0; r < w.ranks(); ++r)
-        if (w.responses(r).size() != commands.size())
-            problems += "rank " + std::to_string(r) + " has not answered; ";
-    return problems;
-}
-
 constexpr algorithm k_algorithms[] = {algorithm::ring_1d, algorithm::halving_doubling, algorithm::parameter_server};
 
 } // namespace

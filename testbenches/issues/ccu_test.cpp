@@ -178,11 +178,29 @@ TEST_CASE("ccu: a link that fails under way is named and nothing hangs")
 
 TEST_CASE("ccu: training steps overlap collectives by units with computation")
 {
-    const program_folder folder;
-    const int code = folder.weft(fmt::format("run {} --quiet --set 'workload=[]' --set 'training_step={{compute: 200 us, algorithm: ccu, groups: [{{bytes: 1 MiB}}, {{bytes: 64 KiB}}], steps: 2}}' --out out",
-                                             k_board.file()));
-    INFO(text_of(folder.path() / "stderr"));
-    CHECK(code == 0);
+    const auto steps = [](const char* overlap) {
+        const program_folder folder;
+        const int code = folder.weft(fmt::format("run {} --quiet --set 'workload=[]' --set 'training_step={{compute: 200 us, algorithm: ccu, overlap: {}, "
+                                                 "groups: [{{bytes: 1 MiB, ready: 0.5}}, {{bytes: 64 KiB}}], steps: 2}}' --out out",
+                                                 k_board.file(), overlap));
+        INFO(text_of(folder.path() / "stderr"));
+        REQUIRE(code == 0);
+        return nlohmann::json::parse(text_of(folder.path() / "out" / "results.json")).at("training_step").at("steps");
+    };
+    const auto after = steps("none");
+    const auto beside = steps("when_ready");
+    for (const auto& all : {after, beside}) {
+        REQUIRE(all.size() == 2);
+        for (const auto& step : all)
+            for (const auto& group : step.at("groups"))
+                CHECK(group.at("wrong") == 0);
+        // Microcode is written in the first step alone.
+        CHECK(all.at(1).at("communication_us").get<double>() < 0.5 * all.at(0).at("communication_us").get<double>());
+    }
+    const auto exposed_us = [](const nlohmann::json& all) { return all.at(1).at("exposed_us").get<double>(); };
+    CHECK(exposed_us(after) == after.at(1).at("communication_us").get<double>());
+    // The long collective hides behind the second half of the computation, the short one has nothing to hide behind.
+    CHECK(exposed_us(beside) == Approx(after.at(1).at("groups").at(1).at("time_us").get<double>()).epsilon(0.01));
 }
 
 TEST_CASE("ccu: nothing is faster than its bound where memory sets it")

@@ -21,7 +21,7 @@
 #include "hw/abi/ccu.h"
 #include "hw/abi/registers.h"
 #include "hw/arithmetic/reduce.h"
-#include "testbenches/support/ccu_sizes.h"
+#include "hw/ccu/ccu_config.h"
 
 namespace weft::testing {
 
@@ -33,7 +33,7 @@ class ccu_machine {
 
 public:
     /// `memories` by rank; they outlive it and keep their sizes.
-    ccu_machine(std::vector<std::vector<unsigned char>*> memories, const ccu_sizes& sizes, std::uint32_t seed)
+    ccu_machine(std::vector<std::vector<unsigned char>*> memories, const ccu_config& sizes, std::uint32_t seed)
         : sizes_(sizes), memories_(std::move(memories)), random_(seed)
     {
         for (std::uint32_t u = 0; u < memories_.size() * abi::ccu::k_dies; ++u)
@@ -214,7 +214,7 @@ private:
         std::uint64_t task = 0;  ///< and by which task
     };
     struct unit {
-        unit(const ccu_sizes& s, std::uint32_t n)
+        unit(const ccu_config& s, std::uint32_t n)
             : number(n), code(s.instructions), a(s.address_registers), x(s.general_registers), has_a(s.address_registers), has_x(s.general_registers),
               entries(s.check_entries), slices(s.slices), channels(s.channels, ~0u), missions(s.missions)
         {
@@ -692,7 +692,7 @@ private:
         }
     }
 
-    ccu_sizes sizes_;
+    ccu_config sizes_;
     std::vector<std::vector<unsigned char>*> memories_;
     std::mt19937 random_;
     std::vector<std::unique_ptr<unit>> units_;
