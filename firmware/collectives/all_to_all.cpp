@@ -18,11 +18,10 @@ namespace {
 
 struct all_to_all {
     explicit all_to_all(exchange& e)
-        : x(e), rank(e.context.table.rank), ranks(e.context.table.ranks), element(abi::element_bytes(e.command.type))
+        : x(e), near(e.context.table), rank(e.context.table.rank), ranks(e.context.table.ranks), element(abi::element_bytes(e.command.type))
     {
         d.remote_semaphore = k_sem_all_to_all;
         d.type = e.command.type;
-        d.shortest_paths = 1;
     }
 
     /// Block sizes are a matter of the receiver, so a rank without elements receives nothing.
@@ -40,6 +39,7 @@ struct all_to_all {
         d.bytes = block.count * element;
         d.destination_offset = x.command.output_offset + rank * d.bytes;
         d.destination_rank = d.tag = x.peer = first;
+        d.shortest_paths = near.holds(first) ? 1 : 0;
         d.more_pieces = static_cast<std::uint16_t>(count - 1);
         d.rank_stride = static_cast<std::uint16_t>(count != 1 ? stride : 0);
         d.stride = stride * d.bytes;
@@ -121,6 +121,7 @@ struct all_to_all {
 
     exchange& x;
     abi::dma_descriptor d;
+    near_block near;
     std::uint32_t rank;
     std::uint32_t ranks;
     std::uint64_t element;

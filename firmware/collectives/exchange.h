@@ -7,6 +7,7 @@
 
 #include "firmware/collectives/collective_result.h"
 #include "firmware/collectives/full_mesh.h"
+#include "firmware/collectives/near_block.h"
 #include "firmware/context.h"
 #include "firmware/costs.h"
 #include "firmware/drivers/dma_driver.h"
@@ -145,7 +146,7 @@ struct sender {
     std::uint64_t element_bytes;
     std::uint64_t chunk_elements;
     std::uint32_t next_queue = 0;
-    bool shortest_paths = false; ///< messages keep to them
+    near_block near; ///< to these ranks messages keep to shortest paths
 
     explicit sender(exchange& e)
         : x(e), element_bytes(abi::element_bytes(e.command.type)),
@@ -191,7 +192,7 @@ struct sender {
             d.destination_rank = rank;
             d.remote_semaphore = semaphore;
             d.redop = adds ? x.command.redop : abi::reduce_op::none;
-            d.shortest_paths = shortest_paths ? 1 : 0;
+            d.shortest_paths = near.holds(rank) ? 1 : 0;
             d.type = x.command.type;
             d.tag = x.step;
             if (abi::status s = x.post(next_queue++ % x.dma.queues(), d); !s.ok())

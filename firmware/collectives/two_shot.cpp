@@ -19,7 +19,7 @@ struct two_shot {
     explicit two_shot(exchange& e)
         : x(e), out(e), order(e.context.table), rank(e.context.table.rank), ranks(e.context.table.ranks), mine(shard(rank))
     {
-        out.shortest_paths = true;
+        out.near = near_block(x.context.table);
     }
 
     abi::element_range shard(std::uint32_t of) const { return abi::shard_of(x.command.count, ranks, of); }

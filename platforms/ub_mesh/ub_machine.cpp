@@ -1,6 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/ub_mesh/ub_mesh.h"
+#include "platforms/ub_mesh/ub_exchange_paths.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -228,6 +229,18 @@ void ub_machine::tell_of_device(incarnation& i, const ub_faulty_device& d)
             i.fabric->exclude_at(n.source, l, at_ps + n.after_ps);
     i.fabric->set_patience(notices_.slowest_ps(part));
     i.fall_backs->add(part, d.links, at_ps, notices_.detection_ps(), k_never_ps, sources_of(all));
+}
+
+std::vector<std::uint16_t> ub_machine::near_ranks(const std::vector<std::vector<std::uint32_t>>& groups,
+                                                  const std::vector<abi::platform_table>& tables) const
+{
+    if (!routes_->all_paths)
+        return {};
+    std::vector<std::vector<std::uint32_t>> routers = groups;
+    for (std::vector<std::uint32_t>& group : routers)
+        for (std::uint32_t& rank : group)
+            rank = now().routers[rank];
+    return near_ranks_of(routes_->plan, routes_->down, routers, tables);
 }
 
 std::string ub_machine::chip_name(std::uint32_t rank) const

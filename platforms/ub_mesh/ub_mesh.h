@@ -200,6 +200,8 @@ public:
     std::vector<std::string> warnings() const override;
     bool tells_failure(const fabric_engine& fabric, const link_failure& failure) const override;
     bool resends() const override { return config_.ub.transport == ub_transport::rtp; }
+    std::vector<std::uint16_t> near_ranks(const std::vector<std::vector<std::uint32_t>>& groups,
+                                          const std::vector<abi::platform_table>& tables) const override;
 
     ub_fabric& ub() { return *now().fabric; }
     const ub_fabric& ub() const { return *now().fabric; }

@@ -42,23 +42,33 @@ table_of_rank group_assignment::tables() const
 /// Groups that were the same before keep their bank: its counters go on.
 std::uint32_t group_assignment::bank_of(const group_layout& layout)
 {
-    const auto known = std::find(banks_.begin(), banks_.end(), layout.members);
+    const auto known = std::find_if(banks_.begin(), banks_.end(), [&](const division& d) { return d.groups == layout.members; });
     const auto bank = static_cast<std::uint32_t>(known - banks_.begin()) + 1;
     if (bank >= abi::dma::SEM_BANKS_reset)
         throw bug("host", kernel_now_ps(),
                   "more divisions into groups than banks of semaphores: a platform has let them pass");
     if (known == banks_.end())
-        banks_.push_back(layout.members);
+        banks_.push_back({layout.members, {}});
     return bank;
 }
 
 void group_assignment::write(const group_layout& layout)
 {
     const std::uint32_t bank = bank_of(layout);
+    std::vector<std::uint16_t>& near = banks_[bank - 1].near_ranks;
+    if (near.empty()) {
+        std::vector<abi::platform_table> firsts;
+        for (const rank_list& members : layout.members)
+            firsts.push_back(tables_of_group(members, tables(), bank).front());
+        near = machine_.near_ranks(layout.members, firsts);
+        near.resize(layout.members.size());
+    }
     std::vector<bool> takes_part(machine_.data_ranks());
-    for (const rank_list& members : layout.members) {
-        const std::vector<abi::platform_table> of_group = tables_of_group(members, tables(), bank);
+    for (std::size_t group = 0; group < layout.members.size(); ++group) {
+        const rank_list& members = layout.members[group];
+        std::vector<abi::platform_table> of_group = tables_of_group(members, tables(), bank);
         for (std::size_t place = 0; place < members.size(); ++place) {
+            of_group[place].near_ranks = near[group];
             machine_.chips()[members[place]]->write_group(of_group[place], members);
             takes_part[members[place]] = true;
         }

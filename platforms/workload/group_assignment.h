@@ -29,8 +29,12 @@ private:
     std::uint32_t bank_of(const group_layout& layout);
 
     machine& machine_;
+    struct division {
+        std::vector<rank_list> groups;
+        std::vector<std::uint16_t> near_ranks; ///< of each
+    };
     /// Semaphore bank i + 1 is that of these groups, since the last forget().
-    std::vector<std::vector<rank_list>> banks_;
+    std::vector<division> banks_;
 };
 
 } // namespace weft

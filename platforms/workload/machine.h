@@ -119,6 +119,13 @@ public:
     {
         throw bug("machine", 0, "groups of " + std::to_string(ranks_per_group) + " ranks on a machine without groups");
     }
+    /// platform_table::near_ranks of each of these process groups, which work at once; `tables`: of their first ranks. Empty: all 0.
+    virtual std::vector<std::uint16_t> near_ranks(const std::vector<std::vector<std::uint32_t>>& groups,
+                                                  const std::vector<abi::platform_table>& tables) const
+    {
+        static_cast<void>(groups), static_cast<void>(tables);
+        return {};
+    }
 };
 
 /// What a bench gives a chip instead of the shipped firmware on a core by itself.

@@ -221,7 +221,7 @@ std::vector<abi::platform_table> tables_of_group(const rank_list& list, const ta
         abi::platform_table& t = tables.emplace_back(machine);
         t.rank = static_cast<std::uint32_t>(place);
         t.ranks = static_cast<std::uint32_t>(list.size());
-        t.semaphore_bank = bank;
+        t.semaphore_bank = static_cast<std::uint16_t>(bank);
         t.members = abi::k_group_members_address;
         t.failed_regions = t.servers = 0;
         t.device_members = part && machine.device_ranks > 1 ? static_cast<std::uint8_t>(part->coordinates.back().size()) : 1;

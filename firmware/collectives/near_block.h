@@ -1,0 +1,26 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ranks to which direct exchanges keep to shortest paths (platform_table::near_ranks): all links to them are loaded alike, so that a
+// detour takes from others what it brings.
+#pragma once
+
+#include "hw/abi/platform_table.h"
+
+namespace weft::firmware {
+
+struct near_block {
+    std::uint32_t first = 0, end = 0; ///< empty unless told
+
+    near_block() = default;
+    explicit near_block(const abi::platform_table& table) : end(table.ranks)
+    {
+        if (table.near_ranks == 0)
+            return;
+        first = table.rank - table.rank % table.near_ranks;
+        end = first + table.near_ranks;
+    }
+    bool holds(std::uint32_t rank) const { return first <= rank && rank < end; }
+};
+
+} // namespace weft::firmware
