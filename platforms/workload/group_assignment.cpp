@@ -42,7 +42,8 @@ table_of_rank group_assignment::tables() const
 /// Groups that were the same before keep their bank: its counters go on.
 std::uint32_t group_assignment::bank_of(const group_layout& layout)
 {
-    const auto known = std::find_if(banks_.begin(), banks_.end(), [&](const division& d) { return d.groups == layout.members; });
+    const auto known =
+        std::find_if(banks_.begin(), banks_.end(), [&](const division& d) { return d.groups == layout.members; });
     const auto bank = static_cast<std::uint32_t>(known - banks_.begin()) + 1;
     if (bank >= abi::dma::SEM_BANKS_reset)
         throw bug("host", kernel_now_ps(),
