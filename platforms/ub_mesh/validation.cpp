@@ -93,6 +93,7 @@ validation_report validate_ub_mesh(const validation_settings& how)
     v.contradictions();
     v.training();
     v.board_all_reduce();
+    v.bytes_of_units();
     v.all_to_all_by_two_ways();
     v.utilisation();
     v.utilisation_by_units();

@@ -112,6 +112,25 @@ void ub_validation::board_all_reduce()
     }
 }
 
+/// V17: a two-shot all-reduce reads each shard once of every rank and writes its sum once to every rank.
+void ub_validation::bytes_of_units()
+{
+    constexpr double k_size_mib = 16;
+    const double all_bytes = k_ranks * k_size_mib * k_mib;
+    constexpr const char* k_source = "microcode of group reduce and group broadcast: n reads and n writes of each shard, of which n - 1 come and go over links (D)";
+    const ub_unit_bytes got = board_unit_bytes(how_.isolated, ub_board_machine{}, abi::collective_op::all_reduce, "ccu", k_size_mib);
+    const auto count = [&](const char* what, double published, const std::optional<double>& simulated) {
+        validation_row row(row_kind::conformity(), "V17", fmt::format("board, all_reduce of 16 MiB by ccu: {}", what), "B", k_source);
+        row.published = published;
+        row.simulated = simulated;
+        row.tolerance = tolerance::exact();
+        add(std::move(row));
+    };
+    count("read from memories, n S", all_bytes, got.read);
+    count("written to memories, n S", all_bytes, got.written);
+    count("sent to peers, 2 (n - 1) S", 2 * (k_ranks - 1) / k_ranks * all_bytes, got.sent);
+}
+
 /// V16: half of each message X then Y, half Y then X, as packets that are spread; ports of 400 Gb/s.
 void ub_validation::all_to_all_by_two_ways()
 {

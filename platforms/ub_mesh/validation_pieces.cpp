@@ -24,7 +24,14 @@ run_figures simulate(const ub_mesh_config& config)
     ub_machine machine(config, std::make_shared<ub_routes>(config));
     collective_runner runner("host", machine, config.run, nullptr);
     const run_outcome outcome = runner.run();
-    return case_times(config.run.name, outcome);
+    run_figures figures = case_times(config.run.name, outcome);
+    for (const component* c : machine.time().components())
+        if (const auto* const unit = dynamic_cast<const ccu*>(c)) {
+            figures["units_read"] += static_cast<double>(unit->memory_read.value());
+            figures["units_written"] += static_cast<double>(unit->memory_written.value());
+            figures["units_sent"] += static_cast<double>(unit->bytes_sent.value());
+        }
+    return figures;
 }
 
 ub_mesh_config machine_of(const ub_shape& shape, ub_path_use paths, ub_choice choice)
@@ -144,8 +151,10 @@ std::optional<ub_far_times> far_times_of_clos(const isolated_run& isolated)
     return far_work(isolated, config, 16);
 }
 
-std::vector<std::optional<double>> board_times(const isolated_run& isolated, const ub_board_machine& what, abi::collective_op op,
-                                               const std::string& algorithm, const std::vector<double>& sizes_mib)
+namespace {
+
+/// Workload and machine of board_times() and board_unit_bytes().
+ub_mesh_config board_of(const ub_board_machine& what, abi::collective_op op, const std::string& algorithm, const std::vector<double>& sizes_mib)
 {
     ub_mesh_config config;
     config.run.name = fmt::format("{} x {} NPUs, {}", what.boards, what.npus, name_of(op));
@@ -167,11 +176,28 @@ std::vector<std::optional<double>> board_times(const isolated_run& isolated, con
     for (const double mib : sizes_mib)
         spec.sizes.push_back(data_size(static_cast<std::uint64_t>(mib * k_mib)));
     config.run.workload = {spec};
+    return config;
+}
+
+} // namespace
+
+std::vector<std::optional<double>> board_times(const isolated_run& isolated, const ub_board_machine& what, abi::collective_op op,
+                                               const std::string& algorithm, const std::vector<double>& sizes_mib)
+{
+    const ub_mesh_config config = board_of(what, op, algorithm, sizes_mib);
     const run_figures figures = isolated([&config] { return simulate(config); });
     std::vector<std::optional<double>> times;
     for (std::size_t i = 0; i < sizes_mib.size(); ++i)
         times.push_back(figure(figures, fmt::format("time_us_{}", i)));
     return times;
+}
+
+ub_unit_bytes board_unit_bytes(const isolated_run& isolated, const ub_board_machine& what, abi::collective_op op, const std::string& algorithm,
+                               double size_mib)
+{
+    const ub_mesh_config config = board_of(what, op, algorithm, {size_mib});
+    const run_figures figures = isolated([&config] { return simulate(config); });
+    return {figure(figures, "units_read"), figure(figures, "units_written"), figure(figures, "units_sent")};
 }
 
 std::optional<double> tensor_us(const isolated_run& isolated, ub_rack_kind kind, double mib)

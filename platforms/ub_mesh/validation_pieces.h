@@ -62,6 +62,12 @@ struct ub_board_machine {
 /// Microseconds of collectives of all NPUs by the algorithm of this name, in the order of the sizes; none where a run failed.
 std::vector<std::optional<double>> board_times(const isolated_run& isolated, const ub_board_machine& what, abi::collective_op op,
                                                const std::string& algorithm, const std::vector<double>& sizes_mib);
+/// Payload bytes of the collective communication units of all NPUs together in one collective; none where a run failed.
+struct ub_unit_bytes {
+    std::optional<double> read, written, sent; ///< from and to memories, to peers
+};
+ub_unit_bytes board_unit_bytes(const isolated_run& isolated, const ub_board_machine& what, abi::collective_op op, const std::string& algorithm,
+                               double size_mib);
 /// One all-reduce of a board, all boards at once, of this size; for the error of the affine times.
 std::optional<double> tensor_us(const isolated_run& isolated, ub_rack_kind kind, double mib);
 

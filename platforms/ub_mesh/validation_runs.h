@@ -34,6 +34,7 @@ public:
     void utilisation();
     void utilisation_by_units();
     void board_all_reduce();
+    void bytes_of_units();
     void all_to_all_by_two_ways();
     void curve_inputs();
     // validation.cpp
