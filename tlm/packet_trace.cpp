@@ -11,9 +11,20 @@ void packet_trace::record(const event_record& r)
     const std::string arguments = fmt::format(R"("from":{},"to":{},"message":{},"bytes":{},"last":{})", r.source,
                                               r.destination, r.message, r.payload_bytes, r.last_of_message);
     const bool received = r.kind == record_kind::message_accepted;
-    const std::uint32_t track = r.kind == record_kind::link_emitted ? r.where : received ? 1 : 0;
-    out_.slice(tracks_.at(track), r.time_ps, r.span_ps,
-               received ? fmt::format("from {}", r.source) : fmt::format("to {}", r.destination), arguments);
+    const bool on_link = r.kind == record_kind::link_emitted;
+    trace_slice s;
+    s.track = tracks_.at(on_link ? r.where : received ? 1 : 0);
+    s.start_ps = r.time_ps;
+    s.span_ps = r.span_ps;
+    s.name = received ? fmt::format("from {}", r.source) : fmt::format("to {}", r.destination);
+    s.arguments = arguments;
+    s.from = r.source;
+    s.to = r.destination;
+    if (r.last_of_message) { // the arrow of a message is the way of its last packet
+        s.flow = on_link ? flow_step::goes_on : received ? flow_step::ends : flow_step::begins;
+        s.flow_id = fmt::format("{} to {} message {}", r.source, r.destination, r.message);
+    }
+    out_.slice(s);
 }
 
 } // namespace weft

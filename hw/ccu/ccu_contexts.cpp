@@ -194,8 +194,8 @@ void ccu::engine_ended(std::uint32_t number)
 {
     const std::uint32_t mission = contexts_[number].mission;
     if (trace_ != nullptr)
-        trace_->slice(track_of(number), contexts_[number].began_ps, shared_.time.now_ps() - contexts_[number].began_ps, "loop",
-                      fmt::format("\"mission\": {}, \"instruction\": {}, \"iterations\": {}", mission, contexts_[number].first, contexts_[number].iterations));
+        trace_->slice({track_of(number), contexts_[number].began_ps, shared_.time.now_ps() - contexts_[number].began_ps, "loop",
+                       fmt::format("\"mission\": {}, \"instruction\": {}, \"iterations\": {}", mission, contexts_[number].first, contexts_[number].iterations)});
     stop_context(number);
     const auto go_on = [this](std::uint32_t m) {
         contexts_[m].waits_for_engines = false;
@@ -246,8 +246,8 @@ void ccu::end(std::uint32_t mission, status code, std::uint32_t where, std::uint
     m.state = mission_state::ended;
     failed_tasks.add(code == status::ok ? 0 : 1);
     if (trace_ != nullptr && m.began_ps != 0)
-        trace_->slice(tracks_[mission], m.began_ps, shared_.time.now_ps() - m.began_ps, "task",
-                      fmt::format("\"start\": {}, \"status\": {}", m.start, static_cast<unsigned>(code)));
+        trace_->slice({tracks_[mission], m.began_ps, shared_.time.now_ps() - m.began_ps, "task",
+                       fmt::format("\"start\": {}, \"status\": {}", m.start, static_cast<unsigned>(code))});
     regs.at(r::MISSION_STATE(mission)) = static_cast<std::uint64_t>(m.state);
     regs.at(r::MISSION_STATUS(mission)) = static_cast<std::uint64_t>(code);
     regs.at(r::MISSION_WHERE(mission)) = where;

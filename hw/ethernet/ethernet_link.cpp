@@ -97,7 +97,7 @@ void ethernet_link::record_into(trace_sink& trace)
 {
     trace_ = std::make_unique<frame_trace>(trace);
     for (std::uint32_t end = 0; end < 2; ++end) {
-        trace_->add_track(*this, wire_name(end));
+        trace_->add_track(*this, wire_name(end), flow_step::goes_on);
         ends_[end].losses.set(trace_.get(), end);
         if (ends_[end].transmitter != nullptr)
             ends_[end].transmitter->watch(trace_.get(), end);

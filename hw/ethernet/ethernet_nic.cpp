@@ -51,8 +51,8 @@ void ethernet_nic::list_stats()
 void ethernet_nic::record_into(trace_sink& trace)
 {
     trace_ = std::make_unique<frame_trace>(trace);
-    trace_->add_track(*this, "NIC sends");
-    trace_->add_track(*this, "NIC receives");
+    trace_->add_track(*this, "NIC sends", flow_step::begins);
+    trace_->add_track(*this, "NIC receives", flow_step::ends);
     shared_.watch.set(trace_.get(), 0);
 }
 

@@ -21,11 +21,14 @@ void frame_trace::record(const frame_record& r)
 {
     const std::string arguments = // the text of a frame has nothing that JSON would escape
         fmt::format(R"("bytes":{},"lost":{},"frame":"{}")", r.frame.wire_bytes, r.lost, to_string(r.frame));
-    const std::string name = name_of(r.frame) + (r.lost ? " lost" : "");
+    const place& at = places_.at(r.direction);
+    trace_slice s{at.track, r.time_ps - r.span_ps, r.span_ps, name_of(r.frame) + (r.lost ? " lost" : ""), arguments};
+    s.flow = at.flow; // a frame that is lost ends nowhere
+    s.flow_id = to_string(r.frame);
     if (r.lost && r.span_ps == 0)
-        out_.mark(tracks_.at(r.direction), r.time_ps, name, arguments);
+        out_.mark(s);
     else
-        out_.slice(tracks_.at(r.direction), r.time_ps - r.span_ps, r.span_ps, name, arguments);
+        out_.slice(s);
 }
 
 } // namespace weft

@@ -49,7 +49,7 @@ void sync_unit::release(std::uint64_t now_ps)
     arrived_ = false;
     waited_.add_ps(now_ps - arrived_ps_);
     if (trace_ != nullptr)
-        trace_->slice(track_, arrived_ps_, now_ps - arrived_ps_, "sync", fmt::format("\"zone\": \"{}\"", zone_.text()));
+        trace_->slice({track_, arrived_ps_, now_ps - arrived_ps_, "sync", fmt::format("\"zone\": \"{}\"", zone_.text())});
     ++regs.at(abi::sync::RELEASES);
     regs.at(abi::sync::IRQ_PENDING) |= k_released;
     update_irq();

@@ -109,7 +109,7 @@ void tofino_switch::record_into(trace_sink& trace)
 {
     trace_ = std::make_unique<frame_trace>(trace);
     for (std::uint32_t port = 0; port < ports(); ++port)
-        trace_->add_track(*this, fmt::format("from port {}", port));
+        trace_->add_track(*this, fmt::format("from port {}", port), flow_step::goes_on);
     watch_.set(trace_.get(), 0);
 }
 

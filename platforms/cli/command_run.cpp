@@ -43,6 +43,7 @@ struct run_options {
     std::string json;
     std::string trace;
     std::uint64_t trace_limit = 1'000'000;
+    trace_filter_texts trace_filter;
     bool quiet = false;
     std::optional<std::uint16_t> gdb_port;
     std::uint32_t gdb_core = 0;
@@ -259,10 +260,19 @@ void refuse_beyond_host_memory(const weft::platform& p)
             p.run().name, rounded_text(data_size(needed)), rounded_text(data_size(present))));
 }
 
-instrument_options instruments_for(const run_options& options, trace_writer* trace)
+trace_filter filter_of(const run_options& options, const weft::platform& p)
+{
+    std::vector<abi::platform_table> tables;
+    for (std::uint32_t rank = 0; !options.trace_filter.ranks.empty() && rank < p.ranks(); ++rank)
+        tables.push_back(p.rank_table(rank));
+    return trace_filter(options.trace_filter, p.ranks(), [&tables](std::uint32_t rank) -> const abi::platform_table& { return tables[rank]; });
+}
+
+instrument_options instruments_for(const run_options& options, trace_writer* trace, const trace_filter& traced_part)
 {
     instrument_options all;
     all.trace = options.trace_firmware ? trace : nullptr;
+    all.traces_rank = [&traced_part](std::uint32_t rank) { return traced_part.shows_rank(rank); };
     all.coverage = !options.coverage_firmware.empty();
     if (options.gdb_port)
         all.gdb = gdb_options{*options.gdb_port, options.gdb_core, std::chrono::seconds(options.gdb_wait_s)};
@@ -347,6 +357,7 @@ int run(const run_options& options)
         return 2;
     }
     const weft::platform& p = *loaded.platform;
+    const trace_filter traced_part = filter_of(options, p);
     refuse_beyond_host_memory(p);
     const std::string dir = options.out.empty() ? "out/" + p.run().name : options.out;
     check_targets(options, p, dir);
@@ -375,12 +386,13 @@ int run(const run_options& options)
     const std::unique_ptr<machine> m = p.build();
     std::optional<run_trace> traced;
     if (trace)
-        traced.emplace(*m, *trace);
-    if (options.trace_firmware)
-        trace->name_cores(p.ranks());
+        traced.emplace(*m, *trace, traced_part);
+    for (std::uint32_t rank = 0; options.trace_firmware && rank < p.ranks(); ++rank)
+        if (traced_part.shows_rank(rank))
+            trace->name_core(rank);
     firmware_places places;
     firmware_log log(*m, places, dir + "/firmware.log");
-    instruments instrumented(*m, instruments_for(options, trace.get()));
+    instruments instrumented(*m, instruments_for(options, trace.get(), traced_part));
     gdb_server* const debugger = instrumented.debugger();
     begin_debugging(instrumented, dir);
     if (debugger != nullptr && debugger->killed()) {
@@ -478,6 +490,20 @@ void add_run(CLI::App& app, int& exit_code)
     add_number(*command, "--trace-limit", options->trace_limit, "Records in the trace at most", "number of records", 1,
                1'000'000'000) // of about 150 B each
         ->capture_default_str();
+    command
+        ->add_option("--trace-ranks", options->trace_filter.ranks,
+                     "Trace what these ranks do, send and get: \"0-3,8\" or another form of `groups`; repeatable")
+        ->type_name("RANKS")
+        ->needs(trace);
+    command
+        ->add_option("--trace-links", options->trace_filter.links, "Of links and cables, trace those that have TEXT in their names; repeatable")
+        ->type_name("TEXT")
+        ->needs(trace);
+    command
+        ->add_option("--trace-window", options->trace_filter.window,
+                     "Trace what happens in this simulated time: \"10 us..20 us\", \"..1 ms\", \"5 us..\"; functions always")
+        ->type_name("FROM..TO")
+        ->needs(trace);
     command
         ->add_flag("--trace-firmware", options->trace_firmware,
                    "Trace the functions that rv64 cores enter and leave, too")

@@ -11,11 +11,14 @@ namespace {
 constexpr std::uint32_t k_wires_process = 1'000'000; ///< ranks are below, other devices behind
 }
 
-run_trace::run_trace(machine& m, trace_writer& out) : out_(out)
+run_trace::run_trace(machine& m, trace_writer& out, const trace_filter& filter) : out_(out), filter_(filter)
 {
     for (timeline* time : m.all_timelines())
         for (component* c : time->components())
             c->record_into(*this);
+    if (processes_.empty() && !filter.all())
+        throw user_error(
+            "--trace-ranks and --trace-links leave nothing to trace. Links are named as in `Busiest links` of a run, such as chip(0,1).+X.");
 }
 
 std::uint32_t run_trace::add_track(const component& owner, const std::string& name)
@@ -23,9 +26,14 @@ std::uint32_t run_trace::add_track(const component& owner, const std::string& na
     std::uint32_t process = k_wires_process;
     std::string title = "links";
     if (const chip* const c = chip_of(owner); c != nullptr) {
+        if (!filter_.shows_rank(c->rank()))
+            return k_hidden;
         process = c->rank();
         title = fmt::format("rank {} {}", c->rank(), c->basename());
-    } else if (owner.wires() == 0) {
+    } else if (owner.wires() != 0) {
+        if (!filter_.shows_link(name))
+            return k_hidden;
+    } else {
         title = owner.stat_prefix();
         const auto known =
             std::find_if(processes_.begin(), processes_.end(), [&](const auto& p) { return p.second == title; });
@@ -37,22 +45,35 @@ std::uint32_t run_trace::add_track(const component& owner, const std::string& na
     return out_.add_track(process, name);
 }
 
-void run_trace::slice(std::uint32_t track, std::uint64_t start_ps, std::uint64_t span_ps, const std::string& name,
-                      const std::string& arguments)
+bool run_trace::takes(const trace_slice& s)
 {
-    out_.slice(track, start_ps, span_ps, name, arguments);
+    if (s.track != k_hidden && filter_.shows(s))
+        return true;
+    ++filtered_;
+    return false;
 }
 
-void run_trace::mark(std::uint32_t track, std::uint64_t time_ps, const std::string& name, const std::string& arguments)
+void run_trace::slice(const trace_slice& s)
 {
-    out_.mark(track, time_ps, name, arguments);
+    if (takes(s))
+        out_.slice(s);
+}
+
+void run_trace::mark(const trace_slice& s)
+{
+    if (takes(s))
+        out_.mark(s);
 }
 
 std::string run_trace::summary() const
 {
+    if (out_.written() + out_.dropped() == 0 && filtered_ != 0)
+        return fmt::format("no records: the filter shows none of {}", filtered_);
     if (out_.written() + out_.dropped() == 0)
         return "no records: nothing moved over any link, cable or DMA engine";
     std::string text = fmt::format("{} records", out_.written());
+    if (filtered_ > 0)
+        text += fmt::format(" of {}", out_.written() + out_.dropped() + filtered_);
     if (out_.dropped() > 0)
         text += fmt::format(", {} more beyond --trace-limit", out_.dropped());
     if (out_.crowded() > 0)

@@ -5,6 +5,7 @@
 // all links and cables, one for each other device.
 #pragma once
 
+#include "platforms/cli/trace_filter.h"
 #include "platforms/report/trace_writer.h"
 #include "platforms/workload/machine.h"
 #include "tlm/trace_sink.h"
@@ -16,8 +17,8 @@ namespace weft::cli {
 
 class run_trace final : private trace_sink {
 public:
-    /// Both outlive it, and it outlives the run.
-    run_trace(machine& m, trace_writer& out);
+    /// All outlive it, and it outlives the run. Throws user_error when `filter` leaves no track.
+    run_trace(machine& m, trace_writer& out, const trace_filter& filter);
     run_trace(const run_trace&) = delete;
     run_trace& operator=(const run_trace&) = delete;
 
@@ -25,14 +26,17 @@ public:
     std::string summary() const;
 
 private:
+    static constexpr std::uint32_t k_hidden = 0xffff'ffff; ///< a track that is not shown
+
     std::uint32_t add_track(const component& owner, const std::string& name) override;
-    void slice(std::uint32_t track, std::uint64_t start_ps, std::uint64_t span_ps, const std::string& name,
-               const std::string& arguments) override;
-    void mark(std::uint32_t track, std::uint64_t time_ps, const std::string& name,
-              const std::string& arguments) override;
+    void slice(const trace_slice& s) override;
+    void mark(const trace_slice& s) override;
+    bool takes(const trace_slice& s);
 
     trace_writer& out_;
+    const trace_filter& filter_;
     std::map<std::uint32_t, std::string> processes_; ///< by number, those that have a name
+    std::uint64_t filtered_ = 0;
 };
 
 } // namespace weft::cli

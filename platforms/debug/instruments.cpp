@@ -34,9 +34,10 @@ instruments::instruments(machine& m, const instrument_options& options)
             s.all.push_back(&gdb_->observer(rank));
         if (coverage_)
             s.all.push_back(&*coverage_);
-        if (symbols_)
+        if (symbols_ && (!options.traces_rank || options.traces_rank(rank)))
             s.all.push_back(&traces_.emplace_back(*cores[rank], rank, *symbols_, *options.trace));
-        cores[rank]->observe(s.all.size() == 1 ? *s.all.front() : s);
+        if (!s.all.empty())
+            cores[rank]->observe(s.all.size() == 1 ? *s.all.front() : s);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "platforms/debug/gdb_server.h"
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ namespace weft {
 struct instrument_options {
     std::optional<gdb_options> gdb;
     trace_writer* trace = nullptr; ///< where calls of functions go
+    std::function<bool(std::uint32_t rank)> traces_rank = {}; ///< empty: all
     bool coverage = false;
 
     bool any() const { return gdb || trace != nullptr || coverage; }

@@ -62,44 +62,60 @@ void trace_writer::open_lane(track& t)
                     lane == 0 ? t.name : fmt::format("{}, lane {}", t.name, lane + 1)));
 }
 
-void trace_writer::slice(std::uint32_t number, std::uint64_t start_ps, std::uint64_t span_ps, const std::string& name,
-                         const std::string& arguments)
+void trace_writer::slice(const trace_slice& s)
 {
-    track& t = tracks_.at(number);
+    track& t = tracks_.at(s.track);
     std::uint32_t lane = 0;
-    while (lane < t.busy_until_ps.size() && t.busy_until_ps[lane] > start_ps)
+    while (lane < t.busy_until_ps.size() && t.busy_until_ps[lane] > s.start_ps)
         ++lane;
     if (lane == k_most_lanes) {
         crowded_ += written_ == at_most_ ? 0 : 1;
-        return mark(number, start_ps, name, fmt::format("{},\"dur_us\":{}", arguments, exact_us(span_ps)));
+        trace_slice as_mark = s;
+        as_mark.arguments += fmt::format(",\"dur_us\":{}", exact_us(s.span_ps));
+        return mark(as_mark);
     }
     if (!take())
         return;
     if (lane == t.busy_until_ps.size())
         open_lane(t);
-    t.busy_until_ps[lane] = start_ps + span_ps;
+    t.busy_until_ps[lane] = s.start_ps + s.span_ps;
     line(fmt::format(R"({{"ph":"X","name":{},"ts":{},"dur":{},"pid":{},"tid":{},"args":{{{}}}}})",
-                     nlohmann::json(name).dump(), exact_us(start_ps), exact_us(span_ps), t.process, t.first_lane + lane,
-                     arguments));
+                     nlohmann::json(s.name).dump(), exact_us(s.start_ps), exact_us(s.span_ps), t.process,
+                     t.first_lane + lane, s.arguments));
+    if (s.flow != flow_step::none)
+        step_arrow(s, t.process, t.first_lane + lane);
 }
 
-void trace_writer::mark(std::uint32_t number, std::uint64_t time_ps, const std::string& name,
-                        const std::string& arguments)
+// s begins an arrow, t goes on, f ends it; "e": at the slice around it, not at the next one.
+void trace_writer::step_arrow(const trace_slice& s, std::uint32_t process, std::uint32_t lane)
+{
+    const auto known = arrows_.find(s.flow_id);
+    const bool first = known == arrows_.end();
+    if (first && s.flow == flow_step::ends)
+        return;
+    const std::uint64_t number = first ? arrows_.emplace(s.flow_id, ++last_arrow_).first->second : known->second;
+    const bool last = s.flow == flow_step::ends;
+    line(fmt::format(R"({{"ph":"{}","cat":"message","name":"message","id":{},"ts":{},"pid":{},"tid":{}{}}})",
+                     first  ? "s"
+                     : last ? "f"
+                            : "t",
+                     number, exact_us(s.start_ps), process, lane, last ? R"(,"bp":"e")" : ""));
+    if (last)
+        arrows_.erase(known);
+}
+
+void trace_writer::mark(const trace_slice& s)
 {
     if (!take())
         return;
-    track& t = tracks_.at(number);
+    track& t = tracks_.at(s.track);
     if (t.busy_until_ps.empty())
         open_lane(t);
     line(fmt::format(R"({{"ph":"i","s":"t","name":{},"ts":{},"pid":{},"tid":{},"args":{{{}}}}})",
-                     nlohmann::json(name).dump(), exact_us(time_ps), t.process, t.first_lane, arguments));
+                     nlohmann::json(s.name).dump(), exact_us(s.start_ps), t.process, t.first_lane, s.arguments));
 }
 
-void trace_writer::name_cores(std::uint32_t ranks)
-{
-    for (std::uint32_t rank = 0; rank < ranks; ++rank)
-        line(name_event("thread_name", rank, k_core, "core"));
-}
+void trace_writer::name_core(std::uint32_t rank) { line(name_event("thread_name", rank, k_core, "core")); }
 
 bool trace_writer::begin_call(std::uint32_t rank, std::uint64_t time_ps, const std::string& function)
 {

@@ -10,10 +10,12 @@
 #pragma once
 
 #include "platforms/report/output_file.h"
+#include "tlm/trace_sink.h"
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace weft {
@@ -33,18 +35,17 @@ public:
     void name_process(std::uint32_t process, const std::string& name);
     /// A track of the process, below those it has; it appears with its first slice. Returns its number.
     std::uint32_t add_track(std::uint32_t process, const std::string& name);
-    /// A record of `track`. `arguments`: members of a JSON object, without its braces.
-    void slice(std::uint32_t track, std::uint64_t start_ps, std::uint64_t span_ps, const std::string& name,
-               const std::string& arguments);
+    /// A record, and its step of an arrow. Slices of one arrow come in order of time; one that comes first begins it.
+    void slice(const trace_slice& s);
     /// A record without length, such as a loss.
-    void mark(std::uint32_t track, std::uint64_t time_ps, const std::string& name, const std::string& arguments);
+    void mark(const trace_slice& s);
 
     /// The core of a rank enters a function; on one rank entries and exits nest. An entry counts as a record; false
     /// when it was dropped: then its exit must be left out, too.
     bool begin_call(std::uint32_t rank, std::uint64_t time_ps, const std::string& function);
     void end_call(std::uint32_t rank, std::uint64_t time_ps);
-    /// Names the tracks of the cores of ranks 0 to `ranks` - 1.
-    void name_cores(std::uint32_t ranks);
+    /// Names the track of the core of a rank.
+    void name_core(std::uint32_t rank);
     /// Completes the file. Throws output_lost when the disk is full.
     void close();
 
@@ -62,6 +63,7 @@ private:
     bool take();
     void open_lane(track& t);
     void line(const std::string& json);
+    void step_arrow(const trace_slice& s, std::uint32_t process, std::uint32_t lane);
 
     output_file file_;
     std::uint64_t at_most_;
@@ -71,6 +73,8 @@ private:
     bool first_ = true;
     std::vector<track> tracks_;
     std::map<std::uint32_t, std::uint32_t> tracks_of_process_;
+    std::unordered_map<std::string, std::uint64_t> arrows_; ///< that have begun: number in the file
+    std::uint64_t last_arrow_ = 0;
 };
 
 } // namespace weft

@@ -181,3 +181,152 @@ TEST_CASE("a trace without records says so")
     CHECK_THAT(folder.read("stdout"), Contains("(no records: nothing moved"));
     CHECK(json::parse(folder.read("t.json")).at("traceEvents").size() < 20);
 }
+
+namespace {
+
+struct arrow {
+    std::vector<std::string> tracks; ///< "process / track" of its slices, in order
+    bool whole = false;              ///< it ends at a slice of whoever receives
+};
+
+/// All arrows of a trace; each step must stand at the start of a slice of its track.
+std::vector<arrow> arrows_of(const std::string& text)
+{
+    const json events = json::parse(text).at("traceEvents");
+    std::map<int, std::string> processes;
+    std::map<std::pair<int, int>, std::string> names;
+    std::map<std::pair<int, int>, std::set<double>> starts;
+    for (const json& e : events) {
+        const std::pair<int, int> track{e.at("pid"), e.at("tid")};
+        if (e.at("ph") == "M" && e.at("name") == "process_name")
+            processes[track.first] = e.at("args").at("name");
+        if (e.at("ph") == "M" && e.at("name") == "thread_name")
+            names[track] = e.at("args").at("name");
+        if (e.at("ph") == "X")
+            starts[track].insert(e.at("ts").get<double>());
+    }
+    std::map<int, arrow> arrows;
+    std::map<int, double> last;
+    std::size_t astray = 0;
+    for (const json& e : events) {
+        const std::string step = e.at("ph");
+        if (step != "s" && step != "t" && step != "f")
+            continue;
+        const int id = e.at("id");
+        const std::pair<int, int> track{e.at("pid"), e.at("tid")};
+        const double at = e.at("ts");
+        astray += starts[track].count(at) == 0 ? 1 : 0;
+        astray += (arrows.count(id) == 0) != (step == "s") ? 1 : 0; // begins once
+        astray += arrows[id].whole ? 1 : 0;                         // and goes not on behind its end
+        astray += last[id] > at ? 1 : 0;
+        last[id] = at;
+        arrows[id].tracks.push_back(processes[track.first] + " / " + names[track]);
+        arrows[id].whole = step == "f";
+    }
+    CHECK(astray == 0);
+    std::vector<arrow> all;
+    for (auto& [id, a] : arrows)
+        all.push_back(std::move(a));
+    return all;
+}
+
+const char* const k_four_chips = R"yaml(platform: tpu_v3
+name: a
+mesh: {rows: 1, cols: 4}
+workload:
+  - {op: all_to_all, sizes: [64 KiB]}
+)yaml";
+
+} // namespace
+
+TEST_CASE("arrows of a trace lead from a sender over every link of the way to the receiver")
+{
+    const program_folder folder;
+    folder.write("a.yaml", k_four_chips);
+    REQUIRE(folder.weft("run a.yaml --quiet --trace t.json") == 0);
+    const std::vector<arrow> arrows = arrows_of(folder.read("t.json"));
+    std::size_t over_three_links = 0;
+    for (const arrow& a : arrows) {
+        REQUIRE(a.whole);
+        CHECK(a.tracks.front().find("DMA sends") != std::string::npos);
+        CHECK(a.tracks.back().find("DMA receives") != std::string::npos);
+        CHECK(a.tracks.size() >= 3);
+        over_three_links += a.tracks.size() == 5 ? 1 : 0;
+    }
+    CHECK(arrows.size() >= 12);   // blocks of four ranks to three others
+    CHECK(over_three_links >= 2); // from one end to the other, both ways
+}
+
+TEST_CASE("arrows of a trace of SwitchML lead from a NIC over cable and switch to NICs")
+{
+    const program_folder folder;
+    folder.write("a.yaml", R"yaml(platform: switchml
+name: a
+workers: 2
+workload:
+  - {op: all_reduce, algorithms: [switchml], types: [int32], sizes: [4 KiB]}
+)yaml");
+    REQUIRE(folder.weft("run a.yaml --quiet --trace t.json") == 0);
+    std::size_t to_switch = 0, to_workers = 0;
+    for (const arrow& a : arrows_of(folder.read("t.json"))) {
+        to_switch += a.tracks.front().find("NIC sends") != std::string::npos ? 1 : 0;
+        to_workers += a.whole && a.tracks.back().find("NIC receives") != std::string::npos ? 1 : 0;
+    }
+    CHECK(to_switch > 0);
+    CHECK(to_workers >= to_switch);
+}
+
+TEST_CASE("a trace shows the ranks and links and the time that are asked for")
+{
+    const program_folder folder;
+    folder.write("a.yaml", k_four_chips);
+    const auto trace_with = [&](const std::string& options) {
+        REQUIRE(folder.weft("run a.yaml --quiet --trace t.json " + options) == 0);
+        return trace_of(folder.read("t.json"));
+    };
+    const trace all = trace_with("");
+    const trace first = trace_with("--trace-ranks 0");
+    CHECK(slices_in(first, "rank 0 ") == slices_in(all, "rank 0 "));
+    CHECK((slices_in(first, "rank 1 ") == 0 && slices_in(first, "rank 3 ") == 0));
+    CHECK(slices_in(first, "links / ") > 0); // that messages of rank 0 take
+    CHECK(slices_in(first, "links / ") < slices_in(all, "links / "));
+    const trace one_link = trace_with("--trace-links 'chip(0,1).+X'");
+    CHECK(slices_in(one_link, "links / chip(0,1).+X") == slices_in(all, "links / chip(0,1).+X"));
+    CHECK(slices_in(one_link, "links / ") == slices_in(one_link, "links / chip(0,1).+X"));
+
+    double end = 0;
+    for (const auto& [name, slices] : all.tracks)
+        for (const slice& s : slices)
+            end = std::max(end, s.end);
+    const double middle_us = std::floor(end / 2000);
+    const trace late = trace_with(fmt::format("--trace-window '{} us..'", middle_us));
+    const trace early = trace_with(fmt::format("--trace-window '..{} us'", middle_us));
+    CHECK((late.slices > 0 && early.slices > 0));
+    CHECK(late.slices + early.slices >= all.slices); // what reaches over the middle is in both
+    for (const auto& [name, slices] : late.tracks)
+        for (const slice& s : slices)
+            CHECK(s.end >= middle_us * 1000 - 1);
+    const auto arrows = arrows_of(
+        (folder.weft("run a.yaml --quiet --trace t.json --trace-window '" + std::to_string(middle_us) + " us..'"),
+         folder.read("t.json")));
+    CHECK(!arrows.empty());
+}
+
+TEST_CASE("parts of a trace that do not exist are refused before anything runs")
+{
+    const program_folder folder;
+    folder.write("a.yaml", k_four_chips);
+    const auto refused = [&](const std::string& options, const std::string& text) {
+        CAPTURE(options);
+        CHECK(folder.weft("run a.yaml --trace t.json " + options) == 2);
+        CHECK_THAT(folder.read("stderr"), Contains(text));
+        CHECK(!folder.exists("t.json"));
+    };
+    refused("--trace-ranks 9", "--trace-ranks");
+    refused("--trace-ranks nobody", "--trace-ranks");
+    refused("--trace-links nowhere --trace-ranks 0-3 --trace-window 5us", "--trace-window");
+    refused("--trace-window '20 us..10 us'", "ends before it begins");
+    refused("--trace-window '1 fortnight..'", "--trace-window");
+    CHECK(folder.weft("run a.yaml --trace-ranks 0") == 2);
+    CHECK_THAT(folder.read("stderr"), Contains("--trace"));
+}

@@ -39,13 +39,12 @@ public:
         tracks.push_back(owner.stat_prefix() + " / " + name);
         return static_cast<std::uint32_t>(tracks.size() - 1);
     }
-    void slice(std::uint32_t track, std::uint64_t start_ps, std::uint64_t span_ps, const std::string& name,
-               const std::string& arguments) override
+    void slice(const trace_slice& s) override
     {
-        slices.push_back(tracks.at(track) + " " + std::to_string(start_ps) + "+" + std::to_string(span_ps) + " " +
-                         name + " {" + arguments + "}");
+        slices.push_back(tracks.at(s.track) + " " + std::to_string(s.start_ps) + "+" + std::to_string(s.span_ps) + " " + s.name + " {" +
+                         s.arguments + "}");
     }
-    void mark(std::uint32_t, std::uint64_t, const std::string&, const std::string&) override {}
+    void mark(const trace_slice&) override {}
     std::vector<std::string> tracks, slices;
 };
 
