@@ -177,6 +177,7 @@ private:
     std::uint64_t now_ps_ = 0;
 
     output_arbiter arbiter_;
+    std::uint64_t urgent_bits_ = 0; ///< of every word of a waiter mask: VLs that go first
     link_conditions conditions_{links_, cold_};
     std::vector<link_layer> layers_;
     link_control control_; ///< off: no wires
