@@ -98,7 +98,7 @@ struct ub_faults_config {
     ub_notification notification = ub_notification::direct;
     data_size notice_payload = data_size(16);
     duration notice_timeout = duration(25'600'000);
-    std::uint32_t notice_tries = 4;
+    std::uint32_t notice_tries = 6;
     duration notice_software = duration(2'000'000);
     duration table_write = duration(1'000'000);
     duration flood_per_hop = duration(1'000'000'000);

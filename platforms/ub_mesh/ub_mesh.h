@@ -184,6 +184,7 @@ private:
     std::uint32_t ranks_ = 0;
     std::string unreachable_pair(const ub_mesh_config& config) const;
     void use_tables(const ub_mesh_config& config);
+    void prove_notices(const ub_mesh_config& config);
 };
 
 struct ub_faulty_device;
