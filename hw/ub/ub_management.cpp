@@ -7,15 +7,18 @@
 
 namespace weft {
 
-ub_management::ub_management(timeline& time, packet_pool& pool, fabric_engine& engine, const ub_plan& plan, const ub_config& config)
+ub_management::ub_management(timeline& time, packet_pool& pool, fabric_engine& engine, const ub_plan& plan,
+                             const ub_config& config)
     : time_(time), pool_(pool), engine_(engine), plan_(plan), format_(config.format()), rate_(config.local_port_rate),
-      depth_cells_(static_cast<std::uint32_t>(config.buffer_per_vl.value() / config.cell_bytes() + 1)), actor_(time.register_actors(1))
+      depth_cells_(static_cast<std::uint32_t>(config.buffer_per_vl.value() / config.cell_bytes() + 1)),
+      actor_(time.register_actors(1))
 {
     const fabric_link_params local{config.local_port_rate, duration(0), depth_cells_};
     ports_.reserve(plan.routers.size());
     for (std::uint32_t r = 0; r < plan.routers.size(); ++r) {
         ports_.emplace_back(*this, r);
-        const std::uint32_t number = ub_ports{plan.routers[r].ports, plan.routers[r].local_ports, config.voq, true}.management();
+        const std::uint32_t number =
+            ub_ports{plan.routers[r].ports, plan.routers[r].local_ports, config.voq, true}.management();
         ports_.back().in = engine.add_edge_input(r, number, local, ports_.back());
         ports_.back().out = engine.add_edge_output(r, number, local, ports_.back());
     }
@@ -34,7 +37,8 @@ void ub_management::send(const ub_message& m, const ub_management_way& way)
         throw bug("ub_management", time_.now_ps(), "a way has one to six links");
     abi::ub::source_route route;
     for (unsigned i = 0; i < way.links.size(); ++i)
-        route.set_instruction_byte(i, abi::ub::encode({static_cast<std::uint8_t>(plan_.links[way.links[i]].from_port), way.lanes[i] != 0}));
+        route.set_instruction_byte(
+            i, abi::ub::encode({static_cast<std::uint8_t>(plan_.links[way.links[i]].from_port), way.lanes[i] != 0}));
     route.set_bitmap((1u << way.links.size()) - 1u);
     packet_ptr p = pool_.make();
     p->source = m.from;
@@ -59,7 +63,8 @@ void ub_management::deliver(std::uint32_t router, packet_ptr p, std::uint64_t de
     engine_.edge_credit(ports_[router].out, p->vl, p->cells, tail_delay_ps);
     if ((p->flags & k_corrupted) != 0)
         return; // its check sum is wrong: lost
-    time_.schedule(time_.now_ps() + tail_delay_ps, make_order(event_class::device, actor_, sequence_++), *this, p.release()->index, 0);
+    time_.schedule(time_.now_ps() + tail_delay_ps, make_order(event_class::device, actor_, sequence_++), *this,
+                   p.release()->index, 0);
 }
 
 void ub_management::on_event(std::uint32_t packet, std::uint8_t)

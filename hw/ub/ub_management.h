@@ -39,7 +39,8 @@ protected:
 class ub_management final : public component, private timeline_client {
 public:
     /// Adds its ports to an engine whose routers have room for them (ub_fabric_plan). open() when that is built.
-    ub_management(timeline& time, packet_pool& pool, fabric_engine& engine, const ub_plan& plan, const ub_config& config);
+    ub_management(timeline& time, packet_pool& pool, fabric_engine& engine, const ub_plan& plan,
+                  const ub_config& config);
     void open();
     /// Payload of every packet from now on; 16 B unless it is set.
     void set_payload(std::uint64_t bytes) { payload_bytes_ = static_cast<std::uint32_t>(bytes); }

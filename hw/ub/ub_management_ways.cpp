@@ -17,8 +17,9 @@ bool on_second_die(const ub_router_plan& r, std::uint32_t port) { return port >=
 } // namespace
 
 ub_management_ways::ub_management_ways(const ub_plan& plan, const ub_config& config, std::uint64_t payload_bytes)
-    : plan_(plan), config_(config), payload_bytes_(payload_bytes), wire_bytes_(config.format().wire_bytes(payload_bytes)),
-      first_out_(plan.routers.size() + 1, 0), out_(plan.links.size())
+    : plan_(plan), config_(config), payload_bytes_(payload_bytes),
+      wire_bytes_(config.format().wire_bytes(payload_bytes)), first_out_(plan.routers.size() + 1, 0),
+      out_(plan.links.size())
 {
     std::iota(out_.begin(), out_.end(), 0u);
     std::sort(out_.begin(), out_.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -27,7 +28,8 @@ ub_management_ways::ub_management_ways(const ub_plan& plan, const ub_config& con
     });
     for (const ub_link_plan& l : plan.links) {
         ++first_out_[l.from + 1];
-        hop_ps_.push_back(ub_wire(config, l.propagation).value() + ub_pipeline(config, plan.routers[l.to].device).value() +
+        hop_ps_.push_back(ub_wire(config, l.propagation).value() +
+                          ub_pipeline(config, plan.routers[l.to].device).value() +
                           wire_rate(config.link_rate(l.lanes)).time_ps(wire_bytes_));
     }
     std::partial_sum(first_out_.begin(), first_out_.end(), first_out_.begin());
@@ -40,15 +42,17 @@ std::uint64_t ub_management_ways::wire_ps(std::uint32_t link) const
 
 /// By time (Dijkstra) over (link, lane), each at most `labels_each` times, from different ends.
 template <class Reached>
-void ub_management_ways::search(const std::vector<std::uint32_t>& from, std::uint32_t labels_each, const link_toll& toll,
-                                Reached&& reached) const
+void ub_management_ways::search(const std::vector<std::uint32_t>& from, std::uint32_t labels_each,
+                                const link_toll& toll, Reached&& reached) const
 {
     std::vector<label> open_labels, labels;
-    using entry = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t>; // time, link and lane, origin, label
+    using entry =
+        std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t>; // time, link and lane, origin, label
     std::priority_queue<entry, std::vector<entry>, std::greater<entry>> open;
-    std::vector<std::array<std::uint32_t, 2>> settled(plan_.links.size() * k_ub_lanes_per_class, {k_none, k_none}); // origins
-    const auto extend = [&](std::uint32_t router, std::uint32_t in_link, std::uint8_t lane, std::uint64_t ps, std::uint32_t origin,
-                            std::uint32_t before, std::uint8_t hops) {
+    std::vector<std::array<std::uint32_t, 2>> settled(plan_.links.size() * k_ub_lanes_per_class,
+                                                      {k_none, k_none}); // origins
+    const auto extend = [&](std::uint32_t router, std::uint32_t in_link, std::uint8_t lane, std::uint64_t ps,
+                            std::uint32_t origin, std::uint32_t before, std::uint8_t hops) {
         const ub_router_plan& r = plan_.routers[router];
         const ub_channel in = in_link == k_none ? ub_channel::local : plan_.links[in_link].channel;
         const bool second = in_link != k_none && on_second_die(r, plan_.links[in_link].to_port);
@@ -63,7 +67,8 @@ void ub_management_ways::search(const std::vector<std::uint32_t>& from, std::uin
                 continue;
             const bool crosses = r.local_ports >= 2 && second != on_second_die(r, plan_.links[l].from_port);
             const std::uint64_t then_ps = ps + extra_ps + hop_ps_[l] + (crosses ? config_.die_crossing.value() : 0);
-            open.push({then_ps, l * k_ub_lanes_per_class + next, origin, static_cast<std::uint32_t>(open_labels.size())});
+            open.push(
+                {then_ps, l * k_ub_lanes_per_class + next, origin, static_cast<std::uint32_t>(open_labels.size())});
             open_labels.push_back({then_ps, l, origin, before, next, hops});
         }
     };
@@ -100,9 +105,9 @@ ub_management_way ub_management_ways::way_of(const std::vector<label>& labels, s
     return way;
 }
 
-std::vector<ub_management_ways::pair_of_ways> ub_management_ways::from_nearest_two(const std::vector<std::uint32_t>& from,
-                                                                                   const std::vector<std::uint32_t>& to,
-                                                                                   const link_toll& toll) const
+std::vector<ub_management_ways::pair_of_ways>
+ub_management_ways::from_nearest_two(const std::vector<std::uint32_t>& from, const std::vector<std::uint32_t>& to,
+                                     const link_toll& toll) const
 {
     std::vector<pair_of_ways> all(to.size());
     std::vector<std::uint32_t> place(plan_.routers.size(), k_none);

@@ -21,7 +21,7 @@
 namespace weft {
 
 struct ub_management_way {
-    std::uint32_t from = 0; ///< router
+    std::uint32_t from = 0;           ///< router
     std::vector<std::uint32_t> links; ///< into ub_plan::links, in order; none: it begins where it ends
     std::vector<std::uint8_t> lanes;  ///< of each link
 };
@@ -37,17 +37,18 @@ public:
     ub_management_ways(const ub_plan& plan, const ub_config& config, std::uint64_t payload_bytes);
 
     /// From those of `from` that are nearest to each of `to`: the quickest way from the nearest, and from the second nearest, if any.
-    std::vector<pair_of_ways> from_nearest_two(const std::vector<std::uint32_t>& from, const std::vector<std::uint32_t>& to,
-                                               const link_toll& toll) const;
+    std::vector<pair_of_ways> from_nearest_two(const std::vector<std::uint32_t>& from,
+                                               const std::vector<std::uint32_t>& to, const link_toll& toll) const;
     /// The quickest from one of `from`; nothing when none is left.
-    std::optional<ub_management_way> quickest(const std::vector<std::uint32_t>& from, std::uint32_t to, const link_toll& toll) const;
+    std::optional<ub_management_way> quickest(const std::vector<std::uint32_t>& from, std::uint32_t to,
+                                              const link_toll& toll) const;
     /// The same links the other way round, if the rule admits that.
     std::optional<ub_management_way> reverse_of(const ub_management_way& way) const;
 
     /// From control processor to control processor with nobody else on the wires: the last byte.
     std::uint64_t zero_load_ps(const ub_management_way& way) const;
-    std::uint64_t wire_bytes() const { return wire_bytes_; }         ///< of a packet
-    std::uint64_t wire_ps(std::uint32_t link) const;                 ///< that a packet keeps a link busy
+    std::uint64_t wire_bytes() const { return wire_bytes_; } ///< of a packet
+    std::uint64_t wire_ps(std::uint32_t link) const;         ///< that a packet keeps a link busy
     const ub_plan& plan() const { return plan_; }
 
 private:
@@ -58,7 +59,8 @@ private:
     };
     /// Calls reached(router, labels, index) for each label that is settled, the quickest first, until it says false.
     template <class Reached>
-    void search(const std::vector<std::uint32_t>& from, std::uint32_t labels_each, const link_toll& toll, Reached&& reached) const;
+    void search(const std::vector<std::uint32_t>& from, std::uint32_t labels_each, const link_toll& toll,
+                Reached&& reached) const;
     static ub_management_way way_of(const std::vector<label>& labels, std::uint32_t last);
 
     const ub_plan& plan_;

@@ -32,7 +32,8 @@ std::vector<std::uint32_t> ub_failed_part::ends(const ub_plan& plan) const
     return all;
 }
 
-ub_notice_times::ub_notice_times(const ub_plan& plan, const ub_config& ub, const ub_faults_config& faults, const std::vector<bool>& down)
+ub_notice_times::ub_notice_times(const ub_plan& plan, const ub_config& ub, const ub_faults_config& faults,
+                                 const std::vector<bool>& down)
     : plan_(plan), ub_(ub), faults_(faults), down_(down), ways_(plan, ub, faults.notice_payload.value())
 {
 }
@@ -62,7 +63,8 @@ ub_notice_times::arrival ub_notice_times::over(const std::vector<std::uint32_t>&
     return a;
 }
 
-std::vector<ub_notice_times::arrival> ub_notice_times::arrivals(const ub_failed_part& part, const std::vector<std::uint32_t>& sources) const
+std::vector<ub_notice_times::arrival> ub_notice_times::arrivals(const ub_failed_part& part,
+                                                                const std::vector<std::uint32_t>& sources) const
 {
     std::vector<arrival> all(sources.size(), {k_never_ps, 0, 0});
     const std::vector<std::uint32_t> broken = part.links(plan_), ends = part.ends(plan_);
@@ -73,7 +75,8 @@ std::vector<ub_notice_times::arrival> ub_notice_times::arrivals(const ub_failed_
     for (const std::uint32_t source : sources)
         routers.push_back(plan_.endpoint_router[source]);
     if (faults_.notification == ub_notification::direct) {
-        const auto ways = ways_.from_nearest_two(ends, routers, [&](std::uint32_t l) { return avoid(l) ? k_never_ps : 0; });
+        const auto ways =
+            ways_.from_nearest_two(ends, routers, [&](std::uint32_t l) { return avoid(l) ? k_never_ps : 0; });
         for (std::size_t i = 0; i < ways.size(); ++i)
             if (ways[i][0]) {
                 all[i] = over(ways[i][0]->links);
@@ -98,7 +101,8 @@ std::vector<ub_notice_times::arrival> ub_notice_times::arrivals(const ub_failed_
         if (ps != at[router])
             continue;
         for (const std::uint32_t l : out[router])
-            if (const std::uint64_t then_ps = ps + faults_.flood_per_hop.value() + hop_ps(l); then_ps < at[plan_.links[l].to]) {
+            if (const std::uint64_t then_ps = ps + faults_.flood_per_hop.value() + hop_ps(l);
+                then_ps < at[plan_.links[l].to]) {
                 at[plan_.links[l].to] = then_ps;
                 by[plan_.links[l].to] = l;
                 open.push({then_ps, plan_.links[l].to});
@@ -128,7 +132,8 @@ std::vector<ub_notice> ub_notice_times::of(const ub_failed_part& part, const std
     return all;
 }
 
-std::uint64_t ub_notice_times::at_most_ps(const ub_failed_part& part, const std::vector<std::uint32_t>& affected, std::uint64_t messages) const
+std::uint64_t ub_notice_times::at_most_ps(const ub_failed_part& part, const std::vector<std::uint32_t>& affected,
+                                          std::uint64_t messages) const
 {
     if (faults_.notification == ub_notification::none)
         return 0;

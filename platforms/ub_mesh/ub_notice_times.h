@@ -13,9 +13,9 @@
 // buffer; a notice that is lost on a second failure comes later, at most by repeats_ps().
 #pragma once
 
+#include "hw/routing/ub/ub_topology.h"
 #include "hw/ub/ub_management_ways.h"
 #include "platforms/ub_mesh/ub_faults.h"
-#include "hw/routing/ub/ub_topology.h"
 
 #include <cstdint>
 #include <vector>
@@ -46,12 +46,14 @@ struct ub_failed_part {
 class ub_notice_times {
 public:
     /// `plan` has the rule of lanes; `down`: links that are down from the start, or empty. All must outlive this.
-    ub_notice_times(const ub_plan& plan, const ub_config& ub, const ub_faults_config& faults, const std::vector<bool>& down);
+    ub_notice_times(const ub_plan& plan, const ub_config& ub, const ub_faults_config& faults,
+                    const std::vector<bool>& down);
 
     /// Sources that use what has failed, in order, and when they stop, with nobody else on the wires. Empty with notification: none.
     std::vector<ub_notice> of(const ub_failed_part& part, const std::vector<std::uint32_t>& affected) const;
     /// The slowest of them at most, when `messages` other messages are under way.
-    std::uint64_t at_most_ps(const ub_failed_part& part, const std::vector<std::uint32_t>& affected, std::uint64_t messages) const;
+    std::uint64_t at_most_ps(const ub_failed_part& part, const std::vector<std::uint32_t>& affected,
+                             std::uint64_t messages) const;
     /// The same over all endpoints, with all messages of `failures` failures and repeats of what is lost: no source waits for longer.
     std::uint64_t patience_ps(const ub_failed_part& part, std::uint64_t failures) const;
     /// Direct: from the first try of a notice until the last one has been in vain.
@@ -62,15 +64,18 @@ public:
     /// Work on a notice at its source, until other paths are in use.
     std::uint64_t work_ps() const;
     /// From a control processor to the next one.
-    std::uint64_t hop_ps(std::uint32_t link) const { return ways_.zero_load_ps({ways_.plan().links[link].from, {link}, {0}}); }
+    std::uint64_t hop_ps(std::uint32_t link) const
+    {
+        return ways_.zero_load_ps({ways_.plan().links[link].from, {link}, {0}});
+    }
     const ub_management_ways& ways() const { return ways_; }
     /// The last of them; 0 when there are none.
     static std::uint64_t last_after_ps(const std::vector<ub_notice>& notices);
 
 private:
     struct arrival {
-        std::uint64_t ps;      ///< zero load, work of control processors included
-        std::uint64_t load_ps; ///< what full packets add, one a link
+        std::uint64_t ps;       ///< zero load, work of control processors included
+        std::uint64_t load_ps;  ///< what full packets add, one a link
         std::uint64_t slots_ps; ///< what another message adds at most
     };
     std::vector<arrival> arrivals(const ub_failed_part& part, const std::vector<std::uint32_t>& sources) const;

@@ -6,11 +6,11 @@
 
 namespace weft {
 
-ub_notices::ub_notices(ub_fabric& fabric, timeline& time, const ub_config& ub, const ub_faults_config& faults, const std::vector<bool>& down,
-                       bool unforeseen)
+ub_notices::ub_notices(ub_fabric& fabric, timeline& time, const ub_config& ub, const ub_faults_config& faults,
+                       const std::vector<bool>& down, bool unforeseen)
     : fabric_(fabric), time_(time), plan_(fabric.plan()), faults_(faults), down_(down), times_(plan_, ub, faults, down),
-      direct_(faults.notification == ub_notification::direct), unforeseen_(unforeseen && direct_), out_(plan_.routers.size()),
-      actor_(time.register_actors(1))
+      direct_(faults.notification == ub_notification::direct), unforeseen_(unforeseen && direct_),
+      out_(plan_.routers.size()), actor_(time.register_actors(1))
 {
     if (fabric.management() == nullptr)
         throw bug("ub_notices", time.now_ps(), "the devices of this fabric do not speak to each other");
@@ -25,16 +25,17 @@ ub_notices::ub_notices(ub_fabric& fabric, timeline& time, const ub_config& ub, c
 void ub_notices::set_up_statistics()
 {
     stats.add("notices", "packets", "Notices of failed and restored links, repeats included", notices);
-    stats.add("repeats", "packets", "Notices sent again, or by the second end, for want of an acknowledgement", repeats);
+    stats.add("repeats", "packets", "Notices sent again, or by the second end, for want of an acknowledgement",
+              repeats);
     stats.add("acknowledgements", "packets", "Acknowledgements of notices", acknowledgements);
     stats.add("duplicates", "packets", "Notices of what had been heard before", duplicates);
-    stats.add_row({"bytes", "B", "Notices and acknowledgements, once each; their bytes on links are in fabric.wire_bytes", this, [](const void* o) {
-                       return static_cast<const ub_notices*>(o)->fabric_.management()->bytes();
-                   }});
-    stats.add_row({"hops", "1", "Links that arrived notices and acknowledgements have crossed", this, [](const void* o) {
-                       return static_cast<const ub_notices*>(o)->fabric_.management()->hops();
-                   }});
-    stats.add_row({"not_arrived", "packets", "Notices and acknowledgements that were lost, or are on their way", this, [](const void* o) {
+    stats.add_row({"bytes", "B",
+                   "Notices and acknowledgements, once each; their bytes on links are in fabric.wire_bytes", this,
+                   [](const void* o) { return static_cast<const ub_notices*>(o)->fabric_.management()->bytes(); }});
+    stats.add_row({"hops", "1", "Links that arrived notices and acknowledgements have crossed", this,
+                   [](const void* o) { return static_cast<const ub_notices*>(o)->fabric_.management()->hops(); }});
+    stats.add_row({"not_arrived", "packets", "Notices and acknowledgements that were lost, or are on their way", this,
+                   [](const void* o) {
                        const ub_management& m = *static_cast<const ub_notices*>(o)->fabric_.management();
                        return m.sent() - m.arrived();
                    }});
@@ -71,7 +72,8 @@ void ub_notices::on_event(std::uint32_t a, std::uint8_t kind)
 
 // --- What happens to links --------------------------------------------------------------------------------------------------
 
-void ub_notices::expect(const ub_failed_part& part, std::uint64_t at_ps, std::uint64_t until_ps, const std::vector<std::uint32_t>& affected)
+void ub_notices::expect(const ub_failed_part& part, std::uint64_t at_ps, std::uint64_t until_ps,
+                        const std::vector<std::uint32_t>& affected)
 {
     news n{part, part.links(plan_), part.ends(plan_), at_ps, until_ps, affected, {}, {}};
     for (phase& p : n.phases) {
@@ -89,7 +91,10 @@ bool ub_notices::still_down(std::uint32_t link) const
     return link < down_.size() && down_[link] && !fabric_.engine().link_up(fabric_.link_of(link));
 }
 
-bool ub_notices::holds(const news& n, std::uint32_t link) const { return std::binary_search(n.links.begin(), n.links.end(), link); }
+bool ub_notices::holds(const news& n, std::uint32_t link) const
+{
+    return std::binary_search(n.links.begin(), n.links.end(), link);
+}
 
 void ub_notices::link_down(std::uint32_t link) { link_changes(link, k_down); }
 
@@ -102,7 +107,8 @@ void ub_notices::link_up(std::uint32_t link)
     for (std::uint32_t n = 0; n < news_.size(); ++n) {
         const bool works = news_[n].phases[k_works].heard[router];
         if (!holds(news_[n], link) && (works || news_[n].phases[k_down].heard[router]))
-            schedule(time_.now_ps() + faults_.flood_per_hop.value(), {n, router, link, works ? k_works : k_down}, k_tell_neighbour);
+            schedule(time_.now_ps() + faults_.flood_per_hop.value(), {n, router, link, works ? k_works : k_down},
+                     k_tell_neighbour);
     }
 }
 
@@ -167,7 +173,8 @@ void ub_notices::apply(const job& j)
             if (&m == &n || !holds(m, l))
                 return false;
             const bool later[2] = {time_of(m, k_down) > time_of(n, j.phase), time_of(m, k_works) > time_of(n, j.phase)};
-            return (later[k_down] && m.phases[k_down].applied[j.router]) || (later[k_works] && m.phases[k_works].applied[j.router]);
+            return (later[k_down] && m.phases[k_down].applied[j.router]) ||
+                   (later[k_works] && m.phases[k_works].applied[j.router]);
         });
         if (!outdated)
             j.phase == k_down ? fabric_.exclude(j.router, l) : fabric_.readmit(j.router, l);
@@ -190,7 +197,8 @@ void ub_notices::heard(const ub_message& m)
             schedule(time_.now_ps() + faults_.flood_per_hop.value(), {number, m.to, m.from, which}, k_forward);
         return;
     }
-    for (const std::uint32_t t : news_[number].phases[which].tellings) // when it is fresh both ends, else the one that sends still
+    for (const std::uint32_t t :
+         news_[number].phases[which].tellings) // when it is fresh both ends, else the one that sends still
         if (tellings_[t].source == m.to && (fresh || tellings_[t].end == m.from))
             acknowledge(tellings_[t]);
 }
@@ -198,7 +206,8 @@ void ub_notices::heard(const ub_message& m)
 // --- Direct -----------------------------------------------------------------------------------------------------------------
 
 /// Not over what ends know: what is down from the start, what the news is about, their own ports, and what they have been told as sources.
-ub_management_ways::link_toll ub_notices::seen_dead(const news& n, std::uint8_t which, const std::vector<std::uint32_t>& ends) const
+ub_management_ways::link_toll ub_notices::seen_dead(const news& n, std::uint8_t which,
+                                                    const std::vector<std::uint32_t>& ends) const
 {
     std::vector<std::uint32_t> known = which == k_down ? n.links : std::vector<std::uint32_t>{};
     if (ends.size() == 1)
@@ -208,13 +217,15 @@ ub_management_ways::link_toll ub_notices::seen_dead(const news& n, std::uint8_t 
     std::sort(known.begin(), known.end());
     return [this, known = std::move(known), ends](std::uint32_t l) -> std::uint64_t {
         const bool own = std::find(ends.begin(), ends.end(), plan_.links[l].from) != ends.end();
-        return still_down(l) || std::binary_search(known.begin(), known.end(), l) || (own && fabric_.engine().link_dead(fabric_.link_of(l)))
+        return still_down(l) || std::binary_search(known.begin(), known.end(), l) ||
+                       (own && fabric_.engine().link_dead(fabric_.link_of(l)))
                    ? k_never_ps
                    : 0;
     };
 }
 
-std::vector<std::uint32_t> ub_notices::make_tellings(std::uint32_t number, std::uint8_t which, const std::vector<std::uint32_t>& sources)
+std::vector<std::uint32_t> ub_notices::make_tellings(std::uint32_t number, std::uint8_t which,
+                                                     const std::vector<std::uint32_t>& sources)
 {
     const news& n = news_[number];
     std::vector<std::uint32_t> made, routers;
@@ -254,7 +265,8 @@ void ub_notices::tell(std::uint32_t index)
     ++t.tries;
     ++notices;
     t.tried.insert(t.tried.end(), t.way.links.begin(), t.way.links.end());
-    fabric_.management()->send({ub_message::kind::notice, about(t.news, t.phase), t.end, plan_.endpoint_router[t.source]}, t.way);
+    fabric_.management()->send(
+        {ub_message::kind::notice, about(t.news, t.phase), t.end, plan_.endpoint_router[t.source]}, t.way);
     schedule(time_.now_ps() + (faults_.notice_timeout.value() << (t.tries - 1)), index, k_repeat);
 }
 
@@ -307,7 +319,8 @@ void ub_notices::falls_back_to(std::uint32_t source, const std::vector<std::uint
             std::none_of(links.begin(), links.end(), [&](std::uint32_t l) { return holds(n, l); }))
             continue;
         n.registered.insert(source);
-        if (const auto way = times_.ways().quickest(n.ends, plan_.endpoint_router[source], seen_dead(n, k_down, n.ends)))
+        if (const auto way =
+                times_.ways().quickest(n.ends, plan_.endpoint_router[source], seen_dead(n, k_down, n.ends)))
             schedule(time_.now_ps() + times_.ways().zero_load_ps(*way), {i, source, k_none, k_down}, k_registered);
     }
     if (unforeseen_)
@@ -323,7 +336,8 @@ void ub_notices::note_registered(const job& j)
     if (!n.phases[k_down].begun || n.phases[k_works].begun)
         return;
     for (const std::uint32_t t : make_tellings(j.news, k_down, {j.router}))
-        if (const auto& know = n.phases[k_down].know; std::find(know.begin(), know.end(), tellings_[t].end) != know.end())
+        if (const auto& know = n.phases[k_down].know;
+            std::find(know.begin(), know.end(), tellings_[t].end) != know.end())
             begin_telling(t);
 }
 
@@ -352,7 +366,8 @@ void ub_notices::send_to_neighbour(const job& j, std::uint32_t link)
         return;
     ++notices;
     const std::uint8_t lane = plan_.lanes.next(ub_channel::local, 0, plan_.links[link].channel);
-    fabric_.management()->send({ub_message::kind::notice, about(j.news, j.phase), j.router, plan_.links[link].to}, {j.router, {link}, {lane}});
+    fabric_.management()->send({ub_message::kind::notice, about(j.news, j.phase), j.router, plan_.links[link].to},
+                               {j.router, {link}, {lane}});
 }
 
 } // namespace weft

@@ -37,11 +37,12 @@ class ub_notices final : public component, public ub_fall_back_if, private ub_ma
 public:
     /// `fabric` is managed. `down`: links that are down from the start. `unforeseen`: links may fail of which expect() learns when they do; then
     /// who has fallen back to which link is kept.
-    ub_notices(ub_fabric& fabric, timeline& time, const ub_config& ub, const ub_faults_config& faults, const std::vector<bool>& down,
-               bool unforeseen);
+    ub_notices(ub_fabric& fabric, timeline& time, const ub_config& ub, const ub_faults_config& faults,
+               const std::vector<bool>& down, bool unforeseen);
 
     /// The part fails at `at_ps` and works again at `until_ps` (k_never_ps: never). `affected`: sources that are to be told, sorted.
-    void expect(const ub_failed_part& part, std::uint64_t at_ps, std::uint64_t until_ps, const std::vector<std::uint32_t>& affected);
+    void expect(const ub_failed_part& part, std::uint64_t at_ps, std::uint64_t until_ps,
+                const std::vector<std::uint32_t>& affected);
     /// Its sending end sees that the link (of the plan) is dead, or works again. Of links that nobody expects nobody is told.
     void link_down(std::uint32_t link);
     void link_up(std::uint32_t link);
@@ -51,7 +52,10 @@ public:
 
     const ub_notice_times& times() const { return times_; }
     /// Whether this source, or with hop_by_hop any router, has heard of the news in the order of expect().
-    bool has_heard(std::uint32_t number, std::uint32_t router, bool works = false) const { return news_.at(number).phases[works ? 1 : 0].heard[router]; }
+    bool has_heard(std::uint32_t number, std::uint32_t router, bool works = false) const
+    {
+        return news_.at(number).phases[works ? 1 : 0].heard[router];
+    }
 
     std::string stat_prefix() const override { return "notices"; }
     std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
@@ -69,7 +73,7 @@ private:
     static constexpr std::uint32_t k_none = ub_topology::k_none;
 
     struct phase {
-        bool begun = false; ///< an end knows
+        bool begun = false;               ///< an end knows
         std::vector<bool> heard, applied; ///< by router
         std::vector<std::uint32_t> know;  ///< ends
         std::vector<std::uint32_t> tellings;
@@ -109,12 +113,14 @@ private:
     bool hear(std::uint32_t number, std::uint8_t which, std::uint32_t router);
     void apply(const job& j);
     // Direct.
-    std::vector<std::uint32_t> make_tellings(std::uint32_t number, std::uint8_t which, const std::vector<std::uint32_t>& sources);
+    std::vector<std::uint32_t> make_tellings(std::uint32_t number, std::uint8_t which,
+                                             const std::vector<std::uint32_t>& sources);
     void begin_telling(std::uint32_t index);
     void tell(std::uint32_t index);
     void repeat(std::uint32_t index);
     void acknowledge(const telling& t);
-    ub_management_ways::link_toll seen_dead(const news& n, std::uint8_t which, const std::vector<std::uint32_t>& ends) const;
+    ub_management_ways::link_toll seen_dead(const news& n, std::uint8_t which,
+                                            const std::vector<std::uint32_t>& ends) const;
     void note_registered(const job& j);
     // Hop by hop.
     void pass_on(const job& j);
@@ -131,7 +137,8 @@ private:
     std::vector<std::vector<std::uint32_t>> out_; ///< links of each router
     std::vector<news> news_;
     std::vector<telling> tellings_;
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> telling_of_; ///< (about, source, end)
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>
+        telling_of_; ///< (about, source, end)
     std::vector<job> jobs_;
     std::set<std::pair<std::uint32_t, std::uint32_t>> users_; ///< (link, source)
     std::uint32_t actor_, sequence_ = 0;

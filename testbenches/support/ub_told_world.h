@@ -20,7 +20,8 @@ struct ub_told_world : private link_listener_if {
     std::unique_ptr<ub_notices> notices; ///< none with notification: none
 
     ub_told_world(const ub_ways& ways, const ub_config& c, const ub_faults_config& f, ub_load load = {})
-        : time("timeline"), config(c), faults(f), fabric("ub", time, pool, ways.plan, config, 1, f.notification != ub_notification::none),
+        : time("timeline"), config(c), faults(f),
+          fabric("ub", time, pool, ways.plan, config, 1, f.notification != ub_notification::none),
           traffic("traffic", time, pool, fabric, config, std::move(load))
     {
         time.set_run_ahead(true);
@@ -31,7 +32,8 @@ struct ub_told_world : private link_listener_if {
         fabric.set_fall_back_listener(notices.get());
     }
     /// All links of the part fail, and the ends will tell `affected`.
-    void fail(const ub_failed_part& part, std::uint64_t at_ps, const std::vector<std::uint32_t>& affected, std::uint64_t until_ps = k_never_ps)
+    void fail(const ub_failed_part& part, std::uint64_t at_ps, const std::vector<std::uint32_t>& affected,
+              std::uint64_t until_ps = k_never_ps)
     {
         for (const std::uint32_t l : part.links(fabric.plan())) {
             fabric.fail_link_at(l, at_ps);

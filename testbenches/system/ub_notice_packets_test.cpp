@@ -15,11 +15,13 @@ using namespace weft::testing;
 namespace {
 
 constexpr std::uint64_t k_us = 1'000'000;
-constexpr std::uint64_t k_notice_bytes = 100; // headers of 64 B, 16 B of payload, a check sum of 4 B: five flits of 20 B
+constexpr std::uint64_t k_notice_bytes =
+    100; // headers of 64 B, 16 B of payload, a check sum of 4 B: five flits of 20 B
 constexpr std::uint64_t k_fails_ps = 5 * k_us;
 
 struct told {
-    std::uint64_t notices, repeats, acknowledgements, duplicates, bytes, hops, wire_bytes, slowest_ps, end_ps, not_arrived;
+    std::uint64_t notices, repeats, acknowledgements, duplicates, bytes, hops, wire_bytes, slowest_ps, end_ps,
+        not_arrived;
     std::uint64_t expected_ps, at_most_ps; ///< from the failure until the last source has heard
     child_text complaint;
 };
@@ -49,15 +51,18 @@ ub_faults_config told_by(ub_notification how)
 }
 
 /// One part fails at 5 us.
-told run_failure(const ub_ways& ways, const ub_failed_part& part, const std::vector<std::uint32_t>& affected, const ub_faults_config& faults,
-                 const ub_load& load = {}, const ub_config& config = {})
+told run_failure(const ub_ways& ways, const ub_failed_part& part, const std::vector<std::uint32_t>& affected,
+                 const ub_faults_config& faults, const ub_load& load = {}, const ub_config& config = {})
 {
     return in_child<told>([&] {
         ub_told_world w(ways, config, faults, load);
         w.fail(part, k_fails_ps, affected);
-        const std::uint64_t expected_ps = ub_notice_times::last_after_ps(w.notices->times().of(part, affected)) - w.notices->times().work_ps();
-        const std::uint64_t messages = faults.notification == ub_notification::direct ? ub_notice_times::messages_for(affected.size()) : 1;
-        const std::uint64_t at_most_ps = w.notices->times().at_most_ps(part, affected, messages) - w.notices->times().work_ps();
+        const std::uint64_t expected_ps =
+            ub_notice_times::last_after_ps(w.notices->times().of(part, affected)) - w.notices->times().work_ps();
+        const std::uint64_t messages =
+            faults.notification == ub_notification::direct ? ub_notice_times::messages_for(affected.size()) : 1;
+        const std::uint64_t at_most_ps =
+            w.notices->times().at_most_ps(part, affected, messages) - w.notices->times().work_ps();
         sc_core::sc_start();
         told t = look_at(w);
         t.expected_ps = expected_ps;
@@ -137,7 +142,12 @@ TEST_CASE("a lone management packet takes the time of the formula from any devic
                 all_pairs pairs(w.fabric, w.time, w.notices->times().ways());
                 w.fabric.management()->set_listener(&pairs);
                 sc_core::sc_start();
-                result all{pairs.arrived, pairs.wrong, w.fabric.management()->bytes(), w.wire_bytes(), w.fabric.management()->hops(), {}};
+                result all{pairs.arrived,
+                           pairs.wrong,
+                           w.fabric.management()->bytes(),
+                           w.wire_bytes(),
+                           w.fabric.management()->hops(),
+                           {}};
                 all.complaint = w.complaint();
                 return all;
             });
@@ -213,9 +223,10 @@ TEST_CASE("notices wait for packets on loaded wires, keep within the bound, and 
         INFO(loaded.complaint.str());
         CHECK(loaded.slowest_ps > idle.slowest_ps);
         CHECK(loaded.slowest_ps <= loaded.at_most_ps);
-        std::printf("4 x 4 NPUs, %s: the last source hears after %.3f us, under full load after %.3f us, at most %.3f us\n",
-                    name_of(faults.notification), static_cast<double>(idle.slowest_ps) / 1e6, static_cast<double>(loaded.slowest_ps) / 1e6,
-                    static_cast<double>(loaded.at_most_ps) / 1e6);
+        std::printf(
+            "4 x 4 NPUs, %s: the last source hears after %.3f us, under full load after %.3f us, at most %.3f us\n",
+            name_of(faults.notification), static_cast<double>(idle.slowest_ps) / 1e6,
+            static_cast<double>(loaded.slowest_ps) / 1e6, static_cast<double>(loaded.at_most_ps) / 1e6);
     }
 }
 
@@ -264,7 +275,8 @@ TEST_CASE("the cost of notices grows with the fabric")
     };
     told before[2] = {};
     std::printf("%-18s%-12s%10s%10s%12s%14s%12s\n", "", "", "notices", "answers", "bytes", "B on wires", "last, us");
-    for (const scale& s : {scale{"board of 8", small_shape(1, 8, false)}, scale{"rack of 8 x 8", ub_rack()}, scale{"4 x 4 racks", ub_rack(8, 8, 4, 4)}}) {
+    for (const scale& s : {scale{"board of 8", small_shape(1, 8, false)}, scale{"rack of 8 x 8", ub_rack()},
+                           scale{"4 x 4 racks", ub_rack(8, 8, 4, 4)}}) {
         const ub_ways ways(s.shape);
         for (const bool direct : {true, false}) {
             const ub_faults_config faults = told_by(direct ? ub_notification::direct : ub_notification::hop_by_hop);
@@ -295,7 +307,8 @@ TEST_CASE("direct: a second failed link on the way of a notice delays it by a ti
     };
     const auto r = in_child<result>([&] {
         ub_told_world w(ways, {}, told_by(ub_notification::direct));
-        const auto pair = w.notices->times().ways().from_nearest_two({0, 1}, {source}, [&](std::uint32_t l) { return l == first || l == (first ^ 1u) ? k_never_ps : 0; });
+        const auto pair = w.notices->times().ways().from_nearest_two(
+            {0, 1}, {source}, [&](std::uint32_t l) { return l == first || l == (first ^ 1u) ? k_never_ps : 0; });
         const std::uint32_t second = pair[0][0]->links.back(); // of which the end knows nothing
         w.fail(first, k_fails_ps, {source});
         w.fail(second, k_fails_ps, {source});
@@ -360,7 +373,8 @@ TEST_CASE("hop by hop: who was cut off hears when a link works again")
         ub_told_world w(ways, {}, faults);
         for (const std::uint32_t a : {0u, 1u})
             for (const std::uint32_t b : {2u, 3u})
-                w.fail(ways.topology->link_between(a, b), k_fails_ps, everybody_in(ways), a == 1 && b == 3 ? 100 * k_us : k_never_ps);
+                w.fail(ways.topology->link_between(a, b), k_fails_ps, everybody_in(ways),
+                       a == 1 && b == 3 ? 100 * k_us : k_never_ps);
         w.fail(ways.topology->link_between(2, 3), 40 * k_us, everybody_in(ways));
         sc_core::sc_start();
         result all{{}, w.fabric.endpoint(0).paths().excluded().size(), {}};
@@ -462,7 +476,11 @@ TEST_CASE("direct: with up to six failures every source hears that has a way fro
             result all{};
             for (std::uint32_t n = 0; n < parts.size(); ++n)
                 for (std::uint32_t e = 0; e < ways.topology->endpoints(); ++e) {
-                    const bool way = w.notices->times().ways().quickest(parts[n].ends(plan), e, [&](std::uint32_t l) { return down[l] ? k_never_ps : 0; }).has_value();
+                    const bool way =
+                        w.notices->times()
+                            .ways()
+                            .quickest(parts[n].ends(plan), e, [&](std::uint32_t l) { return down[l] ? k_never_ps : 0; })
+                            .has_value();
                     all.missed += way && !w.notices->has_heard(n, e) ? 1 : 0;
                     all.cut_off += way ? 0 : 1;
                 }
