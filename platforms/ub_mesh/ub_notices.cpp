@@ -197,10 +197,11 @@ void ub_notices::heard(const ub_message& m)
             schedule(time_.now_ps() + faults_.flood_per_hop.value(), {number, m.to, m.from, which}, k_forward);
         return;
     }
-    for (const std::uint32_t t :
-         news_[number].phases[which].tellings) // when it is fresh both ends, else the one that sends still
-        if (tellings_[t].source == m.to && (fresh || tellings_[t].end == m.from))
-            acknowledge(tellings_[t]);
+    // When it is fresh both ends hear from the source, else the one that sends still.
+    for (auto it = telling_of_.lower_bound({m.about, m.to, 0});
+         it != telling_of_.end() && std::get<0>(it->first) == m.about && std::get<1>(it->first) == m.to; ++it)
+        if (fresh || std::get<2>(it->first) == m.from)
+            acknowledge(tellings_[it->second]);
 }
 
 // --- Direct -----------------------------------------------------------------------------------------------------------------

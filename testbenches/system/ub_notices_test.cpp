@@ -169,3 +169,27 @@ TEST_CASE("a job sees the difference between direct and hop by hop notification"
     CHECK(hindered[0] <= 3);
     CHECK(hindered[1] > 10);
 }
+
+TEST_CASE("results tell how many notices were sent and their bytes and the slowest of them", "[ub]")
+{
+    ub_mesh_config config = ub_machine_of(4, 4);
+    config.ub.transport = ub_transport::rtp;
+    config.run.workload = {spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20, 1 << 20})};
+    const verdict healthy = run_exact(config);
+    CHECK(healthy.stats.count("notices.notices") == 0); // nobody is told of anything
+    config.faults.links = {link_fault("npu(p0,r0,b0,0)", "npu(p0,r0,b0,1)", 5 * k_us)};
+    for (const ub_notification how : {ub_notification::direct, ub_notification::hop_by_hop}) {
+        config.faults.notification = how;
+        config.faults.flood_per_hop = duration(k_us);
+        const verdict v = run_exact(config);
+        INFO(name_of(how));
+        CHECK(v.stat("notices.notices") >= 23);
+        CHECK(v.stat("notices.bytes") == (v.stat("notices.notices") + v.stat("notices.acknowledgements")) * 100);
+        CHECK(v.stat("notices.slowest") > 10 * k_us);
+        CHECK(v.stat("notices.slowest") < 20 * k_us);
+        CHECK(v.stat("notices.not_arrived") == 0);
+        config.faults.notice_payload = data_size(100);
+        CHECK(run_exact(config).stat("notices.bytes") == v.stat("notices.bytes") / 100 * 180);
+        config.faults.notice_payload = data_size(16);
+    }
+}
