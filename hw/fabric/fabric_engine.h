@@ -6,7 +6,7 @@
 // output_arbiter.h, when links fail or change in link_conditions.h.
 //
 // Models: input buffers per link and VL; routing policy (plain C++); virtual cut-through or store-and-forward; one read port per
-// VL buffer, one transmission at a time per output; round-robin arbitration over (input, VL); credits in cells per VL, exact in
+// VL buffer, one transmission at a time per output; round robin over (input, VL), urgent VLs first; credits in cells per VL, exact in
 // time; trains of packets (docs/adr/0003); a pipeline per router; routers on two dies; link-layer retry (link_layer.h); links that lose lanes, are down, go down
 // at a given time, are declared dead, work again; fault hooks. Does not model: flit interleaving of packets on one wire, allocator
 // pipelines (their delay is part of `pipeline`), adaptive routing.
