@@ -33,13 +33,32 @@ void ub_management::open()
 
 void ub_management::send(const ub_message& m, const ub_management_way& way)
 {
-    if (way.links.empty() || way.links.size() > abi::ub::k_most_instructions)
-        throw bug("ub_management", time_.now_ps(), "a way has one to six links");
+    if (way.links.empty())
+        throw bug("ub_management", time_.now_ps(), "a way has a link at least");
+    if (way.relays.empty()) {
+        itineraries_.push_back(way);
+        send_leg(m, static_cast<std::uint32_t>(itineraries_.size() - 1), 0);
+        itineraries_.pop_back();
+        return;
+    }
+    itineraries_.push_back(way); // until the end: few have relays
+    send_leg(m, static_cast<std::uint32_t>(itineraries_.size() - 1), 0);
+}
+
+/// Over the links of one header, from place `first` of the way.
+void ub_management::send_leg(const ub_message& m, std::uint32_t itinerary, std::uint32_t first)
+{
+    const ub_management_way& way = itineraries_[itinerary];
+    const std::uint32_t end = way.end_of_leg(first);
+    const std::uint32_t router = plan_.links[way.links[first]].from;
+    if (end - first > abi::ub::k_most_instructions)
+        throw bug("ub_management", time_.now_ps(), "a header leads over six links at most");
     abi::ub::source_route route;
-    for (unsigned i = 0; i < way.links.size(); ++i)
+    for (std::uint32_t i = first; i < end; ++i)
         route.set_instruction_byte(
-            i, abi::ub::encode({static_cast<std::uint8_t>(plan_.links[way.links[i]].from_port), way.lanes[i] != 0}));
-    route.set_bitmap((1u << way.links.size()) - 1u);
+            i - first,
+            abi::ub::encode({static_cast<std::uint8_t>(plan_.links[way.links[i]].from_port), way.lanes[i] != 0}));
+    route.set_bitmap((1u << (end - first)) - 1u);
     packet_ptr p = pool_.make();
     p->source = m.from;
     p->destination = m.to;
@@ -54,7 +73,12 @@ void ub_management::send(const ub_message& m, const ub_management_way& way)
     p->born_ps = time_.now_ps();
     ++sent_;
     bytes_ += p->wire_bytes;
-    engine_.inject(ports_[m.from].in, std::move(p), 0);
+    if (end < way.links.size()) {
+        p->packet_number = end; // where the next header begins
+        p->semaphore = itinerary;
+    }
+    relayed_ += first > 0 ? 1 : 0;
+    engine_.inject(ports_[router].in, std::move(p), 0);
 }
 
 void ub_management::deliver(std::uint32_t router, packet_ptr p, std::uint64_t delay_ps)
@@ -72,8 +96,11 @@ void ub_management::on_event(std::uint32_t packet, std::uint8_t)
     const packet_ptr p(&pool_.at(packet));
     ++arrived_;
     hops_ += p->hops;
+    const ub_message m{static_cast<ub_message::kind>(p->write_op), p->message, p->source, p->destination};
+    if (p->packet_number != 0)
+        return send_leg(m, p->semaphore, p->packet_number);
     if (listener_ != nullptr)
-        listener_->heard({static_cast<ub_message::kind>(p->write_op), p->message, p->source, p->destination});
+        listener_->heard(m);
 }
 
 } // namespace weft

@@ -51,8 +51,9 @@ public:
 
     std::uint64_t sent() const { return sent_; }
     std::uint64_t arrived() const { return arrived_; }
-    std::uint64_t hops() const { return hops_; }   ///< links that those which arrived have crossed
-    std::uint64_t bytes() const { return bytes_; } ///< of all that were sent, once each
+    std::uint64_t hops() const { return hops_; }       ///< links that those which arrived have crossed
+    std::uint64_t bytes() const { return bytes_; }     ///< of all that were sent, once each
+    std::uint64_t relayed() const { return relayed_; } ///< of sent(): passed on by a control processor on the way
     std::string stat_prefix() const override { return "ub_management"; }
 
 private:
@@ -65,6 +66,7 @@ private:
         std::uint32_t in = 0, out = 0; ///< links of the engine
     };
     void deliver(std::uint32_t router, packet_ptr p, std::uint64_t delay_ps);
+    void send_leg(const ub_message& m, std::uint32_t itinerary, std::uint32_t first);
     void on_event(std::uint32_t packet, std::uint8_t) override;
 
     timeline& time_;
@@ -78,7 +80,8 @@ private:
     std::uint32_t payload_bytes_ = 16;
     std::uint32_t actor_, sequence_ = 0;
     ub_management_if* listener_ = nullptr;
-    std::uint64_t sent_ = 0, arrived_ = 0, hops_ = 0, bytes_ = 0;
+    std::uint64_t sent_ = 0, arrived_ = 0, hops_ = 0, bytes_ = 0, relayed_ = 0;
+    std::vector<ub_management_way> itineraries_; ///< of packets that are passed on; the others have one for the moment
 };
 
 } // namespace weft

@@ -129,7 +129,71 @@ ub_management_ways::from_nearest_two(const std::vector<std::uint32_t>& from, con
             note(router, way_of(labels, index));
         return left > 0;
     });
+    if (std::all_of(all.begin(), all.end(), [](const pair_of_ways& ways) { return ways[0].has_value(); }))
+        return all;
+    const auto others = relayed(from, to, toll);
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (!all[i][0])
+            all[i][0] = others[i];
     return all;
+}
+
+/// Router by router, whatever the rule says; by time (Dijkstra).
+std::vector<std::optional<ub_management_way>> ub_management_ways::relayed(const std::vector<std::uint32_t>& from,
+                                                                          const std::vector<std::uint32_t>& to,
+                                                                          const link_toll& toll) const
+{
+    std::vector<std::uint64_t> at(plan_.routers.size(), k_never_ps);
+    std::vector<std::uint32_t> by(plan_.routers.size(), k_none);
+    using entry = std::pair<std::uint64_t, std::uint32_t>;
+    std::priority_queue<entry, std::vector<entry>, std::greater<entry>> open;
+    for (const std::uint32_t router : from)
+        open.push({at[router] = 0, router});
+    while (!open.empty()) {
+        const auto [ps, router] = open.top();
+        open.pop();
+        for (std::uint32_t i = first_out_[router]; ps == at[router] && i < first_out_[router + 1]; ++i) {
+            const std::uint32_t l = out_[i], next = plan_.links[l].to;
+            const std::uint64_t extra_ps = toll(l);
+            if (extra_ps == k_never_ps || ps + extra_ps + hop_ps_[l] >= at[next])
+                continue;
+            at[next] = ps + extra_ps + hop_ps_[l];
+            by[next] = l;
+            open.push({at[next], next});
+        }
+    }
+    std::vector<std::optional<ub_management_way>> all(to.size());
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        if (at[to[i]] == k_never_ps)
+            continue;
+        std::vector<std::uint32_t> links;
+        std::uint32_t router = to[i];
+        for (; by[router] != k_none; router = plan_.links[by[router]].from)
+            links.push_back(by[router]);
+        std::reverse(links.begin(), links.end());
+        all[i] = over(router, std::move(links));
+    }
+    return all;
+}
+
+/// With lanes, and relays where there must be one.
+ub_management_way ub_management_ways::over(std::uint32_t from, std::vector<std::uint32_t> links) const
+{
+    ub_management_way way{from, std::move(links), {}};
+    ub_channel in = ub_channel::local;
+    std::uint8_t lane = 0;
+    std::uint32_t first = 0;
+    for (std::uint32_t i = 0; i < way.links.size(); ++i) {
+        const ub_channel out = plan_.links[way.links[i]].channel;
+        std::uint8_t next = plan_.lanes.next(in, lane, out);
+        if (next == ub_lane_rule::k_refused || i - first == abi::ub::k_most_instructions) {
+            way.relays.push_back(first = i);
+            next = plan_.lanes.next(ub_channel::local, 0, out);
+        }
+        way.lanes.push_back(lane = next);
+        in = out;
+    }
+    return way;
 }
 
 std::optional<ub_management_way> ub_management_ways::quickest(const std::vector<std::uint32_t>& from, std::uint32_t to,
@@ -143,34 +207,41 @@ std::optional<ub_management_way> ub_management_ways::quickest(const std::vector<
             found = way_of(labels, index);
         return !found;
     });
-    return found;
+    constexpr std::uint64_t k_relay_ps = 500'000'000; // less than a toll, more than any way
+    const auto cost_ps = [&](const ub_management_way& way) {
+        return std::accumulate(way.links.begin(), way.links.end(), std::uint64_t{0},
+                               [&](std::uint64_t ps, std::uint32_t l) { return ps + hop_ps_[l] + toll(l); });
+    };
+    if (found && cost_ps(*found) < k_relay_ps)
+        return found;
+    const auto other = relayed(from, {to}, toll).front();
+    return other && (!found || cost_ps(*other) + k_relay_ps < cost_ps(*found)) ? other : found;
 }
 
-std::optional<ub_management_way> ub_management_ways::reverse_of(const ub_management_way& way) const
+ub_management_way ub_management_ways::reverse_of(const ub_management_way& way) const
 {
-    ub_management_way back;
-    back.from = way.links.empty() ? way.from : plan_.links[way.links.back()].to;
-    ub_channel in = ub_channel::local;
-    std::uint8_t lane = 0;
-    for (std::size_t i = way.links.size(); i-- > 0;) {
-        const std::uint32_t l = way.links[i] ^ 1u; // directions of a link stand side by side
-        lane = plan_.lanes.next(in, lane, plan_.links[l].channel);
-        if (lane == ub_lane_rule::k_refused)
-            return std::nullopt;
-        in = plan_.links[l].channel;
-        back.links.push_back(l);
-        back.lanes.push_back(lane);
-    }
-    return back;
+    std::vector<std::uint32_t> links;
+    for (std::size_t i = way.links.size(); i-- > 0;)
+        links.push_back(way.links[i] ^ 1u); // directions of a link stand side by side
+    return over(way.links.empty() ? way.from : plan_.links[way.links.back()].to, std::move(links));
 }
 
 std::uint64_t ub_management_ways::zero_load_ps(const ub_management_way& way) const
 {
-    if (way.links.empty())
-        return 0;
+    std::uint64_t ps = 0;
+    for (std::uint32_t first = 0; first < way.links.size();) {
+        const std::uint32_t end = way.end_of_leg(first);
+        ps += leg_ps(plan_.links[way.links[first]].from, {way.links.begin() + first, way.links.begin() + end});
+        first = end;
+    }
+    return ps;
+}
+
+std::uint64_t ub_management_ways::leg_ps(std::uint32_t from, const std::vector<std::uint32_t>& links) const
+{
     const std::uint64_t ps =
-        ub_zero_load_ps(config_, plan_.routers[way.from].device, ub_hops(plan_, way.links), payload_bytes_);
-    const ub_link_plan& last = plan_.links[way.links.back()];
+        ub_zero_load_ps(config_, plan_.routers[from].device, ub_hops(plan_, links), payload_bytes_);
+    const ub_link_plan& last = plan_.links[links.back()];
     const ub_router_plan& end = plan_.routers[last.to];
     return ps + (end.local_ports >= 2 && on_second_die(end, last.to_port) ? config_.die_crossing.value() : 0);
 }

@@ -4,9 +4,9 @@
 // Ways of management packets, from any device to any device: the quickest ones at zero load that the rule of lanes admits and one header holds.
 // Plain C++.
 //
-// A management packet has an instruction for every hop, so a way has at most six links. It begins at a control processor as a packet begins at a
-// chip, on lane 0, also at a switch: what the rule allows from there is a part of what the proof of the machine has looked at, or was asked
-// anew for routers without chips (ub_routes).
+// A management packet has an instruction for every hop, so a header leads over six links at most. It begins at a control processor as a
+// packet begins at a chip, on lane 0, also at a switch. Where the rule or the header end, and no other way is left, a
+// control processor on the way takes the packet and sends it on with a header of its own, as if it began there.
 #pragma once
 
 #include "hw/routing/ub/ub_plan.h"
@@ -21,9 +21,19 @@
 namespace weft {
 
 struct ub_management_way {
-    std::uint32_t from = 0;           ///< router
-    std::vector<std::uint32_t> links; ///< into ub_plan::links, in order; none: it begins where it ends
-    std::vector<std::uint8_t> lanes;  ///< of each link
+    std::uint32_t from = 0;                 ///< router
+    std::vector<std::uint32_t> links;       ///< into ub_plan::links, in order; none: it begins where it ends
+    std::vector<std::uint8_t> lanes;        ///< of each link
+    std::vector<std::uint32_t> relays = {}; ///< places in `links` before which a control processor sends it on, rising
+
+    /// The part from place `first` of `links` up to the next relay or the end: one header.
+    std::uint32_t end_of_leg(std::uint32_t first) const
+    {
+        for (const std::uint32_t r : relays)
+            if (r > first)
+                return r;
+        return static_cast<std::uint32_t>(links.size());
+    }
 };
 
 class ub_management_ways {
@@ -39,11 +49,11 @@ public:
     /// From those of `from` that are nearest to each of `to`: the quickest way from the nearest, and from the second nearest, if any.
     std::vector<pair_of_ways> from_nearest_two(const std::vector<std::uint32_t>& from,
                                                const std::vector<std::uint32_t>& to, const link_toll& toll) const;
-    /// The quickest from one of `from`; nothing when none is left.
+    /// The quickest from one of `from`, without relays while that costs no toll; nothing when none is left.
     std::optional<ub_management_way> quickest(const std::vector<std::uint32_t>& from, std::uint32_t to,
                                               const link_toll& toll) const;
-    /// The same links the other way round, if the rule admits that.
-    std::optional<ub_management_way> reverse_of(const ub_management_way& way) const;
+    /// The same links the other way round.
+    ub_management_way reverse_of(const ub_management_way& way) const;
 
     /// From control processor to control processor with nobody else on the wires: the last byte.
     std::uint64_t zero_load_ps(const ub_management_way& way) const;
@@ -61,6 +71,10 @@ private:
     template <class Reached>
     void search(const std::vector<std::uint32_t>& from, std::uint32_t labels_each, const link_toll& toll,
                 Reached&& reached) const;
+    std::vector<std::optional<ub_management_way>>
+    relayed(const std::vector<std::uint32_t>& from, const std::vector<std::uint32_t>& to, const link_toll& toll) const;
+    ub_management_way over(std::uint32_t from, std::vector<std::uint32_t> links) const;
+    std::uint64_t leg_ps(std::uint32_t from, const std::vector<std::uint32_t>& links) const;
     static ub_management_way way_of(const std::vector<label>& labels, std::uint32_t last);
 
     const ub_plan& plan_;

@@ -32,6 +32,9 @@ void ub_notices::set_up_statistics()
     stats.add_row({"bytes", "B",
                    "Notices and acknowledgements, once each; their bytes on links are in fabric.wire_bytes", this,
                    [](const void* o) { return static_cast<const ub_notices*>(o)->fabric_.management()->bytes(); }});
+    stats.add_row({"relayed", "packets", "Of these packets, passed on by a control processor where a header had ended",
+                   this,
+                   [](const void* o) { return static_cast<const ub_notices*>(o)->fabric_.management()->relayed(); }});
     stats.add_row({"hops", "1", "Links that arrived notices and acknowledgements have crossed", this,
                    [](const void* o) { return static_cast<const ub_notices*>(o)->fabric_.management()->hops(); }});
     stats.add_row({"not_arrived", "packets", "Notices and acknowledgements that were lost, or are on their way", this,
@@ -300,14 +303,10 @@ void ub_notices::repeat(std::uint32_t index)
 /// Back over the links by which the notice came, or would have come.
 void ub_notices::acknowledge(const telling& t)
 {
-    auto back = times_.ways().reverse_of(t.way);
+    const ub_management_way back = times_.ways().reverse_of(t.way);
     const std::uint32_t router = plan_.endpoint_router[t.source];
-    if (!back)
-        back = times_.ways().quickest({router}, t.end, seen_dead(news_[t.news], t.phase, {}));
-    if (!back)
-        return;
     ++acknowledgements;
-    fabric_.management()->send({ub_message::kind::acknowledgement, about(t.news, t.phase), router, t.end}, *back);
+    fabric_.management()->send({ub_message::kind::acknowledgement, about(t.news, t.phase), router, t.end}, back);
 }
 
 void ub_notices::falls_back_to(std::uint32_t source, const std::vector<std::uint32_t>& links)
