@@ -511,3 +511,42 @@ TEST_CASE("direct: with up to six failures every source hears that has a way fro
     CHECK(repeats > 0);
     CHECK(cut_off > 0);
 }
+
+TEST_CASE("a link that fails again and again leaves no source behind with what is no longer so")
+{
+    struct result {
+        std::uint64_t excluded_between, excluded_at_the_end;
+        child_text complaint;
+    };
+    const ub_ways ways(small_shape(2, 4, true));
+    for (const bool direct : {true, false}) {
+        ub_faults_config faults = told_by(direct ? ub_notification::direct : ub_notification::hop_by_hop);
+        faults.flood_per_hop = duration(7 * k_us); // news of one failure are on their way when the next one comes
+        const auto r = in_child<result>([&] {
+            ub_told_world w(ways, {}, faults);
+            w.time.set_run_ahead(false);
+            const std::uint32_t link = ways.topology->link_between(0, 1);
+            w.fail(link, 150 * k_us, everybody_in(ways), 153 * k_us); // nobody has declared it dead
+            w.fail(link, 60 * k_us, everybody_in(ways), 71 * k_us);
+            w.fail(link, 5 * k_us, everybody_in(ways), 45 * k_us);
+            w.fail(link, 72 * k_us, everybody_in(ways), 100 * k_us);
+            result all{};
+            const auto excluded = [&] {
+                std::uint64_t n = 0;
+                for (std::uint32_t e = 0; e < w.fabric.endpoints(); ++e)
+                    n += w.fabric.endpoint(e).paths().excluded().size();
+                return n;
+            };
+            sc_core::sc_start(sc_core::sc_time(40, sc_core::SC_US));
+            all.excluded_between = excluded();
+            sc_core::sc_start();
+            all.excluded_at_the_end = excluded();
+            all.complaint = w.complaint();
+            return all;
+        });
+        INFO(name_of(faults.notification));
+        CHECK(r.complaint.str() == "");
+        CHECK(r.excluded_between > 0);
+        CHECK(r.excluded_at_the_end == 0);
+    }
+}
