@@ -138,6 +138,7 @@ void ub_machine::bind_ports(incarnation& i, chip& c, std::uint32_t router, const
 /// Routing knows it.
 void ub_machine::down_from_the_start(incarnation& i, std::uint32_t plan_link)
 {
+    i.down.at(plan_link) = true;
     i.fabric->fail_link_at(plan_link, 0);
     for (std::uint32_t e = 0; e < i.fabric->endpoints(); ++e)
         i.fabric->exclude(e, plan_link);
@@ -147,8 +148,9 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
 {
     const ub_topology& topology = *routes_->topology;
     const std::vector<ub_faulty_link> faulty = faulty_links(config_, topology);
+    i.down.assign(routes_->plan.links.size(), false);
     if (config_.sends_notices()) {
-        i.notices = std::make_unique<ub_notices>(*i.fabric, i.hardware.time, config_.ub, config_.faults, routes_->down, config_.has_bit_errors());
+        i.notices = std::make_unique<ub_notices>(*i.fabric, i.hardware.time, config_.ub, config_.faults, i.down, config_.has_bit_errors());
         i.fabric->set_fall_back_listener(i.notices.get());
     }
     if (config_.ub.transport == ub_transport::rtp) // nobody is unreachable whose first answer is still on its way
@@ -316,7 +318,7 @@ void ub_machine::link_works_again(incarnation& i, std::uint32_t link)
 bool ub_machine::is_given_up(const incarnation& i, std::uint32_t plan_link) const
 {
     const ub_topology& topology = *routes_->topology;
-    if (taken_along(i, plan_link) || of_failed_device(plan_link))
+    if (i.down[plan_link] || taken_along(i, plan_link) || of_failed_device(plan_link))
         return false;
     for (const ub_faulty_link& f : faulty_links(config_, topology))
         if (f.fault->goes_down() && (f.link == plan_link || f.reverse == plan_link))

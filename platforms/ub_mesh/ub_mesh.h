@@ -225,6 +225,7 @@ private:
         std::vector<std::uint32_t> routers;   ///< of ranks: that of the position, or of the spare NPU that stands in
         ub_mesh_config config;                ///< faults from the start of this incarnation
         std::vector<std::uint32_t> given_up;  ///< links that bit errors have brought down
+        std::vector<bool> down;               ///< links that are down from the start, by their number in the plan
         std::size_t number = 0;
     };
     /// NPUs of the job that fail at the same time: one take-over for all of them.
