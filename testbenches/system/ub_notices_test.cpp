@@ -193,3 +193,20 @@ TEST_CASE("results tell how many notices were sent and their bytes and the slowe
         config.faults.notice_payload = data_size(16);
     }
 }
+
+TEST_CASE("nobody is told of the links of an NPU that has failed from the start", "[ub]")
+{
+    ub_mesh_config config = ub_machine_of(4, 4);
+    config.ub.transport = ub_transport::rtp;
+    config.run.data = data_mode::off;
+    config.run.workload = {spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20, 1 << 20})};
+    config.faults.recovery = ub_recovery::mask;
+    ub_npu_fault_config failed;
+    failed.npu = "npu(p0,r0,b3,3)";
+    config.faults.npus = {failed};
+    config.faults.links = {link_fault("npu(p0,r0,b0,0)", "npu(p0,r0,b0,1)", 5 * k_us)};
+    const verdict v = run_exact(config);
+    CHECK(v.stat("notices.notices") > 10);
+    CHECK(v.stat("notices.notices") <= 30 + v.stat("notices.repeats")); // one for each source of the one link
+    CHECK(v.stat("notices.repeats") < 10);
+}
