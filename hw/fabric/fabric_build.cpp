@@ -40,6 +40,9 @@ void fabric_engine::finish_build()
         arbiter_.add_output(l, r.ports << vl_shift_, [&](std::uint32_t bit) { return is_entry_port(r, port_of_bit(bit)); });
     }
     arbiter_.finish(links_.size(), voqs_.size());
+    for (std::uint32_t bit = 0; bit < 64; ++bit)
+        if (const std::uint32_t vl = vl_of_bit(bit); vl >= config_.urgent_from_vl && vl < config_.vl_count)
+            urgent_bits_ |= std::uint64_t{1} << bit;
     if (config_.control) {
         std::vector<std::uint32_t> reverses(links_.size(), k_none);
         for (const std::uint32_t link : router_links_) {

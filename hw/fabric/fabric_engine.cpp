@@ -251,11 +251,13 @@ void fabric_engine::arbitrate(std::uint32_t link)
         wanted_at = std::min(wanted_at, at);
         return false;
     };
-    const std::uint32_t granted = choose_waiter(link, may_go);
+    const std::uint32_t urgent = urgent_bits_ == 0 ? k_no_grant : arbiter_.first_of(l, urgent_bits_, may_go);
+    const std::uint32_t granted = urgent != k_no_grant ? urgent : choose_waiter(link, may_go);
     if (granted != k_no_grant) {
-        arbiter_.served(l, granted);
         packet& p = pool_.at(head_at(l, granted));
-        if (l.short_of_credits != 0 || any_refused != 0) {
+        if (urgent == k_no_grant) // the turns of the others are as if it had not been there
+            arbiter_.served(l, granted);
+        if (urgent == k_no_grant && (l.short_of_credits != 0 || any_refused != 0)) {
             const auto same_vl = [&](std::uint32_t bit) { return pool_.at(head_at(l, bit)).out_vl == p.out_vl; };
             const std::uint32_t place = p.out_vl % k_told_vls;
             const std::uint32_t passed = (any_refused >> place & 1) != 0 && same_vl(refused[place]) ? refused[place] : k_no_grant;

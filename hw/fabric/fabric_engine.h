@@ -6,7 +6,7 @@
 // output_arbiter.h, when links fail or change in link_conditions.h.
 //
 // Models: input buffers per link and VL; routing policy (plain C++); virtual cut-through or store-and-forward; one read port per
-// VL buffer, one transmission at a time per output; round-robin arbitration over (input, VL); credits in cells per VL, exact in
+// VL buffer, one transmission at a time per output; round robin over (input, VL), urgent VLs first; credits in cells per VL, exact in
 // time; trains of packets (docs/adr/0003); a pipeline per router; routers on two dies; link-layer retry (link_layer.h); links that lose lanes, are down, go down
 // at a given time, are declared dead, work again; fault hooks. Does not model: flit interleaving of packets on one wire, allocator
 // pipelines (their delay is part of `pipeline`), adaptive routing.
@@ -177,6 +177,7 @@ private:
     std::uint64_t now_ps_ = 0;
 
     output_arbiter arbiter_;
+    std::uint64_t urgent_bits_ = 0; ///< of every word of a waiter mask: VLs that go first
     link_conditions conditions_{links_, cold_};
     std::vector<link_layer> layers_;
     link_control control_; ///< off: no wires

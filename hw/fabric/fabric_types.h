@@ -51,6 +51,9 @@ struct fabric_config {
     bool voq = false;        ///< one FIFO per output in every input buffer, instead of one for all
     duration
         zone_crossing{}; ///< of a router on two dies: on top of the pipeline when input and output lie on different ones
+    /// VLs from here on go before all others at every output; what is being transmitted is not interrupted. Their FIFOs take turns by
+    /// input port, the lowest first. 64: none do.
+    std::uint32_t urgent_from_vl = 64;
     duration table_lookup{}; ///< on top of the pipeline where routing says that it looked a hop up
     /// From the failure of a link to its declaration: what waits for it then is dropped. Not set: waits for ever.
     std::optional<duration> dead_link_detection{};

@@ -81,6 +81,15 @@ public:
         return {pick([=](std::uint32_t i) { return mask[i] & ~entries[i]; }, l.round_robin, 0),
                 pick([=](std::uint32_t i) { return mask[i] & entries[i]; }, l.entry_round_robin, 1)};
     }
+    /// The first waiter among `bits` (of every word of the mask) that may go; k_no_grant: none.
+    template <class MayGo> std::uint32_t first_of(const link_state& l, std::uint64_t bits, MayGo&& may_go) const
+    {
+        for (std::uint32_t i = 0; i < l.waiter_words; ++i)
+            for (std::uint64_t left = waiters_[l.waiter_base + i] & bits; left != 0; left &= left - 1)
+                if (const std::uint32_t bit = i * 64 + static_cast<std::uint32_t>(__builtin_ctzll(left)); may_go(bit, true))
+                    return bit;
+        return k_no_grant;
+    }
     /// Which of the two goes; `entry_first`: by age it would be the entry. Neither is k_no_grant.
     static bool entry_goes(const link_state& l, bool entry_first)
     {

@@ -42,11 +42,13 @@ char port_letter(ub_channel c)
 } // namespace
 
 ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const ub_plan& plan,
-                     const ub_config& config, std::uint32_t npu_users)
+                     const ub_config& config, std::uint32_t npu_users, bool managed)
     : sc_core::sc_module(name), time_(time), plan_(plan), config_(config), routing_(plan, config.voq)
 {
     fabric_config fabric;
-    fabric.vl_count = k_ub_vls;
+    fabric.vl_count = managed ? k_ub_managed_vls : k_ub_vls;
+    if (managed)
+        fabric.urgent_from_vl = k_ub_management_vl;
     fabric.pipeline = config.npu_latency;
     fabric.voq = config.voq;
     fabric.zone_crossing = config.die_crossing;
@@ -54,7 +56,7 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
     fabric.control = config.control();
     fabric.table_lookup = config.table_lookup;
     engine_ = std::make_unique<fabric_engine>(time, pool, routing_, fabric);
-    const fabric_plan wired = ub_fabric_plan(plan, config);
+    const fabric_plan wired = ub_fabric_plan(plan, config, managed);
     add_plan_routers(*engine_, wired);
     links_ = add_plan_links(*engine_, wired);
     const packet_format format = config.format();
@@ -78,7 +80,11 @@ ub_fabric::ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet
                 ub_ports{r.ports, r.local_ports, config.voq}, die, config, queue_cells, r.local_ports > 1 ? npu_users : 1));
     }
     first_controller_.push_back(static_cast<std::uint32_t>(controllers_.size()));
+    if (managed)
+        management_ = std::make_unique<ub_management>(time, pool, *engine_, plan, config);
     engine_->finish_build();
+    if (managed)
+        management_->open();
     engine_->set_port_namer(this);
     engine_->set_link_listener(this);
     actor_ = time.register_actors(1);
@@ -136,8 +142,10 @@ std::uint32_t ub_fabric::plan_link_of(std::uint32_t engine_link) const
 /// "X3", "Y5": to coordinate 3 or 5; "P0", "Z1", "S2" ...: counted. Rarely asked: for messages.
 std::string ub_fabric::port_name(std::uint32_t router, std::uint32_t port) const
 {
-    if (router >= plan_.routers.size() || port >= plan_.routers[router].ports)
+    if (router >= plan_.routers.size())
         return "chip";
+    if (port >= plan_.routers[router].ports)
+        return management_ != nullptr && port + 1 == engine_->port_count(router) ? "control" : "chip";
     const auto link_at = [&](std::uint32_t p) {
         const std::uint32_t out = engine_->out_link(router, p);
         return out == fabric_engine::k_none ? nullptr : &plan_.links[plan_link_of(out)];

@@ -11,6 +11,7 @@
 
 #include "hw/ub/ub_io_controller.h"
 #include "hw/ub/ub_link.h"
+#include "hw/ub/ub_management.h"
 
 #include <memory>
 #include <string>
@@ -34,8 +35,9 @@ class ub_fabric final : public sc_core::sc_module,
                         private port_namer_if {
 public:
     /// `plan` and `config` must outlive the fabric. `npu_users`: who sends through each controller of an NPU: its DMA engine, and a coprocessor.
+    /// `managed`: devices speak to each other (ub_management).
     ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const ub_plan& plan,
-              const ub_config& config, std::uint32_t npu_users = 1);
+              const ub_config& config, std::uint32_t npu_users = 1, bool managed = false);
     ~ub_fabric() override;
 
     ub_io_controller& controller(std::uint32_t endpoint, std::uint32_t die = 0);
@@ -43,6 +45,8 @@ public:
     ub_endpoint& endpoint(std::uint32_t endpoint) { return *endpoints_.at(endpoint); }
     const ub_endpoint& endpoint(std::uint32_t endpoint) const { return *endpoints_.at(endpoint); }
     std::uint32_t endpoints() const { return static_cast<std::uint32_t>(endpoints_.size()); }
+    /// nullptr where it is not managed.
+    ub_management* management() { return management_.get(); }
     fabric_engine& engine() { return *engine_; }
     const fabric_engine& engine() const { return *engine_; }
     const ub_routing& routing() const { return routing_; }
@@ -112,6 +116,7 @@ private:
     std::vector<std::unique_ptr<ub_endpoint>> endpoints_;
     std::vector<std::uint32_t> first_controller_; ///< of each endpoint
     std::vector<std::unique_ptr<ub_io_controller>> controllers_;
+    std::unique_ptr<ub_management> management_;
     std::vector<std::uint32_t> endpoint_at_; ///< router -> endpoint object, ub_routing::k_none
     std::vector<change> changes_;
     ub_unreachable_if* listener_ = nullptr;

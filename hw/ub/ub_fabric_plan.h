@@ -10,7 +10,7 @@
 
 namespace weft {
 
-/// Routers and links keep their numbers.
-fabric_plan ub_fabric_plan(const ub_plan& plan, const ub_config& config);
+/// Routers and links keep their numbers. `managed`: with a control processor at each device, behind a port and VLs of its own.
+fabric_plan ub_fabric_plan(const ub_plan& plan, const ub_config& config, bool managed = false);
 
 } // namespace weft

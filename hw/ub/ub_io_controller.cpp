@@ -9,7 +9,7 @@ namespace weft {
 ub_io_controller::ub_io_controller(const sc_core::sc_module_name& name, fabric_engine& engine, ub_endpoint& endpoint,
                                    const ub_ports& ports, std::uint32_t die, const ub_config& config,
                                    std::uint32_t queue_cells, std::uint32_t users)
-    : sc_core::sc_module(name), in("in", engine.vl_count()), out("out", engine.vl_count()),
+    : sc_core::sc_module(name), in("in", k_ub_vls), out("out", k_ub_vls),
       stats(std::string(this->name())), engine_(engine), endpoint_(endpoint), die_(die), queue_cells_(queue_cells * users),
       way_out_(*this)
 {

@@ -208,6 +208,18 @@ std::vector<key_rule<ub_faults_config>> ub_faults_config::key_rules()
          [](const faults& f) { return f.notification == ub_notification::direct; }},
         {"flood_per_hop", "with notification: hop_by_hop",
          [](const faults& f) { return f.notification == ub_notification::hop_by_hop; }},
+        {"notice_payload", "where sources are told",
+         [](const faults& f) { return f.notification != ub_notification::none; }},
+        {"notice_timeout", "with notification: direct",
+         [](const faults& f) { return f.notification == ub_notification::direct; }},
+        {"notice_tries", "with notification: direct",
+         [](const faults& f) { return f.notification == ub_notification::direct; }},
+        {"notice_payload", "for links that fail while the machine runs",
+         [](const faults& f) { return f.links_fail_later(); }},
+        {"notice_timeout", "for links that fail while the machine runs",
+         [](const faults& f) { return f.links_fail_later(); }},
+        {"notice_tries", "for links that fail while the machine runs",
+         [](const faults& f) { return f.links_fail_later(); }},
         {"table_write", "where sources are told",
          [](const faults& f) { return f.notification != ub_notification::none; }},
         {"notification", "for links that fail while the machine runs",
@@ -344,6 +356,10 @@ void check_faults(const ub_mesh_config& config, std::vector<config_problem>& p)
             if (faults.links[i].goes_down() && (faults.links[i].from == d.device || faults.links[i].to == d.device))
                 p.push_back({severity::error, fmt::format("faults.links.{}", i),
                              fmt::format("ends at {}, which fails and takes its links with it; leave one of the two out.", d.device)});
+    if (config.sends_notices() && faults.notice_payload.value() > config.ub.max_payload.value())
+        p.push_back({severity::error, "faults.notice_payload",
+                     fmt::format("is {}, but a notice is one packet, whose payload is ub.max_payload = {} at most.", to_string(faults.notice_payload),
+                                 to_string(config.ub.max_payload))});
     warn_of_times(config, p);
     std::vector<std::uint32_t> failed;
     for (std::size_t i = 0; i < faults.npus.size(); ++i) {

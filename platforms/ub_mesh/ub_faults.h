@@ -96,6 +96,9 @@ struct ub_faults_config {
     std::vector<ub_device_fault_config> devices;
     ub_recovery recovery = ub_recovery::spare;
     ub_notification notification = ub_notification::direct;
+    data_size notice_payload = data_size(16);
+    duration notice_timeout = duration(25'600'000);
+    std::uint32_t notice_tries = 6;
     duration notice_software = duration(2'000'000);
     duration table_write = duration(1'000'000);
     duration flood_per_hop = duration(1'000'000'000);
@@ -119,6 +122,14 @@ struct ub_faults_config {
             "notification", self.notification,
             "direct: the ends of a failed link tell the sources that use it; hop_by_hop: every device tells its neighbours; none",
             "UB-Mesh, section 4.2 (Q)");
+        visit("notice_payload", self.notice_payload,
+              "Bytes of a notice or its acknowledgement behind the headers of a packet (ub.header, ub.route_header)",
+              "assumed: what has failed, when, and who tells; 100 B on a wire with the headers of UB (D)", between(data_size(1), data_size(128)));
+        visit("notice_timeout", self.notice_timeout,
+              "Direct: an end sends a notice again when its source has not acknowledged it for so long; doubles with every try. The second end begins then",
+              "A: as ub.rtp_timeout", between(duration(1'000'000), duration(1'000'000'000)));
+        visit("notice_tries", self.notice_tries, "Direct: tries of one end to tell one source, each by other links while there are", "A",
+              between(1, 16).because(" tries"));
         visit("notice_software", self.notice_software, "Work of the source's software on a notice", "assumed");
         visit("table_write", self.table_write, "Writing the paths or tables that change", "assumed");
         visit("flood_per_hop", self.flood_per_hop, "Work of the control plane on every device",

@@ -23,19 +23,10 @@ dma_fabric_view view_of(const ub_mesh_config& config, const train_choice& trains
     return view;
 }
 
-std::vector<std::uint32_t> sources_of(const std::vector<ub_notice>& notices)
-{
-    std::vector<std::uint32_t> all;
-    for (const ub_notice& n : notices)
-        all.push_back(n.source);
-    return all;
-}
-
 } // namespace
 
 ub_machine::ub_machine(const ub_mesh_config& config, std::shared_ptr<const ub_routes> routes, core_fitter fit)
-    : config_(config), trains_(config.trains()), routes_(std::move(routes)), fit_(std::move(fit)),
-      notices_(*routes_->topology, config_.ub, config_.faults)
+    : config_(config), trains_(config.trains()), routes_(std::move(routes)), fit_(std::move(fit))
 {
     if (!routes_->problem().empty())
         throw user_error(routes_->problem());
@@ -62,7 +53,7 @@ void ub_machine::build(std::size_t number)
     incarnation& i = *incarnations_.back();
     i.config = config_at(config_, number < interruptions_.size() ? interruptions_[number].at_ps - 1 : k_never_ps);
     i.fabric = std::make_unique<ub_fabric>(("ub" + suffix).c_str(), i.hardware.time, i.hardware.pool, routes_->plan, config_.ub,
-                                           config_.has_ccus() ? 2 : 1);
+                                           config_.has_ccus() ? 2 : 1, config_.sends_notices());
     i.hardware.add(i.fabric->engine());
 
     const ub_topology& topology = *routes_->topology;
@@ -148,6 +139,7 @@ void ub_machine::bind_ports(incarnation& i, chip& c, std::uint32_t router, const
 /// Routing knows it.
 void ub_machine::down_from_the_start(incarnation& i, std::uint32_t plan_link)
 {
+    i.down.at(plan_link) = true;
     i.fabric->fail_link_at(plan_link, 0);
     for (std::uint32_t e = 0; e < i.fabric->endpoints(); ++e)
         i.fabric->exclude(e, plan_link);
@@ -157,11 +149,11 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
 {
     const ub_topology& topology = *routes_->topology;
     const std::vector<ub_faulty_link> faulty = faulty_links(config_, topology);
-    const bool bit_errors =
-        config_.ub.bit_error_rate > 0 ||
-        std::any_of(faulty.begin(), faulty.end(), [](const auto& f) { return f.fault->bit_error_rate.has_value(); });
-    i.fall_backs = std::make_unique<ub_fall_backs>(*i.fabric, i.hardware.time, topology, notices_, config_.faults, bit_errors);
-    i.fabric->set_fall_back_listener(i.fall_backs.get());
+    i.down.assign(routes_->plan.links.size(), false);
+    if (config_.sends_notices()) {
+        i.notices = std::make_unique<ub_notices>(*i.fabric, i.hardware.time, config_.ub, config_.faults, i.down, config_.has_bit_errors());
+        i.fabric->set_fall_back_listener(i.notices.get());
+    }
     if (config_.ub.transport == ub_transport::rtp) // nobody is unreachable whose first answer is still on its way
         i.fabric->set_patience(config_.loaded_round_trip_ps(topology));
     for (const ub_faulty_link& f : faulty) {
@@ -175,24 +167,11 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
         }
         for (const std::uint32_t l : {f.link, f.reverse})
             at_ps == 0 ? down_from_the_start(i, l) : i.fabric->fail_link_at(l, at_ps);
-        const std::vector<ub_notice> all = at_ps == 0 && !f.fault->until
-                                               ? std::vector<ub_notice>{}
-                                               : notices_.of(f.link, routes_->sources_over(f.link));
-        for (const ub_notice& n : at_ps == 0 ? std::vector<ub_notice>{} : all)
+        if (f.fault->until)
             for (const std::uint32_t l : {f.link, f.reverse})
-                i.fabric->exclude_at(n.source, l, at_ps + n.after_ps);
-        if (at_ps != 0)
-            i.fabric->set_patience(notices_.slowest_ps(f.link));
-        if (at_ps != 0)
-            i.fall_backs->add(f.link, {f.link, f.reverse}, at_ps, notices_.detection_ps(),
-                              f.fault->until ? f.fault->until->value() : k_never_ps, sources_of(all));
-        if (!f.fault->until)
-            continue;
-        for (const std::uint32_t l : {f.link, f.reverse})
-            i.fabric->restore_link_at(l, f.fault->until->value());
-        for (const ub_notice& n : all) // good news takes the same way
-            for (const std::uint32_t l : {f.link, f.reverse})
-                i.fabric->readmit_at(n.source, l, f.fault->until->value() + n.after_ps);
+                i.fabric->restore_link_at(l, f.fault->until->value());
+        if (at_ps != 0 || f.fault->until)
+            expect(i, f.link, at_ps, f.fault->until ? f.fault->until->value() : k_never_ps, routes_->sources_over(f.link));
     }
     // A device that fails takes its links with it; one between two of them goes with the first.
     std::map<std::uint32_t, std::uint64_t> fails_at;
@@ -213,22 +192,21 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
             continue;
         take_along(d.links, d.interrupts && at_ps < interrupted_ps ? 0 : at_ps);
         if (!d.interrupts && at_ps != 0)
-            tell_of_device(i, d);
+            expect(i, ub_failed_part::of_device(d.router), at_ps, k_never_ps, routes_->sources_over(d.links));
     }
     for (const auto& [link, at_ps] : fails_at)
         at_ps == 0 ? down_from_the_start(i, link) : i.fabric->fail_link_at(link, at_ps);
 }
 
-void ub_machine::tell_of_device(incarnation& i, const ub_faulty_device& d)
+/// Sources are going to be told, and give nobody up before they could have been.
+void ub_machine::expect(incarnation& i, const ub_failed_part& part, std::uint64_t at_ps, std::uint64_t until_ps,
+                        const std::vector<std::uint32_t>& affected)
 {
-    const std::uint64_t at_ps = d.fault->at.value();
-    const ub_failed_part part = ub_failed_part::of_device(d.router);
-    const std::vector<ub_notice> all = notices_.of(part, routes_->sources_over(d.links));
-    for (const ub_notice& n : all)
-        for (const std::uint32_t l : d.links)
-            i.fabric->exclude_at(n.source, l, at_ps + n.after_ps);
-    i.fabric->set_patience(notices_.slowest_ps(part));
-    i.fall_backs->add(part, d.links, at_ps, notices_.detection_ps(), k_never_ps, sources_of(all));
+    if (i.notices == nullptr)
+        return;
+    i.notices->expect(part, at_ps, until_ps, affected);
+    if (at_ps != 0)
+        i.fabric->set_patience(i.notices->times().patience_ps(part, config_.failures() + i.given_up.size()));
 }
 
 std::vector<std::uint16_t> ub_machine::near_ranks(const std::vector<std::vector<std::uint32_t>>& groups,
@@ -332,30 +310,49 @@ bool ub_machine::taken_along(const incarnation& i, std::uint32_t plan_link) cons
     });
 }
 
-/// A link that its bit errors have brought down is a failure like any other: both directions end, and sources are told.
-void ub_machine::link_given_up(incarnation& i, std::uint32_t link, std::uint64_t now_ps)
+void ub_machine::link_fails(incarnation& i, std::uint32_t link, std::uint64_t now_ps)
 {
     const std::uint32_t l = i.fabric->plan_link_of(link);
+    if (l == fabric_engine::k_none)
+        return;
+    if (is_given_up(i, l))
+        give_up(i, l, now_ps);
+    if (i.notices != nullptr)
+        i.notices->link_down(l);
+}
+
+void ub_machine::link_works_again(incarnation& i, std::uint32_t link)
+{
+    if (const std::uint32_t l = i.fabric->plan_link_of(link); l != fabric_engine::k_none && i.notices != nullptr)
+        i.notices->link_up(l);
+}
+
+/// By its bit errors: it was not planned, and is no consequence of what was.
+bool ub_machine::is_given_up(const incarnation& i, std::uint32_t plan_link) const
+{
     const ub_topology& topology = *routes_->topology;
-    if (l == fabric_engine::k_none || taken_along(i, l) || of_failed_device(l))
-        return; // planned: told when it was built
+    if (i.down[plan_link] || taken_along(i, plan_link) || of_failed_device(plan_link))
+        return false;
     for (const ub_faulty_link& f : faulty_links(config_, topology))
-        if (f.fault->goes_down() && (f.link == l || f.reverse == l))
-            return; // planned: told when it was built
-    if (std::find(i.given_up.begin(), i.given_up.end(), topology.reverse_of(l)) != i.given_up.end())
-        return; // with its way back
-    i.given_up.push_back(l);
-    i.fabric->set_patience(notices_.slowest_ps(l));
-    i.fabric->fail_link_at(topology.reverse_of(l), now_ps);
-    std::vector<std::uint32_t> affected = routes_->sources_over(l);
-    const std::vector<std::uint32_t> fallen_back = i.fall_backs->users_of(l);
-    affected.insert(affected.end(), fallen_back.begin(), fallen_back.end());
-    std::sort(affected.begin(), affected.end());
-    affected.erase(std::unique(affected.begin(), affected.end()), affected.end());
-    for (const ub_notice& n : notices_.of(l, affected))
-        for (const std::uint32_t both : {l, topology.reverse_of(l)})
-            i.fabric->exclude_at(n.source, both, now_ps + n.after_ps - notices_.detection_ps());
-    i.fall_backs->add(l, {l, topology.reverse_of(l)}, now_ps, 0, k_never_ps, affected); // it is detected
+        if (f.fault->goes_down() && (f.link == plan_link || f.reverse == plan_link))
+            return false;
+    return std::find(i.given_up.begin(), i.given_up.end(), topology.reverse_of(plan_link)) == i.given_up.end(); // with its way back
+}
+
+/// A link that its bit errors have brought down is a failure like any other: both directions end, and sources are told.
+void ub_machine::give_up(incarnation& i, std::uint32_t plan_link, std::uint64_t now_ps)
+{
+    const std::uint32_t reverse = routes_->topology->reverse_of(plan_link);
+    i.given_up.push_back(plan_link);
+    i.fabric->fail_link_at(reverse, now_ps);
+    std::vector<std::uint32_t> affected = routes_->sources_over(plan_link);
+    if (i.notices != nullptr) {
+        const std::vector<std::uint32_t> fallen_back = i.notices->users_of(plan_link);
+        affected.insert(affected.end(), fallen_back.begin(), fallen_back.end());
+        std::sort(affected.begin(), affected.end());
+        affected.erase(std::unique(affected.begin(), affected.end()), affected.end());
+    }
+    expect(i, plan_link, now_ps, k_never_ps, affected);
 }
 
 /// What is left on the timeline then are credits, timers that nobody needs, and faults to come.

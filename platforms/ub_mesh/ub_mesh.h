@@ -12,8 +12,8 @@
 #include "hw/ub/ub_idle_port.h"
 #include "hw/ub/ub_port_sharer.h"
 #include "platforms/machine/machine_hardware.h"
-#include "platforms/ub_mesh/ub_fall_backs.h"
 #include "platforms/ub_mesh/ub_faults.h"
+#include "platforms/ub_mesh/ub_notices.h"
 #include "hw/routing/ub/ub_shape.h"
 #include "hw/routing/ub/ub_topology.h"
 
@@ -136,6 +136,9 @@ struct ub_mesh_config {
     /// Gives ports and DMA engines the buffers of configs/ub_mesh/superpod.yaml, in which trains are long. Assumed values.
     void deepen_buffers();
     bool has_bit_errors() const; ///< of any link
+    std::uint64_t failures() const { return faults.links.size() + faults.devices.size(); } ///< that are planned and that sources are told of, at most
+    /// Devices speak to each other: links may go down while the machine runs, and sources are told.
+    bool sends_notices() const { return faults.notification != ub_notification::none && (faults.links_fail_later() || has_bit_errors()); }
     /// Of the last of all packets that an NPU's controllers keep, without anybody else's traffic.
     std::uint64_t loaded_round_trip_ps(const ub_topology& topology) const;
 
@@ -181,6 +184,7 @@ private:
     std::uint32_t ranks_ = 0;
     std::string unreachable_pair(const ub_mesh_config& config) const;
     void use_tables(const ub_mesh_config& config);
+    void prove_notices(const ub_mesh_config& config);
 };
 
 struct ub_faulty_device;
@@ -210,12 +214,12 @@ private:
     /// All hardware between two restarts: a restart resets every NPU, so it finds hardware of its own.
     struct incarnation final : link_listener_if {
         incarnation(const core_fitter& fit, const std::string& suffix) : hardware(fit, suffix) {}
-        void link_down(std::uint32_t link, std::uint64_t now_ps) override { owner->link_given_up(*this, link, now_ps); }
-        void link_up(std::uint32_t, std::uint64_t) override {}
+        void link_down(std::uint32_t link, std::uint64_t now_ps) override { owner->link_fails(*this, link, now_ps); }
+        void link_up(std::uint32_t link, std::uint64_t) override { owner->link_works_again(*this, link); }
         ub_machine* owner = nullptr;
         machine_hardware hardware;
         std::unique_ptr<ub_fabric> fabric;
-        std::unique_ptr<ub_fall_backs> fall_backs;
+        std::unique_ptr<ub_notices> notices; ///< none where nobody is told
         std::vector<std::unique_ptr<ub_idle_port>> idle_ports;
         std::vector<std::unique_ptr<ub_port_sharer>> sharers; ///< of NPUs with CCUs
         std::vector<ccu*> ccus;
@@ -223,6 +227,7 @@ private:
         std::vector<std::uint32_t> routers;   ///< of ranks: that of the position, or of the spare NPU that stands in
         ub_mesh_config config;                ///< faults from the start of this incarnation
         std::vector<std::uint32_t> given_up;  ///< links that bit errors have brought down
+        std::vector<bool> down;               ///< links that are down from the start, by their number in the plan
         std::size_t number = 0;
     };
     /// NPUs of the job that fail at the same time: one take-over for all of them.
@@ -238,10 +243,14 @@ private:
     void add_faults(incarnation& i, std::size_t number);
     chip_options with_ccus(incarnation& i, std::uint32_t rank) const;
     static void bind_ports(incarnation& i, chip& c, std::uint32_t router, const std::string& name);
-    void tell_of_device(incarnation& i, const ub_faulty_device& d);
     bool of_failed_device(std::uint32_t plan_link) const;
     static void down_from_the_start(incarnation& i, std::uint32_t plan_link);
-    void link_given_up(incarnation& i, std::uint32_t link, std::uint64_t now_ps);
+    void link_fails(incarnation& i, std::uint32_t link, std::uint64_t now_ps);
+    void give_up(incarnation& i, std::uint32_t plan_link, std::uint64_t now_ps);
+    void link_works_again(incarnation& i, std::uint32_t link);
+    bool is_given_up(const incarnation& i, std::uint32_t plan_link) const;
+    void expect(incarnation& i, const ub_failed_part& part, std::uint64_t at_ps, std::uint64_t until_ps,
+                const std::vector<std::uint32_t>& affected);
     bool taken_along(const incarnation& i, std::uint32_t plan_link) const;
     incarnation& now() const { return *incarnations_[present_]; }
 
@@ -249,7 +258,6 @@ private:
     train_choice trains_;
     std::shared_ptr<const ub_routes> routes_;
     core_fitter fit_;
-    ub_notices notices_;
     std::vector<interruption> interruptions_; ///< in order of time
     std::vector<std::unique_ptr<incarnation>> incarnations_;
     std::size_t present_ = 0;

@@ -1,66 +1,147 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the sources of a UB machine learn that a link is down (UB-Mesh, section 4.2, Fig. 12), and when.
+// How the sources of a UB machine learn that a link is down, or works again (UB-Mesh, section 4.2, Fig. 12): packets from control processor to
+// control processor (hw/ub/ub_management.h). An end of a link knows when the link is declared dead, or works again.
 //
-//   direct      the ends of the link know, from precomputed routes, which sources use it, and tell just them:
-//               failure + detection + way of the notice from the nearer end + notice_software + table_write
-//   hop_by_hop  every device tells its neighbours, after its control plane has worked on it:
-//               failure + detection + min over the ways of sum(wire + flood_per_hop) + flood_per_hop at the source + table_write
+//   direct      Two ends, the nearest to a source at zero load, have the source in a precomputed list. The nearest sends it a notice at once; the
+//               source acknowledges to both. An end without an acknowledgement sends (the second one for the first time) after notice_timeout, and
+//               again with twice the time, notice_tries times in all, each time by links that it has not tried. No way leads over links that are
+//               down from the start, that the news is about, or that the end itself sees dead.
+//   hop_by_hop  A device that hears a news for the first time works on it for flood_per_hop and passes it on over all links that it does not see
+//               dead, but for those to whom it has it from. When a link works again its ends tell each other what they know.
 //
-// Of a device that fails all neighbours know, and each tells its sources: the nearest neighbour stands for the nearer end.
-// Who falls back to the link because others are down is told as well: ub_fall_backs.h.
-// Notices are times, not packets: they are a cell each, on the management VL, and take the way of least latency at zero load.
-// Source of the mechanisms: the paper (Q); of the times: assumed, see ub_faults_config.
+// A source works on what it hears (notice_software, or flood_per_hop), writes its table (table_write), and from then on its controllers use other
+// paths. What is older than what a source has heard of the same link changes nothing.
+// Of a device that fails every neighbour is an end.
+//
+// Fall-back sets. A source that makes a path set anew because links are down may take links that it did not use before. It tells their ends, which
+// from then on count it among those that they notify, also of a failure that lies back. That message is a time and no packet: the way at zero
+// load (A). A flood needs none: everybody hears.
+// Source of the mechanisms: the paper (Q); of acknowledgements, repeats and times: assumed, see ub_faults_config.
 #pragma once
 
-#include "hw/ub/ub_config.h"
-#include "platforms/ub_mesh/ub_faults.h"
-#include "hw/routing/ub/ub_topology.h"
+#include "hw/ub/ub_fabric.h"
+#include "platforms/ub_mesh/ub_notice_times.h"
 
 #include <cstdint>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace weft {
 
-struct ub_notice {
-    std::uint32_t source;   ///< endpoint
-    std::uint64_t after_ps; ///< from the failure until its controller uses other paths
-};
-
-/// What has failed: a link and its reverse, or a device with all of its links.
-struct ub_failed_part {
-    ub_failed_part(std::uint32_t link_number) : link(link_number) {} // so that a link may stand for itself
-    static ub_failed_part of_device(std::uint32_t router)
-    {
-        ub_failed_part part(ub_topology::k_none);
-        part.device = router;
-        return part;
-    }
-    std::uint32_t link, device = ub_topology::k_none;
-};
-
-class ub_notices {
+class ub_notices final : public component, public ub_fall_back_if, private ub_management_if, private timeline_client {
 public:
-    ub_notices(const ub_topology& topology, const ub_config& ub, const ub_faults_config& faults)
-        : topology_(topology), ub_(ub), faults_(faults)
+    /// `fabric` is managed. `down`: links that are down from the start. `unforeseen`: links may fail of which expect() learns when they do; then
+    /// who has fallen back to which link is kept.
+    ub_notices(ub_fabric& fabric, timeline& time, const ub_config& ub, const ub_faults_config& faults,
+               const std::vector<bool>& down, bool unforeseen);
+
+    /// The part fails at `at_ps` and works again at `until_ps` (k_never_ps: never). `affected`: sources that are to be told, sorted.
+    void expect(const ub_failed_part& part, std::uint64_t at_ps, std::uint64_t until_ps,
+                const std::vector<std::uint32_t>& affected);
+    /// Its sending end sees that the link (of the plan) is dead, or works again. Of links that nobody expects nobody is told.
+    void link_down(std::uint32_t link);
+    void link_up(std::uint32_t link);
+    /// Sources that have fallen back to the link or its reverse, in order.
+    std::vector<std::uint32_t> users_of(std::uint32_t link) const;
+    void falls_back_to(std::uint32_t source, const std::vector<std::uint32_t>& links) override;
+
+    const ub_notice_times& times() const { return times_; }
+    /// Whether this source, or with hop_by_hop any router, has heard of the news in the order of expect().
+    bool has_heard(std::uint32_t number, std::uint32_t router, bool works = false) const
     {
+        return news_.at(number).phases[works ? 1 : 0].heard[router];
     }
 
-    /// Sources that use what has failed, in order, and when they stop. Empty with notification: none.
-    std::vector<ub_notice> of(const ub_failed_part& part, const std::vector<std::uint32_t>& affected) const;
-    /// From the failure until the farthest source of the machine could have left it; 0 with notification: none.
-    std::uint64_t slowest_ps(const ub_failed_part& part) const;
-    std::uint64_t detection_ps() const { return ub_.detection.value(); } ///< part of every notice's time
-    /// The last of them; 0 when there are none.
-    static std::uint64_t last_after_ps(const std::vector<ub_notice>& notices);
+    std::string stat_prefix() const override { return "notices"; }
+    std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
+
+    stat_group stats{"notices"};
+    counter notices;          ///< packets, repeats included
+    counter repeats;          ///< direct: of what was not acknowledged
+    counter acknowledgements; ///< direct
+    counter duplicates;       ///< notices of what had been heard before
+    maximum slowest;          ///< from a failure or its end until a source has heard, ps
 
 private:
-    std::vector<std::uint64_t> ways_from_ends(const ub_failed_part& part, std::uint64_t work_per_hop_ps) const;
+    enum event_kind : std::uint8_t { k_apply, k_repeat, k_forward, k_tell_neighbour, k_registered, k_restored };
+    enum phase_name : std::uint8_t { k_down, k_works };
+    static constexpr std::uint32_t k_none = ub_topology::k_none;
 
-    const ub_topology& topology_;
-    const ub_config& ub_;
+    struct phase {
+        bool begun = false;               ///< an end knows
+        std::vector<bool> heard, applied; ///< by router
+        std::vector<std::uint32_t> know;  ///< ends
+        std::vector<std::uint32_t> tellings;
+    };
+    struct news {
+        ub_failed_part part;
+        std::vector<std::uint32_t> links, ends; ///< sorted
+        std::uint64_t at_ps, until_ps;
+        std::vector<std::uint32_t> affected; ///< direct: sources, sorted
+        std::set<std::uint32_t> registered;  ///< direct: and those whose message is under way
+        phase phases[2];
+    };
+    /// Direct: an end that has to tell a source.
+    struct telling {
+        std::uint32_t news, source, end;
+        std::uint8_t phase;
+        bool first; ///< of the two ends
+        bool acknowledged = false;
+        std::uint32_t tries = 0;
+        ub_management_way way;            ///< of the last try
+        std::vector<std::uint32_t> tried; ///< links
+    };
+    struct job {
+        std::uint32_t news, router, other;
+        std::uint8_t phase;
+    };
+
+    void heard(const ub_message& m) override;
+    void on_event(std::uint32_t a, std::uint8_t kind) override;
+    void link_changes(std::uint32_t link, phase_name which);
+    void end_knows(std::uint32_t number, phase_name which, std::uint32_t end);
+    bool still_down(std::uint32_t link) const;
+    bool holds(const news& n, std::uint32_t link) const;
+    static std::uint32_t about(std::uint32_t number, std::uint8_t which) { return number * 2 + which; }
+    void schedule(std::uint64_t at_ps, std::uint32_t a, event_kind kind);
+    void schedule(std::uint64_t at_ps, const job& j, event_kind kind);
+    bool hear(std::uint32_t number, std::uint8_t which, std::uint32_t router);
+    void apply(const job& j);
+    // Direct.
+    std::vector<std::uint32_t> make_tellings(std::uint32_t number, std::uint8_t which,
+                                             const std::vector<std::uint32_t>& sources);
+    void begin_telling(std::uint32_t index);
+    void tell(std::uint32_t index);
+    void repeat(std::uint32_t index);
+    void acknowledge(const telling& t);
+    ub_management_ways::link_toll seen_dead(const news& n, std::uint8_t which,
+                                            const std::vector<std::uint32_t>& ends) const;
+    void note_registered(const job& j);
+    // Hop by hop.
+    void pass_on(const job& j);
+    void send_to_neighbour(const job& j, std::uint32_t link);
+    void set_up_statistics();
+
+    ub_fabric& fabric_;
+    timeline& time_;
+    const ub_plan& plan_;
     const ub_faults_config& faults_;
+    const std::vector<bool>& down_;
+    ub_notice_times times_;
+    bool direct_, unforeseen_;
+    std::vector<std::vector<std::uint32_t>> out_; ///< links of each router
+    std::vector<news> news_;
+    std::vector<telling> tellings_;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>
+        telling_of_; ///< (about, source, end)
+    std::vector<job> jobs_;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> users_; ///< (link, source)
+    std::uint32_t actor_, sequence_ = 0;
 };
 
 } // namespace weft

@@ -145,7 +145,7 @@ private:
         for (std::size_t i = 0; i < faulty.size(); ++i) {
             if (faulty[i].fault->at.value() == 0 || !faulty[i].fault->goes_down())
                 continue;
-            const std::string late = late_notice(config_, fmt::format("links.{}", i), ub_notices::last_after_ps(notices_of(faulty[i])));
+            const std::string late = late_notice(config_, fmt::format("links.{}", i), expected_of(faulty[i]).at_most_ps);
             if (!late.empty())
                 all.push_back({severity::warning, "faults.notification", late});
         }
@@ -153,45 +153,47 @@ private:
         for (std::size_t i = 0; i < devices.size(); ++i) {
             if (devices[i].fault->at.value() == 0 || devices[i].interrupts)
                 continue;
-            const std::string late = late_notice(config_, fmt::format("devices.{}", i), ub_notices::last_after_ps(notices_of(devices[i])));
+            const std::string late = late_notice(config_, fmt::format("devices.{}", i), expected_of(devices[i]).at_most_ps);
             if (!late.empty())
                 all.push_back({severity::warning, "faults.notification", late});
         }
         return all;
     }
-    std::vector<ub_notice> notices_of(const ub_faulty_device& d) const
+    struct expected {
+        std::size_t sources;
+        std::uint64_t last_ps, at_most_ps; ///< with nobody else on the wires, and with full packets and all other notices on them
+    };
+    expected expected_of(const ub_failed_part& part, const std::vector<std::uint32_t>& affected) const
     {
-        const ub_notices notices(*routing().topology, config_.ub, config_.faults);
-        return notices.of(ub_failed_part::of_device(d.router), routing().sources_over(d.links));
+        const ub_notice_times times(routing().plan, config_.ub, config_.faults, routing().down);
+        const std::vector<ub_notice> all = times.of(part, affected);
+        const bool direct = config_.faults.notification == ub_notification::direct;
+        const std::uint64_t messages = config_.failures() * 2 * (direct ? ub_notice_times::messages_for(affected.size()) : 1);
+        return {all.size(), ub_notice_times::last_after_ps(all), times.at_most_ps(part, affected, messages)};
     }
-    std::vector<ub_notice> notices_of(const ub_faulty_link& f) const
+    expected expected_of(const ub_faulty_device& d) const
     {
-        const ub_notices notices(*routing().topology, config_.ub, config_.faults);
-        return notices.of(f.link, routing().sources_over(f.link));
+        return expected_of(ub_failed_part::of_device(d.router), routing().sources_over(d.links));
+    }
+    expected expected_of(const ub_faulty_link& f) const { return expected_of(f.link, routing().sources_over(f.link)); }
+    std::string notice_line(const expected& e, const std::string& what) const
+    {
+        if (e.sources == 0)
+            return fmt::format("Notices   none: sources go on to use {}\n", what);
+        return fmt::format("Notices   {}: {} sources have left {} within {} of its failure when nothing else is on the wires, and {} under full load\n",
+                           name_of(config_.faults.notification), e.sources, what, rounded_text(duration(e.last_ps)),
+                           rounded_text(duration(e.at_most_ps)));
     }
     /// When the sources of a link that fails while the machine runs have left it.
     std::string notices_text() const
     {
         std::string text;
-        for (const ub_faulty_link& f : faulty_links(config_, *routing().topology)) {
-            if (f.fault->at.value() == 0 || !f.fault->goes_down())
-                continue;
-            const std::vector<ub_notice> all = notices_of(f);
-            text += all.empty()
-                        ? fmt::format("Notices   none: sources go on to use {} - {}\n", f.fault->from, f.fault->to)
-                        : fmt::format("Notices   {}: {} sources have left {} - {} within {} of its failure\n",
-                                      name_of(config_.faults.notification), all.size(), f.fault->from, f.fault->to,
-                                      rounded_text(duration(ub_notices::last_after_ps(all))));
-        }
-        for (const ub_faulty_device& d : faulty_devices(config_, *routing().topology)) {
-            if (d.fault->at.value() == 0 || d.interrupts)
-                continue;
-            const std::vector<ub_notice> all = notices_of(d);
-            text += all.empty() ? fmt::format("Notices   none: sources go on to use {}\n", d.fault->device)
-                                : fmt::format("Notices   {}: {} sources have left {} within {} of its failure\n",
-                                              name_of(config_.faults.notification), all.size(), d.fault->device,
-                                              rounded_text(duration(ub_notices::last_after_ps(all))));
-        }
+        for (const ub_faulty_link& f : faulty_links(config_, *routing().topology))
+            if (f.fault->at.value() != 0 && f.fault->goes_down())
+                text += notice_line(expected_of(f), fmt::format("{} - {}", f.fault->from, f.fault->to));
+        for (const ub_faulty_device& d : faulty_devices(config_, *routing().topology))
+            if (d.fault->at.value() != 0 && !d.interrupts)
+                text += notice_line(expected_of(d), d.fault->device);
         return text;
     }
 

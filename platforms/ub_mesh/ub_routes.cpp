@@ -50,6 +50,7 @@ ub_routes::ub_routes(const ub_mesh_config& config)
 
     if (!config.run.routing.empty()) {
         use_tables(config);
+        prove_notices(config);
         return;
     }
     const channel_proof proof = prove_lanes(plan, ub_fabric_plan(plan, config.ub), rule);
@@ -63,6 +64,22 @@ ub_routes::ub_routes(const ub_mesh_config& config)
         problem_key_ = "mesh", problem_ = checked.text;
     else if (const std::string pair = unreachable_pair(config); !pair.empty())
         problem_key_ = config.faults.links.empty() ? "faults.devices" : "faults.links", problem_ = fmt::format("leave no path from {}.", pair);
+    prove_notices(config);
+}
+
+/// Notices follow the rule as well, on lanes of their own, and begin at switches, too.
+void ub_routes::prove_notices(const ub_mesh_config& config)
+{
+    if (!problem_.empty() || !config.sends_notices())
+        return;
+    fabric_plan wired = ub_fabric_plan(plan, config.ub);
+    wired.endpoints.clear();
+    for (std::uint32_t r = 0; r < plan.routers.size(); ++r)
+        wired.endpoints.push_back({r, plan.routers[r].ports, 1});
+    const channel_proof proof = prove_lanes(plan, wired, plan.lanes);
+    proved += fmt::format("Proof     of notices, which begin at switches, too: {}\n", proof.text);
+    if (!proof)
+        problem_key_ = "faults.notification", problem_ = "needs a rule of lanes without circles: " + proof.text;
 }
 
 /// Tables of the user: one path a pair, and the lanes that they say.

@@ -100,3 +100,28 @@ TEST_CASE("no notices: a destination without any way left is still reported", "[
     CHECK(v.says("npu(p0,r0,b0,1) cannot reach npu(p0,r0,b0,0)"));
     CHECK(v.stat("ub.given_up") > 0);
 }
+
+TEST_CASE("weft check tells when sources have left a link on idle and on loaded wires and proves the lanes of notices")
+{
+    const program_folder folder;
+    folder.write("a.yaml", fmt::format(k_file, "100 ms", "direct", "1 ms"));
+    CHECK(folder.weft("check a.yaml") == 0);
+    const std::string said = folder.read("stdout");
+    CHECK_THAT(said, Contains("Notices   direct: 8 sources have left npu(p0,r0,b0,1) - npu(p0,r0,b1,1) within 13.4 us of its failure when "
+                              "nothing else is on the wires, and 13.6 us under full load"));
+    CHECK_THAT(said, Contains("Proof     of notices, which begin at switches, too: "));
+    folder.write("b.yaml", fmt::format(k_file, "100 ms", "none", "1 ms"));
+    CHECK(folder.weft("check b.yaml") == 0);
+    CHECK_THAT(folder.read("stdout"), Contains("Notices   none: sources go on to use") && !Contains("Proof     of notices"));
+}
+
+TEST_CASE("a notice that is no single packet is refused")
+{
+    const program_folder folder;
+    std::string text = fmt::format(k_file, "100 ms", "direct", "1 ms");
+    text.replace(text.find("paths: shortest"), 15, "paths: shortest, max_payload: 64 B");
+    text.replace(text.find("  notification"), 0, "  notice_payload: 68 B\n");
+    folder.write("a.yaml", text);
+    CHECK(folder.weft("check a.yaml") == 2);
+    CHECK_THAT(folder.read("stderr"), Contains("faults.notice_payload: is 68 B, but a notice is one packet, whose payload is ub.max_payload = 64 B at most."));
+}

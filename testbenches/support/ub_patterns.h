@@ -100,7 +100,7 @@ struct ub_outcome {
     double cpu_s;
     child_text complaint;
 };
-inline ub_outcome outcome_of(ub_world& w)
+template <class World> ub_outcome outcome_of(World& w)
 {
     ub_outcome o{};
     o.sent = w.traffic.sent();

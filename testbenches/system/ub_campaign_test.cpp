@@ -4,8 +4,7 @@
 // A seeded campaign of failures on a rack: one or two links, switches or NPUs fail while every endpoint sends. Every
 // packet arrives exactly
 // once, or its pair is reported unreachable, and then no path is left or one end is dead. Nothing hangs.
-#include "platforms/ub_mesh/ub_notices.h"
-#include "testbenches/support/ub_patterns.h"
+#include "testbenches/support/ub_told_world.h"
 
 #include <catch2/catch.hpp>
 
@@ -83,22 +82,19 @@ bool excused(const ub_ways& ways, std::uint32_t from, std::uint32_t to, const st
 ub_outcome play(const ub_ways& ways, const scenario& s)
 {
     return in_child<ub_outcome>([&] {
-        ub_world w(ways, s.config, s.load);
-        std::vector<bool> down(ways.plan.links.size(), false);
-        std::vector<std::uint32_t> everybody(ways.topology->endpoints());
-        std::iota(everybody.begin(), everybody.end(), 0u);
         ub_faults_config faults;
-        const ub_notices notices(*ways.topology, s.config, faults);
+        faults.notification = s.told ? ub_notification::direct : ub_notification::none;
+        ub_told_world w(ways, s.config, faults, s.load);
+        std::vector<bool> down(ways.plan.links.size(), false);
         for (const failure& f : s.failures)
             for (const std::uint32_t l : f.links) {
                 down[l] = down[l ^ 1u] = true;
+                if (s.told) {
+                    w.fail(l, f.at_ps, everybody_in(ways));
+                    continue;
+                }
                 w.fabric.fail_link_at(l, f.at_ps);
                 w.fabric.fail_link_at(l ^ 1u, f.at_ps);
-                if (s.told)
-                    for (const ub_notice& n : notices.of(l, everybody)) {
-                        w.fabric.exclude_at(n.source, l, f.at_ps + n.after_ps);
-                        w.fabric.exclude_at(n.source, l ^ 1u, f.at_ps + n.after_ps);
-                    }
             }
         sc_core::sc_start();
         ub_outcome o{};

@@ -47,6 +47,10 @@ enum class ub_class : std::uint8_t { request = 0, response = 1 };
 inline constexpr std::uint32_t k_ub_classes = 2;
 inline constexpr std::uint32_t k_ub_lanes_per_class = 2;
 inline constexpr std::uint32_t k_ub_vls = k_ub_classes * k_ub_lanes_per_class;
+/// Where devices speak to each other there is a third class behind these, management, with its own two lanes: VL 4 and 5. What it carries
+/// ends in a control processor, never in a chip, and goes before all data.
+inline constexpr std::uint32_t k_ub_management_vl = k_ub_vls;
+inline constexpr std::uint32_t k_ub_managed_vls = k_ub_vls + k_ub_lanes_per_class;
 
 struct ub_router_plan {
     ub_device device = ub_device::npu;

@@ -39,6 +39,8 @@ ub_routing::ub_routing(const ub_plan& plan, bool voq)
 
 route_decision ub_routing::route(std::uint32_t router, std::uint32_t in_port, packet& p) const
 {
+    if (p.vl >= k_ub_management_vl)
+        return route_management(router, in_port, p);
     const router_info& r = routers_[router];
     const std::uint32_t to = endpoint_router_[p.destination];
     const auto first_vl = static_cast<std::uint8_t>(p.vl & ~1u); // lane 0 of the packet's class
@@ -74,6 +76,19 @@ route_decision ub_routing::route(std::uint32_t router, std::uint32_t in_port, pa
                fmt::format("the lane rule refuses the turn from {} on lane {} to {}", name_of(in), p.vl & 1u,
                            name_of(out)));
     return {static_cast<std::uint16_t>(port), static_cast<std::uint8_t>(first_vl | lane), true};
+}
+
+route_decision ub_routing::route_management(std::uint32_t router, std::uint32_t in_port, packet& p) const
+{
+    const router_info& r = routers_[router];
+    const source_route header{p.route};
+    if (!header.here())
+        return {static_cast<std::uint16_t>(ub_ports{r.ports, r.local_ports, voq_}.management()), static_cast<std::uint8_t>(k_ub_management_vl)};
+    const abi::ub::instruction i = abi::ub::decode_instruction(header.present_byte());
+    if (i.port >= r.ports)
+        refuse(router, in_port, p, fmt::format("its source route names port {} of {}", i.port, r.ports));
+    p.route = header.advanced().bits;
+    return {i.port, static_cast<std::uint8_t>(k_ub_management_vl | (i.second_vl ? 1u : 0u))};
 }
 
 void ub_routing::refuse(std::uint32_t router, std::uint32_t in_port, const packet& p, const std::string& why) const

@@ -7,6 +7,8 @@
 // A packet keeps its message class for its whole way: VL = class * 2 + lane. Lane of a source-routed hop: as its instruction says.
 // Lane of a hop by table: ub_lane_rule of the channel it came in on and the one it goes out on. A router that stands for the
 // destination hands the packet to the controller of the IO die on which it arrived.
+//
+// A management packet has an instruction for every hop; the device where they end hands it to its control processor.
 #pragma once
 
 #include "hw/routing/routing_policy.h"
@@ -19,12 +21,15 @@ namespace weft {
 
 /// Ports of a router in the engine: UB ports 0 .. n-1 as in the plan; behind them the ways out to the chip, one per IO die; then the
 /// ways in, of which each die has one per UB port, as transmit queues. Where all buffers have a FIFO per output (VOQ),
-/// these are the transmit queues, and each die has one way in.
+/// these are the transmit queues, and each die has one way in. Behind all of them, where devices speak to each other, the port of the
+/// control processor, on the first die.
 struct ub_ports {
     std::uint32_t ub = 0, local = 0;
     bool voq = false;
+    bool managed = false;
     std::uint32_t ways_in() const { return voq ? 1 : ub; } ///< of each die
-    std::uint32_t count() const { return ub + local * (1 + ways_in()); }
+    std::uint32_t count() const { return management() + (managed ? 1 : 0); }
+    std::uint32_t management() const { return ub + local * (1 + ways_in()); }
     std::uint32_t to_chip(std::uint32_t die) const { return ub + die; }
     std::uint32_t from_chip(std::uint32_t die, std::uint32_t way) const { return ub + local + die * ways_in() + way; }
     std::uint32_t die_of_way_in(std::uint32_t port) const { return (port - ub - local) / ways_in(); }
@@ -67,6 +72,7 @@ private:
         std::uint8_t local_ports = 0;
         abi::ub::table_view table;
     };
+    route_decision route_management(std::uint32_t router, std::uint32_t in_port, packet& p) const;
     [[noreturn]] void refuse(std::uint32_t router, std::uint32_t in_port, const packet& p,
                              const std::string& why) const;
 
