@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import io
 import os
 import re
@@ -23,8 +24,6 @@ BLOCK = re.compile(r"```python\n(?P<code>.*?)```\n(?:\n```text\n(?P<output>.*?)`
 
 
 class Page(unittest.TestCase):
-    maxDiff = None
-
     @needs("pandas", "matplotlib")
     def test_every_example_prints_what_the_page_says(self) -> None:
         text = PAGE.read_text(encoding="utf-8")
@@ -40,7 +39,9 @@ class Page(unittest.TestCase):
         if os.environ.get("WEFT_UPDATE_EXPECTED"):
             PAGE.write_text(made, encoding="utf-8")
         self.assertGreaterEqual(len(BLOCK.findall(text)), 10)
-        self.assertEqual(text, made)
+        changes = "\n".join(difflib.unified_diff(text.splitlines(), made.splitlines(), str(PAGE), "what the examples print", lineterm="", n=1))
+        if changes:
+            self.fail(f"\n{changes}\nWEFT_UPDATE_EXPECTED=1 writes the page anew.")
 
     def with_output(self, block: re.Match, names: dict) -> str:
         out = io.StringIO()
