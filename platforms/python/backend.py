@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """setuptools as build backend, that of the host where it has one.
 
-pip builds in an environment of its own and fills it from the network. Here the host's setuptools and wheel serve, so that
-`pip install ./platforms/python` works without a network on Debian; where they are missing, pip is asked to fetch them.
+pip builds in an environment of its own and fills it from the network. Here the host's setuptools and wheel serve, so
+that `pip install ./platforms/python` works without a network on Debian; where they are missing, pip is asked to fetch
+them.
 """
 from __future__ import annotations
 

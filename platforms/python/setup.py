@@ -1,6 +1,6 @@
 # Copyright 2026 The weft authors
 # SPDX-License-Identifier: Apache-2.0
-"""What pyproject.toml cannot say: where setuptools builds. Beside the sources it would leave build/ and weft.egg-info/."""
+"""Where setuptools builds, which pyproject.toml cannot say: not here, it would leave build/ and weft.egg-info/."""
 import atexit
 import shutil
 import tempfile

@@ -31,7 +31,15 @@ def install(folder: Path) -> int:
     # pip is Debian's: a copy of it for this environment would take half of the time.
     venv.create(folder, system_site_packages=True, with_pip=False)
     before = files_of_package()
-    pip = [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--no-build-isolation", "--no-index"]
+    pip = [
+        str(folder / "bin" / "python"),
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "install",
+        "--no-build-isolation",
+        "--no-index",
+    ]
     ended = subprocess.run([*pip, str(PACKAGE)], check=False)
     left = sorted(str(path) for path in files_of_package() - before)
     if left:

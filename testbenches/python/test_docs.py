@@ -39,7 +39,11 @@ class Page(unittest.TestCase):
         if os.environ.get("WEFT_UPDATE_EXPECTED"):
             PAGE.write_text(made, encoding="utf-8")
         self.assertGreaterEqual(len(BLOCK.findall(text)), 10)
-        changes = "\n".join(difflib.unified_diff(text.splitlines(), made.splitlines(), str(PAGE), "what the examples print", lineterm="", n=1))
+        changes = "\n".join(
+            difflib.unified_diff(
+                text.splitlines(), made.splitlines(), str(PAGE), "what the examples print", lineterm="", n=1
+            )
+        )
         if changes:
             self.fail(f"\n{changes}\nWEFT_UPDATE_EXPECTED=1 writes the page anew.")
 
@@ -47,7 +51,10 @@ class Page(unittest.TestCase):
         out = io.StringIO()
         with contextlib.redirect_stdout(out), warnings.catch_warnings():
             warnings.simplefilter("error")
-            exec(compile(block["code"], f"{PAGE.name}:{block.string.count(chr(10), 0, block.start()) + 2}", "exec"), names)
+            exec(
+                compile(block["code"], f"{PAGE.name}:{block.string.count(chr(10), 0, block.start()) + 2}", "exec"),
+                names,
+            )
         below = "" if block["output"] is None and not out.getvalue() else f"\n```text\n{out.getvalue()}```\n"
         return f"```python\n{block['code']}```\n{below}"
 
@@ -55,7 +62,9 @@ class Page(unittest.TestCase):
     def test_the_example_of_link_rates_draws_a_picture(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             picture = Path(folder) / "rates.png"
-            ended = subprocess.run([sys.executable, str(EXAMPLE), str(picture)], capture_output=True, text=True, check=False)
+            ended = subprocess.run(
+                [sys.executable, str(EXAMPLE), str(picture)], capture_output=True, text=True, check=False
+            )
             self.assertEqual(ended.returncode, 0, ended.stderr)
             rates = [float(number) for number in re.findall(r"up to ([0-9.]+) GB/s", ended.stdout)]
             self.assertEqual(len(rates), 2, ended.stdout)

@@ -32,19 +32,28 @@ class Input(FolderTest):
 
     def test_all_problems_of_a_file_come_with_its_name(self) -> None:
         file = self.folder / "wrong: one.yaml"
-        file.write_text("platform: tpu_v3\nmesh: {rows: 2, cols: none}\nworkload:\n  - {op: all_reduse, sizes: [4 KiB]}\n", encoding="utf-8")
+        file.write_text(
+            "platform: tpu_v3\nmesh: {rows: 2, cols: none}\nworkload:\n  - {op: all_reduse, sizes: [4 KiB]}\n",
+            encoding="utf-8",
+        )
         with self.assertRaises(weft.InputError) as caught:
             weft.check(file)
         problems = caught.exception.problems
         self.assertEqual([(p.file, p.line, p.column) for p in problems], [(str(file), 2, 23), (str(file), 4, 10)])
 
     def test_wrong_values_of_set_and_missing_files_are_the_programs_sentences(self) -> None:
-        self.assertRaisesRegex(weft.InputError, "--set: error: mesh.rows: is 0, must be 1 to 256", weft.run, board(), {"mesh.rows": 0})
-        self.assertRaisesRegex(weft.InputError, "none.yaml: error: there is no such file", weft.run, self.folder / "none.yaml")
+        self.assertRaisesRegex(
+            weft.InputError, "--set: error: mesh.rows: is 0, must be 1 to 256", weft.run, board(), {"mesh.rows": 0}
+        )
+        self.assertRaisesRegex(
+            weft.InputError, "none.yaml: error: there is no such file", weft.run, self.folder / "none.yaml"
+        )
         self.assertRaisesRegex(weft.InputError, "error: .*not valid YAML", weft.run, "platform: [\n}")
         self.assertRaisesRegex(weft.InputError, "platform: is missing", weft.run, {})
         self.assertRaisesRegex(weft.InputError, "is empty", weft.run, "\n")
-        self.assertRaisesRegex(weft.InputError, "mesh.cols: has no value", weft.run, board(mesh={"rows": 2, "cols": None}))
+        self.assertRaisesRegex(
+            weft.InputError, "mesh.cols: has no value", weft.run, board(mesh={"rows": 2, "cols": None})
+        )
         self.assertRaisesRegex(weft.InputError, "--no-such-option", weft.run, board(), arguments=["--no-such-option"])
 
     def test_nothing_is_written_for_refused_input_and_older_results_stay(self) -> None:
@@ -64,7 +73,9 @@ class Input(FolderTest):
             ({1: 2}, TypeError, "1 is no key"),
             (board(name="\udc80"), ValueError, "name: .* is no Unicode text"),
         ):
-            with self.subTest(sentence), environment(WEFT=self.folder / "none"), self.assertRaisesRegex(error, sentence):
+            with self.subTest(sentence), environment(WEFT=self.folder / "none"), self.assertRaisesRegex(
+                error, sentence
+            ):
                 weft.run(config)
         for key in ("", "mesh=rows", 3):
             self.assertRaisesRegex(ValueError, "is no key; write a path", weft.run, board(), {key: 1})
@@ -83,11 +94,14 @@ class Input(FolderTest):
 
     def test_the_table_is_repeated_when_the_run_is_not_quiet(self) -> None:
         out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            result = weft.run(board(), quiet=False)
+        config = board(ici={"cable_propagation": "30 ns"})
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            result = weft.run(config, quiet=False)
             weft.run(board())
         self.assertEqual(out.getvalue().count("Digest"), 1)
         self.assertIn(result.digest, out.getvalue())
+        self.assertEqual(err.getvalue().count("nothing uses it"), 1)  # told once, and not as an InputWarning, too
 
     def test_further_options_reach_the_program(self) -> None:
         weft.run(board(), arguments=["--trace", str(self.folder / "t r.json")])
@@ -111,7 +125,9 @@ class Ends(FolderTest):
             ("exit 0", weft.Bug, "wrote no .*results.json"),
             ("for i in $(seq 50); do echo line $i >&2; done; exit 1", weft.RunFailed, "line 12\n... and 38 more lines"),
         ):
-            with self.subTest(script), environment(WEFT=self.program(script)), self.assertRaisesRegex(error, sentence) as caught:
+            with self.subTest(script), environment(WEFT=self.program(script)), self.assertRaisesRegex(
+                error, sentence
+            ) as caught:
                 weft.run(board())
             self.assertIsNone(getattr(caught.exception, "result", None))
 

@@ -3,7 +3,9 @@
 """What pip has installed, and which program it finds."""
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
+import io
 import os
 import re
 import subprocess
@@ -35,16 +37,42 @@ class Installed(FolderTest):
         for option in ([], ["--editable"]):
             with self.subTest(option=option):
                 python = self.folder / "env" / "bin" / "python"
-                subprocess.run(["/usr/bin/env", sys.executable, "-m", "venv", "--clear", "--without-pip", "--system-site-packages",
-                                str(python.parents[1])], check=True)
-                pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--no-index", *option, str(PACKAGE)]
+                subprocess.run(
+                    [
+                        "/usr/bin/env",
+                        sys.executable,
+                        "-m",
+                        "venv",
+                        "--clear",
+                        "--without-pip",
+                        "--system-site-packages",
+                        str(python.parents[1]),
+                    ],
+                    check=True,
+                )
+                pip = [
+                    str(python),
+                    "-m",
+                    "pip",
+                    "--disable-pip-version-check",
+                    "install",
+                    "--no-index",
+                    *option,
+                    str(PACKAGE),
+                ]
                 ended = subprocess.run(pip, capture_output=True, text=True, check=False)
                 self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
                 self.assertEqual({path for path in PACKAGE.rglob("*")} - before, set())
                 code = "import weft; print(weft.__file__); print(weft.find_program())"
                 without = {name: value for name, value in os.environ.items() if name != "WEFT"}
-                place, program = subprocess.run([str(python), "-B", "-c", code], capture_output=True, text=True, check=True,
-                                                cwd=self.folder, env=without).stdout.split("\n")[:2]
+                place, program = subprocess.run(
+                    [str(python), "-B", "-c", code],
+                    capture_output=True,
+                    text=True,
+                    check=True,
+                    cwd=self.folder,
+                    env=without,
+                ).stdout.split("\n")[:2]
                 self.assertEqual(PACKAGE in Path(place).resolve().parents, bool(option))
                 self.assertEqual(Path(program), SOURCE / "weft")
 
@@ -59,9 +87,13 @@ class Installed(FolderTest):
                 self.assertEqual(weft.find_program(), on_path)
 
     def test_a_missing_program_is_a_sentence(self) -> None:
-        with environment(WEFT=self.folder / "none"), self.assertRaisesRegex(weft.ProgramNotFound, "WEFT is '.*none', which is no program"):
+        with environment(WEFT=self.folder / "none"), self.assertRaisesRegex(
+            weft.ProgramNotFound, "WEFT is '.*none', which is no program"
+        ):
             weft.run(board())
-        with environment(WEFT=None, PATH=str(self.folder)), mock.patch.object(weft.program, "_trees", return_value=iter(())):
+        with environment(WEFT=None, PATH=str(self.folder)), mock.patch.object(
+            weft.program, "_trees", return_value=iter(())
+        ):
             with self.assertRaisesRegex(weft.ProgramNotFound, "Set the environment variable WEFT"):
                 weft.check(board())
 
@@ -69,12 +101,27 @@ class Installed(FolderTest):
         broken = self.folder / "broken"
         broken.write_text("#!/bin/sh\necho weft: the build failed >&2\nexit 1\n", encoding="utf-8")
         broken.chmod(0o755)
-        with environment(WEFT=broken), self.assertRaisesRegex(weft.ProgramNotFound, "exit code 1(.|\n)*the build failed"):
+        with environment(WEFT=broken), self.assertRaisesRegex(
+            weft.ProgramNotFound, "exit code 1(.|\n)*the build failed"
+        ):
             weft.run(board())
+
+    def test_the_launcher_of_a_tree_tells_what_it_builds(self) -> None:
+        launcher = self.program("exit 2")
+        launcher.write_text("#!/bin/sh\necho building >&2\necho version\n", encoding="utf-8")
+        (self.folder / "cmake").mkdir()
+        (self.folder / "cmake" / "debian-packages.txt").touch()
+        out, err = io.StringIO(), io.StringIO()
+        with environment(WEFT=None), mock.patch.object(weft.program, "_trees", return_value=iter([self.folder])):
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                self.assertEqual(weft.program.Program().version, "version")
+        self.assertEqual((out.getvalue(), err.getvalue()), ("", "building\n"))
 
     def test_a_folder_called_weft_is_no_launcher(self) -> None:
         (self.folder / "weft").mkdir()
-        with environment(WEFT=None, PATH=str(self.folder)), mock.patch.object(weft.program, "_trees", return_value=iter([self.folder])):
+        with environment(WEFT=None, PATH=str(self.folder)), mock.patch.object(
+            weft.program, "_trees", return_value=iter([self.folder])
+        ):
             self.assertRaises(weft.ProgramNotFound, weft.find_program)
 
 

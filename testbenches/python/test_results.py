@@ -3,6 +3,7 @@
 """Every number is that of results.json."""
 from __future__ import annotations
 
+import copy
 import gc
 import json
 import os
@@ -23,8 +24,23 @@ class Results(FolderTest):
         self.assertEqual(result.raw, raw)
         self.assertEqual(len(result.table), 3)
         for row, line in zip(result.table, raw["results"]):
-            for name in ("op", "algorithm", "type", "redop", "size_bytes", "count", "time_us", "algbw_GBps", "busbw_GBps", "wrong",
-                         "steps", "train_packets", "bound_us", "bound_share", "bound_by"):
+            for name in (
+                "op",
+                "algorithm",
+                "type",
+                "redop",
+                "size_bytes",
+                "count",
+                "time_us",
+                "algbw_GBps",
+                "busbw_GBps",
+                "wrong",
+                "steps",
+                "train_packets",
+                "bound_us",
+                "bound_share",
+                "bound_by",
+            ):
                 self.assertEqual(row[name], line[name], name)
         self.assertTrue(np.isnan(result.table["min_us"]).all())
         np.testing.assert_array_equal(result.busbw, [line["busbw_GBps"] for line in raw["results"]])
@@ -39,7 +55,9 @@ class Results(FolderTest):
     def test_fields_have_types_and_arrays_cannot_be_written(self) -> None:
         table = weft.run(board()).table
         kinds = {name: table.dtype[name].kind for name in table.dtype.names}
-        self.assertEqual({kinds[name] for name in ("op", "algorithm", "group", "type", "redop", "bound_by", "chosen_by")}, {"U"})
+        self.assertEqual(
+            {kinds[name] for name in ("op", "algorithm", "group", "type", "redop", "bound_by", "chosen_by")}, {"U"}
+        )
         self.assertEqual({kinds[name] for name in ("size_bytes", "count", "steps", "train_packets")}, {"i"})
         self.assertEqual({kinds[name] for name in ("time_us", "busbw_GBps", "wrong", "bound_us", "repeats")}, {"f"})
         with self.assertRaises(ValueError):
@@ -53,7 +71,10 @@ class Results(FolderTest):
         self.assertEqual(len(result.time_us()), 3)
         for where, sentence in (
             ({"op": "broadcast"}, "no result has op = 'broadcast'; there are all_gather, all_reduce"),
-            ({"op": "all_gather", "algorithm": "two_d"}, "no result has op = 'all_gather', algorithm = 'two_d' together"),
+            (
+                {"op": "all_gather", "algorithm": "two_d"},
+                "no result has op = 'all_gather', algorithm = 'two_d' together",
+            ),
             ({"operation": "all_gather"}, "no field 'operation'; they have op, algorithm"),
         ):
             with self.assertRaisesRegex(ValueError, sentence):
@@ -91,8 +112,16 @@ class Results(FolderTest):
             board(
                 mesh={"rows": np.int64(4), "cols": np.uint8(2)},
                 seed=np.uint64(2**63 + 1),
-                workload=({"op": "all_reduce", "algorithms": np.array(["ring_1d"]), "sizes": np.array(["4 KiB", "8 KiB"]),
-                           "groups": ("0-3", "4-7"), "inputs": "random", "types": ["float32", "bfloat16"]},),
+                workload=(
+                    {
+                        "op": "all_reduce",
+                        "algorithms": np.array(["ring_1d"]),
+                        "sizes": np.array(["4 KiB", "8 KiB"]),
+                        "groups": ("0-3", "4-7"),
+                        "inputs": "random",
+                        "types": ["float32", "bfloat16"],
+                    },
+                ),
             )
         )
         self.assertEqual(sorted(set(result.table["size_bytes"])), [4096, 8192])
@@ -106,8 +135,15 @@ class Results(FolderTest):
         self.assertEqual(weft.run(board(), {"name": name}).name, name)
 
     def test_set_takes_lists_dicts_and_units(self) -> None:
-        result = weft.run(board(), {"workload.0.sizes": ["4 KiB", "8 KiB"], "ici.link_rate": "100 GB/s", "mesh": {"rows": 2, "cols": 4},
-                                    "workload.0.algorithms": ["ring_1d"]})
+        result = weft.run(
+            board(),
+            {
+                "workload.0.sizes": ["4 KiB", "8 KiB"],
+                "ici.link_rate": "100 GB/s",
+                "mesh": {"rows": 2, "cols": 4},
+                "workload.0.algorithms": ["ring_1d"],
+            },
+        )
         self.assertEqual(list(result.select(op="all_reduce")["size_bytes"]), [4096, 8192])
         self.assertEqual(result.config["mesh"]["cols"], 4)
         self.assertEqual(result.config["ici"]["link_rate"], "100 GB/s")
@@ -129,8 +165,12 @@ class Results(FolderTest):
         self.assertEqual(result.predicted_us[-1], {})
 
     def test_a_training_step_has_steps_and_parts(self) -> None:
-        step = {"compute": "50 us", "steps": 2, "groups": [{"name": "a", "bytes": "64 KiB"}, {"name": "b", "bytes": "4 KiB"}],
-                "exchanges": [{"name": "x", "bytes": "1 KiB", "count": 2, "ranks_per_group": 2}]}
+        step = {
+            "compute": "50 us",
+            "steps": 2,
+            "groups": [{"name": "a", "bytes": "64 KiB"}, {"name": "b", "bytes": "4 KiB"}],
+            "exchanges": [{"name": "x", "bytes": "1 KiB", "count": 2, "ranks_per_group": 2}],
+        }
         config = board(training_step=step)
         del config["workload"]
         result = weft.run(config)
@@ -149,8 +189,14 @@ class Results(FolderTest):
 
     def test_a_failed_run_keeps_what_was_finished(self) -> None:
         jobs = SOURCE / "configs" / "switchml" / "two_jobs.yaml"
-        with self.assertRaisesRegex(weft.RunFailed, "switchml of 1048576 B did not complete(.|\n)*more lines, in `stderr`") as caught:
-            weft.run(jobs, {"faults.outages": [{"worker": 5, "from": "100 us"}], "firmware_timeout": "5 ms"}, out=self.folder / "out")
+        with self.assertRaisesRegex(
+            weft.RunFailed, "switchml of 1048576 B did not complete(.|\n)*more lines, in `stderr`"
+        ) as caught:
+            weft.run(
+                jobs,
+                {"faults.outages": [{"worker": 5, "from": "100 us"}], "firmware_timeout": "5 ms"},
+                out=self.folder / "out",
+            )
         error = caught.exception
         self.assertNotIsInstance(error, weft.TimedOut)
         self.assertGreater(len(error.stderr), len(str(error)))
@@ -167,7 +213,9 @@ class Results(FolderTest):
         self.assertTrue(len(result.links) > 0)
         first = result.links[0]
         self.assertEqual(first["bytes"], result.statistics[f"busiest_link.{first['name']}.bytes"].value)
-        self.assertEqual(first["utilisation_percent"], result.statistics[f"busiest_link.{first['name']}.utilisation"].value)
+        self.assertEqual(
+            first["utilisation_percent"], result.statistics[f"busiest_link.{first['name']}.utilisation"].value
+        )
         self.assertEqual(result.statistics[f"busiest_link.{first['name']}.bytes"].unit, "B")
         self.assertEqual(len(result.statistics), len(result.raw["stats"]))
         self.assertTrue(all(statistic.description for statistic in result.statistics.values()))
@@ -192,17 +240,27 @@ class Folders(FolderTest):
         whole = file.read_bytes()
         for length in (0, 1, 2, 100, len(whole) // 2, len(whole) - 10, len(whole) - 3):
             file.write_bytes(whole[:length])
-            with self.subTest(length=length), self.assertRaisesRegex(weft.ResultError, r"results\.json:\d+:\d+: this is not the whole JSON"):
+            with self.subTest(length=length), self.assertRaisesRegex(
+                weft.ResultError, r"results\.json:\d+:\d+: this is not the whole JSON"
+            ):
                 weft.load(file.parent)
         file.write_bytes(whole[:-2])  # a newline and the last brace
         self.assertRaisesRegex(weft.ResultError, "it ends too early", weft.load, file)
 
     def test_what_is_no_result_is_a_sentence(self) -> None:
-        self.assertRaisesRegex(weft.ResultError, "does not exist; give the folder of a run", weft.load, self.folder / "none" / "x")
-        self.assertRaisesRegex(weft.ResultError, "give a folder that `weft run --out` has written", weft.load, self.folder)
+        self.assertRaisesRegex(
+            weft.ResultError, "does not exist; give the folder of a run", weft.load, self.folder / "none" / "x"
+        )
+        self.assertRaisesRegex(
+            weft.ResultError, "give a folder that `weft run --out` has written", weft.load, self.folder
+        )
         (self.folder / "results.previous.json").write_text("{}", encoding="utf-8")
         self.assertRaisesRegex(weft.ResultError, "results.previous.json is of the run before", weft.load, self.folder)
-        for text, why in ((b"[]", "has no version, results"), (b'{"results": []}', "has no version, digest, config"), (b"\xff\xfe", "byte 0 is no UTF-8")):
+        for text, why in (
+            (b"[]", "has no version, results"),
+            (b'{"results": []}', "has no version, digest, config"),
+            (b"\xff\xfe", "byte 0 is no UTF-8"),
+        ):
             (self.folder / "results.json").write_bytes(text)
             self.assertRaisesRegex(weft.ResultError, why, weft.load, self.folder)
 
@@ -236,10 +294,24 @@ class Folders(FolderTest):
     def test_a_temporary_folder_lives_as_long_as_its_result(self) -> None:
         result = weft.run(board())
         folder = result.folder
-        self.assertTrue((folder / "results.json").is_file())
+        copied = copy.deepcopy(result)
         del result
         gc.collect()
+        self.assertTrue((folder / "results.json").is_file())
+        del copied
+        gc.collect()
         self.assertFalse(folder.exists())
+
+    def test_a_folder_is_found_from_elsewhere(self) -> None:
+        here = os.getcwd()
+        os.chdir(self.folder)
+        try:
+            made = weft.run(board(), out="out")
+            loaded = weft.load("out")
+        finally:
+            os.chdir(here)
+        self.assertEqual(made.folder, self.folder / "out")
+        self.assertEqual(loaded.folder, self.folder / "out")
 
 
 if __name__ == "__main__":

@@ -25,8 +25,10 @@ class Frames(FolderTest):
         frame = result.frame()
         self.assertEqual(list(frame.columns), list(result.table.dtype.names))
         kinds = {name: str(kind) for name, kind in frame.dtypes.items()}
-        self.assertEqual([kinds[name] for name in ("op", "size_bytes", "time_us", "wrong", "repeats", "bound_by", "min_us")],
-                         ["string", "int64", "float64", "Int64", "Int64", "string", "float64"])
+        self.assertEqual(
+            [kinds[name] for name in ("op", "size_bytes", "time_us", "wrong", "repeats", "bound_by", "min_us")],
+            ["string", "int64", "float64", "Int64", "Int64", "string", "float64"],
+        )
         self.assertEqual(frame.attrs["units"], result.units)
         np.testing.assert_array_equal(frame["time_us"], result.table["time_us"])
         self.assertEqual(list(frame["repeats"].isna()), [False, False, True])
@@ -41,7 +43,13 @@ class Frames(FolderTest):
         config = board(training_step={"compute": "20 us", "groups": [{"bytes": "4 KiB"}]})
         del config["workload"]
         result = weft.run(config)
-        for of, rows in (("results", 0), ("training_steps", 1), ("training_parts", 1), ("links", len(result.links)), ("statistics", len(result.statistics))):
+        for of, rows in (
+            ("results", 0),
+            ("training_steps", 1),
+            ("training_parts", 1),
+            ("links", len(result.links)),
+            ("statistics", len(result.statistics)),
+        ):
             self.assertEqual(len(result.frame(of)), rows, of)
         self.assertEqual(result.frame().dtypes["size_bytes"], "int64")  # also of an empty frame
         self.assertEqual(result.frame("training_parts")["name"][0], "gradients")
@@ -50,9 +58,13 @@ class Frames(FolderTest):
 
     def test_a_missing_package_is_a_sentence(self) -> None:
         result = weft.run(board())
-        with mock.patch.dict(sys.modules, {"pandas": None}), self.assertRaisesRegex(weft.MissingPackage, "apt-get install python3-pandas"):
+        with mock.patch.dict(sys.modules, {"pandas": None}), self.assertRaisesRegex(
+            weft.MissingPackage, "apt-get install python3-pandas"
+        ):
             result.frame()
-        with mock.patch.dict(sys.modules, {"matplotlib.pyplot": None}), self.assertRaisesRegex(weft.MissingPackage, "python3-matplotlib"):
+        with mock.patch.dict(sys.modules, {"matplotlib.pyplot": None}), self.assertRaisesRegex(
+            weft.MissingPackage, "python3-matplotlib"
+        ):
             result.plot()
         self.assertTrue(issubclass(weft.MissingPackage, ImportError))
 
@@ -66,9 +78,14 @@ class Plots(FolderTest):
         np.testing.assert_array_equal(ring.get_xdata(), [4096, 65536, 262144])  # in the order of sizes
         np.testing.assert_array_equal(two_d.get_ydata(), result.busbw_GBps(algorithm="two_d")[[1, 2, 0]])
         shares = ring.get_ydata() / ring_bound.get_ydata()
-        np.testing.assert_allclose(shares, result.select(op="all_reduce", algorithm="ring_1d")["bound_share"][[1, 2, 0]])
+        np.testing.assert_allclose(
+            shares, result.select(op="all_reduce", algorithm="ring_1d")["bound_share"][[1, 2, 0]]
+        )
         self.assertEqual(axes.get_ylabel(), "bus bandwidth (GB/s)")
-        self.assertEqual([text.get_text() for text in axes.get_legend().get_texts()], ["all_reduce ring_1d, int32", "all_reduce two_d, int32"])
+        self.assertEqual(
+            [text.get_text() for text in axes.get_legend().get_texts()],
+            ["all_reduce ring_1d, int32", "all_reduce two_d, int32"],
+        )
         picture = io.BytesIO()
         axes.figure.savefig(picture, format="png")
         self.assertEqual(picture.getvalue()[:4], b"\x89PNG")
@@ -77,8 +94,13 @@ class Plots(FolderTest):
     def test_times_sweeps_and_labels_can_be_drawn(self) -> None:
         sweep = weft.sweep(board(), {"ici.link_rate": ["50 GB/s", "100 GB/s"]})
         axes = sweep.plot(y="time_us", bound=False, op="all_gather")
-        self.assertEqual([line.get_label() for line in axes.get_lines()],
-                         ["ici.link_rate = 50 GB/s, all_gather ring_1d, int32", "ici.link_rate = 100 GB/s, all_gather ring_1d, int32"])
+        self.assertEqual(
+            [line.get_label() for line in axes.get_lines()],
+            [
+                "ici.link_rate = 50 GB/s, all_gather ring_1d, int32",
+                "ici.link_rate = 100 GB/s, all_gather ring_1d, int32",
+            ],
+        )
         again = weft.plot({"slow": sweep.results[0], "fast": sweep.results[1]}, ax=axes, y="time_us", op="all_gather")
         self.assertIs(again, axes)
         self.assertEqual(len(axes.get_lines()), 2 + 4)
@@ -138,7 +160,12 @@ class Notebook(FolderTest):
     def test_warnings_failures_and_steps_are_shown(self) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            result = weft.run(board(ici={"cable_propagation": "30 ns"}, training_step={"compute": "20 us", "groups": [{"bytes": "4 KiB"}]}))
+            result = weft.run(
+                board(
+                    ici={"cable_propagation": "30 ns"},
+                    training_step={"compute": "20 us", "groups": [{"bytes": "4 KiB"}]},
+                )
+            )
         result.raw["failure"] = "a wait timed out\nand more"
         text = result._repr_html_()
         self.assertIn("ici.cable_propagation", text)
@@ -171,9 +198,13 @@ class Notebook(FolderTest):
         new = old.replace("  run ", "  report   Make\\n  run ")
         with environment(WEFT=self.program(f'case "$1" in {old} esac', "old")):
             self.assertRaisesRegex(weft.ReportMissing, "has no command `report`", result.report)
-        with environment(WEFT=self.program(f'case "$1" in {new} report) echo "run it with --report" >&2; exit 2;; esac', "refuses")):
+        with environment(
+            WEFT=self.program(f'case "$1" in {new} report) echo "run it with --report" >&2; exit 2;; esac', "refuses")
+        ):
             self.assertRaisesRegex(weft.ReportMissing, "made no page for .*:\nrun it with --report", result.report)
-        with environment(WEFT=self.program(f'case "$1" in {new} report) echo a page > "$2/report.html";; esac', "makes")):
+        with environment(
+            WEFT=self.program(f'case "$1" in {new} report) echo a page > "$2/report.html";; esac', "makes")
+        ):
             self.assertEqual(result.report().html, "a page\n")
 
     def test_a_run_that_keeps_its_activity_has_a_report(self) -> None:

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import unittest
+import warnings
 
 import numpy as np
 
@@ -34,7 +35,9 @@ class Sweeps(FolderTest):
             self.assertEqual(alone.digest, sweep.points[point].result.digest)
             np.testing.assert_array_equal(table["time_us"][table["point"] == point], alone.table["time_us"])
             self.assertEqual(weft.load(self.folder / f"point_{point:03d}").digest, alone.digest)
-        self.assertEqual(json.loads((self.folder / "point_001" / "point.json").read_text(encoding="utf-8")), {"mesh.rows": 0})
+        self.assertEqual(
+            json.loads((self.folder / "point_001" / "point.json").read_text(encoding="utf-8")), {"mesh.rows": 0}
+        )
         self.assertIn("3 points, 1 failed", repr(sweep))
 
     @needs("pandas")
@@ -45,8 +48,10 @@ class Sweeps(FolderTest):
         self.assertEqual(len(sweep.points), 8)
         self.assertEqual(sweep.points[1].values, {"ici.link_rate": "82 GB/s", "workload.0.sizes": ["4 KiB"], "seed": 2})
         self.assertEqual(len(frame), 8 * 3)
-        self.assertEqual([str(frame.dtypes[name]) for name in ("point", "ici.link_rate", "workload.0.sizes", "seed")],
-                         ["int64", "string", "string", "int64"])
+        self.assertEqual(
+            [str(frame.dtypes[name]) for name in ("point", "ici.link_rate", "workload.0.sizes", "seed")],
+            ["int64", "string", "string", "int64"],
+        )
         self.assertEqual(set(frame["workload.0.sizes"]), {'["4 KiB"]', '["8 KiB"]'})
         np.testing.assert_array_equal(frame["time_us"], sweep.table["time_us"])
         faster = frame[frame["ici.link_rate"] == "100 GB/s"].groupby("algorithm")["time_us"].max()
@@ -76,13 +81,17 @@ class Sweeps(FolderTest):
             ({"a=b": [1]}, "is no key"),
             ({"seed": [float("inf")]}, "inf is no value"),
         ):
-            with self.subTest(sentence), environment(WEFT=self.folder / "none"), self.assertRaisesRegex(ValueError, sentence):
+            with self.subTest(sentence), environment(WEFT=self.folder / "none"), self.assertRaisesRegex(
+                ValueError, sentence
+            ):
                 weft.sweep(board(), grid)
         self.assertRaisesRegex(ValueError, "jobs is 0", weft.sweep, board(), {"seed": [1]}, jobs=0)
 
     def test_points_run_at_the_same_time_but_no_more_than_asked_for(self) -> None:
-        script = (f'cd "{self.folder}"; mkdir running.$$; ls -d running.* | wc -l >> counts; sleep 0.5; '
-                  'rmdir running.$$; echo no >&2; exit 1')
+        script = (
+            f'cd "{self.folder}"; mkdir running.$$; ls -d running.* | wc -l >> counts; sleep 0.5; '
+            "rmdir running.$$; echo no >&2; exit 1"
+        )
         with environment(WEFT=self.program(script)), self.assertRaises(weft.SweepFailed):
             weft.sweep(board(), {"seed": [1, 2, 3, 4, 5]}, jobs=2)
         counts = [int(line) for line in (self.folder / "counts").read_text(encoding="utf-8").split()]
@@ -95,13 +104,27 @@ class Sweeps(FolderTest):
         self.assertEqual(len(sweep.results), 1)
 
     def test_a_point_that_stops_keeps_what_it_has_finished(self) -> None:
-        jobs = {"platform": "switchml", "name": "jobs", "workers": 8, "network": {"rate": "10 Gbps"}, "firmware_timeout": "5 ms",
-                "job": {"transport": "udp", "jobs": 2, "slots": 128}, "workload": [{"op": "all_reduce", "algorithms": ["switchml"], "sizes": ["1 MiB"]}]}
+        jobs = {
+            "platform": "switchml",
+            "name": "jobs",
+            "workers": 8,
+            "network": {"rate": "10 Gbps"},
+            "firmware_timeout": "5 ms",
+            "job": {"transport": "udp", "jobs": 2, "slots": 128},
+            "workload": [{"op": "all_reduce", "algorithms": ["switchml"], "sizes": ["1 MiB"]}],
+        }
         with self.assertWarns(weft.SweepWarning):
             sweep = weft.sweep(jobs, {"faults.outages": [[], [{"worker": 5, "from": "100 us"}]]})
         self.assertIsInstance(sweep.points[1].error, weft.RunFailed)
         self.assertEqual(list(sweep.points[1].result.table["group"]), ["job 0"])
         self.assertEqual(set(sweep.table["point"]), {0})
+
+    def test_a_warning_of_all_points_is_told_once(self) -> None:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            weft.sweep(board(ici={"cable_propagation": "30 ns"}), {"seed": [1, 2, 3]})
+        self.assertEqual([warning.category for warning in told], [weft.InputWarning])
+        self.assertEqual(told[0].filename, __file__)
 
     def test_progress_is_told_when_it_is_not_quiet(self) -> None:
         err = io.StringIO()

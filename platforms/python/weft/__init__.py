@@ -7,7 +7,8 @@
     result.table["busbw_GBps"]      # NumPy
     result.frame()                  # pandas
 
-There is no second simulator here: every number comes from `results.json` of the program. docs/25_python.md has examples.
+There is no second simulator here: every number comes from `results.json` of the program. docs/25_python.md has
+examples.
 """
 from .errors import (
     Bug,

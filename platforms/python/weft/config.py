@@ -14,9 +14,6 @@ import numpy as np
 #: A platform: a dict as a platform file would have it, the name of a file, or a text of more than one line.
 Config = Union[Mapping, str, "os.PathLike[str]"]
 
-# JSON leaves these as they are; a reader of YAML takes them for ends of lines or refuses them.
-_NOT_IN_YAML = {code: f"\\u{code:04x}" for code in [*range(0x7F, 0xA0), 0x2028, 0x2029, 0xFEFF]}
-
 
 class Source(NamedTuple):
     """A platform as arguments of a command, and what goes to its standard input."""
@@ -26,8 +23,8 @@ class Source(NamedTuple):
 
 
 def source_of(config: Config, overrides: Optional[Mapping] = None) -> Source:
-    """The arguments FILE and --set. A dict or a text goes to standard input: files that it names are looked for in the present
-    folder, and messages call it <stdin>."""
+    """The arguments FILE and --set. A dict or a text goes to standard input: files that it names are looked for in
+    the present folder, and messages call it <stdin>."""
     options = [part for key, value in (overrides or {}).items() for part in ("--set", override(key, value))]
     if isinstance(config, Mapping):
         return Source(["-", *options], to_yaml(config) + "\n")
@@ -54,8 +51,8 @@ def override(key: Any, value: Any) -> str:
 
 def to_yaml(value: Any, path: str = "", indent: Optional[int] = 2) -> str:
     """`value` as JSON, which is YAML. NumPy's numbers and arrays become numbers and lists, paths and units texts."""
-    text = json.dumps(_plain(value, path), indent=indent, ensure_ascii=False, allow_nan=False)
-    return text.translate(_NOT_IN_YAML)
+    # Not ASCII alone: YAML knows no pairs of surrogates.
+    return json.dumps(_plain(value, path), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def _plain(value: Any, path: str) -> Any:
@@ -78,7 +75,9 @@ def _plain(value: Any, path: str) -> Any:
         return {_key(key, where): _plain(inner, f"{path}.{key}" if path else str(key)) for key, inner in value.items()}
     if isinstance(value, (list, tuple, range)):
         return [_plain(inner, f"{path}.{i}" if path else str(i)) for i, inner in enumerate(value)]
-    raise TypeError(f"{where}a {type(value).__name__} is no value for a platform; write a number, a text, a list or a dict")
+    raise TypeError(
+        f"{where}a {type(value).__name__} is no value for a platform; write a number, a text, a list or a dict"
+    )
 
 
 def _key(key: Any, where: str) -> str:

@@ -35,10 +35,8 @@ def problems_in(text: str) -> Tuple[Problem, ...]:
     found: List[Problem] = []
     for match in map(_PROBLEM.match, text.splitlines()):
         if match is not None and not match["file"].startswith(" "):
-            line, column = match["line"], match["column"]
-            found.append(
-                Problem(match["file"], line and int(line), column and int(column), match["level"], match["message"])
-            )
+            line, column = (None if number is None else int(number) for number in match.group("line", "column"))
+            found.append(Problem(match["file"], line, column, match["level"], match["message"]))
     return tuple(found)
 
 
@@ -47,7 +45,9 @@ def shortened(text: str, lines: int = _LINES_SHOWN) -> str:
     all_lines = text.strip().splitlines()
     if len(all_lines) <= lines:
         return "\n".join(all_lines)
-    return "\n".join(all_lines[:lines] + [f"... and {len(all_lines) - lines} more lines, in `stderr` of this exception"])
+    return "\n".join(
+        all_lines[:lines] + [f"... and {len(all_lines) - lines} more lines, in `stderr` of this exception"]
+    )
 
 
 class WeftError(Exception):
@@ -71,7 +71,8 @@ class ResultError(WeftError):
 
 
 class InputError(WeftError, ValueError):
-    """Exit code 2: the program cannot use its input; nothing was run. The text is the program's, with lines and columns."""
+    """Exit code 2: the program cannot use its input; nothing was run. The text is the program's, with lines and
+    columns."""
 
     def __init__(self, stderr: str) -> None:
         super().__init__(stderr.strip())

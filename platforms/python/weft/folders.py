@@ -15,3 +15,6 @@ class TemporaryFolder:
     def __init__(self, prefix: str) -> None:
         self.path = Path(tempfile.mkdtemp(prefix=prefix))
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+    def __deepcopy__(self, memo: dict) -> "TemporaryFolder":
+        return self  # a copy would not keep the folder

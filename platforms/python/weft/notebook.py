@@ -28,7 +28,8 @@ class Report:
         return self.path.read_text(encoding="utf-8")
 
     def _repr_html_(self) -> str:
-        # The page stands in the notebook itself: a frame with the name of a file would be refused or break when it is moved.
+        # The page stands in the notebook itself: a frame with the name of a file would be refused or break when it is
+        # moved.
         return (
             f'<iframe srcdoc="{escape(self.html)}" title="Report of weft" sandbox="allow-scripts" '
             f'style="width:100%;height:{int(self.height)}px;border:0"></iframe>'
@@ -64,12 +65,20 @@ def html_of_sweep(sweep: "Sweep") -> str:
     from .sweeps import cell
 
     rows = [
-        [str(i), *(str(cell(point.values.get(key, ""))) for key in sweep.keys),
-         point.result.verdict if point.ok and point.result is not None else "failed: " + point.reason]
+        [
+            str(i),
+            *(str(cell(point.values.get(key, ""))) for key in sweep.keys),
+            point.result.verdict if point.ok and point.result is not None else "failed: " + point.reason,
+        ]
         for i, point in enumerate(sweep.points)
     ]
     done = len(sweep.points) - len(sweep.failures)
-    return "<div>" + _line("Sweep", f"{done} of {len(rows)} points completed") + _table(["point", *sweep.keys, ""], rows) + "</div>"
+    return (
+        "<div>"
+        + _line("Sweep", f"{done} of {len(rows)} points completed")
+        + _table(["point", *sweep.keys, ""], rows)
+        + "</div>"
+    )
 
 
 def _cell(field: str, value: Any) -> str:
@@ -90,7 +99,9 @@ def _warning(text: str) -> str:
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body: List[str] = ["<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows[:_ROWS_SHOWN]]
+    body: List[str] = [
+        "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows[:_ROWS_SHOWN]
+    ]
     if len(rows) > _ROWS_SHOWN:
         body.append(f'<tr><td colspan="{len(names)}">... and {len(rows) - _ROWS_SHOWN} more rows</td></tr>')
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"

@@ -33,9 +33,13 @@ def plot(
 ) -> "Axes":
     """Draws a field of the results over their size, a curve for each collective, algorithm, type and group.
 
-    what: a Result, a Sweep, or results by label: {"82 GB/s": a, "100 GB/s": b}. y: a numeric field of Result.table. bound: draw
-    what links and memory allow as a dashed line, for bandwidths and times. ax: axes to draw into; None: new ones. where: only
-    rows with these values, as Result.select() takes them: op="all_reduce". Returns the axes; their figure has savefig().
+    what: a Result, a Sweep, or results by label: {"82 GB/s": a, "100 GB/s": b}.
+    y: a numeric field of Result.table.
+    bound: draw what links and memory allow as a dashed line, for bandwidths and times.
+    ax: axes of matplotlib to draw into; None: new ones.
+    where: only rows with these values, as Result.select() takes them: op="all_reduce".
+
+    Returns the axes; their figure has savefig().
     """
     results = _by_label(what)
     if ax is None:
@@ -47,7 +51,9 @@ def plot(
             raise ValueError(f"'{y}' is no numeric field of results; try one of {', '.join(_LABELS)}")
         for key in dict.fromkeys(zip(*(rows[field] for field in ("op", "algorithm", "type", "redop", "group")))):
             op, algorithm, kind, redop, group = key
-            chosen = rows[np.all([rows[f] == v for f, v in zip(("op", "algorithm", "type", "redop", "group"), key)], axis=0)]
+            chosen = rows[
+                np.all([rows[f] == v for f, v in zip(("op", "algorithm", "type", "redop", "group"), key)], axis=0)
+            ]
             chosen = chosen[np.argsort(chosen["size_bytes"], kind="stable")]
             name = ", ".join(part for part in (label, f"{op} {algorithm}", kind, group) if part)
             (line,) = ax.plot(chosen["size_bytes"], chosen[y], marker="o", markersize=3, label=name)

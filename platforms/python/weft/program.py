@@ -15,7 +15,7 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Dict, FrozenSet, Iterator, List, Optional, Sequence
+from typing import IO, Collection, Dict, FrozenSet, Iterator, List, Optional, Sequence
 from urllib.parse import unquote, urlparse
 
 from .errors import ProgramNotFound, shortened
@@ -60,7 +60,9 @@ def find_program() -> Path:
     named = os.environ.get("WEFT", "")
     if named:
         if not (os.path.isfile(named) and os.access(named, os.X_OK)):
-            raise ProgramNotFound(f"WEFT is '{named}', which is no program. Set it to build/release/bin/weft or ./weft.")
+            raise ProgramNotFound(
+                f"WEFT is '{named}', which is no program. Set it to build/release/bin/weft or ./weft."
+            )
         return Path(named).absolute()
     for tree in _trees():
         launcher = _launcher_of(tree)
@@ -70,8 +72,8 @@ def find_program() -> Path:
     if on_path is not None:
         return Path(on_path).absolute()
     raise ProgramNotFound(
-        "There is no program weft: WEFT is not set, this package was not installed from a tree that is still there, and "
-        "PATH has none. Set the environment variable WEFT to ./weft of a tree or to build/release/bin/weft."
+        "There is no program weft: WEFT is not set, this package was not installed from a tree that is still there, "
+        "and PATH has none. Set the environment variable WEFT to ./weft of a tree or to build/release/bin/weft."
     )
 
 
@@ -87,7 +89,8 @@ class Finished:
 
 
 class Program:
-    """The program at `path`. Its first call makes sure that it starts, which builds a tree's program: that may take minutes."""
+    """The program at `path`. Its first call makes sure that it starts, which builds a tree's program: that may take
+    minutes."""
 
     _started: Dict[Path, str] = {}
     _starting = threading.Lock()
@@ -114,17 +117,20 @@ class Program:
         *,
         text: Optional[str] = None,
         timeout: Optional[float] = None,
-        echo: bool = False,
+        show: Collection[str] = (),
         stop: Optional[threading.Event] = None,
     ) -> Finished:
         """Runs the program and waits for it.
 
-        text: its standard input; None: empty. timeout: seconds, after which it is stopped as by Ctrl-C. echo: repeat what it
-        writes, as it comes. stop: when it is set, by another thread, the program is stopped.
+        text: its standard input; None: empty.
+        timeout: seconds, after which it is stopped as by Ctrl-C.
+        show: which of "stdout" and "stderr" Python repeats as it comes.
+        stop: when it is set, by another thread, the program is stopped.
+
         Raises _Interrupted, with what came until then, when a KeyboardInterrupt reaches this thread.
         """
         process = _started_process(self.path, arguments)
-        streams = _Streams(process, text, echo)
+        streams = _Streams(process, text, show)
         deadline = None if timeout is None else time.monotonic() + timeout
         timed_out = stopped = False
         try:
@@ -144,7 +150,7 @@ class Program:
 
     def _start(self) -> str:
         try:
-            ended = self.call(["--version"], echo=_is_launcher(self.path))
+            ended = self.call(["--version"], show=["stderr"] if _is_launcher(self.path) else [])
         except OSError as e:
             raise ProgramNotFound(f"{self.path} cannot be started: {e.strerror}.") from None
         if ended.code != 0:
@@ -183,7 +189,7 @@ def _started_process(path: Path, arguments: Sequence[str]) -> "subprocess.Popen[
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "SC_COPYRIGHT_MESSAGE": "DISABLE"},
-        # A session of its own: Ctrl-C at a terminal reaches Python alone, which passes it on once. Twice would lose results.
+        # A session of its own: Ctrl-C at a terminal reaches Python alone, which passes it on. Twice would lose results.
         start_new_session=True,
     )
 
@@ -191,13 +197,16 @@ def _started_process(path: Path, arguments: Sequence[str]) -> "subprocess.Popen[
 class _Streams:
     """Standard streams of a process, each served by a thread, so that none can fill up and stop it."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", text: Optional[str], echo: bool) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]", text: Optional[str], show: Collection[str]) -> None:
         self._process = process
         self._read: List[List[str]] = [[], []]
         assert process.stdout is not None and process.stderr is not None
+        pipes = {"stdout": process.stdout, "stderr": process.stderr}
         self._readers = [
-            threading.Thread(target=_collect, args=(pipe, into, sys_stream if echo else None), daemon=True)
-            for pipe, into, sys_stream in zip((process.stdout, process.stderr), self._read, (sys.stdout, sys.stderr))
+            threading.Thread(
+                target=_collect, args=(pipe, into, getattr(sys, name) if name in show else None), daemon=True
+            )
+            for (name, pipe), into in zip(pipes.items(), self._read)
         ]
         self._writer = threading.Thread(target=self._write, args=((text or "").encode(),), daemon=True)
         for thread in [*self._readers, self._writer]:

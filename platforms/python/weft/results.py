@@ -118,11 +118,13 @@ class Result:
     def table(self) -> np.ndarray:
         """One row for each line of the program's table, shape (results,), fields of tables.RESULTS.
 
-        Texts: op, algorithm, group ("job 0" where not all ranks completed it), type, redop, bound_by, chosen_by; "" where there
-        is none. int64: size_bytes (B), count (elements), steps, train_packets (packets, 1: exact). float64, NaN where there is
-        none: time_us, bound_us, min_us, max_us, standard_deviation_us (us); algbw_GBps, busbw_GBps (10^9 B/s); bound_share
-        (fraction of 1); wrong (elements; NaN: the run carried no data); repeats (NaN: ran once). More fields of a newer program
-        stand behind these.
+        Texts, "" where there is none: op, algorithm, group ("job 0" where not all ranks completed it), type, redop,
+            bound_by, chosen_by.
+        int64: size_bytes (B), count (elements), steps, train_packets (packets; 1: exact).
+        float64, NaN where there is none: time_us, bound_us, min_us, max_us, standard_deviation_us (us); algbw_GBps,
+            busbw_GBps (10^9 B/s); bound_share (fraction of 1); wrong (elements; NaN: the run carried no data);
+            repeats (NaN: ran once).
+        More fields of a newer program stand behind these.
         """
         return tables.array_of(self._columns, self._rows)
 
@@ -139,12 +141,16 @@ class Result:
         chosen = np.ones(len(self.table), dtype=bool)
         for field, wanted in where.items():
             if field not in (self.table.dtype.names or ()):
-                raise ValueError(f"results have no field '{field}'; they have {', '.join(self.table.dtype.names or ())}")
+                raise ValueError(
+                    f"results have no field '{field}'; they have {', '.join(self.table.dtype.names or ())}"
+                )
             allowed = list(wanted) if isinstance(wanted, (list, tuple, set, frozenset, np.ndarray)) else [wanted]
             matches = np.isin(self.table[field], allowed)
             if not matches.any():
                 values = (value.item() for value in np.unique(self.table[field]))
-                there = ", ".join("''" if value == "" else str(value) for value in values) or "none: the run has no results"
+                there = (
+                    ", ".join("''" if value == "" else str(value) for value in values) or "none: the run has no results"
+                )
                 raise ValueError(f"no result has {field} = {wanted!r}; there are {there}")
             chosen &= matches
         if not chosen.any():
@@ -168,7 +174,9 @@ class Result:
     @cached_property
     def repeats_us(self) -> List[np.ndarray]:
         """For each row of `table` the times of its repeats, us; empty where it ran once."""
-        return [np.array((row.get("repeats") or {}).get("times_us", []), dtype=np.float64) for row in self.raw["results"]]
+        return [
+            np.array((row.get("repeats") or {}).get("times_us", []), dtype=np.float64) for row in self.raw["results"]
+        ]
 
     @property
     def predicted_us(self) -> List[Dict[str, float]]:
@@ -198,13 +206,14 @@ class Result:
 
     @cached_property
     def links(self) -> np.ndarray:
-        """The busiest links, the busiest first, shape (links,): name, bytes (B), utilisation_percent (of the simulated time)."""
+        """The busiest links, the busiest first, shape (links,): name, bytes (B), utilisation_percent (%)."""
         return tables.array_of(tables.LINKS, self._link_rows)
 
     def frame(self, of: str = "results") -> Any:
         """A pandas.DataFrame of "results", "training_steps", "training_parts", "links" or "statistics".
 
-        Columns are those of the arrays; `attrs["units"]` has their units. Missing texts are "", missing numbers NaN or <NA>.
+        Columns are those of the arrays; `attrs["units"]` has their units. Missing texts are "", missing numbers NaN
+        or <NA>.
         """
         choices = {
             "results": (self._columns, self._rows),
@@ -234,7 +243,9 @@ class Result:
         if not page.is_file():
             program = Program()
             if "report" not in program.commands():
-                raise ReportMissing(f"{program.path} ({program.version}) has no command `report`: it makes no report.html.")
+                raise ReportMissing(
+                    f"{program.path} ({program.version}) has no command `report`: it makes no report.html."
+                )
             ended = program.call(["report", str(self.folder)])
             if ended.code != 0 or not page.is_file():
                 raise ReportMissing(f"`weft report` made no page for {self.folder}:\n{ended.stderr.strip()}")
@@ -296,7 +307,7 @@ class Result:
         rows: Dict[str, tables.Row] = {}
         for name, statistic in self.statistics.items():
             if name.startswith("busiest_link."):
-                link, _, what = name[len("busiest_link."):].rpartition(".")
+                link, _, what = name[len("busiest_link.") :].rpartition(".")
                 field = "bytes" if what == "bytes" else "utilisation_percent"
                 rows.setdefault(link, {"name": link})[field] = statistic.value
         return list(rows.values())
@@ -309,7 +320,7 @@ def load(folder: Union[str, "os.PathLike[str]"]) -> Result:
     """
     path = Path(folder)
     file = path / RESULTS_FILE if path.is_dir() else path
-    return read_result(file, file.parent)
+    return read_result(file, file.parent.absolute())
 
 
 def read_result(file: Path, folder: Path, keep_alive: Any = None) -> Result:
@@ -325,9 +336,11 @@ def read_result(file: Path, folder: Path, keep_alive: Any = None) -> Result:
     try:
         raw = json.loads(text)
     except json.JSONDecodeError as e:
-        at_end = not text[e.pos:].strip() or e.msg.startswith("Unterminated string")
+        at_end = not text[e.pos :].strip() or e.msg.startswith("Unterminated string")
         why = "it ends too early, as a copy that was cut off does" if at_end else e.msg
-        raise ResultError(f"{file}:{e.lineno}:{e.colno}: this is not the whole JSON of a run: {why}. Copy it or run again.") from None
+        raise ResultError(
+            f"{file}:{e.lineno}:{e.colno}: this is not the whole JSON of a run: {why}. Copy it or run again."
+        ) from None
     if not isinstance(raw, dict) or any(key not in raw for key in _NEEDED):
         missing = [key for key in _NEEDED if not isinstance(raw, dict) or key not in raw]
         raise ResultError(f"{file} is no results.json of a run: it has no {', '.join(missing)}.")

@@ -46,15 +46,18 @@ def run(
 ) -> Result:
     """Runs a platform and returns its results, all answers checked.
 
-    config: a dict as a platform file would have it, with units in texts ("82 GB/s"); or the name of a file; or a text of more
-    than one line. set: values that replace those of `config`, by path: {"mesh.rows": 4, "workload.0.sizes": ["1 MiB"]}.
-    out: folder for results.json and firmware.log; None: a temporary one, which lives as long as the result. quiet: False repeats
-    the program's table and progress. timeout: seconds of the host, then the run is stopped. report: also write what report()
-    shows. arguments: further options of `weft run`, for example ["--trace", "run.json"].
+    config: a dict as a platform file would have it, with units in texts ("82 GB/s"); or the name of a file; or a text
+        of more than one line.
+    set: values that replace those of `config`, by path: {"mesh.rows": 4, "workload.0.sizes": ["1 MiB"]}.
+    out: folder for results.json and firmware.log; None: a temporary one, which lives as long as the result.
+    quiet: False repeats the program's table.
+    timeout: seconds of the host, then the run is stopped.
+    report: also write what Result.report() shows.
+    arguments: further options of `weft run`, for example ["--trace", "run.json"].
 
-    Raises InputError (the platform cannot be run: the program's sentences with line and column), RunFailed (it did not complete,
-    or an answer was wrong: `result` has what was finished), TimedOut, Bug, ProgramNotFound; Interrupted, a KeyboardInterrupt, when
-    Ctrl-C ended it. What the program warns of is an InputWarning, unless it is printed anyway.
+    Raises InputError (the platform cannot be run: the program's sentences with line and column), RunFailed (it did not
+    complete, or an answer was wrong: `result` has what was finished), TimedOut, Bug, ProgramNotFound; Interrupted, a
+    KeyboardInterrupt, when Ctrl-C ended it. Warnings of the program are an InputWarning each, unless they are printed.
     """
     return run_until(None, config, set, out=out, quiet=quiet, timeout=timeout, report=report, arguments=arguments)
 
@@ -78,12 +81,24 @@ def run_until(
     if out is None:
         keep_alive = TemporaryFolder("weft_")
         out = keep_alive.path
-    folder = Path(out)
-    options = ["--out", str(folder.absolute()), *(["--quiet"] if quiet else []), *(["--report"] if report else []), *arguments]
+    folder = Path(out).absolute()
+    options = [
+        "--out",
+        str(folder),
+        *(["--quiet"] if quiet else []),
+        *(["--report"] if report else []),
+        *arguments,
+    ]
     before = _identity(folder / RESULTS_FILE)
     interrupted = False
     try:
-        ended = program.call(["run", *source.arguments, *options], text=source.text, timeout=timeout, echo=not quiet, stop=stop)
+        ended = program.call(
+            ["run", *source.arguments, *options],
+            text=source.text,
+            timeout=timeout,
+            show=() if quiet else ("stdout", "stderr"),
+            stop=stop,
+        )
     except _Interrupted as e:
         ended, interrupted = e.finished, True
     result = None
@@ -126,7 +141,11 @@ def _identity(file: Path) -> Optional[Tuple[int, int]]:
 
 
 def _how_far(result: Optional[Result]) -> str:
-    return "interrupted; nothing was finished" if result is None else f"interrupted; `result` has what was finished: {result.verdict}"
+    return (
+        "interrupted; nothing was finished"
+        if result is None
+        else f"interrupted; `result` has what was finished: {result.verdict}"
+    )
 
 
 def _failure(ended: Finished, result: Optional[Result], timeout: Optional[float]) -> Exception:

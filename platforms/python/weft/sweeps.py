@@ -19,7 +19,7 @@ import numpy as np
 
 from . import tables
 from .config import Config, override, source_of, to_yaml
-from .errors import Interrupted, ResultError, RunFailed, SweepFailed, SweepWarning, WeftError, shortened
+from .errors import InputWarning, Interrupted, ResultError, RunFailed, SweepFailed, SweepWarning, WeftError, shortened
 from .folders import TemporaryFolder
 from .program import Program
 from .results import Result
@@ -69,7 +69,8 @@ class Sweep:
 
     @property
     def table(self) -> np.ndarray:
-        """All rows of all completed points, shape (rows,): `point` (from 0), a field for each key, then those of Result.table.
+        """All rows of all completed points, shape (rows,): `point` (from 0), a field for each key, then those of
+        Result.table.
 
         A field of a key is a number where all its values are, else a text as it stands in the platform.
         """
@@ -135,13 +136,16 @@ def sweep(
 ) -> Sweep:
     """Runs a platform at every point of a grid, `jobs` processes at a time, and returns all results together.
 
-    config, set, arguments: as for run(). grid: {"mesh.rows": [2, 4], "ici.link_rate": ["82 GB/s", "100 GB/s"]}, of which every
-    combination is a point, the last key fastest; or a list of points, each a dict. out: folder, of which each point gets one,
-    point_000 and so on, with results.json and its values in point.json; None: temporary. timeout: seconds of the host for each
-    point. quiet: False tells on stderr what is done.
+    config, set, arguments: as for run().
+    grid: {"mesh.rows": [2, 4], "ici.link_rate": ["82 GB/s", "100 GB/s"]}, of which every combination is a point, the
+        last key fastest; or a list of points, each a dict.
+    out: in this folder each point gets one, point_000 and so on, with results.json and its values in point.json; None:
+        a temporary one, which lives as long as the results.
+    timeout: seconds of the host for each point.
+    quiet: False tells on stderr what is done.
 
-    A point that fails does not stop the others: Sweep.failures has its reason, and a SweepWarning tells of it. Raises SweepFailed
-    when no point completes; Interrupted with what was finished at Ctrl-C.
+    A point that fails does not stop the others: Sweep.failures has its reason, and a SweepWarning tells of it. Raises
+    SweepFailed when no point completes; Interrupted with what was finished at Ctrl-C.
     """
     points, keys = _points_of(grid)
     if not isinstance(jobs, int) or jobs < 1:
@@ -153,7 +157,7 @@ def sweep(
         keep_alive = TemporaryFolder("weft_sweep_")
         out = keep_alive.path
     for i, point in enumerate(points):
-        point.folder = Path(out) / f"point_{i:03d}"
+        point.folder = Path(out).absolute() / f"point_{i:03d}"
     stop = threading.Event()
 
     def run_point(point: Point) -> None:
@@ -194,10 +198,13 @@ def sweep(
             for future in waiting:
                 future.cancel()
             wait(waiting)
-            raise Interrupted(f"interrupted; `sweep` has {len(done.results)} of {len(points)} points", sweep=done) from None
+            raise Interrupted(
+                f"interrupted; `sweep` has {len(done.results)} of {len(points)} points", sweep=done
+            ) from None
         except BaseException:
             stop.set()
             raise
+    _tell_warnings(done)
     _tell_failures(done)
     return done
 
@@ -226,12 +233,22 @@ def _tell(point: Point, done: int, of: int) -> None:
     print(f"weft: {done} of {of} points; {values}: {verdict}", file=sys.stderr)
 
 
+def _tell_warnings(done: Sweep) -> None:
+    """Each warning once, however many points have it."""
+    texts = dict.fromkeys(text for result in done.results for text in result.warnings)
+    for text in texts:
+        python_warnings.warn(text, InputWarning, stacklevel=3)
+
+
 def _tell_failures(done: Sweep) -> None:
     failures = done.failures
     if not failures:
         return
-    lines = [f"point {i} ({json.dumps(p.values, default=str, ensure_ascii=False)}): {p.reason}"
-             for i, p in enumerate(done.points) if not p.ok]
+    lines = [
+        f"point {i} ({json.dumps(p.values, default=str, ensure_ascii=False)}): {p.reason}"
+        for i, p in enumerate(done.points)
+        if not p.ok
+    ]
     text = f"{len(failures)} of {len(done.points)} points failed:\n" + shortened("\n".join(lines))
     if len(failures) == len(done.points):
         raise SweepFailed(text, done)

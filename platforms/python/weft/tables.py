@@ -13,8 +13,8 @@ Row = Dict[str, Any]
 
 
 class Column(NamedTuple):
-    """One column. Kinds: text; count, an int64; number, a float64, NaN where there is none; maybe_count, a whole number that may
-    be missing: a float64 with NaN in arrays, pandas' Int64 in frames; flag."""
+    """One column. Kinds: text; count, an int64; number, a float64, NaN where there is none; flag; maybe_count, a whole
+    number that may be missing: a float64 with NaN in arrays, pandas' Int64 in frames."""
 
     name: str
     kind: str
@@ -87,7 +87,8 @@ _FRAME_DTYPES = {"text": "string", "count": "int64", "number": "float64", "maybe
 
 
 def result_row(row: Row) -> Row:
-    """An object of `results`, with the numbers of its `repeats` beside the others. What else is nested has no column."""
+    """An object of `results`, with the numbers of its `repeats` beside the others. What else is nested has no
+    column."""
     flat = {key: value for key, value in row.items() if not isinstance(value, (dict, list))}
     repeats = row.get("repeats")
     if isinstance(repeats, dict):
@@ -115,7 +116,11 @@ def _kind_of(values: Sequence[Any]) -> str:
         return "flag" if len(present) == len(values) else "text"
     if present and all(isinstance(value, int) and not isinstance(value, bool) for value in present):
         return "count" if len(present) == len(values) else "maybe_count"
-    return "number" if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in present) else "text"
+    return (
+        "number"
+        if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in present)
+        else "text"
+    )
 
 
 def array_of(columns: Sequence[Column], rows: Sequence[Row]) -> np.ndarray:
@@ -168,6 +173,6 @@ def need(package: str, purpose: str, module: Optional[str] = None) -> Any:
         return importlib.import_module(module or package)
     except ImportError as e:
         raise MissingPackage(
-            f"{purpose} needs {package}, which cannot be imported ({e}). On Debian: apt-get install python3-{package}; elsewhere: "
-            f"pip install {package}."
+            f"{purpose} needs {package}, which cannot be imported ({e}). On Debian: apt-get install python3-{package}; "
+            f"elsewhere: pip install {package}."
         ) from e
