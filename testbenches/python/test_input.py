@@ -122,6 +122,11 @@ class Ends(FolderTest):
             ("kill -KILL $$", weft.RunFailed, "ended by SIGKILL; where nobody sent it, the host had no memory left"),
             ("echo stopped >&2; exit 143", weft.RunFailed, "somebody sent SIGTERM to the program\nstopped"),
             ("exit 1", weft.RunFailed, "exit code 1"),
+            (
+                "printf '%s\\n' 'a.yaml:1:2: warning: x: y' '    x: 1' '    ^' 'it failed' '    here' >&2; exit 1",
+                weft.RunFailed,
+                "^it failed\n    here$",
+            ),
             ("exit 0", weft.Bug, "wrote no .*results.json"),
             ("for i in $(seq 50); do echo line $i >&2; done; exit 1", weft.RunFailed, "line 12\n... and 38 more lines"),
         ):

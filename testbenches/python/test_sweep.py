@@ -126,6 +126,12 @@ class Sweeps(FolderTest):
         self.assertEqual([warning.category for warning in told], [weft.InputWarning])
         self.assertEqual(told[0].filename, __file__)
 
+    def test_a_reason_is_an_error_and_not_the_warning_before_it(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            sweep = weft.sweep(board(ici={"cable_propagation": "30 ns"}), {"mesh.rows": [2, 0]})
+        self.assertEqual(sweep.points[1].reason, "--set: error: mesh.rows: is 0, must be 1 to 256.")
+
     def test_progress_is_told_when_it_is_not_quiet(self) -> None:
         err = io.StringIO()
         with contextlib.redirect_stderr(err):

@@ -40,6 +40,18 @@ def problems_in(text: str) -> Tuple[Problem, ...]:
     return tuple(found)
 
 
+def without_warnings(text: str) -> str:
+    """What the program wrote to stderr, without its warnings and the lines of the file that they quote."""
+    kept: List[str] = []
+    in_warning = False
+    for line in text.splitlines():
+        problem = _PROBLEM.match(line)
+        in_warning = problem["level"] == "warning" if problem is not None else in_warning and line.startswith("    ")
+        if not in_warning:
+            kept.append(line)
+    return "\n".join(kept)
+
+
 def shortened(text: str, lines: int = _LINES_SHOWN) -> str:
     """The first `lines` lines of `text`, and how many follow."""
     all_lines = text.strip().splitlines()

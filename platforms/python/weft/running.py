@@ -13,7 +13,18 @@ from pathlib import Path
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from .config import Config, source_of
-from .errors import Bug, InputError, InputWarning, Interrupted, Problem, RunFailed, TimedOut, problems_in, shortened
+from .errors import (
+    Bug,
+    InputError,
+    InputWarning,
+    Interrupted,
+    Problem,
+    RunFailed,
+    TimedOut,
+    problems_in,
+    shortened,
+    without_warnings,
+)
 from .folders import TemporaryFolder
 from .program import Finished, Program, _Interrupted
 from .results import RESULTS_FILE, Result, read_result
@@ -161,7 +172,7 @@ def _failure(ended: Finished, result: Optional[Result], timeout: Optional[float]
         name = signal.Signals(-ended.code).name
         hint = "; where nobody sent it, the host had no memory left" if name == "SIGKILL" else ""
         return RunFailed(f"the program was ended by {name}{hint}", ended.stderr, result)
-    text: List[str] = [shortened(ended.stderr) or f"The program ended with exit code {ended.code}."]
+    text: List[str] = [shortened(without_warnings(ended.stderr)) or f"The program ended with exit code {ended.code}."]
     if ended.code in _BY_SIGNAL:
         text.insert(0, f"somebody sent {_BY_SIGNAL[ended.code]} to the program")
     return RunFailed("\n".join(text), ended.stderr, result)

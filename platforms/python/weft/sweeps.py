@@ -47,7 +47,10 @@ class Point:
         """Why there is no whole result, in one line; "" where there is one."""
         if self.ok:
             return ""
-        return str(self.error).partition("\n")[0] if self.error is not None else "was not begun"
+        if self.error is None:
+            return "was not begun"
+        errors = [str(problem) for problem in getattr(self.error, "problems", ()) if problem.level == "error"]
+        return errors[0] if errors else str(self.error).partition("\n")[0]
 
 
 class Sweep:
