@@ -77,6 +77,9 @@ class Input(FolderTest):
                 error, sentence
             ):
                 weft.run(config)
+        with environment(WEFT=self.program(f"touch '{self.folder}/begun'")):
+            self.assertRaises(TypeError, weft.run, board(), timeout="5")
+        self.assertFalse((self.folder / "begun").exists())
         for key in ("", "mesh=rows", 3):
             self.assertRaisesRegex(ValueError, "is no key; write a path", weft.run, board(), {key: 1})
 

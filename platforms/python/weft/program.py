@@ -129,9 +129,9 @@ class Program:
 
         Raises _Interrupted, with what came until then, when a KeyboardInterrupt reaches this thread.
         """
+        deadline = None if timeout is None else time.monotonic() + timeout
         process = _started_process(self.path, arguments)
         streams = _Streams(process, text, show)
-        deadline = None if timeout is None else time.monotonic() + timeout
         timed_out = stopped = False
         try:
             while not streams.ended(_seconds_to_wait(deadline, stop)):
