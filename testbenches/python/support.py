@@ -59,7 +59,9 @@ class FolderTest(unittest.TestCase):
     def program(self, script: str, name: str = "weft") -> Path:
         """A shell script in the place of the program. It says its version by itself."""
         path = self.folder / name
-        path.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "a script" && exit 0\n{script}\n', encoding="utf-8")
+        path.write_text(
+            f'#!/bin/sh\n[ "$1" = --version ] && echo "weft 0, a script" && exit 0\n{script}\n', encoding="utf-8"
+        )
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         return path
 

@@ -106,15 +106,22 @@ class Installed(FolderTest):
         ):
             weft.run(board())
 
+    def test_another_program_of_that_name_is_refused(self) -> None:
+        other = self.folder / "weft"
+        other.write_text("#!/bin/sh\necho a loom 3.1\n", encoding="utf-8")
+        other.chmod(0o755)
+        with environment(WEFT=other), self.assertRaisesRegex(weft.ProgramNotFound, "`--version` says 'a loom 3.1'"):
+            weft.run(board())
+
     def test_the_launcher_of_a_tree_tells_what_it_builds(self) -> None:
         launcher = self.program("exit 2")
-        launcher.write_text("#!/bin/sh\necho building >&2\necho version\n", encoding="utf-8")
+        launcher.write_text("#!/bin/sh\necho building >&2\necho weft 1\n", encoding="utf-8")
         (self.folder / "cmake").mkdir()
         (self.folder / "cmake" / "debian-packages.txt").touch()
         out, err = io.StringIO(), io.StringIO()
         with environment(WEFT=None), mock.patch.object(weft.program, "_trees", return_value=iter([self.folder])):
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                self.assertEqual(weft.program.Program().version, "version")
+                self.assertEqual(weft.program.Program().version, "weft 1")
         self.assertEqual((out.getvalue(), err.getvalue()), ("", "building\n"))
 
     def test_a_folder_called_weft_is_no_launcher(self) -> None:

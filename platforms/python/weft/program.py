@@ -155,7 +155,11 @@ class Program:
             raise ProgramNotFound(f"{self.path} cannot be started: {e.strerror}.") from None
         if ended.code != 0:
             raise ProgramNotFound(f"{self.path} cannot be used (exit code {ended.code}):\n{shortened(ended.stderr)}")
-        return ended.stdout.strip()
+        version = ended.stdout.strip()
+        if not version.startswith("weft "):
+            said = version.partition("\n")[0]
+            raise ProgramNotFound(f"{self.path} is another program than weft's: `--version` says '{said}'. Set WEFT.")
+        return version
 
 
 class _Interrupted(KeyboardInterrupt):
