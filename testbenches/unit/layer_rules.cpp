@@ -259,7 +259,7 @@ const std::vector<pattern_rule>& rules_for_firmware()
 
 bool is_source_file(const std::string& path)
 {
-    return is_code(path) || ends_with_one_of(path, {".S", ".ld", ".cmake", ".sh", "CMakeLists.txt"});
+    return is_code(path) || ends_with_one_of(path, {".S", ".ld", ".cmake", ".sh", ".py", ".toml", "CMakeLists.txt"});
 }
 
 std::vector<std::string> layer_problems(const std::string& path, const std::string& content)

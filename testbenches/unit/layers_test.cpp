@@ -190,6 +190,9 @@ TEST_CASE("layers: heap and exceptions and mutable state in firmware are found")
 
 TEST_CASE("layers: a missing licence header and an endless file are found")
 {
+    for (const char* path : {"platforms/python/weft/a.py", "platforms/python/a.toml", "cmake/a.sh"})
+        CHECK(is_source_file(path));
+    CHECK(layer_problems("platforms/python/weft/a.py", "import weft\n").size() == 1);
     CHECK(layer_problems("tlm/a.h", "#pragma once\n").size() == 1);
     CHECK(layer_problems("tlm/a.h", "").size() == 1);
     CHECK(layer_problems("cmake/a.sh", "#!/bin/sh\n# Copyright 2026 The weft authors\n"
