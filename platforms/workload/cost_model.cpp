@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/workload/cost_model.h"
 
+#include "firmware/collectives/ccu_plan.h"
 #include "firmware/collectives/full_mesh.h"
 #include "firmware/collectives/supports.h"
 #include "firmware/costs.h"
@@ -64,15 +65,17 @@ private:
     {
         if (has_schedule(c_.algo))
             return by_schedule();
-        if (abi::is_in(abi::k_by_ccu, c_.algo) && !m_.units)
+        if (abi::is_in(abi::k_by_ccu, c_.algo) && !units_run())
             return std::nullopt;
         switch (c_.algo) {
         case abi::algorithm::direct: return c_.op == abi::collective_op::all_to_all ? all_to_all() : shots();
         case abi::algorithm::two_phase: return two_phase();
         case abi::algorithm::halving_doubling: return halving_doubling();
-        case abi::algorithm::ccu: return units_flat(c_.op == abi::collective_op::all_reduce ? 2 : 1);
+        case abi::algorithm::ccu:
+            return in_rounds() ? units_in_rounds() : units_flat(c_.op == abi::collective_op::all_reduce ? 2 : 1);
         case abi::algorithm::ccu_one_shot: return units_one_shot();
-        case abi::algorithm::ccu_axes: return units_by_axes();
+        case abi::algorithm::ccu_axes:
+            return c_.op == abi::collective_op::all_to_all ? units_by_lines() : units_by_axes();
         case abi::algorithm::parameter_server:
             return t_.servers == 0 && t_.packet_cores == 0 ? std::optional(parameter_server()) : std::nullopt;
         default: return std::nullopt;
@@ -189,7 +192,12 @@ private:
     // --- Firmware that executes a schedule --------------------------------------------------------------------------------
     double by_schedule() const
     {
-        const planned_rank rank = plan_of(t_, c_);
+        // A reduce seen from its root sends nothing. The same trees the other way, or the blocks that everybody gets, take as long.
+        collective_case planned = c_;
+        if (c_.op == abi::collective_op::reduce)
+            planned.op =
+                c_.algo == abi::algorithm::mesh_tree ? abi::collective_op::broadcast : abi::collective_op::all_reduce;
+        const planned_rank rank = plan_of(t_, planned);
         const auto lanes = static_cast<double>(rank.channels.size());
         // Channels go along one dimension at once when their passes of the same number do; passes without runs do not count.
         std::map<std::pair<std::uint32_t, std::uint32_t>, double> streams;
@@ -333,6 +341,38 @@ private:
     }
 
     // --- Collective communication units -----------------------------------------------------------------------------------
+    /// They are large enough for its programs.
+    bool units_run() const
+    {
+        abi::command command;
+        command.op = c_.op;
+        command.algo = c_.algo;
+        command.type = c_.type;
+        command.count = c_.count;
+        return m_.units && firmware::ccu_refusal(t_, command, *m_.units).ok();
+    }
+    std::uint32_t channels() const { return std::min(m_.units->channels, firmware::k_ccu_channels); }
+    /// An all_to_all of more ranks than channels.
+    bool in_rounds() const { return c_.op == abi::collective_op::all_to_all && t_.ranks > channels() + 1; }
+    /// All meet before and behind; the own block is a task, and so are those of as many ranks as there are channels.
+    double units_in_rounds() const
+    {
+        const double rounds = 1 + std::ceil((t_.ranks - 1.0) / channels());
+        return 2 * barrier() + rounds * (unit_task() + unit_round(farthest())) + unit_wire(bytes_);
+    }
+    /// all_to_all: a task for each dimension, with all data.
+    double units_by_lines() const
+    {
+        double us = 0;
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d) {
+            if (t_.dims[d] < 2)
+                continue;
+            const double rate = bytes_per_us(t_.rate_mbps[d] != 0 ? t_.rate_mbps[d] : m_.links_bps / 1'000'000);
+            us += unit_task() + 2 * m_.hop_us[d] + 2 * m_.unit_bits_us + unit_round(m_.hop_us[d]) +
+                  bytes_ * (t_.dims[d] - 1) / t_.dims[d] / rate / k_unit_share;
+        }
+        return us;
+    }
     /// A request to a unit `hop_us` away and its answer, a slice of data either way: both memories, bits here.
     double unit_round(double hop_us) const { return 2 * hop_us + 2 * m_.memory_us + m_.unit_bits_us + k_unit_slice_us; }
     /// The core launches a task on both dies and is woken.
@@ -353,11 +393,12 @@ private:
     }
     double units_flat(double shots) const
     {
-        const bool reduces = c_.op == abi::collective_op::all_reduce || c_.op == abi::collective_op::reduce_scatter;
-        const double rounds = c_.op == abi::collective_op::broadcast ? 2 : shots;
+        const double rounds = has_root(c_.op) ? 2 : shots;
         const double hop_us = farthest();
-        const double bytes = c_.op == abi::collective_op::broadcast ? bytes_ * t_.ranks / (t_.ranks - 1) : bytes_; // shares of all but the root
-        return unit_task() + 2 * hop_us + rounds * unit_round(hop_us) + (reduces ? unit_chain(hop_us) : 0) + shots * unit_wire(bytes);
+        const double bytes =
+            has_root(c_.op) ? bytes_ * t_.ranks / (t_.ranks - 1) : bytes_; // shares of all but the root
+        return unit_task() + 2 * hop_us + rounds * unit_round(hop_us) + (reduces(c_.op) ? unit_chain(hop_us) : 0) +
+               shots * unit_wire(bytes);
     }
     double units_one_shot() const
     {
@@ -372,7 +413,8 @@ private:
             if (t_.dims[d] > 1)
                 order.push_back(d);
         const double passes = c_.op == abi::collective_op::all_reduce ? 2 : 1;
-        const bool spreads = c_.op == abi::collective_op::broadcast; // all goes through every dimension, parts from the root and on to the others
+        const bool spreads = has_root(
+            c_.op); // all goes through every dimension, parts from the root and on to the others, or the other way
         double us = unit_task();
         double left[2] = {bytes_ / 2, bytes_ / 2};
         for (std::size_t level = 0; level < order.size(); ++level) {
