@@ -55,9 +55,14 @@ public:
             return std::nullopt;
         const std::uint64_t size = c_.size_bytes;
         const bool by_units = abi::is_in(abi::k_by_ccu, c_.algo);
-        const auto bound = t_.members == 0 ? bound_of(t_, m_.links_bps, m_.memory_bps, c_.op, size, by_units)
-                                           : bound_of_group(t_.ranks, m_.links_bps, m_.memory_bps, c_.op, size, by_units);
-        return std::max(*found, bound ? bound->us : 0);
+        const auto bound_us = [&](abi::collective_op op, std::uint64_t memory_bps) {
+            const auto bound = t_.members == 0 ? bound_of(t_, m_.links_bps, memory_bps, op, size, by_units)
+                                               : bound_of_group(t_.ranks, m_.links_bps, memory_bps, op, size, by_units);
+            return bound ? bound->us : 0;
+        };
+        // By multi_axis a reduce is a reduce-scatter, and then the root gets the shards that it lacks: by links, what an all_reduce sends.
+        const bool in_halves = c_.op == abi::collective_op::reduce && c_.algo == abi::algorithm::multi_axis;
+        return std::max({*found, bound_us(c_.op, m_.memory_bps), in_halves ? bound_us(abi::collective_op::all_reduce, 0) : 0});
     }
 
 private:
@@ -405,6 +410,18 @@ private:
         const double hop_us = farthest();
         return unit_task() + 2 * hop_us + unit_round(hop_us) + unit_chain(hop_us) + unit_wire(bytes_ * t_.ranks);
     }
+    /// Shards of ranks that a line exchanges lie apart: they go one after the other, or all of them slice after slice.
+    double pieces_in_turn(std::size_t die, std::uint32_t dimension) const
+    {
+        if (c_.op == abi::collective_op::all_reduce)
+            return 1;
+        double inside = 1;
+        for (std::uint32_t d = dimension + 1; d < t_.dim_count; ++d)
+            inside *= t_.dims[d];
+        const double pieces = die == 0 ? t_.ranks / (inside * t_.dims[dimension]) : inside;
+        const double slices = std::ceil(bytes_ / t_.ranks / 2 / abi::ccu::k_slice_bytes);
+        return std::max(1.0, std::min(pieces, slices));
+    }
     /// One die begins with the innermost dimension, the other with the outermost.
     double units_by_axes() const
     {
@@ -425,7 +442,8 @@ private:
                 const double share = spreads ? 1 : (t_.dims[d] - 1.0) / t_.dims[d];
                 const bool meet = 2 * level + 1 == order.size(); // both dies in the same dimension
                 const double wire_us = (meet ? 2 : 1) * left[die] * share / rate / k_unit_share;
-                level_us = std::max(level_us, wire_us + (spreads ? 2 : 1) * unit_round(m_.hop_us[d]) + 2 * m_.hop_us[d] + 2 * m_.unit_bits_us);
+                const double rounds = spreads ? 2 : pieces_in_turn(die, d);
+                level_us = std::max(level_us, wire_us + rounds * unit_round(m_.hop_us[d]) + 2 * m_.hop_us[d] + 2 * m_.unit_bits_us);
                 left[die] /= spreads ? 1 : t_.dims[d];
             }
             us += passes * level_us;
