@@ -33,7 +33,7 @@ struct firmware_info {
 };
 inline constexpr firmware_info k_firmware[] = {
     {"collective",
-     "all_reduce, reduce_scatter, all_gather, broadcast and all_to_all over DMA or Ethernet NIC, and mailbox",
+     "all_reduce, reduce_scatter, all_gather, broadcast, all_to_all and reduce over DMA or Ethernet NIC, and mailbox",
      collective_main},
 };
 
@@ -48,6 +48,7 @@ inline constexpr catalog_entry k_collective_catalog[abi::k_collective_ops] = {
     {"all_gather", "every rank's shard, on every rank"},
     {"broadcast", "the root's elements, on every rank"},
     {"all_to_all", "shard j of every rank, on rank j"},
+    {"reduce", "the reduction of all ranks' elements, on the root"},
 };
 
 } // namespace weft::firmware

@@ -4,7 +4,8 @@
 // How multi_axis cuts its data. The data of a lane is cut into one shard for each rank, and the lane takes one dimension after the
 // other: in a reduce-scatter, ranks that differ in the first dimension only exchange blocks of shards, so that each is left with those
 // whose owners have its coordinate there; then those that differ in the second one, inside these blocks; and so on, until each has its
-// own shard. An all-gather goes the same way back.
+// own shard. An all-gather goes the same way back. A reduce does, too, but along each dimension only those with the root's coordinate get the others'
+// blocks, and who has given its own is done.
 //
 // Inside a line, ranks that are all joined exchange blocks directly. Others pass them on around a ring: of a line without wrap, out over
 // the even coordinates and back over the odd ones, so that every link carries each direction once.
@@ -51,6 +52,15 @@ struct axis_lane {
     bool uneven = false; ///< some are longer by one element
     axis_level level[abi::k_max_dims];
 
+    /// The block of `coordinate` of a lane that has `all` for itself.
+    abi::element_range block(abi::element_range all, std::uint32_t ranks, std::uint32_t at_level,
+                             std::uint32_t coordinate) const
+    {
+        const std::uint32_t index = level[at_level].first + coordinate * level[at_level].stride;
+        const std::uint64_t begin = abi::shard_of(all.count, ranks, index).first;
+        const abi::element_range last = abi::shard_of(all.count, ranks, index + level[at_level].shards - 1);
+        return {all.first + begin, last.first + last.count - begin};
+    }
     /// Runs of elements of a block.
     std::uint32_t pieces(std::uint32_t at_level) const { return parts == 0 ? 1 : level[at_level].shards; }
     /// Of these, how many go in one message, a stride apart.

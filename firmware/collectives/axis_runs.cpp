@@ -16,12 +16,7 @@ abi::element_range run_finder::block_of(const pass& p, std::uint32_t lane, std::
         const abi::element_range part = abi::shard_of(shard.count, a.parts, a.part);
         return {shard.first + part.first, part.count};
     }
-    const abi::element_range& all = schedule_.lanes[lane].lists[0];
-    const axis_level& level = a.level[p.level];
-    const std::uint32_t index = level.first + coordinate * level.stride;
-    const std::uint64_t first = abi::shard_of(all.count, ranks, index).first;
-    const abi::element_range last = abi::shard_of(all.count, ranks, index + level.shards - 1);
-    return {all.first + first, last.first + last.count - first};
+    return a.block(schedule_.lanes[lane].lists[0], ranks, p.level, coordinate);
 }
 
 // In a direct exchange everybody waits for everybody, so a block without elements is a message, too.

@@ -120,21 +120,26 @@ constexpr ccu_step reduce(abi::reduce_op by, abi::element_type type, std::uint32
 class ccu_code {
 public:
     /// Into the store from instruction `start` on.
-    ccu_code(const ccu_driver& unit, std::uint32_t start) : unit_(unit), start_(start) { unit.seek(start); }
+    ccu_code(const ccu_driver& unit, std::uint32_t start) : unit_(&unit), start_(start) { unit.seek(start); }
+    /// Into no store: it counts.
+    ccu_code() = default;
 
     /// Label of the next instruction.
     std::uint32_t here() const { return count_; }
     void put(const ccu_step& s)
     {
-        unit_.write(s.i);
+        if (unit_ != nullptr)
+            unit_->write(s.i);
         ++count_;
     }
     /// Writes that at `label` anew, of which something was not known yet.
     void patch(std::uint32_t label, const ccu_step& s)
     {
-        unit_.seek(start_ + label);
-        unit_.write(s.i);
-        unit_.seek(start_ + count_);
+        if (unit_ == nullptr)
+            return;
+        unit_->seek(start_ + label);
+        unit_->write(s.i);
+        unit_->seek(start_ + count_);
     }
     /// Goes to a label that is not known yet. `target` is a register for it.
     std::uint32_t jump_ahead(std::uint32_t target)
@@ -164,8 +169,8 @@ public:
 private:
     static constexpr std::uint64_t k_no_label = ~0ull;
 
-    const ccu_driver& unit_;
-    std::uint32_t start_;
+    const ccu_driver* unit_ = nullptr;
+    std::uint32_t start_ = 0;
     std::uint32_t count_ = 0;
 };
 

@@ -9,6 +9,7 @@
 //   ccu_axes      a task of the own line for each dimension: reductions inside the shard of the dimension before, then back. Die 0 begins with the
 //                 innermost dimension, die 1 with the outermost: links of all work at once. all_reduce cuts the data of a die as it goes; in reduce_scatter
 //                 and all_gather the shards are those of ranks, of which a line exchanges pieces
+//                 and a task of both dies for each dimension of an all_to_all, the outermost first
 //   all_to_all of more ranks than channels: all meet by their DMA engines, then send block by block to as many as there are channels, and meet again
 #pragma once
 
@@ -18,9 +19,6 @@
 #include "firmware/drivers/dma_driver.h"
 
 namespace weft::firmware {
-
-/// Why units of these capacities cannot carry out the command; ok: they can. The same on every rank.
-abi::status ccu_refusal(const abi::platform_table& table, const abi::command& command, const ccu_capacities& capacities);
 
 /// By ccu, ccu_one_shot or ccu_axes. False: refused alike on every rank, and nothing has been sent.
 bool run_ccu(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result);

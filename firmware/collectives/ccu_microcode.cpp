@@ -22,7 +22,17 @@ enum general : std::uint32_t {
     x_one,
     x_offsets,  ///< group_offsets() of neighbouring slices
     x_zero,
-    x_general_end
+    x_more_rounds, ///< of shorter pieces
+    x_between,
+    x_less,    ///< what is added for them: to bytes
+    x_nearer,  ///< to the way from piece to piece, or to offsets of replicas
+    x_no_last, ///< to iterations of the last slice
+    x_part,    ///< counts long and shorter pieces
+    x_sum,
+    x_ahead,               ///< of forward, by length: to the own row at the receiver
+    x_pitch = x_ahead + 3, ///< and from there to the next one
+    x_end = x_pitch + 3,
+    x_general_end = x_end
 };
 enum address : std::uint32_t {
     a_own,
@@ -48,7 +58,12 @@ struct run_registers {
 constexpr run_registers k_run;
 static_assert(x_first + 10 < x_label && 2 + 11 == abi::ccu::k_arguments, "arguments of a run");
 
-bool reduces(ccu_kind k) { return k == ccu_kind::reduce || k == ccu_kind::reduce_all || k == ccu_kind::one_shot; }
+bool reduces(ccu_kind k)
+{
+    return k == ccu_kind::reduce || k == ccu_kind::reduce_all || k == ccu_kind::collect || k == ccu_kind::one_shot;
+}
+/// The root only serves the others.
+bool has_root(ccu_kind k) { return k == ccu_kind::spread || k == ccu_kind::collect; }
 
 class program {
 public:
@@ -60,6 +75,7 @@ public:
             c.put(clear_bits().wait(k_ccu_turn_entry, 1u << job_.mission));
         switch (job_.kind) {
         case ccu_kind::exchange: exchange(); break;
+        case ccu_kind::forward: forward(); break;
         case ccu_kind::blocks: blocks(); break;
         case ccu_kind::copy: copy(); break;
         default: slices();
@@ -87,8 +103,36 @@ private:
     void load_arguments()
     {
         c.put(load_arg_a(a_own, 0));
-        for (std::uint32_t i = 1; i < job_.arguments; ++i)
-            c.put(load_arg_x(x_token + i - 1, i));
+        const bool spares = job_.shorter.any && !job_.by_pieces; // arguments that the program knows, for others
+        for (std::uint32_t i = 1; i < job_.arguments; ++i) {
+            const std::uint32_t x = x_token + i - 1;
+            c.put(load_arg_x(!spares                ? x
+                             : x == x_token         ? std::uint32_t{x_more_rounds}
+                             : x == k_run.rest_loop ? std::uint32_t{x_between}
+                                                    : x,
+                             i));
+        }
+        if (spares) {
+            c.put(load_x(x_token, job_.token));
+            c.put(load_x(k_run.rest_loop, abi::ccu::loop_parameter(job_.has_rest ? 1 : 0, 0)));
+        }
+        if (!job_.shorter.any)
+            return;
+        c.put(load_x(x_zero, 0));
+        c.put(load_x(x_less, 0 - std::uint64_t{job_.shorter.bytes}));
+        c.put(load_x(x_nearer, 0 - std::uint64_t{job_.shorter.stride}));
+        c.put(load_x(x_no_last, job_.shorter.no_last ? 0 - abi::ccu::loop_parameter(1, 0) : 0));
+        c.put(load_x(x_part, 0));
+    }
+    /// From the long pieces to the shorter ones, once.
+    void go_on_with_shorter(std::uint32_t label, std::uint32_t bytes, std::uint32_t way, std::uint32_t last)
+    {
+        c.put(add_xx(bytes, bytes, x_less));
+        c.put(add_xx(way, way, x_nearer));
+        c.put(add_xx(last, last, x_no_last));
+        c.put(add_xx(x_part, x_part, x_one));
+        c.put(load_x(x_loop, label));
+        c.put(jump(x_loop, x_part, 2));
     }
     void begin()
     {
@@ -211,6 +255,10 @@ private:
             sum(e);
             write_all(e, k_sum_bit, [](std::uint32_t) { return true; });
             break;
+        case ccu_kind::collect:
+            sum(e);
+            write_all(e, k_sum_bit, [&](std::uint32_t p) { return p == job_.root; });
+            break;
         case ccu_kind::one_shot:
             sum(e);
             c.put(clear_bits().wait(e.entry, 1u << k_sum_bit));
@@ -254,7 +302,7 @@ private:
     // ---- collectives of slices
     void slices()
     {
-        const bool works = job_.kind != ccu_kind::spread || group_.at != job_.root;
+        const bool works = !has_root(job_.kind) || group_.at != job_.root;
         const std::uint32_t ahead = c.jump_ahead(x_label);
         loops l, late;
         if (works) {
@@ -311,6 +359,11 @@ private:
             return;
         advance(a_slices, a_slices, k_run.next);
         again(label);
+        if (!job_.shorter.any)
+            return;
+        advance(a_slices, a_slices, x_between);
+        c.put(add_xx(k_run.rounds, x_more_rounds, x_zero));
+        go_on_with_shorter(label, k_run.last_bytes, k_run.next, k_run.last_loop);
     }
     void run_pieces(const loops& l)
     {
@@ -320,6 +373,11 @@ private:
         advance(a_last, a_slices, k_run.piece_last);
         c.put(group(1, l.last, k_run.piece_counts, k_run.piece_offsets));
         advance(a_slices, a_slices, k_run.piece_way);
+        if (job_.shorter.any) { // one batch of either
+            c.put(add_xx(k_run.piece_counts, k_run.more_counts, x_zero));
+            go_on_with_shorter(label, k_run.piece_last_bytes, k_run.piece_offsets, k_run.piece_last_loop);
+            return;
+        }
         c.put(add_xx(k_run.piece_counts, k_run.more_counts, x_zero));
         c.put(add_xx(k_run.piece_way, k_run.more_way, x_zero));
         again(label);
@@ -354,6 +412,60 @@ private:
             }
             c.put(add_ax(a_run, a_run, k_shard + shorter));
         }
+        c.await(k_ccu_engine_entries, sent);
+        tell_end();
+        await_ends();
+    }
+
+    /// A stage of all_to_all by lines. Arguments: output, token, input, bytes of an input row; by length, all of a part: its bytes, where the die's
+    /// share of it begins, bytes of that. Input rows are those of the ranks that this rank has data of, and hold a part for each of the line. Output
+    /// rows hold one part, and those of the line's ranks take turns.
+    void forward()
+    {
+        constexpr std::uint32_t k_input = 2; // argument
+        constexpr std::uint32_t k_row = x_first, k_bytes = x_first + 1, k_begin = x_first + 2, k_count = x_first + 3,
+                                k_fields = 3;
+        constexpr std::uint32_t k_lengths = 3;
+        const auto length_of = [&](std::uint32_t p) {
+            return p < job_.longer ? 0u : p == job_.longer && job_.has_mixed ? 1u : 2u;
+        };
+        const bool empty[k_lengths] = {job_.no_long, job_.no_mixed, job_.no_short};
+        c.put(load_arg_a(a_own, 0));
+        c.put(load_arg_x(x_token, 1));
+        for (std::uint32_t i = k_input + 1; i < job_.arguments; ++i)
+            c.put(load_arg_x(k_row + i - k_input - 1, i));
+        begin();
+        for (std::uint32_t l = 0; l < k_lengths; ++l) { // no unit multiplies
+            c.put(load_x(x_sum, 0));
+            for (std::uint32_t p = 0; p < group_.size; ++p) {
+                if (p == group_.at)
+                    c.put(add_xx(x_ahead + l, x_sum, k_begin + k_fields * l));
+                c.put(add_xx(p + 1 < group_.size ? std::uint32_t{x_sum} : x_pitch + l, x_sum, k_bytes + k_fields * l));
+            }
+        }
+        c.put(load_arg_a(a_run, k_input));
+        for (std::uint32_t p = 0; p < group_.size; ++p) {
+            const std::uint32_t l = length_of(p);
+            c.put(add_ax(a_slices + p, a_run, k_begin + k_fields * l));
+            c.put(add_ax(a_last + p, p == group_.at ? std::uint32_t{a_own} : address_register(p), x_ahead + l));
+            c.put(add_ax(a_run, a_run, k_bytes + k_fields * l));
+        }
+        std::uint32_t sent = 0;
+        for (std::uint32_t row = 0; row < job_.rows; ++row)
+            for (std::uint32_t k = 1; k <= group_.size; ++k) {
+                const std::uint32_t p = place(k), l = length_of(p);
+                if (empty[l])
+                    continue;
+                const ccu_bit done(k_ccu_engine_entries, sent++);
+                ccu_step s = p == group_.at ? mem_to_mem(a_last + p, a_slices + p, k_count + k_fields * l)
+                                            : mem_to_remote_mem(group_.channel(p), a_last + p, token_register(p),
+                                                                a_slices + p, k_count + k_fields * l);
+                c.put(s.set(done.entry, done.mask));
+                if (row + 1 == job_.rows)
+                    continue;
+                c.put(add_ax(a_slices + p, a_slices + p, k_row));
+                c.put(add_ax(a_last + p, a_last + p, x_pitch + l));
+            }
         c.await(k_ccu_engine_entries, sent);
         tell_end();
         await_ends();
@@ -399,11 +511,17 @@ ccu_key ccu_job::key() const
 {
     const bool sums = reduces(kind);
     ccu_key k;
-    k.what = std::uint64_t{static_cast<std::uint8_t>(kind)} | std::uint64_t{by_pieces} << 4 | std::uint64_t{sums ? static_cast<std::uint8_t>(type) : 0u} << 5 |
-             std::uint64_t{sums ? static_cast<std::uint8_t>(redop) : 0u} << 8 | std::uint64_t{group.size} << 16 | std::uint64_t{group.at} << 32 |
-             std::uint64_t{root} << 40 | std::uint64_t{group.registers} << 48;
-    k.which = longer | std::uint64_t{no_long} << 32 | std::uint64_t{no_short} << 33 | std::uint64_t{follows} << 34 | std::uint64_t{precedes} << 35 |
-              std::uint64_t{mission} << 36;
+    k.what = std::uint64_t{static_cast<std::uint8_t>(kind)} | std::uint64_t{by_pieces} << 4 |
+             std::uint64_t{sums ? static_cast<std::uint8_t>(type) : 0u} << 5 |
+             std::uint64_t{sums ? static_cast<std::uint8_t>(redop) : 0u} << 8 | std::uint64_t{group.size} << 16 |
+             std::uint64_t{group.at} << 32 | std::uint64_t{root} << 40 | std::uint64_t{group.registers} << 48;
+    k.which = longer | std::uint64_t{no_long} << 32 | std::uint64_t{no_short} << 33 | std::uint64_t{follows} << 34 |
+              std::uint64_t{precedes} << 35 | std::uint64_t{mission} << 36;
+    if (kind == ccu_kind::forward)
+        k.which |= std::uint64_t{has_mixed} << 37 | std::uint64_t{no_mixed} << 38 | std::uint64_t{rows} << 40;
+    if (shorter.any)
+        k.which |= shorter.stride | std::uint64_t{1} << 37 | std::uint64_t{shorter.no_last} << 38 |
+                   std::uint64_t{has_rest} << 39 | std::uint64_t{shorter.bytes} << 40;
     return k;
 }
 
@@ -438,15 +556,23 @@ bool add_run(ccu_job& job, const ccu_run& run, const ccu_shape& shape)
     const std::uint64_t tail_steps = rest != 0 || last != 0 ? 1 : 0;
     job.by_pieces = !at_once && pieces > 1 && run.stride <= 0xffff'ffff && whole <= abi::ccu::k_most_iterations &&
                     batches * (whole + (last != 0 ? 1 : 0)) < pieces * (steps + tail_steps);
+    if (!empty && run.shorter_pieces != 0) {
+        job.shorter = run.shorter;
+        job.by_pieces = job.by_pieces && batches == 1 && run.shorter_pieces <= engines;
+        job.bytes += run.shorter_pieces * (run.bytes - run.shorter.bytes);
+    }
     job.add(run.offset);
     if (job.by_pieces) {
         const std::uint64_t first = pieces - (batches - 1) * engines;
+        const std::uint64_t more = job.shorter.any ? run.shorter_pieces : engines;
         job.add(0 - batches);
         job.add(group_of(first, 0));
-        job.add(first * run.stride);
-        job.add(group_of(engines, 0));
-        job.add(engines * run.stride);
-        job.add(abi::ccu::group_offsets(static_cast<std::uint32_t>(run.stride), static_cast<std::uint16_t>(shape.slices), static_cast<std::uint16_t>(shape.entries)));
+        job.add(first * run.stride + (job.shorter.any ? run.between : 0));
+        job.add(group_of(more, 0));
+        job.add(more * run.stride);
+        job.add(abi::ccu::group_offsets(static_cast<std::uint32_t>(run.stride),
+                                        static_cast<std::uint16_t>(shape.slices),
+                                        static_cast<std::uint16_t>(shape.entries)));
         job.add(abi::ccu::loop_parameter(static_cast<std::uint32_t>(whole), k_slice_bytes));
         job.add(whole * k_slice_bytes);
         job.add(last_loop);
@@ -461,11 +587,16 @@ bool add_run(ccu_job& job, const ccu_run& run, const ccu_shape& shape)
     job.add(abi::ccu::loop_parameter(static_cast<std::uint32_t>(steps), engines * k_slice_bytes));
     job.add(way);
     job.add(group_of(rest, 1));
-    job.add(abi::ccu::loop_parameter(rest != 0 ? 1 : 0, 0));
+    job.add(job.shorter.any ? run.between : abi::ccu::loop_parameter(rest != 0 ? 1 : 0, 0));
     job.add(rest * k_slice_bytes);
     job.add(last_loop);
     job.add(last);
     job.add(run.stride - way);
+    if (job.shorter.any) {
+        job.has_rest = rest != 0;
+        job.token = static_cast<std::uint32_t>(job.argument[1]);
+        job.argument[1] = 0 - run.shorter_pieces;
+    }
     return true;
 }
 

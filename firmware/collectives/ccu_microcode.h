@@ -30,8 +30,10 @@ enum class ccu_kind : std::uint8_t {
     reduce_all, ///< and to all
     gather,     ///< the own range to all
     spread,     ///< a range of the root to all others
+    collect,    ///< a range of all, to the root
     one_shot,   ///< a range of all, after all have read it
     exchange,   ///< a block to each, of two lengths
+    forward,    ///< a part of each row to each of a line
     blocks,     ///< a block through each of the first channels, all as long, without a frame
     copy        ///< a block inside the own memory, without a frame
 };
@@ -49,16 +51,31 @@ struct ccu_group {
     std::uint32_t channel(std::uint32_t place) const { return channels + (place < at ? place : place - 1); }
 };
 
+/// Behind the pieces of a run follow some that are as long or shorter by an element. A program knows by how much, a task how many.
+struct ccu_shorter {
+    bool any = false;
+    std::uint32_t bytes = 0;  ///< that a piece is shorter: 0 or an element
+    std::uint32_t stride = 0; ///< bytes that they lie nearer to each other
+    bool no_last = false;     ///< they have whole slices only
+};
+
 struct ccu_job {
     ccu_kind kind = ccu_kind::copy;
     bool by_pieces = false; ///< replicas of a loop are not neighbouring slices, but slices of pieces
     abi::element_type type = abi::element_type::int32;
     abi::reduce_op redop = abi::reduce_op::none;
     ccu_group group;
-    std::uint32_t root = 0;   ///< spread: place
+    std::uint32_t root = 0;   ///< spread, collect: place
     std::uint32_t longer = 0; ///< exchange: the first places, whose blocks are long
     bool no_long = false;     ///< they have none for this die
     bool no_short = false;
+    ccu_shorter shorter;
+    bool has_rest = false;   ///< of shorter pieces: slices left after whole steps
+    std::uint32_t token = 0; ///< of shorter pieces: its argument tells their number
+    std::uint32_t rows = 1;  ///< forward
+    bool has_mixed =
+        false; ///< forward: behind `longer` places with long parts is one of neither length; the others are short
+    bool no_mixed = false;
     std::uint32_t mission = 0; ///< 0 or 1; tasks of a die take turns, so that the next one is there when one ends
     bool follows = false;      ///< waits until the task in the other mission has ended its work
     bool precedes = false;     ///< tells the task in the other mission that it may begin
@@ -102,14 +119,24 @@ struct ccu_run {
     std::uint64_t pieces = 1;
     std::uint64_t stride = 0;
     std::uint64_t bytes = 0;
+    ccu_shorter shorter;
+    std::uint64_t shorter_pieces = 0;
+    std::uint64_t between = 0; ///< from where one more long piece would begin to the first shorter one; modulo 2^64
 };
 /// Adds the arguments for it behind address and token. False: more than loops can count.
 bool add_run(ccu_job& job, const ccu_run& run, const ccu_shape& shape);
 /// Bytes that one_shot holds in slices at most.
 constexpr std::uint64_t most_in_slices(const ccu_shape& shape) { return std::uint64_t{shape.engines} * abi::ccu::k_slice_bytes; }
 
-/// At most so many instructions.
-constexpr std::uint32_t most_instructions(std::uint32_t ranks) { return 12 * ranks + 160; }
+/// At most so many instructions. `transfers`: of `forward`, each by itself.
+constexpr std::uint32_t most_instructions(std::uint32_t ranks, std::uint32_t transfers = 0)
+{
+    return 12 * ranks + 160 + 4 * transfers;
+}
+/// Of `forward`; each has a check bit.
+inline constexpr std::uint32_t k_ccu_most_forwarded = 4096;
+static_assert(k_ccu_engine_entries + k_ccu_most_forwarded / abi::ccu::k_bits_of_entry <= k_ccu_usable_entries,
+              "entries of forwarded parts");
 void write_program(ccu_code& code, const ccu_job& job, const ccu_shape& shape);
 
 } // namespace weft::firmware

@@ -152,14 +152,12 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
     }
     if (command.algo == abi::algorithm::parameter_server && table.servers >= table.ranks)
         return bad("table.servers", table.servers); // somebody must be left to work
-    const bool reduces =
-        command.op == abi::collective_op::all_reduce || command.op == abi::collective_op::reduce_scatter;
-    if (reduces && (command.redop == abi::reduce_op::none || command.redop > abi::reduce_op::min))
+    if (abi::reduces(command.op) && (command.redop == abi::reduce_op::none || command.redop > abi::reduce_op::min))
         return bad("command.redop", static_cast<std::uint64_t>(command.redop));
-    if (command.op == abi::collective_op::broadcast && command.root >= table.ranks)
+    if (abi::has_root(command.op) && command.root >= table.ranks)
         return bad("command.root", command.root);
     // One rectangle leaves a way to every chip.
-    if (command.op == abi::collective_op::broadcast && table.failed_regions > 1) {
+    if (abi::has_root(command.op) && table.failed_regions > 1) {
         const place root = place_of(mesh_of(table), command.root);
         if (!tree_reaches_all(table, root.row, root.col, command.transposed != 0))
             return {abi::status_code::unsupported, "failed regions cut mesh_tree off from the root", command.root};
@@ -198,8 +196,9 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
         const std::uint64_t out_end = command.output_offset + mine * table.ranks * element;
         if (command.output_offset < in_end && command.buffer_offset < out_end)
             return bad("command.output_offset", command.output_offset); // blocks would arrive on top of unsent ones
-        if (command.algo == abi::algorithm::two_phase) {
-            const std::uint64_t room = abi::shard_of(command.count, table.ranks, 0).count * table.ranks * element;
+        if (const std::uint32_t outputs = scratch_outputs(command.algo); outputs != 0) {
+            const std::uint64_t room =
+                outputs * abi::shard_of(command.count, table.ranks, 0).count * table.ranks * element;
             const std::uint64_t end = command.scratch_offset + room;
             if (command.scratch_offset % element != 0 || !fits(table, command.scratch_offset, room) ||
                 (command.scratch_offset < in_end && command.buffer_offset < end) ||

@@ -80,6 +80,8 @@ void engine::load_run(channel& c)
         use_queue(c, c.index + c.cursor.turn); // the same for a rank always: its chunks stay in order
     else if (c.now->source == run_source::axis_direct)
         use_queue(c, c.now->first_queue + c.cursor.turn - 1u);
+    else if (c.now->has_queue)
+        use_queue(c, c.now->first_queue);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- sending
@@ -196,11 +198,27 @@ std::uint32_t engine::receives_needed(const channel& c) const
 // The same for what it holds: of guarded passes only.
 bool engine::held_back(channel& c)
 {
+    if (c.now->of_contributions)
+        return must_wait_for_contributions(c);
     if (c.now->source != run_source::fan_out)
         return held_back_by_failed_chips(c);
     return c.sent >= c.counts.free_sends && // the root has it all
            must_wait(c, c.now->receive_semaphore, c.receive_base + c.sent / (c.now->view.size - 1) + 1,
                      c.now->view.predecessor);
+}
+
+// Of a reduce: message k of the sums holds what all children of the tree have sent of it, or all that they have sent where it is the only one.
+bool engine::must_wait_for_contributions(channel& c)
+{
+    for (const channel& from : channels()) {
+        if (from.plan->lane != c.plan->lane || from.counts.receives == 0)
+            continue;
+        charge(costs::k_donor);
+        const std::uint32_t needed = from.counts.receives / c.counts.sends * (c.sent + 1);
+        if (must_wait(c, from.now->receive_semaphore, from.receive_base + needed, from.now->view.predecessor))
+            return true;
+    }
+    return false;
 }
 
 // Sends what can be sent now, a batch at most; returns with the channel done, waiting for a semaphore, stopped by a full
@@ -299,8 +317,9 @@ void engine::look_ahead()
         if (!reached(context_, c.wait_semaphore, dma_.armed_threshold(c.wait_semaphore)))
             context_.known[c.wait_semaphore] = dma_.armed_threshold(c.wait_semaphore);
         // Having fired says "at least". Where several chunks make a step, more may have come: one read saves wake-ups.
-        if (c.wait_semaphore == c.now->receive_semaphore && c.cursor.run.count > schedule_.chunk_elements &&
-            c.sent < c.counts.sends) {
+        const bool by_guard = c.now->of_contributions && !c.needs_ready;
+        if ((by_guard || c.wait_semaphore == c.now->receive_semaphore) &&
+            c.cursor.run.count > schedule_.chunk_elements && c.sent < c.counts.sends) {
             charge(costs::k_count);
             context_.known[c.wait_semaphore] = dma_.semaphore_count(c.wait_semaphore);
         }

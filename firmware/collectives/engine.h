@@ -75,6 +75,7 @@ private:
     }
     bool must_wait_for_arrivals(channel& c);
     bool held_back(channel& c);
+    bool must_wait_for_contributions(channel& c);
     abi::status advance(channel& c);
     abi::status next_pass(channel& c);
     abi::status send_chunk(channel& c);

@@ -24,6 +24,12 @@ constexpr std::uint32_t k_lanes_of_a_chunk = 2;
 
 std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 
+/// The user sees which rank has which shard.
+bool shards_are_of_ranks(abi::collective_op op)
+{
+    return op == abi::collective_op::reduce_scatter || op == abi::collective_op::all_gather;
+}
+
 bool direct(const abi::platform_table& t, std::uint32_t axis)
 {
     const abi::dimension_kind kind = t.kind[t.dim_count - 1 - axis];
@@ -35,14 +41,16 @@ bool direct(const abi::platform_table& t, std::uint32_t axis)
 void planner::plan_axes()
 {
     const bool reduces = command_.op != abi::collective_op::all_gather;
-    const bool gathers = command_.op != abi::collective_op::reduce_scatter;
-    const bool by_rank = !(reduces && gathers); // the user sees which rank has which shard
+    const bool to_root = command_.op == abi::collective_op::reduce;
+    const bool gathers = command_.op != abi::collective_op::reduce_scatter && !to_root;
+    const bool by_rank = shards_are_of_ranks(command_.op);
     std::uint32_t axes[abi::k_max_dims];
     const std::uint32_t levels = axis_order(table_, 0, axes);
     charge(costs::k_axes + levels * costs::k_axes_dimension);
     std::uint32_t directions = 1;
     bool any_ring = false;
-    std::uint32_t semaphores = levels; // of a lane; a rank has one predecessor on a ring, but many in a direct exchange
+    // Of a lane. A rank has one predecessor on a ring, but many in a direct exchange, and on the way to a root.
+    std::uint32_t semaphores = to_root ? 2 * levels : levels;
     for (std::uint32_t i = 0; i < levels; ++i) {
         if (table_.kind[table_.dim_count - 1 - axes[i]] == abi::dimension_kind::ring)
             directions = 2;
@@ -104,10 +112,12 @@ void planner::plan_axes()
                 add_axis(c, i, true, lane * semaphores + i);
             for (std::uint32_t i = a.levels; gathers && i-- > 0;)
                 add_axis(c, i, false, lane * semaphores + (a.level[i].direct ? levels : 0) + i);
+            if (to_root)
+                add_gather_to_root(c, lane * semaphores + levels);
             std::uint32_t steps = 0;
             for (std::uint32_t i = 0; i < a.levels; ++i)
                 steps += a.level[i].direct ? 1 : a.level[i].size - 1;
-            out_.steps = steps * (reduces && gathers ? 2 : 1);
+            out_.steps = steps * (by_rank ? 1 : 2);
         }
     announce_rings();
     announce_lines();
@@ -126,7 +136,7 @@ axis_lane& planner::make_axis_lane(std::uint32_t lane, std::uint32_t colour, boo
                 axes[k] = axes[k - 1];
                 axes[k - 1] = axis;
             }
-    const bool of_ranks = command_.op != abi::collective_op::all_reduce;
+    const bool of_ranks = shards_are_of_ranks(command_.op);
     std::uint32_t first = 0;
     std::uint32_t shards = table_.ranks;
     for (std::uint32_t i = 0; i < a.levels; ++i) {
@@ -178,6 +188,37 @@ void planner::add_axis(channel_plan& c, std::uint32_t level, bool accumulate, st
     p.run_cost = costs::k_axis_run + (a.direct ? costs::k_axis_exchange : in_parts ? costs::k_axis_part : 0);
     if (out_.axis_lanes[c.lane].pieces_of_message(level) > 1)
         p.run_cost = static_cast<std::uint16_t>(p.run_cost + costs::k_axis_stride);
+}
+
+// Who has the root's coordinate along a dimension takes the sums of its line, the last dimension first; the others are done there. Nobody needs to
+// be told: a sum is complete when its receiver has sent its part of it.
+void planner::add_gather_to_root(channel_plan& c, std::uint32_t semaphore)
+{
+    const axis_lane& a = out_.axis_lanes[c.lane];
+    const abi::element_range all = out_.lanes[c.lane].lists[0];
+    for (std::uint32_t i = a.levels; i-- > 0;) {
+        const axis_level& level = a.level[i];
+        const std::uint32_t stride = rank_stride(table_, table_.dim_count - 1 - level.axis);
+        const std::uint32_t root_at = command_.root / stride % level.size;
+        const std::uint32_t to = table_.rank + (root_at - level.at) * stride; // unsigned: wraps back
+        pass& p = add_pass(c, run_source::list);
+        p.shortest_paths = level.direct;
+        p.receive_semaphore = p.remote_semaphore = static_cast<std::uint8_t>(axis_data_semaphore(semaphore + i));
+        p.view.successor = p.view.predecessor = to;
+        p.has_queue = level.direct && level.at != root_at; // as in an exchange, so that the root gets by all its ports
+        if (p.has_queue)
+            p.first_queue = static_cast<std::uint16_t>(queue_of_line(level.axis) +
+                                                       (root_at + level.size - level.at) % level.size - 1);
+        if (level.at != root_at) {
+            const abi::element_range own = a.block(all, table_.ranks, i, level.at);
+            p.total_sends = p.free_sends = out_.chunks(own.count);
+            add_send(p, own, to);
+            return;
+        }
+        for (std::uint32_t from = 0; from < level.size; ++from)
+            p.total_receives += from != level.at ? out_.chunks(a.block(all, table_.ranks, i, from).count) : 0;
+        charge(level.size * costs::k_axis_block);
+    }
 }
 
 // Queues of a line of direct exchanges: one for each other rank, behind those of the lines further in.

@@ -138,7 +138,14 @@ abi::status planner::plan()
         if (full_mesh(table_))
             plan_fan_out();
         else
-            plan_broadcast();
+            plan_trees();
+        return {};
+    }
+    if (command_.op == abi::collective_op::reduce && command_.algo == abi::algorithm::mesh_tree) {
+        if (full_mesh(table_))
+            plan_fan_in();
+        else
+            plan_trees();
         return {};
     }
     if (command_.algo == abi::algorithm::multi_axis) {
@@ -310,51 +317,66 @@ constexpr std::uint64_t k_shortest_coloured_bytes = 16 << 10;
 
 } // namespace
 
-void planner::plan_broadcast()
+// A broadcast goes down the trees, a reduce up the same ones.
+void planner::plan_trees()
 {
+    const bool reduces = abi::reduces(command_.op);
     const bool transposed = command_.transposed != 0;
     const mesh o = oriented(mesh_, transposed);
     const place here = oriented(place_of(mesh_, table_.rank), transposed);
     const place root = oriented(place_of(mesh_, command_.root), transposed);
     if (mesh_.broken() || table_.kind[0] == abi::dimension_kind::switched) {
-        plan_broadcast_tree(o, here, root, transposed);
+        plan_one_tree(o, here, root, transposed);
         return;
     }
     const std::uint64_t bytes = command_.count * abi::element_bytes(command_.type);
     const std::uint32_t colours = bytes < k_shortest_coloured_bytes ? 1 : tree_colours(o);
     out_.steps = tree_depth(o, root, colours);
     const bool is_root = here == root;
+    const auto rank_at = [&](place p) { return rank_of(mesh_, oriented(p, transposed)); };
     const auto range_of = [&](std::uint32_t colour) { return abi::shard_of(command_.count, colours, colour); };
     const auto semaphore_of = [](std::uint32_t colour) { return colour == 0 ? k_sem_tree_data : k_sem_data + colour; };
     for (std::uint32_t colour = 0; colour < colours; ++colour) {
         charge(colours == 1 ? costs::k_tree_alone : costs::k_tree_colour);
         for (const direction d : k_directions) {
             place child;
-            if (linked_chip(o, here, d, child) && !(child == root) &&
-                parent_direction(o, root, colours, colour, child) == opposite(d))
-                add_child(turned(d, transposed), rank_of(mesh_, oriented(child, transposed)), range_of(colour), is_root,
-                          semaphore_of(colour));
+            if (!linked_chip(o, here, d, child) || child == root ||
+                parent_direction(o, root, colours, colour, child) != opposite(d))
+                continue;
+            if (reduces)
+                add_contributor(turned(d, transposed), rank_at(child), colour, range_of(colour));
+            else
+                add_child(turned(d, transposed), rank_at(child), range_of(colour), is_root, semaphore_of(colour));
         }
     }
     for (std::uint32_t colour = 0; colour < colours && !is_root; ++colour) {
         const direction d = parent_direction(o, root, colours, colour, here);
         place parent;
         linked_chip(o, here, d, parent);
-        add_arrivals(out_.chunks(range_of(colour).count), rank_of(mesh_, oriented(parent, transposed)),
-                     k_sem_tree_ready + static_cast<std::uint32_t>(turned(opposite(d), transposed)), semaphore_of(colour));
+        if (reduces)
+            add_parent(turned(d, transposed), rank_at(parent), colour, range_of(colour));
+        else
+            add_arrivals(out_.chunks(range_of(colour).count), rank_at(parent),
+                         k_sem_tree_ready + static_cast<std::uint32_t>(turned(opposite(d), transposed)),
+                         semaphore_of(colour));
     }
 }
 
 // One tree, around failed chips.
-void planner::plan_broadcast_tree(const mesh& o, place here, place root, bool transposed)
+void planner::plan_one_tree(const mesh& o, place here, place root, bool transposed)
 {
+    const bool reduces = abi::reduces(command_.op);
     out_.steps = larger(root.row, o.rows - 1 - root.row) + larger(root.col, o.cols - 1 - root.col);
     const bool is_root = here == root;
     const auto rank_at = [&](place p) { return rank_of(mesh_, oriented(p, transposed)); };
     for (const direction d : k_directions) {
         place child;
         place parent;
-        if (next_chip(o, here, d, child) && tree_parent(o, root, child, parent) && parent == here)
+        if (!next_chip(o, here, d, child) || !tree_parent(o, root, child, parent) || !(parent == here))
+            continue;
+        if (reduces)
+            add_contributor(turned(d, transposed), rank_at(child), 0, {0, command_.count});
+        else
             add_child(turned(d, transposed), rank_at(child), {0, command_.count}, is_root, k_sem_tree_data);
     }
     if (is_root)
@@ -364,8 +386,53 @@ void planner::plan_broadcast_tree(const mesh& o, place here, place root, bool tr
     tree_parent(o, root, here, parent); // there is one: check_command()
     const direction d = parent.row == here.row ? (parent.col < here.col ? direction::east : direction::west)
                                                : (parent.row < here.row ? direction::south : direction::north);
-    add_arrivals(out_.chunks(command_.count), rank_at(parent),
-                 k_sem_tree_ready + static_cast<std::uint32_t>(turned(d, transposed)), k_sem_tree_data);
+    if (reduces)
+        add_parent(turned(opposite(d), transposed), rank_at(parent), 0, {0, command_.count});
+    else
+        add_arrivals(out_.chunks(command_.count), rank_at(parent),
+                     k_sem_tree_ready + static_cast<std::uint32_t>(turned(d, transposed)), k_sem_tree_data);
+}
+
+// What comes to be summed here. Channels of a tree share a lane: its sums wait for all of them.
+pass& planner::add_contributions(std::uint32_t colour, std::uint32_t messages, std::uint32_t from,
+                                 std::uint32_t data_semaphore)
+{
+    pass& p = add_pass(add_channel(colour), run_source::list);
+    p.entry_cost = p.run_cost = 0;
+    p.receive_semaphore = static_cast<std::uint8_t>(data_semaphore);
+    p.total_receives = messages;
+    p.view.predecessor = from;
+    return p;
+}
+
+// Sums of a tree, to the parent.
+pass& planner::add_sums(std::uint32_t colour, abi::element_range range, std::uint32_t to, std::uint32_t ready_semaphore,
+                        std::uint32_t data_semaphore)
+{
+    pass& p = add_pass(add_channel(colour), run_source::list);
+    p.entry_cost = p.run_cost = 0;
+    p.accumulate = p.guarded = p.of_contributions = p.needs_ready = true;
+    p.receive_semaphore = p.ready_semaphore = static_cast<std::uint8_t>(ready_semaphore);
+    p.remote_semaphore = static_cast<std::uint8_t>(data_semaphore);
+    p.total_sends = out_.chunks(range.count);
+    p.view.successor = p.view.predecessor = to;
+    add_send(p, range, to);
+    return p;
+}
+
+// Each neighbour that may be a child counts on a semaphore of its own: what they send is waited for message by message.
+void planner::add_contributor(direction d, std::uint32_t child, std::uint32_t colour, abi::element_range range)
+{
+    add_contributions(colour, out_.chunks(range.count), child, k_sem_data + static_cast<std::uint32_t>(d));
+    notify(out_.channel_count - 1, child, k_sem_tree_ready + static_cast<std::uint32_t>(opposite(d)));
+}
+
+void planner::add_parent(direction d, std::uint32_t parent, std::uint32_t colour, abi::element_range range)
+{
+    const std::uint32_t ready = k_sem_tree_ready + static_cast<std::uint32_t>(d);
+    add_sums(colour, range, parent, ready, k_sem_data + static_cast<std::uint32_t>(opposite(d)));
+    out_.channels[out_.channel_count - 1].queue = queue_towards(d);
+    expect(ready, 1);
 }
 
 // Dimension by dimension, the outermost first: who has a chunk sends it to all others of its line in every dimension further in
@@ -412,6 +479,51 @@ void planner::plan_fan_out()
     }
     if (came_by != t.dim_count)
         add_arrivals(total, from, line_ready_semaphore(came_by), k_sem_tree_data);
+}
+
+// The way back: dimension by dimension, the innermost first, all of a line send what they have to the one with the root's coordinate,
+// whole, since nobody could send on what is not summed from all. Lines tell each other that they have entered as in plan_axes(): all wait for all
+// before they send. So whoever is ahead, even the one that only gets, knows by then that all have entered, and none is taken for another.
+void planner::plan_fan_in()
+{
+    const abi::platform_table& t = table_;
+    out_.cost += costs::k_fan_engine - costs::k_engine; // unsigned: wraps back
+    out_.chunk_elements = command_.count;
+    std::uint32_t stride = 1;
+    std::uint32_t rest = command_.root;
+    bool sent = false;
+    channel_plan* entries = nullptr;                  ///< of the lines of which this rank gets sums
+    for (std::uint32_t i = 0; i < t.dim_count; ++i) { // from the innermost
+        charge(costs::k_fan_axis);
+        const std::uint32_t d = t.dim_count - 1 - i;
+        const std::uint32_t side = t.dims[d];
+        const std::uint32_t root_at = rest % side;
+        rest /= side;
+        out_.steps += side > 1 ? 1 : 0;
+        if (!sent && side > 1) {
+            const std::uint32_t ready = line_ready_semaphore(i), data = k_sem_data + i;
+            sent = t.coord[d] != root_at;
+            if (sent) {
+                pass& p = add_sums(0, {0, command_.count}, t.rank + (root_at - t.coord[d]) * stride, ready,
+                                   data); // unsigned: wraps back
+                p.has_queue = true;       // of each child another one, so that the parent gets by all its ports
+                p.first_queue = static_cast<std::uint16_t>((root_at + side - t.coord[d]) % side - 1);
+                expect(ready, side);
+            } else {
+                add_contributions(0, side - 1, t.rank, data).view.size = side;
+                if (entries == nullptr)
+                    entries = &add_channel(1);
+                pass& p = add_pass(*entries, run_source::list); // it waits for them at its end, too: none may be lost
+                p.entry_cost = p.run_cost = 0;
+                p.receive_semaphore = static_cast<std::uint8_t>(ready);
+                p.total_receives = side;
+                p.view.predecessor = t.rank;
+            }
+            new (&out_.lines[out_.line_count++])
+                told_line{static_cast<std::uint8_t>(ready), 0, side, t.coord[d], stride};
+        }
+        stride *= side;
+    }
 }
 
 } // namespace weft::firmware

@@ -31,19 +31,28 @@ private:
     void plan_all_reduce_2d(ring_id first, ring_id second, std::uint32_t colour, std::uint32_t colours, bool both_ways);
     abi::status plan_ring_1d();
     void plan_hierarchical();
-    void plan_broadcast();
-    void plan_broadcast_tree(const mesh& o, place here, place root, bool transposed);
+    void plan_trees();
+    void plan_one_tree(const mesh& o, place here, place root, bool transposed);
     void plan_fan_out();
+    void plan_fan_in();
     void add_arrivals(std::uint32_t messages, std::uint32_t parent, std::uint32_t ready_semaphore,
                       std::uint32_t data_semaphore);
     std::uint16_t queue_towards(direction d) const;
-    void add_child(direction d, std::uint32_t child, abi::element_range range, bool is_root, std::uint32_t data_semaphore);
+    void add_child(direction d, std::uint32_t child, abi::element_range range, bool is_root,
+                   std::uint32_t data_semaphore);
+    pass& add_contributions(std::uint32_t colour, std::uint32_t messages, std::uint32_t from,
+                            std::uint32_t data_semaphore);
+    pass& add_sums(std::uint32_t colour, abi::element_range range, std::uint32_t to, std::uint32_t ready_semaphore,
+                   std::uint32_t data_semaphore);
+    void add_contributor(direction d, std::uint32_t child, std::uint32_t colour, abi::element_range range);
+    void add_parent(direction d, std::uint32_t parent, std::uint32_t colour, abi::element_range range);
     void announce_rings();
 
     // plan_axes.cpp
     void plan_axes();
     axis_lane& make_axis_lane(std::uint32_t lane, std::uint32_t colour, bool reversed, bool outermost_first);
     void add_axis(channel_plan& c, std::uint32_t level, bool accumulate, std::uint32_t semaphore);
+    void add_gather_to_root(channel_plan& c, std::uint32_t semaphore);
     std::uint16_t queue_of_line(std::uint32_t axis) const;
     void announce_lines();
 

@@ -42,16 +42,17 @@ struct send_entry {
 
 struct pass {
     run_source source = run_source::list;
-    bool accumulate = false;            ///< messages carry the reduction
-    bool forwards = false;              ///< messages wait for arrivals, see above
-    bool guarded = false;               ///< a guard looks at every message
-    bool sends_empty = false;           ///< every run is one message, even an empty one
-    bool needs_ready = false;           ///< the first message waits for the successor
-    bool tells_when_entered = false;    ///< the predecessor is told `ready` when the pass begins, not in a notice
-    bool shortest_paths = false;        ///< messages keep to them, where the fabric has others
-    bool wakes_lane = false;            ///< sleeping channels of the lane begin with it
-    std::uint8_t first_list = 0;        ///< of the lane: what it works on
-    std::uint8_t lists = 1;             ///< how many; they have their turns in each step of the ring
+    bool accumulate = false;         ///< messages carry the reduction
+    bool forwards = false;           ///< messages wait for arrivals, see above
+    bool guarded = false;            ///< a guard looks at every message
+    bool of_contributions = false;   ///< guarded: messages wait for all that the other channels of the lane get of them
+    bool sends_empty = false;        ///< every run is one message, even an empty one
+    bool needs_ready = false;        ///< the first message waits for the successor
+    bool tells_when_entered = false; ///< the predecessor is told `ready` when the pass begins, not in a notice
+    bool shortest_paths = false;     ///< messages keep to them, where the fabric has others
+    bool wakes_lane = false;         ///< sleeping channels of the lane begin with it
+    std::uint8_t first_list = 0;     ///< of the lane: what it works on
+    std::uint8_t lists = 1;          ///< how many; they have their turns in each step of the ring
     std::uint8_t remote_semaphore = 0;  ///< counts at the successor
     std::uint8_t receive_semaphore = 0; ///< counts here
     std::uint8_t ready_semaphore = 0;   ///< counts here: the successor may be sent to
@@ -59,7 +60,8 @@ struct pass {
     std::uint8_t sends = 0;             ///< how many
     std::uint8_t donor = 0;             ///< of give_back: index of schedule::donors
     std::uint8_t level = 0;             ///< of axis_ring and axis_direct: dimension of schedule::axis_lanes
-    std::uint16_t first_queue = 0;       ///< of axis_direct: that of the next rank of the line; the others follow
+    std::uint16_t first_queue = 0;      ///< of axis_direct: that of the next rank of the line; the others follow
+    bool has_queue = false;             ///< of a list: first_queue is that of its messages
     ring_id ring = {ring_kind::hamiltonian};
     ring_view view;           ///< of the ring, or of a list's neighbours
     std::uint32_t stride = 0; ///< of fan_out and axis_direct: between the ranks of its line

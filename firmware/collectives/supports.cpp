@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/collectives/supports.h"
 
-#include "firmware/collectives/ccu_state.h"
+#include "firmware/collectives/ccu_microcode.h"
 #include "firmware/collectives/device_collectives.h"
 #include "firmware/collectives/full_mesh.h"
 #include "firmware/collectives/replica_collectives.h"
@@ -53,9 +53,13 @@ constexpr sentence who_runs(const char* collective, std::uint32_t operation, std
 
 /// By operation and k_families.
 constexpr sentence k_who_runs[abi::k_collective_ops][4] = {
-#define WEFT_WHO_RUNS(op) {who_runs(#op, abi::operations::op, k_families[0]), who_runs(#op, abi::operations::op, k_families[1]), who_runs(#op, abi::operations::op, k_families[2]), \
-                           who_runs(#op, abi::operations::op, k_families[3])}
-    WEFT_WHO_RUNS(all_reduce), WEFT_WHO_RUNS(reduce_scatter), WEFT_WHO_RUNS(all_gather), WEFT_WHO_RUNS(broadcast), WEFT_WHO_RUNS(all_to_all),
+#define WEFT_WHO_RUNS(op)                                                                                              \
+    {                                                                                                                  \
+        who_runs(#op, abi::operations::op, k_families[0]), who_runs(#op, abi::operations::op, k_families[1]),          \
+            who_runs(#op, abi::operations::op, k_families[2]), who_runs(#op, abi::operations::op, k_families[3])       \
+    }
+    WEFT_WHO_RUNS(all_reduce), WEFT_WHO_RUNS(reduce_scatter), WEFT_WHO_RUNS(all_gather),
+    WEFT_WHO_RUNS(broadcast),  WEFT_WHO_RUNS(all_to_all),     WEFT_WHO_RUNS(reduce),
 #undef WEFT_WHO_RUNS
 };
 
@@ -352,7 +356,11 @@ const char* needs_ccu_axes(const question& q)
             return "ccu_axes needs dimensions of up to 64 ranks";
         peers += q.table.dims[d] - 1;
     }
-    return peers <= q.table.ccu_channels && peers <= k_ccu_channels ? nullptr : "ccu_axes needs a channel to each other rank of the own lines, of 128 at most";
+    if (q.op == abi::collective_op::all_to_all && q.table.ranks > k_ccu_most_forwarded)
+        return "ccu_axes is limited to 4096 ranks in all_to_all: each of its transfers has a check bit";
+    return peers <= q.table.ccu_channels && peers <= k_ccu_channels
+               ? nullptr
+               : "ccu_axes needs a channel to each other rank of the own lines, of 128 at most";
 }
 
 using needs_function = const char* (*)(const question&);

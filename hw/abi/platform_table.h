@@ -147,11 +147,12 @@ constexpr std::uint64_t check_word(const std::uint32_t* words, std::size_t count
 }
 
 /// What the host asks of every rank. Offsets are into HBM and the same on every rank (symmetric buffers).
-/// all_reduce, reduce_scatter, all_gather, broadcast work in place on `buffer_offset`:
+/// all_reduce, reduce_scatter, all_gather, broadcast, reduce work in place on `buffer_offset`:
 ///   all_reduce      `count` elements in, the reduction of all ranks' out
 ///   reduce_scatter  `count` elements in; shard_of(count, ranks, rank) of the buffer holds the result, the rest is scratch
 ///   all_gather      shard_of(count, ranks, rank) in; all `count` elements out
 ///   broadcast       the root's `count` elements
+///   reduce          `count` elements in; the root has the reduction of all ranks', elsewhere the buffer is scratch
 /// all_to_all reads `count` elements at `buffer_offset`: shard j goes to rank j, which stores the blocks of all sources in
 /// rank order, each of shard_of(count, ranks, j).count elements, at `output_offset`.
 struct command {
@@ -170,8 +171,8 @@ struct command {
     /// Local address of the table of the process group that runs this among itself: its ranks, shards and root count inside the group.
     /// 0: the platform table, all ranks.
     std::uint64_t table = 0;
-    /// Room for what waits on its way, of algorithms that need it. two_phase: for as many bytes as at `output_offset` on the rank with most of them; the
-    /// others: scratch_elements().
+    /// Room for what waits on its way, of algorithms that need it. all_to_all: scratch_outputs() times as many bytes as at `output_offset` on the rank with
+    /// most of them; the others: scratch_elements().
     std::uint64_t scratch_offset = 0;
 };
 

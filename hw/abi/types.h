@@ -26,9 +26,16 @@ enum class collective_op : std::uint8_t {
     reduce_scatter = 1,
     all_gather = 2,
     broadcast = 3,
-    all_to_all = 4
+    all_to_all = 4,
+    reduce = 5
 };
-inline constexpr unsigned k_collective_ops = 5;
+inline constexpr unsigned k_collective_ops = 6;
+/// command::root means something.
+constexpr bool has_root(collective_op op) { return op == collective_op::broadcast || op == collective_op::reduce; }
+constexpr bool reduces(collective_op op)
+{
+    return op == collective_op::all_reduce || op == collective_op::reduce_scatter || op == collective_op::reduce;
+}
 
 /// Sets of collectives, as bits.
 namespace operations {
@@ -38,6 +45,7 @@ inline constexpr std::uint32_t reduce_scatter = of(collective_op::reduce_scatter
 inline constexpr std::uint32_t all_gather = of(collective_op::all_gather);
 inline constexpr std::uint32_t broadcast = of(collective_op::broadcast);
 inline constexpr std::uint32_t all_to_all = of(collective_op::all_to_all);
+inline constexpr std::uint32_t reduce = of(collective_op::reduce);
 } // namespace operations
 
 /// What sets an algorithm apart, as bits.

@@ -108,7 +108,7 @@ struct tuned_kind {
         std::string keys = fmt::format("types: [{}]", name_of(cases.type));
         if (reduces(cases.op))
             keys += fmt::format(", redops: [{}]", name_of(cases.redop));
-        if (cases.op == abi::collective_op::broadcast && cases.root != 0)
+        if (has_root(cases.op) && cases.root != 0)
             keys += fmt::format(", root: {}", cases.root);
         if (cases.transposed)
             keys += ", transposed: true";
@@ -122,7 +122,7 @@ struct tuned_kind {
     std::string how() const
     {
         std::vector<std::string> all;
-        if (cases.op == abi::collective_op::broadcast && cases.root != 0)
+        if (has_root(cases.op) && cases.root != 0)
             all.push_back(fmt::format("root {}", cases.root));
         if (cases.transposed)
             all.emplace_back("transposed");
@@ -181,14 +181,8 @@ std::vector<tuned_kind> kinds_of(const tune_options& options, const std::vector<
                 for (const abi::reduce_op redop :
                      reduces(op) ? entry.redops : std::vector<abi::reduce_op>{abi::reduce_op::none}) {
                     tuned_kind kind;
-                    kind.cases = {op,
-                                  type,
-                                  redop,
-                                  op == abi::collective_op::broadcast ? entry.root : 0,
-                                  entry.transposed,
-                                  entry.chunk,
-                                  entry.groups,
-                                  {}};
+                    kind.cases = {op,          type,         redop, has_root(op) ? entry.root : 0, entry.transposed,
+                                  entry.chunk, entry.groups, {}};
                     if (std::none_of(kinds.begin(), kinds.end(),
                                      [&](const tuned_kind& k) { return same_cases(k.cases, kind.cases); }))
                         kinds.push_back(std::move(kind));

@@ -67,10 +67,11 @@ void check_groups(const collective_spec& spec, const std::string& key, const wor
     const rank_list& smallest = *std::min_element(named.lists.begin(), named.lists.end(), smaller);
     const rank_list& largest = *std::max_element(named.lists.begin(), named.lists.end(), smaller);
     if (largest.size() > abi::k_most_members)
-        add(".groups", fmt::format("has a group of {} ranks, but a core has room for a list of {}.", largest.size(), abi::k_most_members));
-    if (spec.op == abi::collective_op::broadcast && spec.root >= smallest.size())
-        add(".root", fmt::format("is {}, but the ranks of the group of {} are 0 to {}.", spec.root, text_of_group(smallest),
-                                 smallest.size() - 1));
+        add(".groups", fmt::format("has a group of {} ranks, but a core has room for a list of {}.", largest.size(),
+                                   abi::k_most_members));
+    if (has_root(spec.op) && spec.root >= smallest.size())
+        add(".root", fmt::format("is {}, but the ranks of the group of {} are 0 to {}.", spec.root,
+                                 text_of_group(smallest), smallest.size() - 1));
     for (const algorithm_in_file& a : algorithms_in_file(spec)) {
         const std::string subject = a.prefix.empty() ? fmt::format("is {}, which", name_of(a.algorithm)) : a.prefix + "It";
         if (abi::by_switch(a.algorithm)) {
@@ -111,7 +112,7 @@ void check_collectives(const run_config& run, const workload_ground& ground, std
             problems.push_back(
                 {severity::error, key + ".root",
                  fmt::format("is {}, but the ranks of {} are 0 to {}.", spec.root, ground.machine, ground.ranks - 1)});
-        else if (const std::string refusal = spec.groups.empty() && spec.op == abi::collective_op::broadcast && ground.root_refusal
+        else if (const std::string refusal = spec.groups.empty() && has_root(spec.op) && ground.root_refusal
                                                  ? ground.root_refusal(spec.root, spec.transposed)
                                                  : std::string();
                  !refusal.empty())

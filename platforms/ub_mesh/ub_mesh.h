@@ -5,6 +5,7 @@
 // compared with. Ranks count NPUs: rank = ((pod * racks + rack) * boards + board) * npus + npu.
 #pragma once
 
+#include "firmware/drivers/ccu_driver.h"
 #include "hw/ccu/ccu.h"
 #include "hw/chip/chip.h"
 #include "hw/ub/ub_config.h"
@@ -76,10 +77,16 @@ struct npu_ccu_config : ccu_config {
     ccu_presence presence = ccu_presence::used;
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("presence", self.presence,
-              "used: NPUs have them where the workload names one of their algorithms; always, also for firmware of your own and for auto; never",
-              "one in each IO die, UB-Mesh section 7 (Q); units that nobody uses change no time");
+        visit(
+            "presence", self.presence,
+            "used: NPUs have them where the workload names one of their algorithms, or auto takes one; always, also for firmware of your own; never",
+            "one in each IO die, UB-Mesh section 7 (Q); units that nobody uses change no time");
         ccu_config::fields(self, visit);
+    }
+    firmware::ccu_capacities capacities() const
+    {
+        return {instructions,      missions,      loop_engines, address_registers,
+                general_registers, check_entries, slices,       channels};
     }
 };
 
@@ -127,7 +134,11 @@ struct ub_mesh_config {
     abi::platform_table rank_table(std::uint32_t rank) const;
     bool has_ccus() const; ///< of every NPU, two
     /// Why its CCUs cannot carry out a collective of all ranks; "" when they can.
-    std::string unit_refusal(abi::collective_op op, abi::algorithm algo, abi::element_type type, std::uint64_t size_bytes) const;
+    std::string unit_refusal(abi::collective_op op, abi::algorithm algo, abi::element_type type,
+                             std::uint64_t size_bytes) const;
+    /// What of its CCUs is too small for all programs of such a collective together; "" when nothing is.
+    std::string unit_shortage(abi::collective_op op, abi::algorithm algo, abi::element_type type,
+                              std::uint64_t size_bytes) const;
     train_choice trains() const;
     chip_config control_chip() const { return npu; }
     duration hop_latency(std::uint32_t dimension) const; ///< through both NPUs and the cable between them

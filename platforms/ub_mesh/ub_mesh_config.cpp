@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the YAML of a UB-Mesh machine means: checks that need more than one section.
-#include "firmware/collectives/ccu_collectives.h"
+#include "firmware/collectives/ccu_plan.h"
 #include "firmware/collectives/supports.h"
 #include "hw/ub/ub_link.h"
 #include "platforms/machine/machine_checks.h"
@@ -28,9 +28,10 @@ bool failed_from_the_start(const ub_faults_config& faults)
     return std::all_of(faults.npus.begin(), faults.npus.end(), now) && std::all_of(faults.devices.begin(), faults.devices.end(), now);
 }
 
+/// As long as nothing is chosen, auto may take any algorithm that the machine can have.
 bool uses_ccus(const ub_mesh_config& c)
 {
-    return runs_any(c.run, [](abi::algorithm a) { return abi::is_in(abi::k_by_ccu, a); });
+    return runs_any(c.run, [](abi::algorithm a) { return abi::is_in(abi::k_by_ccu, a) || a == k_auto_algorithm; });
 }
 
 /// Where nothing turns between dies the buffers of links are still raised to a round trip with a turn.
@@ -260,18 +261,46 @@ std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm alg
     return before.refusal_of(op, algo, transposed);
 }
 
-std::string ub_mesh_config::unit_refusal(abi::collective_op op, abi::algorithm algo, abi::element_type type, std::uint64_t size_bytes) const
+namespace {
+abi::command command_of_units(abi::collective_op op, abi::algorithm algo, abi::element_type type,
+                              std::uint64_t size_bytes)
 {
     abi::command command;
     command.op = op;
     command.algo = algo;
     command.type = type;
+    command.redop = reduces(op) ? abi::reduce_op::sum : abi::reduce_op::none;
     command.count = size_bytes / abi::element_bytes(type);
-    const npu_ccu_config& c = npu.ccu;
-    const abi::status refused = firmware::ccu_refusal(
-        rank_table(0), command,
-        {c.instructions, c.missions, c.loop_engines, c.address_registers, c.general_registers, c.check_entries, c.slices, c.channels});
+    return command;
+}
+} // namespace
+
+std::string ub_mesh_config::unit_refusal(abi::collective_op op, abi::algorithm algo, abi::element_type type,
+                                         std::uint64_t size_bytes) const
+{
+    const abi::status refused =
+        firmware::ccu_refusal(rank_table(0), command_of_units(op, algo, type, size_bytes), npu.ccu.capacities());
     return refused.ok() ? "" : fmt::format("{} ({})", refused.where, refused.detail);
+}
+
+std::string ub_mesh_config::unit_shortage(abi::collective_op op, abi::algorithm algo, abi::element_type type,
+                                          std::uint64_t size_bytes) const
+{
+    const abi::platform_table table = rank_table(0);
+    const abi::command command = command_of_units(op, algo, type, size_bytes);
+    const firmware::ccu_capacities capacities = npu.ccu.capacities();
+    if (command.count == 0 || table.ranks < 2 || !firmware::ccu_refusal(table, command, capacities).ok())
+        return "";
+    const firmware::ccu_plan plan(table, command, capacities);
+    for (std::uint32_t die = 0; die < abi::ccu::k_dies; ++die) {
+        const firmware::ccu_use use = plan.use_of(die);
+        if (use.instructions > capacities.instructions)
+            return fmt::format("has programs of {} instructions together, but npu.ccu.instructions is {}",
+                               use.instructions, capacities.instructions);
+        if (use.programs > firmware::k_ccu_programs)
+            return fmt::format("has {} programs, but firmware remembers {}", use.programs, firmware::k_ccu_programs);
+    }
+    return "";
 }
 
 /// Of collectives over all ranks; those of process groups are refused when they run.
@@ -287,6 +316,15 @@ void ub_mesh_config::check_units(std::vector<config_problem>& p) const
                     p.push_back({severity::error, fmt::format("workload.{}.algorithms.{}", i, a),
                                  fmt::format("{} by {} of {} cannot run here: {}; npu.ccu says what a unit has.", name_of(spec.op), name_of(spec.algorithms[a]),
                                              to_string(data_size(size)), why)});
+                    break;
+                }
+            for (const std::uint64_t size : spec.all_sizes())
+                if (const std::string why = unit_shortage(spec.op, spec.algorithms[a], spec.types.front(), size);
+                    !why.empty()) {
+                    p.push_back(
+                        {severity::warning, fmt::format("workload.{}.algorithms.{}", i, a),
+                         fmt::format("{} by {} of {} {}; the core writes some anew within the time of the collective.",
+                                     name_of(spec.op), name_of(spec.algorithms[a]), to_string(data_size(size)), why)});
                     break;
                 }
         }
@@ -306,13 +344,15 @@ std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
     rules.push_back({"ub.detection", "for links that fail while the machine runs",
                      [](const config& c) { return c.faults.links_fail_later() || c.has_bit_errors(); }});
     rules.push_back({"npu.hbm.load_block", "with npu.hbm.load", [](const config& c) { return c.npu.hbm.load > 0; }});
-    rules.push_back({"npu.core.clock_read", "where firmware reads the clock (switchml)", [](const config&) { return false; }});
-    for (const char* key : {"npu.ccu.instructions", "npu.ccu.missions", "npu.ccu.loop_engines", "npu.ccu.address_registers",
-                            "npu.ccu.general_registers", "npu.ccu.check_entries", "npu.ccu.slices", "npu.ccu.channels", "npu.ccu.clock",
-                            "npu.ccu.check_bit_cycles", "npu.ccu.sram_rate", "npu.ccu.reduce_rate", "npu.ccu.copy_rate",
-                            "npu.ccu.outstanding", "npu.ccu.segment", "npu.ccu.read_ahead", "npu.ccu.task_start",
-                            "npu.ccu.register_latency"})
-        rules.push_back({key, "with algorithms of the CCUs (ccu, ccu_one_shot, ccu_axes)", uses_ccus});
+    rules.push_back(
+        {"npu.core.clock_read", "where firmware reads the clock (switchml)", [](const config&) { return false; }});
+    for (const char* key : {"npu.ccu.instructions", "npu.ccu.missions", "npu.ccu.loop_engines",
+                            "npu.ccu.address_registers", "npu.ccu.general_registers", "npu.ccu.check_entries",
+                            "npu.ccu.slices", "npu.ccu.channels", "npu.ccu.clock", "npu.ccu.check_bit_cycles",
+                            "npu.ccu.sram_rate", "npu.ccu.reduce_rate", "npu.ccu.copy_rate", "npu.ccu.outstanding",
+                            "npu.ccu.segment", "npu.ccu.read_ahead", "npu.ccu.task_start", "npu.ccu.register_latency"})
+        rules.push_back({key, "with algorithms of the CCUs (ccu, ccu_one_shot, ccu_axes) and auto",
+                         [](const config& c) { return uses_ccus(c) || uses_auto(c.run); }});
     const auto side = [&](const char* key, const char* only, bool (*applies)(const config&)) {
         rules.push_back({key, only, applies});
     };

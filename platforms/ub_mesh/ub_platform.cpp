@@ -65,7 +65,8 @@ public:
     void add_costs(message_costs& costs) const override
     {
         const npu_ccu_config& unit = config_.npu.ccu;
-        costs.units = config_.has_ccus() && config_.unit_refusal(abi::collective_op::all_reduce, abi::algorithm::ccu, abi::element_type::int32, 4096).empty();
+        if (config_.has_ccus())
+            costs.units = unit.capacities();
         costs.unit_start_us = static_cast<double>(unit.task_start.value()) / 1e6;
         costs.unit_bits_us = static_cast<double>(cycles_to_ps(unit.check_bit_cycles.value(), unit.clock)) / 1e6;
     }

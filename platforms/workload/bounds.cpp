@@ -53,6 +53,7 @@ double touches(collective_op op)
     case collective_op::all_reduce: return 5;
     case collective_op::reduce_scatter: return 3;
     case collective_op::broadcast: return 1;
+    case collective_op::reduce: return 2;
     default: return 2;
     }
 }
@@ -64,11 +65,11 @@ void at_least(collective_bound& bound, double us, const std::string& resource)
         bound = {us, resource};
 }
 
-/// Bytes that a rank sends to others, or gets in a broadcast.
+/// Bytes that a rank sends to others, or gets in a broadcast, or the root in a reduce.
 double moved(collective_op op, double bytes, std::uint32_t ranks)
 {
     const double others = bytes * (ranks - 1) / ranks;
-    return op == collective_op::broadcast ? bytes : op == collective_op::all_reduce ? 2 * others : others;
+    return has_root(op) ? bytes : op == collective_op::all_reduce ? 2 * others : others;
 }
 
 /// Ranks that share devices read each other's memory, and what DMA engines sum and duplicate is touched once: what bounds them is a whole device.
@@ -89,6 +90,7 @@ collective_bound bound_of_devices(const abi::platform_table& t, std::uint64_t me
     const double touched = op == collective_op::all_reduce       ? 2 * bytes + landed
                            : op == collective_op::reduce_scatter ? bytes + landed
                            : op == collective_op::broadcast      ? bytes
+                           : op == collective_op::reduce         ? 2 * bytes
                                                                  : bytes * (t.ranks - 1) / t.ranks;
     if (memory_bps != 0)
         at_least(bound, touched / (static_cast<double>(memory_bps) / 8e6), "memory");
@@ -100,6 +102,7 @@ double touched_by_units(collective_op op, double bytes, std::uint32_t ranks)
 {
     switch (op) {
     case collective_op::all_reduce:
+    case collective_op::reduce:
     case collective_op::all_to_all: return 2 * bytes;
     case collective_op::reduce_scatter: return bytes + bytes / ranks;
     default: return bytes;
@@ -108,7 +111,7 @@ double touched_by_units(collective_op op, double bytes, std::uint32_t ranks)
 
 void bound_by_memory(collective_bound& bound, std::uint64_t memory_bps, collective_op op, double bytes, std::uint32_t ranks, bool by_units)
 {
-    const double once = op == collective_op::broadcast ? bytes : bytes * (ranks - 1) / ranks;
+    const double once = has_root(op) ? bytes : bytes * (ranks - 1) / ranks;
     if (memory_bps != 0)
         at_least(bound, (by_units ? touched_by_units(op, bytes, ranks) : once * touches(op)) / (static_cast<double>(memory_bps) / 8e6), "memory");
 }

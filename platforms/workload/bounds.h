@@ -7,10 +7,10 @@
 // A process group leaves links of others idle, which routing may borrow; only the links that each of its ranks has bound it.
 //
 //   links of a rank   all_reduce sends 2 S (n-1)/n from each rank, reduce_scatter and all_gather S (n-1)/n, over all its links, or over
-//                     those of a corner where lines do not close. A broadcast brings S to each rank.
+//                     those of a corner where lines do not close. A broadcast brings S to each rank, a reduce S to its root.
 //   a dimension       all_to_all: on a full mesh S (d-1)/d of each rank along d ranks. On a line or ring, what crosses its middle
 //   links of a device the same as those of a rank, where ranks share a device and read each other's memory: of all its ranks together, over all its links
-//   memory            reads to send, reads and writes to accumulate, writes to store: S (n-1)/n times 5, 3, 2; all_to_all 2, broadcast 1. With devices: inputs read and
+//   memory            reads to send, reads and writes to accumulate, writes to store: S (n-1)/n times 5, 3, 2; all_to_all 2; S times 1 in a broadcast, 2 in a reduce. With devices: inputs read and
 //                     results written once, and what comes to be summed written and read. Collective communication units (`by_units`) sum what they
 //                     read on its way: inputs are read and results written once
 #pragma once

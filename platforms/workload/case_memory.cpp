@@ -30,7 +30,7 @@ std::uint64_t output_offset_for(const run_config& config)
 
 std::uint64_t scratch_offset_for(std::uint64_t output_offset, std::uint32_t ranks, abi::algorithm algo)
 {
-    if (algo != abi::algorithm::two_phase) // the others have no output beside their buffer
+    if (firmware::scratch_outputs(algo) == 0) // the others have no output beside their buffer
         return output_offset;
     // Blocks of the first ranks are an element longer.
     const std::uint64_t longest = output_offset + std::uint64_t{ranks} * sizeof(std::uint64_t);
@@ -38,7 +38,7 @@ std::uint64_t scratch_offset_for(std::uint64_t output_offset, std::uint32_t rank
 }
 
 namespace {
-/// Of algorithms of devices; two_phase counts blocks as all_to_all does.
+/// Of algorithms of devices; those of all_to_all count blocks as it does.
 std::uint64_t scratch_bytes_for(const collective_case& c, std::uint32_t ranks)
 {
     return firmware::scratch_elements(c.algo, c.count, ranks) * abi::element_bytes(c.type);
@@ -51,9 +51,10 @@ std::uint64_t hbm_bytes_for(std::uint64_t output_offset, const collective_case& 
         return scratch_offset_for(output_offset, ranks, c.algo) + scratch;
     if (c.op != abi::collective_op::all_to_all)
         return c.size_bytes;
-    if (c.algo == abi::algorithm::two_phase)
-        output_offset = scratch_offset_for(output_offset, ranks, c.algo);
-    return output_offset + result_range(c, 0, ranks).count * abi::element_bytes(c.type);
+    const std::uint64_t output = result_range(c, 0, ranks).count * abi::element_bytes(c.type);
+    if (const std::uint32_t outputs = firmware::scratch_outputs(c.algo); outputs != 0)
+        return scratch_offset_for(output_offset, ranks, c.algo) + outputs * output;
+    return output_offset + output;
 }
 
 std::uint64_t host_data_bytes_for(const run_config& config, std::uint32_t ranks)
@@ -64,9 +65,10 @@ std::uint64_t host_data_bytes_for(const run_config& config, std::uint32_t ranks)
     std::uint64_t outputs = 0;
     for (const collective_spec& spec : config.workload)
         for (const collective_case& c : spec.cases()) {
-            std::uint64_t output = c.op == abi::collective_op::all_to_all ? hbm_bytes_for(0, c, ranks) : 0;
-            if (c.algo == abi::algorithm::two_phase)
-                output += hbm_bytes_for(0, c, ranks);
+            const bool has_output = c.op == abi::collective_op::all_to_all;
+            std::uint64_t output = has_output ? result_range(c, 0, ranks).count * abi::element_bytes(c.type) *
+                                                    (1 + firmware::scratch_outputs(c.algo))
+                                              : 0;
             output += scratch_bytes_for(c, ranks);
             resident = std::max(resident, c.size_bytes + output);
             outputs = std::max(outputs, output);

@@ -8,10 +8,11 @@
 //   all_gather      the whole output of one rank     (n shards)
 //   reduce_scatter  the whole input of one rank      (n shards)
 //   broadcast       the buffer
+//   reduce          the buffer of one rank
 //   all_to_all      everything one rank sends, its own block included
 // and `count` = size_bytes / element_bytes(type), which is `count` of abi::command. Algorithm bandwidth is size / time;
 // bus bandwidth is that times a factor which makes it comparable with the speed of the links whatever n is:
-//   all_reduce 2(n-1)/n     all_gather, reduce_scatter, all_to_all (n-1)/n     broadcast 1
+//   all_reduce 2(n-1)/n     all_gather, reduce_scatter, all_to_all (n-1)/n     broadcast, reduce 1
 #pragma once
 
 #include "hw/abi/types.h"
@@ -45,7 +46,7 @@ template <> struct enum_names<abi::collective_op> {
     static constexpr std::pair<abi::collective_op, const char*> values[] = {
         {abi::collective_op::all_reduce, "all_reduce"}, {abi::collective_op::reduce_scatter, "reduce_scatter"},
         {abi::collective_op::all_gather, "all_gather"}, {abi::collective_op::broadcast, "broadcast"},
-        {abi::collective_op::all_to_all, "all_to_all"},
+        {abi::collective_op::all_to_all, "all_to_all"}, {abi::collective_op::reduce, "reduce"},
     };
 };
 template <> struct enum_names<abi::algorithm> {
@@ -106,7 +107,7 @@ struct collective_case {
     abi::reduce_op redop = abi::reduce_op::sum; ///< none for operations that only move data
     std::uint64_t size_bytes = 0;               ///< see the head of this file
     std::uint64_t count = 0;                    ///< elements; size_bytes / element_bytes(type)
-    std::uint32_t root = 0;                     ///< broadcast only
+    std::uint32_t root = 0;                     ///< broadcast and reduce only
     bool transposed = false;                    ///< swap the roles of rows and columns
     data_style style = data_style::exact;
     /// all_reduce only: this many ranks sum among themselves, in groups of the platform's choice; 0: all ranks do.
@@ -124,10 +125,8 @@ struct collective_case {
     std::string published_by; ///< of a case of `auto`: who names `algo` for its size (published_range::source); "": nobody
 };
 
-constexpr bool reduces(abi::collective_op op)
-{
-    return op == abi::collective_op::all_reduce || op == abi::collective_op::reduce_scatter;
-}
+using abi::has_root;
+using abi::reduces;
 
 /// What `auto` has found for the cases of one entry of a file.
 class algorithm_choices {
@@ -199,7 +198,7 @@ inline std::string problem_of(const collective_case& c, std::uint32_t ranks)
     return {};
 }
 
-/// Bus bandwidth / algorithm bandwidth for `ranks` ranks, see the head of this file. 0 for one rank, except broadcast.
+/// Bus bandwidth / algorithm bandwidth for `ranks` ranks, see the head of this file. 0 for one rank, except broadcast and reduce.
 constexpr double bus_bandwidth_factor(abi::collective_op op, std::uint32_t ranks)
 {
     const double n = ranks;
@@ -208,7 +207,8 @@ constexpr double bus_bandwidth_factor(abi::collective_op op, std::uint32_t ranks
     case abi::collective_op::reduce_scatter:
     case abi::collective_op::all_gather:
     case abi::collective_op::all_to_all: return (n - 1.0) / n;
-    case abi::collective_op::broadcast: return 1.0;
+    case abi::collective_op::broadcast:
+    case abi::collective_op::reduce: return 1.0;
     }
     return 0.0;
 }
@@ -236,6 +236,7 @@ inline abi::element_range result_range(const collective_case& c, std::uint32_t r
 {
     switch (c.op) {
     case abi::collective_op::reduce_scatter: return abi::shard_of(c.count, ranks, rank);
+    case abi::collective_op::reduce: return {0, rank == c.root ? c.count : 0};
     case abi::collective_op::all_to_all: return {0, ranks * abi::shard_of(c.count, ranks, rank).count};
     default: return {0, c.count};
     }

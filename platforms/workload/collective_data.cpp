@@ -364,8 +364,7 @@ void result_checker::make_reference(std::uint32_t rank, std::uint64_t first, std
     switch (case_.op) {
     case abi::collective_op::all_reduce:
     case abi::collective_op::reduce_scatter:
-        make_reduction(groups_.members(groups_.group_of(rank)), first, elements);
-        break;
+    case abi::collective_op::reduce: make_reduction(groups_.members(groups_.group_of(rank)), first, elements); break;
     case abi::collective_op::all_gather: make_gather(groups_.members(groups_.group_of(rank)), first, elements); break;
     case abi::collective_op::broadcast:
         generate(case_, seed_, groups_.members(groups_.group_of(rank))[case_.root], groups_, first, reference_.data(), elements);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/workload/cost_model.h"
 
+#include "firmware/collectives/ccu_plan.h"
 #include "firmware/collectives/full_mesh.h"
 #include "firmware/collectives/supports.h"
 #include "firmware/costs.h"
@@ -34,6 +35,8 @@ constexpr double k_outside_share = 1.6;
 // Of collective communication units, calibrated on a board of 8 NPUs: register accesses of a core for a task on both dies, from its arguments to the
 // status; moving and reducing one slice; share of the links' payload rate that slices and their requests leave.
 constexpr double k_unit_accesses = 56, k_unit_slice_us = 0.35, k_unit_share = 0.97;
+// A root gets sums only when their ranks have read: the share in a reduce. Calibrated: 16 MiB on a board 0.85, 64 MiB 0.94; 16 MiB on a rack by ccu_axes 0.8.
+constexpr double k_unit_collect_share = 0.85;
 
 constexpr double bytes_per_us(std::uint64_t mbps) { return static_cast<double>(mbps) / 8; }
 
@@ -54,9 +57,14 @@ public:
             return std::nullopt;
         const std::uint64_t size = c_.size_bytes;
         const bool by_units = abi::is_in(abi::k_by_ccu, c_.algo);
-        const auto bound = t_.members == 0 ? bound_of(t_, m_.links_bps, m_.memory_bps, c_.op, size, by_units)
-                                           : bound_of_group(t_.ranks, m_.links_bps, m_.memory_bps, c_.op, size, by_units);
-        return std::max(*found, bound ? bound->us : 0);
+        const auto bound_us = [&](abi::collective_op op, std::uint64_t memory_bps) {
+            const auto bound = t_.members == 0 ? bound_of(t_, m_.links_bps, memory_bps, op, size, by_units)
+                                               : bound_of_group(t_.ranks, m_.links_bps, memory_bps, op, size, by_units);
+            return bound ? bound->us : 0;
+        };
+        // By multi_axis a reduce is a reduce-scatter, and then the root gets the shards that it lacks: by links, what an all_reduce sends.
+        const bool in_halves = c_.op == abi::collective_op::reduce && c_.algo == abi::algorithm::multi_axis;
+        return std::max({*found, bound_us(c_.op, m_.memory_bps), in_halves ? bound_us(abi::collective_op::all_reduce, 0) : 0});
     }
 
 private:
@@ -64,15 +72,17 @@ private:
     {
         if (has_schedule(c_.algo))
             return by_schedule();
-        if (abi::is_in(abi::k_by_ccu, c_.algo) && !m_.units)
+        if (abi::is_in(abi::k_by_ccu, c_.algo) && !units_run())
             return std::nullopt;
         switch (c_.algo) {
         case abi::algorithm::direct: return c_.op == abi::collective_op::all_to_all ? all_to_all() : shots();
         case abi::algorithm::two_phase: return two_phase();
         case abi::algorithm::halving_doubling: return halving_doubling();
-        case abi::algorithm::ccu: return units_flat(c_.op == abi::collective_op::all_reduce ? 2 : 1);
+        case abi::algorithm::ccu:
+            return in_rounds() ? units_in_rounds() : units_flat(c_.op == abi::collective_op::all_reduce ? 2 : 1);
         case abi::algorithm::ccu_one_shot: return units_one_shot();
-        case abi::algorithm::ccu_axes: return units_by_axes();
+        case abi::algorithm::ccu_axes:
+            return c_.op == abi::collective_op::all_to_all ? units_by_lines() : units_by_axes();
         case abi::algorithm::parameter_server:
             return t_.servers == 0 && t_.packet_cores == 0 ? std::optional(parameter_server()) : std::nullopt;
         default: return std::nullopt;
@@ -189,7 +199,12 @@ private:
     // --- Firmware that executes a schedule --------------------------------------------------------------------------------
     double by_schedule() const
     {
-        const planned_rank rank = plan_of(t_, c_);
+        // A reduce seen from its root sends nothing. The same trees the other way, or the blocks that everybody gets, take as long.
+        collective_case planned = c_;
+        if (c_.op == abi::collective_op::reduce)
+            planned.op =
+                c_.algo == abi::algorithm::mesh_tree ? abi::collective_op::broadcast : abi::collective_op::all_reduce;
+        const planned_rank rank = plan_of(t_, planned);
         const auto lanes = static_cast<double>(rank.channels.size());
         // Channels go along one dimension at once when their passes of the same number do; passes without runs do not count.
         std::map<std::pair<std::uint32_t, std::uint32_t>, double> streams;
@@ -333,10 +348,44 @@ private:
     }
 
     // --- Collective communication units -----------------------------------------------------------------------------------
+    /// They are large enough for its programs.
+    bool units_run() const
+    {
+        abi::command command;
+        command.op = c_.op;
+        command.algo = c_.algo;
+        command.type = c_.type;
+        command.count = c_.count;
+        return m_.units && firmware::ccu_refusal(t_, command, *m_.units).ok();
+    }
+    std::uint32_t channels() const { return std::min(m_.units->channels, firmware::k_ccu_channels); }
+    /// An all_to_all of more ranks than channels.
+    bool in_rounds() const { return c_.op == abi::collective_op::all_to_all && t_.ranks > channels() + 1; }
+    /// All meet before and behind; the own block is a task, and so are those of as many ranks as there are channels.
+    double units_in_rounds() const
+    {
+        const double rounds = 1 + std::ceil((t_.ranks - 1.0) / channels());
+        return 2 * barrier() + rounds * (unit_task() + unit_round(farthest())) + unit_wire(bytes_);
+    }
+    /// all_to_all: a task for each dimension, with all data.
+    double units_by_lines() const
+    {
+        double us = 0;
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d) {
+            if (t_.dims[d] < 2)
+                continue;
+            const double rate = bytes_per_us(t_.rate_mbps[d] != 0 ? t_.rate_mbps[d] : m_.links_bps / 1'000'000);
+            us += unit_task() + 2 * m_.hop_us[d] + 2 * m_.unit_bits_us + unit_round(m_.hop_us[d]) +
+                  bytes_ * (t_.dims[d] - 1) / t_.dims[d] / rate / k_unit_share;
+        }
+        return us;
+    }
     /// A request to a unit `hop_us` away and its answer, a slice of data either way: both memories, bits here.
     double unit_round(double hop_us) const { return 2 * hop_us + 2 * m_.memory_us + m_.unit_bits_us + k_unit_slice_us; }
     /// The core launches a task on both dies and is woken.
     double unit_task() const { return start() + k_unit_accesses * m_.access_us + m_.unit_start_us + m_.wake_us; }
+    /// Of the links' payload rate.
+    double unit_share() const { return c_.op == abi::collective_op::reduce ? k_unit_collect_share : k_unit_share; }
     /// Everybody sends everybody their part of `bytes`, by all dimensions at once.
     double unit_wire(double bytes) const
     {
@@ -344,7 +393,7 @@ private:
         for (std::uint32_t d = 0; d < t_.dim_count; ++d)
             if (t_.dims[d] > 1 && t_.rate_mbps[d] != 0)
                 us = std::max(us, bytes * (t_.dims[d] - 1) / t_.dims[d] / bytes_per_us(t_.rate_mbps[d]));
-        return (us != 0 ? us : bytes / bytes_per_us(m_.links_bps / 1'000'000)) / k_unit_share;
+        return (us != 0 ? us : bytes / bytes_per_us(m_.links_bps / 1'000'000)) / unit_share();
     }
     /// Reductions of more ranks than one instruction takes follow each other.
     double unit_chain(double hop_us) const
@@ -353,16 +402,29 @@ private:
     }
     double units_flat(double shots) const
     {
-        const bool reduces = c_.op == abi::collective_op::all_reduce || c_.op == abi::collective_op::reduce_scatter;
-        const double rounds = c_.op == abi::collective_op::broadcast ? 2 : shots;
+        const double rounds = has_root(c_.op) ? 2 : shots;
         const double hop_us = farthest();
-        const double bytes = c_.op == abi::collective_op::broadcast ? bytes_ * t_.ranks / (t_.ranks - 1) : bytes_; // shares of all but the root
-        return unit_task() + 2 * hop_us + rounds * unit_round(hop_us) + (reduces ? unit_chain(hop_us) : 0) + shots * unit_wire(bytes);
+        const double bytes =
+            has_root(c_.op) ? bytes_ * t_.ranks / (t_.ranks - 1) : bytes_; // shares of all but the root
+        return unit_task() + 2 * hop_us + rounds * unit_round(hop_us) + (reduces(c_.op) ? unit_chain(hop_us) : 0) +
+               shots * unit_wire(bytes);
     }
     double units_one_shot() const
     {
         const double hop_us = farthest();
         return unit_task() + 2 * hop_us + unit_round(hop_us) + unit_chain(hop_us) + unit_wire(bytes_ * t_.ranks);
+    }
+    /// Shards of ranks that a line exchanges lie apart: they go one after the other, or all of them slice after slice.
+    double pieces_in_turn(std::size_t die, std::uint32_t dimension) const
+    {
+        if (c_.op == abi::collective_op::all_reduce)
+            return 1;
+        double inside = 1;
+        for (std::uint32_t d = dimension + 1; d < t_.dim_count; ++d)
+            inside *= t_.dims[d];
+        const double pieces = die == 0 ? t_.ranks / (inside * t_.dims[dimension]) : inside;
+        const double slices = std::ceil(bytes_ / t_.ranks / 2 / abi::ccu::k_slice_bytes);
+        return std::max(1.0, std::min(pieces, slices));
     }
     /// One die begins with the innermost dimension, the other with the outermost.
     double units_by_axes() const
@@ -372,7 +434,8 @@ private:
             if (t_.dims[d] > 1)
                 order.push_back(d);
         const double passes = c_.op == abi::collective_op::all_reduce ? 2 : 1;
-        const bool spreads = c_.op == abi::collective_op::broadcast; // all goes through every dimension, parts from the root and on to the others
+        const bool spreads = has_root(
+            c_.op); // all goes through every dimension, parts from the root and on to the others, or the other way
         double us = unit_task();
         double left[2] = {bytes_ / 2, bytes_ / 2};
         for (std::size_t level = 0; level < order.size(); ++level) {
@@ -382,8 +445,9 @@ private:
                 const double rate = bytes_per_us(t_.rate_mbps[d] != 0 ? t_.rate_mbps[d] : m_.links_bps / 1'000'000);
                 const double share = spreads ? 1 : (t_.dims[d] - 1.0) / t_.dims[d];
                 const bool meet = 2 * level + 1 == order.size(); // both dies in the same dimension
-                const double wire_us = (meet ? 2 : 1) * left[die] * share / rate / k_unit_share;
-                level_us = std::max(level_us, wire_us + (spreads ? 2 : 1) * unit_round(m_.hop_us[d]) + 2 * m_.hop_us[d] + 2 * m_.unit_bits_us);
+                const double wire_us = (meet ? 2 : 1) * left[die] * share / rate / unit_share();
+                const double rounds = spreads ? 2 : pieces_in_turn(die, d);
+                level_us = std::max(level_us, wire_us + rounds * unit_round(m_.hop_us[d]) + 2 * m_.hop_us[d] + 2 * m_.unit_bits_us);
                 left[die] /= spreads ? 1 : t_.dims[d];
             }
             us += passes * level_us;

@@ -9,6 +9,7 @@
 // cost_model.cpp; buffers below the round trip and slow local ports are not in it at all. Never less than the bound (bounds.h).
 #pragma once
 
+#include "firmware/drivers/ccu_driver.h"
 #include "hw/abi/platform_table.h"
 #include "platforms/workload/collective_case.h"
 
@@ -22,17 +23,18 @@ namespace weft {
 /// Of one rank: us, and bytes per us. What a rank's links carry is in its platform table.
 struct message_costs {
     double instruction_us = 0;
-    double access_us = 0;      ///< the core reads or writes a register of the DMA engine
-    double descriptor_us = 0;  ///< it writes a descriptor to memory
-    double wake_us = 0;        ///< from an interrupt to the first instruction
-    double memory_us = 0;      ///< latency of one access of the memory
-    double engine_us = 0;      ///< from a doorbell to the fetch of its descriptors
-    double hop_us[abi::k_max_dims] = {}; ///< head of a packet from a rank to the next one of a dimension, in the order of the table
-    bool units = false;        ///< collective communication units that are large enough for their programs
-    double unit_start_us = 0;  ///< from the launch of a task of a CCU to its first instruction
-    double unit_bits_us = 0;   ///< from a set of check bits until a wait sees them
-    std::uint64_t memory_bps = 0;        ///< bit/s, reads and writes together
-    std::uint64_t links_bps = 0;         ///< bit/s of payload by all links of a rank; as for bound_of()
+    double access_us = 0;     ///< the core reads or writes a register of the DMA engine
+    double descriptor_us = 0; ///< it writes a descriptor to memory
+    double wake_us = 0;       ///< from an interrupt to the first instruction
+    double memory_us = 0;     ///< latency of one access of the memory
+    double engine_us = 0;     ///< from a doorbell to the fetch of its descriptors
+    double hop_us[abi::k_max_dims] =
+        {}; ///< head of a packet from a rank to the next one of a dimension, in the order of the table
+    std::optional<firmware::ccu_capacities> units; ///< of collective communication units; nothing: there are none
+    double unit_start_us = 0;                      ///< from the launch of a task of a CCU to its first instruction
+    double unit_bits_us = 0;                       ///< from a set of check bits until a wait sees them
+    std::uint64_t memory_bps = 0;                  ///< bit/s, reads and writes together
+    std::uint64_t links_bps = 0;                   ///< bit/s of payload by all links of a rank; as for bound_of()
 };
 
 /// us; nothing where no formula covers it: switches that sum, parameter servers on machines or cores of their own.

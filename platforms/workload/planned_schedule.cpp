@@ -37,7 +37,10 @@ std::string name_of_pass(const firmware::pass& p)
     case run_source::give_back: return "results to the neighbours of failed chips";
     case run_source::list: break;
     }
-    return p.total_sends == 0 ? "receives only" : p.forwards ? "forwards what arrives" : "list of sends";
+    return p.total_sends == 0 ? "receives only"
+           : p.accumulate     ? "sums to the parent"
+           : p.forwards       ? "forwards what arrives"
+                              : "list of sends";
 }
 
 std::string ranks_text(const std::vector<std::uint32_t>& ranks)

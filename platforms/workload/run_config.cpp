@@ -79,7 +79,7 @@ std::vector<key_rule<collective_spec>> collective_spec::key_rules()
 {
     using spec = collective_spec;
     return {
-        {"root", "for broadcast", [](const spec& s) { return s.op == abi::collective_op::broadcast; }},
+        {"root", "for broadcast and reduce", [](const spec& s) { return has_root(s.op); }},
         {"redops", "where something is reduced", [](const spec& s) { return reduces(s.op); }},
         {"chunk", "for algorithms in chunks: not all_to_all, which sends each block whole, and not switchml",
          [](const spec& s) {
@@ -157,7 +157,8 @@ std::vector<abi::algorithm> collective_spec::taken_algorithms() const
 abi::algorithm collective_spec::default_algorithm() const
 {
     switch (op) {
-    case abi::collective_op::broadcast: return abi::algorithm::mesh_tree;
+    case abi::collective_op::broadcast:
+    case abi::collective_op::reduce: return abi::algorithm::mesh_tree;
     case abi::collective_op::all_to_all: return abi::algorithm::direct;
     default: return abi::algorithm::ring_1d;
     }

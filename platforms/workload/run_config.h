@@ -76,7 +76,7 @@ struct collective_spec {
             "Sizes as in nccl-tests: the buffer, or for all_gather, reduce_scatter and all_to_all all shards together",
             "", between(data_size(1), k_largest_size));
         visit("range", self.range, "A geometric row of sizes instead of, or besides, `sizes`", "");
-        visit("root", self.root, "Root rank of a broadcast", "");
+        visit("root", self.root, "Root rank", "");
         visit("transposed", self.transposed, "Swap the roles of rows and columns", "");
         visit("inputs", self.inputs,
               "exact: every sum is exact and bits are compared; random: compared within the rounding bound", "");

@@ -79,7 +79,9 @@ bool shares_ports(const train_ground& ground, const collective_case& c)
 /// and parameter servers were up to 10 % off in trains, two_d with wrap links, which has two times, up to 5 %, and on lines 9 %.
 bool meets_everywhere(const train_ground& ground, const collective_case& c)
 {
-    return !c.groups.empty() || shares_ports(ground, c) || c.algo == abi::algorithm::direct || c.algo == abi::algorithm::parameter_server || c.algo == abi::algorithm::multi_axis || c.algo == abi::algorithm::two_phase ||
+    return !c.groups.empty() || c.op == abi::collective_op::reduce || shares_ports(ground, c) ||
+           c.algo == abi::algorithm::direct || c.algo == abi::algorithm::parameter_server ||
+           c.algo == abi::algorithm::multi_axis || c.algo == abi::algorithm::two_phase ||
            (c.algo == abi::algorithm::two_d && !owns_links(ground, c));
 }
 

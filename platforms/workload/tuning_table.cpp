@@ -93,7 +93,7 @@ std::string names_of_algorithms(abi::collective_op op)
 bool same_cases(const tuned_cases& a, const tuned_cases& b)
 {
     return a.op == b.op && a.type == b.type && (!reduces(a.op) || a.redop == b.redop) &&
-           (a.op != abi::collective_op::broadcast || a.root == b.root) && a.transposed == b.transposed && a.chunk == b.chunk &&
+           (!has_root(a.op) || a.root == b.root) && a.transposed == b.transposed && a.chunk == b.chunk &&
            a.groups == b.groups;
 }
 
@@ -192,7 +192,7 @@ std::string to_text(const tuning_table& table, const std::string& made_by)
         text += fmt::format("  - op: {}\n    type: {}\n", name_of(t.op), name_of(t.type));
         if (reduces(t.op))
             text += fmt::format("    redop: {}\n", name_of(t.redop));
-        if (t.op == abi::collective_op::broadcast)
+        if (has_root(t.op))
             text += fmt::format("    root: {}\n", t.root);
         if (t.transposed)
             text += "    transposed: true\n";

@@ -48,14 +48,15 @@ struct variant {
     algorithm algo;
 };
 constexpr variant k_flat[] = {
-    {collective_op::all_reduce, algorithm::ccu}, {collective_op::reduce_scatter, algorithm::ccu}, {collective_op::all_gather, algorithm::ccu},
-    {collective_op::broadcast, algorithm::ccu},  {collective_op::all_to_all, algorithm::ccu},     {collective_op::all_reduce, algorithm::ccu_one_shot},
+    {collective_op::all_reduce, algorithm::ccu}, {collective_op::reduce_scatter, algorithm::ccu},
+    {collective_op::all_gather, algorithm::ccu}, {collective_op::broadcast, algorithm::ccu},
+    {collective_op::all_to_all, algorithm::ccu}, {collective_op::all_reduce, algorithm::ccu_one_shot},
+    {collective_op::reduce, algorithm::ccu},
 };
 constexpr variant k_axes[] = {
-    {collective_op::all_reduce, algorithm::ccu_axes},
-    {collective_op::reduce_scatter, algorithm::ccu_axes},
-    {collective_op::all_gather, algorithm::ccu_axes},
-    {collective_op::broadcast, algorithm::ccu_axes},
+    {collective_op::all_reduce, algorithm::ccu_axes}, {collective_op::reduce_scatter, algorithm::ccu_axes},
+    {collective_op::all_gather, algorithm::ccu_axes}, {collective_op::broadcast, algorithm::ccu_axes},
+    {collective_op::reduce, algorithm::ccu_axes},     {collective_op::all_to_all, algorithm::ccu_axes},
 };
 
 constexpr element_type k_types[] = {element_type::int32, element_type::float32, element_type::float16, element_type::bfloat16};
@@ -99,7 +100,7 @@ TEST_CASE("collectives of the CCUs go through steps of all engines whole slices 
             counts.push_back(half * 2 * n);
         counts.push_back(counts.back() + n / 2);
         std::vector<abi::command> commands;
-        for (const abi::command& c : mix({k_flat[0], k_flat[1], k_flat[2], k_flat[3], k_flat[4]}, counts, n))
+        for (const abi::command& c : mix({k_flat[0], k_flat[1], k_flat[2], k_flat[3], k_flat[4], k_flat[6]}, counts, n))
             commands.push_back(c);
         INFO("ranks " << n);
         CHECK(run_all(o, commands) == "");
@@ -126,7 +127,12 @@ TEST_CASE("a program that the unit holds already is not written again")
 
 TEST_CASE("microcode that a command has written before is all that the collective needs")
 {
-    for (const auto& [dims, v] : std::vector<std::pair<std::vector<std::uint32_t>, variant>>{{{4}, k_flat[0]}, {{4}, k_flat[4]}, {{2, 3}, k_axes[0]}, {{2, 3}, k_axes[1]}}) {
+    for (const auto& [dims, v] : std::vector<std::pair<std::vector<std::uint32_t>, variant>>{{{4}, k_flat[0]},
+                                                                                             {{4}, k_flat[4]},
+                                                                                             {{2, 3}, k_axes[0]},
+                                                                                             {{2, 3}, k_axes[1]},
+                                                                                             {{2, 3}, k_axes[4]},
+                                                                                             {{2, 3, 2}, k_axes[5]}}) {
         world before(machine(dims, 7)), both(machine(dims, 7));
         abi::command c = make(v.op, v.algo, 1003);
         c.transposed = abi::k_only_prepares;
@@ -175,7 +181,7 @@ TEST_CASE("large groups add in chains of slices")
         CHECK(run_all(machine({n}, n), mix(k_flat, {1, n - 1, n + 1, 4 * n + 3}, n)) == "");
     }
     world_options o = machine({129}, 5);
-    CHECK(run_all(o, mix({k_flat[0], k_flat[2], k_flat[3], k_flat[4]}, {1000}, 129)) == "");
+    CHECK(run_all(o, mix({k_flat[0], k_flat[2], k_flat[3], k_flat[4], k_flat[6]}, {1000}, 129)) == "");
 }
 
 TEST_CASE("ccu_axes is exact in one to four dimensions")
@@ -279,8 +285,14 @@ TEST_CASE("a unit that is too small is refused alike with a sentence")
 
 TEST_CASE("a rank that never comes is named")
 {
-    for (const auto& [dims, v] : std::vector<std::pair<std::vector<std::uint32_t>, variant>>{
-             {{4}, k_flat[0]}, {{4}, k_flat[3]}, {{4}, k_flat[4]}, {{2, 4}, k_axes[0]}, {{2, 4}, k_axes[1]}}) {
+    for (const auto& [dims, v] : std::vector<std::pair<std::vector<std::uint32_t>, variant>>{{{4}, k_flat[0]},
+                                                                                             {{4}, k_flat[3]},
+                                                                                             {{4}, k_flat[4]},
+                                                                                             {{4}, k_flat[6]},
+                                                                                             {{2, 4}, k_axes[0]},
+                                                                                             {{2, 4}, k_axes[1]},
+                                                                                             {{2, 4}, k_axes[4]},
+                                                                                             {{2, 4}, k_axes[5]}}) {
         world_options o = machine(dims, 3);
         o.silent_ranks = 1;
         world w(o);

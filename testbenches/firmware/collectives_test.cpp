@@ -37,7 +37,8 @@ constexpr variant k_variants[] = {
     {collective_op::all_gather, algorithm::ring_1d},  {collective_op::broadcast, algorithm::mesh_tree},
     {collective_op::all_to_all, algorithm::direct},   {collective_op::all_reduce, algorithm::multi_axis},
     {collective_op::all_gather, algorithm::multi_axis}, {collective_op::reduce_scatter, algorithm::multi_axis},
-    {collective_op::all_to_all, algorithm::two_phase},
+    {collective_op::all_to_all, algorithm::two_phase},  {collective_op::reduce, algorithm::mesh_tree},
+    {collective_op::reduce, algorithm::multi_axis},
 };
 
 std::uint32_t expected_steps(const abi::command& c, std::uint32_t rows, std::uint32_t cols)
@@ -50,7 +51,8 @@ std::uint32_t expected_steps(const abi::command& c, std::uint32_t rows, std::uin
     switch (c.algo) {
     case algorithm::ring_1d: return (c.op == collective_op::all_reduce ? 2 : 1) * (n - 1);
     case algorithm::two_d: return 2 * (rows - 1 + cols - 1);
-    case algorithm::multi_axis: return (c.op == collective_op::all_reduce ? 2 : 1) * (rows - 1 + cols - 1);
+    case algorithm::multi_axis:
+        return (c.op == collective_op::all_reduce || c.op == collective_op::reduce ? 2 : 1) * (rows - 1 + cols - 1);
     case algorithm::row_pair: return 2 * (2 * w - 1 + r / 2 - 1);
     default: return ~0u; // not a ring
     }
@@ -199,7 +201,7 @@ TEST_CASE("mixed collectives back to back with skewed ranks")
         o.spurious = seed % 4 == 0;
         std::vector<abi::command> commands;
         for (unsigned i = 0; i < 25; ++i) {
-            const variant v = k_variants[random() % 7];
+            const variant v = k_variants[random() % std::size(k_variants)];
             // Few elements: many ranks have nothing to wait for and run ahead.
             abi::command c = make(v.op, v.algo, random() % 3 == 0 ? random() % 200 : random() % 4, 4 + random() % 40);
             c.transposed = random() % 2;

@@ -27,7 +27,7 @@ constexpr variant k_variants[] = {
     {collective_op::all_reduce, algorithm::row_pair}, {collective_op::all_reduce, algorithm::row_pair_forward},
     {collective_op::all_reduce, algorithm::ring_1d},  {collective_op::reduce_scatter, algorithm::ring_1d},
     {collective_op::all_gather, algorithm::ring_1d},  {collective_op::broadcast, algorithm::mesh_tree},
-    {collective_op::all_to_all, algorithm::direct},
+    {collective_op::all_to_all, algorithm::direct},   {collective_op::reduce, algorithm::mesh_tree},
 };
 
 abi::command make(variant v, std::uint64_t count, std::uint64_t chunk_bytes, bool transposed = false)
@@ -66,7 +66,7 @@ bool runs(const world_options& o, const abi::command& c)
 {
     const char* reason = nullptr;
     const abi::platform_table table = table_of(o.rows, o.cols, o.failed);
-    if (c.op == collective_op::broadcast) {
+    if (abi::has_root(c.op)) {
         const firmware::mesh m = firmware::mesh_of(table);
         const firmware::place root = firmware::place_of(m, c.root);
         return firmware::tree_reaches_all(table, root.row, root.col, c.transposed != 0);
@@ -265,24 +265,27 @@ std::string answer(const world& w, std::size_t i)
 
 } // namespace
 
-TEST_CASE("a broadcast whose tree has holes is refused by every rank and the next collectives run")
+TEST_CASE("a broadcast or reduce whose tree has holes is refused by every rank and the next collectives run")
 {
     // Chip (4,4) sees failed chips up its column to the root's row, and in its own row to the root's column.
     world_options o = mesh_with(8, 8, {region(2, 4, 2, 2), region(4, 2, 2, 2)}, 1);
     for (const bool transposed : {false, true}) {
         world w(o);
-        abi::command c = make({collective_op::broadcast, algorithm::mesh_tree}, 20, 16, transposed);
-        c.root = 2 * 8 + 2;
-        w.add(c);
-        c.root = 0;
-        w.add(c);
-        c.root = 8 - 1;
-        w.add(c);
+        for (const collective_op op : {collective_op::broadcast, collective_op::reduce}) {
+            abi::command c = make({op, algorithm::mesh_tree}, 20, 16, transposed);
+            c.root = 2 * 8 + 2;
+            w.add(c);
+            c.root = 0;
+            w.add(c);
+            c.root = 8 - 1;
+            w.add(c);
+        }
         w.add(make({collective_op::all_reduce, algorithm::ring_1d}, 20, 16, transposed));
         w.run();
         INFO(w.problems());
         CHECK(answer(w, 0) == "7 failed regions cut mesh_tree off from the root");
-        for (std::size_t i = 1; i < 4; ++i)
+        CHECK(answer(w, 3) == "7 failed regions cut mesh_tree off from the root");
+        for (const std::size_t i : {1, 2, 4, 5, 6})
             CHECK(answer(w, i) == "0 ");
         CHECK(w.problems().find("wrong") == std::string::npos);
     }

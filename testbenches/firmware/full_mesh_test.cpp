@@ -81,6 +81,7 @@ constexpr variant k_variants[] = {
     {collective_op::all_gather, algorithm::direct},     {collective_op::broadcast, algorithm::mesh_tree},
     {collective_op::all_to_all, algorithm::direct},     {collective_op::all_reduce, algorithm::multi_axis},
     {collective_op::all_gather, algorithm::multi_axis}, {collective_op::reduce_scatter, algorithm::multi_axis},
+    {collective_op::reduce, algorithm::mesh_tree},      {collective_op::reduce, algorithm::multi_axis},
 };
 
 abi::command make(variant v, std::uint64_t count, std::uint64_t chunk_bytes, std::uint32_t root = 0)
@@ -258,6 +259,21 @@ TEST_CASE("full mesh: volumes and steps")
             CHECK(w.bytes_received(r) == (r == n / 2 ? 0 : count * 4));
             CHECK(w.responses(r)[0].steps == dims.size());
         }
+        world back(full(dims, n));
+        back.add(make({collective_op::reduce, algorithm::mesh_tree}, count, 64, n / 2));
+        back.run();
+        REQUIRE(back.problems() == "");
+        CHECK(back.bytes_received(n / 2) == around * count * 4);
+        for (std::uint32_t r = 0; r < n; ++r) {
+            CHECK(back.bytes_sent(r) == (r == n / 2 ? 0 : count * 4));
+            CHECK(back.responses(r)[0].steps == dims.size());
+        }
+        world halves(full(dims, n)); // a reduce-scatter and what the root lacks
+        halves.add(make({collective_op::reduce, algorithm::multi_axis}, count, 64, n / 2));
+        halves.run();
+        REQUIRE(halves.problems() == "");
+        CHECK(halves.bytes_received(n / 2) == 2 * count * 4 * (n - 1) / n);
+        CHECK(halves.bytes_sent(n / 2) == count * 4 * (n - 1) / n);
     }
 }
 

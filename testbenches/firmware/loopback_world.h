@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 
+#include "firmware/collectives/device_collectives.h"
 #include "hw/abi/descriptor.h"
 #include "hw/arithmetic/reduce.h"
 #include "testbenches/firmware/element_values.h"
@@ -590,8 +591,7 @@ private:
                 references_.emplace_back(); // firmware has to refuse it
                 continue;
             }
-            if (!groups_.any(c) &&
-                (c.op == abi::collective_op::all_reduce || c.op == abi::collective_op::reduce_scatter))
+            if (!groups_.any(c) && abi::reduces(c.op))
                 sums = reference(c, 0);
             references_.push_back(std::move(sums));
         }
@@ -647,9 +647,9 @@ private:
         if (members.empty())
             return;
         const auto size = static_cast<std::uint32_t>(members.size());
-        const auto place = static_cast<std::uint32_t>(std::find(members.begin(), members.end(), n.rank) - members.begin());
-        const bool sums_up = c.op == collective_op::all_reduce || c.op == collective_op::reduce_scatter;
-        const auto sums = groups_.any(c) && sums_up ? reference(c, n.rank) : references_[c.sequence - 1];
+        const auto place =
+            static_cast<std::uint32_t>(std::find(members.begin(), members.end(), n.rank) - members.begin());
+        const auto sums = groups_.any(c) && abi::reduces(c.op) ? reference(c, n.rank) : references_[c.sequence - 1];
         const abi::element_range mine = abi::shard_of(c.count, size, place);
         abi::element_range sum_of{0, c.count};
         if (is_server(c, n.rank))
@@ -676,6 +676,10 @@ private:
             for (std::uint64_t i = 0; i < c.count; ++i)
                 wrong += input(i) != element_value(c, members[c.root], i);
             break;
+        case collective_op::reduce:
+            for (std::uint64_t i = 0; place == c.root && i < c.count; ++i)
+                wrong += input(i) != sums[i];
+            break;
         case collective_op::all_to_all:
             for (std::uint32_t r = 0; r < size; ++r) {
                 for (std::uint64_t i = 0; i < mine.count; ++i) {
@@ -689,7 +693,9 @@ private:
         if (wrong != 0)
             problem(who + ": " + std::to_string(wrong) + " wrong elements of " + std::to_string(c.count));
         const std::uint64_t scratch_bytes =
-            c.algo == abi::algorithm::two_phase ? size * abi::shard_of(c.count, size, 0).count * element : 0;
+            c.op == collective_op::all_to_all
+                ? firmware::scratch_outputs(c.algo) * size * abi::shard_of(c.count, size, 0).count * element
+                : 0;
         if (!untouched(n.hbm, ring_bytes_, input_offset()) ||
             !untouched(n.hbm, input_offset() + c.count * element, output_offset()) ||
             !untouched(n.hbm, output_offset() + out_bytes, scratch_offset()) ||

@@ -33,10 +33,11 @@ double stat(const nlohmann::json& results, const std::string& name)
 /// All collectives of the CCUs, with `more` of each.
 std::string every_one(const std::string& more)
 {
-    return fmt::format("[{{op: all_reduce, algorithms: [ccu, ccu_axes], {0}}}, {{op: reduce_scatter, algorithms: [ccu, ccu_axes], {0}}}, "
-                       "{{op: all_gather, algorithms: [ccu, ccu_axes], {0}}}, {{op: broadcast, algorithms: [ccu, ccu_axes], {0}}}, "
-                       "{{op: all_to_all, algorithms: [ccu], {0}}}]",
-                       more);
+    return fmt::format(
+        "[{{op: all_reduce, algorithms: [ccu, ccu_axes], {0}}}, {{op: reduce_scatter, algorithms: [ccu, ccu_axes], {0}}}, "
+        "{{op: all_gather, algorithms: [ccu, ccu_axes], {0}}}, {{op: broadcast, algorithms: [ccu, ccu_axes], {0}}}, "
+        "{{op: reduce, algorithms: [ccu, ccu_axes], root: 1, {0}}}, {{op: all_to_all, algorithms: [ccu, ccu_axes], {0}}}]",
+        more);
 }
 std::string one_shot(const std::string& more) { return fmt::format("[{{op: all_reduce, algorithms: [ccu_one_shot], {}}}]", more); }
 
@@ -53,8 +54,10 @@ TEST_CASE("ccu: every collective is exact on boards of 2 to 8 NPUs with sizes th
 
 TEST_CASE("ccu: every type and reduction is exact on a board")
 {
-    k_board.exact("[{op: all_reduce, algorithms: [ccu, ccu_one_shot, ccu_axes], sizes: [12 KiB], types: [int32, float32, float16, bfloat16], redops: [sum, max, min]}, "
-                  "{op: reduce_scatter, algorithms: [ccu, ccu_axes], sizes: [12 KiB], types: [int32, float32, float16, bfloat16], redops: [sum, max, min]}]");
+    k_board.exact(
+        "[{op: all_reduce, algorithms: [ccu, ccu_one_shot, ccu_axes], sizes: [12 KiB], types: [int32, float32, float16, bfloat16], redops: [sum, max, min]}, "
+        "{op: reduce_scatter, algorithms: [ccu, ccu_axes], sizes: [12 KiB], types: [int32, float32, float16, bfloat16], redops: [sum, max, min]}, "
+        "{op: reduce, algorithms: [ccu, ccu_axes, mesh_tree, multi_axis], root: 3, sizes: [12 KiB], types: [int32, float32, float16, bfloat16], redops: [sum, max, min]}]");
 }
 
 TEST_CASE("ccu: collectives are exact on racks with chains of more than 8 NPUs and over pieces")
@@ -67,9 +70,10 @@ TEST_CASE("ccu: collectives are exact on racks with chains of more than 8 NPUs a
 TEST_CASE("ccu: collectives are exact over a whole rack and over two racks")
 {
     k_rack.exact(every_one("sizes: [100004 B]"));
-    k_rack.exact("[{op: all_reduce, algorithms: [ccu, ccu_axes], sizes: [65540 B]}, {op: broadcast, algorithms: [ccu_axes], sizes: [65540 B]}, "
-                 "{op: all_to_all, algorithms: [ccu], sizes: [256 KiB]}]",
-                 "--set mesh.rack_cols=2 --set mesh.boards=8 --set mesh.npus=8");
+    k_rack.exact(
+        "[{op: all_reduce, algorithms: [ccu, ccu_axes], sizes: [65540 B]}, {op: broadcast, algorithms: [ccu_axes], sizes: [65540 B]}, "
+        "{op: reduce, algorithms: [ccu, ccu_axes], root: 77, sizes: [65540 B]}, {op: all_to_all, algorithms: [ccu, ccu_axes], sizes: [65540 B]}]",
+        "--set mesh.rack_cols=2 --set mesh.boards=8 --set mesh.npus=8");
 }
 
 TEST_CASE("ccu: memories are read and written as often as the formulas say")
@@ -83,12 +87,13 @@ TEST_CASE("ccu: memories are read and written as often as the formulas say")
     for (const double n : {2.0, 4.0, 8.0}) {
         const double s = 1 << 20;
         const row rows[] = {
-            {"all_reduce", "ccu", n, n},                     // each shard is read once by its owner from all, written to all
-            {"reduce_scatter", "ccu", n, 1},                 // n reads and 1 write of each shard; n - 1 steps of a ring: 2(n - 1) and n - 1
-            {"all_gather", "ccu", 1, n - 1},               // each block once, written to all others
-            {"broadcast", "ccu", 1, n - 1},                // each part once from the root
-            {"all_to_all", "ccu", n, n},                     // the own block is copied
-            {"all_reduce", "ccu_one_shot", 0, 0},            // below, of 16 KiB
+            {"all_reduce", "ccu", n, n}, // each shard is read once by its owner from all, written to all
+            {"reduce_scatter", "ccu", n, 1}, // n reads and 1 write of each shard; n - 1 steps of a ring: 2(n - 1) and n - 1
+            {"all_gather", "ccu", 1, n - 1},      // each block once, written to all others
+            {"broadcast", "ccu", 1, n - 1},       // each part once from the root
+            {"reduce", "ccu", n, 1},              // each part once from all, its sum to the root
+            {"all_to_all", "ccu", n, n},          // the own block is copied
+            {"all_reduce", "ccu_one_shot", 0, 0}, // below, of 16 KiB
         };
         for (const row& r : rows) {
             const bool small = std::string(r.algorithm) == "ccu_one_shot";
@@ -138,14 +143,16 @@ TEST_CASE("ccu: beside computation that uses the memory units are faster than co
     CHECK(us("multi_axis", "0.9") > 1.8 * us("ccu", "0.9"));
 }
 
-TEST_CASE("ccu: auto knows the units where they are always there")
+TEST_CASE("ccu: auto knows the units that a machine may have")
 {
     const auto chosen = [](const char* more) {
         return k_board.exact("[{op: broadcast, algorithms: [auto], sizes: [4 MiB]}]", more).at("results").at(0).at("algorithm").get<std::string>();
     };
     CHECK_THAT(chosen("--set npu.ccu.presence=always"), Contains("ccu"));
-    CHECK_THAT(chosen("--set npu.ccu.presence=used"), !Contains("ccu"));
-    CHECK_THAT(chosen("--set npu.ccu.presence=always --set npu.ccu.missions=1"), !Contains("ccu")); // too small for the programs
+    CHECK_THAT(chosen("--set npu.ccu.presence=used"), Contains("ccu"));
+    CHECK_THAT(chosen("--set npu.ccu.presence=never"), !Contains("ccu"));
+    CHECK_THAT(chosen("--set npu.ccu.presence=always --set npu.ccu.missions=1"),
+               !Contains("ccu")); // too small for the programs
 }
 
 TEST_CASE("ccu: what a machine without units or with too small ones cannot do is said with the remedy")
@@ -159,6 +166,36 @@ TEST_CASE("ccu: what a machine without units or with too small ones cannot do is
     CHECK_THAT(refused("--set npu.ccu.channels=3", 2), Contains("channel to each"));
     CHECK_THAT(refused("--set npu.ccu.slices=16 --set npu.ccu.check_entries=64", 2), Contains("too few CCU check-bit entries (64)"));
     CHECK_THAT(refused("--set npu.ccu.missions=1", 2), Contains("too few CCU missions"));
+}
+
+TEST_CASE("ccu: check says when the programs of a collective do not fit into a unit together")
+{
+    const auto said = [](const char* store) {
+        const program_folder folder;
+        CHECK(
+            folder.weft(fmt::format(
+                "check {} --set mesh.boards=8 --set mesh.backplane=true --set npu.ccu.instructions={} --set 'workload=[{{op: all_reduce, algorithms: [ccu_axes], "
+                "sizes: [1 MiB]}}]'",
+                k_board.file(), store)) == 0);
+        return text_of(folder.path() / "stderr");
+    };
+    CHECK_THAT(said("300"),
+               Contains("instructions together, but npu.ccu.instructions is 300") && Contains("within the time"));
+    CHECK_THAT(said("32768"), !Contains("npu.ccu.instructions"));
+}
+
+TEST_CASE("ccu: shards that are longer by an element cost no time of their own")
+{
+    const auto us = [](const char* op, const char* size) {
+        return k_rack.time_us(fmt::format("[{{op: {}, algorithms: [ccu_axes], sizes: [{}]}}]", op, size),
+                              "--set data=off --set mesh.boards=2 --set mesh.npus=3");
+    };
+    for (const char* op : {"reduce_scatter", "all_gather"})
+        for (const auto& [even, more] :
+             {std::pair{"3 MiB", "3145732 B"}, std::pair{"96 KiB", "98308 B"}}) {
+            INFO(op << " of " << more);
+            CHECK(us(op, more) < 1.15 * us(op, even));
+        }
 }
 
 TEST_CASE("ccu: a link that fails under way is named and nothing hangs")

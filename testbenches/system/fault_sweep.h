@@ -14,7 +14,7 @@ namespace weft::test {
 
 /// How often each of them ran, so that no sweep passes by refusing.
 struct sweep_counts {
-    unsigned pods = 0, ring_1d = 0, row_pair = 0, row_pair_forward = 0, broadcast = 0, all_to_all = 0;
+    unsigned pods = 0, ring_1d = 0, row_pair = 0, row_pair_forward = 0, broadcast = 0, reduce = 0, all_to_all = 0;
 };
 
 struct sweep_options {
@@ -61,7 +61,9 @@ inline void sweep_pod(tpu_v3_config config, sweep_counts& counts, const sweep_op
         for (const std::uint32_t root : roots) {
             const firmware::place at = firmware::place_of(m, root);
             if (firmware::tree_reaches_all(table, at.row, at.col, transposed))
-                add(collective_op::broadcast, algorithm::mesh_tree, transposed, counts.broadcast, root);
+                for (const collective_op op : {collective_op::broadcast, collective_op::reduce})
+                    add(op, algorithm::mesh_tree, transposed,
+                        op == collective_op::broadcast ? counts.broadcast : counts.reduce, root);
         }
     }
     if (options.all_to_all)

@@ -43,6 +43,7 @@ void sweep_16(std::uint32_t rows, std::uint32_t cols, unsigned pods, unsigned ro
     CHECK(n.pods == pods);
     CHECK(n.ring_1d == pods + (pods + 1) / 2);
     CHECK(n.broadcast == pods);
+    CHECK(n.reduce == pods);
     CHECK(n.row_pair == row_pair);
     CHECK(n.row_pair_forward == forward);
 }
@@ -133,5 +134,6 @@ TEST_CASE("every failed link of 4x4 is routed around by every collective and wit
     CHECK(n.row_pair == 2 * n.pods);
     CHECK(n.row_pair_forward == 2 * 12);
     CHECK(n.broadcast == 6 * n.pods);
+    CHECK(n.reduce == n.broadcast);
     CHECK(n.all_to_all == n.pods);
 }

@@ -39,6 +39,7 @@ TEST_CASE("bounds: the links of a rank", "[bounds]")
     CHECK(us(full, collective_op::all_reduce, 640'000) == Approx(2 * 630.0 / 20));
     CHECK(us(full, collective_op::all_gather, 640'000) == Approx(630.0 / 20));
     CHECK(us(full, collective_op::broadcast, 640'000) == Approx(640.0 / 20));
+    CHECK(us(full, collective_op::reduce, 640'000) == Approx(640.0 / 20));
     // The corner of a mesh has half of the links.
     CHECK(us(machine({4, 4}, dimension_kind::line), collective_op::reduce_scatter, 640'000) == Approx(600.0 / 10));
     CHECK(us(machine({4, 4}, dimension_kind::ring), collective_op::reduce_scatter, 640'000) == Approx(600.0 / 20));
@@ -60,6 +61,9 @@ TEST_CASE("bounds: memory", "[bounds]")
     const abi::platform_table full = machine({8, 8}, dimension_kind::full);
     CHECK(us(full, collective_op::reduce_scatter, 640'000, 8'000'000'000) == Approx(3 * 630.0));
     CHECK(bound_of(full, 0, 8'000'000'000, collective_op::reduce_scatter, 640'000)->resource == "memory");
+    CHECK(us(full, collective_op::reduce, 640'000, 8'000'000'000) == Approx(2 * 640.0)); // the root adds all that comes
+    CHECK(bound_of(full, 0, 8'000'000'000, collective_op::reduce, 640'000, true)->us ==
+          Approx(2 * 640.0)); // or reads its own and writes the sum
     CHECK(us(full, collective_op::reduce_scatter, 640'000, 8'000'000'000'000) == Approx(630.0 / 20));
 }
 
@@ -82,6 +86,7 @@ TEST_CASE("bounds: a process group may use all links that its ranks have", "[bou
     CHECK(us(collective_op::all_reduce) == Approx(2 * 480.0 / 20));
     CHECK(us(collective_op::all_to_all) == Approx(480.0 / 20));
     CHECK(us(collective_op::broadcast) == Approx(640.0 / 20));
+    CHECK(us(collective_op::reduce) == Approx(640.0 / 20));
     CHECK(us(collective_op::all_reduce, 80'000'000'000) == Approx(5 * 480.0 / 10));
     CHECK_FALSE(bound_of_group(4, 0, 0, collective_op::all_reduce, 640'000));
     CHECK_FALSE(bound_of_group(1, 160'000'000'000, 0, collective_op::all_reduce, 640'000));

@@ -290,7 +290,7 @@ TEST_CASE("every rank is sent exactly the messages that it waits for", "[schedul
                     for (const std::uint64_t elements : {1, 5, 97, 1024, 4099}) {
                         collective_case c = case_of(static_cast<collective_op>(op), algo, elements, 512);
                         c.transposed = transposed;
-                        c.root = c.op == collective_op::broadcast ? tables[0].ranks / 3 : 0;
+                        c.root = has_root(c.op) ? tables[0].ranks / 3 : 0;
                         INFO(s.name << ": " << name_of(c.op) << " by " << name_of(algo)
                                     << (transposed ? " transposed, " : ", ") << elements << " elements");
                         std::vector<planned_rank> ranks;

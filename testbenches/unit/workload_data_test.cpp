@@ -71,7 +71,8 @@ std::vector<bytes> right_answer(const collective_case& c, std::uint32_t ranks)
     for (std::uint32_t r = 0; r < ranks; ++r) {
         auto& out = results[r];
         switch (c.op) {
-        case collective_op::all_reduce: out = reduce_in_some_order(c, ranks, random); break;
+        case collective_op::all_reduce:
+        case collective_op::reduce: out = reduce_in_some_order(c, ranks, random); break;
         case collective_op::reduce_scatter: {
             const bytes all = reduce_in_some_order(c, ranks, random);
             const auto shard = abi::shard_of(c.count, ranks, r);
@@ -152,6 +153,7 @@ TEST_CASE("sizes and bandwidths follow nccl-tests", "[workload]")
     CHECK(bus_bandwidth_factor(collective_op::reduce_scatter, 4) == 0.75);
     CHECK(bus_bandwidth_factor(collective_op::all_to_all, 4) == 0.75);
     CHECK(bus_bandwidth_factor(collective_op::broadcast, 4) == 1.0);
+    CHECK(bus_bandwidth_factor(collective_op::reduce, 4) == 1.0);
     CHECK(algorithm_bandwidth_GBps(1000, 1'000'000) == Approx(1.0)); // 1000 B in 1 us
     CHECK(algorithm_bandwidth_GBps(1000, 0) == 0.0);
 }
@@ -300,7 +302,7 @@ TEST_CASE("exact float sums are the same in every order of association", "[workl
 TEST_CASE("right answers pass: every operation and type and awkward count", "[workload]")
 {
     for (const auto op : {collective_op::all_reduce, collective_op::reduce_scatter, collective_op::all_gather,
-                          collective_op::broadcast, collective_op::all_to_all})
+                          collective_op::broadcast, collective_op::all_to_all, collective_op::reduce})
         for (const auto t : k_types)
             for (const auto redop : k_reductions)
                 for (const auto style : {data_style::exact, data_style::random})
