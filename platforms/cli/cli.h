@@ -73,12 +73,14 @@ loaded_platform load(const platform_source& source);
 void add_run(CLI::App& app, int& exit_code);
 void add_ccu(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
+void add_compare(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_bursts(CLI::App& app, int& exit_code);
 void add_docs(CLI::App& app, int& exit_code);
 void add_firmware(CLI::App& app, int& exit_code);
 void add_scale(CLI::App& app, int& exit_code);
+void add_sweep(CLI::App& app, int& exit_code);
 void add_tune(CLI::App& app, int& exit_code);
 void add_validate(CLI::App& app, int& exit_code);
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "platforms/cli/sweep_commands.h"
+#include "platforms/cli/cli.h"
 #include "platforms/config/suggest.h"
 #include "platforms/report/output_file.h"
 #include "platforms/sweep/comparison.h"
@@ -65,7 +65,7 @@ void add_compare(CLI::App& app, int& exit_code)
 {
     auto options = std::make_shared<compare_options>();
     CLI::App* command = app.add_subcommand(
-        "compare", "Compare two results key by key: what was asked for, what came out; exit code 1 when they differ");
+        "compare", "Compare two results key by key, configuration first; exit code 1 when they differ");
     command->add_option("A", options->a, "Folder of `weft run` or `weft sweep`, or a results.json")
         ->required()
         ->type_name(" ");

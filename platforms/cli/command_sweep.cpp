@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "cmake/version.h"
+#include "platforms/cli/cli.h"
 #include "platforms/cli/point_costs.h"
 #include "platforms/cli/slurm_array.h"
-#include "platforms/cli/sweep_commands.h"
 #include "platforms/cli/sweep_folder.h"
 #include "platforms/cli/sweep_plan.h"
 #include "platforms/config/suggest.h"
@@ -287,6 +287,7 @@ void check_targets(const sweep_options& options, const sweep_file& file, const s
 int sweep(const sweep_options& options)
 {
     interruption signals;
+    static_cast<void>(memory_for(options)); // whether it is a size
     const sweep_file file = read_sweep_file(options.file);
     const sweep_plan plan = plan_sweep(file, options.overrides, options.seed);
     fmt::print(stderr, "{}", plan.messages);
@@ -298,7 +299,6 @@ int sweep(const sweep_options& options)
                        : fmt::format(" --skip-invalid runs the other {}.", plan.points.size() - plan.refused));
         return 2;
     }
-    static_cast<void>(memory_for(options));
     if (options.engine == "slurm")
         require_slurm();
     const std::string dir = options.out.empty() ? file.out : options.out;
@@ -314,13 +314,15 @@ int sweep(const sweep_options& options)
     const made_folders points_folder(dir + "/points");
     const sweep_folder folder(dir, plan);
     sweep_run run(options, file, plan, folder);
-    run.announce();
+    if (!options.quiet)
+        run.announce();
     signals.begin("stops; points that are finished are kept");
     std::string stopped; // by a full disk, a host without processes, or Slurm
     try {
         run.run();
     } catch (const user_error& e) {
-        stopped = e.what();
+        for (const problem& p : e.problems())
+            stopped += (stopped.empty() ? "" : "\n") + p.message;
     }
     const sweep_report report = run.report();
     const placed_results results = place_results(report);
@@ -353,8 +355,7 @@ void add_sweep(CLI::App& app, int& exit_code)
 {
     auto options = std::make_shared<sweep_options>();
     CLI::App* command = app.add_subcommand(
-        "sweep",
-        "Run a grid or list of values for keys of a platform file; a table as CSV, a page with small multiples and crossovers");
+        "sweep", "Run a grid of values for keys of a platform file; write a table and a page with small multiples");
     command->add_option("SWEEP", options->file, "Sweep file (YAML), for example configs/sweeps/board_lane_rate.yaml")
         ->required()
         ->type_name(" ");
@@ -403,7 +404,7 @@ void add_sweep(CLI::App& app, int& exit_code)
         "elements.\n"
         "\n"
         "    weft sweep configs/sweeps/board_lane_rate.yaml\n"
-        "    weft sweep configs/sweeps/tpu_router_latency.yaml --set mesh.rows=8 --out out/8x4 --jobs 4\n"
+        "    weft sweep configs/sweeps/tpu_router_latency.yaml --set \"ici.link_rate=100 GB/s\" --out out/faster --jobs 4\n"
         "    weft sweep configs/sweeps/tpu_router_latency.yaml --engine slurm --sbatch --partition=long\n");
     command->callback([options, jobs, &exit_code] {
         options->jobs_set = jobs->count() > 0;

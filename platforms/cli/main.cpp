@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "cmake/version.h"
-#include "platforms/cli/sweep_commands.h"
+#include "platforms/cli/cli.h"
 #include "platforms/config/suggest.h"
 #include "platforms/report/output_file.h"
 #include "platforms/workload/interruption.h"
@@ -45,7 +45,7 @@ constexpr const char* k_footer =
     "  1  a run did not complete, an answer was wrong, a published value or a bound missed, or output not written\n"
     "  2  the input cannot be used: nothing was run or written, and stderr says what to change\n"
     "  3  a bug of weft\n"
-    "  130, 143  Ctrl-C or SIGTERM: what was finished is printed; `run`, `sweep`, `tune` and `bursts` save it; again: ends at once\n"
+    "  130, 143  Ctrl-C or SIGTERM: what was finished is printed; `run`, `sweep`, `tune`, `bursts` save it; again: at once\n"
     "Files:\n"
     "  <out>/results.json  all results, the whole configuration and the statistics of a run\n"
     "  <out>/sweep.csv     all results of a sweep, beside it the page sweep.html and a folder for each point\n"

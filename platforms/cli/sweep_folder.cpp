@@ -47,7 +47,7 @@ std::string reason_in(const program_result& end)
         from = stop + 1;
         for (const char* words : {"error: ", "the run failed: ", "the run was ", "wrong elements", "cannot", "bug"})
             if (line.find(words) != std::string::npos && line.find("warning: ") == std::string::npos)
-                return line;
+                return line.rfind("error: ", 0) == 0 ? line.substr(7) : line;
         if (first.empty())
             first = line;
     }

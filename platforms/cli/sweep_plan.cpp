@@ -192,6 +192,17 @@ std::uint64_t memory_of(const platform& p)
     return k_program + k_rank * p.ranks() + host_data_bytes_for(p.run(), p.ranks());
 }
 
+/// A quantity with the unit of the sweep file, where it says the same.
+sweep_cell as_written(sweep_cell cell, const std::vector<sweep_setting>& settings, const std::string& key,
+                      const config_field* field)
+{
+    for (const sweep_setting& s : settings)
+        if (s.key == key && field != nullptr && field->type == field_type::quantity && cell.units)
+            if (const parsed_quantity q = parse_quantity(field->kind, s.text); q.ok && q.value == *cell.units)
+                cell.text = s.text;
+    return cell;
+}
+
 void fill(planned_point& point, const loaded_platform& loaded)
 {
     const platform& p = *loaded.platform;
@@ -263,7 +274,8 @@ sweep_plan plan_sweep(const sweep_file& file, const std::vector<std::string>& ov
             fill(point, loaded);
             const config_field resolved = loaded.platform->resolved();
             for (std::size_t k = 0; k < keys.size(); ++k) {
-                point.cells.push_back(cell_of(resolved, keys[k]));
+                point.cells.push_back(
+                    as_written(cell_of(resolved, keys[k]), settings[i], keys[k], field_at(resolved, keys[k])));
                 if (const config_field* const field = field_at(resolved, keys[k]); field != nullptr && !kinds[k])
                     kinds[k] = *field;
             }

@@ -116,14 +116,14 @@ private:
                 continue;
             }
             const stored_row &x = *all_a.at(name), &y = *other->second;
-            // Bandwidths follow from time and size.
+            // Bandwidths and the share of the bound follow from these.
             add_figure(out_.beyond, {name + ": time", "us", x.time_us, y.time_us});
             const auto wrong = [](const stored_row& row) {
                 return row.wrong ? fmt::format("{}", *row.wrong) : std::string("not checked");
             };
             add_text(name + ": wrong elements", wrong(x), wrong(y));
-            if (x.bound_share && y.bound_share) {
-                add_figure(out_.beyond, {name + ": share of the bound", "1", *x.bound_share, *y.bound_share});
+            if (x.bound_us && y.bound_us) {
+                add_figure(out_.beyond, {name + ": least time by the bound", "us", *x.bound_us, *y.bound_us});
                 add_text(name + ": bound by", x.bound_by, y.bound_by);
             }
         }

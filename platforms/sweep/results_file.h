@@ -18,7 +18,7 @@ struct stored_row {
     std::string op, algorithm, group, type, redop;
     std::optional<std::uint64_t> size_bytes;
     double time_us = 0;
-    std::optional<double> algbw_GBps, busbw_GBps, bound_share;
+    std::optional<double> algbw_GBps, busbw_GBps, bound_us, bound_share;
     std::string bound_by;
     std::optional<std::uint64_t> wrong; ///< none: without data
 };

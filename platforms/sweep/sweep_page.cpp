@@ -133,13 +133,14 @@ private:
         for (std::size_t i = 0; i < all_.x.values.size(); ++i) {
             const double x = x_of(i);
             out += line_at(x, k_bottom, x, k_bottom + 4, "axis");
-            const double width =
-                std::max(k_label_width * 0.4, 6.6 * static_cast<double>(display_width(all_.x.values[i].text)));
+            const std::string& text = all_.x.values[i].text;
+            const std::string label =
+                all_.x.column.unit.empty() ? text : text.substr(0, text.find(' ')); // the title has the unit
+            const double width = std::max(k_label_width * 0.3, 6.6 * static_cast<double>(display_width(label)));
             if (x - width / 2 < taken)
                 continue;
             taken = x + width / 2 + 4;
-            out += text_at(x, k_strip + k_strip_height + 14, all_.x.values[i].text,
-                           "class=\"ink\" text-anchor=\"middle\"");
+            out += text_at(x, k_strip + k_strip_height + 14, label, "class=\"ink\" text-anchor=\"middle\"");
         }
         return out +
                text_at((k_left + k_right) / 2, k_height - 8, all_.x_name, "class=\"soft\" text-anchor=\"middle\"");
@@ -309,13 +310,15 @@ std::string points_of(const sweep_report& report)
 {
     std::string out = "<h2>Points</h2>\n<div class=\"scroll\"><table>\n<tr><th class=\"n\">point</th>";
     for (const sweep_column& c : report.columns)
-        out += fmt::format("<th>{}</th>", escaped(heading_of(c)));
+        out += fmt::format("<th>{}</th>", escaped(c.base ? c.key : heading_of(c)));
     out += "<th>state</th><th class=\"n\">results</th><th>digest</th><th>folder</th><th>reason</th></tr>\n";
     for (std::size_t i = 0; i < report.points.size(); ++i) {
         const swept_point& p = report.points[i];
         out += fmt::format("<tr><td class=\"n\">{}</td>", i);
         for (std::size_t c = 0; c < report.columns.size(); ++c)
-            out += fmt::format("<td>{}</td>", escaped(csv_cell(report.columns[c], p.cells[c])));
+            out +=
+                fmt::format("<td>{}</td>", escaped(report.columns[c].base ? p.cells[c].text
+                                                                          : csv_cell(report.columns[c], p.cells[c])));
         out += fmt::format(
             "<td{}>{}</td><td class=\"n\">{}</td><td>{}</td><td><a href=\"{}\">{}</a></td><td class=\"wide\">{}</td></tr>\n",
             p.state == point_state::done ? "" : " class=\"bad\"", name_of(p.state), p.rows.size(), escaped(p.digest),

@@ -181,7 +181,7 @@ sweep_panels panels_of(const placed_results& results, const sweep_plot& plot)
         return all;
     const chosen_axes axes = axis_choice(results, plot).choose();
     all.x = results.axes[axes.x];
-    all.x_name = all.x.name == "size" ? "size (B)" : all.x.name;
+    all.x_name = all.x.name == "size" ? "size (B)" : all.x.column.unit.empty() ? all.x.name : heading_of(all.x.column);
     for (const std::size_t a : axes.lines)
         all.line_names += (all.line_names.empty() ? "" : ", ") + results.axes[a].name;
     // Lines and panels in the order of their values, not of the points that came first.

@@ -21,6 +21,18 @@ std::string unit_of(const std::string& text)
     return number && blank != std::string::npos ? text.substr(blank + 1) : "";
 }
 
+/// Of the kinds whose values people write with several units.
+const char* base_unit_of(quantity_kind kind)
+{
+    switch (kind) {
+    case quantity_kind::data_size: return "B";
+    case quantity_kind::duration: return "ps";
+    case quantity_kind::bandwidth: return "bps";
+    case quantity_kind::frequency: return "Hz";
+    default: return nullptr;
+    }
+}
+
 std::string value_of(const config_field& field)
 {
     if (field.type != field_type::section && field.type != field_type::list)
@@ -101,16 +113,22 @@ sweep_column column_of(const std::string& key, const config_field* field, const 
     for (const sweep_cell& cell : cells)
         if (unit_of(cell.text) != column.unit)
             column.unit.clear();
+    const bool numbers =
+        std::all_of(cells.begin(), cells.end(), [](const sweep_cell& c) { return c.units.has_value(); });
+    column.base = column.unit.empty() && column.kind && base_unit_of(*column.kind) != nullptr && numbers;
     return column;
 }
 
 std::string heading_of(const sweep_column& column)
 {
-    return column.unit.empty() ? column.key : fmt::format("{} ({})", column.key, column.unit);
+    const std::string unit = column.base ? base_unit_of(*column.kind) : column.unit;
+    return unit.empty() ? column.key : fmt::format("{} ({})", column.key, unit);
 }
 
 std::string csv_cell(const sweep_column& column, const sweep_cell& cell)
 {
+    if (column.base)
+        return cell.units ? std::to_string(*cell.units) : "";
     return column.unit.empty() ? cell.text : cell.text.substr(0, cell.text.find(' '));
 }
 

@@ -29,6 +29,7 @@ struct sweep_column {
     std::optional<quantity_kind> kind; ///< of a quantity
     bool real = false;                 ///< sweep_cell::units are 10^-9
     std::string unit;                  ///< that all its texts share; "": none
+    bool base = false; ///< texts have several units: the table has numbers of base units in place of them
 };
 
 enum class point_state : std::uint8_t { done, wrong, failed, refused, missing };

@@ -251,7 +251,7 @@ TEST_CASE("sweep: a full disk keeps finished points and says what is missing")
     fs::create_symlink("/dev/full", folder / ("out/points/" + second + "/results.json"));
     CHECK(folder.weft("sweep s.yaml --jobs 1") == 1);
     const std::string err = folder.read("stderr");
-    CHECK_THAT(err, Contains("The sweep stops: ") && Contains("No space left on device"));
+    CHECK_THAT(err, Contains("The sweep stops: out/points/") && Contains("No space left on device"));
     CHECK_THAT(
         err,
         Contains(

@@ -177,8 +177,12 @@ TEST_CASE("the CSV of a sweep has a line for each result and for each point with
     field.type = field_type::quantity;
     field.kind = quantity_kind::data_size;
     const sweep_column mixed = column_of("buffer", &field, {{"4 KiB", 4096}, {"1 MiB", 1 << 20}});
-    CHECK(heading_of(mixed) == "buffer");
-    CHECK(csv_cell(mixed, {"4 KiB", 4096}) == "4 KiB");
+    CHECK(heading_of(mixed) == "buffer (B)");
+    CHECK(csv_cell(mixed, {"4 KiB", 4096}) == "4096");
+    const sweep_column with_words =
+        column_of("buffer", &field, {{"4 KiB", 4096}, {"", std::nullopt}}); // a machine without it
+    CHECK(heading_of(with_words) == "buffer");
+    CHECK(csv_cell(with_words, {"4 KiB", 4096}) == "4 KiB");
 }
 
 TEST_CASE("small multiples leave no result out and find where the fastest changes")
@@ -194,7 +198,7 @@ TEST_CASE("small multiples leave no result out and find where the fastest change
     const placed_results placed = place_results(r);
     CHECK(placed.results.size() == 23);
     const sweep_panels by_rate = panels_of(placed, {});
-    CHECK(by_rate.x_name == "link.rate");
+    CHECK(by_rate.x_name == "link.rate (Gbps)");
     CHECK(by_rate.lines == std::vector<std::string>{"ring", "direct"});
     REQUIRE(by_rate.panels.size() == 2);
     CHECK(by_rate.panels[1].title == "size 64 KiB");
@@ -274,15 +278,19 @@ TEST_CASE("a comparison pairs results by what was run and tells the largest diff
     a.stats = {{"link.bytes", 1000, "B"}, {"gone", 1, "1"}, {"run.host_cpu_seconds", 1, "s"}, {"zero", 0, "1"}};
     b.stats = {{"link.bytes", 2000, "B"}, {"run.host_cpu_seconds", 9, "s"}, {"zero", 3, "1"}};
     b.rows[2].wrong = 7;
+    a.rows[0].bound_us = b.rows[2].bound_us = 20; // the share follows from the time
+    a.rows[2].bound_us = 4;
+    b.rows[0].bound_us = 2;
     const comparison c = compare(a, b, 0.01);
     REQUIRE(c.config.size() == 2);
     CHECK(c.config[0].key == "extra.deep");
     CHECK(c.config[0].a == "not there");
     CHECK(c.config[1].key == "mesh.rows");
     CHECK(c.config[1].b == "4");
-    REQUIRE(c.beyond.size() == 1);
-    CHECK(c.beyond[0].name == "all_reduce ring 4096 B int32 sum: time");
-    CHECK(c.beyond[0].difference() == Approx(-0.1));
+    REQUIRE(c.beyond.size() == 2);
+    CHECK(c.beyond[0].name == "all_reduce ring 8192 B int32 sum: least time by the bound");
+    CHECK(c.beyond[1].name == "all_reduce ring 4096 B int32 sum: time");
+    CHECK(c.beyond[1].difference() == Approx(-0.1));
     REQUIRE(c.outcomes.size() == 1);
     CHECK(c.outcomes[0].b == "7");
     REQUIRE(c.stats.size() == 2);
@@ -291,8 +299,8 @@ TEST_CASE("a comparison pairs results by what was run and tells the largest diff
     CHECK(c.only_a == std::vector<std::string>{"all_reduce direct 4096 B int32 sum", "gone"});
     CHECK(c.only_b == std::vector<std::string>{"all_reduce two_d 4096 B int32 sum"});
     CHECK_FALSE(c.same());
-    CHECK(compare(a, b, 0.001).beyond.size() == 2);
-    CHECK(compare(a, b, 0.001).beyond[1].name == "all_reduce ring 8192 B int32 sum #2: time");
+    CHECK(compare(a, b, 0.001).beyond.size() == 3);
+    CHECK(compare(a, b, 0.001).beyond[2].name == "all_reduce ring 8192 B int32 sum #2: time");
     CHECK(compare(a, a, 0).same());
     stored_results other_config = a;
     other_config.config["mesh"]["rows"] = 3;
