@@ -288,6 +288,10 @@ int sweep(const sweep_options& options)
 {
     interruption signals;
     static_cast<void>(memory_for(options)); // whether it is a size
+    if (options.engine == "slurm" && !options.memory.empty())
+        throw user_error("--memory: is for points of this host; write --sbatch --mem=SIZE for Slurm.");
+    if (options.engine != "slurm" && !options.sbatch.empty())
+        throw user_error("--sbatch: is for --engine slurm, which is not asked for.");
     const sweep_file file = read_sweep_file(options.file);
     const sweep_plan plan = plan_sweep(file, options.overrides, options.seed);
     fmt::print(stderr, "{}", plan.messages);

@@ -313,6 +313,9 @@ TEST_CASE("sweep: wrong keys and values are refused with the lines of the sweep 
                Contains("t.yaml:3:3: error: mesh.rows: is swept here, so that --set 'mesh.rows=4' would be replaced"));
     CHECK_THAT(refused("t.yaml --out new --set mesh.rwos=4"), Contains("mesh.rwos: unknown key"));
     CHECK_THAT(refused("t.yaml --out new --memory 4"), Contains("--memory: '4' is no size"));
+    CHECK_THAT(refused("t.yaml --out new --engine slurm --memory 4GiB"),
+               Contains("--memory: is for points of this host"));
+    CHECK_THAT(refused("t.yaml --out new --sbatch --mem=4G"), Contains("--sbatch: is for --engine slurm"));
     CHECK_THAT(refused("nowhere.yaml"), Contains("nowhere.yaml: error: there is no such file"));
     CHECK_THAT(refused(""),
                Contains("a sweep file is missing, for example weft sweep configs/sweeps/board_lane_rate.yaml"));
