@@ -55,8 +55,8 @@ struct loaded_platform {
     /// What a user sees on stderr: every problem with its line, and whether the file can be used. "" when all is well.
     std::string message() const;
     const problem* first_error() const; ///< nullptr: none is told
-    std::string file;        ///< as in messages: "<stdin>" for "-"
-    std::string source_text; ///< of the file as it stands on disk
+    std::string file;                   ///< as in messages: "<stdin>" for "-"
+    std::string source_text;            ///< of the file as it stands on disk
 };
 /// A platform file as it is now: its name in messages, and its text. Throws user_error where it cannot be read.
 struct source_text {
@@ -73,12 +73,14 @@ loaded_platform load(const platform_source& source);
 void add_run(CLI::App& app, int& exit_code);
 void add_ccu(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
+void add_compare(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_bursts(CLI::App& app, int& exit_code);
 void add_docs(CLI::App& app, int& exit_code);
 void add_firmware(CLI::App& app, int& exit_code);
 void add_scale(CLI::App& app, int& exit_code);
+void add_sweep(CLI::App& app, int& exit_code);
 void add_tune(CLI::App& app, int& exit_code);
 void add_validate(CLI::App& app, int& exit_code);
 

@@ -34,6 +34,8 @@ constexpr const char* k_description =
     "    weft run configs/tpu_v3/mesh_4x4.yaml --set mesh.rows=8 --set data=off --out out/try\n"
     "    weft list                                      which collectives, by which algorithms?\n"
     "    weft tune configs/tpu_v3/mesh_4x4.yaml         which algorithm is the fastest, for each size?\n"
+    "    weft sweep configs/sweeps/board_lane_rate.yaml what if? a grid of values for keys, as CSV and as a page\n"
+    "    weft compare out/a out/b                       how do two results differ, and why?\n"
     "\n"
     "`weft COMMAND --help` explains a command and its options.\n";
 
@@ -43,9 +45,10 @@ constexpr const char* k_footer =
     "  1  a run did not complete, an answer was wrong, a published value or a bound missed, or output not written\n"
     "  2  the input cannot be used: nothing was run or written, and stderr says what to change\n"
     "  3  a bug of weft\n"
-    "  130, 143  Ctrl-C or SIGTERM: what was finished is printed; `run`, `tune` and `bursts` save it; again: ends at once\n"
+    "  130, 143  Ctrl-C or SIGTERM: what was finished is printed; `run`, `sweep`, `tune`, `bursts` save it; again: at once\n"
     "Files:\n"
     "  <out>/results.json  all results, the whole configuration and the statistics of a run\n"
+    "  <out>/sweep.csv     all results of a sweep, beside it the page sweep.html and a folder for each point\n"
     "  <out>/tuning.yaml   which algorithm is the fastest by size, for the key `tuning`; beside it plots\n"
     "  docs/04_config.md   every key of a platform file\n";
 
@@ -61,6 +64,8 @@ std::string explain(const CLI::App* app, const CLI::Error& e)
         name += " " + command->get_name();
     }
     std::string what = e.what();
+    if (what == "SWEEP is required")
+        what = "a sweep file is missing, for example " + name + " configs/sweeps/board_lane_rate.yaml";
     if (what == "FILE is required")
         what = "a platform file is missing, for example " + name + " configs/tpu_v3/mesh_4x4.yaml";
     return fmt::format("{}: {}\n`{} --help` explains.\n", name, what, name);
@@ -86,7 +91,8 @@ bool reader_has_left()
 int with_stdout_checked(int exit_code)
 {
     constexpr int k_ended_by_sigpipe = 128 + SIGPIPE;
-    int error = std::fflush(stdout) == 0 ? 0 : errno; // first: to flush std::cout flushes stdout, and loses why it failed
+    int error =
+        std::fflush(stdout) == 0 ? 0 : errno; // first: to flush std::cout flushes stdout, and loses why it failed
     std::cout.flush();
     // Network file systems report a full disk when a descriptor is closed.
     if (const int copy = ::dup(STDOUT_FILENO); error == 0 && copy >= 0 && ::close(copy) != 0)
@@ -126,6 +132,8 @@ int run_command(int argc, char* argv[])
     weft::cli::add_docs(app, exit_code);
     weft::cli::add_firmware(app, exit_code);
     weft::cli::add_scale(app, exit_code);
+    weft::cli::add_sweep(app, exit_code);
+    weft::cli::add_compare(app, exit_code);
     weft::cli::add_tune(app, exit_code);
     weft::cli::add_validate(app, exit_code);
     const std::string word = first_word(argc, argv);
@@ -159,9 +167,10 @@ int run_command(int argc, char* argv[])
         const std::string what = e.what(); // of the kernel, which hands on the text of other exceptions only
         if (what.find("bad_alloc") != std::string::npos ||
             what.find("failed to allocate stack memory") != std::string::npos) {
-            fmt::print(stderr,
-                       "weft: this host, or the limit of this process (ulimit -v), has no memory left; use fewer chips, "
-                       "smaller sizes or --set data=off.\n");
+            fmt::print(
+                stderr,
+                "weft: this host, or the limit of this process (ulimit -v), has no memory left; use fewer chips, "
+                "smaller sizes or --set data=off.\n");
             return 1;
         }
         fmt::print(

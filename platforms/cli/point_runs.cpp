@@ -1,20 +1,27 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "platforms/cli/point_runs.h"
+#include "platforms/cli/point_costs.h"
+#include "platforms/cli/program_identity.h"
 
+#include "cmake/version.h"
 #include "platforms/report/progress.h"
 #include "platforms/workload/collective_runner.h"
+#include "platforms/workload/digest.h"
 #include "platforms/workload/interruption.h"
 #include "platforms/workload/invariants.h"
 #include "tlm/stop_request.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
 #include <cstdio>
 #include <exception>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace weft::cli {
@@ -25,9 +32,12 @@ constexpr const char* k_workload_key = "workload=";
 
 class point_runner {
 public:
-    point_runner(const point_work& work, bool quiet)
-        : work_(work), done_(work.count), bar_(progress::on_stderr(static_cast<std::uint32_t>(work.count), quiet))
+    point_runner(const point_work& work, const point_costs& costs, bool quiet)
+        : work_(work), costs_(costs), begun_(work.count), done_(work.count),
+          bar_(progress::on_stderr(static_cast<std::uint32_t>(work.count), quiet))
     {
+        for (std::size_t i = 0; i < work.count; ++i)
+            all_weight_ += weight(i);
     }
     std::vector<bool> run(unsigned jobs)
     {
@@ -43,32 +53,74 @@ public:
     }
 
 private:
-    void work()
+    double weight(std::size_t i) const { return costs_.seconds ? costs_.seconds(i) : 1; }
+    std::uint64_t memory(std::size_t i) const { return costs_.memory_bytes ? costs_.memory_bytes(i) : 0; }
+    bool fits(std::size_t i) const
+    {
+        return !costs_.memory_bytes || running_ == 0 ||
+               (taken_bytes_ <= costs_.memory_of_all && memory(i) <= costs_.memory_of_all - taken_bytes_);
+    }
+    /// The first point that fits beside those that run; waits for one to end where none does. Nothing: no more is to be begun.
+    std::optional<std::size_t> next(std::unique_lock<std::mutex>& lock)
     {
         for (;;) {
-            std::size_t i = 0;
-            {
-                const std::lock_guard<std::mutex> lock(guard_);
-                if (next_ == work_.count || failure_ || stop_requested())
-                    return;
-                i = next_++;
-                bar_.begin_case(static_cast<std::uint32_t>(i), work_.name(i),
-                                static_cast<double>(finished_) / static_cast<double>(work_.count));
+            bool any = false;
+            if (failure_ || stop_requested())
+                return std::nullopt;
+            for (std::size_t i = first_; i < work_.count; ++i) {
+                if (begun_[i])
+                    continue;
+                any = true;
+                if (fits(i))
+                    return i;
             }
+            if (!any)
+                return std::nullopt;
+            constexpr auto k_look = std::chrono::milliseconds(200); // a signal wakes nobody here
+            ended_.wait_for(lock, k_look);
+        }
+    }
+    std::string label(std::size_t i) const
+    {
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+        if (done_weight_ <= 0 || !costs_.seconds)
+            return work_.name(i);
+        return fmt::format("about {} left; {}", about_seconds(seconds * (all_weight_ - done_weight_) / done_weight_),
+                           work_.name(i));
+    }
+    void work()
+    {
+        std::unique_lock<std::mutex> lock(guard_);
+        while (const std::optional<std::size_t> point = next(lock)) {
+            const std::size_t i = *point;
+            begun_[i] = true;
+            while (first_ < work_.count && begun_[first_])
+                ++first_;
+            ++running_;
+            taken_bytes_ += memory(i);
+            bar_.begin_case(static_cast<std::uint32_t>(i), label(i), all_weight_ > 0 ? done_weight_ / all_weight_ : 0);
+            lock.unlock();
+            bool ran = false;
+            std::exception_ptr failure;
             try {
                 work_.run(i);
+                ran = true;
             } catch (const interrupted&) {
-                return;
             } catch (...) { // the host has no process left: not the point's fault
-                const std::lock_guard<std::mutex> lock(guard_);
-                failure_ = std::current_exception();
+                failure = std::current_exception();
+            }
+            lock.lock();
+            --running_;
+            taken_bytes_ -= memory(i);
+            ended_.notify_all();
+            if (failure) {
+                failure_ = failure;
                 return;
             }
-            if (stop_requested()) // Ctrl-C reaches the children first: their end says nothing about the point
+            if (!ran || stop_requested()) // Ctrl-C reaches the children first: their end says nothing about the point
                 return;
-            const std::lock_guard<std::mutex> lock(guard_);
             done_[i] = true;
-            ++finished_;
+            done_weight_ += weight(i);
             if (const std::string told = work_.finished(i); !told.empty()) {
                 bar_.clear();
                 fmt::print(stderr, "{}\n", told);
@@ -77,11 +129,16 @@ private:
     }
 
     const point_work& work_;
-    std::vector<bool> done_;
+    const point_costs& costs_;
+    std::vector<bool> begun_, done_;
     progress bar_;
     std::mutex guard_;
-    std::size_t next_ = 0;
-    std::size_t finished_ = 0;
+    std::condition_variable ended_;
+    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    std::size_t first_ = 0; ///< all before have begun
+    std::size_t running_ = 0;
+    std::uint64_t taken_bytes_ = 0; ///< by those that run
+    double all_weight_ = 0, done_weight_ = 0;
     std::exception_ptr failure_;
 };
 
@@ -97,7 +154,29 @@ std::optional<std::size_t> entry_of(const problem& p)
 
 std::vector<bool> run_points(const point_work& work, unsigned jobs, bool quiet)
 {
-    return point_runner(work, quiet).run(jobs);
+    return run_points(work, {}, jobs, quiet);
+}
+
+std::vector<bool> run_points(const point_work& work, const point_costs& costs, unsigned jobs, bool quiet)
+{
+    return point_runner(work, costs, quiet).run(jobs);
+}
+
+std::string about_seconds(double seconds)
+{
+    constexpr double k_minute = 60, k_hour = 3600;
+    if (seconds < 1.5 * k_minute)
+        return fmt::format("{:.0f} s", std::max(1.0, std::ceil(seconds)));
+    return seconds < 1.5 * k_hour ? fmt::format("{:.0f} min", seconds / k_minute)
+                                  : fmt::format("{:.1f} h", seconds / k_hour);
+}
+
+std::string program_identity()
+{
+    std::string identity = version();
+    if (identity.find("modified") != std::string::npos)
+        identity += " " + digest_of_file("/proc/self/exe");
+    return identity;
 }
 
 bool has_progress_bar(bool quiet) { return progress::on_stderr(1, quiet).enabled(); }

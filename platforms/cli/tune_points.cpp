@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/tune_points.h"
 
-#include "cmake/version.h"
 #include "platforms/cli/point_runs.h"
+#include "platforms/cli/program_identity.h"
 #include "platforms/firmware_bench/isolated.h"
 #include "platforms/workload/digest.h"
 
@@ -24,15 +24,6 @@ std::string content_of(const std::string& file)
 {
     std::ifstream in(file, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-/// The version; of a tree with changes that no commit has, the program itself, too.
-std::string program_identity()
-{
-    std::string identity = version();
-    if (identity.find("modified") != std::string::npos)
-        identity += " " + digest_of_file("/proc/self/exe");
-    return identity;
 }
 
 /// In the child: the result as text.

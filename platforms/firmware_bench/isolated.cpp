@@ -3,6 +3,7 @@
 #include "platforms/firmware_bench/isolated.h"
 
 #include "platforms/firmware_bench/crash_place.h"
+#include "platforms/firmware_bench/program_run.h"
 #include "platforms/workload/interruption.h"
 #include "tlm/check.h"
 #include "tlm/stop_request.h"
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <mutex>
 #include <poll.h>
@@ -64,9 +66,8 @@ bool ended_by_stop(int status)
     return stop_requested();
 }
 
-} // namespace
-
-isolated_result run_isolated(const std::function<std::string()>& work, unsigned seconds)
+/// `body` in a child: it gets the end of a pipe to write to and returns the exit code. Else as run_isolated().
+program_result in_child(const std::function<int(int pipe_end)>& body, unsigned seconds)
 {
     // One start at a time: a child that another thread forked here would keep the end that this child writes to open.
     static std::mutex starts;
@@ -85,18 +86,11 @@ isolated_result run_isolated(const std::function<std::string()>& work, unsigned 
     if (child == 0) {
         interruption::end_with_parent(parent);
         close(ends[0]);
-        int code = 0;
-        try {
-            write_all(ends[1], work());
-        } catch (const std::exception& e) {
-            write_all(ends[1], e.what());
-            code = 1;
-        }
-        _exit(code); // the kernel of this process is not torn down: nothing of it is needed any more
+        _exit(body(ends[1])); // the kernel of this process is not torn down: nothing of it is needed any more
     }
     close(ends[1]);
     start.unlock();
-    isolated_result result;
+    program_result result;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
     bool in_time = true;
     for (char buffer[4096];;) {
@@ -132,9 +126,51 @@ isolated_result run_isolated(const std::function<std::string()>& work, unsigned 
         result.failure = fmt::format("did not end in {} s of host time", seconds);
     else if (WIFSIGNALED(status))
         result.failure = fmt::format("crashed with signal {}", WTERMSIG(status));
-    else if (WEXITSTATUS(status) != 0)
-        result.failure = "stopped: " + result.text;
+    else
+        result.exit_code = WEXITSTATUS(status);
     return result;
+}
+
+} // namespace
+
+isolated_result run_isolated(const std::function<std::string()>& work, unsigned seconds)
+{
+    const auto body = [&](int pipe_end) {
+        try {
+            write_all(pipe_end, work());
+        } catch (const std::exception& e) {
+            write_all(pipe_end, e.what());
+            return 1;
+        }
+        return 0;
+    };
+    program_result end = in_child(body, seconds);
+    if (end.exit_code > 0)
+        end.failure = "stopped: " + end.text;
+    return {std::move(end.text), std::move(end.failure)};
+}
+
+program_result run_program(const std::vector<std::string>& arguments, unsigned seconds)
+{
+    std::vector<std::string> all{"weft"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    std::vector<char*> argv;
+    for (std::string& a : all)
+        argv.push_back(a.data());
+    argv.push_back(nullptr);
+    constexpr int k_cannot_start = 127;
+    const auto body = [&](int pipe_end) {
+        setpgid(0, 0);
+        const int nothing = open("/dev/null", O_RDONLY);
+        dup2(nothing, STDIN_FILENO);
+        dup2(pipe_end, STDOUT_FILENO);
+        dup2(pipe_end, STDERR_FILENO);
+        close(pipe_end);
+        close(nothing);
+        execv("/proc/self/exe", argv.data());
+        return k_cannot_start;
+    };
+    return in_child(body, seconds);
 }
 
 } // namespace weft

@@ -30,7 +30,10 @@ void print_columns(std::ostream& out, const std::vector<std::vector<std::string>
         out << (n == 0 ? "# " : "  ");
         for (std::size_t i = 0; i < lines[n].size(); ++i) {
             const std::string room(width[i] - display_width(lines[n][i]), ' ');
-            out << (i == 0 ? "" : "  ") << (i < left ? lines[n][i] + room : room + lines[n][i]);
+            out << (i == 0 ? "" : "  ")
+                << (i >= left                  ? room + lines[n][i]
+                    : i + 1 == lines[n].size() ? lines[n][i]
+                                               : lines[n][i] + room);
         }
         out << '\n';
     }

@@ -44,7 +44,8 @@ std::vector<std::string> yaml_files(const std::string& folder)
 {
     std::vector<std::string> names;
     for (const auto& entry : fs::recursive_directory_iterator(k_root / folder))
-        if (entry.path().extension() == ".yaml" && entry.path().filename() != "prices.yaml")
+        if (entry.path().extension() == ".yaml" && entry.path().filename() != "prices.yaml" &&
+            entry.path().parent_path().filename() != "sweeps")
             names.push_back(fs::relative(entry.path(), k_root).string());
     std::sort(names.begin(), names.end());
     return names;

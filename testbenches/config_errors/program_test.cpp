@@ -552,7 +552,9 @@ TEST_CASE("help and version and list", "[program][fast]")
                                                                                            {"ccu", "check", "--help"},
                                                                                            {"ccu", "disasm", "--help"},
                                                                                            {"bursts", "--help"},
-                                                                                           {"tune", "--help"}}) {
+                                                                                           {"tune", "--help"},
+                                                                                           {"sweep", "--help"},
+                                                                                           {"compare", "--help"}}) {
         const program_run r = dir.run(arguments);
         INFO(arguments.front());
         CHECK(r.exit_code == 0);

@@ -130,7 +130,8 @@ inline std::vector<std::string> shipped_files()
 {
     std::vector<std::string> all;
     for (const auto& entry : std::filesystem::recursive_directory_iterator("configs"))
-        if (entry.path().extension() == ".yaml")
+        if (entry.path().extension() == ".yaml" &&
+            entry.path().parent_path().filename() != "sweeps") // these name platform files
             all.push_back(entry.path().string());
     std::sort(all.begin(), all.end());
     return all;

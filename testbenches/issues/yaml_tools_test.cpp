@@ -26,7 +26,8 @@ std::vector<std::string> platform_files()
 {
     std::vector<std::string> all;
     for (const auto& entry : fs::recursive_directory_iterator(k_root / "configs"))
-        if (entry.path().extension() == ".yaml" && entry.path().filename() != "prices.yaml") // not a platform
+        if (entry.path().extension() == ".yaml" && entry.path().filename() != "prices.yaml" &&
+            entry.path().parent_path().filename() != "sweeps") // not platforms
             all.push_back(entry.path().string());
     std::sort(all.begin(), all.end());
     return all;
@@ -236,7 +237,8 @@ TEST_CASE("values outside their range fail both the schema and the reader")
     for (const platform_info* info : cli::platforms()) {
         const auto base =
             std::find_if(bases.begin(), bases.end(), [&](const auto& b) { return b.first == info->name; });
-        const std::string text = "platform: " + std::string(info->name) + "\n" + (base != bases.end() ? base->second : workload);
+        const std::string text =
+            "platform: " + std::string(info->name) + "\n" + (base != bases.end() ? base->second : workload);
         const yaml_document document = yaml_document::parse(text, "x.yaml");
         std::size_t fields = 0;
         for_each_limited(info->defaults(), schema_of(info->name), "", document,

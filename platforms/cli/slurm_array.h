@@ -1,0 +1,29 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Points of a sweep as one Slurm job array. Every node runs the commands that this host would run, in the same folders, which all must share.
+#pragma once
+
+#include "platforms/cli/sweep_folder.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace weft::cli {
+
+struct slurm_options {
+    std::string sbatch;     ///< further options of sbatch, as words of a shell
+    unsigned at_a_time = 0; ///< tasks; 0: as many as Slurm starts
+    unsigned timeout_s = 0; ///< of a point; 0: any
+};
+
+/// Throws user_error where this host has no sbatch.
+void require_slurm();
+
+/// Submits `points`, waits until the array has ended, and calls `ended` once for each point that has, in any order. At a stop request the array
+/// is cancelled. Throws user_error when Slurm refuses or loses the array.
+void run_slurm_array(const sweep_folder& folder, const std::vector<std::size_t>& points, const slurm_options& options,
+                     const std::function<void(std::size_t point, const program_result& end)>& ended);
+
+} // namespace weft::cli

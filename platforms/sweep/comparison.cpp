@@ -1,0 +1,277 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/sweep/comparison.h"
+
+#include "tlm/check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <set>
+
+namespace weft {
+
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::json;
+
+constexpr const char* k_not_there = "not there";
+/// Of the host, not of the machine.
+constexpr const char* k_host_stats[] = {"run.host_cpu_seconds"};
+
+std::string text_of(const json& j)
+{
+    return j.is_string() ? j.get<std::string>() : j.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// Leaves by path; empty lists and sections count as leaves.
+void flatten(const json& j, const std::string& path, std::map<std::string, std::string>& out)
+{
+    if (j.is_object() && !j.empty()) {
+        for (const auto& [key, value] : j.items())
+            flatten(value, path.empty() ? key : path + "." + key, out);
+    } else if (j.is_array() && !j.empty() && j.front().is_structured()) {
+        for (std::size_t i = 0; i < j.size(); ++i)
+            flatten(j[i], fmt::format("{}.{}", path, i), out);
+    } else {
+        out[path] = text_of(j);
+    }
+}
+
+std::string name_of_row(const stored_row& row)
+{
+    std::string name = row.op + " " + row.algorithm;
+    if (row.size_bytes)
+        name += fmt::format(" {} B", *row.size_bytes);
+    for (const std::string* part : {&row.type, &row.redop, &row.group})
+        if (!part->empty() && *part != "none")
+            name += " " + *part;
+    return name;
+}
+
+/// By name; rows that were run several times are numbered from the second on.
+std::map<std::string, const stored_row*> rows_by_name(const stored_results& r, std::vector<std::string>& order)
+{
+    std::map<std::string, const stored_row*> all;
+    for (const stored_row& row : r.rows) {
+        std::string name = name_of_row(row);
+        for (std::size_t n = 2; all.count(name) != 0; ++n)
+            name = fmt::format("{} #{}", name_of_row(row), n);
+        all.emplace(name, &row);
+        order.push_back(name);
+    }
+    return all;
+}
+
+class comparer {
+public:
+    comparer(const stored_results& a, const stored_results& b, double tolerance) : a_(a), b_(b), tolerance_(tolerance)
+    {
+    }
+    comparison compare()
+    {
+        out_.version_a = a_.version;
+        out_.version_b = b_.version;
+        out_.digest_a = a_.digest;
+        out_.digest_b = b_.digest;
+        out_.config = compare_configs(a_.config, b_.config);
+        add_text("failure", a_.failure, b_.failure);
+        rows();
+        stats();
+        const auto larger = [](const compared_figure& x, const compared_figure& y) {
+            return std::abs(x.difference()) > std::abs(y.difference());
+        };
+        std::stable_sort(out_.beyond.begin(), out_.beyond.end(), larger);
+        std::stable_sort(out_.stats.begin(), out_.stats.end(), larger);
+        return std::move(out_);
+    }
+
+private:
+    void add_text(const std::string& key, const std::string& a, const std::string& b)
+    {
+        if (a != b)
+            out_.outcomes.push_back({key, a.empty() ? "none" : a, b.empty() ? "none" : b});
+    }
+    void add_figure(std::vector<compared_figure>& to, compared_figure f)
+    {
+        ++out_.compared;
+        out_.equal += f.a == f.b ? 1 : 0;
+        if (std::abs(f.difference()) > tolerance_)
+            to.push_back(std::move(f));
+    }
+    void rows()
+    {
+        std::vector<std::string> order_a, order_b;
+        const auto all_a = rows_by_name(a_, order_a), all_b = rows_by_name(b_, order_b);
+        for (const std::string& name : order_a) {
+            const auto other = all_b.find(name);
+            if (other == all_b.end()) {
+                out_.only_a.push_back(name);
+                continue;
+            }
+            const stored_row &x = *all_a.at(name), &y = *other->second;
+            // Bandwidths and the share of the bound follow from these.
+            add_figure(out_.beyond, {name + ": time", "us", x.time_us, y.time_us});
+            const auto wrong = [](const stored_row& row) {
+                return row.wrong ? fmt::format("{}", *row.wrong) : std::string("not checked");
+            };
+            add_text(name + ": wrong elements", wrong(x), wrong(y));
+            if (x.bound_us && y.bound_us) {
+                add_figure(out_.beyond, {name + ": least time by the bound", "us", *x.bound_us, *y.bound_us});
+                add_text(name + ": bound by", x.bound_by, y.bound_by);
+            }
+        }
+        for (const std::string& name : order_b)
+            if (all_a.count(name) == 0)
+                out_.only_b.push_back(name);
+    }
+    void stats()
+    {
+        const auto by_name = [](const stored_results& r) {
+            std::map<std::string, const stored_stat*> all;
+            for (const stored_stat& s : r.stats)
+                if (std::find(std::begin(k_host_stats), std::end(k_host_stats), s.name) == std::end(k_host_stats))
+                    all.emplace(s.name, &s);
+            return all;
+        };
+        const auto all_a = by_name(a_), all_b = by_name(b_);
+        for (const auto& [name, x] : all_a) {
+            const auto other = all_b.find(name);
+            if (other == all_b.end())
+                out_.only_a.push_back(name);
+            else if (x->unit != other->second->unit)
+                add_text(name + ": unit", x->unit, other->second->unit);
+            else
+                add_figure(out_.stats, {name, x->unit, x->value, other->second->value});
+        }
+        for (const auto& [name, y] : all_b)
+            if (all_a.count(name) == 0)
+                out_.only_b.push_back(name);
+    }
+
+    const stored_results &a_, &b_;
+    double tolerance_;
+    comparison out_;
+};
+
+struct sweep_point_folder {
+    std::string folder;
+    bool has_results = false;
+};
+
+/// By settings, of a folder that `weft sweep` has made; nothing: it is none.
+std::optional<std::map<std::string, sweep_point_folder>> points_of(const std::string& folder)
+{
+    std::error_code error;
+    if (!fs::is_directory(folder + "/points", error))
+        return std::nullopt;
+    std::map<std::string, sweep_point_folder> all;
+    for (const auto& entry : fs::directory_iterator(folder + "/points", error)) {
+        std::ifstream in(entry.path() / "point.json", std::ios::binary);
+        const std::string text(std::istreambuf_iterator<char>(in), {});
+        const json point = json::parse(text, nullptr, false);
+        if (!point.is_object() || !point.contains("name") || !point["name"].is_string())
+            continue;
+        all[point["name"].get<std::string>()] = {entry.path().string(),
+                                                 fs::exists(entry.path() / "results.json", error)};
+    }
+    return all.empty() ? std::nullopt : std::optional(all);
+}
+
+std::string results_of(const std::string& path)
+{
+    std::error_code error;
+    if (!fs::exists(path, error))
+        throw user_error(fmt::format("{}: there is no such file or folder.", path));
+    if (!fs::is_directory(path, error))
+        return path;
+    const std::string file = (fs::path(path) / "results.json").string();
+    if (!fs::exists(file, error))
+        throw user_error(fmt::format(
+            "{}: has no results.json and no points of a sweep; give the --out folder of `weft run` or `weft sweep`.",
+            path));
+    return file;
+}
+
+} // namespace
+
+double compared_figure::difference() const
+{
+    if (a == b)
+        return 0;
+    return a == 0 ? std::copysign(std::numeric_limits<double>::infinity(), b) : (b - a) / std::abs(a);
+}
+
+std::vector<compared_text> compare_configs(const json& a, const json& b)
+{
+    std::map<std::string, std::string> all_a, all_b;
+    flatten(a, "", all_a);
+    flatten(b, "", all_b);
+    std::set<std::string> keys;
+    for (const auto* all : {&all_a, &all_b})
+        for (const auto& [key, value] : *all)
+            keys.insert(key);
+    std::vector<compared_text> different;
+    for (const std::string& key : keys) {
+        const auto x = all_a.find(key), y = all_b.find(key);
+        if (x == all_a.end() || y == all_b.end() || x->second != y->second)
+            different.push_back(
+                {key, x == all_a.end() ? k_not_there : x->second, y == all_b.end() ? k_not_there : y->second});
+    }
+    return different;
+}
+
+comparison compare(const stored_results& a, const stored_results& b, double tolerance)
+{
+    return comparer(a, b, tolerance).compare();
+}
+
+bool comparisons::same() const
+{
+    return only_a.empty() && only_b.empty() &&
+           std::all_of(pairs.begin(), pairs.end(), [](const comparison& c) { return c.same(); });
+}
+
+comparisons compare_paths(const std::string& a, const std::string& b, double tolerance)
+{
+    comparisons all;
+    all.a = a;
+    all.b = b;
+    all.tolerance = tolerance;
+    const auto points_a = points_of(a), points_b = points_of(b);
+    if (points_a.has_value() != points_b.has_value())
+        throw user_error(fmt::format("{}: is the folder of a sweep, and {} is not; compare two sweeps, or two runs.",
+                                     points_a ? a : b, points_a ? b : a));
+    if (!points_a) {
+        all.pairs.push_back(compare(read_results(results_of(a)), read_results(results_of(b)), tolerance));
+        return all;
+    }
+    for (const auto& [name, x] : *points_a) {
+        const auto y = points_b->find(name);
+        if (!x.has_results)
+            continue;
+        if (y == points_b->end() || !y->second.has_results) {
+            all.only_a.push_back(name);
+            continue;
+        }
+        all.pairs.push_back(compare(read_results(x.folder + "/results.json"),
+                                    read_results(y->second.folder + "/results.json"), tolerance));
+        all.pairs.back().name = name;
+    }
+    for (const auto& [name, y] : *points_b) {
+        const auto x = points_a->find(name);
+        if (y.has_results && (x == points_a->end() || !x->second.has_results))
+            all.only_b.push_back(name);
+    }
+    if (all.pairs.empty() && all.only_a.empty() && all.only_b.empty())
+        throw user_error(fmt::format("{} and {}: neither sweep has a point with results.", a, b));
+    return all;
+}
+
+} // namespace weft

@@ -1,0 +1,120 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/sweep/results_file.h"
+
+#include "platforms/config/yaml_document.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+
+namespace weft {
+
+namespace {
+
+using json = nlohmann::json;
+
+std::optional<double> number_of(const json& j, const char* key)
+{
+    const auto found = j.find(key);
+    return found != j.end() && found->is_number() ? std::optional<double>(found->get<double>()) : std::nullopt;
+}
+std::optional<std::uint64_t> count_of(const json& j, const char* key)
+{
+    const auto found = j.find(key);
+    return found != j.end() && found->is_number_unsigned() ? std::optional<std::uint64_t>(found->get<std::uint64_t>())
+                                                           : std::nullopt;
+}
+std::string text_of(const json& j, const char* key)
+{
+    const auto found = j.find(key);
+    return found != j.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+stored_row row_of(const json& j)
+{
+    stored_row row;
+    row.op = j.at("op").get<std::string>();
+    row.algorithm = j.at("algorithm").get<std::string>();
+    row.group = text_of(j, "group");
+    row.type = text_of(j, "type");
+    row.redop = text_of(j, "redop");
+    row.size_bytes = count_of(j, "size_bytes");
+    row.time_us = j.at("time_us").get<double>();
+    row.algbw_GBps = number_of(j, "algbw_GBps");
+    row.busbw_GBps = number_of(j, "busbw_GBps");
+    row.bound_us = number_of(j, "bound_us");
+    row.bound_share = number_of(j, "bound_share");
+    row.bound_by = text_of(j, "bound_by");
+    row.wrong = count_of(j, "wrong");
+    return row;
+}
+
+void add_steps(const json& training, std::vector<stored_row>& rows)
+{
+    std::size_t n = 0;
+    for (const json& step : training.at("steps")) {
+        stored_row row;
+        row.op = "training_step";
+        row.algorithm = text_of(training, "algorithm");
+        row.group = fmt::format("step {}", n++);
+        row.time_us = step.at("time_us").get<double>();
+        for (const char* parts : {"groups", "exchanges"})
+            for (const json& part : step.at(parts))
+                if (const auto wrong = count_of(part, "wrong"))
+                    row.wrong = row.wrong.value_or(0) + *wrong;
+        rows.push_back(std::move(row));
+    }
+}
+
+} // namespace
+
+std::uint64_t stored_results::wrong() const
+{
+    std::uint64_t all = 0;
+    for (const stored_row& row : rows)
+        all += row.wrong.value_or(0);
+    return all;
+}
+
+stored_results read_results(const std::string& file)
+{
+    std::error_code error;
+    const auto kind = std::filesystem::status(file, error).type();
+    if (kind != std::filesystem::file_type::regular &&
+        kind != std::filesystem::file_type::not_found) // a device may never end
+        throw user_error(fmt::format("{}: is no regular file, as the results.json of a run is.", file));
+    std::ifstream in(file, std::ios::binary);
+    if (!in)
+        throw user_error(fmt::format("{}: cannot be read: {}; `weft run` writes it.", file, std::strerror(errno)));
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    const json j = json::parse(text, nullptr, false);
+    if (!j.is_object() || !j.contains("results") || !j.contains("config"))
+        throw user_error(fmt::format("{}: is no results.json of `weft run`: {}.", file,
+                                     j.is_discarded() ? "it is not JSON" : "it has no results or no config"));
+    stored_results r;
+    r.file = file;
+    try {
+        r.version = text_of(j, "version");
+        r.digest = text_of(j, "digest");
+        r.failure = text_of(j, "failure");
+        r.host_seconds = number_of(j, "host_seconds").value_or(0);
+        for (const json& row : j.at("results"))
+            r.rows.push_back(row_of(row));
+        if (j.contains("training_step"))
+            add_steps(j["training_step"], r.rows);
+        r.config = j.at("config");
+        if (j.contains("stats"))
+            for (const json& stat : j["stats"])
+                r.stats.push_back(
+                    {stat.at("name").get<std::string>(), stat.at("value").get<double>(), text_of(stat, "unit")});
+    } catch (const json::exception& e) {
+        throw user_error(fmt::format("{}: is no results.json of this `weft`: {}.", file, e.what()));
+    }
+    return r;
+}
+
+} // namespace weft

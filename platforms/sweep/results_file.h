@@ -1,0 +1,46 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// results.json of a run, read again: what sweeps collect and comparisons pair. Its keys are told at platforms/report/run_report.h.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// A collective, or a training step (op "training_step", group "step 0"), which has no size and no bandwidths.
+struct stored_row {
+    std::string op, algorithm, group, type, redop;
+    std::optional<std::uint64_t> size_bytes;
+    double time_us = 0;
+    std::optional<double> algbw_GBps, busbw_GBps, bound_us, bound_share;
+    std::string bound_by;
+    std::optional<std::uint64_t> wrong; ///< none: without data
+};
+
+struct stored_stat {
+    std::string name;
+    double value = 0;
+    std::string unit;
+};
+
+struct stored_results {
+    std::string file; ///< where it was read
+    std::string version, digest, failure;
+    double host_seconds = 0;
+    std::vector<stored_row> rows;
+    nlohmann::json config; ///< resolved
+    std::vector<stored_stat> stats;
+
+    std::uint64_t wrong() const; ///< elements, of all rows
+};
+
+/// Throws user_error: no such file, no JSON, not of a run.
+stored_results read_results(const std::string& file);
+
+} // namespace weft

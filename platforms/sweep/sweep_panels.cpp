@@ -1,0 +1,239 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/sweep/sweep_panels.h"
+
+#include "platforms/workload/tuning_curves.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+
+namespace weft {
+
+namespace {
+
+using axes_list = std::vector<std::size_t>;
+
+bool contains(const axes_list& all, std::size_t one) { return std::find(all.begin(), all.end(), one) != all.end(); }
+
+struct chosen_axes {
+    std::size_t x = 0;
+    axes_list lines, panels;
+};
+
+class axis_choice {
+public:
+    axis_choice(const placed_results& results, const sweep_plot& plot) : results_(results), plot_(plot) {}
+
+    chosen_axes choose()
+    {
+        chosen_axes c;
+        c.lines = named(plot_.lines);
+        c.panels = named(plot_.panels);
+        const auto is_free = [&](std::size_t a) {
+            return varies(a) && !contains(c.lines, a) && !contains(c.panels, a);
+        };
+        c.x = plot_.x.empty() ? best_x(is_free) : *results_.axis(plot_.x);
+        axes_list rest;
+        for (std::size_t a = 0; a < results_.axes.size(); ++a)
+            if (is_free(a) && a != c.x)
+                rest.push_back(a);
+        drop_determined(rest, c);
+        if (plot_.lines.empty())
+            take_line(rest, c.lines);
+        // Panels that the user has chosen stay as they are: what else varies makes more lines.
+        axes_list& others = plot_.panels.empty() ? c.panels : c.lines;
+        for (const std::size_t a : rest)
+            if (!is_determined(a, c))
+                others.push_back(a);
+        return c;
+    }
+
+private:
+    /// Keys that change together: the place on the chosen axes tells the value.
+    bool is_determined(std::size_t a, const chosen_axes& c) const
+    {
+        std::map<std::vector<std::size_t>, std::size_t> value;
+        for (const placed_result& r : results_.results) {
+            std::vector<std::size_t> place{r.at[c.x]};
+            for (const axes_list* axes : {&c.lines, &c.panels})
+                for (const std::size_t other : *axes)
+                    place.push_back(r.at[other]);
+            if (value.emplace(place, r.at[a]).first->second != r.at[a])
+                return false;
+        }
+        return true;
+    }
+    void drop_determined(axes_list& rest, const chosen_axes& c) const
+    {
+        rest.erase(std::remove_if(rest.begin(), rest.end(), [&](std::size_t a) { return is_determined(a, c); }),
+                   rest.end());
+    }
+    bool varies(std::size_t a) const { return results_.axes[a].values.size() > 1; }
+    axes_list named(const std::vector<std::string>& names) const
+    {
+        axes_list all;
+        for (const std::string& name : names)
+            if (const auto a = results_.axis(name))
+                all.push_back(*a);
+        return all;
+    }
+    /// The number with the most values, a swept key before the size; else what varies at all.
+    template <class Free> std::size_t best_x(const Free& is_free) const
+    {
+        std::optional<std::size_t> best;
+        for (const bool numeric : {true, false}) {
+            for (std::size_t a = 0; a < results_.axes.size(); ++a)
+                if (is_free(a) && results_.axes[a].numeric == numeric &&
+                    (numeric || results_.axes[a].name != "algorithm") &&
+                    (!best || results_.axes[a].values.size() > results_.axes[*best].values.size()))
+                    best = a;
+            if (best)
+                return *best;
+        }
+        return results_.axis("size").value_or(0);
+    }
+    /// Algorithms are what one compares; else what has the most values that a reader can tell apart.
+    void take_line(axes_list& rest, axes_list& lines) const
+    {
+        constexpr std::size_t k_most_lines = 8;
+        auto taken = rest.end();
+        for (auto a = rest.begin(); a != rest.end(); ++a) {
+            const result_axis& axis = results_.axes[*a];
+            if (axis.name == "algorithm") {
+                taken = a;
+                break;
+            }
+            if (axis.values.size() <= k_most_lines && axis.name != "op" &&
+                (taken == rest.end() || axis.values.size() > results_.axes[*taken].values.size()))
+                taken = a;
+        }
+        if (taken == rest.end())
+            return;
+        lines.push_back(*taken);
+        rest.erase(taken);
+    }
+
+    const placed_results& results_;
+    const sweep_plot& plot_;
+};
+
+std::string place_text(const placed_results& results, const placed_result& r, const axes_list& axes, bool with_names)
+{
+    std::string text;
+    for (const std::size_t a : axes) {
+        const std::string& value = results.axes[a].values[r.at[a]].text;
+        if (value.empty())
+            continue;
+        const bool speaks_for_itself = results.axes[a].name == "op" || results.axes[a].name == "algorithm" ||
+                                       results.axes[a].name == "type" || results.axes[a].name == "redop" ||
+                                       results.axes[a].name == "entry" || results.axes[a].name == "group";
+        text +=
+            (text.empty() ? "" : ", ") + (with_names && !speaks_for_itself ? results.axes[a].name + " " : "") + value;
+    }
+    return text;
+}
+
+std::uint64_t ps_of(const stored_row& row) { return static_cast<std::uint64_t>(std::llround(row.time_us * 1e6)); }
+
+void find_crossovers(const result_axis& x, sweep_panel& panel)
+{
+    measured_curves curves;
+    for (std::size_t i = 0; i < x.values.size(); ++i)
+        curves.sizes.push_back(x.numeric ? *x.values[i].units : i + 1);
+    for (const auto& line : panel.rows) {
+        curves.times_ps.emplace_back();
+        for (const stored_row* row : line)
+            curves.times_ps.back().push_back(row == nullptr ? std::nullopt : std::optional<std::uint64_t>(ps_of(*row)));
+    }
+    const lowest_curves lowest = lowest_of(curves);
+    panel.fastest = lowest.at;
+    const auto interval_of = [&](double units) {
+        std::size_t to = 1;
+        while (to + 1 < curves.sizes.size() && static_cast<double>(curves.sizes[to]) < units)
+            ++to;
+        return to;
+    };
+    if (!x.numeric) {
+        for (std::size_t i = 1; i < lowest.at.size(); ++i)
+            if (lowest.at[i - 1] && lowest.at[i] && *lowest.at[i - 1] != *lowest.at[i])
+                panel.crossovers.push_back({i - 1, i, std::nullopt, std::nullopt, *lowest.at[i - 1], *lowest.at[i]});
+        return;
+    }
+    for (const curve_crossover& c : lowest.crossovers) {
+        const std::size_t to = interval_of(c.bytes);
+        sweep_crossover found{to - 1, to, c.bytes, c.ps / 1e6, c.below, c.above};
+        if (curves.sizes[to - 1] == 0) { // a logarithm has no zero
+            found.units.reset();
+            found.us.reset();
+        }
+        panel.crossovers.push_back(found);
+    }
+}
+
+} // namespace
+
+sweep_panels panels_of(const placed_results& results, const sweep_plot& plot)
+{
+    sweep_panels all;
+    if (results.results.empty())
+        return all;
+    const chosen_axes axes = axis_choice(results, plot).choose();
+    all.x = results.axes[axes.x];
+    all.x_name = all.x.name == "size" ? "size (B)" : all.x.column.unit.empty() ? all.x.name : heading_of(all.x.column);
+    for (const std::size_t a : axes.lines)
+        all.line_names += (all.line_names.empty() ? "" : ", ") + results.axes[a].name;
+    // Lines and panels in the order of their values, not of the points that came first.
+    const auto key_of = [&](const placed_result& r, const axes_list& of) {
+        std::vector<std::size_t> key;
+        for (const std::size_t a : of)
+            key.push_back(r.at[a]);
+        return key;
+    };
+    std::map<std::vector<std::size_t>, std::string> lines, panels;
+    for (const placed_result& r : results.results) {
+        lines.emplace(key_of(r, axes.lines), place_text(results, r, axes.lines, true));
+        panels.emplace(key_of(r, axes.panels), place_text(results, r, axes.panels, true));
+    }
+    for (const auto& [key, name] : lines)
+        all.lines.push_back(name.empty() ? "all" : name);
+    const std::size_t columns = all.x.values.size();
+    for (const auto& [key, title] : panels) {
+        sweep_panel panel;
+        panel.title = title;
+        panel.rows.assign(lines.size(), std::vector<const stored_row*>(columns, nullptr));
+        panel.points.assign(lines.size(), std::vector<const swept_point*>(columns, nullptr));
+        all.panels.push_back(std::move(panel));
+    }
+    for (const placed_result& r : results.results) {
+        const auto line = static_cast<std::size_t>(std::distance(lines.begin(), lines.find(key_of(r, axes.lines))));
+        sweep_panel& panel =
+            all.panels[static_cast<std::size_t>(std::distance(panels.begin(), panels.find(key_of(r, axes.panels))))];
+        panel.rows[line][r.at[axes.x]] = r.row;
+        panel.points[line][r.at[axes.x]] = r.point;
+    }
+    for (sweep_panel& panel : all.panels)
+        find_crossovers(all.x, panel);
+    return all;
+}
+
+std::string winners_text(const sweep_panels& all, const sweep_panel& panel)
+{
+    const auto first =
+        std::find_if(panel.fastest.begin(), panel.fastest.end(), [](const auto& f) { return f.has_value(); });
+    if (first == panel.fastest.end())
+        return "";
+    std::string text = all.lines[**first];
+    const auto place = [&](const sweep_crossover& c) {
+        return c.units ? all.x.text_of(*c.units)
+                       : fmt::format("something between {} and {}", all.x.values[c.from].text, all.x.values[c.to].text);
+    };
+    for (std::size_t i = 0; i < panel.crossovers.size(); ++i) {
+        const sweep_crossover& c = panel.crossovers[i];
+        text += fmt::format("{}{}, {}", i == 0 ? " below " : " to ", place(c), all.lines[c.after]);
+    }
+    return text + (panel.crossovers.empty() ? " everywhere" : " above");
+}
+
+} // namespace weft

@@ -1,0 +1,121 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `weft sweep --engine slurm` with a real Slurm: controller, node and munge of Debian's slurm-wlm, on loopback, in a folder of the test. For a
+// night: it needs root and free ports.
+#include "testbenches/issues/program.h"
+#include "testbenches/issues/started_program.h"
+
+#include <cstdlib>
+
+using namespace weft::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+bool is_there(const char* program)
+{
+    return std::system(fmt::format("command -v {} > /dev/null 2>&1", program).c_str()) == 0;
+}
+
+/// One node; ends with this object.
+class small_cluster {
+public:
+    explicit small_cluster(const temporary_folder& folder) : dir_((folder / "slurm").string())
+    {
+        folder.write(
+            "slurm/start.sh",
+            "set -e\ncd " + dir_ +
+                "\nmkdir -p m state spool && chmod 700 m && head -c 1024 /dev/urandom > m/key && chmod 600 m/key\n"
+                "host=$(hostname -s)\ncat > slurm.conf << END\nClusterName=weft\nSlurmctldHost=$host(127.0.0.1)\nAuthType=auth/munge\nAuthInfo=socket=$PWD/m/socket\n"
+                "SlurmUser=root\nSlurmdUser=root\nStateSaveLocation=$PWD/state\nSlurmdSpoolDir=$PWD/spool\nSlurmctldPidFile=$PWD/slurmctld.pid\n"
+                "SlurmdPidFile=$PWD/slurmd.pid\nSlurmctldLogFile=$PWD/slurmctld.log\nSlurmdLogFile=$PWD/slurmd.log\nSlurmctldPort=16917\nSlurmdPort=16918\n"
+                "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nMpiDefault=none\n"
+                "NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) State=UNKNOWN\nPartitionName=main Nodes=$host Default=YES MaxTime=INFINITE State=UP\nEND\n"
+                "munged --force --key-file=$PWD/m/key --socket=$PWD/m/socket --pid-file=$PWD/munged.pid --log-file=$PWD/m/log --seed-file=$PWD/m/seed\n"
+                "slurmctld -f $PWD/slurm.conf\nslurmd -f $PWD/slurm.conf\n"
+                "for i in $(seq 60); do [ \"$(sinfo -h -o %T)\" = idle ] && exit 0; sleep 1; done\nexit 1\n");
+        ::setenv("SLURM_CONF", (dir_ + "/slurm.conf").c_str(), 1);
+        is_up_ = std::system(("sh " + dir_ + "/start.sh > " + dir_ + "/start.log 2>&1").c_str()) == 0;
+    }
+    ~small_cluster()
+    {
+        for (const char* daemon : {"slurmd", "slurmctld", "munged"}) // those of this object alone
+            static_cast<void>(
+                std::system(fmt::format("[ ! -s {0}/{1}.pid ] || kill $(cat {0}/{1}.pid)", dir_, daemon).c_str()));
+        static_cast<void>(std::system("sleep 1"));
+        ::unsetenv("SLURM_CONF");
+    }
+    small_cluster(const small_cluster&) = delete;
+    small_cluster& operator=(const small_cluster&) = delete;
+    bool is_up() const { return is_up_; }
+
+private:
+    std::string dir_;
+    bool is_up_ = false;
+};
+
+} // namespace
+
+TEST_CASE("sweep: a Slurm array gives the results of this host", "[slow]")
+{
+    if (::geteuid() != 0 || !is_there("slurmctld") || !is_there("slurmd") || !is_there("munged") ||
+        !is_there("sbatch")) {
+        WARN("skipped: it needs root and Debian's slurm-wlm and munge, of which some are not installed");
+        return;
+    }
+    const program_folder folder;
+    const small_cluster cluster(folder);
+    INFO(folder.read("slurm/start.log") << folder.read("slurm/slurmctld.log") << folder.read("slurm/slurmd.log"));
+    REQUIRE(cluster.is_up());
+    folder.write(
+        "a b.yaml",
+        "platform: tpu_v3\nname: mesh\nmesh: {rows: 2, cols: 2}\nworkload: [{op: all_reduce, algorithms: [ring_1d, two_d], sizes: [4 KiB, 64 KiB]}]\n");
+    folder.write(
+        "s.yaml",
+        "sweep: {platform: a b.yaml, out: local}\ngrid:\n  mesh.rows: [2, 3]\n  time_limit: [1 s, 1 us, 2 s]\n");
+    CHECK(folder.weft("sweep s.yaml --quiet") == 1); // points of 1 us fail
+    CHECK(folder.weft("sweep s.yaml --engine slurm --out there") == 1);
+    CHECK_THAT(folder.read("stderr"), Contains("6 points in 6 tasks") && Contains("time_limit=1 us: failed: "));
+    CHECK_THAT(folder.read("stdout"), Contains("4 of 6 are done, 2 are failed"));
+    const auto without_host = [](const std::string& csv) { // one field, without commas before it
+        std::string out;
+        std::istringstream lines(csv);
+        for (std::string line; std::getline(lines, line);) {
+            std::size_t end = line.size(), from = 0;
+            constexpr int k_host_field = 19; // point, two keys, 16 more
+            for (int field = 0; field < k_host_field - 1 && from != std::string::npos; ++field)
+                from = line.find(',', from) + 1;
+            end = line.find(',', from);
+            out += line.substr(0, from) + line.substr(end) + "\n";
+        }
+        return out;
+    };
+    CHECK(without_host(folder.read("local/sweep.csv")) == without_host(folder.read("there/sweep.csv")));
+    CHECK(folder.read("local/sweep.html") == folder.read("there/sweep.html"));
+    CHECK(folder.weft("compare local there --tolerance 0") == 0);
+    // What is finished here is not run there, and the other way round.
+    CHECK(folder.weft("sweep s.yaml --out there --set time_limit=1s") == 2);
+    CHECK(folder.weft("sweep s.yaml --engine slurm") == 1);
+    CHECK_THAT(folder.read("stderr"),
+               Contains("6 points, 4 done by earlier calls; 2 to run") && Contains("2 points in 2 tasks"));
+    // Slurm's own refusal is told.
+    CHECK(folder.weft("sweep s.yaml --engine slurm --sbatch --partition=nowhere") == 1);
+    CHECK_THAT(folder.read("stderr"), Contains("The sweep stops: ") &&
+                                          Contains("--engine slurm: sbatch refuses the array: ") &&
+                                          Contains("partition"));
+    // Ctrl-C takes the array out of the queue.
+    started_program sweep;
+    sweep.write(
+        "a.yaml",
+        "platform: tpu_v3\nname: mesh\ndata: off\nburst: 1 packet\nmesh: {rows: 2, cols: 2}\nworkload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 GiB]}]\n");
+    sweep.write("s.yaml", "sweep: {platform: a.yaml, out: out}\ngrid: {mesh.rows: [2, 3]}\n");
+    sweep.start({"sweep", "s.yaml", "--engine", "slurm"});
+    sweep.until([&] { return has(sweep.err(), "Slurm job ") || sweep.ended(); });
+    sweep.signal(SIGINT);
+    CHECK(sweep.finish() == 130);
+    CHECK_THAT(sweep.err(), Contains("0 of 2 points are finished"));
+    for (int waits = 0; waits < 30 && std::system("test -n \"$(squeue -h)\"") == 0; ++waits)
+        static_cast<void>(std::system("sleep 1"));
+    CHECK(std::system("test -z \"$(squeue -h)\"") == 0);
+}
