@@ -16,6 +16,21 @@ constexpr std::uint32_t k_dies = 2;
 constexpr std::uint64_t k_page = 64 << 10; ///< capacities of memories are multiples of it
 } // namespace
 
+ub_cpu_memory::ub_cpu_memory(timeline& time, const ub_cpu_config& config, std::uint64_t capacity_bytes, const std::string& name)
+    : stats(name), rate_(config.rate), latency_ps_(config.latency.value()), contents_(capacity_bytes)
+{
+    stats.add("bytes_read", "B", "Bytes read", bytes_read_);
+    stats.add("bytes_written", "B", "Bytes written", bytes_written_);
+    time.components().add(*this);
+}
+
+std::uint64_t ub_cpu_memory::charge(std::uint64_t at_ps, std::uint64_t, std::uint64_t bytes, access kind)
+{
+    busy_until_ps_ = std::max(busy_until_ps_, at_ps) + rate_.time_ps(bytes);
+    (kind == access::read ? bytes_read_ : bytes_written_).add(bytes);
+    return busy_until_ps_ + latency_ps_;
+}
+
 ub_hosts::ub_hosts(timeline& time, packet_pool& pool, ub_fabric& fabric, const ub_topology& topology, const ub_mesh_config& config,
                    ub_checkpoint_store& store, const std::string& suffix)
     : time_(time), fabric_(fabric), topology_(topology), config_(config), store_(store), actor_(time.register_actors(1)),
@@ -62,14 +77,8 @@ void ub_hosts::add_devices(packet_pool& pool, const std::string& suffix)
     const std::uint64_t cpu_bytes = (of_rack * stream_bytes() + k_page - 1) / k_page * k_page;
     for (std::uint32_t e = first_cpu_; e < first_nic_; ++e) {
         cpu c;
-        hbm_config memory;
-        memory.name = "DDR";
-        memory.capacity = data_size(std::max(cpu_bytes, k_page));
-        memory.rate = config_.cpu.rate;
-        memory.latency = config_.cpu.latency;
         const std::string name = module_of("cpu", e - first_cpu_);
-        c.memory = std::make_unique<hbm>((name + "_memory").c_str(), memory);
-        time_.components().add(*c.memory);
+        c.memory = std::make_unique<ub_cpu_memory>(time_, config_.cpu, std::max(cpu_bytes, k_page), name + "_memory");
         bulk_mover_view view = npu_view_;
         view.ports = 1;
         view.receive_bytes = config_.npu.dma.receive_buffer.value();

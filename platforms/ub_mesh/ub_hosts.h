@@ -44,6 +44,37 @@ struct ub_cpu_config {
     std::vector<config_problem> validate() const { return limit_problems(*this); }
 };
 
+/// One server for reads and writes, and a latency, as HBM (hw/memory/hbm.h); without a bus, because programs of hosts take no time.
+class ub_cpu_memory final : public memory_if, public component {
+public:
+    ub_cpu_memory(timeline& time, const ub_cpu_config& config, std::uint64_t capacity_bytes, const std::string& name);
+
+    std::uint64_t charge(std::uint64_t at_ps, std::uint64_t offset, std::uint64_t bytes, access kind) override;
+    std::uint8_t* span_for_write(std::uint64_t offset, std::uint64_t bytes, std::uint64_t& got_bytes) override
+    {
+        return contents_.span_for_write(offset, bytes, got_bytes);
+    }
+    const std::uint8_t* span_for_read(std::uint64_t offset, std::uint64_t bytes, std::uint64_t& got_bytes) const override
+    {
+        return contents_.span_for_read(offset, bytes, got_bytes);
+    }
+    std::uint64_t capacity_bytes() const override { return contents_.capacity_bytes(); }
+    std::uint64_t latency_ps() const override { return latency_ps_; }
+
+    bool settled(std::uint64_t now_ps) override { return busy_until_ps_ <= now_ps; }
+    std::string stat_prefix() const override { return "cpu_memory"; }
+    std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
+
+    stat_group stats;
+
+private:
+    wire_rate rate_;
+    std::uint64_t latency_ps_;
+    std::uint64_t busy_until_ps_ = 0;
+    counter bytes_read_, bytes_written_;
+    sparse_store contents_;
+};
+
 /// What lies beyond the DCN and outlives a restart: the contents of two checkpoints, so that one that is broken off spoils none.
 class ub_checkpoint_store final : public memory_if {
 public:
@@ -117,7 +148,7 @@ private:
         std::vector<bool> avoids; ///< NICs of its rack that it does not reach
     };
     struct cpu {
-        std::unique_ptr<hbm> memory;
+        std::unique_ptr<ub_cpu_memory> memory;
         std::unique_ptr<bulk_mover> mover;
         bool failed = false;
     };

@@ -187,13 +187,15 @@ bool collective_runner::run_training_steps()
             continue;
         if (!host_.interrupted())
             return false;
+        if (pending_ && !machine_.hosts()->busy() && !finish_checkpoint()) // it has ended in time
+            return false;
         std::uint32_t keep = i;
         if (checkpoints() != nullptr) {
             checkpoint_ps = first_ps;
             keep = steps_to_keep(i, checkpoint_ps);
         }
         host_.set_begun(begun);
-        if (!host_.restart(checkpoint_ps, keep == i ? fmt::format("training step {}", i) : fmt::format("training steps {} to {}", keep, i)))
+        if (!host_.restart(checkpoint_ps, keep == i ? fmt::format("training step {}", i) : fmt::format("the run of training steps {} to {}", keep, i)))
             return false;
         pending_ = false;
         outcome_.training_steps.resize(keep);
