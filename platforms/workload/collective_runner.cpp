@@ -244,11 +244,14 @@ bool collective_runner::finish_checkpoint()
     if (!done && host_.interrupted())
         return false;
     pending_ = false;
-    outcome_.checkpoints.push_back(machine_.hosts()->result());
-    outcome_.checkpoints.back().waited_ps = kernel_now_ps() - from_ps;
-    if (!done)
-        outcome_.failure = fmt::format("checkpoint {}: {}", outcome_.checkpoints.back().number, outcome_.failure);
-    return done;
+    checkpoint_result result = machine_.hosts()->result();
+    if (!done) {
+        outcome_.failure = fmt::format("checkpoint {}: {}", result.number, outcome_.failure);
+        return false;
+    }
+    result.waited_ps = kernel_now_ps() - from_ps;
+    outcome_.checkpoints.push_back(std::move(result));
+    return true;
 }
 
 /// Beside a collective: streams, and a checkpoint.

@@ -257,8 +257,8 @@ TEST_CASE("overlapped checkpoints cost steps little and blocking ones their whol
 TEST_CASE("streams of hosts reach their rate and cost a collective what they take from its links", "[ub]")
 {
     const auto run = [](const std::string& rate, const std::string& more = "") {
-        return result_of("platform: ub_mesh\nmesh: {boards: 1, npus: 4}\nub: {paths: shortest}\nhost: {traffic: [{name: in, rate: " + rate +
-                             ", direction: to_npus}, {name: out, rate: " + rate + ", direction: from_npus}]}\n"
+        return result_of("platform: ub_mesh\nmesh: {boards: 1, npus: 4}\nub: {paths: shortest}\nhost: {traffic: [{name: in, message: 4 KiB, rate: " + rate +
+                             ", direction: to_npus}, {name: out, message: 4 KiB, rate: " + rate + ", direction: from_npus}]}\n"
                                                                                   "workload: [{op: all_reduce, algorithms: [multi_axis], sizes: [16 MiB]}]\n",
                          more);
     };
