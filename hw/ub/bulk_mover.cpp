@@ -163,7 +163,7 @@ void bulk_mover::port::fill()
     filling = true;
     while (waiting != 0 && staged.size() < owner.view_.read_ahead) {
         const std::uint32_t granted = round_robin(active.data(), static_cast<std::uint32_t>(active.size()), turn,
-                                                  [this](std::uint32_t i) { return out->has_room(lanes[i].peer, false); });
+                                                  [this](std::uint32_t i) { return out->has_room(lanes[i].peer, true); });
         if (granted == k_no_grant)
             break; // credits that come say when to ask again
         turn = granted + 1;
@@ -184,6 +184,7 @@ void bulk_mover::port::stage(lane& l)
     const auto bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(m.bytes - l.sent, format.max_payload_bytes));
     packet_ptr p = owner.pool_.make();
     p->destination = m.peer;
+    p->flags |= k_shortest_paths; // many send to few: what waits on a detour would stop the links of collectives
     p->payload_bytes = bytes;
     p->wire_bytes = static_cast<std::uint32_t>(format.wire_bytes(bytes));
     p->cells = static_cast<std::uint32_t>(format.cells(bytes));
