@@ -97,6 +97,8 @@ struct ub_config {
     duration detection = duration(10'000'000);
     // Devices.
     duration npu_latency = duration(175'000);
+    duration cpu_latency = duration(175'000);
+    duration nic_latency = duration(175'000);
     duration lrs_latency = duration(150'000);
     duration hrs_latency = duration(200'000);
     duration die_crossing = duration(50'000);
@@ -178,8 +180,12 @@ struct ub_config {
         visit("detection", self.detection, "From the failure of a link until both ends know it", "10 us (A)",
               at_most(duration(1'000'000'000'000)));
         visit("npu_latency", self.npu_latency,
-              "Head of a packet through the UB controllers of an NPU, a CPU or a NIC, also at both ends of a way",
+              "Head of a packet through the UB controllers of an NPU, also at both ends of a way",
               "150 to 200 ns (A); with it a 512 B read from a neighbour takes about 1.2 us",
+              between(duration(1), k_longest_delay));
+        visit("cpu_latency", self.cpu_latency, "Head of a packet through the UB controller of a CPU, at either end of a way", "as npu_latency (A)",
+              between(duration(1), k_longest_delay));
+        visit("nic_latency", self.nic_latency, "Head of a packet through the UB controller of a NIC, at either end of a way", "as npu_latency (A)",
               between(duration(1), k_longest_delay));
         visit("lrs_latency", self.lrs_latency, "Head of a packet through a low-radix switch",
               "150 ns, the published goal of one hop (Q)", between(duration(1), k_longest_delay));

@@ -11,9 +11,9 @@ namespace weft {
 duration ub_pipeline(const ub_config& config, ub_device device)
 {
     switch (device) {
-    case ub_device::npu:
-    case ub_device::cpu:
-    case ub_device::nic: return config.npu_latency;
+    case ub_device::npu: return config.npu_latency;
+    case ub_device::cpu: return config.cpu_latency;
+    case ub_device::nic: return config.nic_latency;
     case ub_device::lrs: return config.lrs_latency;
     case ub_device::hrs: return config.hrs_latency;
     }

@@ -1,31 +1,41 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// ub_port_sharer: the DMA engine and a coprocessor at one UB IO controller. Each has transmit credits of its own, as many as one alone would have;
-// what comes in goes to the coprocessor where the packet says so. Adds no time: the way into the router serialises both.
+// ub_port_sharer: who sends through one UB IO controller of an NPU: the DMA engine, and a coprocessor and a bulk mover where there are any. Each has transmit
+// credits of its own, as many as one alone would have. What comes in goes to the mover when it is from a CPU or a NIC, to the coprocessor where the packet says
+// so. Adds no time: the way into the router serialises all.
 //
-// Credits come back without saying whose packet has left: they go to whoever has more cells outside, which both get back in the end. The other one hears of
-// them, too: it may wait for room in the queues, which both fill.
+// Credits come back without saying whose packet has left: they go to whoever has most cells outside, which all get back in the end. The others hear of
+// them, too: they may wait for room in the queues, which all fill.
 #pragma once
 
 #include "tlm/link_socket.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <fmt/format.h>
+#include <memory>
 #include <systemc>
 #include <vector>
 
 namespace weft {
 
 class ub_port_sharer final : public sc_core::sc_module {
-    enum user : std::uint32_t { k_dma, k_coprocessor, k_users };
+    static constexpr std::size_t k_most_users = 3;
 
-    /// One of the two, as the other end of its sockets.
+    /// One of them, as the other end of its sockets.
     struct side final : link_fw_if, link_bw_if {
-        side(ub_port_sharer& o, user w) : owner(o), who(w) {}
+        side(ub_port_sharer& o, std::uint32_t n)
+            : from(n == 0 ? "from_dma" : fmt::format("from_user{}", n).c_str(), o.vl_count_),
+              to(n == 0 ? "to_dma" : fmt::format("to_user{}", n).c_str(), o.vl_count_), owner(o), outside(o.vl_count_, 0)
+        {
+            from.bind(static_cast<link_fw_if&>(*this));
+            to.bind(static_cast<link_bw_if&>(*this));
+        }
         void send(packet_ptr p, std::uint64_t delay_ps) override
         {
-            owner.outside_[who][p->vl] += p->cells;
+            outside[p->vl] += p->cells;
             owner.to_controller->send(std::move(p), delay_ps);
         }
         bool has_room(std::uint32_t destination, bool shortest_paths) override
@@ -33,65 +43,82 @@ class ub_port_sharer final : public sc_core::sc_module {
             return owner.to_controller->has_room(destination, shortest_paths);
         }
         void credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override { owner.from_controller->credit(vl, cells, delay_ps); }
+        link_target_socket from;
+        link_initiator_socket to;
         ub_port_sharer& owner;
-        user who;
+        std::vector<std::uint32_t> outside; ///< cells of packets that were sent and have given no credits back, by VL
     };
     /// The controller.
     struct controller_side final : link_fw_if, link_bw_if {
         explicit controller_side(ub_port_sharer& o) : owner(o) {}
-        void send(packet_ptr p, std::uint64_t delay_ps) override
-        {
-            link_initiator_socket& to = (p->flags & k_for_coprocessor) != 0 ? owner.to_coprocessor : owner.to_dma;
-            to->send(std::move(p), delay_ps);
-        }
+        void send(packet_ptr p, std::uint64_t delay_ps) override { owner.receiver_of(*p).to->send(std::move(p), delay_ps); }
         void credit(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps) override { owner.share(vl, cells, delay_ps); }
         ub_port_sharer& owner;
     };
 
 public:
-    link_target_socket from_dma, from_coprocessor, from_controller;
-    link_initiator_socket to_dma, to_coprocessor, to_controller;
+    link_target_socket from_controller;
+    link_initiator_socket to_controller;
 
-    ub_port_sharer(const sc_core::sc_module_name& name, std::uint32_t vl_count)
-        : sc_core::sc_module(name), from_dma("from_dma", vl_count), from_coprocessor("from_coprocessor", vl_count),
-          from_controller("from_controller", vl_count), to_dma("to_dma", vl_count), to_coprocessor("to_coprocessor", vl_count),
-          to_controller("to_controller", vl_count), sides_{side{*this, k_dma}, side{*this, k_coprocessor}}, controller_(*this)
+    /// Packets of endpoints from number `mover_from` on are for the mover.
+    ub_port_sharer(const sc_core::sc_module_name& name, std::uint32_t vl_count, bool coprocessor, bool mover, std::uint32_t mover_from = ~0u)
+        : sc_core::sc_module(name), from_controller("from_controller", vl_count), to_controller("to_controller", vl_count), vl_count_(vl_count),
+          coprocessor_(coprocessor ? 1 : 0), mover_(mover ? 1 + coprocessor_ : 0), mover_from_(mover_from), controller_(*this)
     {
-        from_dma.bind(static_cast<link_fw_if&>(sides_[k_dma]));
-        to_dma.bind(static_cast<link_bw_if&>(sides_[k_dma]));
-        from_coprocessor.bind(static_cast<link_fw_if&>(sides_[k_coprocessor]));
-        to_coprocessor.bind(static_cast<link_bw_if&>(sides_[k_coprocessor]));
+        for (std::uint32_t n = 0; n < 1 + coprocessor_ + (mover ? 1u : 0u); ++n)
+            sides_.push_back(std::make_unique<side>(*this, n));
         from_controller.bind(static_cast<link_fw_if&>(controller_));
         to_controller.bind(static_cast<link_bw_if&>(controller_));
-        for (auto& of_user : outside_)
-            of_user.assign(vl_count, 0);
     }
+
+    link_target_socket& from_dma() { return sides_[0]->from; }
+    link_initiator_socket& to_dma() { return sides_[0]->to; }
+    link_target_socket& from_coprocessor() { return sides_.at(coprocessor_)->from; }
+    link_initiator_socket& to_coprocessor() { return sides_.at(coprocessor_)->to; }
+    link_target_socket& from_mover() { return sides_.at(mover_)->from; }
+    link_initiator_socket& to_mover() { return sides_.at(mover_)->to; }
 
 private:
-    /// The first ones are the depth of the transmit queues, a half for each.
+    side& receiver_of(const packet& p)
+    {
+        if (mover_ != 0 && p.source >= mover_from_)
+            return *sides_[mover_];
+        return *sides_[(p.flags & k_for_coprocessor) != 0 ? coprocessor_ : 0];
+    }
+    /// The first ones are the depth of the transmit queues, an equal part for each.
     void share(std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps)
     {
-        const auto give = [&](user who, std::uint32_t n) { (who == k_dma ? from_dma : from_coprocessor)->credit(vl, n, delay_ps); };
-        std::uint32_t& dma = outside_[k_dma][vl];
-        std::uint32_t& other = outside_[k_coprocessor][vl];
-        if (dma + other < cells) {
-            give(k_dma, cells / 2);
-            give(k_coprocessor, cells - cells / 2);
+        const auto users = static_cast<std::uint32_t>(sides_.size());
+        std::uint32_t all = 0;
+        for (const auto& s : sides_)
+            all += s->outside[vl];
+        if (all < cells) {
+            for (std::uint32_t n = 0; n < users; ++n)
+                sides_[n]->from->credit(vl, cells / users + (n + 1 == users ? cells % users : 0), delay_ps);
             return;
         }
-        const user first = other > dma ? k_coprocessor : k_dma;
-        std::uint32_t& most = first == k_dma ? dma : other;
-        std::uint32_t& least = first == k_dma ? other : dma;
-        const std::uint32_t to_first = cells < most ? cells : most;
-        most -= to_first;
-        least -= cells - to_first;
-        give(first, to_first);
-        give(first == k_dma ? k_coprocessor : k_dma, cells - to_first);
+        std::array<std::uint32_t, k_most_users> turns{}, gives{};
+        for (std::uint32_t n = 0; n < users; ++n) { // by insertion: whoever has most outside first, of equals the first
+            std::uint32_t at = n;
+            for (; at > 0 && sides_[turns[at - 1]]->outside[vl] < sides_[n]->outside[vl]; --at)
+                turns[at] = turns[at - 1];
+            turns[at] = n;
+        }
+        for (std::uint32_t i = 0; i < users; ++i) {
+            std::uint32_t& outside = sides_[turns[i]]->outside[vl];
+            gives[i] = std::min(cells, outside);
+            outside -= gives[i];
+            cells -= gives[i];
+        }
+        for (std::uint32_t i = 0; i < users; ++i)
+            sides_[turns[i]]->from->credit(vl, gives[i], delay_ps);
     }
 
-    std::array<side, k_users> sides_;
+    std::uint32_t vl_count_;
+    std::uint32_t coprocessor_, mover_; ///< their sides; 0: there is none
+    std::uint32_t mover_from_;
+    std::vector<std::unique_ptr<side>> sides_;
     controller_side controller_;
-    std::array<std::vector<std::uint32_t>, k_users> outside_; ///< cells of packets that were sent and have given no credits back, by VL
 };
 
 } // namespace weft

@@ -100,6 +100,7 @@ training_report training_report_of(const platform& p, const training_step_config
     for (const training_step_result& s : steps) {
         training_step_row row{s.time_ps, s.compute_ps, s.communication_ps, s.exposed_ps(), s.share(), {}};
         row.input_ps = s.input_ps;
+        row.beside_checkpoint = s.beside_checkpoint;
         row.samples = s.samples;
         if (s.samples != 0) {
             row.samples_per_second = s.throughput();
@@ -127,6 +128,51 @@ training_report training_report_of(const platform& p, const training_step_config
         t.steps.push_back(std::move(row));
     }
     return t;
+}
+
+std::optional<host_report> hosts_report_of(const run_outcome& outcome)
+{
+    if (outcome.checkpoints.empty() && outcome.host_streams.empty())
+        return std::nullopt;
+    host_report h;
+    h.step_alone_ps = outcome.step_alone_ps;
+    for (const checkpoint_result& c : outcome.checkpoints) {
+        checkpoint_row row;
+        row.number = c.number;
+        row.load = c.load;
+        row.bytes = c.bytes;
+        row.start_ps = c.start_ps;
+        row.time_ps = c.time_ps;
+        row.waited_ps = c.waited_ps;
+        row.rate_GBps = c.rate_GBps();
+        row.bound_us = c.bound_us;
+        row.bound_by = c.bound_by;
+        row.bound_share = c.share();
+        row.busiest = c.busiest;
+        row.busiest_share = c.busiest_share;
+        row.resent = c.resent;
+        row.checksum = c.checksum;
+        if (c.checked)
+            row.wrong_bytes = c.wrong_bytes;
+        h.checkpoints.push_back(std::move(row));
+    }
+    for (const host_stream_result& s : outcome.host_streams) {
+        stream_row row;
+        row.name = s.name;
+        row.direction = name_of(s.direction);
+        row.asked_GBps = static_cast<double>(s.asked_bps) / 8e9;
+        row.rate_GBps = s.rate_GBps();
+        row.bytes = s.bytes;
+        row.messages = s.messages;
+        row.late = s.late;
+        row.lost = s.lost;
+        row.mean_latency_ps = s.messages == 0 ? 0 : s.latency_sum_ps / s.messages;
+        row.longest_latency_ps = s.latency_max_ps;
+        if (s.checked)
+            row.wrong_bytes = s.wrong_bytes;
+        h.streams.push_back(std::move(row));
+    }
+    return h;
 }
 
 /// How packets went, and how long trains were in this run. "" when all went by an aggregating switch.
@@ -169,6 +215,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         row.count = c.what.count;
         row.time_ps = c.time_ps;
         row.algbw_GBps = algorithm_bandwidth_GBps(c.what.size_bytes, c.time_ps);
+        row.alone_ps = c.alone_ps;
         row.steps = c.steps;
         row.train_packets = m.train_of(c.what);
         row.repeats_ps = c.repeats_ps;
@@ -202,6 +249,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
     }
     if (p.run().training_step)
         r.training = training_report_of(p, *p.run().training_step, outcome.training_steps);
+    r.hosts = hosts_report_of(outcome);
     r.simulated_time_ps = outcome.simulated_time_ps;
     r.microcode_ps = outcome.microcode_ps;
     // A restart finds new hardware.
@@ -455,6 +503,16 @@ int run(const run_options& options)
                            part.first_wrong);
                 code = 1;
             }
+    for (const checkpoint_result& c : outcome.checkpoints)
+        if (c.wrong_bytes > 0) {
+            fmt::print(stderr, "{} {}: {} of {} B are wrong\n", c.load ? "load of checkpoint" : "checkpoint", c.number, c.wrong_bytes, c.bytes);
+            code = 1;
+        }
+    for (const host_stream_result& s : outcome.host_streams)
+        if (s.wrong_bytes > 0) {
+            fmt::print(stderr, "host traffic {}: {} B are wrong\n", s.name, s.wrong_bytes);
+            code = 1;
+        }
     if (!outcome.failure.empty()) {
         fmt::print(stderr, "{}{}\n", outcome.stop_signal == 0 ? "the run failed: " : "the run was ", outcome.failure);
         code = outcome.stop_signal == 0 ? 1 : interrupted_exit_code();

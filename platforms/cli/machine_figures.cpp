@@ -46,14 +46,14 @@ memory_traffic memory_traffic_of(machine& m)
     memory_traffic t;
     for (const component* c : m.time().components()) {
         const auto load = c->memory_traffic();
-        if (!load)
+        const chip* const owner = chip_of(*c);
+        if (!load || owner == nullptr) // of a host
             continue;
         t.memory = load->name;
         t.bytes_read += load->bytes_read;
         t.bytes_written += load->bytes_written;
         const std::uint64_t bytes = load->bytes_read + load->bytes_written;
-        const chip* const owner = chip_of(*c);
-        if (owner != nullptr && (t.busiest_chip.empty() || bytes > t.busiest_bytes)) {
+        if (t.busiest_chip.empty() || bytes > t.busiest_bytes) {
             t.busiest_chip = fmt::format("rank {}", owner->rank());
             t.busiest_bytes = bytes;
         }

@@ -139,6 +139,73 @@ void print_rows(std::ostream& out, const run_report& report, const table_style& 
     }
 }
 
+std::string cost_text(std::uint64_t beside_ps, std::uint64_t alone_ps)
+{
+    return fmt::format("{} us, {} us alone: {:+.2f} %", rounded_us(beside_ps), rounded_us(alone_ps),
+                       100.0 * (static_cast<double>(beside_ps) / static_cast<double>(alone_ps) - 1));
+}
+
+/// What hosts cost collectives and steps.
+void print_slow_downs(std::ostream& out, const run_report& report)
+{
+    const char* label = "Beside hosts";
+    const auto line = [&](const std::string& text) {
+        out << fmt::format("{:<17}{}\n", label, text);
+        label = "";
+    };
+    for (const auto& row : report.rows)
+        if (row.alone_ps != 0)
+            line(fmt::format("{} of {} B by {}: {}", row.op, row.size_bytes, row.algorithm, cost_text(row.time_ps, row.alone_ps)));
+    if (!report.training || report.hosts->step_alone_ps == 0)
+        return;
+    for (const bool beside : {true, false}) {
+        std::uint64_t sum_ps = 0, steps = 0;
+        for (const training_step_row& s : report.training->steps)
+            if (s.beside_checkpoint == beside) {
+                sum_ps += s.time_ps;
+                ++steps;
+            }
+        if (steps != 0)
+            line(fmt::format("{} step{} {} a checkpoint: {}", steps, steps == 1 ? "" : "s", beside ? "beside" : "without",
+                             cost_text(sum_ps / steps, report.hosts->step_alone_ps)));
+    }
+}
+
+void print_hosts(std::ostream& out, const run_report& report, const table_style& style)
+{
+    if (!report.hosts)
+        return;
+    constexpr std::size_t k_shown = 8;
+    const auto count = [](const std::optional<std::uint64_t>& n) { return n ? std::to_string(*n) : "n/a"; };
+    const std::vector<checkpoint_row>& all = report.hosts->checkpoints;
+    if (!all.empty()) {
+        out << "# " << (style.color ? k_bold : "") << "checkpoints" << (style.color ? k_plain : "") << '\n';
+        std::vector<std::vector<std::string>> lines{{"number", "what", "size(B)", "start(us)", "time(us)", "waited(us)", "rate(GB/s)", "bound(%)", "bound by",
+                                                     "busiest", "busy(%)", "resent", "#wrong"}};
+        for (std::size_t i = 0; i < all.size() && i < k_shown; ++i) {
+            const checkpoint_row& c = all[i];
+            lines.push_back({std::to_string(c.number), c.load ? "load" : "save", std::to_string(c.bytes), rounded_us(c.start_ps), rounded_us(c.time_ps),
+                             rounded_us(c.waited_ps), bandwidth_text(c.rate_GBps), fmt::format("{:.1f}", 100 * c.bound_share), c.bound_by, c.busiest,
+                             fmt::format("{:.1f}", 100 * c.busiest_share), std::to_string(c.resent), count(c.wrong_bytes)});
+        }
+        print_columns(out, lines, 2);
+        if (all.size() > k_shown)
+            out << "  ... and " << all.size() - k_shown << " more, in results.json\n";
+        out << '\n';
+    }
+    if (!report.hosts->streams.empty()) {
+        out << "# " << (style.color ? k_bold : "") << "host traffic" << (style.color ? k_plain : "") << '\n';
+        std::vector<std::vector<std::string>> lines{
+            {"name", "direction", "asked(GB/s)", "rate(GB/s)", "messages", "late", "lost", "mean latency(us)", "longest(us)", "#wrong"}};
+        for (const stream_row& s : report.hosts->streams)
+            lines.push_back({s.name, s.direction, bandwidth_text(s.asked_GBps), bandwidth_text(s.rate_GBps), std::to_string(s.messages), std::to_string(s.late),
+                             std::to_string(s.lost), rounded_us(s.mean_latency_ps), rounded_us(s.longest_latency_ps), count(s.wrong_bytes)});
+        print_columns(out, lines, 2);
+        out << '\n';
+    }
+    print_slow_downs(out, report);
+}
+
 /// What `auto` has taken, and what would have been next.
 void print_choices(std::ostream& out, const run_report& report)
 {
@@ -322,6 +389,8 @@ nlohmann::ordered_json training_json(const training_report& t)
         step["communication_us"] = json_us(s.communication_ps);
         step["exposed_us"] = json_us(s.exposed_ps);
         step["share"] = finite(s.share, "share of a training step");
+        if (s.beside_checkpoint)
+            step["beside_checkpoint"] = true;
         if (s.samples != 0) {
             step["input_us"] = json_us(s.input_ps);
             step["samples"] = s.samples;
@@ -347,6 +416,50 @@ nlohmann::ordered_json training_json(const training_report& t)
         }
         j["steps"].push_back(std::move(step));
     }
+    return j;
+}
+
+nlohmann::ordered_json hosts_json(const host_report& hosts)
+{
+    using json = nlohmann::ordered_json;
+    json j;
+    j["checkpoints"] = json::array();
+    for (const checkpoint_row& c : hosts.checkpoints) {
+        json row;
+        row["number"] = c.number;
+        row["load"] = c.load;
+        row["bytes"] = c.bytes;
+        row["start_us"] = json_us(c.start_ps);
+        row["time_us"] = json_us(c.time_ps);
+        row["waited_us"] = json_us(c.waited_ps);
+        row["rate_GBps"] = finite(c.rate_GBps, "rate of a checkpoint");
+        row["bound_us"] = finite(c.bound_us, "bound of a checkpoint");
+        row["bound_by"] = c.bound_by;
+        row["bound_share"] = finite(c.bound_share, "share of a checkpoint's bound");
+        row["busiest"] = c.busiest;
+        row["busiest_share"] = finite(c.busiest_share, "use of the busiest resource");
+        row["resent"] = c.resent;
+        row["wrong_bytes"] = c.wrong_bytes ? json(*c.wrong_bytes) : json();
+        row["checksum"] = c.wrong_bytes ? json(fmt::format("{:016x}", c.checksum)) : json();
+        j["checkpoints"].push_back(std::move(row));
+    }
+    j["traffic"] = json::array();
+    for (const stream_row& s : hosts.streams) {
+        json row;
+        row["name"] = s.name;
+        row["direction"] = s.direction;
+        row["asked_GBps"] = finite(s.asked_GBps, "rate of a stream");
+        row["rate_GBps"] = finite(s.rate_GBps, "rate of a stream");
+        row["bytes"] = s.bytes;
+        row["messages"] = s.messages;
+        row["late"] = s.late;
+        row["lost"] = s.lost;
+        row["mean_latency_us"] = json_us(s.mean_latency_ps);
+        row["longest_latency_us"] = json_us(s.longest_latency_ps);
+        row["wrong_bytes"] = s.wrong_bytes ? json(*s.wrong_bytes) : json();
+        j["traffic"].push_back(std::move(row));
+    }
+    j["step_alone_us"] = hosts.step_alone_ps == 0 ? json() : json(json_us(hosts.step_alone_ps));
     return j;
 }
 
@@ -401,6 +514,7 @@ void print_table(std::ostream& out, const run_report& report, const table_style&
     }
     print_rows(out, report, style);
     print_training(out, report, style);
+    print_hosts(out, report, style);
     print_choices(out, report);
     print_links(out, report, style);
     print_summary(out, report, style);
@@ -439,12 +553,16 @@ nlohmann::ordered_json to_json(const run_report& r)
             line["chosen_by"] = row.chosen_by;
         for (const auto& [algorithm, us] : row.predicted)
             line["predicted_us"][algorithm] = finite(us, "prediction" + where);
+        if (row.alone_ps != 0)
+            line["alone_us"] = json_us(row.alone_ps);
         if (!row.repeats_ps.empty())
             line["repeats"] = repeats_json(row.repeats_ps);
         j["results"].push_back(std::move(line));
     }
     if (r.training)
         j["training_step"] = training_json(*r.training);
+    if (r.hosts)
+        j["host"] = hosts_json(*r.hosts);
     j["digest"] = fmt::format("{:016x}", r.digest); // a string: many readers of JSON keep 53 bits of a number
     j["simulated_time_ps"] = r.simulated_time_ps;
     if (r.microcode_ps != 0)

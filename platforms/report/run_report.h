@@ -32,6 +32,7 @@ struct result_row {
     std::optional<std::uint64_t> wrong; ///< elements, over all ranks; none: the run carried no data
     std::uint32_t steps = 0;            ///< longest chain of ring or tree steps
     std::uint32_t train_packets = 1;    ///< that a transaction stood for, at most
+    std::uint64_t alone_ps = 0;         ///< the same without hosts beside it; 0: not known
     double bound_us = 0;                ///< the least time by links and memory (platforms/workload/bounds.h); 0: not known
     std::string bound_by = {};          ///< what sets it
     /// Of a case of `auto`: why it has this algorithm, "by tuning FILE, 25.5 us predicted; next ..."; "" where the file names the algorithm.
@@ -88,6 +89,7 @@ struct training_step_row {
     std::uint64_t samples = 0;  ///< of all replicas; 0: nobody told, and the following is not shown
     double samples_per_second = 0;
     double law_per_second = 0;   ///< R MBS GA / (GA T_MB + T_AR)
+    bool beside_checkpoint = false; ///< one was under way when it began
     double links_per_second = 0; ///< the same with the least T_AR that links and memories allow; 0: not known
 };
 
@@ -96,6 +98,43 @@ struct training_report {
     bool transposed = false;
     std::string overlap;
     std::vector<training_step_row> steps;
+};
+
+/// A checkpoint that NPUs wrote through NICs, or its way back.
+struct checkpoint_row {
+    std::uint32_t number = 0;
+    bool load = false;
+    std::uint64_t bytes = 0;
+    std::uint64_t start_ps = 0; ///< simulated time
+    std::uint64_t time_ps = 0;
+    std::uint64_t waited_ps = 0; ///< that the job waited for it
+    double rate_GBps = 0;
+    double bound_us = 0;
+    std::string bound_by;
+    double bound_share = 0; ///< bound / time
+    std::string busiest;    ///< what was in use for the largest part of the time
+    double busiest_share = 0;
+    std::uint64_t resent = 0; ///< messages that went to another NIC
+    std::optional<std::uint64_t> wrong_bytes; ///< none: the run carried no data
+    std::uint64_t checksum = 0;
+};
+
+/// Messages between CPUs and NPUs over the whole run.
+struct stream_row {
+    std::string name;
+    std::string direction;
+    double asked_GBps = 0;
+    double rate_GBps = 0;
+    std::uint64_t bytes = 0, messages = 0, late = 0, lost = 0;
+    std::uint64_t mean_latency_ps = 0, longest_latency_ps = 0;
+    std::optional<std::uint64_t> wrong_bytes;
+};
+
+/// What hosts did beside collectives and training steps, and what it cost these.
+struct host_report {
+    std::vector<checkpoint_row> checkpoints; ///< in the order of their ends
+    std::vector<stream_row> streams;
+    std::uint64_t step_alone_ps = 0; ///< a training step without hosts; 0: none was run
 };
 
 struct link_load {
@@ -124,6 +163,7 @@ struct run_report {
     std::string title; ///< "tpu_v3_mesh_8x8: 64 chips", first line of the table
     std::vector<result_row> rows;
     std::optional<training_report> training; ///< none: the run has no training step
+    std::optional<host_report> hosts;        ///< none: CPUs and NICs took no part
     std::vector<link_load> busiest_links;    ///< in the order to print
     memory_traffic memory;
     std::string transport; ///< "trains of up to 28 packets in long messages, ... (auto: ...); here up to 8"; "" where no fabric has them
@@ -158,7 +198,10 @@ void print_table(std::ostream& out, const run_report& report, const table_style&
 /// algbw_GBps, busbw_GBps, wrong, steps, train_packets, and for a repeated case repeats: {count, min_us, max_us, standard_deviation_us, times_us}}],
 /// training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
 /// exposed_us, share, groups: [{name, type, size_bytes, count, ranks_per_group, calls, ready_us, start_us, time_us,
-/// wrong}], exchanges: [the same]}]} if the run has one, digest, simulated_time_ps, microcode_ps (where CCUs were used), host_seconds, packet_hops,
+/// wrong}], exchanges: [the same]}]} if the run has one, host: {checkpoints: [{number, load, bytes, start_us, time_us, waited_us, rate_GBps, bound_us,
+/// bound_by, bound_share, busiest, busiest_share, resent, wrong_bytes, checksum}], traffic: [{name, direction, asked_GBps, rate_GBps, bytes, messages, late,
+/// lost, mean_latency_us, longest_latency_us, wrong_bytes}], step_alone_us} where CPUs and NICs took part; a result then has alone_us, a step
+/// beside_checkpoint; digest, simulated_time_ps, microcode_ps (where CCUs were used), host_seconds, packet_hops,
 /// packet_hops_per_cpu_s, timeline_events, config, stats: [{name, value, unit, description}]}. `wrong` is null for a run
 /// without data, `ranks_per_group` where all ranks sum together; `digest` is a string of 16 hex digits. CPU time, kernel
 /// activations and the busiest links come first among the stats. Throws bug for a number that is not

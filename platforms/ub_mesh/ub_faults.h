@@ -103,7 +103,7 @@ struct ub_faults_config {
     duration table_write = duration(1'000'000);
     duration flood_per_hop = duration(1'000'000'000);
     duration take_over = duration(180'000'000'000'000);
-    duration checkpoint_load = duration(0);
+    std::optional<duration> checkpoint_load = {};
 
     /// A link or a device goes down or may be given up for its bit errors, so that sources must be told.
     bool links_fail_later() const;
@@ -136,8 +136,9 @@ struct ub_faults_config {
               "assumed: 1 to 10 ms");
         visit("take_over", self.take_over, "From the failure of an NPU to the restart of the job",
               "3 minutes, UB-Mesh, section 6.6 (Q)");
-        visit("checkpoint_load", self.checkpoint_load, "Loading the state of the job back from its checkpoint, behind `take_over`",
-              "0: within the 3 minutes (A)");
+        visit("checkpoint_load", self.checkpoint_load, "Loading the state of the job back from its checkpoint, behind `take_over`. Left out: what the packets of host.checkpoint take; without one it is part "
+              "of `take_over`",
+              "");
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<ub_faults_config>> key_rules();

@@ -39,6 +39,8 @@ ub_machine::ub_machine(const ub_mesh_config& config, std::shared_ptr<const ub_ro
             by_time[d.fault->at.value()].push_back(d.fault->device);
     for (auto& [at_ps, npus] : by_time)
         interruptions_.push_back({at_ps, std::move(npus)});
+    if (config_.run.host)
+        store_ = std::make_unique<ub_checkpoint_store>(config_.mesh.ranks() * (config_.run.host->checkpoint ? config_.run.host->checkpoint->state.value() : 0));
     for (std::size_t i = 0; i <= interruptions_.size(); ++i)
         build(i);
 }
@@ -53,7 +55,7 @@ void ub_machine::build(std::size_t number)
     incarnation& i = *incarnations_.back();
     i.config = config_at(config_, number < interruptions_.size() ? interruptions_[number].at_ps - 1 : k_never_ps);
     i.fabric = std::make_unique<ub_fabric>(("ub" + suffix).c_str(), i.hardware.time, i.hardware.pool, routes_->plan, config_.ub,
-                                           config_.has_ccus() ? 2 : 1, config_.sends_notices());
+                                           1u + (config_.has_ccus() ? 1 : 0) + (config_.run.host ? 1 : 0), config_.sends_notices());
     i.hardware.add(i.fabric->engine());
 
     const ub_topology& topology = *routes_->topology;
@@ -61,6 +63,8 @@ void ub_machine::build(std::size_t number)
     std::vector<bool> used(i.fabric->endpoints(), false);
     const std::vector<std::uint32_t> replaced = replaced_npus(i.config);
     const dma_fabric_view view = view_of(config_, trains_);
+    if (config_.run.host)
+        i.hosts = std::make_unique<ub_hosts>(i.hardware.time, i.hardware.pool, *i.fabric, topology, config_, *store_, suffix);
     for (std::uint32_t rank = 0; rank < i.positions.size(); ++rank) {
         const std::uint32_t npu = i.positions[rank];
         const bool spare = std::binary_search(replaced.begin(), replaced.end(), npu);
@@ -71,10 +75,12 @@ void ub_machine::build(std::size_t number)
             i.fabric->take_over(rank, behind);
         const std::string name = fmt::format("npu_{}{}", npu, suffix);
         chip& c = i.hardware.add_chip(name, config_.npu.chip(), view, i.config.rank_table(rank), with_ccus(i, rank));
+        if (i.hosts != nullptr)
+            i.hosts->add_npu(c, npu, name);
         bind_ports(i, c, behind, name);
     }
     for (std::uint32_t e = 0; e < i.fabric->endpoints(); ++e) {
-        if (used[e])
+        if (used[e] || (i.hosts != nullptr && i.hosts->is_host(e)))
             continue;
         for (std::uint32_t die = 0; die < i.fabric->dies(e); ++die) {
             i.idle_ports.push_back(std::make_unique<ub_idle_port>(fmt::format("idle_{}_{}{}", e, die, suffix).c_str(),
@@ -116,21 +122,29 @@ chip_options ub_machine::with_ccus(incarnation& i, std::uint32_t rank) const
     return options;
 }
 
-void ub_machine::bind_ports(incarnation& i, chip& c, std::uint32_t router, const std::string& name)
+void ub_machine::bind_ports(incarnation& i, chip& c, std::uint32_t router, const std::string& name) const
 {
+    bulk_mover* const mover = i.hosts == nullptr ? nullptr : &i.hosts->mover_beside(c);
     for (std::uint32_t die = 0; die < k_dies; ++die) {
         ub_io_controller& at = i.fabric->controller(router, die);
-        if (i.ccus.empty()) {
+        if (i.ccus.empty() && mover == nullptr) {
             bind_local_port(c, die, at);
             continue;
         }
-        i.sharers.push_back(std::make_unique<ub_port_sharer>(fmt::format("{}_port{}", name, die).c_str(), k_ub_vls));
+        i.sharers.push_back(std::make_unique<ub_port_sharer>(fmt::format("{}_port{}", name, die).c_str(), k_ub_vls, !i.ccus.empty(), mover != nullptr,
+                                                             routes_->topology->cpu_router(0, 0)));
         ub_port_sharer& sharer = *i.sharers.back();
-        c.dma.to_fabric(die).bind(sharer.from_dma);
-        sharer.to_dma.bind(c.dma.from_fabric(die));
-        ccu& unit = *i.ccus[i.ccus.size() - k_dies + die];
-        unit.to_fabric.bind(sharer.from_coprocessor);
-        sharer.to_coprocessor.bind(unit.from_fabric);
+        c.dma.to_fabric(die).bind(sharer.from_dma());
+        sharer.to_dma().bind(c.dma.from_fabric(die));
+        if (!i.ccus.empty()) {
+            ccu& unit = *i.ccus[i.ccus.size() - k_dies + die];
+            unit.to_fabric.bind(sharer.from_coprocessor());
+            sharer.to_coprocessor().bind(unit.from_fabric);
+        }
+        if (mover != nullptr) {
+            mover->to_fabric(die).bind(sharer.from_mover());
+            sharer.to_mover().bind(mover->from_fabric(die));
+        }
         sharer.to_controller.bind(at.in);
         at.out.bind(sharer.from_controller);
     }
@@ -193,6 +207,8 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
         take_along(d.links, d.interrupts && at_ps < interrupted_ps ? 0 : at_ps);
         if (!d.interrupts && at_ps != 0)
             expect(i, ub_failed_part::of_device(d.router), at_ps, k_never_ps, routes_->sources_over(d.links));
+        if (i.hosts != nullptr && i.hosts->is_host(d.router))
+            i.hosts->device_fails(d.router, at_ps, at_ps == 0 ? 0 : host_hears_ps(i, d));
     }
     for (const auto& [link, at_ps] : fails_at)
         at_ps == 0 ? down_from_the_start(i, link) : i.fabric->fail_link_at(link, at_ps);
@@ -207,6 +223,15 @@ void ub_machine::expect(incarnation& i, const ub_failed_part& part, std::uint64_
     i.notices->expect(part, at_ps, until_ps, affected);
     if (at_ps != 0)
         i.fabric->set_patience(i.notices->times().patience_ps(part, config_.failures() + i.given_up.size()));
+}
+
+std::uint64_t ub_machine::host_hears_ps(const incarnation& i, const ub_faulty_device& d) const
+{
+    if (i.notices == nullptr)
+        return k_never_ps;
+    const std::vector<std::uint32_t> affected = routes_->sources_over(d.links);
+    const std::uint64_t messages = ub_notice_times::messages_for(affected.size());
+    return d.fault->at.value() + i.notices->times().at_most_ps(ub_failed_part::of_device(d.router), affected, messages);
 }
 
 std::vector<std::uint16_t> ub_machine::near_ranks(const std::vector<std::vector<std::uint32_t>>& groups,
@@ -241,15 +266,17 @@ restart_plan ub_machine::restart()
     const std::size_t replaced_before = replaced_npus(now().config).size(), ranks_before = chips().size();
     ++present_;
     restart_plan plan;
-    plan.takes_ps = config_.faults.take_over.value() + config_.faults.checkpoint_load.value();
+    const std::uint64_t load_ps = config_.faults.checkpoint_load.value_or(duration(0)).value();
+    plan.takes_ps = config_.faults.take_over.value() + load_ps;
+    plan.loads = !config_.faults.checkpoint_load;
     plan.cause = fmt::format("{} failed", fmt::join(npus, " and "));
     const std::size_t replaced = replaced_npus(now().config).size();
     if (replaced > replaced_before)
         plan.remedy = npus.size() == 1 ? "the spare NPU of its rack had taken over" : "the spare NPUs of their racks had taken over";
     if (chips().size() != ranks_before)
         plan.remedy += fmt::format("{}the job was set up again on {} NPUs", plan.remedy.empty() ? "" : ", ", chips().size());
-    if (config_.faults.checkpoint_load.value() != 0)
-        plan.remedy += fmt::format(" and its checkpoint was loaded back in {}", to_string(config_.faults.checkpoint_load));
+    if (load_ps != 0)
+        plan.remedy += fmt::format(" and its checkpoint was loaded back in {}", to_string(duration(load_ps)));
     return plan;
 }
 
@@ -359,7 +386,7 @@ void ub_machine::give_up(incarnation& i, std::uint32_t plan_link, std::uint64_t 
 bool ub_machine::at_rest()
 {
     const incarnation& i = now();
-    return i.fabric->idle() &&
+    return i.fabric->idle() && (i.hosts == nullptr || i.hosts->idle()) &&
            std::all_of(chips().begin(), chips().end(), [](const chip* c) { return c->dma.idle(); }) &&
            std::all_of(i.ccus.begin(), i.ccus.end(), [](const ccu* c) { return c->idle(); });
 }

@@ -14,6 +14,7 @@
 #include "hw/ub/ub_port_sharer.h"
 #include "platforms/machine/machine_hardware.h"
 #include "platforms/ub_mesh/ub_faults.h"
+#include "platforms/ub_mesh/ub_hosts.h"
 #include "platforms/ub_mesh/ub_notices.h"
 #include "hw/routing/ub/ub_shape.h"
 #include "hw/routing/ub/ub_topology.h"
@@ -108,6 +109,8 @@ struct ub_mesh_config {
     ub_cables cables;
     ub_config ub;
     npu_config npu;
+    ub_cpu_config cpu;
+    dcn_config nic;
     ub_faults_config faults;
     std::string prices;
 
@@ -118,6 +121,9 @@ struct ub_mesh_config {
         visit("cables", self.cables, "Cables by class", "");
         visit("ub", self.ub, "Unified Bus: links, controllers, switches, routing", "");
         visit("npu", self.npu, "One NPU", "");
+        visit("cpu", self.cpu, "One CPU", "");
+        visit("nic", self.nic, "One NIC", "");
+        visit("host", self.run.host, "What CPUs and NICs exchange with NPUs beside collectives and training steps; left out: nothing", "");
         visit("faults", self.faults, "What is broken, or breaks", "");
         visit(
             "prices", self.prices,
@@ -133,6 +139,8 @@ struct ub_mesh_config {
     std::vector<std::uint32_t> positions() const;
     abi::platform_table rank_table(std::uint32_t rank) const;
     bool has_ccus() const; ///< of every NPU, two
+    /// Where the memory of an NPU holds what it exchanges with hosts, below the descriptor rings: state, then messages of streams.
+    std::uint64_t host_offset() const;
     /// Why its CCUs cannot carry out a collective of all ranks; "" when they can.
     std::string unit_refusal(abi::collective_op op, abi::algorithm algo, abi::element_type type,
                              std::uint64_t size_bytes) const;
@@ -157,6 +165,8 @@ private:
     std::vector<config_problem> shape_problems() const;
     workload_ground ground() const;
     void check_transport(std::vector<config_problem>& problems) const;
+    void check_hosts(std::vector<config_problem>& problems) const;
+    bool training_steps_without_checkpoint() const;
     void check_units(std::vector<config_problem>& problems) const;
     void check_link_buffers(std::vector<config_problem>& problems) const;
     /// At zero load, of the nearest NPU; 0 without one.
@@ -212,6 +222,7 @@ public:
     std::uint32_t train_of(const collective_case& c) const override { return weft::train_of(trains_, c); }
     bool at_rest() override;
     restarting* restarts() override { return this; }
+    host_devices* hosts() override { return now().hosts.get(); }
     std::vector<std::string> warnings() const override;
     bool tells_failure(const fabric_engine& fabric, const link_failure& failure) const override;
     bool resends() const override { return config_.ub.transport == ub_transport::rtp; }
@@ -232,7 +243,8 @@ private:
         std::unique_ptr<ub_fabric> fabric;
         std::unique_ptr<ub_notices> notices; ///< none where nobody is told
         std::vector<std::unique_ptr<ub_idle_port>> idle_ports;
-        std::vector<std::unique_ptr<ub_port_sharer>> sharers; ///< of NPUs with CCUs
+        std::unique_ptr<ub_hosts> hosts; ///< nullptr: CPUs and NICs do nothing
+        std::vector<std::unique_ptr<ub_port_sharer>> sharers; ///< of NPUs with CCUs, or with hosts
         std::vector<ccu*> ccus;
         std::vector<std::uint32_t> positions; ///< of ranks, see ub_mesh_config::positions()
         std::vector<std::uint32_t> routers;   ///< of ranks: that of the position, or of the spare NPU that stands in
@@ -253,7 +265,9 @@ private:
     void build(std::size_t number);
     void add_faults(incarnation& i, std::size_t number);
     chip_options with_ccus(incarnation& i, std::uint32_t rank) const;
-    static void bind_ports(incarnation& i, chip& c, std::uint32_t router, const std::string& name);
+    void bind_ports(incarnation& i, chip& c, std::uint32_t router, const std::string& name) const;
+    /// When all sources know that this CPU or NIC has failed; never where nobody is told.
+    std::uint64_t host_hears_ps(const incarnation& i, const ub_faulty_device& d) const;
     bool of_failed_device(std::uint32_t plan_link) const;
     static void down_from_the_start(incarnation& i, std::uint32_t plan_link);
     void link_fails(incarnation& i, std::uint32_t link, std::uint64_t now_ps);
@@ -270,6 +284,7 @@ private:
     std::shared_ptr<const ub_routes> routes_;
     core_fitter fit_;
     std::vector<interruption> interruptions_; ///< in order of time
+    std::unique_ptr<ub_checkpoint_store> store_; ///< outlives restarts
     std::vector<std::unique_ptr<incarnation>> incarnations_;
     std::size_t present_ = 0;
 };

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 #include <set>
 #include <tuple>
 
@@ -32,6 +33,18 @@ bool failed_from_the_start(const ub_faults_config& faults)
 bool uses_ccus(const ub_mesh_config& c)
 {
     return runs_any(c.run, [](abi::algorithm a) { return abi::is_in(abi::k_by_ccu, a) || a == k_auto_algorithm; });
+}
+
+bool streams(const ub_mesh_config& c) { return c.run.host && !c.run.host->traffic.empty(); }
+bool saves(const ub_mesh_config& c) { return c.run.host && c.run.host->checkpoint.has_value(); }
+
+void add_host_rules(std::vector<key_rule<ub_mesh_config>>& rules)
+{
+    for (const char* key : {"cpu.memory_rate", "cpu.memory_latency", "ub.cpu_latency"})
+        rules.push_back({key, "with host.traffic", streams});
+    for (const char* key : {"nic.dcn_rate", "nic.dcn_latency", "nic.buffer", "ub.nic_latency"})
+        rules.push_back({key, "with host.checkpoint", saves});
+    rules.push_back({"host.checkpoint.every", "with training_step", [](const ub_mesh_config& c) { return c.run.training_step.has_value(); }});
 }
 
 /// Where nothing turns between dies the buffers of links are still raised to a round trip with a turn.
@@ -232,6 +245,8 @@ train_choice ub_mesh_config::trains() const
                                       ub.transmit_queue, of_a_port, k_queue_to_buffer, shallowest);
     else if (spread && mesh.racks_per_pod() > 1 && !mesh.hrs)
         ground.no_bound = "mesh.hrs: false, where switches between racks choose the ways of packets that are spread";
+    else if (run.host)
+        ground.no_bound = "host: what CPUs and NICs exchange with NPUs goes as single packets beside those of collectives";
     else if (spread && !faults.npus.empty())
         ground.no_bound = "faults.npus: packets that are spread meet on the way to a spare NPU, or share unlike paths that are left";
     return choose_trains(run.burst, std::move(ground));
@@ -353,6 +368,7 @@ std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
                             "npu.ccu.segment", "npu.ccu.read_ahead", "npu.ccu.task_start", "npu.ccu.register_latency"})
         rules.push_back({key, "with algorithms of the CCUs (ccu, ccu_one_shot, ccu_axes) and auto",
                          [](const config& c) { return uses_ccus(c) || uses_auto(c.run); }});
+    add_host_rules(rules);
     const auto side = [&](const char* key, const char* only, bool (*applies)(const config&)) {
         rules.push_back({key, only, applies});
     };
@@ -392,6 +408,7 @@ std::vector<config_problem> ub_mesh_config::validate() const
     check_workload(run, ground(), p);
     check_burst(run, trains(), p);
     check_transport(p);
+    check_hosts(p);
     if (no_errors(p))
         check_units(p);
     check_link_buffers(p);
@@ -429,11 +446,78 @@ workload_ground ub_mesh_config::ground() const
     g.ranks = ranks();
     g.members = "NPUs";
     set_room(g, npu.chip(), "npu.hbm");
+    if (run.host && no_errors(run.host->validate())) {
+        g.room_bytes = host_offset();
+        g.room_text += fmt::format(", and what hosts exchange {}", to_string(data_size(run.host->memory_bytes())));
+    }
     g.rank_table = [this](std::uint32_t rank) { return rank_table(rank); };
     g.refusal = [this](abi::collective_op op, abi::algorithm algo, bool transposed) {
         return refusal_of(op, algo, transposed);
     };
     return g;
+}
+
+std::uint64_t ub_mesh_config::host_offset() const
+{
+    constexpr std::uint64_t k_alignment = 4096;
+    const std::uint64_t room = npu.chip().buffer_bytes(), host = run.host ? run.host->memory_bytes() : 0;
+    return host > room ? 0 : (room - host) / k_alignment * k_alignment;
+}
+
+void ub_mesh_config::check_hosts(std::vector<config_problem>& p) const
+{
+    if (!run.host || !no_errors(run.host->validate()) || !no_errors(cpu.validate()) || !no_errors(nic.validate()))
+        return;
+    const host_config& host = *run.host;
+    const auto refuse = [&](std::string key, std::string text) { p.push_back({severity::error, std::move(key), std::move(text)}); };
+    const ub_topology topology(mesh, cables);
+    const auto works = [&](std::uint32_t router) {
+        const std::string& name = topology.plan().routers[router].name;
+        return std::none_of(faults.devices.begin(), faults.devices.end(), [&](const auto& d) { return d.at.value() == 0 && d.device == name; });
+    };
+    const auto check = [&](const char* key, const char* kind, std::uint32_t of_rack, const std::function<std::uint32_t(std::uint32_t, std::uint32_t)>& router) {
+        if (!mesh.backplane || of_rack == 0)
+            return refuse(key, fmt::format("needs {}, and this machine has none{}.", kind, mesh.backplane ? "" : ": write mesh.backplane: true"));
+        for (std::uint32_t rack = 0; rack < mesh.racks(); ++rack) {
+            bool any = false;
+            for (std::uint32_t j = 0; j < of_rack; ++j)
+                any = any || works(router(rack, j));
+            if (!any)
+                return refuse(key, fmt::format("needs {}, and all of the rack of {} have failed from the start; leave one of them out of faults.devices.", kind,
+                                               topology.plan().routers[rack * mesh.npus_per_rack()].name));
+        }
+    };
+    if (!host.traffic.empty())
+        check("host.traffic", "CPUs", topology.cpus_per_rack(), [&](std::uint32_t rack, std::uint32_t j) { return topology.cpu_router(rack, j); });
+    if (host.checkpoint)
+        check("host.checkpoint", "NICs", topology.nics_per_rack(), [&](std::uint32_t rack, std::uint32_t j) { return topology.nic_router(rack, j); });
+    const std::uint64_t room = npu.chip().buffer_bytes();
+    if (host.memory_bytes() > room)
+        refuse(host.checkpoint ? "host.checkpoint.state" : "host.traffic",
+               fmt::format("needs {} of the HBM of an NPU{}, but npu.hbm.capacity is {}, of which the descriptor rings take {}.",
+                           to_string(data_size(host.memory_bytes())), host.checkpoint && !host.traffic.empty() ? " together with the messages of host.traffic" : "",
+                           to_string(npu.hbm.capacity), to_string(data_size(npu.chip().ring_area_bytes()))));
+    if (host.checkpoint && training_steps_without_checkpoint())
+        p.push_back({severity::warning, "host.checkpoint.every",
+                     fmt::format("is {}, but there are {} training steps: none of them has a checkpoint.", host.checkpoint->every, run.training_step->steps)});
+    if (host.checkpoint && faults.checkpoint_load)
+        p.push_back({severity::warning, "faults.checkpoint_load",
+                     fmt::format("is {}, so a restart takes that time for it; leave it out, and the state of host.checkpoint comes back packet by packet.",
+                                 to_string(*faults.checkpoint_load))});
+    if (host.checkpoint && run.data == data_mode::checked) {
+        // In HBMs and twice in the storage.
+        const std::uint64_t bytes = 3 * mesh.ranks() * host.checkpoint->state.value();
+        if (bytes > workload_ground{}.much_host_bytes)
+            p.push_back({severity::warning, "host.checkpoint.state",
+                         fmt::format("needs {} of host memory for the states of {} NPUs and what is stored of them; with \"data: off\" it needs none, and the times "
+                                     "are the same.",
+                                     rounded_text(data_size(bytes)), mesh.ranks())});
+    }
+}
+
+bool ub_mesh_config::training_steps_without_checkpoint() const
+{
+    return run.training_step && run.workload.empty() && run.host->checkpoint->every > run.training_step->steps;
 }
 
 /// The last packet that an NPU's controllers may keep waits for all others: its acknowledgement cannot come before they have left.

@@ -104,7 +104,10 @@ public:
                             ub.format().wire_bytes_of_one(ub.max_payload.value()) / ub.flit.value(), to_string(ub.flit),
                             k_ub_vls, k_ub_classes, k_ub_lanes_per_class);
         if (const std::uint64_t nics = routing().topology->ledger().nics; nics > 0)
-            text += fmt::format("DCN       {} uplinks, one a NIC; what is beyond them is not modelled\n", nics);
+            text += config_.run.host && config_.run.host->checkpoint
+                        ? fmt::format("DCN       {} uplinks, one a NIC, {} each way; a checkpoint of {} an NPU\n", nics, to_string(config_.nic.rate),
+                                      to_string(config_.run.host->checkpoint->state))
+                        : fmt::format("DCN       {} uplinks, one a NIC; what is beyond them is not modelled\n", nics);
         return text + describe_faults(config_) + notices_text();
     }
 

@@ -21,6 +21,8 @@ constexpr std::uint64_t k_reset_grid_ps = k_boot_look_ps;
 constexpr std::uint64_t k_rest_look_ps = 1'000'000;
 /// Between two looks while compute goes on and nothing is expected to happen.
 constexpr std::uint64_t k_compute_look_ps = 10'000'000'000;
+/// Between two looks at a checkpoint, which tells by itself when it has ended.
+constexpr std::uint64_t k_hosts_look_ps = 50'000'000;
 } // namespace
 
 void collective_host::begin_rest()
@@ -56,6 +58,7 @@ void collective_host::fail_between_collectives(const std::string& why)
                         why, picture_.stopped_cores(), who_waits());
         break;
     case host_wait::compute: outcome_.failure = why + ", while a training step computes." + who_waits(); break;
+    case host_wait::hosts: outcome_.failure = fmt::format("{}, while {}.{}", why, machine_.hosts()->progress(), who_waits()); break;
     case host_wait::nothing: outcome_.failure = why + ", between two collectives."; break;
     }
 }
@@ -125,6 +128,8 @@ bool collective_host::restart(std::uint64_t checkpoint_ps, const std::string& lo
     r.lost_ps = r.at_ps - std::min(checkpoint_ps, r.at_ps);
     for (chip* c : machine_.chips())
         c->disconnect_host(); // sequence numbers begin anew
+    if (machine_.hosts() != nullptr)
+        machine_.hosts()->give_up();
     const restart_plan plan = restarts_->restart();
     sc_core::wait(sc_time_from_ps(plan.takes_ps));
     does_not_count();
@@ -135,14 +140,38 @@ bool collective_host::restart(std::uint64_t checkpoint_ps, const std::string& lo
     if (draw_ != 0 && !reset_machine())
         return false;
     does_not_count();
-    r.resumed_ps = kernel_now_ps();
     stall_.forget();
+    std::string loaded;
+    if (plan.loads && machine_.hosts() != nullptr && !load_checkpoint(loaded)) {
+        if (!interrupted_)
+            return false;
+        loaded = ", and the load of its checkpoint was broken off";
+    }
+    does_not_count();
+    r.resumed_ps = kernel_now_ps();
     const std::string work = r.lost_ps == 0
                                  ? "nothing was under way"
                                  : fmt::format("{} was lost with {} of work", lost, rounded_text(duration(r.lost_ps)));
-    r.text = fmt::format("{} at {}; {}; {} by {}, and the job went on with {}.", plan.cause,
-                         to_string(duration(r.at_ps)), work, plan.remedy, rounded_text(duration(r.resumed_ps)), lost);
+    r.text = fmt::format("{} at {}; {}; {}{} by {}, and the job went on with {}.", plan.cause,
+                         to_string(duration(r.at_ps)), work, plan.remedy, loaded, rounded_text(duration(r.resumed_ps)), lost);
     outcome_.restarts.push_back(std::move(r));
+    return true;
+}
+
+/// Of the last checkpoint, if there is one; `text` goes on with the sentence about the remedy.
+bool collective_host::load_checkpoint(std::string& text)
+{
+    host_devices& hosts = *machine_.hosts();
+    const std::optional<std::uint32_t> number = hosts.last_checkpoint();
+    if (!number)
+        return true;
+    hosts.begin_load(*number);
+    if (!await_hosts())
+        return false;
+    checkpoint_result loaded = hosts.result();
+    loaded.waited_ps = loaded.time_ps;
+    text = fmt::format(", and checkpoint {} was loaded back in {}", *number, rounded_text(duration(loaded.time_ps)));
+    outcome_.checkpoints.push_back(std::move(loaded));
     return true;
 }
 
@@ -159,6 +188,36 @@ bool collective_host::let_it_drain()
     waits_ = host_wait::nothing;
     bound_.end_rest();
     return true;
+}
+
+bool collective_host::await_hosts()
+{
+    host_devices& hosts = *machine_.hosts();
+    waits_ = host_wait::hosts;
+    interrupted_ = false;
+    bound_.begin(work());
+    std::string stuck;
+    while (hosts.busy()) {
+        interrupted_ = is_interrupted();
+        if (interrupted_ || !may_wait_on())
+            return false;
+        sc_core::wait(sc_time_from_ps(std::min(k_hosts_look_ps, interrupted_at_ps() - kernel_now_ps())), hosts.done());
+        const bool stands = hosts.busy() && machine_.at_rest() && !hosts.expects_more();
+        if (stands && !stuck.empty()) {
+            end_ps_ = kernel_now_ps();
+            outcome_.failure = fmt::format("nothing can move any more at {}: {}{}.{}", rounded_text(duration(end_ps_)), stuck,
+                                           machine_.resends() ? "" : ", and nobody sends again what is lost", who_waits());
+            hosts.give_up();
+            return false;
+        }
+        stuck = stands ? hosts.progress() : "";
+    }
+    waits_ = host_wait::nothing;
+    end_ps_ = std::max(end_ps_, kernel_now_ps());
+    if (hosts.failure().empty())
+        return true;
+    outcome_.failure = hosts.failure() + ".";
+    return false;
 }
 
 bool collective_host::compute(std::uint64_t time_ps)

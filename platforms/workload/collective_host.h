@@ -59,6 +59,8 @@ public:
     bool run_collective(const collective_case& c, std::uint64_t chunk_bytes, std::uint64_t buffer_offset,
                         std::uint64_t input_seed, case_result& result) override;
     bool compute(std::uint64_t time_ps) override;
+    /// Until the checkpoint or load that hosts have under way has ended.
+    bool await_hosts();
     std::uint32_t replicas() const override { return machine_.replicas(); }
     /// Goes on from the checkpoint, on the chips that are there now. `lost` names what will be done again.
     bool restart(std::uint64_t checkpoint_ps, const std::string& lost);
@@ -81,7 +83,7 @@ public:
 
 private:
     /// What the host waits for while no collective is under way.
-    enum class host_wait : std::uint8_t { nothing, boot, rest, compute };
+    enum class host_wait : std::uint8_t { nothing, boot, rest, compute, hosts };
     struct under_way {
         placed_case placed;
         std::uint64_t start_ps = 0;
@@ -102,6 +104,7 @@ private:
 
     // Between collectives
     bool reset_machine();
+    bool load_checkpoint(std::string& text);
     void begin_anew(); ///< sequence numbers and banks of semaphores, on a machine on which nothing has run
     void begin_rest();
     bool may_wait_on();

@@ -6,6 +6,7 @@
 #include "platforms/workload/link_failure_report.h"
 #include "tlm/stop_request.h"
 
+#include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
 
@@ -29,6 +30,8 @@ run_outcome collective_runner::run()
     outcome_.cpu_seconds = cpu_seconds() - cpu - host_.data_cpu_seconds();
     outcome_.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
     outcome_.simulated_time_ps = host_.end_ps();
+    if (machine_.hosts() != nullptr)
+        outcome_.host_streams = machine_.hosts()->streams();
     outcome_.warnings = warnings();
     std::vector<abi::response> answers;
     for (const chip* c : machine_.chips())
@@ -43,6 +46,9 @@ std::vector<std::string> collective_runner::warnings() const
     std::vector<std::string> all = link_failure_warnings(machine_, host_.end_ps(), outcome_.failure.empty());
     for (std::string& warning : machine_.warnings())
         all.push_back(std::move(warning));
+    for (const host_stream_result& s : outcome_.host_streams)
+        if (s.lost != 0)
+            all.push_back(fmt::format("host.traffic: {} messages of {} never arrived.", s.lost, s.name));
     if (outcome_.failure.empty() && machine_.restarts() != nullptr)
         for (const std::string& what : machine_.restarts()->interruptions_to_come())
             all.push_back(fmt::format("faults: {}, after the end of the run at {}: the fault had no effect.", what,
@@ -77,13 +83,23 @@ bool collective_runner::run_workload()
 bool collective_runner::run_repeats(const collective_spec& spec, const collective_case& c)
 {
     case_result all;
+    std::uint64_t alone_ps = 0;
+    if (config_.host && config_.host->compare && machine_.hosts() != nullptr) {
+        const std::size_t begun = host_.begun();
+        case_result alone;
+        if (!host_.begin_case(0) || !run_case(c, spec.chunk.value(), alone, false) || !host_.let_it_drain())
+            return false;
+        alone_ps = alone.time_ps;
+        host_.set_begun(begun);
+    }
     for (std::uint32_t draw = 0; draw < spec.repeats; ++draw) {
         if (!host_.begin_case(draw))
             return false;
         host_.set_start_skew(draw == 0 ? 0 : spec.start_skew.value());
         case_result result;
-        if (!run_case(c, spec.chunk.value(), result))
+        if (!run_case(c, spec.chunk.value(), result, true))
             return false;
+        result.alone_ps = alone_ps;
         if (spec.repeats == 1)
             all = std::move(result);
         else
@@ -98,17 +114,47 @@ bool collective_runner::run_repeats(const collective_spec& spec, const collectiv
 }
 
 /// As often as the job is interrupted, and once more.
-bool collective_runner::run_case(const collective_case& c, std::uint64_t chunk_bytes, case_result& result)
+bool collective_runner::run_case(const collective_case& c, std::uint64_t chunk_bytes, case_result& result, bool beside_hosts)
 {
     for (;;) {
         const std::uint64_t checkpoint_ps = kernel_now_ps();
         const std::size_t begun = host_.begun();
-        if (host_.run_collective(c, chunk_bytes, 0, config_.seed, result))
+        if ((!beside_hosts || begin_hosts()) && host_.run_collective(c, chunk_bytes, 0, config_.seed, result) && (!beside_hosts || end_hosts()))
             return true;
         if (!host_.interrupted())
             return false;
         host_.set_begun(begun);
         if (!host_.restart(checkpoint_ps, fmt::format("{} {} of {} B", name_of(c.op), name_of(c.algo), c.size_bytes)))
+            return false;
+    }
+}
+
+bool collective_runner::run_step(std::uint32_t i, training_step_result& result)
+{
+    const training_step_config& step = *config_.training_step;
+    std::string part;
+    // Every collective has inputs of its own, so that what a former one left behind cannot pass for its answer.
+    if (run_training_step(step, host_, config_.seed + i * (step.collectives() / step.steps), result, part))
+        return true;
+    if (!host_.interrupted())
+        outcome_.failure = fmt::format("training step {}, {}: {}", i, part, outcome_.failure);
+    return false;
+}
+
+/// The first one, of which only the time counts.
+bool collective_runner::run_step_alone()
+{
+    for (;;) {
+        const std::uint64_t checkpoint_ps = kernel_now_ps();
+        const std::size_t begun = host_.begun();
+        training_step_result alone;
+        const bool done = run_step(0, alone);
+        host_.set_begun(begun);
+        if (done) {
+            outcome_.step_alone_ps = alone.time_ps;
+            return host_.let_it_drain() && host_.begin_case(0);
+        }
+        if (!host_.interrupted() || !host_.restart(checkpoint_ps, "the training step without hosts"))
             return false;
     }
 }
@@ -120,27 +166,110 @@ bool collective_runner::run_training_steps()
     if (!host_.begin_case(0)) // all steps together are one case
         return false;
     const training_step_config& step = *config_.training_step;
-    const std::uint64_t each = step.collectives() / step.steps;
+    if (machine_.hosts() != nullptr && config_.host->compare && !run_step_alone())
+        return false;
+    checkpoints_.clear(); // those beside collectives hold no step
+    const std::uint64_t first_ps = kernel_now_ps();
     for (std::uint32_t i = 0; i < step.steps; ++i) {
         training_step_result result;
-        std::string part;
-        const std::uint64_t checkpoint_ps = kernel_now_ps();
+        std::uint64_t checkpoint_ps = kernel_now_ps();
         const std::size_t begun = host_.begun();
-        // Every collective has inputs of its own, so that what a former one left behind cannot pass for its answer.
-        if (!run_training_step(step, host_, config_.seed + i * each, result, part)) {
-            if (host_.interrupted()) {
-                host_.set_begun(begun);
-                if (!host_.restart(checkpoint_ps, fmt::format("training step {}", i)))
-                    return false;
-                --i;
-                continue;
-            }
-            outcome_.failure = fmt::format("training step {}, {}: {}", i, part, outcome_.failure);
-            return false;
+        if (machine_.hosts() != nullptr)
+            machine_.hosts()->begin_traffic();
+        result.beside_checkpoint = pending_ && machine_.hosts()->busy();
+        const bool beside = result.beside_checkpoint, last = i + 1 == step.steps;
+        const bool done = run_step(i, result);
+        if (done) {
+            result.beside_checkpoint = beside;
+            outcome_.training_steps.push_back(std::move(result));
         }
-        outcome_.training_steps.push_back(std::move(result));
+        if (done && (checkpoints() == nullptr || (i + 1) % checkpoints()->every != 0 || begin_checkpoint(i + 1)) && (!last || end_hosts()))
+            continue;
+        if (!host_.interrupted())
+            return false;
+        if (pending_ && !machine_.hosts()->busy() && !finish_checkpoint()) // it has ended in time
+            return false;
+        std::uint32_t keep = i;
+        if (checkpoints() != nullptr) {
+            checkpoint_ps = first_ps;
+            keep = steps_to_keep(i, checkpoint_ps);
+        }
+        host_.set_begun(begun);
+        if (!host_.restart(checkpoint_ps, keep == i ? fmt::format("training step {}", i) : fmt::format("the run of training steps {} to {}", keep, i)))
+            return false;
+        pending_ = false;
+        outcome_.training_steps.resize(keep);
+        i = keep - 1; // 0 - 1 + 1 is 0
     }
     return host_.let_it_drain();
+}
+
+// ---- hosts
+
+const checkpoint_config* collective_runner::checkpoints() const
+{
+    return config_.host && config_.host->checkpoint ? &*config_.host->checkpoint : nullptr;
+}
+
+/// Steps that are behind the job when it goes on from its last checkpoint; that it lacks are done again.
+std::uint32_t collective_runner::steps_to_keep(std::uint32_t step, std::uint64_t& checkpoint_ps) const
+{
+    const std::optional<std::uint32_t> last = machine_.hosts()->last_checkpoint();
+    const std::size_t first = next_checkpoint_ - checkpoints_.size();
+    if (!last || *last < first)
+        return 0;
+    const begun_checkpoint& from = checkpoints_[*last - first];
+    checkpoint_ps = from.at_ps;
+    return std::min(step, from.steps_done);
+}
+
+/// Behind the end of the one before; with mode: blocking it comes back at the end of this one.
+bool collective_runner::begin_checkpoint(std::uint32_t steps_done)
+{
+    if (!finish_checkpoint())
+        return false;
+    const bool blocking = checkpoints()->mode == checkpoint_mode::blocking;
+    checkpoints_.push_back({steps_done, kernel_now_ps()});
+    pending_ = true;
+    machine_.hosts()->begin_checkpoint(next_checkpoint_++, blocking ? 0 : checkpoints()->after.value());
+    return !blocking || finish_checkpoint();
+}
+
+bool collective_runner::finish_checkpoint()
+{
+    if (!pending_)
+        return true;
+    const std::uint64_t from_ps = kernel_now_ps();
+    const bool done = host_.await_hosts();
+    if (!done && host_.interrupted())
+        return false;
+    pending_ = false;
+    checkpoint_result result = machine_.hosts()->result();
+    if (!done) {
+        outcome_.failure = fmt::format("checkpoint {}: {}", result.number, outcome_.failure);
+        return false;
+    }
+    result.waited_ps = kernel_now_ps() - from_ps;
+    outcome_.checkpoints.push_back(std::move(result));
+    return true;
+}
+
+/// Beside a collective: streams, and a checkpoint.
+bool collective_runner::begin_hosts()
+{
+    if (machine_.hosts() == nullptr)
+        return true;
+    pending_ = false; // one before an interruption
+    machine_.hosts()->begin_traffic();
+    return checkpoints() == nullptr || begin_checkpoint(0);
+}
+
+bool collective_runner::end_hosts()
+{
+    if (machine_.hosts() == nullptr)
+        return true;
+    machine_.hosts()->end_traffic();
+    return finish_checkpoint();
 }
 
 } // namespace weft

@@ -8,6 +8,9 @@
 // machine has settled, resets it on a whole microsecond and lets it boot, as before the first one. With `repeats` the
 // ranks start at random times. A case whose job was interrupted begins again on what the machine has then.
 //
+// With `host` streams run beside each case, and beside all training steps together; a case has one checkpoint, steps have one after every few of them. A job
+// that is interrupted goes on behind the last complete checkpoint.
+//
 // A stop request (tlm/stop_request.h) ends the run where it is: what has completed counts, and where every rank is is
 // told.
 #pragma once
@@ -35,8 +38,18 @@ private:
     void work();
     bool run_workload();
     bool run_repeats(const collective_spec& spec, const collective_case& c);
-    bool run_case(const collective_case& c, std::uint64_t chunk_bytes, case_result& result);
+    bool run_case(const collective_case& c, std::uint64_t chunk_bytes, case_result& result, bool beside_hosts);
     bool run_training_steps();
+    bool run_step(std::uint32_t i, training_step_result& result);
+    bool run_step_alone();
+
+    // Beside: what hosts do
+    const checkpoint_config* checkpoints() const;
+    bool begin_checkpoint(std::uint32_t steps_done);
+    bool finish_checkpoint();
+    bool begin_hosts();
+    bool end_hosts();
+    std::uint32_t steps_to_keep(std::uint32_t step, std::uint64_t& checkpoint_ps) const;
     std::vector<std::string> warnings() const;
 
     machine& machine_;
@@ -44,6 +57,13 @@ private:
     run_outcome outcome_;
     collective_host host_;
     bool done_ = false; ///< work() has ended by itself
+    struct begun_checkpoint {
+        std::uint32_t steps_done;
+        std::uint64_t at_ps;
+    };
+    std::uint32_t next_checkpoint_ = 0;
+    std::vector<begun_checkpoint> checkpoints_; ///< the last ones, up to next_checkpoint_
+    bool pending_ = false;                      ///< the last of them has begun, and its end was not seen
 };
 
 } // namespace weft

@@ -10,6 +10,7 @@
 #include "hw/fabric/fabric_engine.h"
 #include "platforms/config/config_dump.h"
 #include "platforms/workload/cost_model.h"
+#include "platforms/workload/host_traffic.h"
 #include "platforms/workload/rank_groups.h"
 #include "platforms/workload/run_config.h"
 #include "platforms/workload/train_choice.h"
@@ -33,6 +34,7 @@ struct restart_plan {
     std::uint64_t takes_ps = 0; ///< from the interruption until the host may post commands again
     std::string cause;          ///< "npu(p0,r0,b1,3) failed"
     std::string remedy;         ///< "the spare NPU of rack p0,r0 has taken over"
+    bool loads = false;         ///< then the last checkpoint is loaded back from storage, if there is one
 };
 
 /// A machine whose job is interrupted when a chip fails for good, and goes on with other chips on fresh hardware (docs/adr/0013).
@@ -99,6 +101,8 @@ public:
                     all.push_back(one);
         return all;
     }
+    /// CPUs and NICs that send and receive; of the present hardware. nullptr: there are none, or the run does not use them.
+    virtual host_devices* hosts() { return nullptr; }
     /// What the user should know of a run that has ended, beside failures of links: a sentence each, the key of the file first.
     virtual std::vector<std::string> warnings() const { return {}; }
     /// Whether users hear of the effect of this failure: not where it is part of another fault, or routing knew of it in time.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "platforms/workload/collective_case.h"
+#include "platforms/workload/host_traffic.h"
 #include "platforms/workload/training_step.h"
 #include "tlm/key_rules.h"
 #include "tlm/units.h"
@@ -126,6 +127,7 @@ struct run_config {
     std::string tuning;
     std::vector<collective_spec> workload;
     std::optional<training_step_config> training_step;
+    std::optional<host_config> host; ///< a key of platforms that have hosts, which show it themselves
 
     /// Called by the platform's own fields(): these keys stand at the top of the file.
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)

@@ -73,6 +73,14 @@ std::uint64_t digest_of(const run_outcome& outcome, const std::vector<abi::respo
         digest.update_u64(r.at_ps);
         digest.update_u64(r.resumed_ps);
     }
+    for (const checkpoint_result& c : outcome.checkpoints) {
+        digest.update_u64(std::uint64_t{c.number} << 1 | (c.load ? 1 : 0));
+        for (const std::uint64_t value : {c.start_ps, c.time_ps, c.bytes, c.resent, c.checksum, c.wrong_bytes})
+            digest.update_u64(value);
+    }
+    for (const host_stream_result& s : outcome.host_streams)
+        for (const std::uint64_t value : {s.bytes, s.messages, s.late, s.lost, s.latency_sum_ps, s.wrong_bytes})
+            digest.update_u64(value);
     if (outcome.failed_case) {
         digest.update_u64(static_cast<std::uint64_t>(outcome.failed_case->op) |
                           static_cast<std::uint64_t>(outcome.failed_case->algo) << 8);

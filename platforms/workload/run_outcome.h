@@ -6,6 +6,7 @@
 #pragma once
 
 #include "hw/abi/platform_table.h"
+#include "platforms/workload/host_traffic.h"
 #include "platforms/workload/training_step.h"
 
 #include <cstdint>
@@ -33,6 +34,9 @@ struct run_outcome {
     std::uint64_t failed_start_ps = 0;                ///< when it began
     std::vector<std::string> warnings;                ///< what was asked for and did not happen
     std::vector<job_restart> restarts;
+    std::vector<checkpoint_result> checkpoints;       ///< and loads, in the order of their ends
+    std::vector<host_stream_result> host_streams;
+    std::uint64_t step_alone_ps = 0;                  ///< a training step without hosts beside it; 0: none was run
     std::uint64_t microcode_ps = 0;                   ///< longest time that writing the microcode of a case took, before its own time
     std::uint64_t digest = 0;
     std::uint64_t simulated_time_ps = 0;
@@ -43,7 +47,7 @@ struct run_outcome {
 /// One more run of a case that is repeated: time_ps becomes the mean of all, rounded to the nearest ps.
 void add_repeat(case_result& all, const case_result& r);
 
-/// Over results, times and restarts; `answers` of all ranks, the last they gave, count when a collective has failed.
+/// Over results, times, restarts and what hosts did; `answers` of all ranks, the last they gave, count when a collective has failed.
 std::uint64_t digest_of(const run_outcome& outcome, const std::vector<abi::response>& answers);
 
 } // namespace weft

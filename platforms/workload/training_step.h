@@ -211,6 +211,7 @@ struct case_result {
     /// With `repeats` above 1: the time of every run, the plain one first. Then time_ps is their mean, steps the most of
     /// one run, messages and wrong elements the sum.
     std::vector<std::uint64_t> repeats_ps = {};
+    std::uint64_t alone_ps = 0; ///< the same without hosts beside it; 0: there were none, or it was not asked for
     std::string group;   ///< "job 0" where the collective of one group completed and that of another did not; else ""
 };
 
@@ -237,6 +238,7 @@ struct training_step_result {
     std::uint64_t input_ps = 0; ///< waited for samples
     std::uint64_t samples = 0;  ///< of all replicas; 0: not told
     std::vector<step_part> parts; ///< groups, then exchanges, in the order of the file
+    bool beside_checkpoint = false; ///< one was under way when it began
 
     std::uint64_t exposed_ps() const { return time_ps - compute_ps - input_ps; }
     /// Samples a second, simulated.

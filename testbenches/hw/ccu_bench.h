@@ -104,13 +104,13 @@ struct ccu_bench {
                 cpus.push_back(std::make_unique<memory_initiator_socket>(("cpu" + n).c_str()));
                 cpus.back()->bind(units.back()->registers);
                 ub_io_controller& at = b.board.fabric->controller(rank, die);
-                sharers.push_back(std::make_unique<ub_port_sharer>(("port" + n).c_str(), k_ub_vls));
+                sharers.push_back(std::make_unique<ub_port_sharer>(("port" + n).c_str(), k_ub_vls, true, false));
                 dma.push_back(std::make_unique<ub_idle_port>(("dma" + n).c_str(), k_ub_vls, 256u)); // its receive buffer is the unit's as well
                 ub_port_sharer& port = *sharers.back();
-                dma.back()->to_controller.bind(port.from_dma);
-                port.to_dma.bind(dma.back()->from_controller);
-                units.back()->to_fabric.bind(port.from_coprocessor);
-                port.to_coprocessor.bind(units.back()->from_fabric);
+                dma.back()->to_controller.bind(port.from_dma());
+                port.to_dma().bind(dma.back()->from_controller);
+                units.back()->to_fabric.bind(port.from_coprocessor());
+                port.to_coprocessor().bind(units.back()->from_fabric);
                 port.to_controller.bind(at.in);
                 at.out.bind(port.from_controller);
             }

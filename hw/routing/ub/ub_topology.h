@@ -74,6 +74,7 @@ public:
     std::uint32_t planes() const { return numbers_.planes; }
     std::uint32_t spines_per_rack() const { return numbers_.spines; }
     std::uint32_t cpus_per_rack() const { return numbers_.cpus; }
+    std::uint32_t nics_per_rack() const { return numbers_.nics; }
 
     // rank = ((pod * racks per pod + rack) * boards + board) * npus + npu; racks are numbered over all pods where said so.
     std::uint32_t npu_router(std::uint32_t rank) const { return rank; }
