@@ -40,6 +40,7 @@ void fabric_engine::finish_build()
         arbiter_.add_output(l, r.ports << vl_shift_, [&](std::uint32_t bit) { return is_entry_port(r, port_of_bit(bit)); });
     }
     arbiter_.finish(links_.size(), voqs_.size());
+    waits_.set_outputs(links_.size(), config_.vl_count);
     if (config_.control) {
         std::vector<std::uint32_t> reverses(links_.size(), k_none);
         for (const std::uint32_t link : router_links_) {
