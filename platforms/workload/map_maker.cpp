@@ -6,6 +6,7 @@
 #include <cctype>
 #include <fmt/format.h>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
 namespace weft {
@@ -90,14 +91,24 @@ void map_maker::add_nodes()
         n.at.assign(table.coord, table.coord + table.dim_count);
     }
     ends_.reserve(loads_.wires().size());
+    std::vector<std::string> networks;
+    const component* last = nullptr;
+    std::uint32_t network = 0;
     for (const machine_loads::wire& w : loads_.wires()) {
+        if (w.owner != last) {
+            last = w.owner;
+            const auto at = std::find(networks.begin(), networks.end(), w.owner->stat_prefix());
+            network = static_cast<std::uint32_t>(at - networks.begin());
+            if (at == networks.end())
+                networks.push_back(w.owner->stat_prefix());
+        }
         const wire_ends ends = w.local ? wire_ends{} : w.owner->ends_of_wire(w.number);
         if (ends.from.empty() || ends.to.empty()) {
-            ends_.emplace_back(k_no_node, k_no_node);
+            ends_.push_back({k_no_node, k_no_node, network});
             continue;
         }
         const std::uint32_t from = node(ends.from), to = node(ends.to);
-        ends_.emplace_back(from, to);
+        ends_.push_back({from, to, network});
         ++map_.wires;
     }
 }
@@ -106,14 +117,14 @@ void map_maker::add_level(std::string what, const std::vector<std::uint32_t>& pl
 {
     map_level level{std::move(what), std::move(places), {}};
     std::vector<std::uint32_t> of_wire(ends_.size(), k_no_bundle);
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> known;
     for (std::size_t w = 0; w < ends_.size(); ++w) {
-        if (ends_[w].first == k_no_node)
+        if (ends_[w].from == k_no_node)
             continue;
-        const std::pair<std::uint32_t, std::uint32_t> ends{place_of_node[ends_[w].first], place_of_node[ends_[w].second]};
-        const auto [at, is_new] = known.emplace(ends, static_cast<std::uint32_t>(level.bundles.size()));
+        const std::uint32_t from = place_of_node[ends_[w].from], to = place_of_node[ends_[w].to];
+        const auto [at, is_new] = known.emplace(std::tuple{from, to, ends_[w].network}, static_cast<std::uint32_t>(level.bundles.size()));
         if (is_new)
-            level.bundles.push_back({ends.first, ends.second, 0, 0});
+            level.bundles.push_back({from, to, 0, 0});
         ++level.bundles[at->second].wires;
         of_wire[w] = at->second;
     }
@@ -203,7 +214,7 @@ void map_maker::look_for_broken()
             b.broken = 0;
     for (std::size_t w = 0; w < ends_.size(); ++w) {
         const machine_loads::wire& wire = loads_.wires()[w];
-        if (ends_[w].first == k_no_node || wire.owner->wire_works(wire.number))
+        if (ends_[w].from == k_no_node || wire.owner->wire_works(wire.number))
             continue;
         for (std::size_t level = 0; level < map_.levels.size(); ++level)
             ++map_.levels[level].bundles[bundle_of_[level][w]].broken;

@@ -46,7 +46,11 @@ private:
     const machine_loads& loads_;
     machine_map map_;
     std::vector<map_node> nodes_;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_; ///< by wire: nodes
+    struct wire_place {
+        std::uint32_t from, to; ///< nodes
+        std::uint32_t network;  ///< wires of different networks are not mixed
+    };
+    std::vector<wire_place> ends_; ///< by wire
     std::vector<std::vector<std::uint32_t>> bundle_of_;
 };
 

@@ -136,8 +136,8 @@ const weft = (() => {
   };
 
   const limitWords = {
-    link: "the links", memory: "memory", dma: "the wires between chips and fabric", core: "the cores, which run firmware", credits: "credits: buffers are too small for the links",
-    arbitration: "arbitration: heads wait for their turn", latency: "latency: steps wait for each other, and no part is short",
+    link: "the links", memory: "memory", dma: "the wires between chips and fabric", core: "the cores, which run firmware", credits: "credits (the next buffer is full or too small)",
+    arbitration: "arbitration (heads wait for their turn)", latency: "latency (steps wait for each other, no part is short)",
   };
 
   return { data, results, activity, cases, state, changed, onChange, present, nameOf, spanOf, shareOf, shares, digits, time, size, bytes, percent, group,

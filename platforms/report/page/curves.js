@@ -64,7 +64,7 @@ weft.curves = (() => {
         scales: {
           x: { type: "logarithmic", min: one ? sizes[0] / 2 : sizes[0], max: one ? sizes[0] * 2 : sizes[sizes.length - 1], title: { display: true, text: "size (B)" }, ticks: ticks(shown, size),
             afterBuildTicks: (axis) => { axis.ticks = shown.map((v) => ({ value: v })); } },
-          y: { type: logarithmic ? "logarithmic" : "linear", beginAtZero: !logarithmic, title: { display: true, text: yTitle }, ticks: logarithmic ? tens(yText) : {} },
+          y: { min: logarithmic ? 10 ** Math.floor(Math.log10(Math.min(...rows.map((r) => r.time_us)) / 8)) : undefined, type: logarithmic ? "logarithmic" : "linear", beginAtZero: !logarithmic, title: { display: true, text: yTitle }, ticks: logarithmic ? tens(yText) : {} },
         },
         plugins: {
           legend: { position: "bottom", labels: { usePointStyle: true, boxHeight: 7 } },

@@ -104,6 +104,11 @@ weft.heatmap = (() => {
     const name = from === to ? `inside ${level.places[from][0]}` : `${level.places[from][0]} \u2192 ${level.places[to][0]}`;
     return line.length > 1 ? `${name} and ${line.length - 1} more` : name;
   };
+  const shortNameOf = (line) => {
+    const [from, to] = levels[state.level].bundles[line[0]], short = weft.topology.shortName;
+    const name = from === to ? `in ${short(from)}` : `${short(from)} \u2192 ${short(to).replace(/^[a-z]+ /, "")}`;
+    return line.length > 1 ? `${name}, +${line.length - 1}` : name;
+  };
   const valueOf = (line, bin) => {
     const c = present(), rows = shares(c.bundles[state.level]);
     return line.reduce((sum, i) => sum + shareOf(c, rows, i, bin), 0) / line.length;
@@ -143,7 +148,7 @@ weft.heatmap = (() => {
     const every = Math.ceil(13 / h);
     g.font = `${Math.min(11, Math.max(9, h * 0.9))}px system-ui, 'DejaVu Sans', sans-serif`;
     for (let y = 0; y < lines.length; y += every) {
-      let text = nameOf(lines[y]);
+      let text = shortNameOf(lines[y]);
       while (g.measureText(text).width > frame.left - 10 && text.length > 4) text = text.slice(0, -2) + "\u2026";
       g.fillText(text, p.x - 6, frame.top + (y + 0.5) * area / lines.length);
     }

@@ -53,6 +53,18 @@ weft.layout = (() => {
         p.failed = true;
       }
     });
+    // A mesh has a hole where chips have failed whose routers do not even exist.
+    const shape2 = dimensions.map((d) => d[0]);
+    if (dimensions.length > 0 && dimensions.every((d) => d[1] === "line" || d[1] === "ring") && places.some((p) => p.ranks === 1)) {
+      const seen = new Set(places.map((p) => p.at.join()));
+      const all = shape2.reduce((n, s) => n * s, 1);
+      for (let i = 0, k; i < all && all <= 4096; i++) {
+        const at = shape2.map(() => 0);
+        k = i;
+        for (let d = shape2.length - 1; d >= 0; d--) { at[d] = k % shape2[d]; k = Math.floor(k / shape2[d]); }
+        if (!seen.has(at.join())) places.push({ name: `(${at.join(",")})`, ranks: 0, rank: 0, at, x: 0, y: 0, placed: false, failed: true });
+      }
+    }
     const based = places.filter((p) => p.at.length > 0);
     const values = dimensions.map((_, d) => [...new Set(based.map((p) => p.at[d]))].sort((a, b) => a - b));
     const kinds = dimensions.map((d) => d[1]);
@@ -109,7 +121,7 @@ weft.layout = (() => {
       width = (columns - 1) * stepX + width;
       height = (Math.ceil(values[dimension].length / columns) - 1) * stepY + height;
     };
-    while (d > 0 && !isLine(d) && active.includes(d) && values[d].length <= 4 && active.some((a) => a < d && isLine(a))) {
+    while (d > 0 && !isLine(d) && active.includes(d) && values[d].length <= 4 && active.filter((a) => a < d && isLine(a)).length >= 2) {
       spread(d, values[d].length, 0.62, 1);
       d--;
     }
@@ -120,7 +132,7 @@ weft.layout = (() => {
       const between = depth === 0 ? (width > 1 ? 0.75 : 0) : gap * depth;
       const stepX = width + between * Math.max(1, width / 16), stepY = height + (between + (depth > 0 && local ? 1.6 : 0)) * Math.max(1, height / 16);
       if (y >= 0 && wide > 1 && high > 1) {
-        const flip = isLine(x) && isLine(y) && high > 1.6 * wide; // a ladder lies
+        const flip = isLine(y) && high > 1.6 * wide; // a ladder lies
         if (flip) { spread(y, high, stepX, stepY); spreadDown(x, stepY, wide); }
         else { spread(x, wide, stepX, stepY); spreadDown(y, stepY, high); }
         d -= 2;

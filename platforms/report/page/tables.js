@@ -73,8 +73,8 @@ weft.tables = (() => {
       const c = cases[caseOf.get(main)], worst = c && [...c.wires].filter((w) => !w[1]).sort((a, b) => b[3] - a[3])[0];
       const share = main.busy_shares[main.limited_by];
       headline.append(`${main.op} of ${size(main.size_bytes)} by ${main.algorithm} was limited by `, make("b", {}, weft.limitWords[main.limited_by] || main.limited_by),
-        share !== undefined ? `: the busiest for ${percent(share)} of its ${time(main.time_us)}` : `: its busiest part was busy for ${percent(Math.max(...["core", "dma", "memory", "link"].map((k) => main.busy_shares[k])))} of its ${time(main.time_us)}`,
-        worst && (main.limited_by === "link") ? `, ${worst[0]}.` : ".");
+        share !== undefined ? `: for ${percent(share)} of its ${time(main.time_us)}` : `: its busiest part was busy for ${percent(Math.max(...["core", "dma", "memory", "link"].map((k) => main.busy_shares[k])))} of its ${time(main.time_us)}`,
+        worst && main.limited_by === "link" ? `, most of all ${worst[0]}.` : ".");
       const others = [...last.values()].filter((r) => r !== main);
       const words = new Map();
       for (const r of results.results) if (r.limited_by) words.set(r.limited_by, (words.get(r.limited_by) || 0) + 1);

@@ -268,7 +268,7 @@ weft.topology = (() => {
     if (!level) return;
     const l = layoutOf(state.level);
     const failed = l.places.filter((p) => p.failed).length, dead = l.links.reduce((n, k) => n + k.broken, 0);
-    if (failed || dead) ramp.append(make("span", {}, make("i", { style: `background: ${palette().ghost}` }), `${failed ? failed + " chips failed, " : ""}${dead} directed links do not work`));
+    if (failed || dead) ramp.append(make("span", {}, make("i", { style: `background: ${palette().ghost}` }), [failed ? `${failed} chips failed` : "", dead ? `${dead} directed links do not work` : ""].filter(Boolean).join(", ")));
     if (l.places.some((p) => p.ranks === 0 && !p.failed)) ramp.append(make("span", {}, "ellipses: switches and spares"));
     byId("topology-note").textContent = `${weft.group(map.nodes)} devices, ${weft.group(map.wires)} directed links` +
       (levels.length > 1 || level.what !== "devices" ? `; shown as ${weft.group(level.places.length)} ${nameOfLevel(level.what)}: a line is the mean of all links between two of them, a box that of the links that leave or stay in it. ` : ". ") +
@@ -279,5 +279,10 @@ weft.topology = (() => {
     if (what === "level" || what === "theme" || what === "start") { buttons(); words(); }
     request();
   });
-  return { layoutOf, nameOfLevel, draw };
+  /// Name of a place where there is little room; the same for all that are drawn alike.
+  const shortName = (place) => {
+    const p = layoutOf(state.level).places[place];
+    return /\(/.test(p.name) && p.ranks > 0 ? weft.layout.kindOf(p.name) + " " + labelOf(p) : p.name;
+  };
+  return { layoutOf, nameOfLevel, shortName, draw };
 })();
