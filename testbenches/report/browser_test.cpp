@@ -84,6 +84,7 @@ void check_page(const json& found, bool has_links = true)
     CHECK(found.at("arrow_moves_time") == true);
     CHECK(found.at("arrow_tells") == true);
     CHECK(found.at("plus_zooms") == true);
+    CHECK(found.at("zero_shows_all") == true);
     CHECK(found.at("row_chooses") == true);
     CHECK(found.at("filtered") == 0);
     CHECK(found.at("theme_first") != found.at("theme_second"));

@@ -45,7 +45,7 @@ public:
 
     void run_small(const std::string& more = "") const
     {
-        write("small.yaml", "platform: tpu_v3\nname: small\nmesh: {rows: 3, cols: 3}\n"
+        write("small.yaml", "platform: tpu_v3\nname: small\nmesh: {rows: 3, cols: 4}\n"
                             "workload:\n  - {op: all_reduce, algorithms: [ring_1d, two_d], types: [int32], sizes: [4 B, 64 KiB, 1 MiB]}\n");
         const int code = weft("run small.yaml --report " + more);
         INFO(err());

@@ -63,7 +63,8 @@ weft.timeFrame = (canvas, chart) => {
     const c = present(), move = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key];
     if (!move || !c || c.bins === 0 || chart.rows() === 0) return;
     e.preventDefault();
-    cursor = cursor || { bin: Math.max(0, state.bin) - move[0], row: 0 };
+    // From the chosen time; the first key in the whole collective goes to its beginning.
+    cursor = { bin: state.bin >= 0 ? state.bin : -move[0], row: cursor ? cursor.row : 0 };
     cursor = { bin: Math.max(0, Math.min(c.bins - 1, cursor.bin + move[0])), row: Math.max(0, Math.min(chart.rows() - 1, cursor.row + move[1])) };
     state.bin = cursor.bin;
     weft.changed("bin");
