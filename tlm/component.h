@@ -26,7 +26,8 @@ struct wire_load {
     std::uint64_t busy_ps = 0;       ///< of transmissions that have begun, the rest of the present one included
     std::uint64_t busy_until_ps = 0; ///< end of the present one, and of what is queued behind it in `busy_ps`
     std::uint64_t starved_ps = 0;    ///< it was idle while a head waited for credits of its far end
-    std::uint64_t contended_ps = 0;  ///< it was busy while another head waited; the rest of the present transmission included
+    std::uint64_t contended_ps =
+        0; ///< it was busy while another head waited; the rest of the present transmission included
 };
 
 /// The buffer of one VL at the far end of a wire.

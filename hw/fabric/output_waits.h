@@ -23,7 +23,8 @@ public:
         starved_ps_.resize(links * vls, 0);
     }
 
-    /// An arbitration at `now_ps` has found no head with credits; one of `vl` lacks them. `busy_until_ps`: end of the last transmission.
+    /// An arbitration at `now_ps` has found no head with credits; one of `vl` lacks them. `busy_until_ps`: end of
+    /// the last transmission.
     void begin_starving(std::uint32_t link, std::uint32_t vl, std::uint64_t busy_until_ps, std::uint64_t now_ps)
     {
         output& o = outputs_[link];
@@ -53,12 +54,17 @@ public:
         const output& o = outputs_[link];
         return o.starved_ps + (is_starving(o, busy_until_ps) ? now_ps - o.since_ps : 0);
     }
-    std::uint64_t starved_ps(std::uint32_t link, std::uint32_t vl, std::uint64_t busy_until_ps, std::uint64_t now_ps) const
+    std::uint64_t starved_ps(std::uint32_t link, std::uint32_t vl, std::uint64_t busy_until_ps,
+                             std::uint64_t now_ps) const
     {
         const output& o = outputs_[link];
-        return starved_ps_[std::size_t{link} * vls_ + vl] + (is_starving(o, busy_until_ps) && o.vl == vl ? now_ps - o.since_ps : 0);
+        return starved_ps_[std::size_t{link} * vls_ + vl] +
+               (is_starving(o, busy_until_ps) && o.vl == vl ? now_ps - o.since_ps : 0);
     }
-    std::uint64_t bytes() const { return outputs_.capacity() * sizeof(output) + starved_ps_.capacity() * 8; } ///< of the host
+    std::uint64_t bytes() const
+    {
+        return outputs_.capacity() * sizeof(output) + starved_ps_.capacity() * 8;
+    } ///< of the host
 
 private:
     struct output {

@@ -42,9 +42,14 @@ int report(report_options options)
 void add_report(CLI::App& app, int& exit_code)
 {
     auto options = std::make_shared<report_options>();
-    CLI::App* command = app.add_subcommand("report", "Make report.html, one file to look at, from the folder of a run with --report");
-    command->add_option("DIR", options->dir, "Folder of the run, with results.json and activity.json")->required()->type_name(" ");
-    command->add_option("--out", options->out, "The page; default DIR/report.html")->type_name("FILE")->check(is_output_name());
+    CLI::App* command =
+        app.add_subcommand("report", "Make report.html, one file to look at, from the folder of a run with --report");
+    command->add_option("DIR", options->dir, "Folder of the run, with results.json and activity.json")
+        ->required()
+        ->type_name(" ");
+    command->add_option("--out", options->out, "The page; default DIR/report.html")
+        ->type_name("FILE")
+        ->check(is_output_name());
     command
         ->add_option("--published", options->published,
                      "Show published against simulated values, too: a file of `weft validate PLATFORM --json FILE`")

@@ -8,7 +8,8 @@ namespace weft {
 
 namespace {
 
-void add_rows(const config_field& field, const std::string& path, const yaml_document* origin, std::vector<config_row>& rows)
+void add_rows(const config_field& field, const std::string& path, const yaml_document* origin,
+              std::vector<config_row>& rows)
 {
     if (field.unused || !field.present)
         return;

@@ -79,7 +79,8 @@ std::string base64(const std::vector<std::uint8_t>& bytes)
     text.reserve((bytes.size() + 2) / 3 * 4);
     for (std::size_t i = 0; i < bytes.size(); i += 3) {
         const std::size_t left = bytes.size() - i;
-        const std::uint32_t three = static_cast<std::uint32_t>(bytes[i]) << 16 | (left > 1 ? static_cast<std::uint32_t>(bytes[i + 1]) << 8 : 0) |
+        const std::uint32_t three = static_cast<std::uint32_t>(bytes[i]) << 16 |
+                                    (left > 1 ? static_cast<std::uint32_t>(bytes[i + 1]) << 8 : 0) |
                                     (left > 2 ? bytes[i + 2] : 0u);
         text += k_letters[three >> 18];
         text += k_letters[three >> 12 & 63];

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `weft run --report` leaves beside results.json so that the page can be made again: activity.json. Its shares are rows of bytes in base64.
+// What `weft run --report` leaves beside results.json so that the page can be made again: activity.json. Its shares
+// are rows of bytes in base64.
 #pragma once
 
 #include "platforms/report/run_activity.h"
@@ -12,7 +13,8 @@
 
 namespace weft {
 
-/// {"schema", "digest" of the results it belongs to, "map", "kinds", "ranks", "memory", "cases", "left_out"}; the page reads the same.
+/// {"schema", "digest" of the results it belongs to, "map", "kinds", "ranks", "memory", "cases", "left_out"}; the
+/// page reads the same.
 nlohmann::ordered_json to_json(const run_activity& activity, const std::string& digest);
 
 /// A byte per value, no line breaks.

@@ -6,7 +6,8 @@ namespace weft {
 
 std::vector<std::pair<const char*, double>> case_shares::listed() const
 {
-    return {{"core", core}, {"dma", dma}, {"memory", memory}, {"link", link}, {"credits", credits}, {"arbitration", arbitration}};
+    return {{"core", core}, {"dma", dma},         {"memory", memory},
+            {"link", link}, {"credits", credits}, {"arbitration", arbitration}};
 }
 
 std::string limited_by(const case_shares& shares)
@@ -16,8 +17,10 @@ std::string limited_by(const case_shares& shares)
         return "";
     // Of equals the one nearer to the wire: a port that feeds one link is as busy as the link.
     std::pair<const char*, double> most{"link", shares.link};
-    for (const std::pair<const char*, double>& other :
-         {std::pair<const char*, double>{"memory", shares.memory}, {"dma", shares.dma}, {"core", shares.core}, {"credits", shares.credits}})
+    for (const std::pair<const char*, double>& other : {std::pair<const char*, double>{"memory", shares.memory},
+                                                        {"dma", shares.dma},
+                                                        {"core", shares.core},
+                                                        {"credits", shares.credits}})
         if (other.second > most.second)
             most = other;
     if (most.second >= k_busy)

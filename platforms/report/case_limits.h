@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What limited a collective: for how much of its time the busiest part of each kind was busy, or stood still for want of credits or of its turn.
+// What limited a collective: for how much of its time the busiest part of each kind was busy, or stood still for
+// want of credits or of its turn.
 #pragma once
 
 #include <string>
@@ -24,8 +25,10 @@ struct case_shares {
     std::vector<std::pair<const char*, double>> listed() const;
 };
 
-/// The part that was busy, or starved of credits, for the largest share, where that is half of the time or more. Else "arbitration", where some head
-/// waited for its turn for a quarter of the time. Else "latency": nothing is short, steps wait for each other. "" when nobody measured.
+/// The part that was busy, or starved of credits, for the largest share, where that is half of the time or more.
+/// Else "arbitration", where some head
+/// waited for its turn for a quarter of the time. Else "latency": nothing is short, steps wait for each other. ""
+/// when nobody measured.
 std::string limited_by(const case_shares& shares);
 
 } // namespace weft

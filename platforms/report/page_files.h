@@ -14,8 +14,8 @@ struct page_file {
     std::string_view text;
 };
 
-const page_file& page_skeleton(); ///< page.html
-const page_file& page_style();    ///< page.css
+const page_file& page_skeleton();             ///< page.html
+const page_file& page_style();                ///< page.css
 const std::vector<page_file>& page_scripts(); ///< in the order in which the page runs them
 
 } // namespace weft

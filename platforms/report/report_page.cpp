@@ -56,9 +56,10 @@ std::string chart_library()
     const std::string path = named != nullptr && *named != '\0' ? named : k_chart_file;
     const auto text = text_of(path);
     if (!text || text->empty())
-        throw user_error(fmt::format("{}: Chart.js, which the report contains, is not there. On Debian: apt-get install libjs-chart.js; elsewhere name "
-                                     "a chart.min.js of version 3 in the environment: WEFT_CHART_JS=FILE.",
-                                     path));
+        throw user_error(fmt::format(
+            "{}: Chart.js, which the report contains, is not there. On Debian: apt-get install libjs-chart.js; elsewhere name "
+            "a chart.min.js of version 3 in the environment: WEFT_CHART_JS=FILE.",
+            path));
     if (text->find("</script") != std::string::npos)
         throw user_error(fmt::format("{}: contains </script, so no page can contain it.", path));
     return *text;
@@ -94,17 +95,24 @@ std::string report_page_of(const std::string& dir, const std::string& published,
     const json results = read_json(dir, dir + "/results.json", run_again);
     for (const char* key : {"results", "digest", "simulated_time_ps", "config", "stats"})
         if (!results.contains(key))
-            throw user_error(fmt::format("{}/results.json: has no \"{}\"; it is of another version or no result of weft. {}", dir, key, run_again));
-    const json activity = read_json(dir, dir + "/" + k_activity_file, "It is written by a run with --report. Run again: weft run FILE --report --out DIR.");
+            throw user_error(
+                fmt::format("{}/results.json: has no \"{}\"; it is of another version or no result of weft. {}", dir,
+                            key, run_again));
+    const json activity =
+        read_json(dir, dir + "/" + k_activity_file,
+                  "It is written by a run with --report. Run again: weft run FILE --report --out DIR.");
     for (const char* key : {"schema", "digest", "map", "cases", "configuration"})
         if (!activity.contains(key))
-            throw user_error(fmt::format("{}/{}: has no \"{}\"; it is of another version. {}", dir, k_activity_file, key, run_again));
+            throw user_error(fmt::format("{}/{}: has no \"{}\"; it is of another version. {}", dir, k_activity_file,
+                                         key, run_again));
     if (activity["schema"] != 1)
-        throw user_error(fmt::format("{}/{}: has schema {}, and this version reads schema 1. {}", dir, k_activity_file, activity["schema"].dump(), run_again));
+        throw user_error(fmt::format("{}/{}: has schema {}, and this version reads schema 1. {}", dir, k_activity_file,
+                                     activity["schema"].dump(), run_again));
     if (activity["digest"] != results["digest"])
-        throw user_error(fmt::format("{}/{}: belongs to a run with digest {}, and results.json to one with {}. {}", dir, k_activity_file,
-                                     activity["digest"].dump(), results["digest"].dump(), run_again));
-    const json page_of_validation = published.empty() ? json() : read_json(dir, published, "It is written by: weft validate PLATFORM --json FILE.");
+        throw user_error(fmt::format("{}/{}: belongs to a run with digest {}, and results.json to one with {}. {}", dir,
+                                     k_activity_file, activity["digest"].dump(), results["digest"].dump(), run_again));
+    const json page_of_validation =
+        published.empty() ? json() : read_json(dir, published, "It is written by: weft validate PLATFORM --json FILE.");
     return report_page(results, activity, page_of_validation, library);
 }
 

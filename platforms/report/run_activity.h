@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run has done over time, for people who look at it: the machine as a map of places and the bundles of wires between them, and for each
+// What a run has done over time, for people who look at it: the machine as a map of places and the bundles of wires
+// between them, and for each
 // collective how busy they were. Plain data, filled by platforms/workload/activity_recorder.h.
 #pragma once
 
@@ -16,9 +17,9 @@ namespace weft {
 /// A place where wires end: a chip, or a switch.
 struct map_node {
     std::string name;
-    std::uint32_t ranks = 0;           ///< that stand there; 0: a switch
+    std::uint32_t ranks = 0; ///< that stand there; 0: a switch
     std::uint32_t first_rank = 0;
-    std::vector<std::uint32_t> at;     ///< coordinates of the first rank, the outermost dimension first
+    std::vector<std::uint32_t> at; ///< coordinates of the first rank, the outermost dimension first
 };
 
 /// All wires of one network from one place, or group of places, to another; `from` == `to`: inside a group.
@@ -30,8 +31,8 @@ struct map_bundle {
 
 /// The machine, seen from one distance.
 struct map_level {
-    std::string what;               ///< "chips", "boards"
-    std::vector<map_node> places;   ///< nodes, or groups of nodes
+    std::string what;             ///< "chips", "boards"
+    std::vector<map_node> places; ///< nodes, or groups of nodes
     std::vector<map_bundle> bundles;
 };
 
@@ -57,8 +58,8 @@ struct wire_trouble {
 struct lane_trouble {
     std::string wire;
     std::uint32_t vl = 0;
-    double credits = 0;            ///< share of the time
-    double fullest = 0;            ///< of its depth, at the fullest moment that was looked at
+    double credits = 0; ///< share of the time
+    double fullest = 0; ///< of its depth, at the fullest moment that was looked at
     std::uint32_t depth_cells = 0;
 };
 
@@ -87,7 +88,7 @@ struct run_activity {
     std::vector<std::uint32_t> ranks_shown; ///< whose work is kept
     std::vector<std::string> rank_names;
     std::vector<case_activity> cases;
-    std::uint64_t left_out = 0;             ///< collectives behind those
+    std::uint64_t left_out = 0; ///< collectives behind those
     std::string memory = "HBM";
     std::vector<std::pair<std::uint64_t, std::uint64_t>> memory_bytes; ///< read, written, by rank
 };

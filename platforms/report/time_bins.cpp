@@ -9,7 +9,8 @@
 namespace weft {
 
 time_bins::time_bins(std::size_t series, std::uint32_t most_bins, std::uint64_t first_width_ps)
-    : series_(series), most_(most_bins), first_width_ps_(first_width_ps), width_ps_(first_width_ps), values_(series * most_bins, 0)
+    : series_(series), most_(most_bins), first_width_ps_(first_width_ps), width_ps_(first_width_ps),
+      values_(series * most_bins, 0)
 {
     if (most_bins < 2 || most_bins % 2 != 0 || first_width_ps == 0)
         throw bug("time_bins", 0, "the number of bins must be even, and their width not zero");

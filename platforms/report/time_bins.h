@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many quantities over time in a bounded number of bins, for a span whose length nobody knows before it ends. All bins have one width; when they are
+// Many quantities over time in a bounded number of bins, for a span whose length nobody knows before it ends. All
+// bins have one width; when they are
 // full, neighbours are merged and the width doubles. Nothing is lost: the bins of a series sum to what was added to it.
 #pragma once
 
@@ -29,7 +30,10 @@ public:
     std::size_t series() const { return series_; }
     std::uint32_t bins() const { return used_; } ///< closed ones
     std::uint64_t width_ps() const { return width_ps_; }
-    std::uint64_t length_ps(std::uint32_t bin) const { return bin + 1 == used_ && last_ps_ != 0 ? last_ps_ : width_ps_; }
+    std::uint64_t length_ps(std::uint32_t bin) const
+    {
+        return bin + 1 == used_ && last_ps_ != 0 ? last_ps_ : width_ps_;
+    }
     std::uint64_t value(std::size_t series, std::uint32_t bin) const { return values_[series * most_ + bin]; }
 
 private:

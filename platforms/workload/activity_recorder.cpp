@@ -102,7 +102,8 @@ void activity_recorder::begin(const collective_case& c)
     for (std::size_t w = 0; w < before_.size(); ++w) {
         const machine_loads::wire& wire = loads_->wires()[w];
         const wire_load load = wire.load();
-        before_[w] = {machine_loads::busy_ps(load, now_ps), load.starved_ps, machine_loads::contended_ps(load, now_ps), load.wire_bytes};
+        before_[w] = {machine_loads::busy_ps(load, now_ps), load.starved_ps, machine_loads::contended_ps(load, now_ps),
+                      load.wire_bytes};
         for (std::uint32_t vl = 0; !wire.local && vl < wire.owner->lanes(); ++vl)
             lanes_[first_lane_[w] + vl] = {wire.owner->load_of_lane(wire.number, vl).starved_ps, 0};
     }
@@ -153,7 +154,8 @@ void activity_recorder::look()
                 continue;
             spent_[kind][i] = spent_ps;
             bins_->add(first_of_machine_ + kind, more_ps);
-            if (const std::uint32_t slot = workers[i].rank < slot_of_rank_.size() ? slot_of_rank_[workers[i].rank] : k_not_shown;
+            if (const std::uint32_t slot =
+                    workers[i].rank < slot_of_rank_.size() ? slot_of_rank_[workers[i].rank] : k_not_shown;
                 slot != k_not_shown)
                 bins_->add(first_of_ranks_ + slot * k_work_kinds + kind, more_ps);
         }
@@ -258,7 +260,8 @@ void activity_recorder::name_troubles(case_activity& c, std::uint64_t now_ps) co
         const wire_load load = wire.load();
         if (load.wire_bytes == at_start_[w].bytes && load.starved_ps == at_start_[w].starved_ps)
             continue;
-        wires.push_back({w, load.wire_bytes - at_start_[w].bytes, share(machine_loads::busy_ps(load, now_ps), at_start_[w].busy_ps),
+        wires.push_back({w, load.wire_bytes - at_start_[w].bytes,
+                         share(machine_loads::busy_ps(load, now_ps), at_start_[w].busy_ps),
                          share(load.starved_ps, at_start_[w].starved_ps),
                          share(machine_loads::contended_ps(load, now_ps), at_start_[w].contended_ps)});
         for (std::uint32_t vl = 0; !wire.local && vl < wire.owner->lanes(); ++vl) {

@@ -19,12 +19,14 @@ machine_loads::machine_loads(machine& m) : time_(&m.time())
     }
 }
 
-void share_meter::read(std::uint64_t now_ps, std::vector<wire_reading>& wires, std::vector<std::uint64_t> (&spent)[k_work_kinds]) const
+void share_meter::read(std::uint64_t now_ps, std::vector<wire_reading>& wires,
+                       std::vector<std::uint64_t> (&spent)[k_work_kinds]) const
 {
     wires.clear();
     for (const machine_loads::wire& w : loads_->wires()) {
         const wire_load load = w.load();
-        wires.push_back({machine_loads::busy_ps(load, now_ps), load.starved_ps, machine_loads::contended_ps(load, now_ps)});
+        wires.push_back(
+            {machine_loads::busy_ps(load, now_ps), load.starved_ps, machine_loads::contended_ps(load, now_ps)});
     }
     for (std::size_t kind = 0; kind < k_work_kinds; ++kind) {
         spent[kind].clear();

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the parts of a machine have done so far, read from their components: wires, and the work of every rank. Two readings tell what happened
+// What the parts of a machine have done so far, read from their components: wires, and the work of every rank. Two
+// readings tell what happened
 // between them. It knows no kind of component, and keeps no count of its own.
 #pragma once
 
@@ -66,7 +67,8 @@ private:
     struct wire_reading {
         std::uint64_t busy_ps, starved_ps, contended_ps;
     };
-    void read(std::uint64_t now_ps, std::vector<wire_reading>& wires, std::vector<std::uint64_t> (&spent)[k_work_kinds]) const;
+    void read(std::uint64_t now_ps, std::vector<wire_reading>& wires,
+              std::vector<std::uint64_t> (&spent)[k_work_kinds]) const;
 
     machine& machine_;
     std::unique_ptr<machine_loads> loads_;

@@ -37,7 +37,8 @@ place_name parts_of(const std::string& name)
         p.kind = grouped ? name.substr(dot + 1) : name;
         if (grouped)
             p.groups.push_back(name.substr(0, dot));
-        p.kind.erase(std::find_if(p.kind.begin(), p.kind.end(), [](unsigned char c) { return std::isdigit(c) != 0; }), p.kind.end());
+        p.kind.erase(std::find_if(p.kind.begin(), p.kind.end(), [](unsigned char c) { return std::isdigit(c) != 0; }),
+                     p.kind.end());
         return p;
     }
     p.kind = name.substr(0, open);
@@ -113,7 +114,8 @@ void map_maker::add_nodes()
     }
 }
 
-void map_maker::add_level(std::string what, const std::vector<std::uint32_t>& place_of_node, std::vector<map_node> places)
+void map_maker::add_level(std::string what, const std::vector<std::uint32_t>& place_of_node,
+                          std::vector<map_node> places)
 {
     map_level level{std::move(what), std::move(places), {}};
     std::vector<std::uint32_t> of_wire(ends_.size(), k_no_bundle);
@@ -122,7 +124,8 @@ void map_maker::add_level(std::string what, const std::vector<std::uint32_t>& pl
         if (ends_[w].from == k_no_node)
             continue;
         const std::uint32_t from = place_of_node[ends_[w].from], to = place_of_node[ends_[w].to];
-        const auto [at, is_new] = known.emplace(std::tuple{from, to, ends_[w].network}, static_cast<std::uint32_t>(level.bundles.size()));
+        const auto [at, is_new] =
+            known.emplace(std::tuple{from, to, ends_[w].network}, static_cast<std::uint32_t>(level.bundles.size()));
         if (is_new)
             level.bundles.push_back({from, to, 0, 0});
         ++level.bundles[at->second].wires;
@@ -199,7 +202,8 @@ void map_maker::add_tiles()
             places[at->second].ranks += node.ranks;
             place_of[n] = at->second;
         }
-        add_level(mesh ? fmt::format("tiles of {} x {}", side, side) : fmt::format("runs of {}", side * side), place_of, std::move(places));
+        add_level(mesh ? fmt::format("tiles of {} x {}", side, side) : fmt::format("runs of {}", side * side), place_of,
+                  std::move(places));
         if (!is_crowded() || side > 4096)
             return;
         map_.levels.pop_back();

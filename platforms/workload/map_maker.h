@@ -1,8 +1,10 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The map of a machine: places are the ends of its wires, by their names; ranks stand at them with the coordinates that their firmware is told.
-// Where there are more places or bundles than a person can look at, places are seen in groups: by the parts of their names that have a letter,
+// The map of a machine: places are the ends of its wires, by their names; ranks stand at them with the coordinates
+// that their firmware is told.
+// Where there are more places or bundles than a person can look at, places are seen in groups: by the parts of their
+// names that have a letter,
 // "npu(p0,r3,b2,5)" is in p0, in p0,r3 and in p0,r3,b2; on a mesh, whose names have none, by square tiles.
 #pragma once
 

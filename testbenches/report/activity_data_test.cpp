@@ -121,7 +121,9 @@ TEST_CASE("groups of a place are the parts of its name that have a letter")
 
 TEST_CASE("base64 is that of everybody else")
 {
-    const auto of = [](const char* text) { return base64(std::vector<std::uint8_t>(text, text + std::string(text).size())); };
+    const auto of = [](const char* text) {
+        return base64(std::vector<std::uint8_t>(text, text + std::string(text).size()));
+    };
     CHECK(of("") == "");
     CHECK(of("f") == "Zg==");
     CHECK(of("fo") == "Zm8=");

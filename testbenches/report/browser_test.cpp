@@ -40,16 +40,19 @@ json opened(const temporary_folder& folder, const std::string& page_file, int wi
     const std::string probe = text_of(k_source + "/testbenches/report/probe.js");
     put_before("</body>", "<script>window.probeReadyMs = performance.now();</script><script>" + probe + "</script>");
     const std::size_t head = page.find("<head>") + 6;
-    page.insert(head, "<script>window.probeErrors = []; addEventListener('error', (e) => probeErrors.push(String(e.message)));"
-                      "addEventListener('securitypolicyviolation', (e) => probeErrors.push('blocked: ' + e.blockedURI));"
-                      "const probeError = console.error; console.error = (...a) => { probeErrors.push(a.join(' ')); probeError(...a); };"
-                      "const probeWarn = console.warn; console.warn = (...a) => { probeErrors.push(a.join(' ')); probeWarn(...a); };</script>");
+    page.insert(
+        head,
+        "<script>window.probeErrors = []; addEventListener('error', (e) => probeErrors.push(String(e.message)));"
+        "addEventListener('securitypolicyviolation', (e) => probeErrors.push('blocked: ' + e.blockedURI));"
+        "const probeError = console.error; console.error = (...a) => { probeErrors.push(a.join(' ')); probeError(...a); };"
+        "const probeWarn = console.warn; console.warn = (...a) => { probeErrors.push(a.join(' ')); probeWarn(...a); };</script>");
     std::ofstream(folder.path() / "probed.html") << page;
     const std::string command =
         "cd " + folder.path().string() +
         " && timeout 200 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
         " --disable-component-update --disable-sync --host-resolver-rules='MAP * ~NOTFOUND' --user-data-dir=chromium --window-size=" +
-        std::to_string(width) + ",1000 --virtual-time-budget=20000 --dump-dom file://" + folder.path().string() + "/probed.html > dom.html 2> chromium.txt";
+        std::to_string(width) + ",1000 --virtual-time-budget=20000 --dump-dom file://" + folder.path().string() +
+        "/probed.html > dom.html 2> chromium.txt";
     const int code = shell(command);
     INFO(text_of(folder.path() / "chromium.txt"));
     REQUIRE(code == 0);
@@ -100,8 +103,9 @@ void check_page(const json& found, bool has_links = true)
 /// The page of a shipped configuration, made in `folder`.
 void make_page(const temporary_folder& folder, const std::string& config, const std::string& settings)
 {
-    const int code = shell("cd " + k_source + " && timeout 500 " + WEFT_PROGRAM + " run configs/" + config + " --quiet --report --out " + folder.path().string() +
-                           " " + settings + " 2> " + folder.path().string() + "/err.txt");
+    const int code = shell("cd " + k_source + " && timeout 500 " + WEFT_PROGRAM + " run configs/" + config +
+                           " --quiet --report --out " + folder.path().string() + " " + settings + " 2> " +
+                           folder.path().string() + "/err.txt");
     INFO(text_of(folder.path() / "err.txt"));
     REQUIRE(code == 0);
 }
@@ -132,14 +136,16 @@ TEST_CASE("the reports of the other platforms work in a browser")
     };
     check("switchml/rack_4x10g.yaml", "");
     check("ub_mesh/board.yaml", "--set data=off");
-    check("trainium/trn2.yaml", "--set data=off --set 'workload=[{op: all_reduce, algorithms: [rdh], sizes: [1 MiB, 4 MiB]}]'");
+    check("trainium/trn2.yaml",
+          "--set data=off --set 'workload=[{op: all_reduce, algorithms: [rdh], sizes: [1 MiB, 4 MiB]}]'");
     check("ipu_pod/pod16.yaml", "--set data=off");
 }
 
 TEST_CASE("8192 chips open within 3 seconds", "[slow]")
 {
     const temporary_folder folder;
-    make_page(folder, "ub_mesh/superpod.yaml", "--set 'workload=[{op: all_reduce, algorithms: [hierarchical], sizes: [8 KiB]}]'");
+    make_page(folder, "ub_mesh/superpod.yaml",
+              "--set 'workload=[{op: all_reduce, algorithms: [hierarchical], sizes: [8 KiB]}]'");
     const json found = opened(folder, "report.html", 1280);
     check_page(found);
     CHECK(found.at("ready_ms") < 3000);

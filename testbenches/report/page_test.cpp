@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// report.html as users get it: the program makes it, it needs nothing else, and what cannot be shown is said in a sentence. The last cases open it in
+// report.html as users get it: the program makes it, it needs nothing else, and what cannot be shown is said in a
+// sentence. The last cases open it in
 // Chromium, a script of the test beside the page's own.
 #include "testbenches/support/temporary_folder.h"
 
@@ -37,16 +38,24 @@ public:
         const int status = std::system(("cd " + folder_.path().string() + " && timeout 240 " + command).c_str());
         return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
     }
-    int weft(const std::string& arguments) const { return shell(std::string(WEFT_PROGRAM) + " " + arguments + " > out.txt 2> err.txt < /dev/null"); }
+    int weft(const std::string& arguments) const
+    {
+        return shell(std::string(WEFT_PROGRAM) + " " + arguments + " > out.txt 2> err.txt < /dev/null");
+    }
     std::string text(const std::string& name) const { return content_of(folder_.path() / name); }
     std::string err() const { return text("err.txt"); }
     fs::path operator/(const std::string& name) const { return folder_.path() / name; }
-    void write(const std::string& name, const std::string& content) const { std::ofstream(folder_.path() / name) << content; }
+    void write(const std::string& name, const std::string& content) const
+    {
+        std::ofstream(folder_.path() / name) << content;
+    }
 
     void run_small(const std::string& more = "") const
     {
-        write("small.yaml", "platform: tpu_v3\nname: small\nmesh: {rows: 3, cols: 4}\n"
-                            "workload:\n  - {op: all_reduce, algorithms: [ring_1d, two_d], types: [int32], sizes: [4 B, 64 KiB, 1 MiB]}\n");
+        write(
+            "small.yaml",
+            "platform: tpu_v3\nname: small\nmesh: {rows: 3, cols: 4}\n"
+            "workload:\n  - {op: all_reduce, algorithms: [ring_1d, two_d], types: [int32], sizes: [4 B, 64 KiB, 1 MiB]}\n");
         const int code = weft("run small.yaml --report " + more);
         INFO(err());
         REQUIRE(code == 0);
@@ -69,7 +78,8 @@ TEST_CASE("a run with a report leaves one page that needs nothing else")
     for (const char* mark : {"<!--style-->", "<!--data-->", "<!--scripts-->"})
         CHECK(page.find(mark) == std::string::npos);
     // Addresses stand in notices of licences only: nothing loads one.
-    const std::regex loads(R"((src|href|action)\s*=\s*["']?(https?:)?//|@import|url\(\s*["']?https?:|\bfetch\(|XMLHttpRequest|new\s+WebSocket|importScripts)");
+    const std::regex loads(
+        R"((src|href|action)\s*=\s*["']?(https?:)?//|@import|url\(\s*["']?https?:|\bfetch\(|XMLHttpRequest|new\s+WebSocket|importScripts)");
     CHECK_FALSE(std::regex_search(page, loads));
     CHECK_THAT(page, Contains("default-src 'none'"));
     // The block of data is JSON of the results and the activity, and no text in it ends a script.
@@ -134,8 +144,11 @@ TEST_CASE("what is no folder of a report is told in a sentence and nothing is wr
 TEST_CASE("without the charting library nothing is run")
 {
     const workshop w;
-    w.write("small.yaml", "platform: tpu_v3\nname: small\nmesh: {rows: 2, cols: 2}\nworkload:\n  - {op: all_reduce, algorithms: [two_d], sizes: [4 B]}\n");
-    CHECK(w.shell("env WEFT_CHART_JS=/nowhere/chart.js " + std::string(WEFT_PROGRAM) + " run small.yaml --report > out.txt 2> err.txt") == 2);
+    w.write(
+        "small.yaml",
+        "platform: tpu_v3\nname: small\nmesh: {rows: 2, cols: 2}\nworkload:\n  - {op: all_reduce, algorithms: [two_d], sizes: [4 B]}\n");
+    CHECK(w.shell("env WEFT_CHART_JS=/nowhere/chart.js " + std::string(WEFT_PROGRAM) +
+                  " run small.yaml --report > out.txt 2> err.txt") == 2);
     CHECK_THAT(w.err(), Contains("apt-get install libjs-chart.js"));
     CHECK_FALSE(fs::exists(w / "out"));
 }

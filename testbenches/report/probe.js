@@ -44,7 +44,10 @@
     found.verdict = byId("verdict").textContent;
     found.headline = byId("headline").textContent;
     found.canvases = {};
-    for (const id of ["chart-time", "chart-busbw", "topology", "heatmap", "ranks", "chart-machine", "chart-memory"]) found.canvases[id] = look(id).colours;
+    for (const id of ["chart-time", "chart-busbw", "topology", "heatmap", "ranks", "chart-machine", "chart-memory"]) {
+      await comes(() => look(id).colours > 3);
+      found.canvases[id] = look(id).colours;
+    }
     found.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
     found.resources = performance.getEntriesByType("resource").map((r) => r.name).filter((name) => !name.startsWith("data:"));
     found.rows = document.querySelectorAll("#results-table tbody tr").length;

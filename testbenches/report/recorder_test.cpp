@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The recorder on real machines: it changes nothing, its bins sum to what the links count, and what it says limits a collective is what was made
+// The recorder on real machines: it changes nothing, its bins sum to what the links count, and what it says limits a
+// collective is what was made
 // scarce on purpose.
 #include "platforms/workload/activity_recorder.h"
 #include "testbenches/support/small_machines.h"
@@ -77,7 +78,8 @@ case_shares shares_of(const tpu_v3_config& config)
 TEST_CASE("bins sum to the busy time of the links exactly and the digest is that of a run without a recorder")
 {
     tpu_v3_config config = pod(4, 4);
-    config.run.workload = {spec(abi::collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d}, {4, 4096, 1 << 20})};
+    config.run.workload = {
+        spec(abi::collective_op::all_reduce, {algorithm::ring_1d, algorithm::two_d}, {4, 4096, 1 << 20})};
     std::uint64_t plain = 0;
     const json without = in_child([&](json& told) {
         tpu_v3 machine(config);

@@ -65,7 +65,7 @@ weft.tables = (() => {
 
     // The largest completed collective of each operation and algorithm says what limits the machine.
     const last = new Map();
-    for (const r of results.results) if (r.limited_by && (!last.has(r.op + r.algorithm) || last.get(r.op + r.algorithm).size_bytes <= r.size_bytes)) last.set(r.op + r.algorithm, r);
+    for (const r of results.results) if (r.limited_by && (!last.has(r.op + r.algorithm) || last.get(r.op + r.algorithm).size_bytes < r.size_bytes)) last.set(r.op + r.algorithm, r);
     const main = [...last.values()].filter((r) => r.op === results.results[0].op).sort((a, b) => b.size_bytes - a.size_bytes || a.time_us - b.time_us)[0];
     const headline = byId("headline");
     headline.replaceChildren();
