@@ -23,7 +23,34 @@ class trace_sink;
 /// What one direction of a wire has carried.
 struct wire_load {
     std::uint64_t wire_bytes = 0;
-    std::uint64_t busy_ps = 0;
+    std::uint64_t busy_ps = 0;       ///< of transmissions that have begun, the rest of the present one included
+    std::uint64_t busy_until_ps = 0; ///< end of the present one, and of what is queued behind it in `busy_ps`
+    std::uint64_t starved_ps = 0;    ///< it was idle while a head waited for credits of its far end
+    std::uint64_t contended_ps =
+        0; ///< it was busy while another head waited; the rest of the present transmission included
+};
+
+/// The buffer of one VL at the far end of a wire.
+struct lane_load {
+    std::uint32_t depth_cells = 0;
+    std::uint32_t held_cells = 0; ///< now, what is in flight included
+    std::uint64_t starved_ps = 0; ///< its wire was idle while a head of this VL waited for credits
+};
+
+/// Names of what a wire joins, in its direction.
+struct wire_ends {
+    std::string from;
+    std::string to;
+};
+
+/// What parts of a chip spend their time with.
+enum class work_kind : std::uint8_t { core, send, memory, reduce, sync };
+inline constexpr std::size_t k_work_kinds = 5;
+
+/// Time that a component has spent with one kind of work. It has `units` that can do so at a time.
+struct work_load {
+    std::uint64_t spent_ps = 0;
+    std::uint32_t units = 0; ///< 0: it does no such work
 };
 
 /// What has gone through a memory that buffers lie in.
@@ -75,6 +102,32 @@ public:
     virtual std::string wire_name(std::uint32_t wire) const
     {
         static_cast<void>(wire);
+        return {};
+    }
+    /// What it joins; "" for what nobody knows.
+    virtual wire_ends ends_of_wire(std::uint32_t wire) const
+    {
+        static_cast<void>(wire);
+        return {};
+    }
+    virtual bool wire_works(std::uint32_t wire) const
+    {
+        static_cast<void>(wire);
+        return true;
+    }
+    /// Further wires, numbered behind wires(): between a device and what sends or receives at it.
+    virtual std::uint32_t local_wires() const { return 0; }
+    /// VLs of a wire; 0: its buffers are not told apart.
+    virtual std::uint32_t lanes() const { return 0; }
+    virtual lane_load load_of_lane(std::uint32_t wire, std::uint32_t vl) const
+    {
+        static_cast<void>(wire), static_cast<void>(vl);
+        return {};
+    }
+    /// Up to `now_ps`, which is the present.
+    virtual work_load spent_on(work_kind kind, std::uint64_t now_ps) const
+    {
+        static_cast<void>(kind), static_cast<void>(now_ps);
         return {};
     }
     virtual std::optional<memory_load> memory_traffic() const { return std::nullopt; }

@@ -286,6 +286,18 @@ void ccu::reset(std::uint32_t)
     code_word_ = 0;
 }
 
+work_load ccu::spent_on(work_kind kind, std::uint64_t now_ps) const
+{
+    const auto up_to_now = [=](const accumulated_time& all, std::uint64_t until_ps) {
+        return work_load{all.value() - (until_ps > now_ps ? std::min(until_ps - now_ps, all.value()) : 0), 1};
+    };
+    switch (kind) {
+    case work_kind::send: return up_to_now(port_.wire_time, port_.wire_busy_until_ps());
+    case work_kind::reduce: return up_to_now(reduce_time, reduce_until_ps_);
+    default: return {};
+    }
+}
+
 void ccu::record_into(trace_sink& trace)
 {
     trace_ = &trace;

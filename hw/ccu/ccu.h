@@ -60,12 +60,15 @@ public:
     bool settled(std::uint64_t now_ps) override { return idle() && port_.settled(now_ps); }
     void reset(std::uint32_t draw) override;
     void record_into(trace_sink& trace) override;
+    /// Sending, and summing slices.
+    work_load spent_on(work_kind kind, std::uint64_t now_ps) const override;
 
     stat_group stats;
     counter instructions;
     counter tasks;
     counter failed_tasks;
     counter reduced_bytes; ///< of results
+    accumulated_time reduce_time; ///< the rest of what has begun included
     // The parts count.
     const counter& memory_read = shared_.memory_read;
     const counter& memory_written = shared_.memory_written;

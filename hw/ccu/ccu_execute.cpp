@@ -341,6 +341,7 @@ ccu::outcome ccu::reduce(std::uint32_t context, const instruction& i)
     const std::uint64_t done =
         std::max({shared_.slices.read(now, t.bytes * i.count), shared_.slices.write(now, t.bytes), reduce_until_ps_});
     reduced_bytes.add(t.bytes);
+    reduce_time.add_ps(reduce_rate_.time_ps(t.bytes));
     ++missions_[t.mission].transfers;
     if (shared_.view.carry_data) {
         std::uint8_t* slices[abi::ccu::k_most_reduced] = {};

@@ -133,6 +133,7 @@ void ccu_port::send()
     credits.take(p->cells);
     const std::uint64_t serialisation = port_rate_.time_ps(p->wire_bytes);
     wire_busy_until_ps_ = now + serialisation;
+    wire_time.add_ps(serialisation);
     p->serialisation_ps = static_cast<std::uint32_t>(serialisation);
     p->born_ps = now;
     ++packets;

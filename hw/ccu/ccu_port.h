@@ -57,6 +57,8 @@ public:
 
     counter packets;
     counter bytes_sent; ///< payload
+    accumulated_time wire_time; ///< the rest of the present packet included
+    std::uint64_t wire_busy_until_ps() const { return wire_busy_until_ps_; }
     maximum most_queued; ///< segments, requests and answers that have not been sent
 
 private:

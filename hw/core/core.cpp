@@ -91,6 +91,16 @@ core_base::core_base(const sc_core::sc_module_name& name, const core_config& con
     stats.add("busy_time", "ps", "Time in which the core worked or waited for the bus", busy_time);
 }
 
+work_load core_base::spent_on(work_kind kind, std::uint64_t now_ps) const
+{
+    if (kind != work_kind::core || !has_firmware_)
+        return {};
+    // Costs are counted when they are charged: those not paid yet lie behind.
+    const bool pays = activity_ != activity::sleeping && due_ps_ != k_never_ps && due_ps_ > now_ps;
+    const std::uint64_t ahead_ps = ahead_ps_ + (pays ? due_ps_ - now_ps : 0);
+    return {busy_time.value() - std::min(ahead_ps, busy_time.value()), 1};
+}
+
 void core_base::charge(std::uint64_t span_ps)
 {
     ahead_ps_ += span_ps;

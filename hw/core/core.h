@@ -159,6 +159,9 @@ public:
     std::string stat_prefix() const override { return "core"; }
     std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
 
+    /// Working, or waiting for the bus.
+    work_load spent_on(work_kind kind, std::uint64_t now_ps) const override;
+
     bool finished() const { return activity_ == activity::finished; } ///< the firmware has returned
     bool idle() const
     {

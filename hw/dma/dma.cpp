@@ -83,6 +83,13 @@ void dma::record_into(trace_sink& trace)
     set_event_sink(trace_.get());
 }
 
+work_load dma::spent_on(work_kind kind, std::uint64_t now_ps) const
+{
+    if (kind != work_kind::send)
+        return {};
+    return {sender_.wire_time_ps(now_ps), static_cast<std::uint32_t>(ports_.size())};
+}
+
 link_initiator_socket& dma::to_fabric(std::uint32_t port) { return sockets_.at(port)->out; }
 
 link_target_socket& dma::from_fabric(std::uint32_t port) { return sockets_.at(port)->in; }

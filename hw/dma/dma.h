@@ -78,6 +78,8 @@ public:
     std::uint64_t arrived_bytes() const override { return bytes_received.value(); }
     std::string waits() const override { return blocked_on(); }
     void record_into(trace_sink& trace) override;
+    /// Sending: each port by itself.
+    work_load spent_on(work_kind kind, std::uint64_t now_ps) const override;
 
     stat_group stats;
     counter bad_descriptors;

@@ -74,6 +74,7 @@ struct alignas(64) dma_port {
     fair_turn turn;                 ///< with trains
     // Of the sender.
     std::uint64_t wire_busy_until_ps = 0;
+    std::uint64_t wire_time_ps = 0; ///< in which the wire was or will be busy, by all packets so far
     link_fw_if* to_fabric = nullptr;         ///< what the socket is bound to, without its checks
     const use_hints* fabric_hints = nullptr; ///< of to_fabric
     bool awaiting_credit = false;            ///< the head cannot say when it goes

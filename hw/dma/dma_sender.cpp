@@ -60,6 +60,7 @@ void dma_sender::send(std::uint32_t p)
         const std::uint64_t serialisation = port_rate_.time_ps(packet->wire_bytes);
         end = now + serialisation;
         port.wire_busy_until_ps = end;
+        port.wire_time_ps += serialisation;
         packet->serialisation_ps = static_cast<std::uint32_t>(serialisation);
         port.credits.take(packet->cells);
         if (shared_.sink != nullptr)
@@ -107,6 +108,14 @@ bool dma_sender::settled(std::uint64_t now_ps) const
     return std::all_of(ports_, ports_ + shared_.view.ports, [=](dma_port& p) {
         return p.staged.empty() && p.wire_busy_until_ps <= now_ps && p.credits.settled(p.credits_under_way, now_ps);
     });
+}
+
+std::uint64_t dma_sender::wire_time_ps(std::uint64_t now_ps) const
+{
+    std::uint64_t all_ps = 0;
+    for (const dma_port* p = ports_; p != ports_ + shared_.view.ports; ++p)
+        all_ps += p->wire_time_ps - (p->wire_busy_until_ps > now_ps ? p->wire_busy_until_ps - now_ps : 0);
+    return all_ps;
 }
 
 std::string dma_sender::waits(std::uint32_t q) const

@@ -42,6 +42,8 @@ public:
     void bring_near(std::uint32_t port) const;
 
     counter bytes_sent; ///< payload, local copies included
+    /// In which the wires of all ports were busy, together, up to `now_ps`.
+    std::uint64_t wire_time_ps(std::uint64_t now_ps) const;
 
 private:
     packet_ptr make_packet(const staged_packet& staged, const packet_target& to, const train_sizes::sizes& size) const;

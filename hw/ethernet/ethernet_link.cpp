@@ -84,6 +84,7 @@ wire_load ethernet_link::load_of_wire(std::uint32_t wire) const
     if (from.transmitter != nullptr) {
         load.wire_bytes = from.transmitter->wire_bytes.value();
         load.busy_ps = from.transmitter->busy_time.value();
+        load.busy_until_ps = from.transmitter->busy_until_ps();
     }
     return load;
 }

@@ -117,6 +117,8 @@ public:
     void set_impairments(std::uint32_t from, const ethernet_impairments& impairments);
     /// Who transmits into end `end`, for what is told of the wire; outlives the link.
     void driven_by(std::uint32_t end, ethernet_transmitter& transmitter) { ends_[end].transmitter = &transmitter; }
+    /// Names what stands at an end.
+    void set_device(std::uint32_t end, std::string name) { ends_[end].device = std::move(name); }
     void set_fault_hook(ethernet_fault_if* hook) { hook_ = hook; }
     /// Frames count from 0 again, in the sequence of chance of `draw`; outages stay at their times.
     void reset(std::uint32_t draw) override;
@@ -128,6 +130,7 @@ public:
     std::uint32_t wires() const override { return 2; }
     wire_load load_of_wire(std::uint32_t wire) const override;
     std::string wire_name(std::uint32_t wire) const override;
+    wire_ends ends_of_wire(std::uint32_t wire) const override { return {ends_.at(wire).device, ends_.at(1 - wire).device}; }
     /// Frames while they are on a wire whose transmitter is known, and losses at the time at which the frame entered.
     void record_into(trace_sink& trace) override;
 
@@ -156,6 +159,7 @@ private:
         direction_stats seen;
         stat_group stats;
         ethernet_transmitter* transmitter = nullptr;
+        std::string device; ///< that stands here
         frame_watch losses;
     };
 

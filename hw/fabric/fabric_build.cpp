@@ -43,6 +43,7 @@ void fabric_engine::finish_build()
     for (std::uint32_t bit = 0; bit < 64; ++bit)
         if (const std::uint32_t vl = vl_of_bit(bit); vl >= config_.urgent_from_vl && vl < config_.vl_count)
             urgent_bits_ |= std::uint64_t{1} << bit;
+    waits_.set_outputs(links_.size(), config_.vl_count);
     if (config_.control) {
         std::vector<std::uint32_t> reverses(links_.size(), k_none);
         for (const std::uint32_t link : router_links_) {

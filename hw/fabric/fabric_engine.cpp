@@ -139,10 +139,13 @@ inline void fabric_engine::join_arbitration(const packet& p, std::uint32_t bit)
         out.expected = p.index;
         out.expected_bit = static_cast<std::uint16_t>(bit);
     }
-    if (out.busy_until_ps > now_ps_)
+    if (out.busy_until_ps > now_ps_) {
+        if (out.waiters == 1)
+            waits_.contend(link, out.busy_until_ps - now_ps_);
         ensure_wake(link, out.busy_until_ps);
-    else if (out.wake_at_ps != now_ps_)
+    } else if (out.wake_at_ps != now_ps_) {
         arbitrate(link);
+    }
 }
 
 void fabric_engine::arrival_voq(packet& p)
@@ -254,6 +257,8 @@ void fabric_engine::arbitrate(std::uint32_t link)
     const std::uint32_t urgent = urgent_bits_ == 0 ? k_no_grant : arbiter_.first_of(l, urgent_bits_, may_go);
     const std::uint32_t granted = urgent != k_no_grant ? urgent : choose_waiter(link, may_go);
     if (granted != k_no_grant) {
+        if (l.busy_until_ps < now_ps_)
+            waits_.end_starving(link, l.busy_until_ps, now_ps_);
         packet& p = pool_.at(head_at(l, granted));
         if (urgent == k_no_grant) // the turns of the others are as if it had not been there
             arbiter_.served(l, granted);
@@ -278,9 +283,14 @@ void fabric_engine::arbitrate(std::uint32_t link)
         if (voq_ && l.waiters > 0 && time_.announces())
             expect_next(link);
         transmit(qi, p);
-    } else if (wanted_at != k_never_ps) {
-        ensure_wake(link, wanted_at);
+        return;
     }
+    if (any_refused != 0) {
+        const std::uint32_t bit = refused[static_cast<std::uint32_t>(__builtin_ctz(any_refused))];
+        waits_.begin_starving(link, pool_.at(head_at(l, bit)).out_vl, l.busy_until_ps, now_ps_);
+    }
+    if (wanted_at != k_never_ps)
+        ensure_wake(link, wanted_at);
 }
 
 void fabric_engine::transmit(std::uint32_t qi, packet& p)
@@ -323,8 +333,10 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     queues_[queue_of(out_id, p.out_vl)].credits.take(p.cells);
     if (more)
         ensure_wake(out_id, read_free_ps);
-    if (out.waiters > 0)
+    if (out.waiters > 0) {
+        waits_.contend(out_id, out.busy_until_ps - now_ps_);
         ensure_wake(out_id, out.busy_until_ps);
+    }
 
     if (sink_ != nullptr)
         sink_->record(make_record(record_kind::link_emitted, now_ps_, serialisation, out_id, p));

@@ -34,6 +34,7 @@
 #include "hw/fabric/link_conditions.h"
 #include "hw/fabric/link_layer.h"
 #include "hw/fabric/output_arbiter.h"
+#include "hw/fabric/output_waits.h"
 #include "hw/routing/routing_policy.h"
 #include "tlm/packet_trace.h"
 #include "tlm/timeline.h"
@@ -126,7 +127,12 @@ public:
     std::string waits() const override { return describe_blocked(); }
     std::uint32_t wires() const override { return static_cast<std::uint32_t>(router_links_.size()); }
     wire_load load_of_wire(std::uint32_t wire) const override;
-    std::string wire_name(std::uint32_t wire) const override { return link_name(router_links_.at(wire)); }
+    std::string wire_name(std::uint32_t wire) const override { return link_name(link_of_wire(wire)); }
+    wire_ends ends_of_wire(std::uint32_t wire) const override;
+    bool wire_works(std::uint32_t wire) const override { return link_up(link_of_wire(wire)); }
+    std::uint32_t local_wires() const override { return static_cast<std::uint32_t>(edge_links_.size()); }
+    std::uint32_t lanes() const override { return vl_count(); }
+    lane_load load_of_lane(std::uint32_t wire, std::uint32_t vl) const override;
     void record_into(trace_sink& trace) override;
 
 private:
@@ -169,6 +175,10 @@ private:
     std::uint32_t head_at(const link_state& out, std::uint32_t bit) const;
     bool apply_hook(std::uint32_t link, packet& p, std::uint64_t& head_ps);
     void list_stats();
+    std::uint32_t link_of_wire(std::uint32_t wire) const
+    {
+        return wire < router_links_.size() ? router_links_[wire] : edge_links_.at(wire - router_links_.size());
+    }
 
     timeline& time_;
     packet_pool& pool_;
@@ -178,6 +188,7 @@ private:
 
     output_arbiter arbiter_;
     std::uint64_t urgent_bits_ = 0; ///< of every word of a waiter mask: VLs that go first
+    output_waits waits_;
     link_conditions conditions_{links_, cold_};
     std::vector<link_layer> layers_;
     link_control control_; ///< off: no wires

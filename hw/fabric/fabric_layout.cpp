@@ -96,6 +96,7 @@ std::uint32_t fabric_layout::add_edge_output(std::uint32_t router, std::uint32_t
                                              fabric_edge_if& edge)
 {
     const std::uint32_t id = new_link(port, params);
+    edge_links_.push_back(id);
     out_links_.at(routers_.at(router).first_port + port) = id;
     links_[id].router = router;
     links_[id].to_edge = true;
@@ -107,6 +108,7 @@ std::uint32_t fabric_layout::add_edge_input(std::uint32_t router, std::uint32_t 
                                             fabric_edge_if& edge)
 {
     const std::uint32_t id = new_link(port, params);
+    edge_links_.push_back(id);
     in_links_.at(routers_.at(router).first_port + port) = id;
     links_[id].to_router = router;
     links_[id].to_port = static_cast<std::uint16_t>(port);

@@ -107,6 +107,7 @@ protected:
     std::vector<router_state> routers_;
     std::vector<link_cold> cold_;
     std::vector<std::uint32_t> router_links_; ///< links between routers
+    std::vector<std::uint32_t> edge_links_;   ///< links that enter or leave the fabric
     std::vector<std::uint64_t> last_head_ps_; ///< per queue, of the last head on its way into it; only where heads may take unlike times, and without VOQ
     credit_pool credits_under_way_;
 

@@ -170,6 +170,7 @@ void fabric_engine::declare(std::uint32_t failure)
         }
     });
     l.waiting_bytes = 0;
+    waits_.forget(link);
     if (listener_ != nullptr)
         listener_->link_down(link, now_ps_);
 }

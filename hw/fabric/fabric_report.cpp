@@ -41,9 +41,26 @@ void fabric_engine::list_stats()
 
 wire_load fabric_engine::load_of_wire(std::uint32_t wire) const
 {
-    const link_state& l = links_.at(router_links_.at(wire));
-    const std::uint32_t link = router_links_.at(wire);
-    return {l.wire_bytes + link_control_bytes(link), link_busy_ps(link)};
+    const std::uint32_t link = link_of_wire(wire);
+    const link_state& l = links_[link];
+    return {l.wire_bytes + link_control_bytes(link), link_busy_ps(link), l.busy_until_ps,
+            waits_.starved_ps(link, l.busy_until_ps, time_.now_ps()), waits_.contended_ps(link)};
+}
+
+wire_ends fabric_engine::ends_of_wire(std::uint32_t wire) const
+{
+    const auto [from, to] = link_ends(link_of_wire(wire));
+    return {from == k_none ? "" : router_name(from), to == k_none ? "" : router_name(to)};
+}
+
+lane_load fabric_engine::load_of_lane(std::uint32_t wire, std::uint32_t vl) const
+{
+    const std::uint32_t link = link_of_wire(wire);
+    const credit_counter& credits = queues_[queue_of(link, vl)].credits;
+    const std::uint32_t depth = depth_cells(link);
+    const std::uint32_t here = credits.available() + credits.under_way(credits_under_way_);
+    return {depth, is_router_link(link) && here < depth ? depth - here : 0,
+            waits_.starved_ps(link, vl, links_[link].busy_until_ps, time_.now_ps())};
 }
 
 void fabric_engine::record_into(trace_sink& trace)
@@ -56,7 +73,7 @@ void fabric_engine::record_into(trace_sink& trace)
 
 std::uint64_t fabric_engine::state_bytes() const
 {
-    return layout_bytes() + arbiter_.bytes() + layers_.capacity() * sizeof(link_layer) + control_.state_bytes();
+    return layout_bytes() + arbiter_.bytes() + waits_.bytes() + layers_.capacity() * sizeof(link_layer) + control_.state_bytes();
 }
 
 std::vector<blocked_head> fabric_engine::blocked() const

@@ -42,6 +42,15 @@ hbm::hbm(const sc_core::sc_module_name& name, const hbm_config& config)
                    [](const void* store) { return static_cast<const sparse_store*>(store)->peak_resident_bytes(); }});
 }
 
+work_load hbm::spent_on(work_kind kind, std::uint64_t now_ps) const
+{
+    if (kind == work_kind::reduce)
+        return {reduce_time.value(), 1};
+    if (kind != work_kind::memory)
+        return {};
+    return {busy_time.value() - (busy_until_ps_ > now_ps ? std::min(busy_until_ps_ - now_ps, busy_time.value()) : 0), 1};
+}
+
 std::string hbm::stat_prefix() const
 {
     std::string prefix = config_.name;
@@ -57,7 +66,10 @@ std::uint64_t hbm::charge(std::uint64_t at_ps, std::uint64_t, std::uint64_t byte
         bytes_written.add(bytes);
     if (load_interval_ps_ != 0)
         catch_up_with_load(at_ps);
+    const std::uint64_t busy_before_ps = busy_time.value();
     take(at_ps, kind == access::read_modify_write ? 2 * bytes : bytes);
+    if (kind == access::read_modify_write)
+        reduce_time.add_ps(busy_time.value() - busy_before_ps);
     return busy_until_ps_ + (busy_fraction_ != 0 ? 1 : 0) + latency_ps_;
 }
 

@@ -68,6 +68,7 @@ public:
     counter bytes_read;
     counter bytes_written;
     accumulated_time busy_time;
+    accumulated_time reduce_time; ///< of it, for accumulating
 
     shared_target_socket socket;
     sc_core::sc_export<memory_if> port; ///< the DMA's way in
@@ -110,6 +111,8 @@ public:
     {
         return memory_load{config_.name, bytes_read.value(), bytes_written.value()};
     }
+    /// Moving bytes; of it, accumulating. What compute units take by `load` is in the former.
+    work_load spent_on(work_kind kind, std::uint64_t now_ps) const override;
     std::uint64_t resident_bytes() const { return store_.resident_bytes(); } ///< of the host, in whole pages
 
     stat_group stats;

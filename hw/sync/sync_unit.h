@@ -42,6 +42,13 @@ public:
     void reset(std::uint32_t draw) override;
     /// From arrival to release.
     void record_into(trace_sink& trace) override;
+    /// Waiting for the release.
+    work_load spent_on(work_kind kind, std::uint64_t now_ps) const override
+    {
+        if (kind != work_kind::sync)
+            return {};
+        return {waited_.value() + (arrived_ && now_ps > arrived_ps_ ? now_ps - arrived_ps_ : 0), 1};
+    }
 
     stat_group stats;
 

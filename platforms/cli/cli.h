@@ -79,6 +79,7 @@ void add_bench(CLI::App& app, int& exit_code);
 void add_bursts(CLI::App& app, int& exit_code);
 void add_docs(CLI::App& app, int& exit_code);
 void add_firmware(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
 void add_scale(CLI::App& app, int& exit_code);
 void add_sweep(CLI::App& app, int& exit_code);
 void add_tune(CLI::App& app, int& exit_code);

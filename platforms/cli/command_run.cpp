@@ -9,11 +9,15 @@
 #include "platforms/cli/run_trace.h"
 #include "platforms/cli/terminal.h"
 #include "platforms/debug/code_places.h"
+#include "platforms/config/config_rows.h"
 #include "platforms/debug/instruments.h"
+#include "platforms/report/activity_file.h"
 #include "platforms/report/previous_results.h"
 #include "platforms/report/progress.h"
+#include "platforms/report/report_page.h"
 #include "platforms/report/run_report.h"
 #include "platforms/report/trace_writer.h"
+#include "platforms/workload/activity_recorder.h"
 #include "platforms/workload/bounds.h"
 #include "platforms/workload/collective_runner.h"
 #include "platforms/workload/interruption.h"
@@ -45,6 +49,7 @@ struct run_options {
     std::uint64_t trace_limit = 1'000'000;
     trace_filter_texts trace_filter;
     bool quiet = false;
+    bool report = false;
     std::optional<std::uint16_t> gdb_port;
     std::uint32_t gdb_core = 0;
     std::uint32_t gdb_wait_s = 300;
@@ -53,10 +58,20 @@ struct run_options {
     std::uint32_t host_timeout_s = k_host_timeout_s;
 };
 
-/// Feeds the progress bar from the runner, and lets a debugger interrupt.
+/// Feeds the progress bar from the runner, lets a debugger interrupt, and tells a recorder when collectives begin and end.
 class shown_progress final : public run_observer {
 public:
-    shown_progress(progress& bar, gdb_server* debugger) : bar_(bar), debugger_(debugger) {}
+    shown_progress(progress& bar, gdb_server* debugger, activity_recorder* recorder) : bar_(bar), debugger_(debugger), recorder_(recorder) {}
+    void on_begin(const collective_case& c) override
+    {
+        if (recorder_ != nullptr)
+            recorder_->begin(c);
+    }
+    void on_end() override
+    {
+        if (recorder_ != nullptr)
+            recorder_->end();
+    }
     void on_case(std::size_t index, std::size_t, const collective_case& c) override
     {
         bar_.begin_case(static_cast<std::uint32_t>(index),
@@ -72,6 +87,7 @@ public:
 private:
     progress& bar_;
     gdb_server* debugger_;
+    activity_recorder* recorder_;
 };
 
 /// The least T_AR of a step in ps, by the bounds of its groups; none: not known for one of them.
@@ -121,6 +137,7 @@ training_report training_report_of(const platform& p, const training_step_config
             part.ready_ps = from.ready_ps;
             part.start_ps = from.start_ps;
             part.time_ps = from.time_ps;
+            part.shares = from.shares;
             if (from.checked)
                 part.wrong = from.wrong;
             row.parts.push_back(std::move(part));
@@ -217,6 +234,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         row.algbw_GBps = algorithm_bandwidth_GBps(c.what.size_bytes, c.time_ps);
         row.alone_ps = c.alone_ps;
         row.steps = c.steps;
+        row.shares = c.shares;
         row.train_packets = m.train_of(c.what);
         row.repeats_ps = c.repeats_ps;
         row.choice = choice_of(c.what);
@@ -349,6 +367,11 @@ void check_targets(const run_options& options, const weft::platform& p, const st
         targets.add_input(options.source.file, "the platform file");
     for (const std::string& file : p.input_files())
         targets.add_input(file, "named in the platform file");
+    if (options.report)
+        for (const char* file : {k_activity_file, k_report_file}) {
+            targets.add_output(dir + "/" + file, "the run's own");
+            targets.add_output(previous_name(dir + "/" + file), "the run's own, for what an earlier run left,");
+        }
     for (const std::string& file : {dir + "/results.json", dir + "/firmware.log"}) {
         // The log is begun while the simulation runs, which cannot wait for a reader.
         targets.add_output(file, "the run's own",
@@ -366,6 +389,19 @@ void check_targets(const run_options& options, const weft::platform& p, const st
     targets.add_output(options.trace, "--trace");
     targets.add_output(options.coverage_firmware, "--coverage-firmware");
     targets.check();
+}
+
+/// activity.json of the run, whose results have this digest.
+nlohmann::ordered_json activity_json(activity_recorder& recorder, const loaded_platform& loaded, const nlohmann::ordered_json& results)
+{
+    nlohmann::ordered_json j = to_json(recorder.finish(), results["digest"].get<std::string>());
+    j["title"] = loaded.platform->run().name;
+    j["platform"] = loaded.info->name;
+    j["summary"] = loaded.info->summary;
+    j["configuration"] = nlohmann::ordered_json::array(); // [key, value, set at, source, meaning]
+    for (const config_row& row : config_rows(loaded.platform->resolved(), loaded.document ? &*loaded.document : nullptr))
+        j["configuration"].push_back({row.key, row.value, row.set_at, row.source, row.meaning});
+    return j;
 }
 
 /// Writes the files of a run. One that cannot be written does not cost the others.
@@ -409,8 +445,9 @@ int run(const run_options& options)
     refuse_beyond_host_memory(p);
     const std::string dir = options.out.empty() ? "out/" + p.run().name : options.out;
     check_targets(options, p, dir);
+    const std::string chart = options.report ? chart_library() : "";
     // What an earlier run has left in the folder must not look like the answer of this one.
-    earlier_files earlier({dir + "/results.json", dir + "/firmware.log"});
+    earlier_files earlier({dir + "/results.json", dir + "/firmware.log", dir + "/" + k_activity_file, dir + "/" + k_report_file});
     signals.release();
     for (const std::string* file : {&options.json, &options.coverage_firmware})
         if (!file->empty() && (file != &options.json || *file != "-"))
@@ -447,7 +484,10 @@ int run(const run_options& options)
         fmt::print(stderr, "the debugger ended the run before it began\n");
         return 1;
     }
-    shown_progress observer(bar, debugger);
+    std::optional<activity_recorder> recorder;
+    if (options.report)
+        recorder.emplace("activity", *m);
+    shown_progress observer(bar, debugger, recorder ? &*recorder : nullptr);
     run_outcome outcome;
     std::string log_line;
     final_outputs outputs;
@@ -472,6 +512,13 @@ int run(const run_options& options)
             check_invariants(*m);
         const run_report report = make_report(p, *m, outcome, loaded.problems);
         outputs.write([&] { write_results(dir, report); });
+        if (recorder) {
+            const nlohmann::ordered_json results = to_json(report);
+            const nlohmann::ordered_json activity = activity_json(*recorder, loaded, results);
+            const auto text = [](const nlohmann::ordered_json& j) { return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); };
+            outputs.write([&] { write_file_atomically(dir + "/" + k_activity_file, text(activity) + "\n"); });
+            outputs.write([&] { write_file_atomically(dir + "/" + k_report_file, report_page(results, activity, nullptr, chart)); });
+        }
         if (!options.json.empty() && options.json != "-")
             outputs.write([&] { write_file_atomically(options.json, to_json(report).dump(2) + "\n"); });
         if (options.json == "-")
@@ -481,6 +528,8 @@ int run(const run_options& options)
     }
     if (!options.quiet && options.json != "-" && !outputs.lost()) {
         fmt::print("results: {}/results.json\n{}", dir, log_line);
+        if (recorder)
+            fmt::print("report:  {}/{}\n", dir, k_report_file);
         if (trace)
             fmt::print("trace:   {} ({}; open it at https://ui.perfetto.dev)\n", options.trace, traced->summary());
     }
@@ -590,6 +639,8 @@ void add_run(CLI::App& app, int& exit_code)
                "number of seconds", 0, 86'400)
         ->type_name("S")
         ->capture_default_str();
+    command->add_flag("--report", options->report,
+                      "Write report.html, one page to look at, and activity.json, of which `weft report` makes it again");
     command->add_flag("--quiet", options->quiet, "No table and no progress bar, only problems");
     command->callback([options, &exit_code] { exit_code = run(*options); });
 }

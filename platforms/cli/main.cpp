@@ -32,6 +32,7 @@ constexpr const char* k_description =
     "    weft check configs/tpu_v3/mesh_4x4.yaml        what does this file describe?\n"
     "    weft run configs/tpu_v3/mesh_4x4.yaml          run it: times, bandwidths, wrong elements (a few seconds)\n"
     "    weft run configs/tpu_v3/mesh_4x4.yaml --set mesh.rows=8 --set data=off --out out/try\n"
+    "    weft run configs/tpu_v3/mesh_4x4.yaml --report a page to look at: where the time went, over time\n"
     "    weft list                                      which collectives, by which algorithms?\n"
     "    weft tune configs/tpu_v3/mesh_4x4.yaml         which algorithm is the fastest, for each size?\n"
     "    weft sweep configs/sweeps/board_lane_rate.yaml what if? a grid of values for keys, as CSV and as a page\n"
@@ -48,6 +49,7 @@ constexpr const char* k_footer =
     "  130, 143  Ctrl-C or SIGTERM: what was finished is printed; `run`, `sweep`, `tune`, `bursts` save it; again: at once\n"
     "Files:\n"
     "  <out>/results.json  all results, the whole configuration and the statistics of a run\n"
+    "  <out>/report.html   with --report: one page to look at; <out>/activity.json beside it, of which `report` makes it again\n"
     "  <out>/sweep.csv     all results of a sweep, beside it the page sweep.html and a folder for each point\n"
     "  <out>/tuning.yaml   which algorithm is the fastest by size, for the key `tuning`; beside it plots\n"
     "  docs/04_config.md   every key of a platform file\n";
@@ -131,6 +133,7 @@ int run_command(int argc, char* argv[])
     weft::cli::add_ccu(app, exit_code);
     weft::cli::add_docs(app, exit_code);
     weft::cli::add_firmware(app, exit_code);
+    weft::cli::add_report(app, exit_code);
     weft::cli::add_scale(app, exit_code);
     weft::cli::add_sweep(app, exit_code);
     weft::cli::add_compare(app, exit_code);

@@ -4,6 +4,7 @@
 
 #include "platforms/report/columns.h"
 #include "tlm/check.h"
+#include "tlm/units.h"
 
 #include <fmt/format.h>
 
@@ -271,6 +272,39 @@ void print_training(std::ostream& out, const run_report& report, const table_sty
     out << '\n';
 }
 
+/// What limited each case, sizes of one algorithm together: "all_reduce ring_1d: latency up to 64 KiB, then link".
+void print_limits(std::ostream& out, const run_report& report)
+{
+    struct stretch {
+        std::string limit;
+        std::uint64_t last_bytes;
+    };
+    std::vector<std::pair<std::string, std::vector<stretch>>> all;
+    for (const result_row& row : report.rows) {
+        const std::string limit = limited_by(row.shares);
+        if (limit.empty())
+            continue;
+        const std::string name = fmt::format("{} {}{}{}", row.op, row.algorithm, row.type == "int32" ? "" : " " + row.type,
+                                             row.group.empty() ? "" : " (" + row.group + ")");
+        if (all.empty() || all.back().first != name)
+            all.push_back({name, {}});
+        std::vector<stretch>& stretches = all.back().second;
+        if (stretches.empty() || stretches.back().limit != limit)
+            stretches.push_back({limit, row.size_bytes});
+        else
+            stretches.back().last_bytes = row.size_bytes;
+    }
+    const char* label = "Limited by";
+    for (const auto& [name, stretches] : all) {
+        std::string text;
+        for (std::size_t i = 0; i < stretches.size(); ++i)
+            text += fmt::format("{}{}{}", i == 0 ? "" : ", ", stretches[i].limit,
+                                i + 1 == stretches.size() ? "" : " up to " + to_string(data_size(stretches[i].last_bytes)));
+        out << fmt::format("{:<17}{}: {}\n", label, name, text);
+        label = "";
+    }
+}
+
 void print_links(std::ostream& out, const run_report& report, const table_style& style)
 {
     if (report.busiest_links.empty())
@@ -412,6 +446,8 @@ nlohmann::ordered_json training_json(const training_report& t)
             part["start_us"] = json_us(p.start_ps);
             part["time_us"] = json_us(p.time_ps);
             part["wrong"] = p.wrong ? json(*p.wrong) : json();
+            if (p.shares.known)
+                part["limited_by"] = limited_by(p.shares);
             step[p.is_exchange ? "exchanges" : "groups"].push_back(std::move(part));
         }
         j["steps"].push_back(std::move(step));
@@ -516,6 +552,7 @@ void print_table(std::ostream& out, const run_report& report, const table_style&
     print_training(out, report, style);
     print_hosts(out, report, style);
     print_choices(out, report);
+    print_limits(out, report);
     print_links(out, report, style);
     print_summary(out, report, style);
     out.flush();
@@ -548,6 +585,11 @@ nlohmann::ordered_json to_json(const run_report& r)
             line["bound_us"] = finite(row.bound_us, "bound" + where);
             line["bound_share"] = finite(row.bound_us / (static_cast<double>(row.time_ps) / 1e6), "share" + where);
             line["bound_by"] = row.bound_by;
+        }
+        if (row.shares.known) {
+            line["limited_by"] = limited_by(row.shares);
+            for (const auto& [part, share] : row.shares.listed())
+                line["busy_shares"][part] = finite(share, std::string("busy share") + where);
         }
         if (!row.chosen_by.empty())
             line["chosen_by"] = row.chosen_by;

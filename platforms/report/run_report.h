@@ -5,6 +5,7 @@
 // filled by whoever ran; nothing here knows about platforms or SystemC.
 #pragma once
 
+#include "platforms/report/case_limits.h"
 #include "platforms/report/output_file.h"
 
 #include <nlohmann/json.hpp>
@@ -39,6 +40,7 @@ struct result_row {
     std::string choice = {};
     std::string chosen_by = {};                                  ///< "tuning FILE", "prediction"
     std::vector<std::pair<std::string, double>> predicted = {}; ///< us by algorithm, the fastest first
+    case_shares shares = {};            ///< what its parts were busy with; of the first run
     std::string group = {};             ///< "job 0": of these ranks alone, others did not complete it; "": of all
     /// Of a case that was repeated: the time of every run; time_ps is their mean. Empty: it ran once.
     std::vector<std::uint64_t> repeats_ps = {};
@@ -76,6 +78,7 @@ struct training_part_row {
     std::uint64_t start_ps = 0;
     std::uint64_t time_ps = 0; ///< all calls together
     std::optional<std::uint64_t> wrong;
+    case_shares shares = {}; ///< what parts were busy with; of the first call
 };
 
 struct training_step_row {
@@ -195,7 +198,7 @@ struct table_style {
 void print_table(std::ostream& out, const run_report& report, const table_style& style = {});
 
 /// results.json: {version, results: [{op, algorithm, group (where not all ranks completed it), type, redop, size_bytes, count, time_us,
-/// algbw_GBps, busbw_GBps, wrong, steps, train_packets, and for a repeated case repeats: {count, min_us, max_us, standard_deviation_us, times_us}}],
+/// algbw_GBps, busbw_GBps, wrong, steps, train_packets, limited_by and busy_shares (case_limits.h), and for a repeated case repeats: {count, min_us, max_us, standard_deviation_us, times_us}}],
 /// training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
 /// exposed_us, share, groups: [{name, type, size_bytes, count, ranks_per_group, calls, ready_us, start_us, time_us,
 /// wrong}], exchanges: [the same]}]} if the run has one, host: {checkpoints: [{number, load, bytes, start_us, time_us, waited_us, rate_GBps, bound_us,

@@ -141,6 +141,7 @@ void switchml_machine::add_workers(const switchml_routing& routing)
                     cables_.back()->set_impairments(1, f.impairments);
             }
         cables_.back()->driven_by(0, nic.transmitter());
+        cables_.back()->set_device(0, node_name(rank));
         nic.to_network.bind(cables_.back()->in(0));
         cables_.back()->out(0).bind(nic.from_network);
     }
@@ -169,6 +170,7 @@ chip& switchml_machine::add_machine(std::uint32_t rank, const dma_fabric_view& v
 void switchml_machine::connect(std::uint32_t sw, std::uint32_t port, ethernet_link& link, std::uint32_t end)
 {
     link.driven_by(end, switches_[sw]->transmitter(port));
+    link.set_device(end, config_.tree.size() <= 1 ? std::string("switch") : fmt::format("switch({})", sw));
     switches_[sw]->to_network(port).bind(link.in(end));
     link.out(end).bind(switches_[sw]->from_network(port));
 }

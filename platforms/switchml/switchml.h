@@ -320,6 +320,7 @@ public:
     switchml_machine(const switchml_config& config, const switchml_routing& routing, const core_fitter& fit = {});
     ~switchml_machine() override;
     std::string chip_name(std::uint32_t rank) const override;
+    std::string node_name(std::uint32_t rank) const override { return "nic(" + std::to_string(rank) + ")"; } ///< as of hw/routing/star.h
     std::uint32_t data_ranks() const override { return config_.workers; }
     collective_case as_run(const collective_case& c) const override;
     bool recovers(const collective_case& c) const override { return c.algo == abi::algorithm::switchml; }

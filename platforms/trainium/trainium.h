@@ -250,6 +250,10 @@ class trainium_machine final : public standing_machine {
 public:
     trainium_machine(const trainium_config& config, const trainium_routing& routing, const core_fitter& fit);
     std::string chip_name(std::uint32_t rank) const override { return shape_.rank_name(rank); }
+    std::string node_name(std::uint32_t rank) const override
+    {
+        return fabric_.engine().router_name(2 * (rank / shape_.ranks) + shape_.half_of_rank(rank % shape_.ranks));
+    }
 
 private:
     void let_read_each_other(const trainium_config& config);

@@ -219,6 +219,7 @@ public:
     const std::vector<chip*>& chips() const override { return now().hardware.chips(); }
     const std::vector<fabric_engine*>& fabrics() const override { return now().hardware.fabrics(); }
     std::string chip_name(std::uint32_t rank) const override;
+    std::string node_name(std::uint32_t rank) const override { return routes_->plan.routers[now().routers[rank]].name; }
     std::uint32_t train_of(const collective_case& c) const override { return weft::train_of(trains_, c); }
     bool at_rest() override;
     restarting* restarts() override { return this; }

@@ -55,7 +55,7 @@ double expected_traffic(const collective_case& c, double ranks)
 collective_host::collective_host(machine& m, const run_config& config, run_outcome& outcome, run_observer* observer,
                                  code_places* places)
     : machine_(m), restarts_(m.restarts()), config_(config), outcome_(outcome), observer_(observer),
-      picture_(m, places), stall_(m), bound_(m, config.time_limit), memory_(m, output_offset_for(config)), groups_(m),
+      picture_(m, places), stall_(m), bound_(m, config.time_limit), memory_(m, output_offset_for(config)), groups_(m), shares_(m),
       cases_(collective_count(config))
 {
     for (chip* c : machine_.all_chips())
@@ -102,10 +102,17 @@ bool collective_host::run_collective(const collective_case& asked, std::uint64_t
         outcome_.microcode_ps = std::max(outcome_.microcode_ps, last_answer_ps_ - began_ps);
         command.sequence = ++sequence_;
     }
+    shares_.begin(kernel_now_ps());
+    if (observer_ != nullptr)
+        observer_->on_begin(c);
     if (!carry_out(placed, command, groups))
         return false;
+    const case_shares shares = shares_.end(kernel_now_ps());
+    if (observer_ != nullptr)
+        observer_->on_end();
     end_ps_ = last_answer_ps_;
     result = result_of(placed, groups);
+    result.shares = shares;
     return true;
 }
 

@@ -17,6 +17,7 @@
 #include "platforms/workload/case_memory.h"
 #include "platforms/workload/group_assignment.h"
 #include "platforms/workload/machine.h"
+#include "platforms/workload/machine_loads.h"
 #include "platforms/workload/machine_picture.h"
 #include "platforms/workload/run_config.h"
 #include "platforms/workload/run_outcome.h"
@@ -36,6 +37,9 @@ class run_observer {
 public:
     virtual void on_case(std::size_t index, std::size_t cases, const collective_case& c) = 0;
     virtual void on_progress(double fraction) = 0;
+    /// Its command is about to be posted; and all ranks have answered it.
+    virtual void on_begin(const collective_case& c) { static_cast<void>(c); }
+    virtual void on_end() {}
 
 protected:
     ~run_observer() = default;
@@ -135,6 +139,7 @@ private:
     wait_bound bound_;
     case_memory memory_;
     group_assignment groups_;
+    share_meter shares_;
 
     std::optional<under_way> now_; ///< the collective under way
     host_wait waits_ = host_wait::nothing;

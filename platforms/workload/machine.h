@@ -64,6 +64,8 @@ public:
     virtual const std::vector<fabric_engine*>& fabrics() const = 0;
     /// How people find the chip of a rank: "chip(3,4)".
     virtual std::string chip_name(std::uint32_t rank) const = 0;
+    /// The end of wires (component::ends_of_wire) at which the chip of a rank stands. Several may share one.
+    virtual std::string node_name(std::uint32_t rank) const { return chip_name(rank); }
     /// Ranks that bring data and get the answer, the first of chips(). The others help; what they hold before is zeros.
     virtual std::uint32_t data_ranks() const { return static_cast<std::uint32_t>(chips().size()); }
     /// Copies of a model that data-parallel training has here.

@@ -1,0 +1,60 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/cli/cli.h"
+#include "platforms/report/output_file.h"
+#include "platforms/report/report_page.h"
+#include "platforms/workload/interruption.h"
+
+#include <fmt/format.h>
+
+namespace weft::cli {
+
+namespace {
+
+struct report_options {
+    std::string dir;
+    std::string out;
+    std::string published;
+};
+
+int report(report_options options)
+{
+    if (options.out.empty())
+        options.out = options.dir + "/" + k_report_file;
+    output_targets targets;
+    targets.add_input(options.dir + "/results.json", "results.json of the folder");
+    targets.add_input(options.dir + "/" + k_activity_file, "activity.json of the folder");
+    if (!options.published.empty())
+        targets.add_input(options.published, "--published");
+    targets.add_output(options.out, "--out");
+    targets.check();
+    const std::string page = report_page_of(options.dir, options.published, chart_library());
+    prepare_output_file(options.out);
+    interruption signals;
+    signals.begin("stops; no file is written");
+    write_file_atomically(options.out, page);
+    fmt::print("report:  {}\n", options.out);
+    return 0;
+}
+
+} // namespace
+
+void add_report(CLI::App& app, int& exit_code)
+{
+    auto options = std::make_shared<report_options>();
+    CLI::App* command =
+        app.add_subcommand("report", "Make report.html, one file to look at, from the folder of a run with --report");
+    command->add_option("DIR", options->dir, "Folder of the run, with results.json and activity.json")
+        ->required()
+        ->type_name(" ");
+    command->add_option("--out", options->out, "The page; default DIR/report.html")
+        ->type_name("FILE")
+        ->check(is_output_name());
+    command
+        ->add_option("--published", options->published,
+                     "Show published against simulated values, too: a file of `weft validate PLATFORM --json FILE`")
+        ->type_name("FILE");
+    command->callback([options, &exit_code] { exit_code = report(*options); });
+}
+
+} // namespace weft::cli

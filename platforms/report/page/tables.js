@@ -1,0 +1,214 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything that is words and numbers: verdict, cards, tables.
+"use strict";
+
+weft.tables = (() => {
+  const { byId, make, results, activity, cases, state, present, time, size, bytes, percent, group, digits } = weft;
+
+  /// A table. Columns: [head, cell of a row (text or node), class].
+  function table(columns, rows, options = {}) {
+    const body = make("tbody");
+    for (const row of rows) {
+      const line = make("tr", options.row ? options.row(row) : {});
+      for (const [, cell, kind] of columns) {
+        const value = cell(row);
+        line.append(make("td", { class: typeof kind === "function" ? kind(row) : kind || "" }, value === undefined || value === null ? "" : value));
+      }
+      body.append(line);
+    }
+    return make("table", {}, make("thead", {}, make("tr", {}, ...columns.map(([head, , kind]) => make("th", { scope: "col", class: kind === "number" ? "number" : "" }, head)))), body);
+  }
+  const cell = (share, text) => make("span", {}, make("span", { class: "cell", "aria-hidden": "true" }, make("i", { style: `width: ${Math.round(100 * share)}%` })), text === undefined ? percent(share) : text);
+
+  // ---- which collective of the activity a result is
+
+  const keyOf = (r) => [r.op, r.algorithm, r.type, r.redop, r.size_bytes].join();
+  const caseOf = new Map();
+  {
+    const places = new Map();
+    cases.forEach((c, i) => { const k = keyOf(c); if (!places.has(k)) places.set(k, []); places.get(k).push(i); });
+    for (const r of results.results) {
+      const own = places.get(keyOf(r)) || [];
+      const runs = r.repeats ? r.repeats.count : 1;
+      caseOf.set(r, own.length ? own[0] : -1);
+      own.splice(0, Math.min(runs, Math.max(0, own.length - 1)));
+    }
+  }
+  function choose(row) {
+    const i = caseOf.get(row);
+    if (i === undefined || i < 0) return;
+    state.at = i;
+    state.bin = -1;
+    weft.changed("case");
+    byId("inside").scrollIntoView();
+  }
+
+  // ---- summary
+
+  const wrongOf = () => {
+    let wrong = 0, checked = 0, all = 0;
+    const add = (w) => { all++; if (w !== null && w !== undefined) { checked++; wrong += w; } };
+    results.results.forEach((r) => add(r.wrong));
+    for (const s of (results.training_step || { steps: [] }).steps) for (const p of [...s.groups, ...s.exchanges]) add(p.wrong);
+    return { wrong, checked, all };
+  };
+  function summary() {
+    const { wrong, checked, all } = wrongOf(), failed = results.failure !== "", good = !failed && wrong === 0;
+    document.title = `${activity.title || "weft"}: report`;
+    byId("title").textContent = activity.title || "weft report";
+    byId("subtitle").textContent = [activity.summary || activity.platform, `${group(activity.memory_bytes.length || 0)} ranks`, `weft ${results.version}`].filter(Boolean).join(" \u00b7 ");
+    const verdict = byId("verdict");
+    verdict.className = good ? "good" : "bad";
+    verdict.textContent = (good ? "\u2713 " : "\u2717 ") + (failed ? "The run did not complete" : wrong ? `${group(wrong)} wrong elements` : checked ? "Every answer is right" : "Completed; the run carried no data, so nothing was checked");
+
+    // The largest completed collective of each operation and algorithm says what limits the machine.
+    const last = new Map();
+    for (const r of results.results) if (r.limited_by && (!last.has(r.op + r.algorithm) || last.get(r.op + r.algorithm).size_bytes < r.size_bytes)) last.set(r.op + r.algorithm, r);
+    const main = [...last.values()].filter((r) => r.op === results.results[0].op).sort((a, b) => b.size_bytes - a.size_bytes || a.time_us - b.time_us)[0];
+    const headline = byId("headline");
+    headline.replaceChildren();
+    if (main) {
+      const c = cases[caseOf.get(main)], worst = c && [...c.wires].filter((w) => !w[1]).sort((a, b) => b[3] - a[3])[0];
+      const share = main.busy_shares[main.limited_by];
+      headline.append(`${main.op} of ${size(main.size_bytes)} by ${main.algorithm} was limited by `, make("b", {}, weft.limitWords[main.limited_by] || main.limited_by),
+        share !== undefined ? `: for ${percent(share)} of its ${time(main.time_us)}` : `: its busiest part was busy for ${percent(Math.max(...["core", "dma", "memory", "link"].map((k) => main.busy_shares[k])))} of its ${time(main.time_us)}`,
+        worst && main.limited_by === "link" ? `, most of all ${worst[0]}.` : ".");
+      const others = [...last.values()].filter((r) => r !== main);
+      const words = new Map();
+      for (const r of results.results) if (r.limited_by) words.set(r.limited_by, (words.get(r.limited_by) || 0) + 1);
+      if (others.length || words.size > 1)
+        headline.append(make("small", {}, `Of ${results.results.length} results: ${[...words].sort((a, b) => b[1] - a[1]).map(([w, n]) => `${n} by ${w}`).join(", ")}.` +
+          (main.bound_share ? ` It reached ${percent(main.bound_share)} of what ${main.bound_by} allow.` : "")));
+    } else if (results.training_step && results.training_step.steps.length) {
+      const s = results.training_step.steps[0];
+      headline.append(`A training step takes ${time(s.time_us)}: `, make("b", {}, `${percent(s.share)} waits for communication`), `, ${time(s.compute_us)} are compute.`);
+    }
+    const cards = [
+      ["results", String(all)], ["wrong elements", checked ? `${group(wrong)} in ${checked} checked` : "not checked"], ["exit reason", failed ? results.failure.split("\n")[0] : "completed"],
+      ["simulated time", time(results.simulated_time_ps / 1e6)], ["host time", `${digits(results.host_seconds)} s`], ["packet hops", group(results.packet_hops)], ["devices, directed links", `${group(activity.map.nodes)}, ${group(activity.map.wires)}`], ["digest", results.digest]];
+    byId("cards").replaceChildren(...cards.map(([name, value]) => make("div", { class: "card" }, make("b", {}, value), make("span", {}, name))));
+    const problems = byId("problems");
+    problems.replaceChildren();
+    if (failed) problems.append(make("pre", { tabindex: "0" }, results.failure));
+    const warnings = [...(results.warnings || [])];
+    if (activity.left_out) warnings.push(`${activity.left_out} collectives behind the first ${cases.length} were not kept over time.`);
+    if (warnings.length) problems.append(make("ul", {}, ...warnings.map((w) => make("li", {}, w))));
+  }
+
+  // ---- results
+
+  function resultsTable() {
+    const rows = results.results;
+    const columns = [
+      ["collective", (r) => r.op], ["algorithm", (r) => r.algorithm + (r.group ? ` (${r.group})` : "")], ["type", (r) => r.type], ["size", (r) => size(r.size_bytes), "number"],
+      ["time", (r) => time(r.time_us), "number"], ["algbw (GB/s)", (r) => digits(r.algbw_GBps), "number"], ["busbw (GB/s)", (r) => digits(r.busbw_GBps), "number"],
+      ["of bound", (r) => r.bound_share ? cell(r.bound_share) : "\u2013"],
+      ["limited by", (r) => r.limited_by ? make("span", { class: r.limited_by === "latency" ? "pill" : "pill strong" }, r.limited_by) : "\u2013"],
+      ["core", (r) => r.busy_shares ? percent(r.busy_shares.core) : "", "number"], ["DMA", (r) => r.busy_shares ? percent(r.busy_shares.dma) : "", "number"],
+      [activity.memory, (r) => r.busy_shares ? percent(r.busy_shares.memory) : "", "number"], ["link", (r) => r.busy_shares ? percent(r.busy_shares.link) : "", "number"],
+      ["credits", (r) => r.busy_shares ? percent(r.busy_shares.credits) : "", "number"], ["arbitration", (r) => r.busy_shares ? percent(r.busy_shares.arbitration) : "", "number"],
+      ["wrong", (r) => r.wrong === null ? "n/a" : group(r.wrong), (r) => "number " + (r.wrong === null ? "" : r.wrong ? "bad" : "good")]];
+    byId("results-table").replaceChildren(table(columns, rows, { row: (r) => caseOf.get(r) >= 0 ? { tabindex: "0", "data-case": String(caseOf.get(r)), onclick: () => choose(r), onkeydown: (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); choose(r); } else if (e.key === "ArrowDown" || e.key === "ArrowUp") { const to = e.key === "ArrowDown" ? e.currentTarget.nextSibling : e.currentTarget.previousSibling; if (to) { e.preventDefault(); to.focus(); } } } } : {} }));
+  }
+  function markChosen() {
+    for (const line of byId("results-table").querySelectorAll("tr[data-case]")) line.classList.toggle("chosen", Number(line.dataset.case) === state.at);
+  }
+
+  // ---- one collective
+
+  function shares() {
+    const c = present(), box = byId("shares");
+    if (!c) { box.replaceChildren(); return; }
+    const words = [["link", "link"], ["credits", "credits"], ["arbitration", "arbitration"], ["memory", activity.memory], ["dma", "DMA ports"], ["core", "core"]];
+    box.replaceChildren(...words.map(([key, name]) => make("div", { class: "share" + (c.limited_by === key ? " limit" : "") }, make("span", {}, name),
+      make("div", { class: "track" }, make("div", { class: "fill", style: `width: ${(100 * c.shares[key]).toFixed(1)}%` })), make("span", { class: "number" }, percent(c.shares[key])))),
+      make("p", { class: "hint" }, c.limited_by ? `Limited by ${weft.limitWords[c.limited_by]}. A bar is the share of the time for which the part of its kind with most was busy; ` +
+        "credits: a link was idle while a head waited for them; arbitration: a link was busy while another head waited." : ""));
+  }
+  const causeOf = ([, local, , busy, credits, arbitration]) => {
+    if (credits < 0.005 && arbitration < 0.005) return "nothing: it waits for firmware and DMA to send";
+    if (credits >= arbitration) return local ? "memory: its receive buffer is full" : "credits of the next buffer";
+    return "arbitration: heads wait for their turn";
+  };
+  function troubles() {
+    const c = present();
+    if (!c) return;
+    byId("wires").replaceChildren(table([
+      ["link", (w) => w[0]], ["sent", (w) => bytes(w[2]), "number"], ["busy", (w) => cell(w[3])], ["others waited", (w) => percent(w[5]), "number"], ["no credits", (w) => percent(w[4]), "number"],
+      ["nothing to send", (w) => percent(Math.max(0, 1 - w[3] - w[4])), "number"], ["blocked by", (w) => causeOf(w)]], c.wires));
+    byId("lanes").replaceChildren(c.lanes.length ? table([
+      ["link", (l) => l[0]], ["VL", (l) => String(l[1]), "number"], ["no credits", (l) => cell(l[2])], ["fullest", (l) => l[3] ? percent(l[3]) : "\u2013", "number"], ["buffer (cells)", (l) => group(l[4]), "number"],
+      ["blocked by", (l) => l[2] >= 0.005 ? "credits: the buffer behind is full, or too small for the round trip" : l[3] >= 0.9 ? "nothing yet: the buffer fills" : "nothing"]], c.lanes)
+      : make("p", { class: "hint", style: "padding: .6rem" }, "No virtual lane had anything in its buffer, or the links of this machine have none."));
+  }
+
+  // ---- memory, training step, published, configuration, statistics
+
+  function memory() {
+    byId("memory-table").replaceChildren(table([
+      ["collective", (c) => weft.nameOf(c)], ["read", (c) => bytes(c.bytes_read), "number"], ["written", (c) => bytes(c.bytes_written), "number"],
+      ["all memories (GB/s)", (c) => c.time_us > 0 ? digits((c.bytes_read + c.bytes_written) / c.time_us / 1000) : "", "number"], ["busiest", (c) => cell(c.shares.memory)]], cases.slice(0, 400)));
+  }
+  function training() {
+    const t = results.training_step;
+    if (!t || t.steps.length === 0) return;
+    byId("training").hidden = false;
+    const step = t.steps[0], parts = [...step.groups.map((p) => ({ ...p, kind: "group" })), ...step.exchanges.map((p) => ({ ...p, kind: "exchange" }))];
+    const draw = () => {
+      const colours = weft.palette(), rows = parts.slice(0, 40), h = 18;
+      const { g, width, height } = weft.surface(byId("steps"), (rows.length + 1) * h + 38), left = 170, wide = width - left - 14;
+      const x = (us) => left + us / step.time_us * wide;
+      const bar = (row, from, to, colour) => { g.fillStyle = colour; g.fillRect(x(from), row * h + 2, Math.max(1, x(to) - x(from)), h - 5); };
+      const label = (row, text) => { g.fillStyle = colours.muted; g.textAlign = "right"; g.textBaseline = "middle"; g.fillText(text.length > 24 ? text.slice(0, 23) + "\u2026" : text, left - 8, row * h + h / 2); };
+      label(0, "compute");
+      bar(0, 0, step.compute_us, colours.kinds.core);
+      rows.forEach((p, i) => { label(i + 1, p.name); bar(i + 1, p.ready_us, p.start_us, colours.kinds.wait); bar(i + 1, p.start_us, Math.min(step.time_us, p.start_us + p.time_us), p.kind === "group" ? colours.kinds.send : colours.kinds.reduce); });
+      g.textAlign = "center";
+      g.fillStyle = colours.muted;
+      for (let k = 0; k <= 5; k++) g.fillText(time(step.time_us * k / 5), Math.min(width - 24, x(step.time_us * k / 5)), height - 26);
+      g.fillText("time since the start of step 0", left + wide / 2, height - 9);
+      byId("steps-legend").replaceChildren(...[["core", "compute, all of it together"], ["wait", "ready, and waits"], ["send", "gradient group"], ["reduce", "exchange"]].map(([k, text]) => make("span", {}, make("i", { style: `background: ${colours.kinds[k]}` }), text)));
+    };
+    weft.onChange((what) => { if (what === "theme" || what === "size" || what === "start") draw(); });
+    byId("steps-table").replaceChildren(table([
+      ["part of step 0", (p) => p.name], ["over", (p) => p.ranks_per_group ? `${p.ranks_per_group} ranks each` : "all ranks"], ["size", (p) => size(p.size_bytes), "number"], ["calls", (p) => String(p.calls), "number"],
+      ["ready", (p) => time(p.ready_us), "number"], ["start", (p) => time(p.start_us), "number"], ["time", (p) => time(p.time_us), "number"], ["limited by", (p) => p.limited_by || ""],
+      ["wrong", (p) => p.wrong === null ? "n/a" : group(p.wrong), "number"]], parts));
+  }
+  function published() {
+    const page = weft.data.published;
+    if (!page || !Array.isArray(page.targets)) return;
+    byId("published").hidden = false;
+    const met = page.targets.filter((r) => r.verdict === "met").length;
+    byId("published-note").textContent = `${met} of ${page.targets.filter((r) => r.verdict === "met" || r.verdict === "MISS").length} judged values are met. Runs of \`weft validate\`, not of this run.`;
+    const value = (v) => v === null || v === undefined ? "\u2013" : typeof v === "number" ? digits(v, 4) : Array.isArray(v) ? v.join(" > ") : String(v);
+    byId("published-table").replaceChildren(table([
+      ["target", (r) => r.target], ["what", (r) => r.what, "wrap"], ["published", (r) => value(r.published !== undefined && r.published !== null ? r.published : r.published_order), "number"],
+      ["simulated", (r) => value(r.simulated !== undefined && r.simulated !== null ? r.simulated : r.simulated_order), "number"], ["unit", (r) => r.unit || ""], ["kind", (r) => r.kind || ""],
+      ["verdict", (r) => r.verdict, (r) => r.verdict === "met" ? "good" : r.verdict === "MISS" ? "bad" : ""], ["source", (r) => r.source || "", "wrap"]], page.targets));
+  }
+  function filtered(input, box, columns, rows, textOf) {
+    const draw = () => { const words = byId(input).value.toLowerCase().split(/\s+/).filter(Boolean); byId(box).replaceChildren(table(columns, rows.filter((r) => words.every((w) => textOf(r).toLowerCase().includes(w))).slice(0, 1500))); };
+    byId(input).addEventListener("input", draw);
+    draw();
+  }
+
+  function start() {
+    summary();
+    resultsTable();
+    memory();
+    training();
+    published();
+    filtered("config-filter", "config-table", [["key", (r) => r[0]], ["value", (r) => r[1]], ["from", (r) => r[2] ? "set by " + r[2] : r[3] ? "default: " + r[3] : "default", "wrap"], ["meaning", (r) => r[4], "wrap"]],
+      activity.configuration || [], (r) => r.join(" "));
+    filtered("stats-filter", "stats-table", [["name", (r) => r.name], ["value", (r) => Number.isInteger(r.value) ? group(r.value) : digits(r.value, 5), "number"], ["unit", (r) => r.unit], ["meaning", (r) => r.description, "wrap"]],
+      results.stats, (r) => r.name + " " + r.unit);
+  }
+  weft.onChange((what) => {
+    if (what === "start") start();
+    if (what === "start" || what === "case") { shares(); troubles(); markChosen(); }
+  });
+  return { choose, caseOf };
+})();
