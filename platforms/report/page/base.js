@@ -111,7 +111,7 @@ const weft = (() => {
 
   const cases = activity.cases;
   /// The nearest view that a person can take in; and of the first operation the largest collective, the fastest of those.
-  const level = Math.max(0, activity.map.levels.findIndex((l, i) => l.places.length <= 300 || i + 1 === activity.map.levels.length));
+  const level = Math.max(0, activity.map.levels.findIndex((l, i) => l.places.filter((p) => p[1] > 0).length <= 300 || i + 1 === activity.map.levels.length));
   const interesting = () => {
     const done = cases.map((c, i) => [c, i]).filter(([c]) => c.op === cases[0].op && c.complete);
     done.sort(([a], [b]) => b.size_bytes - a.size_bytes || a.time_us - b.time_us);

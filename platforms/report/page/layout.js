@@ -77,7 +77,8 @@ weft.layout = (() => {
       places.forEach((p, i) => { p.x = i % 16; p.y = Math.floor(i / 16); p.placed = true; });
       return finish(places, links, "grid", wraps);
     }
-    if (active.length === 1 && !isLine(active[0])) {
+    const local = places.some((p) => p.ranks === 0 && !p.failed && groupsOf(p.name).length > 0);
+    if (active.length === 1 && !isLine(active[0]) && !(local && level.what !== "devices")) {
       // Everyone is joined to everyone, or all to a switch.
       const d = active[0], n = values[d].length;
       shape = kinds[d] === "full" ? "circle" : n > 20 ? "star" : "row";
@@ -89,7 +90,6 @@ weft.layout = (() => {
         p.placed = true;
       }
     } else {
-      const local = places.some((p) => p.ranks === 0 && !p.failed && groupsOf(p.name).length > 0);
       placeBlocks(based, values, indexOf, kinds, active, isLine, local);
       if (active.every(isLine)) wraps = active;
     }
@@ -130,7 +130,7 @@ weft.layout = (() => {
       const x = d, y = d - 1;
       const wide = y >= 0 ? values[x].length : 1, high = y >= 0 ? values[y].length : values[x].length;
       const between = depth === 0 ? (width > 1 ? 0.75 : 0) : gap * depth;
-      const stepX = width + between * Math.max(1, width / 16), stepY = height + (between + (depth > 0 && local ? 1.6 : 0)) * Math.max(1, height / 16);
+      const stepX = width + between * Math.max(1, width / 16), stepY = height + (between + (local && (depth > 0 || width === 1) ? 1.6 : 0)) * Math.max(1, height / 16);
       if (y >= 0 && wide > 1 && high > 1) {
         const flip = isLine(y) && high > 1.6 * wide; // a ladder lies
         if (flip) { spread(y, high, stepX, stepY); spreadDown(x, stepY, wide); }
@@ -172,9 +172,9 @@ weft.layout = (() => {
     for (const { own, members } of blocks.values()) {
       const x0 = Math.min(...own.map((p) => p.x)), x1 = Math.max(...own.map((p) => p.x)), y1 = Math.max(...own.map((p) => p.y));
       members.forEach((i, k) => {
-        const perRow = Math.max(1, Math.round((x1 - x0) / 0.55) + 1);
-        places[i].x = members.length === 1 ? (x0 + x1) / 2 : x0 + (k % perRow) * (x1 - x0) / Math.max(1, Math.min(perRow, members.length) - 1);
-        places[i].y = y1 + 0.95 + Math.floor(k / perRow) * 0.55;
+        const width = Math.max(x1 - x0, 0.56), perRow = Math.min(members.length, Math.floor(width / 0.45) + 1);
+        places[i].x = (x0 + x1) / 2 + (perRow === 1 ? 0 : width * ((k % perRow) / (perRow - 1) - 0.5));
+        places[i].y = y1 + 0.8 + Math.floor(k / perRow) * 0.5;
         places[i].placed = true;
         places[i].small = members.length > 1;
       });
