@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The figures that README and quickstart show are those that the program prints today. Lines about the host are left out, and
+// The figures that the pages of first runs and quickstart show are those that the program prints today. Lines about the host are left out, and
 // so is the mesh of 8x8, which takes minutes with its data.
 #include "testbenches/issues/program.h"
 
@@ -53,10 +53,10 @@ std::vector<std::string> shown_lines(const fs::path& page, const std::string& na
 void check_shown(const std::string& file, const std::string& name, std::size_t at_least)
 {
     const std::string said = output_of("run " + config(file) + " --out out");
-    const std::vector<std::string> shown = shown_lines(k_root / "README.md", name);
+    const std::vector<std::string> shown = shown_lines(k_root / "docs/26_first_runs.md", name);
     CHECK(shown.size() >= at_least);
     for (const std::string& line : shown) {
-        INFO("README.md shows " << line);
+        INFO("docs/26_first_runs.md shows " << line);
         CHECK(has(said, line + "\n"));
     }
 }
@@ -71,26 +71,54 @@ std::string time_in(const std::string& said, const std::string& size, const std:
 
 } // namespace
 
-TEST_CASE("figures of the README are those of a run: SwitchML rack and UB-Mesh board")
+TEST_CASE("figures of the first runs are those of a run: SwitchML rack and UB-Mesh board")
 {
     check_shown("switchml/rack_4x10g.yaml", "switchml_rack_4x10g", 3);
     check_shown("ub_mesh/board.yaml", "ub_mesh_board", 3);
 }
 
-TEST_CASE("figures of the README are those of a run: one line changed")
+TEST_CASE("figures of the README are those of a run: lines of the table and of the refusal")
+{
+    const std::string readme = text_of(k_root / "README.md");
+    const std::string said = output_of("run " + config("ub_mesh/board.yaml") + " --out out");
+    std::istringstream lines(readme);
+    std::size_t compared = 0;
+    static const std::regex row(R"( +\d+ +\d+ +int32 +sum .*)");
+    for (std::string line; std::getline(lines, line);)
+        if (line.size() > 4 && std::regex_match(line.substr(4), row)) {
+            INFO(line);
+            CHECK(has(said, line.substr(4) + "\n"));
+            ++compared;
+        }
+    CHECK(compared >= 4);
+    // The broken file that it shows.
+    const program_folder folder;
+    std::string broken = text_of(k_root / "configs/tpu_v3/mesh_4x4.yaml");
+    broken = std::regex_replace(broken, std::regex("rows: 4"), "rows: 0");
+    broken = std::regex_replace(broken, std::regex("max_payload"), "max_paylod");
+    folder.write("broken.yaml", broken);
+    CHECK(folder.weft("run broken.yaml") == 2);
+    std::istringstream refusal(folder.read("stderr"));
+    for (std::string line; std::getline(refusal, line);) {
+        INFO(line);
+        CHECK(has(readme, "    " + line + "\n"));
+    }
+}
+
+TEST_CASE("figures of the first runs are those of a run: one line changed")
 {
     const std::string run = "run " + config("tpu_v3/mesh_4x4.yaml") +
                             " --out out --set 'workload=[{op: all_reduce, algorithms: [ring_1d, two_d], sizes: [4 B, 4 MiB]}]'";
     const std::string as_shipped = output_of(run);
     const std::string twice = output_of(run + " --set 'ici.link_rate=164 GB/s'");
-    const std::string readme = text_of(k_root / "README.md");
+    const std::string page = text_of(k_root / "docs/26_first_runs.md");
     for (const std::string algorithm : {"ring_1d", "two_d"})
         for (const auto& [size, shown] : {std::pair{"4", "4 B"}, std::pair{"4194304", "4 MiB"}}) {
             const std::string row = std::string("| ") + shown + " | " + algorithm + " | " +
                                     time_in(as_shipped, size, algorithm) + " us | " + time_in(twice, size, algorithm) +
                                     " us |";
             INFO(row);
-            CHECK(has(readme, row));
+            CHECK(has(page, row));
         }
 }
 
