@@ -22,7 +22,7 @@ void packet_trace::record(const event_record& r)
     s.to = r.destination;
     if (r.last_of_message) { // the arrow of a message is the way of its last packet
         s.flow = on_link ? flow_step::goes_on : received ? flow_step::ends : flow_step::begins;
-        s.flow_id = fmt::format("{} to {} message {}", r.source, r.destination, r.message);
+        s.flow_id = std::uint64_t{r.source} << 48 | std::uint64_t{r.destination & 0xffffu} << 32 | r.message;
     }
     out_.slice(s);
 }

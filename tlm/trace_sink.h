@@ -25,7 +25,7 @@ struct trace_slice {
     std::uint32_t from = k_nobody; ///< rank that sent the message
     std::uint32_t to = k_nobody;   ///< rank that gets it
     flow_step flow = flow_step::none;
-    std::string flow_id = {}; ///< the same for all slices of one arrow
+    std::uint64_t flow_id = 0; ///< the same for all slices of one arrow
 };
 
 class trace_sink {

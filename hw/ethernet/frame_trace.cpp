@@ -3,6 +3,7 @@
 #include "hw/ethernet/frame_trace.h"
 
 #include <fmt/format.h>
+#include <functional>
 
 namespace weft {
 
@@ -24,7 +25,7 @@ void frame_trace::record(const frame_record& r)
     const place& at = places_.at(r.direction);
     trace_slice s{at.track, r.time_ps - r.span_ps, r.span_ps, name_of(r.frame) + (r.lost ? " lost" : ""), arguments};
     s.flow = at.flow; // a frame that is lost ends nowhere
-    s.flow_id = to_string(r.frame);
+    s.flow_id = std::hash<std::string>{}(to_string(r.frame)); // two frames of one text are one: a copy of it
     if (r.lost && r.span_ps == 0)
         out_.mark(s);
     else

@@ -2,16 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/report/trace_writer.h"
 
-#include "platforms/report/run_report.h"
-
+#include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace weft {
 
 namespace {
+
 constexpr std::uint32_t k_core = 1; ///< tid of a rank's core, above all tracks
 constexpr std::uint32_t k_first_lane = 2;
+
+// A run writes millions of records: what is common goes without a library of JSON.
+
+/// As exact_us().
+struct us {
+    std::uint64_t ps;
+};
+/// A JSON string.
+struct quoted {
+    const std::string& text;
+};
 
 std::string name_event(const char* what, std::uint32_t process, std::uint32_t thread, const std::string& name)
 {
@@ -20,12 +31,41 @@ std::string name_event(const char* what, std::uint32_t process, std::uint32_t th
 }
 } // namespace
 
+} // namespace weft
+
+template <> struct fmt::formatter<weft::us> {
+    constexpr auto parse(format_parse_context& c) { return c.begin(); }
+    template <class Context> auto format(const weft::us& t, Context& c) const
+    {
+        const std::uint64_t rest = t.ps % 1'000'000;
+        if (rest == 0)
+            return fmt::format_to(c.out(), "{}", t.ps / 1'000'000);
+        std::uint64_t digits = rest;
+        int width = 6;
+        for (; digits % 10 == 0; digits /= 10)
+            --width;
+        return fmt::format_to(c.out(), "{}.{:0{}}", t.ps / 1'000'000, digits, width);
+    }
+};
+template <> struct fmt::formatter<weft::quoted> {
+    constexpr auto parse(format_parse_context& c) { return c.begin(); }
+    template <class Context> auto format(const weft::quoted& q, Context& c) const
+    {
+        const bool plain = std::all_of(q.text.begin(), q.text.end(),
+                                       [](char x) { return x >= ' ' && x < 0x7f && x != '"' && x != '\\'; });
+        return plain ? fmt::format_to(c.out(), "\"{}\"", q.text)
+                     : fmt::format_to(c.out(), "{}", nlohmann::json(q.text).dump());
+    }
+};
+
+namespace weft {
+
 trace_writer::trace_writer(const std::string& path, std::uint64_t at_most) : file_(path), at_most_(at_most)
 {
     file_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 }
 
-void trace_writer::line(const std::string& json)
+void trace_writer::line(std::string_view json)
 {
     file_.write(first_ ? "\n" : ",\n");
     first_ = false;
@@ -71,7 +111,7 @@ void trace_writer::slice(const trace_slice& s)
     if (lane == k_most_lanes) {
         crowded_ += written_ == at_most_ ? 0 : 1;
         trace_slice as_mark = s;
-        as_mark.arguments += fmt::format(",\"dur_us\":{}", exact_us(s.span_ps));
+        as_mark.arguments += fmt::format(",\"dur_us\":{}", us{s.span_ps});
         return mark(as_mark);
     }
     if (!take())
@@ -79,9 +119,8 @@ void trace_writer::slice(const trace_slice& s)
     if (lane == t.busy_until_ps.size())
         open_lane(t);
     t.busy_until_ps[lane] = s.start_ps + s.span_ps;
-    line(fmt::format(R"({{"ph":"X","name":{},"ts":{},"dur":{},"pid":{},"tid":{},"args":{{{}}}}})",
-                     nlohmann::json(s.name).dump(), exact_us(s.start_ps), exact_us(s.span_ps), t.process,
-                     t.first_lane + lane, s.arguments));
+    line(fmt::format(R"({{"ph":"X","name":{},"ts":{},"dur":{},"pid":{},"tid":{},"args":{{{}}}}})", quoted{s.name},
+                     us{s.start_ps}, us{s.span_ps}, t.process, t.first_lane + lane, s.arguments));
     if (s.flow != flow_step::none)
         step_arrow(s, t.process, t.first_lane + lane);
 }
@@ -99,7 +138,7 @@ void trace_writer::step_arrow(const trace_slice& s, std::uint32_t process, std::
                      first  ? "s"
                      : last ? "f"
                             : "t",
-                     number, exact_us(s.start_ps), process, lane, last ? R"(,"bp":"e")" : ""));
+                     number, us{s.start_ps}, process, lane, last ? R"(,"bp":"e")" : ""));
     if (last)
         arrows_.erase(known);
 }
@@ -111,8 +150,8 @@ void trace_writer::mark(const trace_slice& s)
     track& t = tracks_.at(s.track);
     if (t.busy_until_ps.empty())
         open_lane(t);
-    line(fmt::format(R"({{"ph":"i","s":"t","name":{},"ts":{},"pid":{},"tid":{},"args":{{{}}}}})",
-                     nlohmann::json(s.name).dump(), exact_us(s.start_ps), t.process, t.first_lane, s.arguments));
+    line(fmt::format(R"({{"ph":"i","s":"t","name":{},"ts":{},"pid":{},"tid":{},"args":{{{}}}}})", quoted{s.name},
+                     us{s.start_ps}, t.process, t.first_lane, s.arguments));
 }
 
 void trace_writer::name_core(std::uint32_t rank) { line(name_event("thread_name", rank, k_core, "core")); }
@@ -121,14 +160,14 @@ bool trace_writer::begin_call(std::uint32_t rank, std::uint64_t time_ps, const s
 {
     if (!take())
         return false;
-    line(fmt::format(R"({{"ph":"B","name":{},"ts":{},"pid":{},"tid":{}}})", nlohmann::json(function).dump(),
-                     exact_us(time_ps), rank, k_core));
+    line(fmt::format(R"({{"ph":"B","name":{},"ts":{},"pid":{},"tid":{}}})", quoted{function}, us{time_ps}, rank,
+                     k_core));
     return true;
 }
 
 void trace_writer::end_call(std::uint32_t rank, std::uint64_t time_ps)
 {
-    line(fmt::format(R"({{"ph":"E","ts":{},"pid":{},"tid":{}}})", exact_us(time_ps), rank, k_core));
+    line(fmt::format(R"({{"ph":"E","ts":{},"pid":{},"tid":{}}})", us{time_ps}, rank, k_core));
 }
 
 void trace_writer::close()

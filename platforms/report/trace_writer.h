@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -62,7 +63,7 @@ private:
     };
     bool take();
     void open_lane(track& t);
-    void line(const std::string& json);
+    void line(std::string_view json);
     void step_arrow(const trace_slice& s, std::uint32_t process, std::uint32_t lane);
 
     output_file file_;
@@ -73,7 +74,7 @@ private:
     bool first_ = true;
     std::vector<track> tracks_;
     std::map<std::uint32_t, std::uint32_t> tracks_of_process_;
-    std::unordered_map<std::string, std::uint64_t> arrows_; ///< that have begun: number in the file
+    std::unordered_map<std::uint64_t, std::uint64_t> arrows_; ///< that have begun: number in the file
     std::uint64_t last_arrow_ = 0;
 };
 
