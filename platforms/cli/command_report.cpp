@@ -52,7 +52,7 @@ void add_report(CLI::App& app, int& exit_code)
         ->check(is_output_name());
     command
         ->add_option("--published", options->published,
-                     "Show published against simulated values, too: a file of `weft validate PLATFORM --json FILE`")
+                     "Show published against simulated, too: the file of `weft validate PLATFORM --json FILE`")
         ->type_name("FILE");
     command->callback([options, &exit_code] { exit_code = report(*options); });
 }

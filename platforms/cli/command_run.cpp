@@ -608,7 +608,8 @@ void add_run(CLI::App& app, int& exit_code)
         ->needs(trace);
     command
         ->add_option("--trace-window", options->trace_filter.window,
-                     "Trace what happens in this simulated time: \"10 us..20 us\", \"..1 ms\", \"5 us..\"; functions always")
+                     "Trace what happens in this simulated time: \"10 us..20 us\", \"..1 ms\", \"5 us..\";\n"
+                     "functions of firmware always")
         ->type_name("FROM..TO")
         ->needs(trace);
     command
@@ -640,7 +641,7 @@ void add_run(CLI::App& app, int& exit_code)
         ->type_name("S")
         ->capture_default_str();
     command->add_flag("--report", options->report,
-                      "Write report.html, one page to look at, and activity.json, of which `weft report` makes it again");
+                      "Write report.html, one page to look at, and what `weft report` makes it of again");
     command->add_flag("--quiet", options->quiet, "No table and no progress bar, only problems");
     command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -359,7 +359,7 @@ void add_sweep(CLI::App& app, int& exit_code)
 {
     auto options = std::make_shared<sweep_options>();
     CLI::App* command = app.add_subcommand(
-        "sweep", "Run a grid of values for keys of a platform file; write a table and a page with small multiples");
+        "sweep", "Run a grid of values for keys of a platform file; write a table and a page of curves");
     command->add_option("SWEEP", options->file, "Sweep file (YAML), for example configs/sweeps/board_lane_rate.yaml")
         ->required()
         ->type_name(" ");

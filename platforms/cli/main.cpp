@@ -49,7 +49,7 @@ constexpr const char* k_footer =
     "  130, 143  Ctrl-C or SIGTERM: what was finished is printed; `run`, `sweep`, `tune`, `bursts` save it; again: at once\n"
     "Files:\n"
     "  <out>/results.json  all results, the whole configuration and the statistics of a run\n"
-    "  <out>/report.html   with --report: one page to look at; <out>/activity.json beside it, of which `report` makes it again\n"
+    "  <out>/report.html   with --report: one page to look at; activity.json beside it, of which `report` makes it again\n"
     "  <out>/sweep.csv     all results of a sweep, beside it the page sweep.html and a folder for each point\n"
     "  <out>/tuning.yaml   which algorithm is the fastest by size, for the key `tuning`; beside it plots\n"
     "  docs/04_config.md   every key of a platform file\n";

@@ -172,7 +172,7 @@ TEST_CASE("a lone management packet takes the time of the formula from any devic
     CHECK(relayed > 0); // some ways are longer than a header
 }
 
-TEST_CASE("direct: on idle wires each source hears when the formula says, and of many the last one within the bound")
+TEST_CASE("direct: on idle wires each source hears when the formula says and of many the last one within the bound")
 {
     for (const ub_shape& shape : {small_shape(1, 8, false), ub_rack()}) {
         const ub_ways ways(shape);
@@ -201,7 +201,7 @@ TEST_CASE("direct: on idle wires each source hears when the formula says, and of
     }
 }
 
-TEST_CASE("hop by hop: on idle wires the flood arrives when the formula says, by one notice a link")
+TEST_CASE("hop by hop: on idle wires the flood arrives when the formula says by one notice a link")
 {
     for (const ub_shape& shape : {small_shape(1, 8, false), ub_rack()})
         for (const std::uint64_t per_hop_ps : {1000 * k_us, 1 * k_us}) {
@@ -219,7 +219,7 @@ TEST_CASE("hop by hop: on idle wires the flood arrives when the formula says, by
         }
 }
 
-TEST_CASE("notices wait for packets on loaded wires, keep within the bound, and packets wait for them")
+TEST_CASE("notices wait for packets on loaded wires keep within the bound and packets wait for them")
 {
     const ub_ways ways(ub_rack(4, 4));
     ub_load load;
@@ -309,7 +309,7 @@ TEST_CASE("the cost of notices grows with the fabric")
     }
 }
 
-TEST_CASE("direct: a second failed link on the way of a notice delays it by a time-out, and the source hears")
+TEST_CASE("direct: a second failed link on the way of a notice delays it by a time-out and the source hears")
 {
     const ub_ways ways(ub_rack(4, 4));
     const std::uint32_t first = ways.topology->link_between(0, 1), source = 10; // npu(b2,2)
@@ -338,7 +338,7 @@ TEST_CASE("direct: a second failed link on the way of a notice delays it by a ti
     CHECK(r.t.slowest_ps < 50 * k_us);
 }
 
-TEST_CASE("notices end at the border of a fabric that has come apart, and nothing hangs")
+TEST_CASE("notices end at the border of a fabric that has come apart and nothing hangs")
 {
     const ub_ways ways(small_shape(1, 4, false));
     struct result {
@@ -402,7 +402,7 @@ TEST_CASE("hop by hop: who was cut off hears when a link works again")
     CHECK(r.excluded == 2 * 4); // three of the four links between the halves, and the one of the other half
 }
 
-TEST_CASE("hop by hop: a flood reaches everybody who is joined to an end by live links, and nobody else")
+TEST_CASE("hop by hop: a flood reaches everybody who is joined to an end by live links and nobody else")
 {
     struct result {
         std::uint64_t missed, too_far, cut_off, end_ps;
