@@ -110,17 +110,17 @@ TEST_CASE("auto says what it took and what would have been next")
     const program_folder folder;
     const std::string entry = "--set \"workload=[{op: all_reduce, algorithms: [auto], sizes: [4 KiB]}]\"";
     REQUIRE(folder.weft(fmt::format("check {} {}", shipped("ub_mesh/rack.yaml"), entry)) == 0);
-    CHECK(text_of(folder.path() / "stdout").find("int32 of 4 KiB: multi_axis, ") != std::string::npos);
+    CHECK(text_of(folder.path() / "stdout").find("int32 of 4 KiB: ccu_axes, ") != std::string::npos);
     CHECK(text_of(folder.path() / "stdout").find(" us predicted; next ") != std::string::npos);
     REQUIRE(folder.weft(fmt::format("run {} {} --out out", shipped("ub_mesh/rack.yaml"), entry)) == 0);
-    CHECK(text_of(folder.path() / "stdout").find("Chosen by auto   all_reduce of 4096 B by multi_axis: ") != std::string::npos);
+    CHECK(text_of(folder.path() / "stdout").find("Chosen by auto   all_reduce of 4096 B by ccu_axes: ") != std::string::npos);
     const nlohmann::json row = nlohmann::json::parse(text_of(folder.path() / "out" / "results.json")).at("results").at(0);
-    CHECK(row.at("algorithm") == "multi_axis");
+    CHECK(row.at("algorithm") == "ccu_axes");
     CHECK(row.at("wrong") == 0);
     const nlohmann::json& predicted = row.at("predicted_us");
     CHECK(predicted.size() >= 4);
     for (const auto& [algorithm, us] : predicted.items())
-        CHECK(us.get<double>() >= predicted.at("multi_axis").get<double>());
+        CHECK(us.get<double>() >= predicted.at("ccu_axes").get<double>());
 }
 
 TEST_CASE("auto follows the machine: slow cores choose fewer messages and fast links shorter ways")
