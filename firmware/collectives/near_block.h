@@ -10,17 +10,17 @@
 namespace weft::firmware {
 
 struct near_block {
-    std::uint32_t first = 0, end = 0; ///< empty unless told
+    std::uint32_t first = 0, ranks = 0; ///< none unless told
 
     near_block() = default;
-    explicit near_block(const abi::platform_table& table) : end(table.ranks)
+    explicit near_block(const abi::platform_table& table) : ranks(table.near_ranks)
     {
-        if (table.near_ranks == 0)
-            return;
-        first = table.rank - table.rank % table.near_ranks;
-        end = first + table.near_ranks;
+        if (ranks == 0)
+            ranks = table.ranks;
+        else
+            first = table.rank - table.rank % ranks;
     }
-    bool holds(std::uint32_t rank) const { return first <= rank && rank < end; }
+    bool holds(std::uint32_t rank) const { return rank - first < ranks; } // wraps below the first
 };
 
 } // namespace weft::firmware

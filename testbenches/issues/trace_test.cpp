@@ -294,11 +294,13 @@ TEST_CASE("a trace shows the ranks and links and the time that are asked for")
     CHECK(slices_in(one_link, "links / chip(0,1).+X") == slices_in(all, "links / chip(0,1).+X"));
     CHECK(slices_in(one_link, "links / ") == slices_in(one_link, "links / chip(0,1).+X"));
 
-    double end = 0;
+    double begin = 1e12, end = 0;
     for (const auto& [name, slices] : all.tracks)
-        for (const slice& s : slices)
+        for (const slice& s : slices) {
+            begin = std::min(begin, s.start);
             end = std::max(end, s.end);
-    const double middle_us = std::floor(end / 2000);
+        }
+    const double middle_us = std::floor((begin + end) / 2) / 1000;
     const trace late = trace_with(fmt::format("--trace-window '{} us..'", middle_us));
     const trace early = trace_with(fmt::format("--trace-window '..{} us'", middle_us));
     CHECK((late.slices > 0 && early.slices > 0));
@@ -307,7 +309,7 @@ TEST_CASE("a trace shows the ranks and links and the time that are asked for")
         for (const slice& s : slices)
             CHECK(s.end >= middle_us * 1000 - 1);
     const auto arrows = arrows_of(
-        (folder.weft("run a.yaml --quiet --trace t.json --trace-window '" + std::to_string(middle_us) + " us..'"),
+        (folder.weft("run a.yaml --quiet --trace t.json --trace-window '" + fmt::format("{} us..'", middle_us)),
          folder.read("t.json")));
     CHECK(!arrows.empty());
 }
