@@ -197,13 +197,14 @@ TEST_CASE("every machine of the sweep runs all collectives and algorithms that i
           "{op: all_gather, algorithms: [ring_1d, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
           "{op: broadcast, algorithms: [mesh_tree], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
           "{op: all_to_all, algorithms: [direct, two_phase], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
+          "{op: reduce, algorithms: [mesh_tree, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
           "{op: all_reduce, algorithms: [ring_1d], sizes: [16 MiB]}]");
     const std::string with_largest = workload_of("tpu_v3 mesh", 1); // the next pair
-    const std::string end = "{op: all_to_all, algorithms: [direct, two_phase], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
+    const std::string end = "{op: reduce, algorithms: [mesh_tree, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
                             "{op: all_reduce, algorithms: [two_d], sizes: [16 MiB]}]";
     INFO(with_largest);
     CHECK(with_largest.substr(with_largest.size() - std::min(with_largest.size(), end.size())) == end);
-    for (const char* op : {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all"})
+    for (const char* op : {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all", "reduce"})
         CHECK(has(workload_of("ub_mesh", 0), std::string("op: ") + op));
     for (const char* algorithm : {"ring_1d", "halving_doubling", "direct"})
         CHECK(has(workload_of("ub_mesh", 0), algorithm));
