@@ -177,7 +177,7 @@ void planner::add_axis(channel_plan& c, std::uint32_t level, bool accumulate, st
         static_cast<std::uint8_t>(a.direct ? line_ready_semaphore(a.axis) : ready_semaphore(ring_number(ring)));
     if (a.direct) {
         p.stride = rank_stride(table_, table_.dim_count - 1 - a.axis);
-        p.shortest_paths = table_.near_ranks == 0 || p.stride < table_.near_ranks;
+        p.shortest_paths = p.stride < table_.near_ranks;
         p.view.position = a.at;
         p.view.predecessor = p.view.successor;
         p.first_queue = queue_of_line(a.axis);

@@ -34,6 +34,7 @@ inline constexpr std::uint64_t k_hbm_base = 0x80'0000'0000; ///< 512 GiB up: the
 
 inline constexpr std::uint32_t k_platform_table_magic = 0x54'46'45'57; ///< "WEFT"
 inline constexpr std::uint32_t k_platform_table_version = 10;
+inline constexpr std::uint16_t k_all_near = 0xffff; ///< more than any machine has
 inline constexpr unsigned k_max_dims = 6;
 inline constexpr unsigned k_max_failed_regions = 8;
 
@@ -107,9 +108,9 @@ struct platform_table {
     std::uint32_t servers = 0;
     /// Of the DMA's semaphores, the bank that collectives of this table use. Those of the whole machine use bank 0.
     std::uint16_t semaphore_bank = 0;
-    /// Of a process group. Direct exchanges go by shortest paths inside a block of so many ranks in a row, 0: everywhere. To other ranks
-    /// they take all paths that the fabric has, because links that no group needs stand idle there.
-    std::uint16_t near_ranks = 0;
+    /// Direct exchanges go by shortest paths inside a block of so many ranks in a row. To other ranks they take all paths that the fabric
+    /// has, because links that no process group needs stand idle there. k_all_near: by shortest paths everywhere.
+    std::uint16_t near_ranks = k_all_near;
     failed_region failed[k_max_failed_regions] = {};
     std::uint64_t dma_base = k_dma_base;
     std::uint64_t mailbox_base = k_mailbox_base;

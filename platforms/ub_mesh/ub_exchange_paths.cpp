@@ -87,7 +87,7 @@ std::vector<std::uint16_t> near_ranks_of(const ub_plan& plan, const std::vector<
                                          const std::vector<std::vector<std::uint32_t>>& groups,
                                          const std::vector<abi::platform_table>& tables)
 {
-    std::vector<std::uint16_t> near(groups.size(), 0);
+    std::vector<std::uint16_t> near(groups.size(), abi::k_all_near);
     std::uint64_t pairs = 0;
     std::uint32_t most_levels = 0;
     for (std::size_t g = 0; g < groups.size(); ++g) {

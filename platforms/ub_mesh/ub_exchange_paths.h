@@ -18,7 +18,7 @@ namespace weft {
 inline constexpr std::uint64_t k_most_exchange_pairs = 1 << 18;
 
 /// platform_table::near_ranks of each group. `groups`: routers of their ranks; `tables`: of their first ranks; `down`: links that are.
-/// All 0, or the fewest outermost dimensions by all paths that bring the least load of the busiest link, if it is a quarter less than by shortest paths.
+/// All k_all_near, or the fewest outermost dimensions by all paths that bring the least load of the busiest link, if it is a quarter less than by shortest paths.
 std::vector<std::uint16_t> near_ranks_of(const ub_plan& plan, const std::vector<bool>& down,
                                          const std::vector<std::vector<std::uint32_t>>& groups,
                                          const std::vector<abi::platform_table>& tables);

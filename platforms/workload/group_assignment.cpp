@@ -62,7 +62,7 @@ void group_assignment::write(const group_layout& layout)
         for (const rank_list& members : layout.members)
             firsts.push_back(tables_of_group(members, tables(), bank).front());
         near = machine_.near_ranks(layout.members, firsts);
-        near.resize(layout.members.size());
+        near.resize(layout.members.size(), abi::k_all_near);
     }
     std::vector<bool> takes_part(machine_.data_ranks());
     for (std::size_t group = 0; group < layout.members.size(); ++group) {

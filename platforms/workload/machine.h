@@ -125,7 +125,7 @@ public:
     {
         throw bug("machine", 0, "groups of " + std::to_string(ranks_per_group) + " ranks on a machine without groups");
     }
-    /// platform_table::near_ranks of each of these process groups, which work at once; `tables`: of their first ranks. Empty: all 0.
+    /// platform_table::near_ranks of each of these process groups, which work at once; `tables`: of their first ranks. Empty: k_all_near for all.
     virtual std::vector<std::uint16_t> near_ranks(const std::vector<std::vector<std::uint32_t>>& groups,
                                                   const std::vector<abi::platform_table>& tables) const
     {

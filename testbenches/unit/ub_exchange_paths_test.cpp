@@ -56,14 +56,14 @@ TEST_CASE("groups that fill their meshes exchange by shortest paths")
     const ub_shape slice = slice_of_a_pod();
     for (const ub_path_use paths : {ub_path_use::shortest, ub_path_use::detour}) {
         CAPTURE(name_of(paths));
-        CHECK(values(near(slice, paths, {"blocks of 8"})) == set{0}); // boards
+        CHECK(values(near(slice, paths, {"blocks of 8"})) == set{abi::k_all_near}); // boards
         CHECK(values(near(slice, paths,
                           {
                               "dimension 0",
-                          })) == set{0});
-        CHECK(values(near(slice, paths, {"blocks of 32"})) == set{0}); // rows of four racks
+                          })) == set{abi::k_all_near});
+        CHECK(values(near(slice, paths, {"blocks of 32"})) == set{abi::k_all_near}); // rows of four racks
     }
-    CHECK(values(near(slice, ub_path_use::shortest, {"blocks of 16"})) == set{0});
+    CHECK(values(near(slice, ub_path_use::shortest, {"blocks of 16"})) == set{abi::k_all_near});
 }
 
 TEST_CASE("groups of two racks in a row of four exchange inside a board by shortest paths and between boards by all")
@@ -86,7 +86,7 @@ TEST_CASE("a group of half a board exchanges by all paths when the other half id
     board.boards = 1;
     CHECK(values(near(board, ub_path_use::all, {"0-3"})) == set{1});
     CHECK(values(near(board, ub_path_use::all, {"0,1", "2,3", "4,5", "6,7"})) == set{1});
-    CHECK(values(near(board, ub_path_use::all, {"blocks of 8"})) == set{0});
+    CHECK(values(near(board, ub_path_use::all, {"blocks of 8"})) == set{abi::k_all_near});
 }
 
 TEST_CASE("exchanges of very many pairs keep to shortest paths")
@@ -100,5 +100,5 @@ TEST_CASE("exchanges of very many pairs keep to shortest paths")
     abi::platform_table table;
     table.dim_count = 1;
     table.dims[0] = 1024;
-    CHECK(near_ranks_of(plan, {}, {all}, {table}) == std::vector<std::uint16_t>{0});
+    CHECK(near_ranks_of(plan, {}, {all}, {table}) == std::vector<std::uint16_t>{abi::k_all_near});
 }
