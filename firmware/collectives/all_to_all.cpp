@@ -18,10 +18,11 @@ namespace {
 
 struct all_to_all {
     explicit all_to_all(exchange& e)
-        : x(e), near(e.context.table), rank(e.context.table.rank), ranks(e.context.table.ranks), element(abi::element_bytes(e.command.type))
+        : x(e), rank(e.context.table.rank), ranks(e.context.table.ranks), element(abi::element_bytes(e.command.type))
     {
         d.remote_semaphore = k_sem_all_to_all;
         d.type = e.command.type;
+        d.shortest_paths = 1; // among all ranks of a machine links are loaded alike
     }
 
     /// Block sizes are a matter of the receiver, so a rank without elements receives nothing.
@@ -39,7 +40,6 @@ struct all_to_all {
         d.bytes = block.count * element;
         d.destination_offset = x.command.output_offset + rank * d.bytes;
         d.destination_rank = d.tag = x.peer = first;
-        d.shortest_paths = near.holds(first) ? 1 : 0;
         d.more_pieces = static_cast<std::uint16_t>(count - 1);
         d.rank_stride = static_cast<std::uint16_t>(count != 1 ? stride : 0);
         d.stride = stride * d.bytes;
@@ -90,6 +90,7 @@ struct all_to_all {
         expect();
         std::uint32_t skipped = 0;
         const peer_order order(x.context.table);
+        const near_block near(x.context.table);
         for (std::uint32_t k = 0; k < ranks && status.ok(); ++k) {
             const peer next = order.at(k); // itself first: a local copy
             if (abi::shard_of(x.command.count, ranks, next.rank).count == 0) {
@@ -98,6 +99,7 @@ struct all_to_all {
             }
             x.hal.compute(skipped * costs::k_rank_skip + order.cost() + costs::k_rank_block);
             skipped = 0;
+            d.shortest_paths = near.holds(next.rank) ? 1 : 0;
             status = enqueue(next.queue, next.rank, 1, 1);
             x.dma.doorbells();
             x.step += k != 0 ? 1 : 0;
@@ -121,7 +123,6 @@ struct all_to_all {
 
     exchange& x;
     abi::dma_descriptor d;
-    near_block near;
     std::uint32_t rank;
     std::uint32_t ranks;
     std::uint64_t element;

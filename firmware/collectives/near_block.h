@@ -13,7 +13,11 @@ struct near_block {
     std::uint32_t first = 0, ranks = 0; ///< none unless told
 
     near_block() = default;
-    explicit near_block(const abi::platform_table& table) : first(table.rank - table.rank % table.near_ranks), ranks(table.near_ranks) {}
+    explicit near_block(const abi::platform_table& table) : ranks(table.near_ranks)
+    {
+        if (ranks < table.ranks)
+            first = table.rank - table.rank % ranks;
+    }
     bool holds(std::uint32_t rank) const { return rank - first < ranks; } // wraps below the first
 };
 
