@@ -67,6 +67,21 @@ json opened(const temporary_folder& folder, const std::string& page_file, int wi
     return json::parse(found);
 }
 
+/// The same, up to three times: on a busy host frames come later than the probe waits. A page that is broken is so three times.
+json used(const temporary_folder& folder, const std::string& page_name, int width)
+{
+    json found;
+    for (int i = 0; i < 3; ++i) {
+        found = opened(folder, page_name, width);
+        bool all = true;
+        for (const char* what : {"ready", "slider_moves_text", "arrow_moves_time", "plus_zooms", "zero_shows_all", "row_chooses", "theme_redraws"})
+            all = all && found.contains(what) && found.at(what) == true;
+        if (all)
+            break;
+    }
+    return found;
+}
+
 void check_page(const json& found, bool has_links = true)
 {
     INFO(found.dump(2));
@@ -118,7 +133,7 @@ TEST_CASE("a report works in a browser at two widths in light and dark")
     make_page(folder, "tpu_v3/mesh_4x4.yaml", "");
     for (const int width : {1280, 800}) {
         INFO(width);
-        const json found = opened(folder, "report.html", width);
+        const json found = used(folder, "report.html", width);
         check_page(found);
         CHECK(found.at("rows") == 42);
         CHECK_THAT(found.at("verdict").get<std::string>(), Contains("Every answer is right"));
@@ -132,7 +147,7 @@ TEST_CASE("the reports of the other platforms work in a browser")
         INFO(config);
         const temporary_folder folder;
         make_page(folder, config, settings);
-        check_page(opened(folder, "report.html", 1280));
+        check_page(used(folder, "report.html", 1280));
     };
     check("switchml/rack_4x10g.yaml", "");
     check("ub_mesh/board.yaml", "--set data=off");

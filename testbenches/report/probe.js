@@ -26,6 +26,17 @@
     for (let i = 0; i < pixels.length; i += 7) { colours.add(pixels[i]); sum = (sum * 31 + pixels[i]) % 4294967291; }
     return { colours: colours.size, sum };
   };
+  /// The sum of a picture that has not changed for half a second.
+  const settled = async (id) => {
+    let sum = look(id).sum;
+    for (let same = 0, i = 0; same < 10 && i < 100; i++) {
+      await pause(50);
+      const now = look(id).sum;
+      same = now === sum ? same + 1 : 0;
+      sum = now;
+    }
+    return sum;
+  };
   const key = (element, name) => element.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
   const luminance = (text) => {
     const [r, g, b] = text.match(/[\d.]+/g).map(Number).slice(0, 3).map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
@@ -56,7 +67,7 @@
     found.contrast_first = contrasts();
 
     const slider = byId("time"), text = byId("time-text");
-    const before = text.textContent, whole = look("topology").sum;
+    const before = text.textContent, whole = await settled("topology");
     slider.focus();
     found.slider_focused = document.activeElement === slider;
     slider.value = "0"; // before the first packet, a picture like that of no other time
@@ -74,8 +85,7 @@
 
     const topology = byId("topology");
     topology.focus();
-    await pause(200);
-    const near = look("topology").sum;
+    const near = await settled("topology");
     key(topology, "+");
     found.plus_zooms = await comes(() => look("topology").sum !== near);
     key(topology, "0");
@@ -93,7 +103,7 @@
     filter.dispatchEvent(new Event("input"));
     found.filtered = document.querySelectorAll("#config-table tbody tr").length;
 
-    const light = look("topology").sum;
+    const light = await settled("topology");
     byId("theme").click();
     await pause(100);
     found.theme_second = document.documentElement.dataset.theme;
