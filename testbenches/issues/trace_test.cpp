@@ -31,28 +31,41 @@ struct trace {
 /// Microseconds of the file as Perfetto takes them: whole nanoseconds, cut.
 double nanoseconds(const json& us) { return std::floor(us.get<double>() * 1000 + 1e-6); }
 
+/// The track of a record: its process and its number there.
+using track_id = std::pair<int, int>;
+track_id track_of(const json& event) { return {event.at("pid"), event.at("tid")}; }
+
+/// Names that a trace gives to processes and tracks.
+struct track_names {
+    explicit track_names(const json& events)
+    {
+        for (const json& e : events) {
+            if (e.at("ph") == "M" && e.at("name") == "process_name")
+                processes[track_of(e).first] = e.at("args").at("name");
+            if (e.at("ph") == "M" && e.at("name") == "thread_name")
+                tracks[track_of(e)] = e.at("args").at("name");
+        }
+    }
+    std::string whole(const track_id& track) { return processes[track.first] + " / " + tracks[track]; }
+    std::map<int, std::string> processes;
+    std::map<track_id, std::string> tracks;
+};
+
 trace trace_of(const std::string& text)
 {
     trace t;
-    std::map<int, std::string> processes;
-    std::map<std::pair<int, int>, std::string> names;
-    std::map<std::pair<int, int>, std::vector<slice>> slices;
+    std::map<track_id, std::vector<slice>> slices;
     const json events = json::parse(text).at("traceEvents");
+    track_names names(events);
     for (const json& e : events) {
-        const std::pair<int, int> track{e.at("pid"), e.at("tid")};
-        if (e.at("ph") == "M" && e.at("name") == "process_name")
-            processes[track.first] = e.at("args").at("name");
-        if (e.at("ph") == "M" && e.at("name") == "thread_name")
-            names[track] = e.at("args").at("name");
         if (e.at("ph") == "X")
-            slices[track].push_back({nanoseconds(e.at("ts")), nanoseconds(e.at("ts")) + nanoseconds(e.at("dur"))});
-    }
-    for (const json& e : events)
+            slices[track_of(e)].push_back({nanoseconds(e.at("ts")), nanoseconds(e.at("ts")) + nanoseconds(e.at("dur"))});
         if (e.at("ph") == "i")
-            ++t.marks[names[{e.at("pid"), e.at("tid")}]];
+            ++t.marks[names.tracks[track_of(e)]];
+    }
     for (auto& [track, all] : slices) {
-        const std::string name = processes[track.first] + " / " + names[track];
-        CHECK(!names[track].empty());
+        const std::string name = names.whole(track);
+        CHECK(!names.tracks[track].empty());
         std::stable_sort(all.begin(), all.end(), [](const slice& a, const slice& b) {
             return a.start < b.start || (a.start == b.start && a.end > b.end);
         });
@@ -193,18 +206,11 @@ struct arrow {
 std::vector<arrow> arrows_of(const std::string& text)
 {
     const json events = json::parse(text).at("traceEvents");
-    std::map<int, std::string> processes;
-    std::map<std::pair<int, int>, std::string> names;
-    std::map<std::pair<int, int>, std::set<double>> starts;
-    for (const json& e : events) {
-        const std::pair<int, int> track{e.at("pid"), e.at("tid")};
-        if (e.at("ph") == "M" && e.at("name") == "process_name")
-            processes[track.first] = e.at("args").at("name");
-        if (e.at("ph") == "M" && e.at("name") == "thread_name")
-            names[track] = e.at("args").at("name");
+    track_names names(events);
+    std::map<track_id, std::set<double>> starts;
+    for (const json& e : events)
         if (e.at("ph") == "X")
-            starts[track].insert(e.at("ts").get<double>());
-    }
+            starts[track_of(e)].insert(e.at("ts").get<double>());
     std::map<int, arrow> arrows;
     std::map<int, double> last;
     std::size_t astray = 0;
@@ -213,14 +219,14 @@ std::vector<arrow> arrows_of(const std::string& text)
         if (step != "s" && step != "t" && step != "f")
             continue;
         const int id = e.at("id");
-        const std::pair<int, int> track{e.at("pid"), e.at("tid")};
+        const track_id track = track_of(e);
         const double at = e.at("ts");
         astray += starts[track].count(at) == 0 ? 1 : 0;
         astray += (arrows.count(id) == 0) != (step == "s") ? 1 : 0; // begins once
         astray += arrows[id].whole ? 1 : 0;                         // and goes not on behind its end
         astray += last[id] > at ? 1 : 0;
         last[id] = at;
-        arrows[id].tracks.push_back(processes[track.first] + " / " + names[track]);
+        arrows[id].tracks.push_back(names.whole(track));
         arrows[id].whole = step == "f";
     }
     CHECK(astray == 0);

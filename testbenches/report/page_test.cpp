@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // report.html as users get it: the program makes it, it needs nothing else, and what cannot be shown is said in a
-// sentence. The last cases open it in
-// Chromium, a script of the test beside the page's own.
+// sentence.
 #include "testbenches/support/temporary_folder.h"
 
 #include <catch2/catch.hpp>
@@ -23,32 +22,19 @@ using nlohmann::json;
 
 namespace {
 
-std::string content_of(const fs::path& path)
-{
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
-}
-
 /// A folder in which programs run.
-class workshop {
+class workshop : public weft::testing::temporary_folder {
 public:
     int shell(const std::string& command) const
     {
-        const int status = std::system(("cd " + folder_.path().string() + " && timeout 240 " + command).c_str());
+        const int status = std::system(("cd " + path().string() + " && timeout 240 " + command).c_str());
         return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
     }
     int weft(const std::string& arguments) const
     {
         return shell(std::string(WEFT_PROGRAM) + " " + arguments + " > out.txt 2> err.txt < /dev/null");
     }
-    std::string text(const std::string& name) const { return content_of(folder_.path() / name); }
-    std::string err() const { return text("err.txt"); }
-    fs::path operator/(const std::string& name) const { return folder_.path() / name; }
-    void write(const std::string& name, const std::string& content) const
-    {
-        std::ofstream(folder_.path() / name) << content;
-    }
+    std::string err() const { return read("err.txt"); }
 
     void run_small(const std::string& more = "") const
     {
@@ -60,9 +46,6 @@ public:
         INFO(err());
         REQUIRE(code == 0);
     }
-
-private:
-    weft::testing::temporary_folder folder_;
 };
 
 } // namespace
@@ -71,8 +54,8 @@ TEST_CASE("a run with a report leaves one page that needs nothing else")
 {
     const workshop w;
     w.run_small();
-    CHECK_THAT(w.text("out.txt"), Contains("report:  out/small/report.html"));
-    std::string page = w.text("out/small/report.html");
+    CHECK_THAT(w.read("out.txt"), Contains("report:  out/small/report.html"));
+    std::string page = w.read("out/small/report.html");
     REQUIRE(page.size() > 250'000); // the charting library is in it
     CHECK(page.find("<!--") != std::string::npos);
     for (const char* mark : {"<!--style-->", "<!--data-->", "<!--scripts-->"})
@@ -86,33 +69,33 @@ TEST_CASE("a run with a report leaves one page that needs nothing else")
     const std::string begin = R"(<script type="application/json" id="data">)";
     const std::size_t at = page.find(begin) + begin.size();
     const json data = json::parse(page.substr(at, page.find("</script>", at) - at));
-    CHECK(data.at("results") == json::parse(w.text("out/small/results.json")));
-    CHECK(data.at("activity") == json::parse(w.text("out/small/activity.json")));
+    CHECK(data.at("results") == json::parse(w.read("out/small/results.json")));
+    CHECK(data.at("activity") == json::parse(w.read("out/small/activity.json")));
     CHECK(data.at("activity").at("cases").size() == 6);
     for (const json& row : data.at("results").at("results")) {
         CHECK_FALSE(row.at("limited_by").get<std::string>().empty());
         CHECK(row.at("busy_shares").size() == 6);
     }
-    CHECK_THAT(w.text("out.txt"), Contains("Limited by       all_reduce ring_1d: latency"));
+    CHECK_THAT(w.read("out.txt"), Contains("Limited by       all_reduce ring_1d: latency"));
 }
 
 TEST_CASE("a page is made again from its folder and is the same")
 {
     const workshop w;
     w.run_small("--seed 7");
-    const std::string page = w.text("out/small/report.html");
+    const std::string page = w.read("out/small/report.html");
     fs::remove(w / "out/small/report.html");
     REQUIRE(w.weft("report out/small") == 0);
-    CHECK(w.text("out/small/report.html") == page);
+    CHECK(w.read("out/small/report.html") == page);
     REQUIRE(w.weft("report out/small --out other.html") == 0);
-    CHECK(w.text("other.html") == page);
+    CHECK(w.read("other.html") == page);
 }
 
 TEST_CASE("what is no folder of a report is told in a sentence and nothing is written")
 {
     const workshop w;
     w.run_small();
-    const std::string activity = w.text("out/small/activity.json");
+    const std::string activity = w.read("out/small/activity.json");
     fs::remove(w / "out/small/report.html");
     const auto refused = [&](const std::string& why) {
         CHECK(w.weft("report out/small") == 2);
@@ -160,7 +143,7 @@ TEST_CASE("a run that fails has a page that says so")
                           "faults: {links_down: [{row: 0, col: 0, direction: +X, announced: false}]}\n"
                           "workload:\n  - {op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB]}\n");
     CHECK(w.weft("run small.yaml --report") == 1);
-    const json activity = json::parse(w.text("out/small/activity.json"));
+    const json activity = json::parse(w.read("out/small/activity.json"));
     REQUIRE(activity.at("cases").size() == 1);
     CHECK(activity.at("cases")[0].at("complete") == false);
     std::size_t broken = 0;
@@ -174,9 +157,9 @@ TEST_CASE("the digest of a run is that of the same run with a report")
 {
     const workshop w;
     w.run_small();
-    const json with = json::parse(w.text("out/small/results.json"));
+    const json with = json::parse(w.read("out/small/results.json"));
     REQUIRE(w.weft("run small.yaml") == 0);
-    const json without = json::parse(w.text("out/small/results.json"));
+    const json without = json::parse(w.read("out/small/results.json"));
     CHECK(with.at("digest") == without.at("digest"));
     CHECK(with.at("timeline_events") == without.at("timeline_events"));
     CHECK_FALSE(fs::exists(w / "out/small/report.html")); // of an earlier run: it is moved away

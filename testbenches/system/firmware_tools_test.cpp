@@ -5,6 +5,7 @@
 #include "hw/core/iss.h"
 #include "platforms/debug/line_table.h"
 #include "platforms/debug/rsp_packet.h"
+#include "testbenches/support/temporary_folder.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -35,24 +36,14 @@ using nlohmann::json;
 
 namespace {
 
-std::string content_of(const fs::path& path)
-{
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
-}
-
 /// A folder with a small platform file in it, and weft in that folder.
-class workshop {
+class workshop : public weft::testing::temporary_folder {
 public:
     workshop()
     {
-        std::string name = (fs::temp_directory_path() / "weft_tools_XXXXXX").string();
-        REQUIRE(::mkdtemp(name.data()) != nullptr);
-        path_ = name;
-        std::ofstream(path_ / "small.yaml")
-            << "platform: tpu_v3\nname: small\nmesh: {rows: 2, cols: 2}\nchip: {core: {model: rv64}}\n"
-               "workload:\n  - {op: all_reduce, algorithms: [ring_1d], types: [int32], sizes: [4 KiB, 64 KiB]}\n";
+        write("small.yaml",
+              "platform: tpu_v3\nname: small\nmesh: {rows: 2, cols: 2}\nchip: {core: {model: rv64}}\n"
+              "workload:\n  - {op: all_reduce, algorithms: [ring_1d], types: [int32], sizes: [4 KiB, 64 KiB]}\n");
     }
     ~workshop()
     {
@@ -60,32 +51,26 @@ public:
             ::kill(child_, SIGKILL);
             ::waitpid(child_, nullptr, 0);
         }
-        fs::remove_all(path_);
     }
-    workshop(const workshop&) = delete;
-    workshop& operator=(const workshop&) = delete;
 
-    fs::path operator/(const std::string& name) const { return path_ / name; }
-    std::string text(const std::string& name) const { return content_of(path_ / name); }
-    void write(const std::string& name, const std::string& text) const { std::ofstream(path_ / name) << text; }
     /// Exit code of a shell command in this folder, with a time limit.
     int shell(const std::string& command) const
     {
-        const int status = std::system(("cd " + path_.string() + " && timeout 120 " + command).c_str());
+        const int status = std::system(("cd " + path().string() + " && timeout 120 " + command).c_str());
         return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
     }
     int weft(const std::string& arguments) const
     {
         return shell(std::string(WEFT_PROGRAM) + " " + arguments + " > weft.out 2> weft.err");
     }
-    std::string digest() const { return json::parse(text("out/small/results.json")).at("digest").dump(); }
+    std::string digest() const { return json::parse(read("out/small/results.json")).at("digest").dump(); }
 
     /// weft with a debugger's port; returns the port when it waits.
     int start(const std::string& arguments)
     {
-        const std::string command = "cd " + path_.string() + " && exec timeout 120 " + WEFT_PROGRAM +
+        const std::string command = "cd " + path().string() + " && exec timeout 120 " + WEFT_PROGRAM +
                                     " run small.yaml " + arguments + " > weft.out 2> weft.err";
-        fs::remove(path_ / "weft.err"); // of an earlier run
+        fs::remove(path() / "weft.err"); // of an earlier run
         child_ = ::fork();
         REQUIRE(child_ >= 0);
         if (child_ == 0) {
@@ -94,13 +79,13 @@ public:
         }
         const std::string before = "waiting for a debugger on 127.0.0.1:";
         for (int waits = 0; waits < 3000; ++waits) {
-            const std::string said = text("weft.err");
+            const std::string said = read("weft.err");
             const auto at = said.find(before);
             if (at != std::string::npos && said.find('\n', at) != std::string::npos)
                 return std::stoi(said.substr(at + before.size()));
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
-        FAIL("weft does not wait: " << text("weft.err"));
+        FAIL("weft does not wait: " << read("weft.err"));
         return 0;
     }
     int finish()
@@ -116,11 +101,10 @@ public:
         write("commands", "set pagination off\nset confirm off\nset width 0\ntarget remote 127.0.0.1:" +
                               std::to_string(port) + "\n" + commands);
         shell("gdb-multiarch -nx -batch -x commands out/small/firmware.elf > gdb.out 2>&1 < /dev/null");
-        return text("gdb.out");
+        return read("gdb.out");
     }
 
 private:
-    fs::path path_;
     pid_t child_ = -1;
 };
 
@@ -227,7 +211,7 @@ p $ft0
 monitor cores
 continue
 )");
-    INFO(said << w.text("weft.err"));
+    INFO(said << w.read("weft.err"));
     CHECK(w.finish() == 0);
     CHECK(w.digest() == plain);
     CHECK_THAT(said, Contains("simulated time 0 ps"));
@@ -255,7 +239,7 @@ TEST_CASE("gdb: no core slips through a breakpoint while another is taken over i
     workshop w; // two cases, with a reset of all cores between them, one of which gdb takes over its breakpoint then
     REQUIRE(w.weft("run small.yaml --trace t.json --trace-firmware") == 0);
     const std::string plain = w.digest();
-    const json trace = json::parse(w.text("t.json"));
+    const json trace = json::parse(w.read("t.json"));
     std::size_t sleeps = 0;
     for (const json& e : trace.at("traceEvents"))
         sleeps += e.at("ph") == "B" && e.at("name") == "weft_sleep";
@@ -263,7 +247,7 @@ TEST_CASE("gdb: no core slips through a breakpoint while another is taken over i
     // Over the wfi at its entry a core takes long, and all breakpoints are out of the program meanwhile.
     const std::string said =
         w.gdb(w.start("--gdb 0"), "break *&weft_sleep\nignore 1 100000\ncontinue\ninfo breakpoints\n");
-    INFO(said << w.text("weft.err"));
+    INFO(said << w.read("weft.err"));
     CHECK(w.finish() == 0);
     CHECK(w.digest() == plain);
     CHECK_THAT(said, Contains("breakpoint already hit " + std::to_string(sleeps) + " times"));
@@ -290,14 +274,14 @@ set var *(unsigned short*)$begin = *(unsigned short*)$begin
 stepi
 continue
 )");
-    INFO(said << w.text("weft.err"));
+    INFO(said << w.read("weft.err"));
     CHECK(w.finish() == 0); // every answer is right
     CHECK_THAT(said, Contains("weft_read64 + 2 in section"));
     CHECK_THAT(said, Contains("$1 = 4\n"));
     CHECK_THAT(said, Contains("exited normally"));
-    CHECK_NOTHROW(json::parse(w.text("t.json")));
+    CHECK_NOTHROW(json::parse(w.read("t.json")));
     if (!coverage.empty())
-        CHECK_THAT(w.text("c.info"), Contains("start.S"));
+        CHECK_THAT(w.read("c.info"), Contains("start.S"));
 }
 
 TEST_CASE("gdb: an interrupt stops cores that run for ever and patched code is executed")
@@ -322,7 +306,7 @@ TEST_CASE("gdb: an interrupt stops cores that run for ever and patched code is e
     CHECK(gdb.ask("D") == "OK");
     gdb.hang_up();
     CHECK(w.finish() == 0);
-    CHECK_THAT(w.text("weft.out"), Contains("Wrong elements   0 in 2 of 2 results"));
+    CHECK_THAT(w.read("weft.out"), Contains("Wrong elements   0 in 2 of 2 results"));
 }
 
 TEST_CASE("gdb: one that goes away or kills or never comes")
@@ -335,7 +319,7 @@ TEST_CASE("gdb: one that goes away or kills or never comes")
 
     visit(w.start("--gdb 0"), "+$?#3f$g#6");
     CHECK(w.finish() == 0);
-    CHECK_THAT(w.text("weft.err"), Contains("the debugger has gone; the run goes on without it"));
+    CHECK_THAT(w.read("weft.err"), Contains("the debugger has gone; the run goes on without it"));
     CHECK(w.digest() == plain);
 
     visit(w.start("--gdb 0"), "$vCont;c#a8"); // goes while the cores run
@@ -344,14 +328,14 @@ TEST_CASE("gdb: one that goes away or kills or never comes")
 
     visit(w.start("--gdb 0"), "$k#6b");
     CHECK(w.finish() == 1);
-    CHECK_THAT(w.text("weft.err"), Contains("the debugger ended the run before it began"));
+    CHECK_THAT(w.read("weft.err"), Contains("the debugger ended the run before it began"));
 
     visit(w.start("--gdb 0"), "$Z0,108000,2#0f$vCont;s#b8$k#6b");
     CHECK(w.finish() == 1);
-    CHECK_THAT(w.text("weft.err"), Contains("the run failed: the debugger ended it"));
+    CHECK_THAT(w.read("weft.err"), Contains("the run failed: the debugger ended it"));
 
     CHECK(w.weft("run small.yaml --gdb 0 --gdb-wait 1") == 2);
-    CHECK_THAT(w.text("weft.err"), Contains("no debugger has come within 1 s"));
+    CHECK_THAT(w.read("weft.err"), Contains("no debugger has come within 1 s"));
 }
 
 TEST_CASE("gdb: arguments that cannot be used")
@@ -360,15 +344,15 @@ TEST_CASE("gdb: arguments that cannot be used")
         return;
     workshop w;
     CHECK(w.weft("run small.yaml --gdb 0 --gdb-core 4") == 2);
-    CHECK_THAT(w.text("weft.err"), Contains("--gdb-core: is 4, but this machine has cores 0 to 3."));
+    CHECK_THAT(w.read("weft.err"), Contains("--gdb-core: is 4, but this machine has cores 0 to 3."));
     CHECK(w.weft("run small.yaml --gdb 0 --set chip.core.model=native") == 2);
-    CHECK_THAT(w.text("weft.err"), Contains("--gdb: the cores are native and execute no instructions"));
+    CHECK_THAT(w.read("weft.err"), Contains("--gdb: the cores are native and execute no instructions"));
     CHECK(w.weft("run small.yaml --gdb 65536") == 2);
     CHECK(w.weft("run small.yaml --gdb seven") == 2);
     CHECK(w.weft("run small.yaml --gdb-core 1") == 2);
     const int port = w.start("--gdb 0");
     CHECK(w.weft("run small.yaml --out other --gdb " + std::to_string(port)) == 2);
-    CHECK_THAT(w.text("weft.err"), Contains("cannot be used: Address already in use."));
+    CHECK_THAT(w.read("weft.err"), Contains("cannot be used: Address already in use."));
 }
 
 TEST_CASE("firmware trace: calls nest and their times do not go back")
@@ -385,7 +369,7 @@ TEST_CASE("firmware trace: calls nest and their times do not go back")
     std::map<int, double> last;
     std::map<std::string, int> calls;
     std::string path_to_poll; // of rank 3: who called whom when the DMA was polled first
-    const json events = json::parse(w.text("trace.json")).at("traceEvents");
+    const json events = json::parse(w.read("trace.json")).at("traceEvents");
     std::size_t others = 0;
     for (const json& e : events) {
         if (e.at("ph") != "B" && e.at("ph") != "E") {
@@ -415,13 +399,13 @@ TEST_CASE("firmware trace: calls nest and their times do not go back")
     CHECK(calls["?"] == 0);
     CHECK_THAT(path_to_poll, Contains("/_start/weft_boot/") && Contains("/run_collective/"));
     // The cores' entries come to what the trace has anyway, and their four names.
-    CHECK(others == json::parse(w.text("plain.json")).at("traceEvents").size() + 4);
+    CHECK(others == json::parse(w.read("plain.json")).at("traceEvents").size() + 4);
 
     CHECK(w.weft("run small.yaml --trace short.json --trace-firmware --trace-limit 100") == 0);
-    CHECK_NOTHROW(json::parse(w.text("short.json")));
+    CHECK_NOTHROW(json::parse(w.read("short.json")));
     CHECK(w.weft("run small.yaml --trace-firmware") == 2);
     CHECK(w.weft("run small.yaml --trace t.json --trace-firmware --set chip.core.model=native") == 2);
-    CHECK_THAT(w.text("weft.err"), Contains("--trace-firmware: the cores are native"));
+    CHECK_THAT(w.read("weft.err"), Contains("--trace-firmware: the cores are native"));
 }
 
 TEST_CASE("firmware coverage: lines of what ran and of what did not")
@@ -431,7 +415,7 @@ TEST_CASE("firmware coverage: lines of what ran and of what did not")
     workshop w;
     if (!weft::can_read_line_tables()) {
         CHECK(w.weft("run small.yaml --coverage-firmware c.info") == 2);
-        CHECK_THAT(w.text("weft.err"), Contains("install libdw-dev"));
+        CHECK_THAT(w.read("weft.err"), Contains("install libdw-dev"));
         return;
     }
     REQUIRE(w.weft("run small.yaml") == 0);
@@ -441,7 +425,7 @@ TEST_CASE("firmware coverage: lines of what ran and of what did not")
     CHECK(w.weft("run small.yaml --coverage-firmware no/such/c.info") == 2);
 
     std::map<std::string, std::map<unsigned, std::uint64_t>> files;
-    std::istringstream info(w.text("c.info"));
+    std::istringstream info(w.read("c.info"));
     std::string file;
     for (std::string line; std::getline(info, line);) {
         if (line.rfind("SF:", 0) == 0)
@@ -477,7 +461,7 @@ TEST_CASE("firmware coverage: lines of what ran and of what did not")
 
     if (has_program("lcov")) {
         CHECK(w.shell("lcov --summary c.info > lcov.out 2>&1") == 0);
-        CHECK_THAT(w.text("lcov.out"), Contains("lines......: "));
+        CHECK_THAT(w.read("lcov.out"), Contains("lines......: "));
         CHECK(w.shell("genhtml -q -o html c.info > genhtml.out 2>&1") == 0);
         CHECK(fs::exists(w / "html/index.html"));
     }

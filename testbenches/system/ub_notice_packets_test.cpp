@@ -132,6 +132,22 @@ std::vector<bool> joined(const ub_plan& plan, const std::vector<std::uint32_t>& 
     return reached;
 }
 
+/// Fails up to `failures` different links at the times of `when()`, and marks them in `down`.
+template <class When>
+std::vector<ub_failed_part> fail_some(ub_told_world& w, const ub_ways& ways, traffic_random& random, unsigned failures, std::vector<bool>& down, When&& when)
+{
+    std::vector<ub_failed_part> parts;
+    for (unsigned i = 0; i < failures; ++i) {
+        const std::uint32_t l = random.below(static_cast<std::uint32_t>(down.size())) & ~1u;
+        if (down[l])
+            continue;
+        down[l] = down[l + 1] = true;
+        parts.emplace_back(l);
+        w.fail(l, when(), everybody_in(ways));
+    }
+    return parts;
+}
+
 } // namespace
 
 TEST_CASE("a lone management packet takes the time of the formula from any device to any other")
@@ -422,15 +438,8 @@ TEST_CASE("hop by hop: a flood reaches everybody who is joined to an end by live
             ub_told_world w(ways, config, faults);
             const ub_plan& plan = ways.plan;
             std::vector<bool> down(plan.links.size(), false);
-            std::vector<ub_failed_part> parts;
-            for (unsigned i = 0; i < failures; ++i) {
-                const std::uint32_t l = random.below(static_cast<std::uint32_t>(plan.links.size())) & ~1u;
-                if (down[l])
-                    continue;
-                down[l] = down[l + 1] = true;
-                parts.emplace_back(l);
-                w.fail(l, at_once ? k_fails_ps : 1 + random.below(8'000'000), everybody_in(ways));
-            }
+            const std::vector<ub_failed_part> parts =
+                fail_some(w, ways, random, failures, down, [&] { return at_once ? k_fails_ps : 1 + random.below(8'000'000); });
             sc_core::sc_start();
             result all{};
             for (std::uint32_t n = 0; n < parts.size(); ++n) {
@@ -476,15 +485,7 @@ TEST_CASE("direct: with up to six failures every source hears that has a way fro
             ub_told_world w(ways, {}, faults);
             const ub_plan& plan = ways.plan;
             std::vector<bool> down(plan.links.size(), false);
-            std::vector<ub_failed_part> parts;
-            for (unsigned i = 0; i < failures; ++i) {
-                const std::uint32_t l = random.below(static_cast<std::uint32_t>(plan.links.size())) & ~1u;
-                if (down[l])
-                    continue;
-                down[l] = down[l + 1] = true;
-                parts.emplace_back(l);
-                w.fail(l, k_fails_ps, everybody_in(ways));
-            }
+            const std::vector<ub_failed_part> parts = fail_some(w, ways, random, failures, down, [] { return k_fails_ps; });
             sc_core::sc_start();
             result all{};
             for (std::uint32_t n = 0; n < parts.size(); ++n)
