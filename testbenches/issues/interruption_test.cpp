@@ -198,7 +198,8 @@ TEST_CASE("a signal while a file is checked that is refused leaves the folder as
     weft.signal(SIGTERM);
     const int code = weft.finish();
     INFO(weft.err());
-    CHECK((code == 143 || code == 2)); // 2: the host was busy, and it was refused before
+    // On a busy host it was refused before (2), or stood at its end, where the system ends it (1000 + SIGTERM).
+    CHECK((code == 143 || code == 2 || code == 1000 + SIGTERM));
     CHECK(text_of(weft / "out/results.json") == "earlier");
     CHECK_FALSE(weft.exists("out/results.previous.json"));
 }
