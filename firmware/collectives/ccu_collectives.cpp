@@ -295,7 +295,9 @@ private:
             for (std::uint32_t m = 0; m < k_missions; ++m)
                 if ((running[die] >> m & 1) != 0)
                     unit(die).kill(m);
-    } // ---- all_to_all in stages or rounds
+    }
+
+    // ---- all_to_all in stages or rounds
     abi::status run_on_both(ccu_job (&jobs)[k_dies])
     {
         std::uint32_t running[k_dies] = {};
@@ -325,7 +327,6 @@ private:
             stop(running);
         return s;
     }
-    /// Blocks of `ranks` ranks from `first` on, all as long, by the first channels; none: the own block, inside the own memory.
     abi::status run_lines()
     {
         for (std::uint32_t stage = 0; stage < plan_.axes(); ++stage) {
@@ -338,6 +339,7 @@ private:
         }
         return {};
     }
+    /// Blocks of `ranks` ranks from `first` on, all as long, by the first channels; none: the own block, inside the own memory.
     abi::status send_blocks(std::uint32_t first, std::uint32_t ranks)
     {
         for (std::uint32_t k = 0; k < ranks; ++k)

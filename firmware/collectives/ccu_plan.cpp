@@ -342,7 +342,6 @@ void ccu_plan::plan_line(std::uint32_t die, std::uint32_t stage, ccu_job& job) c
     }
     job.bytes = job.rows * job.group.size * bytes[0] * element_ / k_dies;
 }
-/// Of all stages; nothing runs.
 
 // ---- all_to_all of more ranks than channels
 bool ccu_plan::plan_blocks(std::uint32_t die, std::uint32_t first, std::uint32_t ranks, std::uint32_t piece,

@@ -20,12 +20,13 @@ std::string name_of(const frame_summary& f)
 
 void frame_trace::record(const frame_record& r)
 {
+    const std::string frame = to_string(r.frame);
     const std::string arguments = // the text of a frame has nothing that JSON would escape
-        fmt::format(R"("bytes":{},"lost":{},"frame":"{}")", r.frame.wire_bytes, r.lost, to_string(r.frame));
+        fmt::format(R"("bytes":{},"lost":{},"frame":"{}")", r.frame.wire_bytes, r.lost, frame);
     const place& at = places_.at(r.direction);
     trace_slice s{at.track, r.time_ps - r.span_ps, r.span_ps, name_of(r.frame) + (r.lost ? " lost" : ""), arguments};
     s.flow = at.flow; // a frame that is lost ends nowhere
-    s.flow_id = std::hash<std::string>{}(to_string(r.frame)); // two frames of one text are one: a copy of it
+    s.flow_id = std::hash<std::string>{}(frame); // two frames of one text are one: a copy of it
     if (r.lost && r.span_ps == 0)
         out_.mark(s);
     else

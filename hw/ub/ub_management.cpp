@@ -35,20 +35,14 @@ void ub_management::send(const ub_message& m, const ub_management_way& way)
 {
     if (way.links.empty())
         throw bug("ub_management", time_.now_ps(), "a way has a link at least");
-    if (way.relays.empty()) {
+    if (!way.relays.empty()) // until the end: few have relays
         itineraries_.push_back(way);
-        send_leg(m, static_cast<std::uint32_t>(itineraries_.size() - 1), 0);
-        itineraries_.pop_back();
-        return;
-    }
-    itineraries_.push_back(way); // until the end: few have relays
-    send_leg(m, static_cast<std::uint32_t>(itineraries_.size() - 1), 0);
+    send_leg(m, way, itineraries_.size(), 0);
 }
 
-/// Over the links of one header, from place `first` of the way.
-void ub_management::send_leg(const ub_message& m, std::uint32_t itinerary, std::uint32_t first)
+/// Over the links of one header, from place `first` of the way. `kept`: its number among itineraries_, and one, if others follow.
+void ub_management::send_leg(const ub_message& m, const ub_management_way& way, std::size_t kept, std::uint32_t first)
 {
-    const ub_management_way& way = itineraries_[itinerary];
     const std::uint32_t end = way.end_of_leg(first);
     const std::uint32_t router = plan_.links[way.links[first]].from;
     if (end - first > abi::ub::k_most_instructions)
@@ -75,7 +69,7 @@ void ub_management::send_leg(const ub_message& m, std::uint32_t itinerary, std::
     bytes_ += p->wire_bytes;
     if (end < way.links.size()) {
         p->packet_number = end; // where the next header begins
-        p->semaphore = itinerary;
+        p->semaphore = static_cast<std::uint32_t>(kept - 1);
     }
     relayed_ += first > 0 ? 1 : 0;
     engine_.inject(ports_[router].in, std::move(p), 0);
@@ -98,7 +92,7 @@ void ub_management::on_event(std::uint32_t packet, std::uint8_t)
     hops_ += p->hops;
     const ub_message m{static_cast<ub_message::kind>(p->write_op), p->message, p->source, p->destination};
     if (p->packet_number != 0)
-        return send_leg(m, p->semaphore, p->packet_number);
+        return send_leg(m, itineraries_[p->semaphore], p->semaphore + 1, p->packet_number);
     if (listener_ != nullptr)
         listener_->heard(m);
 }

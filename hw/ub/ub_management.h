@@ -66,7 +66,7 @@ private:
         std::uint32_t in = 0, out = 0; ///< links of the engine
     };
     void deliver(std::uint32_t router, packet_ptr p, std::uint64_t delay_ps);
-    void send_leg(const ub_message& m, std::uint32_t itinerary, std::uint32_t first);
+    void send_leg(const ub_message& m, const ub_management_way& way, std::size_t kept, std::uint32_t first);
     void on_event(std::uint32_t packet, std::uint8_t) override;
 
     timeline& time_;
@@ -81,7 +81,7 @@ private:
     std::uint32_t actor_, sequence_ = 0;
     ub_management_if* listener_ = nullptr;
     std::uint64_t sent_ = 0, arrived_ = 0, hops_ = 0, bytes_ = 0, relayed_ = 0;
-    std::vector<ub_management_way> itineraries_; ///< of packets that are passed on; the others have one for the moment
+    std::vector<ub_management_way> itineraries_; ///< of packets that are passed on
 };
 
 } // namespace weft

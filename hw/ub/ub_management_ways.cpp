@@ -26,11 +26,10 @@ ub_management_ways::ub_management_ways(const ub_plan& plan, const ub_config& con
         const ub_link_plan &x = plan.links[a], &y = plan.links[b];
         return x.from != y.from ? x.from < y.from : x.from_port < y.from_port;
     });
-    for (const ub_link_plan& l : plan.links) {
-        ++first_out_[l.from + 1];
-        hop_ps_.push_back(ub_wire(config, l.propagation).value() +
-                          ub_pipeline(config, plan.routers[l.to].device).value() +
-                          wire_rate(config.link_rate(l.lanes)).time_ps(wire_bytes_));
+    for (std::uint32_t l = 0; l < plan.links.size(); ++l) {
+        const ub_link_plan& link = plan.links[l];
+        ++first_out_[link.from + 1];
+        hop_ps_.push_back(ub_wire(config, link.propagation).value() + ub_pipeline(config, plan.routers[link.to].device).value() + wire_ps(l));
     }
     std::partial_sum(first_out_.begin(), first_out_.end(), first_out_.begin());
 }

@@ -57,7 +57,6 @@ public:
 
     /// From control processor to control processor with nobody else on the wires: the last byte.
     std::uint64_t zero_load_ps(const ub_management_way& way) const;
-    std::uint64_t wire_bytes() const { return wire_bytes_; } ///< of a packet
     std::uint64_t wire_ps(std::uint32_t link) const;         ///< that a packet keeps a link busy
     const ub_plan& plan() const { return plan_; }
 

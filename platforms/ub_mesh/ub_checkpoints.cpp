@@ -25,10 +25,8 @@ void ub_hosts::begin(std::uint32_t number, bool load, std::uint64_t after_ps)
     pieces_.clear();
     piece_of_.clear();
     start_at_ps_ = time_.now_ps() + after_ps;
-    if (!load) {
-        result_.checked = npu_view_.carry_data;
+    if (!load)
         fill_states();
-    }
     if (after_ps == 0)
         return start();
     schedule(start_at_ps_, number, k_start);
@@ -39,7 +37,7 @@ void ub_hosts::fill_states()
 {
     if (npu_view_.carry_data)
         for (const npu& n : npus_)
-            write_contents(n.host->memory, config_.host_offset(), config_.run.host->checkpoint->state.value(),
+            write_contents(n.mover->memory(), host_offset_, config_.run.host->checkpoint->state.value(),
                            host_state_key(config_.run.seed, n.position, result_.number), 0);
 }
 
@@ -99,7 +97,7 @@ void ub_hosts::post(piece& p)
     const checkpoint_config& c = *config_.run.host->checkpoint;
     p.number = next_number_++;
     piece_of_[p.number] = static_cast<std::uint32_t>(&p - pieces_.data());
-    const std::uint64_t at_npu = config_.host_offset() + p.index * c.message.value(), in_storage = offset_of(p);
+    const std::uint64_t at_npu = host_offset_ + p.index * c.message.value(), in_storage = offset_of(p);
     bulk_message m;
     m.number = p.number;
     m.bytes = bytes_of(p);
@@ -143,7 +141,7 @@ void ub_hosts::arrived(piece& p)
 void ub_hosts::check(const piece& p)
 {
     const std::uint64_t begins = p.index * config_.run.host->checkpoint->message.value();
-    const std::uint64_t at = result_.load ? config_.host_offset() + begins : offset_of(p);
+    const std::uint64_t at = result_.load ? host_offset_ + begins : offset_of(p);
     const memory_if& memory = result_.load ? npus_[p.rank].mover->memory() : static_cast<const memory_if&>(store_);
     const std::uint64_t key = host_state_key(config_.run.seed, npus_[p.rank].position, result_.number);
     const found_contents found = contents_of(memory, at, bytes_of(p), key, begins / 8);
@@ -246,7 +244,7 @@ void ub_hosts::note_use()
     for (const nic& n : nics_)
         used_ps_.push_back(n.dcn->busy_ps());
     for (const npu& n : npus_)
-        if (const auto* memory = dynamic_cast<const hbm*>(&n.host->memory))
+        if (const auto* memory = dynamic_cast<const hbm*>(&n.mover->memory()))
             used_ps_.push_back(memory->busy_time.value());
 }
 
@@ -267,7 +265,7 @@ void ub_hosts::find_busiest()
     for (const nic& n : nics_)
         consider(n.dcn->busy_ps(), [&] { return "DCN of " + n.dcn->name(); });
     for (std::uint32_t rank = 0; rank < npus_.size(); ++rank)
-        if (const auto* memory = dynamic_cast<const hbm*>(&npus_[rank].host->memory))
+        if (const auto* memory = dynamic_cast<const hbm*>(&npus_[rank].mover->memory()))
             consider(memory->busy_time.value(), [&] { return "HBM of " + fabric_.endpoint_name(rank); });
     result_.busiest_share = std::min(result_.busiest_share, 1.0); // what was promised before the end may lie behind it
 }

@@ -33,7 +33,7 @@ std::uint64_t ub_cpu_memory::charge(std::uint64_t at_ps, std::uint64_t, std::uin
 
 ub_hosts::ub_hosts(timeline& time, packet_pool& pool, ub_fabric& fabric, const ub_topology& topology, const ub_mesh_config& config,
                    ub_checkpoint_store& store, const std::string& suffix)
-    : time_(time), fabric_(fabric), topology_(topology), config_(config), store_(store), actor_(time.register_actors(1)),
+    : time_(time), fabric_(fabric), topology_(topology), config_(config), host_offset_(config.host_offset()), store_(store), actor_(time.register_actors(1)),
       first_cpu_(topology.cpu_router(0, 0)), first_nic_(topology.nic_router(0, 0)), end_(topology.endpoints()), cpus_per_rack_(topology.cpus_per_rack()),
       nics_per_rack_(topology.nics_per_rack()), pool_(pool)
 {
@@ -112,7 +112,7 @@ void ub_hosts::reset(std::uint32_t)
 
 void ub_hosts::add_npu(chip& c, std::uint32_t position, const std::string& name)
 {
-    npu n{&c, position, position / config_.mesh.npus_per_rack(), position % config_.mesh.npus_per_rack(), nullptr, {}};
+    npu n{position, position / config_.mesh.npus_per_rack(), position % config_.mesh.npus_per_rack(), nullptr, {}};
     n.avoids.assign(nics_per_rack_, false);
     n.mover = std::make_unique<bulk_mover>((name + "_bulk").c_str(), time_, pool_, npu_view_, c.memory, static_cast<bulk_listener&>(*this), "npu_bulk");
     npus_.push_back(std::move(n));
@@ -130,7 +130,7 @@ void ub_hosts::on_event(std::uint32_t a, std::uint8_t kind)
     case k_start: return start();
     case k_failed: return lose(failures_[a].router);
     default: {
-        const auto [source, destination] = lost_pairs_[a];
+        const auto [source, destination] = lost_pairs_.take(a);
         const bool to_host = is_host(destination);
         const std::uint32_t device = to_host ? destination : source, rank = to_host ? source : destination;
         if (!is_host(device) || rank >= npus_.size())
@@ -140,11 +140,17 @@ void ub_hosts::on_event(std::uint32_t a, std::uint8_t kind)
         const std::uint32_t lost = device - first_nic_;
         npus_[rank].avoids[lost % nics_per_rack_] = true;
         npus_[rank].mover->drop_queue_to(device);
-        for (piece& p : pieces_)
-            if (busy_ && p.number != k_none && p.rank == rank && p.nic == lost && !send_by_another(p))
-                return;
+        send_by_others([&](const piece& p) { return p.rank == rank && p.nic == lost; });
     }
     }
+}
+
+/// What has not arrived, of those chosen, until there is no other way or all has ended.
+template <class Which> void ub_hosts::send_by_others(Which&& which)
+{
+    for (piece& p : pieces_)
+        if (busy_ && p.number != k_none && which(p) && !send_by_another(p))
+            return;
 }
 
 bool ub_hosts::idle() const
@@ -158,7 +164,7 @@ void ub_hosts::bulk_arrived(std::uint32_t number)
     if (const auto s = stream_messages_.find(number); s != stream_messages_.end()) {
         const stream_message m = s->second;
         stream_messages_.erase(s);
-        return stream_arrived(m);
+        return stream_arrived(number, m);
     }
     if (const auto p = piece_of_.find(number); p != piece_of_.end()) {
         piece& arrives = pieces_[p->second];
@@ -181,8 +187,7 @@ void ub_hosts::device_fails(std::uint32_t router, std::uint64_t at_ps, std::uint
 /// From a controller in the middle of its work: looked at when that is done.
 void ub_hosts::unreachable(std::uint32_t source, std::uint32_t destination)
 {
-    lost_pairs_.emplace_back(source, destination);
-    schedule(time_.now_ps(), static_cast<std::uint32_t>(lost_pairs_.size() - 1), k_unreachable);
+    schedule(time_.now_ps(), lost_pairs_.add({source, destination}), k_unreachable);
 }
 
 void ub_hosts::lose(std::uint32_t router)
@@ -197,9 +202,7 @@ void ub_hosts::lose(std::uint32_t router)
     nics_[lost].mover->drop_queue();
     for (npu& n : npus_)
         n.mover->drop_queue_to(router);
-    for (piece& p : pieces_)
-        if (busy_ && p.number != k_none && p.nic == lost && !send_by_another(p))
-            return;
+    send_by_others([lost](const piece& p) { return p.nic == lost; });
 }
 
 // ---- streams
@@ -309,7 +312,7 @@ void ub_hosts::due(std::uint32_t i)
 ub_hosts::window ub_hosts::slot_of(const flow& f, std::uint32_t slot, bool at_npu) const
 {
     const std::uint64_t message = config_.run.host->traffic[f.stream].message.value();
-    std::uint64_t offset = at_npu ? config_.host_offset() + state_bytes()
+    std::uint64_t offset = at_npu ? host_offset_ + state_bytes()
                                   : npus_[f.rank].in_rack * stream_bytes();
     for (std::uint32_t s = 0; s < f.stream; ++s)
         offset += host_stream_config::k_outstanding * config_.run.host->traffic[s].message.value();
@@ -326,7 +329,7 @@ void ub_hosts::post(std::uint32_t i)
     f.next_slot = (slot + 1) % host_stream_config::k_outstanding;
     f.waits = false;
     ++f.outstanding;
-    stream_messages_[number] = {i, slot, number, f.due_ps};
+    stream_messages_[number] = {i, slot, f.due_ps};
     bulk_mover& sender = to_npu ? *cpus_[f.cpu].mover : *npus_[f.rank].mover;
     const window from = slot_of(f, slot, !to_npu), to = slot_of(f, slot, to_npu);
     if (npu_view_.carry_data)
@@ -343,7 +346,7 @@ void ub_hosts::post(std::uint32_t i)
     sender.post(m);
 }
 
-void ub_hosts::stream_arrived(const stream_message& m)
+void ub_hosts::stream_arrived(std::uint32_t number, const stream_message& m)
 {
     flow& f = flows_[m.flow];
     const host_stream_config& s = config_.run.host->traffic[f.stream];
@@ -359,7 +362,7 @@ void ub_hosts::stream_arrived(const stream_message& m)
         const bool to_npu = s.direction == host_direction::to_npus;
         const window at = slot_of(f, m.slot, to_npu);
         const memory_if& memory = to_npu ? npus_[f.rank].mover->memory() : cpus_[f.cpu].mover->memory();
-        r.wrong_bytes += contents_of(memory, at.offset, at.bytes, host_message_key(config_.run.seed + resets_, m.number), 0).wrong_bytes;
+        r.wrong_bytes += contents_of(memory, at.offset, at.bytes, host_message_key(config_.run.seed + resets_, number), 0).wrong_bytes;
     }
     if (f.waits && on_ && f.cpu != k_none)
         post(m.flow);

@@ -16,6 +16,7 @@
 #include "hw/ub/dcn_port.h"
 #include "hw/ub/ub_fabric.h"
 #include "platforms/workload/host_traffic.h"
+#include "tlm/slots.h"
 
 #include <cstdint>
 #include <map>
@@ -140,7 +141,6 @@ private:
     enum event_kind : std::uint8_t { k_due, k_start, k_failed, k_unreachable };
     static constexpr std::uint32_t k_none = 0xffff'ffff;
     struct npu {
-        chip* host;
         std::uint32_t position;
         std::uint32_t rack;
         std::uint32_t in_rack; ///< number in its rack
@@ -177,7 +177,6 @@ private:
     struct stream_message {
         std::uint32_t flow;
         std::uint32_t slot;
-        std::uint32_t number;
         std::uint64_t due_ps;
     };
     struct window {
@@ -190,6 +189,7 @@ private:
     void schedule(std::uint64_t at_ps, std::uint32_t a, event_kind kind);
     void add_devices(packet_pool& pool, const std::string& suffix);
     void make_flows();
+    template <class Which> void send_by_others(Which&& which);
     std::uint64_t state_bytes() const;  ///< of one NPU
     std::uint64_t stream_bytes() const; ///< of one NPU, for messages under way
 
@@ -212,7 +212,7 @@ private:
     // Streams
     void due(std::uint32_t f);
     void post(std::uint32_t f);
-    void stream_arrived(const stream_message& m);
+    void stream_arrived(std::uint32_t number, const stream_message& m);
     window slot_of(const flow& f, std::uint32_t slot, bool at_npu) const;
     std::uint32_t cpu_for(const npu& n) const;
     void leave(std::uint32_t lost);
@@ -224,6 +224,7 @@ private:
     ub_fabric& fabric_;
     const ub_topology& topology_;
     const ub_mesh_config& config_;
+    const std::uint64_t host_offset_; ///< ub_mesh_config::host_offset()
     ub_checkpoint_store& store_;
     std::uint32_t actor_;
     std::uint32_t sequence_ = 0;
@@ -239,7 +240,7 @@ private:
         std::uint64_t at_ps, known_ps;
     };
     std::vector<failure_to_come> failures_;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> lost_pairs_;
+    slots<std::pair<std::uint32_t, std::uint32_t>> lost_pairs_;
     std::uint32_t next_number_ = 0;
     std::uint64_t resets_ = 0;
 

@@ -91,6 +91,9 @@ std::vector<ub_notice_times::arrival> ub_notice_times::arrivals(const ub_failed_
             out[plan_.links[l].from].push_back(l);
     std::vector<std::uint64_t> at(plan_.routers.size(), k_never_ps);
     std::vector<std::uint32_t> by(plan_.routers.size(), ub_topology::k_none);
+    std::vector<std::uint64_t> step_ps(plan_.links.size());
+    for (std::uint32_t l = 0; l < plan_.links.size(); ++l)
+        step_ps[l] = faults_.flood_per_hop.value() + hop_ps(l);
     using entry = std::pair<std::uint64_t, std::uint32_t>;
     std::priority_queue<entry, std::vector<entry>, std::greater<entry>> open;
     for (const std::uint32_t end : ends)
@@ -101,8 +104,7 @@ std::vector<ub_notice_times::arrival> ub_notice_times::arrivals(const ub_failed_
         if (ps != at[router])
             continue;
         for (const std::uint32_t l : out[router])
-            if (const std::uint64_t then_ps = ps + faults_.flood_per_hop.value() + hop_ps(l);
-                then_ps < at[plan_.links[l].to]) {
+            if (const std::uint64_t then_ps = ps + step_ps[l]; then_ps < at[plan_.links[l].to]) {
                 at[plan_.links[l].to] = then_ps;
                 by[plan_.links[l].to] = l;
                 open.push({then_ps, plan_.links[l].to});
@@ -148,11 +150,14 @@ std::uint64_t ub_notice_times::patience_ps(const ub_failed_part& part, std::uint
 {
     std::vector<std::uint32_t> everybody(plan_.endpoint_router.size());
     std::iota(everybody.begin(), everybody.end(), 0u);
-    const bool direct = faults_.notification == ub_notification::direct;
-    // Of a flood each link carries a notice a failure, and one when the link works again.
-    const std::uint64_t messages = 2 * failures * (direct ? messages_for(everybody.size()) : 1);
-    const std::uint64_t ps = at_most_ps(part, everybody, messages);
-    return ps == 0 || !direct ? ps : ps + repeats_ps();
+    const std::uint64_t ps = at_most_ps(part, everybody, messages_of(failures, everybody.size()));
+    return ps == 0 || faults_.notification != ub_notification::direct ? ps : ps + repeats_ps();
+}
+
+// Of a flood each link carries a notice a failure, and one when the link works again.
+std::uint64_t ub_notice_times::messages_of(std::uint64_t failures, std::uint64_t sources) const
+{
+    return 2 * failures * (faults_.notification == ub_notification::direct ? messages_for(sources) : 1);
 }
 
 std::uint64_t ub_notice_times::last_after_ps(const std::vector<ub_notice>& notices)

@@ -61,6 +61,9 @@ public:
     /// Direct: packets that tell `sources` of one failure when none is lost: a notice each, and acknowledgements to two ends.
     static std::uint64_t messages_for(std::uint64_t sources) { return 3 * sources; }
 
+    /// All messages of `failures` failures, and of links that work again, that one of them may wait for.
+    std::uint64_t messages_of(std::uint64_t failures, std::uint64_t sources) const;
+
     /// Work on a notice at its source, until other paths are in use.
     std::uint64_t work_ps() const;
     /// From a control processor to the next one.

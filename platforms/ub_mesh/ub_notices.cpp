@@ -52,15 +52,14 @@ void ub_notices::schedule(std::uint64_t at_ps, std::uint32_t a, event_kind kind)
 
 void ub_notices::schedule(std::uint64_t at_ps, const job& j, event_kind kind)
 {
-    jobs_.push_back(j);
-    schedule(at_ps, static_cast<std::uint32_t>(jobs_.size() - 1), kind);
+    schedule(at_ps, jobs_.add(j), kind);
 }
 
 void ub_notices::on_event(std::uint32_t a, std::uint8_t kind)
 {
     if (kind == k_repeat)
         return repeat(a);
-    const job j = jobs_[a];
+    const job j = jobs_.take(a);
     switch (kind) {
     case k_apply: return apply(j);
     case k_forward: return pass_on(j);

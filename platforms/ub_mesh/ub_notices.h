@@ -23,6 +23,7 @@
 
 #include "hw/ub/ub_fabric.h"
 #include "platforms/ub_mesh/ub_notice_times.h"
+#include "tlm/slots.h"
 
 #include <cstdint>
 #include <map>
@@ -139,7 +140,7 @@ private:
     std::vector<telling> tellings_;
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>
         telling_of_; ///< (about, source, end)
-    std::vector<job> jobs_;
+    slots<job> jobs_;
     std::set<std::pair<std::uint32_t, std::uint32_t>> users_; ///< (link, source)
     std::uint32_t actor_, sequence_ = 0;
 };

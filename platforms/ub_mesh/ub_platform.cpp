@@ -145,11 +145,12 @@ private:
             all.push_back({severity::warning, "ub.paths", idle});
         if (config_.ub.transport != ub_transport::rtp)
             return all;
+        const ub_notice_times times = notice_times();
         const std::vector<ub_faulty_link> faulty = faulty_links(config_, *routing().topology);
         for (std::size_t i = 0; i < faulty.size(); ++i) {
             if (faulty[i].fault->at.value() == 0 || !faulty[i].fault->goes_down())
                 continue;
-            const std::string late = late_notice(config_, fmt::format("links.{}", i), expected_of(faulty[i]).at_most_ps);
+            const std::string late = late_notice(config_, fmt::format("links.{}", i), expected_of(times, faulty[i]).at_most_ps);
             if (!late.empty())
                 all.push_back({severity::warning, "faults.notification", late});
         }
@@ -157,7 +158,7 @@ private:
         for (std::size_t i = 0; i < devices.size(); ++i) {
             if (devices[i].fault->at.value() == 0 || devices[i].interrupts)
                 continue;
-            const std::string late = late_notice(config_, fmt::format("devices.{}", i), expected_of(devices[i]).at_most_ps);
+            const std::string late = late_notice(config_, fmt::format("devices.{}", i), expected_of(times, devices[i]).at_most_ps);
             if (!late.empty())
                 all.push_back({severity::warning, "faults.notification", late});
         }
@@ -167,19 +168,21 @@ private:
         std::size_t sources;
         std::uint64_t last_ps, at_most_ps; ///< with nobody else on the wires, and with full packets and all other notices on them
     };
-    expected expected_of(const ub_failed_part& part, const std::vector<std::uint32_t>& affected) const
+    ub_notice_times notice_times() const { return {routing().plan, config_.ub, config_.faults, routing().down}; }
+    expected expected_of(const ub_notice_times& times, const ub_failed_part& part, const std::vector<std::uint32_t>& affected) const
     {
-        const ub_notice_times times(routing().plan, config_.ub, config_.faults, routing().down);
         const std::vector<ub_notice> all = times.of(part, affected);
-        const bool direct = config_.faults.notification == ub_notification::direct;
-        const std::uint64_t messages = config_.failures() * 2 * (direct ? ub_notice_times::messages_for(affected.size()) : 1);
-        return {all.size(), ub_notice_times::last_after_ps(all), times.at_most_ps(part, affected, messages)};
+        return {all.size(), ub_notice_times::last_after_ps(all),
+                times.at_most_ps(part, affected, times.messages_of(config_.failures(), affected.size()))};
     }
-    expected expected_of(const ub_faulty_device& d) const
+    expected expected_of(const ub_notice_times& times, const ub_faulty_device& d) const
     {
-        return expected_of(ub_failed_part::of_device(d.router), routing().sources_over(d.links));
+        return expected_of(times, ub_failed_part::of_device(d.router), routing().sources_over(d.links));
     }
-    expected expected_of(const ub_faulty_link& f) const { return expected_of(f.link, routing().sources_over(f.link)); }
+    expected expected_of(const ub_notice_times& times, const ub_faulty_link& f) const
+    {
+        return expected_of(times, f.link, routing().sources_over(f.link));
+    }
     std::string notice_line(const expected& e, const std::string& what) const
     {
         if (e.sources == 0)
@@ -192,12 +195,13 @@ private:
     std::string notices_text() const
     {
         std::string text;
+        const ub_notice_times times = notice_times();
         for (const ub_faulty_link& f : faulty_links(config_, *routing().topology))
             if (f.fault->at.value() != 0 && f.fault->goes_down())
-                text += notice_line(expected_of(f), fmt::format("{} - {}", f.fault->from, f.fault->to));
+                text += notice_line(expected_of(times, f), fmt::format("{} - {}", f.fault->from, f.fault->to));
         for (const ub_faulty_device& d : faulty_devices(config_, *routing().topology))
             if (d.fault->at.value() != 0 && !d.interrupts)
-                text += notice_line(expected_of(d), d.fault->device);
+                text += notice_line(expected_of(times, d), d.fault->device);
         return text;
     }
 

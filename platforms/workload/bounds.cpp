@@ -53,7 +53,6 @@ double touches(collective_op op)
     case collective_op::all_reduce: return 5;
     case collective_op::reduce_scatter: return 3;
     case collective_op::broadcast: return 1;
-    case collective_op::reduce: return 2;
     default: return 2;
     }
 }

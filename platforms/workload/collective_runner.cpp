@@ -176,8 +176,7 @@ bool collective_runner::run_training_steps()
         const std::size_t begun = host_.begun();
         if (machine_.hosts() != nullptr)
             machine_.hosts()->begin_traffic();
-        result.beside_checkpoint = pending_ && machine_.hosts()->busy();
-        const bool beside = result.beside_checkpoint, last = i + 1 == step.steps;
+        const bool beside = pending_ && machine_.hosts()->busy(), last = i + 1 == step.steps;
         const bool done = run_step(i, result);
         if (done) {
             result.beside_checkpoint = beside;

@@ -13,6 +13,9 @@ namespace weft {
 namespace {
 constexpr std::size_t k_most_streams = 16;
 constexpr std::uint64_t k_most_messages = 1 << 20; ///< of one chip's state: each has a number and a record
+
+/// Word `index` (of 8 B) of the contents with this key.
+std::uint64_t host_word(std::uint64_t key, std::uint64_t index) { return mix64(key + index); }
 } // namespace
 
 std::vector<config_problem> host_config::validate() const
@@ -37,8 +40,6 @@ std::uint64_t host_config::memory_bytes() const
         bytes += host_stream_config::k_outstanding * s.message.value();
     return bytes;
 }
-
-std::uint64_t host_word(std::uint64_t key, std::uint64_t index) { return mix64(key + index); }
 
 std::uint64_t host_state_key(std::uint64_t seed, std::uint32_t position, std::uint32_t checkpoint)
 {

@@ -170,8 +170,6 @@ protected:
     ~host_devices() = default;
 };
 
-/// Word `index` (of 8 B) of the contents with this key.
-std::uint64_t host_word(std::uint64_t key, std::uint64_t index);
 std::uint64_t host_state_key(std::uint64_t seed, std::uint32_t position, std::uint32_t checkpoint); ///< of a chip's state
 std::uint64_t host_message_key(std::uint64_t seed, std::uint32_t number);                           ///< of a message of a stream
 

@@ -41,6 +41,7 @@ void check_whole(const json& r)
     INFO(r["stderr"].get<std::string>());
     CHECK(r["code"] == 0);
     CHECK(r["failure"] == "");
+    REQUIRE(r.contains("host"));
     for (const json& c : r["host"]["checkpoints"])
         CHECK(c["wrong_bytes"] == 0);
     for (const json& s : r["host"]["traffic"]) {
