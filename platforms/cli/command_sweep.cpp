@@ -165,8 +165,9 @@ public:
         r.common = plan_.common;
         r.plot = file_.plot;
         r.columns = plan_.columns;
-        for (std::size_t i = 0; i < plan_.points.size(); ++i)
-            r.points.push_back(folder_.read(i));
+        for (const std::size_t i : to_do_)
+            outcomes_[i] = folder_.read(i);
+        r.points = outcomes_;
         return r;
     }
 

@@ -22,11 +22,6 @@ namespace {
 constexpr const char* k_set = "--set";
 constexpr std::size_t k_most_messages = 40;
 
-bool is_within(const std::string& inner, const std::string& outer)
-{
-    return inner == outer || inner.rfind(outer + ".", 0) == 0;
-}
-
 /// A problem, told once, and the points that have it.
 struct shared_problem {
     problem what;
@@ -203,28 +198,37 @@ sweep_cell as_written(sweep_cell cell, const std::vector<sweep_setting>& setting
     return cell;
 }
 
-void fill(planned_point& point, const loaded_platform& loaded)
+/// What identities of points are made of, for all points once.
+struct identity_parts {
+    std::string program = program_identity();
+    std::map<std::string, std::string> digests; ///< of files that platforms read
+};
+
+void fill(planned_point& point, const loaded_platform& loaded, const config_field& resolved, identity_parts& parts)
 {
     const platform& p = *loaded.platform;
-    const config_field resolved = p.resolved();
     point.config = to_json(resolved);
     point.config_text = to_yaml(resolved, &*loaded.document);
     point.memory_bytes = memory_of(p);
     point.seconds = seconds_of(p);
     std::string all =
-        program_identity() + "\n" + point.config.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        parts.program + "\n" + point.config.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     for (const std::string& file : p.input_files())
-        if (!file.empty())
-            all += "\n" + file + " " + digest_of_file(file);
+        if (!file.empty()) {
+            const auto [known, is_new] = parts.digests.try_emplace(file);
+            if (is_new)
+                known->second = digest_of_file(file);
+            all += "\n" + file + " " + known->second;
+        }
     point.identity = digest_of_text(all);
 }
 
 /// A value of the command line that the sweep would replace.
-void refuse_swept(const sweep_file& file, const std::vector<std::string>& overrides)
+void refuse_swept(const std::vector<std::vector<sweep_setting>>& points, const std::vector<std::string>& overrides)
 {
     std::vector<problem> problems;
     for (const std::string& o : overrides)
-        for (const std::vector<sweep_setting>& point : file.points())
+        for (const std::vector<sweep_setting>& point : points)
             for (const sweep_setting& s : point)
                 if (is_within(o.substr(0, o.find('=')), s.key))
                     problems.push_back(
@@ -243,7 +247,8 @@ void refuse_swept(const sweep_file& file, const std::vector<std::string>& overri
 sweep_plan plan_sweep(const sweep_file& file, const std::vector<std::string>& overrides,
                       std::optional<std::uint64_t> seed)
 {
-    refuse_swept(file, overrides);
+    const std::vector<std::vector<sweep_setting>> settings = file.points();
+    refuse_swept(settings, overrides);
     platform_source shared;
     shared.file = file.platform;
     shared.seed = seed;
@@ -254,12 +259,12 @@ sweep_plan plan_sweep(const sweep_file& file, const std::vector<std::string>& ov
 
     sweep_plan plan;
     plan.common = shared.overrides;
-    const std::vector<std::vector<sweep_setting>> settings = file.points();
     const std::vector<std::string> keys = file.keys();
     problem_list problems(file, settings);
     std::vector<std::optional<config_field>> kinds(keys.size()); // of the first point that has the key
     std::map<std::string, std::size_t> writers;
     std::set<std::string> inputs;
+    identity_parts identities;
     for (std::size_t i = 0; i < settings.size(); ++i) {
         planned_point point;
         point.name = name_of_point(settings[i]);
@@ -271,12 +276,12 @@ sweep_plan plan_sweep(const sweep_file& file, const std::vector<std::string>& ov
         for (const problem& p : loaded.problems)
             problems.add(i, p);
         if (loaded.platform) {
-            fill(point, loaded);
             const config_field resolved = loaded.platform->resolved();
+            fill(point, loaded, resolved, identities);
             for (std::size_t k = 0; k < keys.size(); ++k) {
-                point.cells.push_back(
-                    as_written(cell_of(resolved, keys[k]), settings[i], keys[k], field_at(resolved, keys[k])));
-                if (const config_field* const field = field_at(resolved, keys[k]); field != nullptr && !kinds[k])
+                const config_field* const field = field_at(resolved, keys[k]);
+                point.cells.push_back(as_written(cell_of(resolved, keys[k]), settings[i], keys[k], field));
+                if (field != nullptr && !kinds[k])
                     kinds[k] = *field;
             }
             for (const std::string& written : loaded.platform->output_files())

@@ -17,7 +17,7 @@ void add_rows(const config_field& field, const std::string& path, const yaml_doc
         for (std::size_t i = 0; i < field.children.size(); ++i) {
             const config_field& child = field.children[i];
             const std::string name = field.type == field_type::list ? std::to_string(i) : child.name;
-            add_rows(child, path.empty() ? name : path + "." + name, origin, rows);
+            add_rows(child, join_path(path, name), origin, rows);
         }
         return;
     }

@@ -14,7 +14,7 @@ std::string in_double_quotes(const std::string& text)
     for (const char c : text) {
         if (c == '"' || c == '\\')
             out += '\\';
-        if (static_cast<unsigned char>(c) < 0x20)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
             out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
         else
             out += c;

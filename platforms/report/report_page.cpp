@@ -29,14 +29,16 @@ std::optional<std::string> text_of(const std::string& path)
 }
 
 /// Nothing inside a script ends it: "</" and "<!--" are written otherwise in strings of JSON.
-std::string for_script(std::string text)
+std::string for_script(const std::string& text)
 {
-    for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos; at += 6)
-        text.replace(at, 1, "\\u003c");
-    return text;
+    std::string safe;
+    safe.reserve(text.size());
+    for (const char c : text)
+        c == '<' ? safe += "\\u003c" : safe += c;
+    return safe;
 }
 
-json read_json(const std::string& dir, const std::string& path, const char* remedy)
+json read_json(const std::string& path, const char* remedy)
 {
     const auto text = text_of(path);
     if (!text)
@@ -44,7 +46,6 @@ json read_json(const std::string& dir, const std::string& path, const char* reme
     json j = json::parse(*text, nullptr, false);
     if (j.is_discarded() || !j.is_object())
         throw user_error(fmt::format("{}: is no whole JSON file, perhaps cut off. {}", path, remedy));
-    static_cast<void>(dir);
     return j;
 }
 
@@ -92,14 +93,14 @@ std::string report_page(const json& results, const json& activity, const json& p
 std::string report_page_of(const std::string& dir, const std::string& published, const std::string& library)
 {
     const char* const run_again = "Run again: weft run FILE --report --out DIR.";
-    const json results = read_json(dir, dir + "/results.json", run_again);
+    const json results = read_json(dir + "/results.json", run_again);
     for (const char* key : {"results", "digest", "simulated_time_ps", "config", "stats"})
         if (!results.contains(key))
             throw user_error(
                 fmt::format("{}/results.json: has no \"{}\"; it is of another version or no result of weft. {}", dir,
                             key, run_again));
     const json activity =
-        read_json(dir, dir + "/" + k_activity_file,
+        read_json(dir + "/" + k_activity_file,
                   "It is written by a run with --report. Run again: weft run FILE --report --out DIR.");
     for (const char* key : {"schema", "digest", "map", "cases", "configuration"})
         if (!activity.contains(key))
@@ -112,7 +113,7 @@ std::string report_page_of(const std::string& dir, const std::string& published,
         throw user_error(fmt::format("{}/{}: belongs to a run with digest {}, and results.json to one with {}. {}", dir,
                                      k_activity_file, activity["digest"].dump(), results["digest"].dump(), run_again));
     const json page_of_validation =
-        published.empty() ? json() : read_json(dir, published, "It is written by: weft validate PLATFORM --json FILE.");
+        published.empty() ? json() : read_json(published, "It is written by: weft validate PLATFORM --json FILE.");
     return report_page(results, activity, page_of_validation, library);
 }
 

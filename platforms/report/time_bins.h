@@ -27,7 +27,6 @@ public:
     /// The last bin ends at `now_ps`, at or before its end.
     void end(std::uint64_t now_ps);
 
-    std::size_t series() const { return series_; }
     std::uint32_t bins() const { return used_; } ///< closed ones
     std::uint64_t width_ps() const { return width_ps_; }
     std::uint64_t length_ps(std::uint32_t bin) const

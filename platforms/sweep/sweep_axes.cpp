@@ -13,7 +13,6 @@ namespace weft {
 
 namespace {
 
-constexpr double k_parts_of_real = 1e9;
 constexpr const char* k_entry = "entry";
 
 std::string decimal_prefix(double value, const char* unit)
@@ -123,7 +122,7 @@ placed_results place_results(const sweep_report& report)
     for (const swept_point& point : report.points) {
         const std::size_t first = all.results.size();
         for (const stored_row& row : point.rows) {
-            placed_result r{&point, &row, {}};
+            placed_result r{&row, {}};
             for (std::size_t c = 0; c < report.columns.size(); ++c)
                 r.at.push_back(index_of(all.axes[c], {point.cells[c].text, point.cells[c].units}));
             for (std::size_t d = 0; d < sweep_dimensions().size(); ++d)

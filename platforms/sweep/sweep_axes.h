@@ -33,7 +33,6 @@ struct result_axis {
 
 /// A result, and where it stands on each axis.
 struct placed_result {
-    const swept_point* point = nullptr;
     const stored_row* row = nullptr;
     std::vector<std::size_t> at; ///< by axis, index of the value
 };

@@ -201,11 +201,8 @@ private:
     /// A key that two places set, of which one would do nothing.
     void check_clashes()
     {
-        const auto covers = [](const std::string& outer, const std::string& inner) {
-            return inner == outer || inner.rfind(outer + ".", 0) == 0;
-        };
         const auto clash = [&](const sweep_setting& later, const sweep_setting& earlier, const char* where) {
-            if (covers(later.key, earlier.key) || covers(earlier.key, later.key))
+            if (is_within(earlier.key, later.key) || is_within(later.key, earlier.key))
                 complain(earlier.key_at, earlier.key,
                          fmt::format("is set here and as {} in {}; write it in one place.", later.key, where));
         };
@@ -219,7 +216,7 @@ private:
         // A common value may be a section of which points change a part.
         for (const sweep_setting& s : out_.common)
             for (const std::string& key : out_.keys())
-                if (covers(key, s.key))
+                if (is_within(s.key, key))
                     complain(s.key_at, "sweep.set." + s.key,
                              fmt::format("is of no use: every value of the swept key {} replaces it.", key));
     }
@@ -343,5 +340,7 @@ const std::vector<std::string>& sweep_dimensions()
     static const std::vector<std::string> names{"op", "algorithm", "type", "redop", "group", "size"};
     return names;
 }
+
+bool is_within(const std::string& inner, const std::string& outer) { return inner == outer || inner.rfind(outer + ".", 0) == 0; }
 
 } // namespace weft

@@ -68,4 +68,7 @@ sweep_file read_sweep_text(std::string text, const std::string& path);
 /// Names that plots may use beside swept keys.
 const std::vector<std::string>& sweep_dimensions();
 
+/// Whether the key `inner` is `outer` or one of its section.
+bool is_within(const std::string& inner, const std::string& outer);
+
 } // namespace weft

@@ -119,7 +119,7 @@ private:
     const sweep_plot& plot_;
 };
 
-std::string place_text(const placed_results& results, const placed_result& r, const axes_list& axes, bool with_names)
+std::string place_text(const placed_results& results, const placed_result& r, const axes_list& axes)
 {
     std::string text;
     for (const std::size_t a : axes) {
@@ -130,7 +130,7 @@ std::string place_text(const placed_results& results, const placed_result& r, co
                                        results.axes[a].name == "type" || results.axes[a].name == "redop" ||
                                        results.axes[a].name == "entry" || results.axes[a].name == "group";
         text +=
-            (text.empty() ? "" : ", ") + (with_names && !speaks_for_itself ? results.axes[a].name + " " : "") + value;
+            (text.empty() ? "" : ", ") + (!speaks_for_itself ? results.axes[a].name + " " : "") + value;
     }
     return text;
 }
@@ -193,8 +193,8 @@ sweep_panels panels_of(const placed_results& results, const sweep_plot& plot)
     };
     std::map<std::vector<std::size_t>, std::string> lines, panels;
     for (const placed_result& r : results.results) {
-        lines.emplace(key_of(r, axes.lines), place_text(results, r, axes.lines, true));
-        panels.emplace(key_of(r, axes.panels), place_text(results, r, axes.panels, true));
+        lines.emplace(key_of(r, axes.lines), place_text(results, r, axes.lines));
+        panels.emplace(key_of(r, axes.panels), place_text(results, r, axes.panels));
     }
     for (const auto& [key, name] : lines)
         all.lines.push_back(name.empty() ? "all" : name);
@@ -203,7 +203,6 @@ sweep_panels panels_of(const placed_results& results, const sweep_plot& plot)
         sweep_panel panel;
         panel.title = title;
         panel.rows.assign(lines.size(), std::vector<const stored_row*>(columns, nullptr));
-        panel.points.assign(lines.size(), std::vector<const swept_point*>(columns, nullptr));
         all.panels.push_back(std::move(panel));
     }
     for (const placed_result& r : results.results) {
@@ -211,7 +210,6 @@ sweep_panels panels_of(const placed_results& results, const sweep_plot& plot)
         sweep_panel& panel =
             all.panels[static_cast<std::size_t>(std::distance(panels.begin(), panels.find(key_of(r, axes.panels))))];
         panel.rows[line][r.at[axes.x]] = r.row;
-        panel.points[line][r.at[axes.x]] = r.point;
     }
     for (sweep_panel& panel : all.panels)
         find_crossovers(all.x, panel);

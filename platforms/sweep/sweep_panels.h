@@ -25,7 +25,6 @@ struct sweep_crossover {
 struct sweep_panel {
     std::string title;                                   ///< "op all_reduce, size 4 KiB"
     std::vector<std::vector<const stored_row*>> rows;    ///< by line, then by value of x; nullptr: no result
-    std::vector<std::vector<const swept_point*>> points; ///< the same, whose result it is
     std::vector<std::optional<std::size_t>> fastest;     ///< by value of x: line; none: no result
     std::vector<sweep_crossover> crossovers;
 };

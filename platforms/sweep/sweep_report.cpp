@@ -11,7 +11,6 @@ namespace weft {
 
 namespace {
 
-constexpr double k_parts_of_real = 1e9;
 
 /// The unit of "82 GB/s"; "" of what is no number with a unit.
 std::string unit_of(const std::string& text)

@@ -17,11 +17,12 @@
 namespace weft {
 
 /// The value of a swept key in the resolved configuration of a point.
+inline constexpr double k_parts_of_real = 1e9; ///< sweep_cell::units of 1, where a value is real
+
 struct sweep_cell {
     std::string text; ///< as in a platform file: "82 GB/s"
     std::optional<std::uint64_t>
         units; ///< base units of a quantity, a whole number, or 10^9 times a real one; none: not a number
-    bool operator==(const sweep_cell& o) const { return text == o.text; }
 };
 
 struct sweep_column {
