@@ -208,10 +208,6 @@ class Notebook(FolderTest):
             self.assertEqual(result.report().html, "a page\n")
 
     def test_a_run_that_keeps_its_activity_has_a_report(self) -> None:
-        if "--report" not in weft.program.Program().call(["run", "--help"]).stdout:
-            self.assertRaisesRegex(weft.InputError, "--report", weft.run, board(), report=True)
-            self.assertRaisesRegex(weft.ReportMissing, "no command `report`", weft.run(board()).report)
-            return
         report = weft.run(board(), report=True).report()
         self.assertIn("<html", report.html)
         self.assertIn("all_reduce", report.html)

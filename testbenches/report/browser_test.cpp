@@ -12,7 +12,6 @@
 #include <string>
 #include <sys/wait.h>
 
-namespace fs = std::filesystem;
 using Catch::Matchers::Contains;
 using nlohmann::json;
 using weft::testing::temporary_folder;
@@ -82,7 +81,7 @@ json used(const temporary_folder& folder, const std::string& page_name, int widt
     return found;
 }
 
-void check_page(const json& found, bool has_links = true)
+void check_page(const json& found)
 {
     INFO(found.dump(2));
     CHECK(found.at("errors").empty());
@@ -97,7 +96,7 @@ void check_page(const json& found, bool has_links = true)
     CHECK(found.at("settings") > 10);
     CHECK(found.at("slider_focused") == true);
     CHECK(found.at("slider_moves_text") == true);
-    CHECK(found.at("slider_moves_picture") == has_links);
+    CHECK(found.at("slider_moves_picture") == true);
     CHECK(found.at("heatmap_focused") == true);
     CHECK(found.at("arrow_moves_time") == true);
     CHECK(found.at("arrow_tells") == true);
