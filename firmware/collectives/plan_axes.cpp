@@ -202,7 +202,7 @@ void planner::add_gather_to_root(channel_plan& c, std::uint32_t semaphore)
         const std::uint32_t root_at = command_.root / stride % level.size;
         const std::uint32_t to = table_.rank + (root_at - level.at) * stride; // unsigned: wraps back
         pass& p = add_pass(c, run_source::list);
-        p.shortest_paths = level.direct;
+        p.shortest_paths = level.direct && stride < table_.near_ranks;
         p.receive_semaphore = p.remote_semaphore = static_cast<std::uint8_t>(axis_data_semaphore(semaphore + i));
         p.view.successor = p.view.predecessor = to;
         p.has_queue = level.direct && level.at != root_at; // as in an exchange, so that the root gets by all its ports

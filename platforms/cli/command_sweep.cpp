@@ -183,7 +183,8 @@ private:
             p.reason = end.failure.empty() ? "has no results" : end.failure.substr(0, end.failure.find('\n'));
         if (p.state != point_state::done)
             return fmt::format("{}: {}: {}", head, name_of(p.state), p.reason);
-        if (options_.quiet || has_progress_bar(options_.quiet))
+        const bool has_bar = options_.engine != "slurm" && has_progress_bar(options_.quiet);
+        if (options_.quiet || has_bar)
             return "";
         done_seconds_ += plan_.points[i].seconds;
         double all = 0;

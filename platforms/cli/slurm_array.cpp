@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <sys/wait.h>
 #include <thread>
 
@@ -49,6 +50,27 @@ command_end shell(const std::string& command)
     return end;
 }
 
+/// The answer of `sbatch --parsable`, a job number and perhaps `;` and a cluster, among what plugins and warnings say. "": there is none.
+std::string job_number(const std::string& text)
+{
+    std::istringstream lines(text);
+    std::string job;
+    for (std::string line; std::getline(lines, line);)
+        if (const std::string number = line.substr(0, line.find(';')); whole_number(number))
+            job = number;
+    return job;
+}
+
+/// Whether `squeue --format=%i` names the job: "12_[3-9]" or "12_2".
+bool names_job(const std::string& text, const std::string& job)
+{
+    std::istringstream lines(text);
+    for (std::string word; lines >> word;)
+        if (word == job || word.rfind(job + "_", 0) == 0)
+            return true;
+    return false;
+}
+
 std::string text_of_file(const std::string& file)
 {
     std::ifstream in(file, std::ios::binary);
@@ -81,8 +103,8 @@ public:
                         quoted_for_shell(scripts_ + "/task_%a.txt"), quoted_for_shell(fs::current_path().string()),
                         options_.sbatch, quoted_for_shell(scripts_ + "/array.sh"));
         const command_end end = shell(command);
-        job_ = end.text.substr(0, end.text.find(';')); // the name of a cluster may follow
-        if (end.exit_code != 0 || !whole_number(job_))
+        job_ = job_number(end.text);
+        if (end.exit_code != 0 || job_.empty())
             throw user_error(fmt::format("--engine slurm: sbatch refuses the array: {}",
                                          end.text.empty() ? "it says nothing" : end.text));
         fmt::print(stderr, "Slurm job {}: {} points in {} tasks; its scripts are in {}/slurm\n", job_, points_.size(),
@@ -115,10 +137,10 @@ public:
                 return;
             }
             std::this_thread::sleep_for(std::chrono::seconds(1));
-            const command_end queue = shell("squeue --noheader --jobs=" + job_);
+            const command_end queue = shell("squeue --noheader --format=%i --jobs=" + job_);
             constexpr int k_most_lost = 120; // a controller that restarts is away for a minute
             if (queue.exit_code == 0 || queue.text.find("Invalid job id") != std::string::npos) {
-                in_queue = queue.exit_code == 0 && !queue.text.empty();
+                in_queue = queue.exit_code == 0 && names_job(queue.text, job_);
                 lost = 0;
             } else if (++lost == k_most_lost) {
                 throw user_error(

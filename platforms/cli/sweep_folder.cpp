@@ -175,8 +175,8 @@ swept_point sweep_folder::read(std::size_t point) const
         }
         p.digest = r.digest;
         p.host_seconds = r.host_seconds;
-        p.state = r.wrong() > 0 ? point_state::wrong : point_state::done;
-        p.reason = r.wrong() > 0 ? fmt::format("{} wrong elements", r.wrong()) : "";
+        p.reason = r.wrong_text();
+        p.state = p.reason.empty() ? point_state::done : point_state::wrong;
         p.rows = std::move(r.rows);
     } catch (const user_error&) { // not there, or not whole: the point is to be run
     }

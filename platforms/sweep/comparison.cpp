@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 using json = nlohmann::json;
 
 constexpr const char* k_not_there = "not there";
-/// Of the host, not of the machine.
-constexpr const char* k_host_stats[] = {"run.host_cpu_seconds"};
+/// Of the host and of how the program simulates, not of the machine.
+constexpr const char* k_host_stats[] = {"run.host_cpu_seconds", "run.kernel_activations"};
 
 std::string text_of(const json& j)
 {
@@ -83,6 +83,7 @@ public:
         out_.config = compare_configs(a_.config, b_.config);
         add_text("failure", a_.failure, b_.failure);
         rows();
+        host_bytes();
         stats();
         const auto larger = [](const compared_figure& x, const compared_figure& y) {
             return std::abs(x.difference()) > std::abs(y.difference());
@@ -104,6 +105,13 @@ private:
         out_.equal += f.a == f.b ? 1 : 0;
         if (std::abs(f.difference()) > tolerance_)
             to.push_back(std::move(f));
+    }
+    void host_bytes()
+    {
+        const auto wrong = [](const stored_results& r) {
+            return r.wrong_bytes ? fmt::format("{}", *r.wrong_bytes) : std::string("not checked");
+        };
+        add_text("wrong bytes of checkpoints and host traffic", wrong(a_), wrong(b_));
     }
     void rows()
     {

@@ -80,6 +80,16 @@ std::uint64_t stored_results::wrong() const
     return all;
 }
 
+std::string stored_results::wrong_text() const
+{
+    std::string text;
+    if (wrong() > 0)
+        text = fmt::format("{} wrong elements", wrong());
+    if (wrong_bytes.value_or(0) > 0)
+        text += fmt::format("{}{} wrong bytes of checkpoints and host traffic", text.empty() ? "" : ", ", *wrong_bytes);
+    return text;
+}
+
 stored_results read_results(const std::string& file)
 {
     std::error_code error;
@@ -106,6 +116,11 @@ stored_results read_results(const std::string& file)
             r.rows.push_back(row_of(row));
         if (j.contains("training_step"))
             add_steps(j["training_step"], r.rows);
+        if (j.contains("host"))
+            for (const char* parts : {"checkpoints", "traffic"})
+                for (const json& part : j["host"].at(parts))
+                    if (const auto wrong = count_of(part, "wrong_bytes"))
+                        r.wrong_bytes = r.wrong_bytes.value_or(0) + *wrong;
         r.config = j.at("config");
         if (j.contains("stats"))
             for (const json& stat : j["stats"])

@@ -37,7 +37,10 @@ struct stored_results {
     nlohmann::json config; ///< resolved
     std::vector<stored_stat> stats;
 
-    std::uint64_t wrong() const; ///< elements, of all rows
+    std::optional<std::uint64_t> wrong_bytes; ///< of checkpoints and host traffic; none: there were none, or without data
+
+    std::uint64_t wrong() const;    ///< elements, of all rows
+    std::string wrong_text() const; ///< "3 wrong elements, 8 wrong bytes of checkpoints and host traffic"; "": nothing is wrong
 };
 
 /// Throws user_error: no such file, no JSON, not of a run.

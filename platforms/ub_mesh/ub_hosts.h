@@ -113,8 +113,9 @@ public:
     void add_npu(chip& c, std::uint32_t position, const std::string& name);
     bulk_mover& mover_beside(const chip& c) { return *npus_.at(c.rank()).mover; }
     bool is_host(std::uint32_t router) const { return router >= first_cpu_ && router < end_; }
-    /// A CPU or a NIC fails at `at_ps`, and from `known_ps` on (k_never_ps: never) nobody uses it.
+    /// A CPU or a NIC fails at `at_ps`. A rank uses it no more from hears() on, all others from `known_ps` (k_never_ps: never).
     void device_fails(std::uint32_t router, std::uint64_t at_ps, std::uint64_t known_ps);
+    void hears(std::uint32_t rank, std::uint32_t failed_router) { unreachable(rank, failed_router); }
     bool idle() const;
 
     // host_devices

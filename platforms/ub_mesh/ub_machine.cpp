@@ -167,6 +167,12 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
     if (config_.sends_notices()) {
         i.notices = std::make_unique<ub_notices>(*i.fabric, i.hardware.time, config_.ub, config_.faults, i.down, config_.has_bit_errors());
         i.fabric->set_fall_back_listener(i.notices.get());
+        if (i.hosts != nullptr)
+            i.notices->when_known([&i](std::uint32_t router, const ub_failed_part& part) {
+                const auto rank = std::find(i.routers.begin(), i.routers.end(), router);
+                if (part.device != ub_topology::k_none && rank != i.routers.end())
+                    i.hosts->hears(static_cast<std::uint32_t>(rank - i.routers.begin()), part.device);
+            });
     }
     if (config_.ub.transport == ub_transport::rtp) // nobody is unreachable whose first answer is still on its way
         i.fabric->set_patience(config_.loaded_round_trip_ps(topology));
@@ -208,7 +214,7 @@ void ub_machine::add_faults(incarnation& i, std::size_t number)
         if (!d.interrupts && at_ps != 0)
             expect(i, ub_failed_part::of_device(d.router), at_ps, k_never_ps, routes_->sources_over(d.links));
         if (i.hosts != nullptr && i.hosts->is_host(d.router))
-            i.hosts->device_fails(d.router, at_ps, at_ps == 0 ? 0 : host_hears_ps(i, d));
+            i.hosts->device_fails(d.router, at_ps, at_ps == 0 ? 0 : hosts_know_ps(i, d));
     }
     for (const auto& [link, at_ps] : fails_at)
         at_ps == 0 ? down_from_the_start(i, link) : i.fabric->fail_link_at(link, at_ps);
@@ -225,13 +231,12 @@ void ub_machine::expect(incarnation& i, const ub_failed_part& part, std::uint64_
         i.fabric->set_patience(i.notices->times().patience_ps(part, config_.failures() + i.given_up.size()));
 }
 
-std::uint64_t ub_machine::host_hears_ps(const incarnation& i, const ub_faulty_device& d) const
+std::uint64_t ub_machine::hosts_know_ps(const incarnation& i, const ub_faulty_device& d) const
 {
     if (i.notices == nullptr)
         return k_never_ps;
-    const std::vector<std::uint32_t> affected = routes_->sources_over(d.links);
-    const std::uint64_t messages = ub_notice_times::messages_for(affected.size());
-    return d.fault->at.value() + i.notices->times().at_most_ps(ub_failed_part::of_device(d.router), affected, messages);
+    return d.fault->at.value() +
+           i.notices->times().patience_ps(ub_failed_part::of_device(d.router), config_.failures() + i.given_up.size());
 }
 
 std::vector<std::uint16_t> ub_machine::near_ranks(const std::vector<std::vector<std::uint32_t>>& groups,

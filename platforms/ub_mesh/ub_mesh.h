@@ -267,8 +267,8 @@ private:
     void add_faults(incarnation& i, std::size_t number);
     chip_options with_ccus(incarnation& i, std::uint32_t rank) const;
     void bind_ports(incarnation& i, chip& c, std::uint32_t router, const std::string& name) const;
-    /// When all sources know that this CPU or NIC has failed; never where nobody is told.
-    std::uint64_t host_hears_ps(const incarnation& i, const ub_faulty_device& d) const;
+    /// When all sources have been told at the latest that this CPU or NIC has failed; never where nobody is told.
+    std::uint64_t hosts_know_ps(const incarnation& i, const ub_faulty_device& d) const;
     bool of_failed_device(std::uint32_t plan_link) const;
     static void down_from_the_start(incarnation& i, std::uint32_t plan_link);
     void link_fails(incarnation& i, std::uint32_t link, std::uint64_t now_ps);

@@ -18,6 +18,8 @@
 namespace weft {
 
 namespace {
+
+constexpr std::uint64_t k_most_checkpoint_messages = 1 << 26; ///< of all NPUs: each takes some 100 B of host memory
 /// Beyond it single packets of a board of 8 NPUs took up to 1.9 times as long as trains: entries that are 512 transmissions older go before relays
 /// (hw/fabric/fabric_engine.cpp), and relays fill the links' buffers. Measured: 7.3 times is within 0.1 %, 8.8 and 10 times are 37 and 12 % off.
 constexpr std::uint64_t k_queue_to_buffer = 6;
@@ -491,6 +493,11 @@ void ub_mesh_config::check_hosts(std::vector<config_problem>& p) const
         check("host.traffic", "CPUs", topology.cpus_per_rack(), [&](std::uint32_t rack, std::uint32_t j) { return topology.cpu_router(rack, j); });
     if (host.checkpoint)
         check("host.checkpoint", "NICs", topology.nics_per_rack(), [&](std::uint32_t rack, std::uint32_t j) { return topology.nic_router(rack, j); });
+    if (const std::uint64_t most = k_most_checkpoint_messages / mesh.ranks(); host.checkpoint && host.checkpoint->messages() > most)
+        refuse("host.checkpoint.message",
+               fmt::format("is {}: the states of {} NPUs make {} messages, must be at most {}; write {} or more.", to_string(host.checkpoint->message),
+                           mesh.ranks(), host.checkpoint->messages() * mesh.ranks(), k_most_checkpoint_messages,
+                           to_string(data_size((host.checkpoint->state.value() / most / 8 + 1) * 8))));
     const std::uint64_t room = npu.chip().buffer_bytes();
     if (host.memory_bytes() > room)
         refuse(host.checkpoint ? "host.checkpoint.state" : "host.traffic",

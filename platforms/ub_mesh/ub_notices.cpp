@@ -181,6 +181,8 @@ void ub_notices::apply(const job& j)
         if (!outdated)
             j.phase == k_down ? fabric_.exclude(j.router, l) : fabric_.readmit(j.router, l);
     }
+    if (j.phase == k_down && knows_)
+        knows_(j.router, n.part);
 }
 
 void ub_notices::heard(const ub_message& m)

@@ -26,6 +26,7 @@
 #include "tlm/slots.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -44,6 +45,9 @@ public:
     /// The part fails at `at_ps` and works again at `until_ps` (k_never_ps: never). `affected`: sources that are to be told, sorted.
     void expect(const ub_failed_part& part, std::uint64_t at_ps, std::uint64_t until_ps,
                 const std::vector<std::uint32_t>& affected);
+    /// Called when the router of a source has written its table because the part has failed.
+    using source_knows = std::function<void(std::uint32_t router, const ub_failed_part& part)>;
+    void when_known(source_knows listener) { knows_ = std::move(listener); }
     /// Its sending end sees that the link (of the plan) is dead, or works again. Of links that nobody expects nobody is told.
     void link_down(std::uint32_t link);
     void link_up(std::uint32_t link);
@@ -134,6 +138,7 @@ private:
     const ub_faults_config& faults_;
     const std::vector<bool>& down_;
     ub_notice_times times_;
+    source_knows knows_;
     bool direct_, unforeseen_;
     std::vector<std::vector<std::uint32_t>> out_; ///< links of each router
     std::vector<news> news_;

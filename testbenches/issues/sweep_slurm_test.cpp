@@ -11,6 +11,8 @@
 using namespace weft::testing;
 using Catch::Matchers::Contains;
 
+namespace fs = std::filesystem;
+
 namespace {
 
 bool is_there(const char* program)
@@ -55,7 +57,55 @@ private:
     bool is_up_ = false;
 };
 
+/// In front of all programs: sbatch, squeue and scancel, which talk as plugins of sites make them, and run tasks at once.
+class talking_slurm {
+public:
+    explicit talking_slurm(const temporary_folder& folder) : former_(std::getenv("PATH"))
+    {
+        const auto program = [&](const std::string& name, const std::string& text) {
+            folder.write("bin/" + name, "#!/bin/sh\n" + text);
+            fs::permissions(folder / ("bin/" + name), fs::perms::owner_all);
+        };
+        const std::string dir = (folder / "bin").string();
+        program("sbatch",
+                "echo 'sbatch: info: account 2026 is charged' >&2\necho 'Budget 17; well used'\n"
+                "for option; do script=$option; case $option in --array=0-*) last=${option#--array=0-};; esac; done\n"
+                "(i=0; while [ $i -le $last ]; do SLURM_ARRAY_TASK_ID=$i sh $script; i=$((i + 1)); done; rm " + dir + "/queue) > /dev/null 2>&1 &\n"
+                "echo 417_0 > " + dir + "/queue\necho '417;site'\n");
+        program("squeue", "echo 'squeue: warning: the controller is slow' >&2\ncat " + dir + "/queue 2> /dev/null || true\n");
+        program("scancel", "exit 0\n");
+        ::setenv("PATH", (dir + ":" + former_).c_str(), 1);
+    }
+    ~talking_slurm() { ::setenv("PATH", former_.c_str(), 1); }
+    talking_slurm(const talking_slurm&) = delete;
+    talking_slurm& operator=(const talking_slurm&) = delete;
+
+private:
+    std::string former_;
+};
+
 } // namespace
+
+TEST_CASE("sweep: what plugins of Slurm say is not taken for its answer")
+{
+    const program_folder folder;
+    const talking_slurm slurm(folder);
+    folder.write("a.yaml", "platform: tpu_v3\nname: mesh\nmesh: {rows: 2, cols: 2}\nworkload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB]}]\n");
+    folder.write("s.yaml", "sweep: {platform: a.yaml, out: out}\ngrid:\n  mesh.rows: [2, 3]\n");
+    CHECK(folder.weft("sweep s.yaml --engine slurm") == 0);
+    const std::string err = folder.read("stderr");
+    CHECK_THAT(err, Contains("Slurm job 417: 2 points in 2 tasks"));
+    CHECK_THAT(err, Contains("mesh.rows=2: 1 result in ") && Contains("mesh.rows=3: 1 result in "));
+    // The queue is empty, whatever squeue says beside that, and a point is missing.
+    fs::remove_all(folder / "out");
+    folder.write("bin/squeue", "#!/bin/sh\necho 'squeue: warning: the controller is slow' >&2\n");
+    folder.write("bin/sbatch", "#!/bin/sh\necho 417\n");
+    CHECK(folder.weft("sweep s.yaml --engine slurm") == 1);
+    CHECK_THAT(folder.read("stderr"), Contains("Slurm job 417 ended without it"));
+    folder.write("bin/sbatch", "#!/bin/sh\necho 'sbatch: error: no partition 17'\nexit 1\n");
+    CHECK(folder.weft("sweep s.yaml --engine slurm") == 1);
+    CHECK_THAT(folder.read("stderr"), Contains("sbatch refuses the array: sbatch: error: no partition 17"));
+}
 
 TEST_CASE("sweep: a Slurm array gives the results of this host", "[slow]")
 {

@@ -350,6 +350,28 @@ TEST_CASE("sweep: two programs do not share a folder and outputs do not replace 
     CHECK_THAT(sweep.err(), Contains("out/sweep.csv is the sweep file, which this command reads"));
 }
 
+TEST_CASE("sweep: wrong bytes of checkpoints and host traffic are wrong answers, also for compare")
+{
+    const program_folder folder;
+    folder.write("a.yaml", "platform: ub_mesh\nmesh: {boards: 2, npus: 2}\nhost: {compare: false, traffic: [{rate: 1 GB/s}], checkpoint: {state: 64 KiB}}\n"
+                           "workload: [{op: all_reduce, algorithms: [direct], sizes: [4 KiB]}]\n");
+    folder.write("s.yaml", "sweep: {platform: a.yaml, out: out}\ngrid:\n  seed: [1, 2]\n");
+    REQUIRE(folder.weft("sweep s.yaml --quiet") == 0);
+    for (const char* part : {"checkpoints", "traffic"}) {
+        const std::string file = "out/" + csv_of(folder.read("out/sweep.csv"))[1].at("folder") + "/results.json", before = folder.read(file);
+        json wrong = json::parse(before);
+        REQUIRE(wrong["host"][part][0]["wrong_bytes"] == 0);
+        wrong["host"][part][0]["wrong_bytes"] = 24;
+        folder.write(file, wrong.dump());
+        folder.write("whole/results.json", before);
+        CHECK(folder.weft("compare whole " + file) == 1);
+        CHECK_THAT(folder.read("stdout"), Contains("wrong bytes of checkpoints and host traffic  0  24"));
+        CHECK(folder.weft("sweep s.yaml") == 0);
+        CHECK_THAT(folder.read("stderr"), Contains("2 points, 1 done by earlier calls; 1 to run")); // a wrong one runs again
+        CHECK(json::parse(folder.read(file))["host"] == json::parse(before)["host"]);
+    }
+}
+
 TEST_CASE("compare: exit codes and what comes first")
 {
     const program_folder folder;

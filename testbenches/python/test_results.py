@@ -273,6 +273,11 @@ class Folders(FolderTest):
         self.assertEqual((result.ok, result.wrong), (False, 3))
         self.assertIn("3 wrong elements", result.verdict)
         raw["results"][1]["wrong"] = 0
+        self.written(results=raw["results"], host={"checkpoints": [{"wrong_bytes": 8}], "traffic": [{"wrong_bytes": None}]})
+        result = weft.load(file)
+        self.assertEqual((result.ok, result.wrong, result.wrong_bytes), (False, 0, 8))
+        self.assertIn("8 wrong bytes of checkpoints and host traffic", result.verdict)
+        self.assertNotIn("all right", result.verdict)
         self.written(results=raw["results"], failure="a wait timed out")
         self.assertFalse(weft.load(file).ok)
         self.assertIn("stopped early", weft.load(file).verdict)

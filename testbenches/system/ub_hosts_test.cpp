@@ -182,6 +182,15 @@ TEST_CASE("a NIC that fails during a checkpoint leaves its part to the others", 
             CHECK(time_us(r, 1) > 1.8 * healthy); // by one NIC
             CHECK(time_us(r, 1) < 2.1 * healthy);
         }
+    // An NPU sends its messages again when its own notice has come.
+    double sooner = 0;
+    for (const std::string software : {"1 us", "20 us"}) {
+        const json r = result_of(text, "--set 'faults.notice_software=" + software + "' --set 'faults.devices=[{device: \"nic(p0,r0,1)\", at: 30 us}]'");
+        check_whole(r);
+        CHECK(checkpoint(r)["resent"] > 0);
+        CHECK(time_us(r) > sooner);
+        sooner = time_us(r) + 5;
+    }
     const json declared = result_of(text, "--set 'faults.devices=[{device: \"nic(p0,r0,1)\"}]'");
     check_whole(declared);
     CHECK(time_us(declared) == Approx(2 * healthy).epsilon(0.1));
@@ -308,6 +317,9 @@ TEST_CASE("hosts that cannot be are refused with a sentence", "[ub]")
     CHECK(has(errors(k_small + "host: {checkpoint: {state: 1 MiB}}\nfaults: {devices: [{device: \"nic(p0,r0,0)\"}, {device: \"nic(p0,r0,1)\"}]}\n"),
               "all of the rack of npu(p0,r0,b0,0) have failed from the start"));
     CHECK(errors(k_small + "host: {checkpoint: {state: 1 MiB}}\n").empty());
+    const std::string large = "platform: ub_mesh\nmesh: {pods: 2, racks: 4x4}\nworkload: [{op: all_reduce, sizes: [4 KiB]}]\nhost: {checkpoint: ";
+    CHECK(has(errors(large + "{state: 1 GiB, message: 8 KiB}}\n"), "host.checkpoint.message: is 8 KiB: the states of 2048 NPUs make 268435456 messages, must be at most 67108864; write "));
+    CHECK(errors(large + "{state: 1 GiB, message: 32776 B}}\n").empty());
 }
 
 TEST_CASE("ways between NPUs and CPUs and NICs are among the turns that are proved free of deadlock", "[ub]")

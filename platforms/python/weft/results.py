@@ -53,7 +53,7 @@ class Result:
     @property
     def ok(self) -> bool:
         """The run completed, and no answer was wrong."""
-        return not self.failure and self.wrong == 0
+        return not self.failure and self.wrong == 0 and self.wrong_bytes == 0
 
     @property
     def failure(self) -> str:
@@ -69,6 +69,12 @@ class Result:
     def wrong(self) -> int:
         """Wrong elements of all results together; what carried no data has none."""
         return sum(row.get("wrong") or 0 for row in [*self.raw["results"], *self._part_rows])
+
+    @property
+    def wrong_bytes(self) -> int:
+        """Wrong bytes of checkpoints and host traffic together; what carried no data has none."""
+        host = self.raw.get("host", {})
+        return sum(part.get("wrong_bytes") or 0 for kind in ("checkpoints", "traffic") for part in host.get(kind, []))
 
     @property
     def checked(self) -> int:
@@ -265,10 +271,13 @@ class Result:
             parts.append("stopped early")
         if self.wrong:
             parts.append(f"{self.wrong} wrong elements")
-        elif not self.checked:
-            parts.append("answers not checked")
-        elif not self.failure:
-            parts.append("all right")
+        if self.wrong_bytes:
+            parts.append(f"{self.wrong_bytes} wrong bytes of checkpoints and host traffic")
+        if not self.wrong and not self.wrong_bytes:
+            if not self.checked:
+                parts.append("answers not checked")
+            elif not self.failure:
+                parts.append("all right")
         return ", ".join(parts)
 
     def _repr_html_(self) -> str:

@@ -52,16 +52,18 @@ weft.tables = (() => {
     const add = (w) => { all++; if (w !== null && w !== undefined) { checked++; wrong += w; } };
     results.results.forEach((r) => add(r.wrong));
     for (const s of (results.training_step || { steps: [] }).steps) for (const p of [...s.groups, ...s.exchanges]) add(p.wrong);
-    return { wrong, checked, all };
+    const host = results.host || { checkpoints: [], traffic: [] };
+    const wrongBytes = [...host.checkpoints, ...host.traffic].reduce((sum, part) => sum + (part.wrong_bytes || 0), 0);
+    return { wrong, wrongBytes, checked, all };
   };
   function summary() {
-    const { wrong, checked, all } = wrongOf(), failed = results.failure !== "", good = !failed && wrong === 0;
+    const { wrong, wrongBytes, checked, all } = wrongOf(), failed = results.failure !== "", good = !failed && wrong === 0 && wrongBytes === 0;
     document.title = `${activity.title || "weft"}: report`;
     byId("title").textContent = activity.title || "weft report";
     byId("subtitle").textContent = [activity.summary || activity.platform, `${group(activity.memory_bytes.length || 0)} ranks`, `weft ${results.version}`].filter(Boolean).join(" \u00b7 ");
     const verdict = byId("verdict");
     verdict.className = good ? "good" : "bad";
-    verdict.textContent = (good ? "\u2713 " : "\u2717 ") + (failed ? "The run did not complete" : wrong ? `${group(wrong)} wrong elements` : checked ? "Every answer is right" : "Completed; the run carried no data, so nothing was checked");
+    verdict.textContent = (good ? "\u2713 " : "\u2717 ") + (failed ? "The run did not complete" : wrong ? `${group(wrong)} wrong elements` : wrongBytes ? `${group(wrongBytes)} wrong bytes of checkpoints and host traffic` : checked ? "Every answer is right" : "Completed; the run carried no data, so nothing was checked");
 
     // The largest completed collective of each operation and algorithm says what limits the machine.
     const last = new Map();
