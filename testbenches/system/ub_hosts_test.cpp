@@ -317,7 +317,7 @@ TEST_CASE("hosts that cannot be are refused with a sentence", "[ub]")
     CHECK(has(errors(k_small + "host: {checkpoint: {state: 1 MiB}}\nfaults: {devices: [{device: \"nic(p0,r0,0)\"}, {device: \"nic(p0,r0,1)\"}]}\n"),
               "all of the rack of npu(p0,r0,b0,0) have failed from the start"));
     CHECK(errors(k_small + "host: {checkpoint: {state: 1 MiB}}\n").empty());
-    const std::string large = "platform: ub_mesh\nmesh: {pods: 2, racks: 4x4}\nworkload: [{op: all_reduce, sizes: [4 KiB]}]\nhost: {checkpoint: ";
+    const std::string large = "platform: ub_mesh\nmesh: {pods: 2, hrs: true, rack_rows: 4, rack_cols: 4}\nhost: {checkpoint: ";
     CHECK(has(errors(large + "{state: 1 GiB, message: 8 KiB}}\n"), "host.checkpoint.message: is 8 KiB: the states of 2048 NPUs make 268435456 messages, must be at most 67108864; write "));
     CHECK(errors(large + "{state: 1 GiB, message: 32776 B}}\n").empty());
 }
