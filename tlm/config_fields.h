@@ -9,8 +9,8 @@
 //       bandwidth rate = 900_GBps;
 //       template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
 //       {
-//           visit("capacity", self.capacity, "Bytes of HBM on one chip", "Google Cloud TPU v3 page (quoted)");
-//           visit("rate", self.rate, "Peak rate of the HBM, reads and writes together", "... (quoted)",
+//           visit("capacity", self.capacity, "Bytes of HBM on one chip", quoted("Google Cloud TPU v3 page"));
+//           visit("rate", self.rate, "Peak rate of the HBM, reads and writes together", quoted("..."),
 //                 between(1_Mbps, 8000_Tbps));
 //       }
 //       std::vector<config_problem> validate() const;   // optional: what one field alone cannot show
@@ -18,12 +18,13 @@
 //
 // A member may be: a quantity (units.h), bool, std::uint32_t / std::uint64_t, double, std::string, an enum with enum_names,
 // a struct with `fields`, std::optional or std::vector of any of these. Every member has a default in the struct; the fourth
-// argument of visit is the source and confidence of that default ("" for switches that need none), the fifth, for numbers and
+// argument of visit is the source of that default (value_source.h), the fifth, for numbers and
 // quantities, the values that are legal whatever the other keys say.
 #pragma once
 
 #include "tlm/check.h"
 #include "tlm/units.h"
+#include "tlm/value_source.h"
 
 #include <cmath>
 #include <cstddef>
@@ -135,7 +136,7 @@ struct limit_visitor {
     std::vector<config_problem>& problems;
 
     template <class T>
-    void operator()(const char* name, const T& value, const char*, const char*, const field_limits& limits = {})
+    void operator()(const char* name, const T& value, const char*, value_source, const field_limits& limits = {})
     {
         check(name, value, limits);
     }
@@ -193,11 +194,11 @@ struct has_fields<T, std::void_t<decltype(T::fields(std::declval<T&>(), std::dec
 /// original ones. For a config that derives from another and sets members in its constructor.
 template <class Visitor, std::size_t Count> class with_sources {
 public:
-    using entry = std::pair<const char*, const char*>; ///< name of a field, source of its default here
+    using entry = std::pair<const char*, value_source>; ///< name of a field, source of its default here
     with_sources(Visitor& visit, const entry (&sources)[Count]) : visit_(visit), sources_(sources) {}
 
     template <class T>
-    void operator()(const char* name, T& value, const char* doc, const char* source, const field_limits& limits = {})
+    void operator()(const char* name, T& value, const char* doc, value_source source, const field_limits& limits = {})
     {
         for (const entry& e : sources_)
             if (std::string_view(e.first) == name)

@@ -31,9 +31,9 @@ struct bus_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("latency", self.latency, "Of one access through the decoder, there and back", "assumed",
+        visit("latency", self.latency, "Of one access through the decoder, there and back", assumed("nothing is published"),
               at_most(duration(1'000'000'000)));
-        visit("posted_writes", self.posted_writes, "The core goes on when the bus has taken what it writes, and does not wait for the target", "assumed");
+        visit("posted_writes", self.posted_writes, "The core goes on when the bus has taken what it writes, and does not wait for the target", assumed("nothing is published"));
     }
     std::vector<config_problem> validate() const;
 };

@@ -29,12 +29,12 @@ template <class Core = core_config, class Bus = bus_config, class Memory = hbm_c
     static void fields(Self& self, Visitor& visit, const char* dma_doc = "DMA engine", const char* memory_key = "hbm",
                        const char* memory_doc = "High-bandwidth memory")
     {
-        visit("core", self.core, "Core that runs the firmware", "");
-        visit("bus", self.bus, "Bus between core and devices", "");
-        visit("local_memory", self.local_memory, "Core-local memory", "");
-        visit(memory_key, self.hbm, memory_doc, "");
-        visit("dma", self.dma, dma_doc, "");
-        visit("mailbox", self.mailbox, "Mailbox between host and core", "");
+        visit("core", self.core, "Core that runs the firmware", k_user_choice);
+        visit("bus", self.bus, "Bus between core and devices", k_user_choice);
+        visit("local_memory", self.local_memory, "Core-local memory", k_user_choice);
+        visit(memory_key, self.hbm, memory_doc, k_user_choice);
+        visit("dma", self.dma, dma_doc, k_user_choice);
+        visit("mailbox", self.mailbox, "Mailbox between host and core", k_user_choice);
     }
 };
 

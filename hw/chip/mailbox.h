@@ -28,7 +28,7 @@ struct mailbox_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("latency", self.latency, "Of one register access", "assumed", at_most(duration(1'000'000'000)));
+        visit("latency", self.latency, "Of one register access", assumed("nothing is published"), at_most(duration(1'000'000'000)));
     }
     std::vector<config_problem> validate() const;
 };

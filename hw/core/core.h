@@ -79,40 +79,39 @@ struct core_config {
         // two-way ring, devices included, takes about 1 us end to end, the hop cost that software sees (JAX scaling
         // book, quoted); testbenches/system/collective_times_test.cpp.
         const char* const k_must_get_on = ", or a loop that waits would never get on in time";
-        const char* const calibrated = "calibrated: a ring step takes about 1 us (JAX scaling book, quoted)";
         visit("model", self.model,
               "native: host-compiled firmware, its work charged by the costs below; rv64: its RISC-V binary, executed "
               "instruction by instruction",
-              "");
+              k_user_choice);
         visit("elf", self.elf,
               "RV64 firmware in place of the shipped one: an ELF file, relative to the folder weft runs in; rv64 only",
-              "");
-        visit("clock", self.clock, "Clock of the core", "assumed: as TPU v3",
+              k_user_choice);
+        visit("clock", self.clock, "Clock of the core", assumed("as TPU v3"),
               between(frequency(1'000'000), frequency(100'000'000'000)).because("; write for example \"1 GHz\""));
         visit("cpi", self.cpi,
               "Cycles per instruction, besides bus accesses; native firmware charges instructions as measured on rv64",
-              calibrated, real_between(0.01, 1000));
-        visit("mmio_overhead", self.mmio_overhead, "Cycles of one bus access besides the bus and the target", "assumed",
+              calibrated("a ring step takes about 1 us (JAX scaling book, quoted)"), real_between(0.01, 1000));
+        visit("mmio_overhead", self.mmio_overhead, "Cycles of one bus access besides the bus and the target", assumed("nothing is published"),
               at_most(cycle_count(1'000'000)));
-        visit("copy_per_8_bytes", self.copy_per_8_bytes, "Further cycles per 8 bytes of a copy", "assumed",
+        visit("copy_per_8_bytes", self.copy_per_8_bytes, "Further cycles per 8 bytes of a copy", assumed("nothing is published"),
               at_most(cycle_count(1'000'000)));
         visit("irq_wake", self.irq_wake, "Cycles from an interrupt to the first instruction of a sleeping core",
-              "assumed", at_most(cycle_count(1'000'000)));
+              assumed("nothing is published"), at_most(cycle_count(1'000'000)));
         visit("wait_entry", self.wait_entry,
               "Cycles to enter a wait for an interrupt or a register, besides the instructions that firmware charges; "
               "native only",
-              "the wfi itself", between(cycle_count(1), cycle_count(1'000'000)).because(k_must_get_on));
+              assumed("the wfi itself"), between(cycle_count(1), cycle_count(1'000'000)).because(k_must_get_on));
         visit("poll_interval", self.poll_interval, "Cycles between the first two reads of a polled register; doubles",
-              "assumed: 50 ns of 940 MHz, the interval of firmware/boot",
+              assumed("50 ns of 940 MHz, the interval of firmware/boot"),
               between(cycle_count(1), cycle_count(1'000'000)).because(k_must_get_on));
         visit("poll_interval_max", self.poll_interval_max,
-              "Longest interval between two reads of a polled register", "assumed",
+              "Longest interval between two reads of a polled register", assumed("nothing is published"),
               at_most(cycle_count(1'000'000)));
-        visit("clock_read", self.clock_read, "Cycles to read the clock", "assumed",
+        visit("clock_read", self.clock_read, "Cycles to read the clock", assumed("nothing is published"),
               between(cycle_count(1), cycle_count(1'000'000)).because(k_must_get_on));
         visit("max_ahead", self.max_ahead, "Longest time by which a core runs ahead of the rest while it only computes",
-              "", between(duration(1'000), duration(1'000'000'000)));
-        visit("stack", self.stack, "Host stack of the core's thread; an rv64 core takes 256 KiB at least", "",
+              k_user_choice, between(duration(1'000), duration(1'000'000'000)));
+        visit("stack", self.stack, "Host stack of the core's thread; an rv64 core takes 256 KiB at least", k_user_choice,
               between(data_size(32 << 10), data_size(8 << 20)));
     }
     std::vector<config_problem> validate() const;

@@ -47,18 +47,18 @@ struct dma_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("queues", self.queues, "Descriptor queues; queue q uses local port q modulo ports", "assumed",
+        visit("queues", self.queues, "Descriptor queues; queue q uses local port q modulo ports", assumed("nothing is published"),
               between(4, k_most_queues).because(": the collectives run up to four channels at once"));
-        visit("ring_entries", self.ring_entries, "Descriptors per ring, a power of two", "assumed",
+        visit("ring_entries", self.ring_entries, "Descriptors per ring, a power of two", assumed("nothing is published"),
               between(4, 65'536).powers_of_two());
-        visit("prefetch", self.prefetch, "Descriptors of one queue held on chip", "assumed",
+        visit("prefetch", self.prefetch, "Descriptors of one queue held on chip", assumed("nothing is published"),
               between(1, 64).because(" descriptors"));
         visit("read_ahead", self.read_ahead, "Packets of one port between memory and wire",
-              "assumed: covers HBM latency at port rate", between(1, 65'536).because(" packets"));
+              assumed("covers HBM latency at port rate"), between(1, 65'536).because(" packets"));
         visit("receive_buffer", self.receive_buffer,
-              "Buffer per local port and VL for packets on their way to memory", "assumed",
+              "Buffer per local port and VL for packets on their way to memory", assumed("nothing is published"),
               at_most(data_size(1 << 30)));
-        visit("register_latency", self.register_latency, "One register access inside the DMA", "assumed",
+        visit("register_latency", self.register_latency, "One register access inside the DMA", assumed("nothing is published"),
               at_most(duration(1'000'000'000)));
     }
     std::vector<config_problem> validate() const { return limit_problems(*this); }

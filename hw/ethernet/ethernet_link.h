@@ -39,15 +39,15 @@ struct ethernet_impairments {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("loss", self.loss, "Probability that a frame is lost, 0 to 1, each direction by itself", "assumed",
+        visit("loss", self.loss, "Probability that a frame is lost, 0 to 1, each direction by itself", assumed("nothing is published"),
               real_between(0, 1).because(": a probability"));
         visit("corruption", self.corruption, "Probability that a bit of a frame flips; its receiver drops it",
-              "assumed", real_between(0, 1).because(": a probability"));
-        visit("duplication", self.duplication, "Probability that a frame arrives twice", "assumed",
+              assumed("nothing is published"), real_between(0, 1).because(": a probability"));
+        visit("duplication", self.duplication, "Probability that a frame arrives twice", assumed("nothing is published"),
               real_between(0, 1).because(": a probability"));
-        visit("reordering", self.reordering, "Probability that a frame is delayed so that others pass it", "assumed",
+        visit("reordering", self.reordering, "Probability that a frame is delayed so that others pass it", assumed("nothing is published"),
               real_between(0, 1).because(": a probability"));
-        visit("reorder_delay", self.reorder_delay, "Delay of such a frame", "assumed",
+        visit("reorder_delay", self.reorder_delay, "Delay of such a frame", assumed("nothing is published"),
               at_most(duration(1'000'000'000'000)));
     }
     std::vector<config_problem> validate() const;
@@ -65,8 +65,8 @@ struct ethernet_outage {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("from", self.from, "Simulated time at which the cable fails", "");
-        visit("until", self.until, "Simulated time at which it works again", "");
+        visit("from", self.from, "Simulated time at which the cable fails", k_user_choice);
+        visit("until", self.until, "Simulated time at which it works again", k_user_choice);
     }
 };
 
@@ -78,11 +78,11 @@ struct ethernet_link_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("propagation", self.propagation, "Time of flight of one cable, with what the two PHYs add", "assumed",
+        visit("propagation", self.propagation, "Time of flight of one cable, with what the two PHYs add", assumed("nothing is published"),
               at_most(duration(1'000'000'000'000)));
-        visit("impairments", self.impairments, "Chance, the same in both directions", "");
-        visit("seed", self.seed, "Of all chance on links; every link and direction has its own sequence", "");
-        visit("outages", self.outages, "Times during which the cable is down", "");
+        visit("impairments", self.impairments, "Chance, the same in both directions", k_user_choice);
+        visit("seed", self.seed, "Of all chance on links; every link and direction has its own sequence", k_user_choice);
+        visit("outages", self.outages, "Times during which the cable is down", k_user_choice);
     }
     std::vector<config_problem> validate() const;
 };

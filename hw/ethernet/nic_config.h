@@ -25,25 +25,25 @@ struct nic_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("queues", self.queues, "Queues, each a send ring and a receive ring", "assumed: one a core",
+        visit("queues", self.queues, "Queues, each a send ring and a receive ring", assumed("one a core"),
               between(1, abi::k_max_nic_queues));
-        visit("queue_pairs", self.queue_pairs, "RDMA queue pairs", "assumed: one for every message under way",
+        visit("queue_pairs", self.queue_pairs, "RDMA queue pairs", assumed("one for every message under way"),
               between(1, 65'536));
-        visit("rate", self.rate, "Line rate, both directions", "Sapio et al., NSDI 2021, section 6 (quoted)",
+        visit("rate", self.rate, "Line rate, both directions", quoted("Sapio et al., NSDI 2021, section 6"),
               between(bandwidth(1'000'000), bandwidth(10'000'000'000'000)));
-        visit("prefetch", self.prefetch, "Send entries of one queue held on chip", "assumed",
+        visit("prefetch", self.prefetch, "Send entries of one queue held on chip", assumed("nothing is published"),
               between(1, 64).because(" entries"));
         visit("read_ahead", self.read_ahead, "Frames between memory and wire",
-              "assumed: covers memory latency at line rate",
+              assumed("covers memory latency at line rate"),
               between(2, 65'536).because(" frames: one is read while another is on the wire"));
-        visit("receive_buffer", self.receive_buffer, "Bytes that may wait for memory", "assumed",
+        visit("receive_buffer", self.receive_buffer, "Bytes that may wait for memory", assumed("nothing is published"),
               between(data_size(4096), data_size(1 << 30)).because(": it has to hold a frame"));
-        visit("register_latency", self.register_latency, "One register access inside the NIC", "assumed",
+        visit("register_latency", self.register_latency, "One register access inside the NIC", assumed("nothing is published"),
               at_most(duration(1'000'000'000)));
         visit("host_latency", self.host_latency,
               "What has been received waits so long in memory before software can see it: driver, batches of packets, "
               "queues of the host",
-              "calibrated in configs/switchml: Sapio et al. imply a delay by the size of the pool, appendix C",
+              calibrated("in configs/switchml: Sapio et al. imply a delay by the size of the pool, appendix C"),
               at_most(duration(10'000'000'000)));
     }
     std::vector<config_problem> validate() const;

@@ -52,48 +52,48 @@ struct ici_config {
         const char* const k_ordered = ": every link has some latency, by which events of different chips are ordered";
         visit(
             "link_rate", self.link_rate, "Rate of one ICI link, per direction",
-            "656 Gb/s, CACM 2020 (R); 340 TB/s all-reduce per pod / 1024 chips / 4 links = 83 GB/s, Google Cloud TPU v3 page (D); the JAX scaling book has 100 GB/s (Q)",
+            recalled("656 Gb/s, CACM 2020 (recalled); 340 TB/s all-reduce per pod / 1024 chips / 4 links = 83 GB/s, Google Cloud TPU v3 page (derived); the JAX scaling book has 100 GB/s (quoted)"),
             between(bandwidth(k_slowest_bps), bandwidth(k_fastest_bps)).because("; write for example \"82 GB/s\""));
         visit("rate_counts", self.rate_counts,
               "payload: link_rate is net of packet headers; wire: headers are serialised at link_rate too",
-              "the derived 83 GB/s is a payload rate (D); framing is not published (A)");
-        visit("board_propagation", self.board_propagation, "Wire between chips of one 2x2 board", "A",
+              assumed("the derived 83 GB/s is a payload rate (derived); framing is not published (assumed)"));
+        visit("board_propagation", self.board_propagation, "Wire between chips of one 2x2 board", assumed("nothing is published"),
               between(duration(1), duration(k_longest_ps)).because(k_ordered));
-        visit("cable_propagation", self.cable_propagation, "Wire between boards, and wrap links", "A",
+        visit("cable_propagation", self.cable_propagation, "Wire between boards, and wrap links", assumed("nothing is published"),
               between(duration(1), duration(k_longest_ps)).because(k_ordered));
-        visit("clock", self.clock, "Clock of the router", "940 MHz (R)",
+        visit("clock", self.clock, "Clock of the router", recalled("940 MHz"),
               between(frequency(1'000'000), frequency(100'000'000'000)));
-        visit("router_latency", self.router_latency, "Head of a packet through one router", "A",
+        visit("router_latency", self.router_latency, "Head of a packet through one router", assumed("nothing is published"),
               at_most(cycle_count(1'000'000)));
         visit("virtual_lanes", self.virtual_lanes,
               "VLs per link; wrap links (dateline) and detours use the second, a healthy mesh only the first",
-              "not published; 2 (A)", between(1, 8));
-        visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", "not published (A)",
+              assumed("not published; 2"), between(1, 8));
+        visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", assumed("not published"),
               at_most(data_size(1 << 30)));
-        visit("flit", self.flit, "Payload is padded to whole flits; also the size of one credit", "not published (A)",
+        visit("flit", self.flit, "Payload is padded to whole flits; also the size of one credit", assumed("not published"),
               between(data_size(1), data_size(4096)));
-        visit("max_payload", self.max_payload, "Largest payload of one packet", "not published (A)",
+        visit("max_payload", self.max_payload, "Largest payload of one packet", assumed("not published"),
               between(data_size(4), data_size(1 << 20))
                   .multiple_of(4)
                   .because(", so that no element is split between packets"));
-        visit("header", self.header, "Header of one packet", "not published (A)", at_most(data_size(4096)));
+        visit("header", self.header, "Header of one packet", assumed("not published"), at_most(data_size(4096)));
         visit("local_ports", self.local_ports, "Ports between the router and the chip, one per core",
-              "two internal ports, IEEE Micro article on TPUv2/v3 (Q)", between(1, 4));
+              quoted("two internal ports, IEEE Micro article on TPUv2/v3"), between(1, 4));
         visit("local_port_rate", self.local_port_rate, "Rate of one local port, per direction",
-              "twice a link, IEEE Micro article on TPUv2/v3 (Q)",
+              quoted("twice a link, IEEE Micro article on TPUv2/v3"),
               between(bandwidth(k_slowest_bps), bandwidth(k_fastest_bps)).because("; write for example \"164 GB/s\""));
         visit("voq", self.voq,
               "A FIFO per output in every input buffer: nobody waits behind a packet for another output, and of the buffer behind a local port "
               "each output has an equal share",
-              "not published (A); else a chip that sends all ways is held up by the fullest one");
+              assumed("not published; else a chip that sends all ways is held up by the fullest one"));
         visit("relays_first", self.relays_first,
               "Packets that pass a router go before those that its chip sends into it, unless these have waited much longer",
-              "not published (A); else what passes gets less than its share, fills the buffers and stops the links");
+              assumed("not published; else what passes gets less than its share, fills the buffers and stops the links"));
         visit("local_buffer", self.local_buffer,
               "Input buffer behind a local port, per VL. Left out: with voq 64 KiB, of which 16 KiB for each link cover the latency of memory, or four times "
               "buffer_per_vl if that is more; else as buffer_per_vl",
-              "not published (A)", at_most(data_size(1 << 30)));
-        visit("switching", self.switching, "cut_through or store_and_forward", "cut-through class (A)");
+              assumed("not published"), at_most(data_size(1 << 30)));
+        visit("switching", self.switching, "cut_through or store_and_forward", assumed("cut-through class"));
     }
 
     packet_format format() const

@@ -24,15 +24,15 @@ struct ipu_link_config {
     {
         const auto wire = between(duration(1), duration(1'000'000'000)).because(": every link has some latency, by which events of different chips are ordered");
         visit("rate", self.rate, "Of one IPU-Link, per direction",
-              "16 GB/s: 320 GB/s of ten links in both directions, public notes on the GC200 (Q); four links of a C600 card have 1 Tb/s (D)",
+              derived("16 GB/s: 320 GB/s of ten links in both directions, public notes on the GC200 (quoted); four links of a C600 card have 1 Tb/s (derived)"),
               between(bandwidth(1'000'000'000), bandwidth(100'000'000'000'000)).because("; write for example \"16 GB/s\""));
-        visit("usable", self.usable, "Share of the rate that payload has", "0.85 of 128 Gbit/s, test model of PopLibs (Q)", real_between(0.01, 1));
-        visit("latency", self.latency, "Of one IPU-Link, from the exchange of one IPU to that of the next", "0.8 us (A): 0.6 to 1.0 us unloaded", wire);
-        visit("transit", self.transit, "Head of a packet through an IPU, a gateway or a switch on its way", "A", at_most(duration(1'000'000'000)));
-        visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", "A: a compiler schedules exchanges, so that nothing waits inside the network; buffers that hold what comes stand for that. Rate x round trip are 28 KiB", at_most(data_size(1 << 30)));
-        visit("max_payload", self.max_payload, "Largest payload of a packet", "A: not published; headers are part of what `usable` leaves out",
+        visit("usable", self.usable, "Share of the rate that payload has", quoted("0.85 of 128 Gbit/s, test model of PopLibs"), real_between(0.01, 1));
+        visit("latency", self.latency, "Of one IPU-Link, from the exchange of one IPU to that of the next", assumed("0.8 us: 0.6 to 1.0 us unloaded"), wire);
+        visit("transit", self.transit, "Head of a packet through an IPU, a gateway or a switch on its way", assumed("nothing is published"), at_most(duration(1'000'000'000)));
+        visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", assumed("a compiler schedules exchanges, so that nothing waits inside the network; buffers that hold what comes stand for that. Rate x round trip are 28 KiB"), at_most(data_size(1 << 30)));
+        visit("max_payload", self.max_payload, "Largest payload of a packet", assumed("not published; headers are part of what `usable` leaves out"),
               between(data_size(64), data_size(64 << 10)).multiple_of(32));
-        visit("exchange_rate", self.exchange_rate, "What the exchange of an IPU moves toward its links, all together", "8 TB/s of a GC200, public notes (Q)",
+        visit("exchange_rate", self.exchange_rate, "What the exchange of an IPU moves toward its links, all together", quoted("8 TB/s of a GC200, public notes"),
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000)));
     }
     std::vector<config_problem> validate() const;
@@ -66,12 +66,12 @@ struct gateway_config {
         const auto wire = between(duration(1), duration(1'000'000'000)).because(": every link has some latency, by which events of different chips are ordered");
         const auto rate = between(bandwidth(1'000'000'000), bandwidth(100'000'000'000'000)).because("; write for example \"100 Gbps\"");
         visit("host_link_rate", self.host_link_rate, "Between an IPU and its gateway, per direction",
-              "32 GB/s: PCIe Gen4 of 64 GB/s in both directions, Graphcore documentation (Q)", rate);
-        visit("host_link_latency", self.host_link_latency, "The same", "A", wire);
+              quoted("32 GB/s: PCIe Gen4 of 64 GB/s in both directions, Graphcore documentation"), rate);
+        visit("host_link_latency", self.host_link_latency, "The same", assumed("nothing is published"), wire);
         visit("gw_link_rate", self.gw_link_rate, "Of a GW-Link, per direction; a gateway has one to each side",
-              "100 GbE, Scaling 7.9.1 (Q); its \"200 GBps\" between two machines are 2 x 100 Gb/s (D)", rate);
-        visit("gw_link_latency", self.gw_link_latency, "Between a gateway and the switch", "A: 3 us from gateway to gateway, switch included", wire);
-        visit("buffer", self.buffer, "Input buffer of gateways and switches per VL", "A: of an Ethernet switch; gw_link_rate x round trip are 40 KiB", at_most(data_size(1 << 30)));
+              derived("100 GbE, Scaling 7.9.1 (quoted); its \"200 GBps\" between two machines are 2 x 100 Gb/s (derived)"), rate);
+        visit("gw_link_latency", self.gw_link_latency, "Between a gateway and the switch", assumed("3 us from gateway to gateway, switch included"), wire);
+        visit("buffer", self.buffer, "Input buffer of gateways and switches per VL", assumed("of an Ethernet switch; gw_link_rate x round trip are 40 KiB"), at_most(data_size(1 << 30)));
     }
 };
 
@@ -82,9 +82,9 @@ struct ipu_sync_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("hop", self.hop, "A Sync-Link between two IPUs, one way", "15 ns, test model of PopLibs (Q)", between(duration(1), duration(1'000'000'000)));
-        visit("gateway_hop", self.gateway_hop, "The same between two IPU-Link domains", "A: as a GW-Link to its switch", between(duration(1), duration(1'000'000'000)));
-        visit("register_latency", self.register_latency, "One register access of the sync unit", "A", at_most(duration(1'000'000)));
+        visit("hop", self.hop, "A Sync-Link between two IPUs, one way", quoted("15 ns, test model of PopLibs"), between(duration(1), duration(1'000'000'000)));
+        visit("gateway_hop", self.gateway_hop, "The same between two IPU-Link domains", assumed("as a GW-Link to its switch"), between(duration(1), duration(1'000'000'000)));
+        visit("register_latency", self.register_latency, "One register access of the sync unit", assumed("nothing is published"), at_most(duration(1'000'000)));
     }
 };
 

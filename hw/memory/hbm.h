@@ -43,14 +43,14 @@ struct hbm_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("capacity", self.capacity, "Bytes of one chip's memory, a multiple of 64 KiB",
-              "assumed: as TPU v3",
+              assumed("as TPU v3"),
               between(data_size(64 << 10), data_size(1ull << 40))
                   .multiple_of(64 << 10)
                   .because(": the page of the model, and the window of the address map"));
-        visit("rate", self.rate, "Peak rate of the memory, reads and writes together", "assumed: as TPU v3",
+        visit("rate", self.rate, "Peak rate of the memory, reads and writes together", assumed("as TPU v3"),
               between(bandwidth(1'000'000), bandwidth(8'000'000'000'000'000))
                   .because("; write for example \"900 GB/s\""));
-        visit("latency", self.latency, "From the request to its first byte, unloaded", "assumed",
+        visit("latency", self.latency, "From the request to its first byte, unloaded", assumed("nothing is published"),
               at_most(duration(1'000'000'000)));
     }
     std::vector<config_problem> validate() const;

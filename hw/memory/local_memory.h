@@ -27,9 +27,9 @@ struct local_memory_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("capacity", self.capacity,
-              "Bytes of core-local memory; the address map of the firmware fixes it at 64 KiB", "assumed",
+              "Bytes of core-local memory; the address map of the firmware fixes it at 64 KiB", assumed("nothing is published"),
               between(data_size(4 << 10), data_size(16 << 20)).multiple_of(4 << 10));
-        visit("latency", self.latency, "Of one access of any length", "assumed", at_most(duration(1'000'000'000)));
+        visit("latency", self.latency, "Of one access of any length", assumed("nothing is published"), at_most(duration(1'000'000'000)));
     }
     std::vector<config_problem> validate() const;
 };

@@ -34,25 +34,25 @@ struct neuronlink_config {
         const auto rate = between(slowest, fastest).because("; write for example \"128 GB/s\"");
         const auto wire = between(duration(1), duration(1'000'000'000)).because(": every link has some latency, by which events of different chips are ordered");
         visit("link_rate", self.link_rate, "Of a link of the torus, per direction, frames included",
-              "128 GB/s: 1024 GB/s of a Trn2 chip inside its node / 4 neighbours / 2 directions, AWS Neuron documentation (D)", rate);
+              derived("128 GB/s: 1024 GB/s of a Trn2 chip inside its node / 4 neighbours / 2 directions, AWS Neuron documentation"), rate);
         visit("node_link_rate", self.node_link_rate, "Of a link between nodes, per direction, frames included",
-              "64 GB/s: 256 GB/s of a Trn2 chip between nodes / 2 neighbours / 2 directions, AWS Neuron documentation (D)", rate);
-        visit("propagation", self.propagation, "Wire between two chips of a node", "A", wire);
-        visit("node_propagation", self.node_propagation, "Wire between chips of two nodes", "A", wire);
+              derived("64 GB/s: 256 GB/s of a Trn2 chip between nodes / 2 neighbours / 2 directions, AWS Neuron documentation"), rate);
+        visit("propagation", self.propagation, "Wire between two chips of a node", assumed("nothing is published"), wire);
+        visit("node_propagation", self.node_propagation, "Wire between chips of two nodes", assumed("nothing is published"), wire);
         visit("half_rate", self.half_rate, "Of the fabric between the two halves of a chip, per direction; what engines read of the other half has as much to itself",
-              "512 GB/s (A); nothing is published", rate);
+              assumed("512 GB/s; nothing is published"), rate);
         visit("ports", self.ports, "Ports of a rank at its half of the chip: queue q of the DMA engines uses port q modulo ports",
-              "8 (A): engines do not wait for each other's reads", between(1, 16));
-        visit("port_rate", self.port_rate, "Of such a port, per direction", "256 GB/s (A): twice a link, for what is sent twice", rate);
-        visit("router_latency", self.router_latency, "Head of a packet through one half of a chip", "A", at_most(duration(1'000'000'000)));
-        visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", "A: twice link_rate x round trip", at_most(data_size(1 << 30)));
-        visit("port_buffer", self.port_buffer, "Input buffer of a half per rank and VL", "A", at_most(data_size(1 << 30)));
+              assumed("8: engines do not wait for each other's reads"), between(1, 16));
+        visit("port_rate", self.port_rate, "Of such a port, per direction", assumed("256 GB/s: twice a link, for what is sent twice"), rate);
+        visit("router_latency", self.router_latency, "Head of a packet through one half of a chip", assumed("nothing is published"), at_most(duration(1'000'000'000)));
+        visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", assumed("twice link_rate x round trip"), at_most(data_size(1 << 30)));
+        visit("port_buffer", self.port_buffer, "Input buffer of a half per rank and VL", assumed("nothing is published"), at_most(data_size(1 << 30)));
         visit("max_payload", self.max_payload, "Largest payload of a packet, which is a row of frames that travel together",
-              "2 KiB (A): the packet format is not published; DMA transfers of 2 KiB and more are recommended, AWS Neuron documentation (Q)",
+              assumed("2 KiB (assumed): the packet format is not published; DMA transfers of 2 KiB and more are recommended, AWS Neuron documentation (quoted)"),
               between(data_size(64), data_size(64 << 10)).multiple_of(32));
-        visit("frame", self.frame, "Payload of a frame", "256 B (A)", between(data_size(32), data_size(64 << 10)).multiple_of(32));
+        visit("frame", self.frame, "Payload of a frame", assumed("256 B"), between(data_size(32), data_size(64 << 10)).multiple_of(32));
         visit("frame_overhead", self.frame_overhead, "Header and check sum of a frame",
-              "28 B (A): with 256 B of payload nine tenths of a link remain", between(data_size(0), data_size(4096)));
+              assumed("28 B: with 256 B of payload nine tenths of a link remain"), between(data_size(0), data_size(4096)));
     }
     std::vector<config_problem> validate() const;
 

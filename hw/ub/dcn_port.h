@@ -29,12 +29,12 @@ struct dcn_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("dcn_rate", self.rate, "Rate of a NIC to and from the DCN, payload, each direction", "400 Gb/s a NIC (A); the paper gives none",
+        visit("dcn_rate", self.rate, "Rate of a NIC to and from the DCN, payload, each direction", assumed("400 Gb/s a NIC; the paper gives none"),
               between(bandwidth(1'000'000), bandwidth(100'000'000'000'000)).because("; write for example \"400 Gbps\""));
-        visit("dcn_latency", self.latency, "Through the DCN to the storage, one way", "5 us (A)", at_most(duration(1'000'000'000'000)));
+        visit("dcn_latency", self.latency, "Through the DCN to the storage, one way", assumed("5 us"), at_most(duration(1'000'000'000'000)));
         visit("buffer", self.buffer,
               "Of a NIC, for each direction, and for each VL of what comes from the fabric: what the DCN does not take yet waits here, and then on the links",
-              "1 MiB (A): more than dcn_rate x twice dcn_latency", between(data_size(2 << 10), data_size(1 << 30)));
+              assumed("1 MiB: more than dcn_rate x twice dcn_latency"), between(data_size(2 << 10), data_size(1 << 30)));
     }
     std::vector<config_problem> validate() const { return limit_problems(*this); }
 };

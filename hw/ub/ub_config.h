@@ -125,124 +125,121 @@ struct ub_config {
     {
         visit(
             "lane_rate", self.lane_rate, "Rate of one lane (x1), raw, per direction",
-            "112 Gb/s from four independent public traces: 18 x 4 x 112 Gb/s NPUs and 512 x 112G switches of a full-mesh study, "
-            "56 GB/s per x4 port in a collective cost model, 112 Gb/s single links of a topology generator, about 2 TB/s per "
-            "chip announced (D); at most 118 Gb/s, UB mode 1 (Q)",
+            derived("112 Gb/s from four independent public traces: 18 x 4 x 112 Gb/s NPUs and 512 x 112G switches of a full-mesh study, 56 GB/s per x4 port in a collective cost model, 112 Gb/s single links of a topology generator, about 2 TB/s per chip announced (derived); at most 118 Gb/s, UB mode 1 (quoted)"),
             between(bandwidth(1'000'000'000), bandwidth(k_fastest_lane_bps))
                 .because(", the fastest that UB allows; write for example \"112 Gbps\""));
         visit("fec", self.fec, "inside: RS(128,120) symbols are part of lane_rate; outside: they come on top",
-              "RS(128,120), UB (Q); inside: A, with it 1 KiB packets reach 87 % of the raw rate");
+              quoted("RS(128,120), UB; inside: assumed, with it 1 KiB packets reach 87 % of the raw rate"));
         visit("efficiency", self.efficiency, "Share of what FEC leaves of a link's rate that packets get: the rest goes to what is not modelled",
-              "1 (A); `weft validate ub_mesh` fits it to a published curve of utilisation", real_between(0.01, 1));
-        visit("flit", self.flit, "Unit of a packet on a wire", "20 B, UB (Q)", between(data_size(4), data_size(256)));
-        visit("block_flits", self.block_flits, "Flits of one data block; each block ends in a CRC of 4 B", "32, UB (Q)",
+              assumed("1; `weft validate ub_mesh` fits it to a published curve of utilisation"), real_between(0.01, 1));
+        visit("flit", self.flit, "Unit of a packet on a wire", quoted("20 B, UB"), between(data_size(4), data_size(256)));
+        visit("block_flits", self.block_flits, "Flits of one data block; each block ends in a CRC of 4 B", quoted("32, UB"),
               between(2, 512).because(" flits"));
-        visit("cell_flits", self.cell_flits, "Flits of one cell, the unit of credits", "8 by default, UB (Q)",
+        visit("cell_flits", self.cell_flits, "Flits of one cell, the unit of credits", quoted("8 by default, UB"),
               between(1, 128).because(" flits, as UB says"));
         visit("control_blocks", self.control_blocks,
               "charged: credit returns, acknowledgements and requests of a link take time on the other wire where no data block takes them along; "
               "free: none",
-              "header bits and control blocks of 40 B, UB (Q); how a wire shares them out: A");
+              quoted("header bits and control blocks of 40 B, UB; how a wire shares them out: assumed"));
         visit("credit_bit_cells", self.credit_bit_cells, "Cells that the credit bit in the header of a data block gives back",
-              "4 by default, UB (Q)", between(1, 256).because(" cells"));
+              quoted("4 by default, UB"), between(1, 256).because(" cells"));
         visit("credit_return_at", self.credit_return_at,
               "Cells owed at which a control block follows a packet, though data flow that take credits along; for acknowledgements as many bytes",
-              "A: 32, the grain of the counts of a control block in a public UB simulator (Q)", between(1, 65'535).because(" cells"));
+              assumed("32, the grain of the counts of a control block in a public UB simulator (quoted)"), between(1, 65'535).because(" cells"));
         visit(
             "header", self.header,
             "Network, transport and transaction headers and the end-to-end CRC of one packet; the link header (4 B) is not in it",
-            "A: 52 B, sum of the header sizes of UB for one write", between(data_size(8), data_size(4096)));
-        visit("route_header", self.route_header, "Source-route header of one packet", "8 B, UB-Mesh Fig. 11 (Q)",
+            assumed("52 B, sum of the header sizes of UB for one write"), between(data_size(8), data_size(4096)));
+        visit("route_header", self.route_header, "Source-route header of one packet", quoted("8 B, UB-Mesh Fig. 11"),
               at_most(data_size(64)));
         visit("max_payload", self.max_payload, "Largest payload of one packet, a multiple of 4 B",
-              "A: 1 KiB gives 87 % payload of the raw rate (512 B: 83 %); the published 85 % lies between the two and "
-              "includes credit and acknowledge blocks",
+              assumed("1 KiB gives 87 % payload of the raw rate (512 B: 83 %); the published 85 % lies between the two and includes credit and acknowledge blocks"),
               between(data_size(4), data_size(1 << 20))
                   .multiple_of(4)
                   .because(", so that no element is split between packets"));
         visit("buffer_per_vl", self.buffer_per_vl,
-              "Input buffer per link and VL, at least", "64 KiB (A); not published",
+              "Input buffer per link and VL, at least", assumed("64 KiB; not published"),
               at_most(data_size(1 << 30)));
         visit("buffers_cover_round_trip", self.buffers_cover_round_trip,
               "Raise the buffers of each link to its rate x round trip, so that one VL can fill the link",
-              "A; credits may count up to 65535 cells, UB (Q)");
+              assumed("credits may count up to 65535 cells, UB (quoted)"));
         visit("mac_latency", self.mac_latency, "MAC, PHY and FEC of both ends of one link, beside the cable",
-              "70 ns (A)", at_most(k_longest_delay));
+              assumed("70 ns"), at_most(k_longest_delay));
         visit("bit_error_rate", self.bit_error_rate, "Probability that a bit of a block is wrong behind the FEC",
-              "0 (A)", real_between(0, 0.001).because(": with more, hardly any block arrives whole"));
+              assumed("0"), real_between(0, 0.001).because(": with more, hardly any block arrives whole"));
         visit("retries", self.retries, "Times that a link repeats a block before it initialises its PHY again",
-              "15, UB (Q)", between(0, 255).because(" retries"));
-        visit("reinitialisations", self.reinitialisations, "Times that it does so before it is down", "4, UB (Q)",
+              quoted("15, UB"), between(0, 255).because(" retries"));
+        visit("reinitialisations", self.reinitialisations, "Times that it does so before it is down", quoted("4, UB"),
               between(0, 255).because(" initialisations"));
-        visit("reinitialisation_time", self.reinitialisation_time, "One initialisation of the PHY", "10 us (A)",
+        visit("reinitialisation_time", self.reinitialisation_time, "One initialisation of the PHY", assumed("10 us"),
               at_most(k_longest_delay));
-        visit("error_seed", self.error_seed, "Seed of the bit errors", "");
-        visit("detection", self.detection, "From the failure of a link until both ends know it", "10 us (A)",
+        visit("error_seed", self.error_seed, "Seed of the bit errors", k_user_choice);
+        visit("detection", self.detection, "From the failure of a link until both ends know it", assumed("10 us"),
               at_most(duration(1'000'000'000'000)));
         visit("npu_latency", self.npu_latency,
               "Head of a packet through the UB controllers of an NPU, also at both ends of a way",
-              "150 to 200 ns (A); with it a 512 B read from a neighbour takes about 1.2 us",
+              assumed("150 to 200 ns; with it a 512 B read from a neighbour takes about 1.2 us"),
               between(duration(1), k_longest_delay));
-        visit("cpu_latency", self.cpu_latency, "Head of a packet through the UB controller of a CPU, at either end of a way", "as npu_latency (A)",
+        visit("cpu_latency", self.cpu_latency, "Head of a packet through the UB controller of a CPU, at either end of a way", assumed("as npu_latency"),
               between(duration(1), k_longest_delay));
-        visit("nic_latency", self.nic_latency, "Head of a packet through the UB controller of a NIC, at either end of a way", "as npu_latency (A)",
+        visit("nic_latency", self.nic_latency, "Head of a packet through the UB controller of a NIC, at either end of a way", assumed("as npu_latency"),
               between(duration(1), k_longest_delay));
         visit("lrs_latency", self.lrs_latency, "Head of a packet through a low-radix switch",
-              "150 ns, the published goal of one hop (Q)", between(duration(1), k_longest_delay));
-        visit("hrs_latency", self.hrs_latency, "Head of a packet through a high-radix switch", "200 ns (A)",
+              quoted("150 ns, the published goal of one hop"), between(duration(1), k_longest_delay));
+        visit("hrs_latency", self.hrs_latency, "Head of a packet through a high-radix switch", assumed("200 ns"),
               between(duration(1), k_longest_delay));
         visit("die_crossing", self.die_crossing,
-              "Added where a packet turns from the ports of one IO die of an NPU to those of the other", "50 ns (A)",
+              "Added where a packet turns from the ports of one IO die of an NPU to those of the other", assumed("50 ns"),
               at_most(k_longest_delay));
         visit("local_port_rate", self.local_port_rate, "Rate between one UB controller and its chip, per direction",
-              "A: as all nine x4 ports of an IO die together",
+              assumed("as all nine x4 ports of an IO die together"),
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000))
                   .because("; write for example \"504 GB/s\""));
         visit("transmit_queue", self.transmit_queue,
               "Packets that a controller holds for all its ports: a message waits in memory while a port by which it goes has its equal share of "
               "them, others pass; with transport: rtp these are rtp_send_buffer",
-              "64 for each of the nine ports of an IO die; an NPU with a FIFO for each port in a public full-mesh study (Q), 64 packets (Q)",
+              quoted("64 for each of the nine ports of an IO die; an NPU with a FIFO for each port in a public full-mesh study (quoted), 64 packets (quoted)"),
               between(2, 65'536).because(" packets"));
         visit("voq", self.voq,
               "A FIFO per output in every input buffer: nobody waits behind a packet for another output",
-              "so at switch and NPU of a public full-mesh study (Q)");
+              quoted("so at switch and NPU of a public full-mesh study"));
         visit(
             "relays_first", self.relays_first,
             "Packets that are relayed go before those that a chip sends into its controller or into a switch, unless these "
             "have waited much longer",
-            "A; else what is relayed gets less than its share, fills the buffers and stops the links");
+            assumed("else what is relayed gets less than its share, fills the buffers and stops the links"));
         visit(
             "paths", self.paths,
             "Paths in use: shortest; detour or borrow: these beside the shortest; all. Others only when these are broken",
-            "A: all, as all-path routing says (UB-Mesh section 4.1)");
+            assumed("all, as all-path routing says (UB-Mesh section 4.1)"));
         visit("source_routing", self.source_routing,
               "all: headers have an instruction for every hop while there is room for six; differing: for those alone that tables would send elsewhere",
-              "A; both forms of a hop, UB-Mesh Fig. 11 (Q)");
+              assumed("both forms of a hop, UB-Mesh Fig. 11 (quoted)"));
         visit("table_lookup", self.table_lookup,
               "Added at each router that looks a hop up in its tables, where others go by instruction",
-              "0 (A): the latencies of devices are taken to hold it; no figure is published", at_most(k_longest_delay));
+              assumed("0: the latencies of devices are taken to hold it; no figure is published"), at_most(k_longest_delay));
         visit("spreading", self.spreading, "What is spread over the paths: flow or packet",
-              "both foreseen by UB (Q); packet: A");
+              quoted("both foreseen by UB; packet: assumed"));
         visit("choice", self.choice, "weighted: round robin by weights; adaptive: the least transmit queue times hops",
-              "A; both foreseen by UB (Q)");
+              assumed("both foreseen by UB (quoted)"));
         visit("transport", self.transport, "ctp: links alone retry; rtp: end-to-end numbers, acknowledgements, resends",
-              "ctp is what collective engines use inside a pod (Q)");
-        visit("rtp_window", self.rtp_window, "Packets of one source under way to one destination", "A",
+              quoted("ctp is what collective engines use inside a pod"));
+        visit("rtp_window", self.rtp_window, "Packets of one source under way to one destination", assumed("nothing is published"),
               between(2, 65'536).powers_of_two());
         visit("rtp_send_buffer", self.rtp_send_buffer,
-              "Packets that one controller keeps until acknowledged, those that wait for its ports included", "A",
+              "Packets that one controller keeps until acknowledged, those that wait for its ports included", assumed("nothing is published"),
               between(2, 1 << 20).because(" packets"));
         visit("rtp_timeout", self.rtp_timeout, "Least wait for an acknowledgement, and the first one: longer where twice the longest measured round trip is; "
               "doubles with every try",
-              "25.6 us, default of a public UB simulator (Q)", between(duration(1), k_longest_delay));
+              quoted("25.6 us, default of a public UB simulator"), between(duration(1), k_longest_delay));
         visit(
             "rtp_tries", self.rtp_tries,
             "Tries without any acknowledgement until a destination counts as unreachable, the last one over all paths at once; "
             "more until notices of failed links could have come",
-            "7, default of a public UB simulator (Q)", between(1, 32).because(" tries"));
-        visit("rtp_packets_per_ack", self.rtp_packets_per_ack, "Packets that one acknowledgement may stand for", "A",
+            quoted("7, default of a public UB simulator"), between(1, 32).because(" tries"));
+        visit("rtp_packets_per_ack", self.rtp_packets_per_ack, "Packets that one acknowledgement may stand for", assumed("nothing is published"),
               between(1, 64).because(" packets"));
-        visit("rtp_ack_delay", self.rtp_ack_delay, "An acknowledgement waits at most so long for others", "A",
+        visit("rtp_ack_delay", self.rtp_ack_delay, "An acknowledgement waits at most so long for others", assumed("nothing is published"),
               at_most(k_longest_delay));
     }
 

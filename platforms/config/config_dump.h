@@ -60,14 +60,14 @@ struct describing_visitor {
     std::vector<config_field>& fields;
 
     template <class T>
-    void operator()(const char* name, const T& member, const char* doc, const char* source,
+    void operator()(const char* name, const T& member, const char* doc, value_source source,
                     const field_limits& limits = {})
     {
         config_field field = describe_value(member);
         set_limits(field, limits);
         field.name = name;
         field.doc = doc;
-        field.source = source;
+        field.source = source.text();
         fields.push_back(std::move(field));
     }
 };

@@ -86,7 +86,7 @@ struct reading_visitor {
     std::vector<std::string> known;
 
     template <class T>
-    void operator()(const char* name, T& member, const char* /*doc*/, const char* /*source*/, const field_limits& = {})
+    void operator()(const char* name, T& member, const char* /*doc*/, value_source /*source*/, const field_limits& = {})
     {
         known.emplace_back(name);
         if (const yaml_entry* entry = map.find(name))
@@ -172,7 +172,7 @@ struct validating_visitor {
     const std::string& path;
 
     template <class T>
-    void operator()(const char* name, const T& member, const char* /*doc*/, const char* /*source*/,
+    void operator()(const char* name, const T& member, const char* /*doc*/, value_source /*source*/,
                     const field_limits& = {})
     {
         validate_value(in, join_path(path, name), member);

@@ -53,16 +53,16 @@ struct ipu_pod_shape_config {
     {
         const char* const k_power = ": the number of IPUs is always a power of two, for the rings of replicas (Scaling, section 7)";
         visit("machines", self.machines, "IPU-Machines of an IPU-Link domain: 4 of a Pod16, 16 of a Pod64, the largest",
-              "4: a Pod16, Scaling 7.9.1 (Q)", between(1, 16).powers_of_two().because(k_power));
+              quoted("4: a Pod16, Scaling 7.9.1"), between(1, 16).powers_of_two().because(k_power));
         visit("domains", self.domains, "IPU-Link domains side by side, joined by gateways: 2 x Pod64 are 2 of 16 machines, or 8 of 4",
-              "1: a single Pod", between(1, 16).powers_of_two().because(k_power));
+              assumed("1: a single Pod"), between(1, 16).powers_of_two().because(k_power));
         visit("topology", self.topology,
               "Of a domain: mesh is a ladder; torus has loop-back cables from top to bottom; barley_twist is a torus whose rings are the two serpents",
-              "mesh: the default of the IPU-Links, Scaling 7.9.1 (Q)");
+              quoted("mesh: the default of the IPU-Links, Scaling 7.9.1"));
         visit("replica_size", self.replica_size,
               "IPUs of a replica, numbers that follow each other. Collectives run among the IPUs of the same place in all replicas, all places at once",
-              "1: one replica on each IPU, as ResNet-50 in Scaling 7.2.1 (Q)", between(1, 64).powers_of_two().because(k_power));
-        visit("partition", self.partition, "IPUs in use of an IPU-Machine that stands alone: 1, 2 or 4", "4: all", between(1, k_machine_ipus).powers_of_two().because(k_power));
+              quoted("1: one replica on each IPU, as ResNet-50 in Scaling 7.2.1"), between(1, 64).powers_of_two().because(k_power));
+        visit("partition", self.partition, "IPUs in use of an IPU-Machine that stands alone: 1, 2 or 4", assumed("4: all"), between(1, k_machine_ipus).powers_of_two().because(k_power));
     }
 };
 
@@ -74,10 +74,10 @@ struct gcl_config {
     {
         visit("ring_order", self.ring_order,
               "interleaved: 0 2 4 .. 5 3 1, the ring on a line; flat: the direct ring; serpent: of a Barley twist. auto: as the library chooses",
-              "auto: the last open version of GCL (Q)");
+              quoted("auto: the last open version of GCL"));
         visit("exchange", self.exchange,
               "syncful: all IPUs of a zone synchronise before every exchange; hybrid: not over gateways; syncless: a receiver says that it is ready, once",
-              "hybrid: an option of GCL (Q); that it is the default is A");
+              quoted("hybrid: an option of GCL; that it is the default is assumed"));
     }
 };
 
@@ -90,11 +90,11 @@ struct ipu_link_fault {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("ipu", self.ipu, "IPU that sends on the link, counted over all domains", "");
-        visit("controller", self.controller, "Its link controller", "");
+        visit("ipu", self.ipu, "IPU that sends on the link, counted over all domains", k_user_choice);
+        visit("controller", self.controller, "Its link controller", k_user_choice);
         visit("announced", self.announced,
-              "true: the other links of that way share its load; false: nobody knows, and what is sent there waits. Left out: true, with `at` false", "");
-        visit("at", self.at, "When the link goes down: 0 ps from the start; later, nobody knows", "");
+              "true: the other links of that way share its load; false: nobody knows, and what is sent there waits. Left out: true, with `at` false", k_user_choice);
+        visit("at", self.at, "When the link goes down: 0 ps from the start; later, nobody knows", k_user_choice);
     }
     bool known() const { return announced.value_or(at.value() == 0); }
 };
@@ -108,10 +108,10 @@ struct gw_link_fault {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("domain", self.domain, "Domain of the gateway that sends on the link", "");
-        visit("slot", self.slot, "Its IPU-Machine, from the lowest of the domain on", "");
-        visit("side", self.side, "east: toward the next domain; west: toward the one before", "");
-        visit("at", self.at, "When it goes down", "");
+        visit("domain", self.domain, "Domain of the gateway that sends on the link", k_user_choice);
+        visit("slot", self.slot, "Its IPU-Machine, from the lowest of the domain on", k_user_choice);
+        visit("side", self.side, "east: toward the next domain; west: toward the one before", k_user_choice);
+        visit("at", self.at, "When it goes down", k_user_choice);
     }
 };
 
@@ -121,8 +121,8 @@ struct sync_fault {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("ipu", self.ipu, "IPU whose arrivals are lost, counted over all domains", "");
-        visit("at", self.at, "From when on", "");
+        visit("ipu", self.ipu, "IPU whose arrivals are lost, counted over all domains", k_user_choice);
+        visit("at", self.at, "From when on", k_user_choice);
     }
 };
 
@@ -135,10 +135,10 @@ struct cable_swap {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("ipu", self.ipu, "IPU with one of the two ports, counted over all domains", "");
-        visit("controller", self.controller, "That port", "");
-        visit("other_ipu", self.other_ipu, "IPU with the other port", "");
-        visit("other_controller", self.other_controller, "That port", "");
+        visit("ipu", self.ipu, "IPU with one of the two ports, counted over all domains", k_user_choice);
+        visit("controller", self.controller, "That port", k_user_choice);
+        visit("other_ipu", self.other_ipu, "IPU with the other port", k_user_choice);
+        visit("other_controller", self.other_controller, "That port", k_user_choice);
     }
 };
 
@@ -150,10 +150,10 @@ struct ipu_faults_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("links_down", self.links_down, "Directed IPU-Links that are down from time zero, or go down at a time", "");
-        visit("gw_links_down", self.gw_links_down, "Directed GW-Links that go down at a time", "");
-        visit("sync_cut", self.sync_cut, "Sync-Links that are cut", "");
-        visit("swapped_cables", self.swapped_cables, "Cables in each other's ports; `weft check` finds them", "");
+        visit("links_down", self.links_down, "Directed IPU-Links that are down from time zero, or go down at a time", k_user_choice);
+        visit("gw_links_down", self.gw_links_down, "Directed GW-Links that go down at a time", k_user_choice);
+        visit("sync_cut", self.sync_cut, "Sync-Links that are cut", k_user_choice);
+        visit("swapped_cables", self.swapped_cables, "Cables in each other's ports; `weft check` finds them", k_user_choice);
     }
 };
 
@@ -168,11 +168,11 @@ struct ipu_core_config : core_config {
     }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        static constexpr std::pair<const char*, const char*> k_sources[] = {
-            {"clock", "1.33 GHz of a GC200, MLPerf logs (Q)"},
-            {"cpi", "0.02 (A): the compiler writes the exchange program, so that little is computed between exchanges; dma.setup has their published cost"},
-            {"irq_wake", "10 cycles (A): a tile waits for sync in an instruction of its own"},
-            {"mmio_overhead", "2 cycles (A): the same"}};
+        static constexpr std::pair<const char*, value_source> k_sources[] = {
+            {"clock", quoted("1.33 GHz of a GC200, MLPerf logs")},
+            {"cpi", assumed("0.02: the compiler writes the exchange program, so that little is computed between exchanges; dma.setup has their published cost")},
+            {"irq_wake", assumed("10 cycles: a tile waits for sync in an instruction of its own")},
+            {"mmio_overhead", assumed("2 cycles: the same")}};
         with_sources sourced(visit, k_sources);
         core_config::fields(self, sourced);
     }
@@ -182,7 +182,7 @@ struct ipu_bus_config : bus_config {
     ipu_bus_config() { posted_writes = true; }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        static constexpr std::pair<const char*, const char*> k_sources[] = {{"posted_writes", "A: as `cpi`"}};
+        static constexpr std::pair<const char*, value_source> k_sources[] = {{"posted_writes", assumed("as `cpi`")}};
         with_sources sourced(visit, k_sources);
         bus_config::fields(self, sourced);
     }
@@ -198,10 +198,10 @@ struct ipu_memory_config : hbm_config {
     }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        static constexpr std::pair<const char*, const char*> k_sources[] = {
-            {"capacity", "900 MB of a GC200 on 1472 tiles, Graphcore documentation (Q), in whole pages"},
-            {"rate", "47.5 TB/s, the same (Q)"},
-            {"latency", "10 ns (A)"}};
+        static constexpr std::pair<const char*, value_source> k_sources[] = {
+            {"capacity", quoted("900 MB of a GC200 on 1472 tiles, Graphcore documentation, in whole pages")},
+            {"rate", quoted("47.5 TB/s, the same")},
+            {"latency", assumed("10 ns")}};
         with_sources sourced(visit, k_sources);
         hbm_config::fields(self, sourced);
     }
@@ -220,14 +220,14 @@ struct ipu_dma_config : dma_config {
     }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        static constexpr std::pair<const char*, const char*> k_sources[] = {
-            {"queues", "A: a lane of the exchange for each of two links and up to six rings"},
-            {"ring_entries", "A: an exchange is posted as a whole"},
-            {"read_ahead", "A: covers memory.latency at the rate of a port of the exchange"},
-            {"register_latency", "5 ns (A)"}};
+        static constexpr std::pair<const char*, value_source> k_sources[] = {
+            {"queues", assumed("a lane of the exchange for each of two links and up to six rings")},
+            {"ring_entries", assumed("an exchange is posted as a whole")},
+            {"read_ahead", assumed("covers memory.latency at the rate of a port of the exchange")},
+            {"register_latency", assumed("5 ns")}};
         with_sources sourced(visit, k_sources);
         dma_config::fields(self, sourced);
-        visit("setup", self.setup, "From the start of an exchange to its first byte", "0.5 us (A)", at_most(duration(1'000'000'000)));
+        visit("setup", self.setup, "From the start of an exchange to its first byte", assumed("0.5 us"), at_most(duration(1'000'000'000)));
     }
 };
 
@@ -266,13 +266,13 @@ struct ipu_pod_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         run_config::fields(self.run, visit);
-        visit("pod", self.pod, "IPUs and how they stand", "");
-        visit("ipu_link", self.ipu_link, "Links between IPUs", "");
-        visit("gateway", self.gateway, "Gateways and their links", "");
-        visit("sync", self.sync, "Sync-Links", "");
-        visit("ipu", self.ipu, "One IPU", "");
-        visit("gcl", self.gcl, "Communication library", "");
-        visit("faults", self.faults, "What is broken", "");
+        visit("pod", self.pod, "IPUs and how they stand", k_user_choice);
+        visit("ipu_link", self.ipu_link, "Links between IPUs", k_user_choice);
+        visit("gateway", self.gateway, "Gateways and their links", k_user_choice);
+        visit("sync", self.sync, "Sync-Links", k_user_choice);
+        visit("ipu", self.ipu, "One IPU", k_user_choice);
+        visit("gcl", self.gcl, "Communication library", k_user_choice);
+        visit("faults", self.faults, "What is broken", k_user_choice);
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<ipu_pod_config>> key_rules();

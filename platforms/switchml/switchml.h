@@ -57,12 +57,12 @@ struct switchml_switch_config {
         visit(
             "aggregator", self.aggregator,
             "Who adds: model (C++), rtl (the Verilog of rtl/aggregation), lockstep (both; the first difference stops the run)",
-            "");
+            k_user_choice);
         visit(
             "waves", self.waves,
             "Waves of the Verilog, FST: this name, with switch, pipe and \".fst\" added; about a millisecond a thousand passes. Empty: "
             "none",
-            "");
+            k_user_choice);
         tofino_config::fields(self.chip, visit);
     }
     std::vector<config_problem> validate() const;
@@ -81,9 +81,9 @@ struct cable_fault_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("worker", self.worker, "Whose cable", "");
-        visit("direction", self.direction, "up: to the switch; down: from it; both", "");
-        visit("impairments", self.impairments, "In place of network.cable.impairments", "");
+        visit("worker", self.worker, "Whose cable", k_user_choice);
+        visit("direction", self.direction, "up: to the switch; down: from it; both", k_user_choice);
+        visit("impairments", self.impairments, "In place of network.cable.impairments", k_user_choice);
     }
 };
 struct worker_outage_config {
@@ -93,9 +93,9 @@ struct worker_outage_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("worker", self.worker, "Whose cable fails: the worker is not heard any more", "");
-        visit("from", self.from, "Simulated time at which it fails", "");
-        visit("until", self.until, "Simulated time at which it works again; left out: never", "");
+        visit("worker", self.worker, "Whose cable fails: the worker is not heard any more", k_user_choice);
+        visit("from", self.from, "Simulated time at which it fails", k_user_choice);
+        visit("until", self.until, "Simulated time at which it works again; left out: never", k_user_choice);
     }
 };
 struct switchml_faults_config {
@@ -104,8 +104,8 @@ struct switchml_faults_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("cables", self.cables, "Cables that lose, damage, repeat or delay more than the others", "");
-        visit("outages", self.outages, "Workers that stop, for a time or for good", "");
+        visit("cables", self.cables, "Cables that lose, damage, repeat or delay more than the others", k_user_choice);
+        visit("outages", self.outages, "Workers that stop, for a time or for good", k_user_choice);
     }
 };
 
@@ -117,13 +117,13 @@ struct switchml_network_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("rate", self.rate, "Of every port and direction", "10 or 100 Gb/s, Sapio et al. section 6 (Q)",
+        visit("rate", self.rate, "Of every port and direction", quoted("10 or 100 Gb/s, Sapio et al. section 6"),
               between(bandwidth(1'000'000), bandwidth(1'000'000'000'000)).because("; write for example \"100 Gbps\""));
-        visit("cable", self.cable, "Cables between workers and switches", "");
+        visit("cable", self.cable, "Cables between workers and switches", k_user_choice);
         visit("lossless_buffer", self.lossless_buffer,
               "Buffer of a port of the lossless network, for ring_1d, halving_doubling and parameter_server",
-              "assumed: priority flow control stops before anything is lost");
-        visit("nic_latency", self.nic_latency, "Through a NIC of the lossless network", "assumed",
+              assumed("priority flow control stops before anything is lost"));
+        visit("nic_latency", self.nic_latency, "Through a NIC of the lossless network", assumed("nothing is published"),
               at_most(duration(1'000'000'000)));
     }
     std::vector<config_problem> validate() const;
@@ -142,22 +142,22 @@ struct switchml_job_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("transport", self.transport, "udp: cores make packets and convert; rdma: the NIC does, from messages",
-              "Sapio et al., appendix B (Q)");
-        visit("elements_per_packet", self.elements_per_packet, "64 or 256", "k of Sapio et al., section 5 (Q)",
+              quoted("Sapio et al., appendix B"));
+        visit("elements_per_packet", self.elements_per_packet, "64 or 256", quoted("k of Sapio et al., section 5"),
               one_of(64, 256).because(": what the switch aggregates"));
         visit("packets_per_message", self.packets_per_message, "RDMA: 1, 2, 4, 8 or 16",
-              "16, Sapio et al., section 5 (Q)", one_of(1, 2, 4, 8, 16));
+              quoted("16, Sapio et al., section 5"), one_of(1, 2, 4, 8, 16));
         visit("slots", self.slots, "Slots of a job's pool, each in two versions",
-              "512 at 100 Gb/s and 128 at 10 Gb/s, Sapio et al., appendix C (Q)",
+              quoted("512 at 100 Gb/s and 128 at 10 Gb/s, Sapio et al., appendix C"),
               at_least(1).because("; every packet needs a slot"));
-        visit("first_slot", self.first_slot, "First slot of the first job; others follow", "");
-        visit("timeout", self.timeout, "Retransmission", "1 ms, Sapio et al., section 6.3 (Q)",
+        visit("first_slot", self.first_slot, "First slot of the first job; others follow", k_user_choice);
+        visit("timeout", self.timeout, "Retransmission", quoted("1 ms, Sapio et al., section 6.3"),
               between(duration(1'000'000), duration(10'000'000'000'000)));
         visit("backoff_after", self.backoff_after,
               "The timeout doubles after this many timeouts of a core, again after twice as many; 0: never",
-              "the P4 client has 100 (Q); the paper has none");
+              quoted("the P4 client has 100; the paper has none"));
         visit("jobs", self.jobs,
-              "Jobs that share the switch, each with an equal part of the workers and a pool of its own", "",
+              "Jobs that share the switch, each with an equal part of the workers and a pool of its own", k_user_choice,
               between(1, 256).because(": a packet names its job in 8 bits"));
     }
     std::vector<config_problem> validate() const;
@@ -169,19 +169,19 @@ struct server_core_config : core_config {
     std::vector<config_problem> validate() const;
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        static constexpr std::pair<const char*, const char*> k_sources[] = {
-            {"clock", "assumed: a server core"},
-            {"cpi", "assumed: two instructions a cycle"},
-            {"mmio_overhead", "assumed"},
-            {"copy_per_8_bytes", "assumed: 17.6 GB/s of one core from or to the last-level cache and memory"},
-            {"irq_wake", "assumed: a poll loop rather than an interrupt"},
+        static constexpr std::pair<const char*, value_source> k_sources[] = {
+            {"clock", assumed("a server core")},
+            {"cpi", assumed("two instructions a cycle")},
+            {"mmio_overhead", assumed("nothing is published")},
+            {"copy_per_8_bytes", assumed("17.6 GB/s of one core from or to the last-level cache and memory")},
+            {"irq_wake", assumed("a poll loop rather than an interrupt")},
         };
         with_sources sourced(visit, k_sources);
         core_config::fields(self, sourced);
         visit("instruction_set", self.instruction_set,
               "Whose instructions the loops over elements are charged in: rv64gc, scalar; x86_sse and x86_avx2, as the "
               "published client converts; native only",
-              "columns of firmware/costs.h. The paper: x86 SSE and AVX, Sapio et al., section 6.3 and appendix B (Q)");
+              quoted("columns of firmware/costs.h. The paper: x86 SSE and AVX, Sapio et al., section 6.3 and appendix B"));
     }
 };
 struct server_bus_config : bus_config {
@@ -191,10 +191,10 @@ struct server_memory_config : hbm_config {
     server_memory_config();
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        static constexpr std::pair<const char*, const char*> k_sources[] = {
-            {"capacity", "assumed"},
-            {"rate", "assumed: eight channels of server memory"},
-            {"latency", "assumed: frames and tensors pass through the last-level cache"},
+        static constexpr std::pair<const char*, value_source> k_sources[] = {
+            {"capacity", assumed("nothing is published")},
+            {"rate", assumed("eight channels of server memory")},
+            {"latency", assumed("frames and tensors pass through the last-level cache")},
         };
         with_sources sourced(visit, k_sources);
         hbm_config::fields(self, sourced);
@@ -210,17 +210,17 @@ struct switchml_worker_config : chip_sections<server_core_config, server_bus_con
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("cores", self.cores, "Cores that run the worker's firmware and share every tensor",
-              "4 threads, P4 client (Q); up to 8, Sapio et al. section 5 (Q)",
+              quoted("4 threads, P4 client (quoted); up to 8, Sapio et al. section 5 (quoted)"),
               between(1, firmware::k_switchml_cores));
         visit("packet_batch", self.packet_batch, "Packets that a core takes, and announces to the NIC, at a time; udp only",
-              "32, Sapio et al., appendix B (Q); P4 client: 64 (Q)",
+              quoted("32, Sapio et al., appendix B (quoted); P4 client: 64 (quoted)"),
               between(packet_count(1), packet_count(firmware::k_max_window)).because(": a core has no more packets under way"));
         visit("transmit_hold", self.transmit_hold,
               "A part of a batch is announced when nothing has come and this time has passed since packets were last announced; "
               "0: at once; udp only",
-              "10 us, P4 client, bulk_drain_tx_us (Q)", at_most(duration(1'000'000'000'000)));
+              quoted("10 us, P4 client, bulk_drain_tx_us"), at_most(duration(1'000'000'000'000)));
         chip_sections::fields(self, visit, "DMA engine toward the lossless network", "memory", "Memory of the worker, where tensors and rings are");
-        visit("nic", self.nic, "Ethernet NIC; its rate is network.rate", "");
+        visit("nic", self.nic, "Ethernet NIC; its rate is network.rate", k_user_choice);
     }
     std::vector<config_problem> validate() const;
     chip_config chip() const { return *this; }
@@ -243,21 +243,21 @@ struct switchml_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         run_config::fields(self.run, visit);
-        visit("workers", self.workers, "Machines of all jobs", "8 or 16, Sapio et al., section 6 (Q)",
+        visit("workers", self.workers, "Machines of all jobs", quoted("8 or 16, Sapio et al., section 6"),
               between(1, k_most_workers));
         visit("servers", self.servers,
               "Further machines on the lossless network that sum for parameter_server; 0: the workers do it themselves",
-              "as many as workers, or none, Sapio et al., section 6 (Q)", between(0, k_most_workers));
+              quoted("as many as workers, or none, Sapio et al., section 6"), between(0, k_most_workers));
         visit(
             "tree", self.tree,
             "Switches below each other, from the root down: [4, 8] is a root with 4 switches of 8 workers. Empty: one "
             "switch",
-            "Sapio et al., section 7 (Q)");
-        visit("network", self.network, "Ethernet", "");
-        visit("switch", self.tofino, "Programmable switch", "");
-        visit("job", self.job, "What workers and switch have agreed on", "");
-        visit("worker", self.worker, "One machine", "");
-        visit("faults", self.faults, "What is worse than the rest", "");
+            quoted("Sapio et al., section 7"));
+        visit("network", self.network, "Ethernet", k_user_choice);
+        visit("switch", self.tofino, "Programmable switch", k_user_choice);
+        visit("job", self.job, "What workers and switch have agreed on", k_user_choice);
+        visit("worker", self.worker, "One machine", k_user_choice);
+        visit("faults", self.faults, "What is worse than the rest", k_user_choice);
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<switchml_config>> key_rules();

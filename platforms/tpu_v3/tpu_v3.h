@@ -39,11 +39,11 @@ struct mesh_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("rows", self.rows, "Chips along Y", "", between(1, k_most_chips_of_a_side));
-        visit("cols", self.cols, "Chips along X", "", between(1, k_most_chips_of_a_side));
+        visit("rows", self.rows, "Chips along Y", k_user_choice, between(1, k_most_chips_of_a_side));
+        visit("cols", self.cols, "Chips along X", k_user_choice, between(1, k_most_chips_of_a_side));
         visit("wrap", self.wrap,
               "none; rows: links from the last row to the first; cols: from the last column to the first; both",
-              "Kumar and Jouppi use no wrap links (Q)");
+              quoted("Kumar and Jouppi use no wrap links"));
     }
     std::vector<config_problem> validate() const;
     bool wraps_rows() const { return wrap == mesh_wrap::rows || wrap == mesh_wrap::both; }
@@ -60,19 +60,19 @@ struct link_fault_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("row", self.row, "Row of the chip that sends on the link", "");
-        visit("col", self.col, "Column of the chip that sends on the link", "");
-        visit("direction", self.direction, "+X: to col + 1, -X, +Y: to row + 1, -Y", "");
+        visit("row", self.row, "Row of the chip that sends on the link", k_user_choice);
+        visit("col", self.col, "Column of the chip that sends on the link", k_user_choice);
+        visit("direction", self.direction, "+X: to col + 1, -X, +Y: to row + 1, -Y", k_user_choice);
         visit(
             "announced", self.announced,
             "true: routing knows and goes around; false: it does not, and what is sent there waits. Left out: true, with "
             "`at` false",
-            "");
+            k_user_choice);
         visit(
             "at", self.at,
             "When the link goes down: 0 ps from the start; later, routing never knows. Counted from time zero, when the "
             "cores begin to boot; the first collective starts some microseconds after it",
-            "");
+            k_user_choice);
     }
     /// Routing tables are computed before time zero: they cannot know of what fails later.
     bool known_to_routing() const { return announced.value_or(at.value() == 0); }
@@ -88,11 +88,11 @@ struct failed_region_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("row", self.row, "First failed row", "");
-        visit("col", self.col, "First failed column", "");
-        visit("rows", self.rows, "Failed rows", "a board is 2x2 chips, a host 4x2: Kumar and Jouppi, section 2 (Q)",
+        visit("row", self.row, "First failed row", k_user_choice);
+        visit("col", self.col, "First failed column", k_user_choice);
+        visit("rows", self.rows, "Failed rows", quoted("a board is 2x2 chips, a host 4x2: Kumar and Jouppi, section 2"),
               at_least(1).because("; leave the entry out when no chip fails"));
-        visit("cols", self.cols, "Failed columns", "as rows",
+        visit("cols", self.cols, "Failed columns", assumed("as rows"),
               at_least(1).because("; leave the entry out when no chip fails"));
     }
 };
@@ -103,8 +103,8 @@ struct faults_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("regions", self.regions, "Rectangles of failed chips, from time zero; routing goes around them", "");
-        visit("links_down", self.links_down, "Directed links that are down from time zero, or go down at a time", "");
+        visit("regions", self.regions, "Rectangles of failed chips, from time zero; routing goes around them", k_user_choice);
+        visit("links_down", self.links_down, "Directed links that are down from time zero, or go down at a time", k_user_choice);
     }
 };
 
@@ -112,7 +112,7 @@ struct faults_config {
 struct tpu_core_config : core_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        static constexpr std::pair<const char*, const char*> k_sources[] = {{"clock", "recalled, unverified: 940 MHz of TPU v3"}};
+        static constexpr std::pair<const char*, value_source> k_sources[] = {{"clock", recalled("940 MHz of TPU v3")}};
         with_sources sourced(visit, k_sources);
         core_config::fields(self, sourced);
     }
@@ -121,9 +121,9 @@ struct tpu_core_config : core_config {
 struct tpu_memory_config : hbm_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        static constexpr std::pair<const char*, const char*> k_sources[] = {
-            {"capacity", "Google Cloud TPU v3 page (quoted)"},
-            {"rate", "Google Cloud TPU v3 page (quoted)"},
+        static constexpr std::pair<const char*, value_source> k_sources[] = {
+            {"capacity", quoted("Google Cloud TPU v3 page")},
+            {"rate", quoted("Google Cloud TPU v3 page")},
         };
         with_sources sourced(visit, k_sources);
         hbm_config::fields(self, sourced);
@@ -134,8 +134,8 @@ struct tpu_dma_config : dma_config {
     tpu_dma_config() { read_ahead = 128; }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        static constexpr std::pair<const char*, const char*> k_sources[] = {
-            {"read_ahead", "assumed: covers hbm.latency at ici.local_port_rate, 77 packets of 256 B"},
+        static constexpr std::pair<const char*, value_source> k_sources[] = {
+            {"read_ahead", assumed("covers hbm.latency at ici.local_port_rate, 77 packets of 256 B")},
         };
         with_sources sourced(visit, k_sources);
         dma_config::fields(self, sourced);
@@ -158,10 +158,10 @@ struct tpu_v3_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         run_config::fields(self.run, visit);
-        visit("mesh", self.mesh, "Shape of the pod", "");
-        visit("ici", self.ici, "Inter-chip interconnect", "");
-        visit("chip", self.chip, "One chip", "");
-        visit("faults", self.faults, "What is broken", "");
+        visit("mesh", self.mesh, "Shape of the pod", k_user_choice);
+        visit("ici", self.ici, "Inter-chip interconnect", k_user_choice);
+        visit("chip", self.chip, "One chip", k_user_choice);
+        visit("faults", self.faults, "What is broken", k_user_choice);
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<tpu_v3_config>> key_rules();

@@ -30,9 +30,9 @@ struct ub_price {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("value", self.value, "The figure", "");
-        visit("source", self.source, "Where it is from", "");
-        visit("confidence", self.confidence, "How far it can be trusted", "");
+        visit("value", self.value, "The figure", k_user_choice);
+        visit("source", self.source, "Where it is from", k_user_choice);
+        visit("confidence", self.confidence, "How far it can be trusted", k_user_choice);
     }
     std::vector<config_problem> validate() const;
 };
@@ -46,11 +46,11 @@ struct ub_published_capex {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("architecture", self.architecture, "Column of Fig. 21", "");
-        visit("network", self.network, "CapEx of the network", "");
-        visit("total", self.total, "CapEx of all", "");
-        visit("source", self.source, "Where it is from", "");
-        visit("confidence", self.confidence, "How far it can be trusted", "");
+        visit("architecture", self.architecture, "Column of Fig. 21", k_user_choice);
+        visit("network", self.network, "CapEx of the network", k_user_choice);
+        visit("total", self.total, "CapEx of all", k_user_choice);
+        visit("source", self.source, "Where it is from", k_user_choice);
+        visit("confidence", self.confidence, "How far it can be trusted", k_user_choice);
     }
     std::vector<config_problem> validate() const;
 };
@@ -63,10 +63,10 @@ struct ub_performance {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("architecture", self.architecture, "Column of Fig. 21", "");
-        visit("value", self.value, "Performance, the x64 Clos is 1", "");
-        visit("source", self.source, "Where it is from", "");
-        visit("confidence", self.confidence, "How far it can be trusted", "");
+        visit("architecture", self.architecture, "Column of Fig. 21", k_user_choice);
+        visit("value", self.value, "Performance, the x64 Clos is 1", k_user_choice);
+        visit("source", self.source, "Where it is from", k_user_choice);
+        visit("confidence", self.confidence, "How far it can be trusted", k_user_choice);
     }
     std::vector<config_problem> validate() const;
 };
@@ -82,25 +82,25 @@ struct ub_prices {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("other_capex", self.other_capex, "CapEx that is not network; x64 Clos: 1 in all", "");
-        visit("lrs_lane_ratio", self.lrs_lane_ratio, "A lane of an LRS to one of an HRS", "");
-        visit("passive_lane_ratio", self.passive_lane_ratio, "A lane of passive copper to an optical one", "");
-        visit("active_lane_ratio", self.active_lane_ratio, "A lane of active copper to an optical one", "");
-        visit("lanes_per_module", self.lanes_per_module, "Lanes of an optical module", "");
-        visit("published_capex", self.published_capex, "What the prices are fitted to", "");
-        visit("opex_share", self.opex_share, "OpEx of the TCO of the x64 Clos", "");
-        visit("opex_saving", self.opex_saving, "OpEx that UB-Mesh saves of that", "");
-        visit("performance", self.performance, "Of each architecture", "");
-        visit("switch_failures", self.switch_failures, "Of one switch, a year", "");
+        visit("other_capex", self.other_capex, "CapEx that is not network; x64 Clos: 1 in all", k_user_choice);
+        visit("lrs_lane_ratio", self.lrs_lane_ratio, "A lane of an LRS to one of an HRS", k_user_choice);
+        visit("passive_lane_ratio", self.passive_lane_ratio, "A lane of passive copper to an optical one", k_user_choice);
+        visit("active_lane_ratio", self.active_lane_ratio, "A lane of active copper to an optical one", k_user_choice);
+        visit("lanes_per_module", self.lanes_per_module, "Lanes of an optical module", k_user_choice);
+        visit("published_capex", self.published_capex, "What the prices are fitted to", k_user_choice);
+        visit("opex_share", self.opex_share, "OpEx of the TCO of the x64 Clos", k_user_choice);
+        visit("opex_saving", self.opex_saving, "OpEx that UB-Mesh saves of that", k_user_choice);
+        visit("performance", self.performance, "Of each architecture", k_user_choice);
+        visit("switch_failures", self.switch_failures, "Of one switch, a year", k_user_choice);
         visit("mesh_electrical_failures", self.mesh_electrical_failures, "Of all electrical cables of UB-Mesh, a year",
-              "");
-        visit("mesh_optical_failures", self.mesh_optical_failures, "Of all optics of UB-Mesh, a year", "");
+              k_user_choice);
+        visit("mesh_optical_failures", self.mesh_optical_failures, "Of all optics of UB-Mesh, a year", k_user_choice);
         visit("clos_electrical_failures", self.clos_electrical_failures, "Of all electrical cables of the Clos, a year",
-              "");
-        visit("clos_optical_failures", self.clos_optical_failures, "Of all optics of the Clos, a year", "");
-        visit("table_6_lrs_per_rack", self.table_6_lrs_per_rack, "LRS of a rack that table 6 counts", "");
-        visit("mttr_minutes", self.mttr_minutes, "Mean time to repair", "");
-        visit("mttr_monitored_minutes", self.mttr_monitored_minutes, "The same with monitoring and migration", "");
+              k_user_choice);
+        visit("clos_optical_failures", self.clos_optical_failures, "Of all optics of the Clos, a year", k_user_choice);
+        visit("table_6_lrs_per_rack", self.table_6_lrs_per_rack, "LRS of a rack that table 6 counts", k_user_choice);
+        visit("mttr_minutes", self.mttr_minutes, "Mean time to repair", k_user_choice);
+        visit("mttr_monitored_minutes", self.mttr_monitored_minutes, "The same with monitoring and migration", k_user_choice);
     }
     std::vector<config_problem> validate() const;
 

@@ -38,9 +38,9 @@ struct ub_cpu_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("memory_rate", self.rate, "Of the memory of a CPU, reads and writes together", "307.2 GB/s: eight channels of DDR5-4800 (A)",
+        visit("memory_rate", self.rate, "Of the memory of a CPU, reads and writes together", assumed("307.2 GB/s: eight channels of DDR5-4800"),
               between(bandwidth(1'000'000), bandwidth(8'000'000'000'000'000)).because("; write for example \"300 GB/s\""));
-        visit("memory_latency", self.latency, "From the request to its first byte, unloaded", "100 ns (A)", at_most(duration(1'000'000'000)));
+        visit("memory_latency", self.latency, "From the request to its first byte, unloaded", assumed("100 ns"), at_most(duration(1'000'000'000)));
     }
     std::vector<config_problem> validate() const { return limit_problems(*this); }
 };

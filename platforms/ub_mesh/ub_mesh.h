@@ -33,24 +33,24 @@ struct npu_memory_config : hbm_config {
     npu_memory_config();
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        static constexpr std::pair<const char*, const char*> k_sources[] = {
-            {"capacity", "910C as the reference, CloudMatrix384 (arXiv 2506.12708) (Q)"},
-            {"rate", "3.2 TB/s, 910C as the reference, CloudMatrix384 (Q)"},
-            {"latency", "assumed"},
+        static constexpr std::pair<const char*, value_source> k_sources[] = {
+            {"capacity", quoted("910C as the reference, CloudMatrix384 (arXiv 2506.12708)")},
+            {"rate", quoted("3.2 TB/s, 910C as the reference, CloudMatrix384")},
+            {"latency", assumed("nothing is published")},
         };
         with_sources sourced(visit, k_sources);
         hbm_config::fields(self, sourced);
-        visit("load", self.load, "What compute units take of the rate, while ranks communicate", "0: none (A)", real_between(0, 0.95));
-        visit("load_block", self.load_block, "Bytes that they move at once, at random intervals", "4 KiB (A)", between(data_size(64), data_size(1 << 20)));
+        visit("load", self.load, "What compute units take of the rate, while ranks communicate", assumed("0: none"), real_between(0, 0.95));
+        visit("load_block", self.load_block, "Bytes that they move at once, at random intervals", assumed("4 KiB"), between(data_size(64), data_size(1 << 20)));
     }
 };
 struct npu_core_config : core_config {
     npu_core_config();
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        static constexpr std::pair<const char*, const char*> k_sources[] = {
-            {"clock", "assumed: 1 GHz; the control core of an NPU is not published"},
-            {"cpi", "assumed: as the TPU-v3 model, where a ring step takes about 1 us"},
+        static constexpr std::pair<const char*, value_source> k_sources[] = {
+            {"clock", assumed("1 GHz; the control core of an NPU is not published")},
+            {"cpi", assumed("as the TPU-v3 model, where a ring step takes about 1 us")},
         };
         with_sources sourced(visit, k_sources);
         core_config::fields(self, sourced);
@@ -61,8 +61,8 @@ struct npu_dma_config : dma_config {
     npu_dma_config() { queues = 16; }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        static constexpr std::pair<const char*, const char*> k_sources[] = {
-            {"queues", "assumed: one for each of the 14 NPUs of a rack that an NPU is joined to, and two more"},
+        static constexpr std::pair<const char*, value_source> k_sources[] = {
+            {"queues", assumed("one for each of the 14 NPUs of a rack that an NPU is joined to, and two more")},
         };
         with_sources sourced(visit, k_sources);
         dma_config::fields(self, sourced);
@@ -81,7 +81,7 @@ struct npu_ccu_config : ccu_config {
         visit(
             "presence", self.presence,
             "used: NPUs have them where the workload names one of their algorithms, or auto takes one; always, also for firmware of your own; never",
-            "one in each IO die, UB-Mesh section 7 (Q); units that nobody uses change no time");
+            quoted("one in each IO die, UB-Mesh section 7; units that nobody uses change no time"));
         ccu_config::fields(self, visit);
     }
     firmware::ccu_capacities capacities() const
@@ -96,7 +96,7 @@ struct npu_config : chip_sections<npu_core_config, bus_config, npu_memory_config
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         chip_sections::fields(self, visit, "DMA engine; one local port to each of the two UB IO controllers");
-        visit("ccu", self.ccu, "Collective communication unit, one in each IO die", "");
+        visit("ccu", self.ccu, "Collective communication unit, one in each IO die", k_user_choice);
     }
     std::vector<config_problem> validate() const { return chip().validate(); }
     chip_config chip() const { return *this; }
@@ -117,19 +117,19 @@ struct ub_mesh_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         run_config::fields(self.run, visit);
-        visit("mesh", self.mesh, "Shape of the machine", "");
-        visit("cables", self.cables, "Cables by class", "");
-        visit("ub", self.ub, "Unified Bus: links, controllers, switches, routing", "");
-        visit("npu", self.npu, "One NPU", "");
-        visit("cpu", self.cpu, "One CPU", "");
-        visit("nic", self.nic, "One NIC", "");
-        visit("host", self.run.host, "What CPUs and NICs exchange with NPUs beside collectives and training steps; left out: nothing", "");
-        visit("faults", self.faults, "What is broken, or breaks", "");
+        visit("mesh", self.mesh, "Shape of the machine", k_user_choice);
+        visit("cables", self.cables, "Cables by class", k_user_choice);
+        visit("ub", self.ub, "Unified Bus: links, controllers, switches, routing", k_user_choice);
+        visit("npu", self.npu, "One NPU", k_user_choice);
+        visit("cpu", self.cpu, "One CPU", k_user_choice);
+        visit("nic", self.nic, "One NIC", k_user_choice);
+        visit("host", self.run.host, "What CPUs and NICs exchange with NPUs beside collectives and training steps; left out: nothing", k_user_choice);
+        visit("faults", self.faults, "What is broken, or breaks", k_user_choice);
         visit(
             "prices", self.prices,
             "File with prices and failure rates, from the folder of this file or the present one: `weft check` then prints the bill of materials, availability "
             "and cost",
-            "");
+            k_user_choice);
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<ub_mesh_config>> key_rules();

@@ -40,11 +40,11 @@ struct host_stream_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("name", self.name, "Name in the results", "");
-        visit("direction", self.direction, "to_npus: from the memory of CPUs, as samples; from_npus: to it", "");
+        visit("name", self.name, "Name in the results", k_user_choice);
+        visit("direction", self.direction, "to_npus: from the memory of CPUs, as samples; from_npus: to it", k_user_choice);
         visit("rate", self.rate, "Payload of one NPU: a message is due when the one before takes its time at this rate, and waits where four are under way",
-              "1 GB/s (A)", between(bandwidth(1'000), bandwidth(100'000'000'000'000)).because("; write for example \"1 GB/s\", or leave the entry out"));
-        visit("message", self.message, "Bytes of a message", "64 KiB (A)", between(data_size(8), data_size(256 << 20)).multiple_of(8));
+              assumed("1 GB/s"), between(bandwidth(1'000), bandwidth(100'000'000'000'000)).because("; write for example \"1 GB/s\", or leave the entry out"));
+        visit("message", self.message, "Bytes of a message", assumed("64 KiB"), between(data_size(8), data_size(256 << 20)).multiple_of(8));
     }
     std::vector<config_problem> validate() const { return limit_problems(*this); }
 };
@@ -68,15 +68,15 @@ struct checkpoint_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("state", self.state, "Bytes of one NPU: weights, optimiser, what a restart needs", "",
+        visit("state", self.state, "Bytes of one NPU: weights, optimiser, what a restart needs", k_user_choice,
               between(data_size(8), data_size(1ull << 40)).multiple_of(8).because("; write the bytes that one NPU saves, for example \"64 MiB\""));
-        visit("every", self.every, "Training steps from one checkpoint to the next. Without training_step each collective of workload has one", "",
+        visit("every", self.every, "Training steps from one checkpoint to the next. Without training_step each collective of workload has one", k_user_choice,
               at_least(1));
         visit("mode", self.mode,
-              "overlapped: the next steps, or the collective, go on meanwhile, and the next checkpoint waits for the one before; blocking: they wait for its end", "");
-        visit("after", self.after, "From the end of the step, or the start of the collective, to the first byte", "", at_most(duration(1'000'000'000'000)));
-        visit("nics", self.nics, "all: message i of NPU n of a rack goes to NIC (n + i) modulo NICs; own: all of them to NIC n modulo NICs", "A; the paper tells none");
-        visit("message", self.message, "Bytes of a message; what a NIC that fails has not taken whole is sent to another one", "256 KiB (A)",
+              "overlapped: the next steps, or the collective, go on meanwhile, and the next checkpoint waits for the one before; blocking: they wait for its end", k_user_choice);
+        visit("after", self.after, "From the end of the step, or the start of the collective, to the first byte", k_user_choice, at_most(duration(1'000'000'000'000)));
+        visit("nics", self.nics, "all: message i of NPU n of a rack goes to NIC (n + i) modulo NICs; own: all of them to NIC n modulo NICs", assumed("the paper tells none"));
+        visit("message", self.message, "Bytes of a message; what a NIC that fails has not taken whole is sent to another one", assumed("256 KiB"),
               between(data_size(8), data_size(1 << 30)).multiple_of(8));
     }
     std::vector<config_problem> validate() const { return limit_problems(*this); }
@@ -94,9 +94,9 @@ struct host_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("traffic", self.traffic, "Messages between NPUs and CPUs while collectives and training steps run", "");
-        visit("checkpoint", self.checkpoint, "State that NPUs write to the DCN", "");
-        visit("compare", self.compare, "Each collective, and one training step, runs once without any of it before, so that results tell what it costs", "");
+        visit("traffic", self.traffic, "Messages between NPUs and CPUs while collectives and training steps run", k_user_choice);
+        visit("checkpoint", self.checkpoint, "State that NPUs write to the DCN", k_user_choice);
+        visit("compare", self.compare, "Each collective, and one training step, runs once without any of it before, so that results tell what it costs", k_user_choice);
     }
     std::vector<config_problem> validate() const;
     bool any() const { return !traffic.empty() || checkpoint.has_value(); }

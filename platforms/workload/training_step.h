@@ -56,13 +56,13 @@ struct gradient_group {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("name", self.name, "Name in the results", "");
-        visit("bytes", self.bytes, "Size of the group; or `elements`", "", between(data_size(1), k_largest_size));
-        visit("elements", self.elements, "Elements of the group; or `bytes`", "", at_least(1));
-        visit("type", self.type, "Type in which gradients are summed", "");
-        visit("ready", self.ready, "When the group is complete, as a fraction of the step's compute; default 1", "",
+        visit("name", self.name, "Name in the results", k_user_choice);
+        visit("bytes", self.bytes, "Size of the group; or `elements`", k_user_choice, between(data_size(1), k_largest_size));
+        visit("elements", self.elements, "Elements of the group; or `bytes`", k_user_choice, at_least(1));
+        visit("type", self.type, "Type in which gradients are summed", k_user_choice);
+        visit("ready", self.ready, "When the group is complete, as a fraction of the step's compute; default 1", k_user_choice,
               real_between(0, 1).because(": a fraction of the compute; for a time write ready_at"));
-        visit("ready_at", self.ready_at, "The same as a time since the start of compute", "");
+        visit("ready_at", self.ready_at, "The same as a time since the start of compute", k_user_choice);
     }
     std::vector<config_problem> validate() const;
     std::uint64_t size_bytes() const
@@ -83,18 +83,18 @@ struct step_exchange {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("name", self.name, "Name in the results", "");
-        visit("count", self.count, "How many in one step", "",
+        visit("name", self.name, "Name in the results", k_user_choice);
+        visit("count", self.count, "How many in one step", k_user_choice,
               at_least(1).because("; remove the entry, or write how many exchanges a step makes"));
-        visit("bytes", self.bytes, "Size of each", "", between(data_size(1), k_largest_size));
-        visit("type", self.type, "Type in which they are summed", "");
+        visit("bytes", self.bytes, "Size of each", k_user_choice, between(data_size(1), k_largest_size));
+        visit("type", self.type, "Type in which they are summed", k_user_choice);
         visit("from", self.from,
-              "Fraction of the compute where they begin; the i-th stands at from + (i + 1/2) (to - from) / count", "",
+              "Fraction of the compute where they begin; the i-th stands at from + (i + 1/2) (to - from) / count", k_user_choice,
               real_between(0, 1).because(": a fraction of the compute"));
-        visit("to", self.to, "Fraction of the compute where they end", "",
+        visit("to", self.to, "Fraction of the compute where they end", k_user_choice,
               real_between(0, 1).because(": a fraction of the compute"));
         visit("ranks_per_group", self.ranks_per_group,
-              "Ranks that exchange with each other, neighbours: by ring_1d, on ipu_pod by what the library chooses; default: all, by `algorithm`", "",
+              "Ranks that exchange with each other, neighbours: by ring_1d, on ipu_pod by what the library chooses; default: all, by `algorithm`", k_user_choice,
               at_least(2).because("; remove the entry when every rank computes alone"));
     }
     std::vector<config_problem> validate() const;
@@ -119,15 +119,15 @@ struct step_input {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("data", self.data, "synthetic: made on the accelerators; generated: hosts send what costs them nothing to make; real: hosts prepare it as well", "");
-        visit("sample", self.sample, "Bytes of a sample", "", at_most(k_largest_size));
-        visit("link_rate", self.link_rate, "Of one link between hosts and accelerators", "100 GbE: Scaling 7.9.1 (Q)",
+        visit("data", self.data, "synthetic: made on the accelerators; generated: hosts send what costs them nothing to make; real: hosts prepare it as well", k_user_choice);
+        visit("sample", self.sample, "Bytes of a sample", k_user_choice, at_most(k_largest_size));
+        visit("link_rate", self.link_rate, "Of one link between hosts and accelerators", quoted("100 GbE: Scaling 7.9.1"),
               between(bandwidth(1'000'000), bandwidth(100'000'000'000'000)));
-        visit("links", self.links, "Such links: hosts that feed accelerators beside each other", "", at_least(1));
-        visit("samples_per_second", self.samples_per_second, "What one instance of the host program prepares", "", real_between(0, 1e12));
-        visit("instances", self.instances, "Instances of the host program, all hosts together", "", at_least(1));
-        visit("numa_nodes", self.numa_nodes, "NUMA nodes, all hosts together: more instances than that bring nothing (Scaling 7.5); 0: not told", "");
-        visit("prefetch", self.prefetch, "Samples of a step come while the step before computes", "");
+        visit("links", self.links, "Such links: hosts that feed accelerators beside each other", k_user_choice, at_least(1));
+        visit("samples_per_second", self.samples_per_second, "What one instance of the host program prepares", k_user_choice, real_between(0, 1e12));
+        visit("instances", self.instances, "Instances of the host program, all hosts together", k_user_choice, at_least(1));
+        visit("numa_nodes", self.numa_nodes, "NUMA nodes, all hosts together: more instances than that bring nothing (Scaling 7.5); 0: not told", k_user_choice);
+        visit("prefetch", self.prefetch, "Samples of a step come while the step before computes", k_user_choice);
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<step_input>> key_rules();
@@ -160,27 +160,27 @@ struct training_step_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("steps", self.steps, "Steps to run", "", between(1, k_most_steps));
-        visit("compute", self.compute, "Compute time of one step on every rank; with accumulation, of one micro batch", "",
+        visit("steps", self.steps, "Steps to run", k_user_choice, between(1, k_most_steps));
+        visit("compute", self.compute, "Compute time of one step on every rank; with accumulation, of one micro batch", k_user_choice,
               between(duration(1), k_longest_compute)
                   .because("; write the compute time of one step, for example \"40 ms\""));
         visit("accumulation", self.accumulation,
-              "Micro batches of a step, GA: compute and exchanges are those of each, groups are summed after the last one, in which they become ready", "", between(1, 10'000));
-        visit("micro_batch", self.micro_batch, "Samples of a micro batch on one replica, MBS: for the throughput; 0: not told", "");
+              "Micro batches of a step, GA: compute and exchanges are those of each, groups are summed after the last one, in which they become ready", k_user_choice, between(1, 10'000));
+        visit("micro_batch", self.micro_batch, "Samples of a micro batch on one replica, MBS: for the throughput; 0: not told", k_user_choice);
         visit("merge_up_to", self.merge_up_to,
-              "Groups that follow each other and have one type are summed together, up to this size (maximum_reduce_many_buffer_size, Scaling 7.3); left out: none is", "",
+              "Groups that follow each other and have one type are summed together, up to this size (maximum_reduce_many_buffer_size, Scaling 7.3); left out: none is", k_user_choice,
               between(data_size(1), k_largest_size));
-        visit("input", self.input, "Samples that have to come from hosts", "");
+        visit("input", self.input, "Samples that have to come from hosts", k_user_choice);
         visit("overlap", self.overlap,
-              "none: all-reduces start after compute; when_ready: as soon as a group is ready, one at a time", "");
-        visit("algorithm", self.algorithm, "How gradient groups, and exchanges over all ranks, are summed; auto: each by the algorithm of the table of `tuning`, else the one with the shortest predicted time", "");
-        visit("transposed", self.transposed, "Swap the roles of rows and columns", "");
-        visit("chunk", self.chunk, "Pipelining grain of the firmware", "assumed",
+              "none: all-reduces start after compute; when_ready: as soon as a group is ready, one at a time", k_user_choice);
+        visit("algorithm", self.algorithm, "How gradient groups, and exchanges over all ranks, are summed; auto: each by the algorithm of the table of `tuning`, else the one with the shortest predicted time", k_user_choice);
+        visit("transposed", self.transposed, "Swap the roles of rows and columns", k_user_choice);
+        visit("chunk", self.chunk, "Pipelining grain of the firmware", assumed("nothing is published"),
               between(data_size(1), data_size(1ull << 32)));
         visit("inputs", self.inputs,
-              "exact: every sum is exact and bits are compared; random: compared within the rounding bound", "");
-        visit("groups", self.groups, "Gradient groups, in the order in which they are summed", "");
-        visit("exchanges", self.exchanges, "Small all-reduces that compute waits for", "");
+              "exact: every sum is exact and bits are compared; random: compared within the rounding bound", k_user_choice);
+        visit("groups", self.groups, "Gradient groups, in the order in which they are summed", k_user_choice);
+        visit("exchanges", self.exchanges, "Small all-reduces that compute waits for", k_user_choice);
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<training_step_config>> key_rules();

@@ -34,9 +34,9 @@ struct tuned_range {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("from", self.from, "Smallest size", "", between(data_size(1), k_largest_size));
-        visit("to", self.to, "Largest size", "", between(data_size(1), k_largest_size));
-        visit("algorithm", self.algorithm, "The fastest one", "");
+        visit("from", self.from, "Smallest size", k_user_choice, between(data_size(1), k_largest_size));
+        visit("to", self.to, "Largest size", k_user_choice, between(data_size(1), k_largest_size));
+        visit("algorithm", self.algorithm, "The fastest one", k_user_choice);
     }
     std::vector<config_problem> validate() const;
 };
@@ -54,15 +54,15 @@ struct tuned_cases {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("op", self.op, "The collective", "");
-        visit("type", self.type, "Element type", "");
-        visit("redop", self.redop, "Reduction, where there is one", "");
-        visit("root", self.root, "Root of a broadcast", "");
-        visit("transposed", self.transposed, "Roles of rows and columns swapped", "");
-        visit("chunk", self.chunk, "Pipelining grain of the firmware", "",
+        visit("op", self.op, "The collective", k_user_choice);
+        visit("type", self.type, "Element type", k_user_choice);
+        visit("redop", self.redop, "Reduction, where there is one", k_user_choice);
+        visit("root", self.root, "Root of a broadcast", k_user_choice);
+        visit("transposed", self.transposed, "Roles of rows and columns swapped", k_user_choice);
+        visit("chunk", self.chunk, "Pipelining grain of the firmware", k_user_choice,
               between(data_size(1), data_size(1ull << 32)));
-        visit("groups", self.groups, "Process groups, as in the workload", "");
-        visit("ranges", self.ranges, "The fastest algorithm by size, from small to large", "");
+        visit("groups", self.groups, "Process groups, as in the workload", k_user_choice);
+        visit("ranges", self.ranges, "The fastest algorithm by size, from small to large", k_user_choice);
     }
     std::vector<config_problem> validate() const;
     /// Whether `c` differs in nothing but its size.
@@ -79,8 +79,8 @@ struct tuned_machine {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("digest", self.digest, "Of all values", "");
-        visit("values", self.values, "Every value of the machine, as for --set", "");
+        visit("digest", self.digest, "Of all values", k_user_choice);
+        visit("values", self.values, "Every value of the machine, as for --set", k_user_choice);
     }
 };
 
@@ -93,9 +93,9 @@ struct tuning_table {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("format", self.format, "Of this file", "");
-        visit("machine", self.machine, "Where the times were measured", "");
-        visit("tables", self.tables, "One for each kind of case", "");
+        visit("format", self.format, "Of this file", k_user_choice);
+        visit("machine", self.machine, "Where the times were measured", k_user_choice);
+        visit("tables", self.tables, "One for each kind of case", k_user_choice);
     }
     std::vector<config_problem> validate() const;
     /// Nothing where the table does not have the case.

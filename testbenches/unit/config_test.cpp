@@ -39,10 +39,10 @@ struct link_test_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("link_rate", self.link_rate, "Rate of one link, one direction", "a paper, section 2 (quoted)");
-        visit("flight_time", self.flight_time, "Propagation delay", "assumed");
-        visit("depth", self.depth, "Receive buffer of a VL", "assumed");
-        visit("clock", self.clock, "Clock of the port, if it has its own", "");
+        visit("link_rate", self.link_rate, "Rate of one link, one direction", quoted("a paper, section 2"));
+        visit("flight_time", self.flight_time, "Propagation delay", assumed("nothing is published"));
+        visit("depth", self.depth, "Receive buffer of a VL", assumed("nothing is published"));
+        visit("clock", self.clock, "Clock of the port, if it has its own", k_user_choice);
     }
     std::vector<config_problem> validate() const
     {
@@ -63,10 +63,10 @@ struct step_test_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("op", self.op, "The collective", "");
-        visit("bytes", self.bytes, "Message size of one rank", "");
-        visit("ranks", self.ranks, "Participants; empty: all", "");
-        visit("check", self.check, "Verify the answer", "");
+        visit("op", self.op, "The collective", k_user_choice);
+        visit("bytes", self.bytes, "Message size of one rank", k_user_choice);
+        visit("ranks", self.ranks, "Participants; empty: all", k_user_choice);
+        visit("check", self.check, "Verify the answer", k_user_choice);
     }
     std::vector<config_problem> validate() const
     {
@@ -91,17 +91,17 @@ struct pod_test_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("title", self.title, "Name of the run", "");
-        visit("shape", self.shape, "Chips per dimension", "");
-        visit("seed", self.seed, "Seed of all random numbers", "");
-        visit("utilisation", self.utilisation, "Share | of peak", "measured");
-        visit("wrap", self.wrap, "Torus instead of mesh", "");
-        visit("ici", self.ici, "Links between chips", "");
-        visit("spare", self.spare, "A second kind of link", "");
-        visit("workload", self.workload, "Steps, in order", "");
-        visit("note", self.note, "Free text", "");
-        visit("pairs", self.pairs, "Pairs of ranks", "");
-        visit("mask", self.mask, "Enabled planes", "");
+        visit("title", self.title, "Name of the run", k_user_choice);
+        visit("shape", self.shape, "Chips per dimension", k_user_choice);
+        visit("seed", self.seed, "Seed of all random numbers", k_user_choice);
+        visit("utilisation", self.utilisation, "Share | of peak", derived("measured"));
+        visit("wrap", self.wrap, "Torus instead of mesh", k_user_choice);
+        visit("ici", self.ici, "Links between chips", k_user_choice);
+        visit("spare", self.spare, "A second kind of link", k_user_choice);
+        visit("workload", self.workload, "Steps, in order", k_user_choice);
+        visit("note", self.note, "Free text", k_user_choice);
+        visit("pairs", self.pairs, "Pairs of ranks", k_user_choice);
+        visit("mask", self.mask, "Enabled planes", k_user_choice);
     }
     std::vector<config_problem> validate() const
     {

@@ -52,32 +52,32 @@ struct ub_shape {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("pods", self.pods, "Pods of a SuperPod, joined by HRS",
-              "8 in a SuperPod of 8192 NPUs, UB-Mesh section 3.3.4 (Q)",
+              quoted("8 in a SuperPod of 8192 NPUs, UB-Mesh section 3.3.4"),
               between(1, 8).because(": an address has 3 bits for it"));
         visit("rack_rows", self.rack_rows, "Racks of a column of a pod (alpha dimension)",
-              "4, UB-Mesh section 3.3.3 (Q)",
+              quoted("4, UB-Mesh section 3.3.3"),
               between(1, 4).because(": an address has 2 bits for it, and cables reach no further"));
-        visit("rack_cols", self.rack_cols, "Racks of a row of a pod (Z dimension)", "4, UB-Mesh section 3.3.3 (Q)",
+        visit("rack_cols", self.rack_cols, "Racks of a row of a pod (Z dimension)", quoted("4, UB-Mesh section 3.3.3"),
               between(1, 4).because(": an address has 2 bits for it, and cables reach no further"));
-        visit("boards", self.boards, "NPU boards of a rack (Y dimension)", "8, UB-Mesh section 3.3.1 (Q)",
+        visit("boards", self.boards, "NPU boards of a rack (Y dimension)", quoted("8, UB-Mesh section 3.3.1"),
               between(1, 8).because(": an address has 3 bits for it"));
-        visit("npus", self.npus, "NPUs of a board (X dimension)", "8, UB-Mesh section 3.3.1 (Q)",
+        visit("npus", self.npus, "NPUs of a board (X dimension)", quoted("8, UB-Mesh section 3.3.1"),
               between(1, 8).because(": an address has 3 bits for it"));
         visit("rack", self.rack,
               "Inside a rack: 2d_fm, the full mesh of UB-Mesh, or a baseline: 1d_fm_a, 1d_fm_b, clos",
-              "UB-Mesh, Fig. 16 (Q)");
-        visit("pod", self.pod, "Between the racks of a pod: 2d_fm, or the baseline clos", "UB-Mesh, Fig. 18 (Q)");
+              quoted("UB-Mesh, Fig. 16"));
+        visit("pod", self.pod, "Between the racks of a pod: 2d_fm, or the baseline clos", quoted("UB-Mesh, Fig. 18"));
         visit("backplane", self.backplane,
-              "LRS back-planes with CPUs, NICs and the spare NPU; false: the NPUs' own links only (one rack)", "");
-        visit("hrs", self.hrs, "Racks are connected to HRS; several pods need them, one pod may borrow them", "");
-        visit("x_lanes", self.x_lanes, "Lanes of each link between NPUs of a board", "4: 7 of them are x28 of x72 (D)",
+              "LRS back-planes with CPUs, NICs and the spare NPU; false: the NPUs' own links only (one rack)", k_user_choice);
+        visit("hrs", self.hrs, "Racks are connected to HRS; several pods need them, one pod may borrow them", k_user_choice);
+        visit("x_lanes", self.x_lanes, "Lanes of each link between NPUs of a board", derived("4: 7 of them are x28 of x72"),
               one_of(1, 2, 4, 8).because(": the lanes that a UB port may have"));
-        visit("y_lanes", self.y_lanes, "Lanes of each link between boards", "4 (D)",
+        visit("y_lanes", self.y_lanes, "Lanes of each link between boards", derived("4"),
               one_of(1, 2, 4, 8).because(": the lanes that a UB port may have"));
         visit("backplane_lanes", self.backplane_lanes, "Lanes of each NPU to the LRS, over four planes",
-              "16, UB-Mesh section 6.3 (Q)", between(4, 64).multiple_of(4).because(": there are four planes"));
+              quoted("16, UB-Mesh section 6.3"), between(4, 64).multiple_of(4).because(": there are four planes"));
         visit("rack_link_lanes", self.rack_link_lanes, "Lanes of each link between two racks, over four planes",
-              "128, UB-Mesh section 3.3.3 (Q)");
+              quoted("128, UB-Mesh section 3.3.3"));
     }
     std::vector<config_problem> validate() const;
 };
@@ -94,17 +94,17 @@ struct ub_cables {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        const char* const metre = "about 1 m, UB-Mesh table 2 (Q), at 5 ns/m (assumed)";
+        constexpr value_source metre = assumed("about 1 m, UB-Mesh table 2 (quoted), at 5 ns/m (assumed)");
         visit("x", self.x, "Propagation between NPUs of a board", metre, between(duration(1'000), k_longest));
         visit("y", self.y, "Propagation between boards of a rack", metre, between(duration(1'000), k_longest));
-        visit("backplane", self.backplane, "Propagation between NPU, CPU, NIC and LRS, and between LRS", "assumed: 1 m",
+        visit("backplane", self.backplane, "Propagation between NPU, CPU, NIC and LRS, and between LRS", assumed("1 m"),
               between(duration(1'000), k_longest));
-        visit("z", self.z, "Propagation between racks of a row", "about 10 m, UB-Mesh table 2 (Q), at 5 ns/m (assumed)",
+        visit("z", self.z, "Propagation between racks of a row", assumed("about 10 m, UB-Mesh table 2 (quoted), at 5 ns/m (assumed)"),
               between(duration(1'000), k_longest));
         visit("alpha", self.alpha, "Propagation between racks of a column",
-              "about 100 m, UB-Mesh table 2 (Q), at 5 ns/m (assumed)", between(duration(1'000), k_longest));
+              assumed("about 100 m, UB-Mesh table 2 (quoted), at 5 ns/m (assumed)"), between(duration(1'000), k_longest));
         visit("hrs", self.hrs, "Propagation between rack and HRS",
-              "about 1000 m, UB-Mesh table 2 (Q), at 5 ns/m (assumed)", between(duration(1'000), k_longest));
+              assumed("about 1000 m, UB-Mesh table 2 (quoted), at 5 ns/m (assumed)"), between(duration(1'000), k_longest));
     }
     std::vector<config_problem> validate() const;
 };
