@@ -54,7 +54,7 @@ struct stream_step {
     }
 };
 
-/// Places to which a transfer of data is duplicated: 1R2W, AWS Neuron documentation (Q). Notifications go to as many as the engine takes.
+/// Places to which a transfer of data is duplicated: 1R2W, AWS Neuron documentation (quoted). Notifications go to as many as the engine takes.
 inline constexpr std::uint32_t k_duplicates = 2;
 constexpr std::uint32_t copies_to(std::uint32_t places) { return (places + k_duplicates - 1) / k_duplicates; }
 /// Destinations of copy number `copy` < copies_to(per_device - 1) of what all others of the device get at `offset`.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Collective communication unit of a UB IO die: instructions, status codes and capacities, as hardware, firmware and assembler agree on them. Pure C++,
-// freestanding. Operations, counts and semantics are facts of public descriptions (Q); encoding and register map are weft's own.
+// freestanding. Operations, counts and semantics are facts of public descriptions (quoted); encoding and register map are weft's own.
 //
 // An instruction waits until its check bits are set, is carried out, and when it is done sets bits; one that is told to clears those it waited for, when
 // its wait has ended. Loads, jumps and groups wait, but set nothing. Missions and loop engines issue in order, one instruction a cycle; transfers and reductions go on behind the issue, and only check
@@ -17,12 +17,12 @@ inline constexpr std::uint64_t k_base = 0x1004'0000;       ///< registers of the
 inline constexpr std::uint64_t k_die_stride = 0x1'0000;    ///< to those of the next die
 inline constexpr std::uint32_t k_dies = 2;
 inline constexpr std::uint32_t k_slice_bytes = 4096;       ///< Q
-inline constexpr std::uint32_t k_most_reduced = 8;         ///< slices of one instruction (Q)
-inline constexpr std::uint32_t k_arguments = 13;           ///< of a task, 64 bits each (Q)
-inline constexpr std::uint32_t k_bits_of_entry = 16;       ///< of a check-bit entry (Q)
-inline constexpr std::uint32_t k_most_iterations = 8191;   ///< 13 bits (Q)
-inline constexpr std::uint64_t k_most_transfer_bytes = (std::uint64_t{256} << 20) - 1; ///< between memories: below 256 MB (Q)
-inline constexpr std::uint32_t k_token_bits = 20;          ///< of a memory (Q)
+inline constexpr std::uint32_t k_most_reduced = 8;         ///< slices of one instruction (quoted)
+inline constexpr std::uint32_t k_arguments = 13;           ///< of a task, 64 bits each (quoted)
+inline constexpr std::uint32_t k_bits_of_entry = 16;       ///< of a check-bit entry (quoted)
+inline constexpr std::uint32_t k_most_iterations = 8191;   ///< 13 bits (quoted)
+inline constexpr std::uint64_t k_most_transfer_bytes = (std::uint64_t{256} << 20) - 1; ///< between memories: below 256 MB (quoted)
+inline constexpr std::uint32_t k_token_bits = 20;          ///< of a memory (quoted)
 inline constexpr std::uint32_t k_most_missions = 16;       ///< Q
 inline constexpr std::uint32_t k_no_length = 0xffff;       ///< no register gives the length: a full slice
 
@@ -65,7 +65,7 @@ inline constexpr unsigned k_op_count = sizeof k_op_rows / sizeof k_op_rows[0];
 
 inline constexpr std::uint8_t k_clears = 1; ///< instruction::flags
 
-/// 32 bytes (Q: fixed length of 32 B). `r` holds registers, slices, labels; an immediate lies in the place of r[4] to r[7].
+/// 32 bytes (quoted: fixed length of 32 B). `r` holds registers, slices, labels; an immediate lies in the place of r[4] to r[7].
 struct alignas(8) instruction {
     op code = op::set_bits;
     std::uint8_t flags = 0;
@@ -117,7 +117,7 @@ constexpr std::uint32_t group_address(std::uint64_t p) { return static_cast<std:
 constexpr std::uint16_t group_slice(std::uint64_t p) { return static_cast<std::uint16_t>(p >> 32); }
 constexpr std::uint16_t group_entry(std::uint64_t p) { return static_cast<std::uint16_t>(p >> 48); }
 
-/// Why a mission ended (Q: the list; numbers as published). 0: it has come to its end.
+/// Why a mission ended (quoted: the list; numbers as published). 0: it has come to its end.
 enum class status : std::uint8_t {
     ok = 0x00,
     illegal_instruction = 0x01,

@@ -4,8 +4,8 @@
 // What UB controllers, switches and firmware agree on in the network layer of UB-Mesh: structured addresses, the 8-byte
 // source-route header, linear routing tables. Pure C++, freestanding.
 //
-// Source: UB-Mesh (arXiv 2503.20377) section 4.1.1 and Fig. 11 for the layout of the header (Q), section 4.1.2 for addressing by
-// segments and linear tables (Q). The meaning of an instruction, the widths of the segments and the form of the tables are not
+// Source: UB-Mesh (arXiv 2503.20377) section 4.1.1 and Fig. 11 for the layout of the header (quoted), section 4.1.2 for addressing by
+// segments and linear tables (quoted). The meaning of an instruction, the widths of the segments and the form of the tables are not
 // published: ours, and marked `assumed`.
 #pragma once
 

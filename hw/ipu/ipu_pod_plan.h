@@ -8,7 +8,7 @@
 //   domain       machines one above the other, joined by what is left: 1B 1C of IPUs 0 and 2, 0B 0C of IPUs 1 and 3. A ladder of 2 x 2n IPUs.
 //                torus: cables also close the top to the bottom
 //   cluster      domains side by side; gateways of machines in the same slot form a ring over a switch
-// Links join controllers of the same name (A: the text names the two of each side, the figure that pairs them is not public).
+// Links join controllers of the same name (assumed: the text names the two of each side, the figure that pairs them is not public).
 #pragma once
 
 #include "hw/ipu/ipu_link_config.h"

@@ -10,7 +10,7 @@
 // what the measured round trips ask for where that is longer, doubled with every try. A destination is unreachable when the oldest packet
 // was tried in vain `tries` times, the last one over all paths at once, while nothing at all was acknowledged, and when news of links
 // that have failed could have come since the first try (`patience`): till then the longest wait is repeated.
-// Source of the scheme: UB's RTP has PSNs, acknowledgements and selective ones (Q); window and coalescing are assumed. Wait:
+// Source of the scheme: UB's RTP has PSNs, acknowledgements and selective ones (quoted); window and coalescing are assumed. Wait:
 // twice the longest round trip of late (rtp_round_trip), measured by Karn's rule; the configured time is the least wait and the first.
 #pragma once
 

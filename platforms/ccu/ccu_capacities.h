@@ -9,7 +9,7 @@
 
 namespace weft {
 
-/// Published for the unit of one IO die (Q): what is left for programs where a part is reserved.
+/// Published for the unit of one IO die (quoted): what is left for programs where a part is reserved.
 struct ccu_capacities {
     std::uint32_t instructions = 32'768; ///< Q: 1 MiB of 32 bytes each
     std::uint32_t missions = 16;         ///< Q

@@ -16,7 +16,7 @@ using namespace abi::ccu;
 
 namespace {
 
-constexpr std::uint32_t k_most_templates = 2; // of a group (Q)
+constexpr std::uint32_t k_most_templates = 2; // of a group (quoted)
 
 bool may_stand_in_body(const op_row& row)
 {

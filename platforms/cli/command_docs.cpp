@@ -23,8 +23,9 @@ std::string config_page()
 {
     std::string text = std::string("# Configuration\n\n") + k_notice;
     text +=
-        "\nEvery key of a platform file, its default, and where the default comes from. Confidence: Q quoted from a public "
-        "document, D derived from quoted figures, R recalled and not verified, A assumed. A file begins with `platform:` "
+        "\nEvery key of a platform file, its default, and where the default comes from: quoted from a public document, "
+        "derived from quoted figures, recalled and not verified, assumed because nothing public says, calibrated to "
+        "meet the named target. A file begins with `platform:` "
         "and one of the names below; `weft check FILE --resolved` prints a file with all defaults filled in. "
         "\"Only ...\" in a meaning: otherwise nothing uses the key, and a file that sets it is warned.\n";
     text += "\n## Algorithms\n\n| `workload.N.algorithms` | of | needs | how |\n|---|---|---|---|\n";

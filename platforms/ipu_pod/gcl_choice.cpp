@@ -9,7 +9,7 @@ namespace weft {
 namespace {
 
 constexpr std::uint64_t k_any = ~std::uint64_t{0};
-constexpr std::uint64_t k_tiny = 2048; ///< group size x bytes of the broadcast of tiny tensors (GCL options, Q)
+constexpr std::uint64_t k_tiny = 2048; ///< group size x bytes of the broadcast of tiny tensors (GCL options, quoted)
 constexpr const char* k_open = "Graphcore Communication Library, last open version";
 constexpr const char* k_later = "options of the Graphcore Communication Library";
 

@@ -432,13 +432,13 @@ void ipu_pod_validation::sensitivities()
 void ipu_pod_validation::inputs_and_notes()
 {
     const auto input = [this](const char* what, const char* value, const char* source) { report.inputs.push_back({what, value, source}); };
-    input("an IPU-Link", "128 Gb/s each way, 0.85 of it payload", "public notes, test model of PopLibs (Q)");
-    input("latency of an IPU-Link", "0.8 us", "(A): 0.6 to 1.0 us unloaded");
-    input("Sync-Link", "15 ns a hop", "test model of PopLibs (Q)");
-    input("set-up of an exchange", "0.5 us", "(A)");
-    input("Host-Link", "32 GB/s each way", "PCIe Gen4 (Q)");
-    input("GW-Link", "100 Gb/s to each side of a gateway, 3 us to the next one", "Scaling 7.9.1 (Q); (A)");
-    input("memory of an IPU", "900 MB at 47.5 TB/s", "Graphcore documentation (Q)");
+    input("an IPU-Link", "128 Gb/s each way, 0.85 of it payload", "public notes, test model of PopLibs (quoted)");
+    input("latency of an IPU-Link", "0.8 us", "assumed: 0.6 to 1.0 us unloaded");
+    input("Sync-Link", "15 ns a hop", "test model of PopLibs (quoted)");
+    input("set-up of an exchange", "0.5 us", "(assumed)");
+    input("Host-Link", "32 GB/s each way", "PCIe Gen4 (quoted)");
+    input("GW-Link", "100 Gb/s to each side of a gateway, 3 us to the next one", "Scaling 7.9.1 (quoted); (assumed)");
+    input("memory of an IPU", "900 MB at 47.5 TB/s", "Graphcore documentation (quoted)");
     report.notes.push_back("No table of bandwidth against size is published for these machines: the rows compare orders, counts, thresholds and ratios.");
     report.notes.push_back("The 5.5 ms of G8 are fitted to the Pod64 of the logs: T_AR = 7.4 ms, of which the wire takes 2.2 ms here. A constant on both sides moves a ratio toward 1; the rows without it say what the wire alone explains.");
 }

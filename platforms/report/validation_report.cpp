@@ -284,8 +284,8 @@ std::string to_markdown(const validation_report& r)
             text += fmt::format("| {} | {} |\n", cell(s.what), cell(s.result));
     }
     text +=
-        "\n### Inputs\n\nConfidence: Q quoted from a public document, D derived from quoted figures, R recalled and not verified, "
-        "A assumed, C calibrated: chosen so that a published result comes out.\n\n| input | value | source |\n|---|---|---|\n";
+        "\n### Inputs\n\nSources: quoted from a public document, derived from quoted figures, recalled and not verified, "
+        "assumed, calibrated: chosen so that a published result comes out.\n\n| input | value | source |\n|---|---|---|\n";
     for (const input_row& i : r.inputs)
         text += fmt::format("| {} | {} | {} |\n", cell(i.what), cell(i.value), cell(i.source));
     return text;

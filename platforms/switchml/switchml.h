@@ -45,7 +45,7 @@ struct switchml_switch_config {
     std::string waves;
     tofino_config chip;
 
-    /// 64 ports of 100 Gb/s, section 7 (Q). The filter is ours: cables may reorder.
+    /// 64 ports of 100 Gb/s, section 7 (quoted). The filter is ours: cables may reorder.
     switchml_switch_config()
     {
         chip.ports = 64;

@@ -80,7 +80,7 @@ void switchml_checks::goodput_limit()
     const auto row = [&](std::uint32_t k, std::optional<double> simulated) {
         return row_of(row_kind::conformity(), "M1", fmt::format("goodput of packets of {} elements over UDP", k),
                       100 * 4.0 * k / (4.0 * k + k_framing_bytes), simulated, "% of the line",
-                      "Sapio et al., Fig. 3 and section 5: 63, 77 and 93 % (Q); k * 4 B / (k * 4 B + 76 B) (D)",
+                      "Sapio et al., Fig. 3 and section 5: 63, 77 and 93 % (quoted); k * 4 B / (k * 4 B + 76 B) (derived)",
                       tolerance::percent(1e-9));
     };
     validation_row narrow = row(32, std::nullopt);
@@ -113,7 +113,7 @@ void switchml_checks::aggregation_rates()
                     row_of(row_kind::emergent(), "M2",
                            fmt::format("RDMA, 256 elements, {}, {} workers, 100 MB: elements aggregated", at(net), n),
                            limit_elements_per_s(net.rate_gbps * 1e9, 256) * 1e-6, scaled(rate, 1e-6), "M/s",
-                           "Sapio et al., section 6.1: within 2 % of the maximum (Q), the maximum by M1 (D)",
+                           "Sapio et al., section 6.1: within 2 % of the maximum (quoted), the maximum by M1 (derived)",
                            tolerance::percent(2)),
                     limit_elements_per_s(net.rate_gbps * 1e9, 256) * 1e-6));
             if (n == 8)
@@ -121,14 +121,14 @@ void switchml_checks::aggregation_rates()
                            fmt::format("RDMA, 256 elements, {}, 8 workers: aggregation time of 100 MB, arithmetic on M2",
                                        at(net)),
                            859.375 / net.rate_gbps, scaled(figure(figures, "time_us_0"), 1e-3), "ms",
-                           "25 M elements at the maximum of Fig. 3 (D); tolerance: ours", tolerance::percent(2)));
+                           "25 M elements at the maximum of Fig. 3 (derived); tolerance: ours", tolerance::percent(2)));
         }
         add(with_null(
             row_of(
                 row_kind::emergent(), "M3",
                 fmt::format("RDMA, 256 elements, {}: rate with 2, 4, 8, 16 workers, largest / smallest - 1", at(net)),
                 0, lowest > 0 ? std::optional<double>(100 * (highest / lowest - 1)) : std::nullopt, "%",
-                "Sapio et al., section 6.1: predictable regardless of the number of workers (Q); tolerance: ours",
+                "Sapio et al., section 6.1: predictable regardless of the number of workers (quoted); tolerance: ours",
                 tolerance::points(1)),
             0));
     }
@@ -162,7 +162,7 @@ void switchml_checks::pool_sizes()
                     "{}, UDP, {} core{}: smallest power of two of slots within 5 % of the line rate (time / limit: {})",
                     at(net), config.worker.cores, config.worker.cores == 1 ? "" : "s", list),
                 net.slots, knee != 0 ? std::optional<double>(knee) : std::nullopt, "slots",
-                "Sapio et al., appendix C (Q)"),
+                "Sapio et al., appendix C (quoted)"),
             null_slots));
     }
     for (const network& net : k_networks) {
@@ -173,7 +173,7 @@ void switchml_checks::pool_sizes()
         add(row_of(row_kind::conformity(), "M6",
                    fmt::format("{} slots: registers of the switch that hold sums", net.slots),
                    net.slots * 1024 * 2 / 1024.0, scaled(bytes, 1 / 1024.0), "KiB",
-                   "Sapio et al., appendix C: 256 KB and 1 MB (Q)"));
+                   "Sapio et al., appendix C: 256 KB and 1 MB (quoted)"));
     }
 }
 
@@ -189,7 +189,7 @@ void switchml_checks::volumes()
     };
     const auto in_network = both(ina, "udp_payload_sent", "udp_payload_received");
     const auto of_ring = both(ring, "dma_bytes_sent", "dma_bytes_received");
-    const char* source = "Sapio et al., section 3: 2 |U| and 4 |U| (n - 1) / n (Q)";
+    const char* source = "Sapio et al., section 3: 2 |U| and 4 |U| (n - 1) / n (quoted)";
     add(row_of(row_kind::conformity(), "M7", "switchml, 8 workers: bytes a worker sends and receives / |U|", 2,
                in_network, "", source));
     add(row_of(row_kind::conformity(), "M7", "ring_1d, 8 workers: bytes a worker sends and receives / |U|", 3.5,
@@ -216,12 +216,12 @@ void switchml_checks::loss()
                fmt::format("10 Gb/s, 8 workers, 100 MB, 0.01 % loss on every link: mean time of {} / time without",
                            little.spread()),
                1, none && little.mean ? std::optional<double>(*little.mean / *none) : std::nullopt, "",
-               "Sapio et al., section 6.3: minimally affected (Q); tolerance: ours", tolerance::percent(5)),
+               "Sapio et al., section 6.3: minimally affected (quoted); tolerance: ours", tolerance::percent(5)),
         1));
     validation_row past = row_of(
         row_kind::emergent(), "M9",
         fmt::format("10 Gb/s, 8 workers, 100 MB, 1 % loss on every link: mean time of {}", much.spread()), std::nullopt,
-        std::nullopt, "", "Sapio et al., Fig. 7: with 1 % it slows down past 150 ms, so that it ends later (Q)",
+        std::nullopt, "", "Sapio et al., Fig. 7: with 1 % it slows down past 150 ms, so that it ends later (quoted)",
         tolerance::order());
     past.published_order = {"1 % loss", "150 ms", "0.01 % loss"};
     if (much.mean && little.mean)
@@ -251,7 +251,7 @@ void switchml_checks::loss()
         add(row_of(
             row_kind::conformity(), "M9",
             fmt::format("10 Gb/s, 8 workers, 4 MiB of int32, {:g} % loss: wrong elements in all workers", 100 * rate),
-            0, figure(run(config), "wrong"), "", "Sapio et al., section 4.5: a packet sent again is not added again (D)"));
+            0, figure(run(config), "wrong"), "", "Sapio et al., section 4.5: a packet sent again is not added again (derived)"));
     }
 }
 
@@ -260,7 +260,7 @@ void switchml_checks::loss()
 void switchml_checks::passes()
 {
     constexpr std::uint64_t k_published_ns = 520, k_slower_ns = 1520;
-    const char* source = "Sapio et al., section 5: 520 ns a pass (Q); p4app-switchML: 11 and 2 passes (Q)";
+    const char* source = "Sapio et al., section 5: 520 ns a pass (quoted); p4app-switchML: 11 and 2 passes (quoted)";
     for (const std::uint32_t k : {64u, 256u}) {
         const auto run_with = [&](std::uint64_t pass_ns) {
             switchml_config config = one_sum("rack_8x10g", std::uint64_t{k} * 4);
@@ -309,23 +309,23 @@ void switchml_checks::rate_sensitivities()
 void switchml_checks::inputs()
 {
     report.inputs = {
-        {"rack", "8 workers, 10 or 100 Gb/s, one switch", "Sapio et al., section 6 (Q)"},
+        {"rack", "8 workers, 10 or 100 Gb/s, one switch", "Sapio et al., section 6 (quoted)"},
         {"packets", "256 elements, UDP 1100 B on the wire; RDMA in messages of 16 packets",
-         "section 5 (Q), p4app-switchML (Q)"},
-        {"pool", "128 slots at 10 Gb/s, 512 at 100 Gb/s", "appendix C (Q)"},
-        {"timeout", "1 ms", "section 6.3 (Q)"},
-        {"further pass", "520 ns", "section 5 (Q)"},
-        {"first pass", "600 ns", "not published (A)"},
+         "section 5 (quoted), p4app-switchML (quoted)"},
+        {"pool", "128 slots at 10 Gb/s, 512 at 100 Gb/s", "appendix C (quoted)"},
+        {"timeout", "1 ms", "section 6.3 (quoted)"},
+        {"further pass", "520 ns", "section 5 (quoted)"},
+        {"first pass", "600 ns", "not published (assumed)"},
         {"worker.packet_batch, worker.transmit_hold", "32 packets, 10 us, at both rates",
-         "appendix B (Q); p4app-switchML, bulk_drain_tx_us (Q)"},
+         "appendix B (quoted); p4app-switchML, bulk_drain_tx_us (quoted)"},
         {"worker.core.instruction_set", "x86_avx2",
-         "section 6.3, appendix B (Q); instructions of a loop counted, cycles of a division by llvm-mca for Broadwell (D), scalar steps as "
-         "counted on RV64 (A): firmware/costs.h"},
-        {"worker.core", "2.2 GHz, 0.5 cycles an instruction", "section 6 (Q); A"},
+         "section 6.3, appendix B (quoted); instructions of a loop counted, cycles of a division by llvm-mca for Broadwell (derived), scalar steps as "
+         "counted on RV64 (assumed): firmware/costs.h"},
+        {"worker.core", "2.2 GHz, 0.5 cycles an instruction", "section 6 (quoted); A"},
         {"cores", "1 at 10 Gb/s, 8 at 100 Gb/s; 1 with RDMA; 8 of a parameter server",
-         "appendix B (Q); A, section 5: up to 8 (Q); section 5 (Q); section 6.1 (Q)"},
+         "appendix B (quoted); assumed, section 5: up to 8 (quoted); section 5 (quoted); section 6.1 (quoted)"},
         {"ring_1d", "lossless Ethernet of the same rate, 1024 B of payload in 1122 B",
-         "RoCE v2 with a maximum transfer unit of 1024 (A); nothing lost, no acknowledgements (A)"},
+         "RoCE v2 with a maximum transfer unit of 1024 (assumed); nothing lost, no acknowledgements (assumed)"},
         {"batch time, communication share, overlap", "Table 1", "Q"},
         {"compute of a step", "T - (1 - overlap) c T", "D"},
         {"sizes", "Table 1, read as MiB; 98 for ResNet-50 and 87 for SSD",

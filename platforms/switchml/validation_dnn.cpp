@@ -90,7 +90,7 @@ void switchml_checks::speed_ups()
         add(with_null(row_of(row_kind::emergent(), "M8",
                              fmt::format("{}, {:g} Gb/s: speed-up over ring_1d (theory without slack {:.2f})", t.model,
                                          t.rate_gbps, theory),
-                             t.speed_up, steps.speed_up(), "", "Sapio et al., Table 2 (Q); tolerance: ours",
+                             t.speed_up, steps.speed_up(), "", "Sapio et al., Table 2 (quoted); tolerance: ours",
                              tolerance::percent(tolerance_percent(t))),
                       theory));
         add(row_of(row_kind::calibrated("compute and ready times, made of Table 1"), "M8",
@@ -98,7 +98,7 @@ void switchml_checks::speed_ups()
                                "published {:g} %)",
                                t.model, t.rate_gbps, steps.overlap_percent.value_or(0), t.overlap_percent),
                    t.batch_ms, steps.switchml_ms, "ms",
-                   "Sapio et al., Table 1 (Q), of which compute and most ready times are made; tolerance: ours",
+                   "Sapio et al., Table 1 (quoted), of which compute and most ready times are made; tolerance: ours",
                    tolerance::percent(k_batch_tolerance_percent)));
     }
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t k_short_tensor = 20 * k_megabyte; ///< rates hardly depend on the size (section 6.1)
 constexpr std::uint32_t k_workers = 8;
 constexpr std::uint32_t k_cores = 8;
-constexpr data_size k_server_chunk(32 << 10);        ///< of a server; eight of them are under way (A)
+constexpr data_size k_server_chunk(32 << 10);        ///< of a server; eight of them are under way (assumed)
 
 // Of the line, 256 elements a packet. RDMA: 58 B of headers and check sequence, 24 of frame, and 20 a message of 16 packets.
 constexpr double k_share_of_packets = 1024.0 / 1100;
@@ -57,9 +57,9 @@ void switchml_checks::hosts()
                     slow ? 100 : 89.5, share, "%",
                     slow
                         ? "Sapio et al., appendix B: one core is sufficient for line rate; section 6.3: conversion negligible "
-                          "(Q); tolerance: ours"
-                        : "Sapio et al., section 6.1: not full utilization (Q); the window: a core that fills 10 Gb/s takes at most "
-                          "1936 cycles a packet, eight that do not fill 100 Gb/s more than 1549 (D)",
+                          "(quoted); tolerance: ours"
+                        : "Sapio et al., section 6.1: not full utilization (quoted); the window: a core that fills 10 Gb/s takes at most "
+                          "1936 cycles a packet, eight that do not fill 100 Gb/s more than 1549 (derived)",
                     slow ? tolerance::percent(3) : tolerance::points(9.5)),
                 100));
         }
@@ -124,18 +124,18 @@ void switchml_checks::order_of_systems()
             rings.insert(rings.begin(), {"switchml over RDMA", rate("rack_8x100g_rdma", abi::algorithm::switchml, 0),
                                          k_share_of_rdma});
         row("against rings", rings,
-            "Sapio et al., section 6.1 and Fig. 3: RDMA within 2 % of the maximum, DPDK below it and above NCCL over RDMA (Q)");
+            "Sapio et al., section 6.1 and Fig. 3: RDMA within 2 % of the maximum, DPDK below it and above NCCL over RDMA (quoted)");
         row("against parameter servers of 8 cores",
             {in_network,
              {"dedicated servers", dedicated, k_share_of_star},
              {"servers on the workers", colocated, k_share_of_star / 2}},
-            "Sapio et al., section 6.1 and Fig. 3: dedicated servers fall short of SwitchML over DPDK (Q). The header decides: 98 B a packet here (RoCE v2, A), 76 B of the paper's DPDK servers");
+            "Sapio et al., section 6.1 and Fig. 3: dedicated servers fall short of SwitchML over DPDK (quoted). The header decides: 98 B a packet here (RoCE v2, A), 76 B of the paper's DPDK servers");
         add(with_null(
             row_of(
                 row_kind::emergent(), "M15",
                 fmt::format("{}: rate of servers on the workers / of dedicated ones", where), 0.5,
                 dedicated && colocated ? std::optional<double>(*colocated / *dedicated) : std::nullopt, "",
-                "Sapio et al., section 6.1: only half (Q), footnote 4: the bandwidth of a node is halved (Q); tolerance: ours",
+                "Sapio et al., section 6.1: only half (quoted), footnote 4: the bandwidth of a node is halved (quoted); tolerance: ours",
                 tolerance::percent(20)),
             0.5));
     }
@@ -187,7 +187,7 @@ void switchml_checks::training_order()
                 "{}, an eighth of a step, 16 workers, UDP of 8 cores: steps a second (speed-up {:.2f}; published over NCCL 1.13 to 2.27)",
                 file, in_network && ring ? *ring / *in_network : 0),
             std::nullopt, std::nullopt, "",
-            "Sapio et al., section 6.2 and Fig. 5 (Q); how far NCCL is from an ideal ring is not published",
+            "Sapio et al., section 6.2 and Fig. 5 (quoted); how far NCCL is from an ideal ring is not published",
             tolerance::order());
         v.published_order = {"switchml", "ring_1d"};
         const auto per_second = [](const std::optional<double>& ms) {

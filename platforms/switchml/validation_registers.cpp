@@ -212,7 +212,7 @@ void switchml_checks::registers()
     add(row_of(
         row_kind::conformity(), "M13",
         fmt::format("{} random passes, jobs of 1 to 32 workers: C++ model differs from the published table", k_passes),
-        0, different, "passes", "p4app-switchML (Q)"));
+        0, different, "passes", "p4app-switchML (quoted)"));
     validation_row row = row_of(row_kind::conformity(), "M13",
                                 fmt::format("{} random passes: Verilog differs from the C++ model", k_lockstep_passes),
                                 0, std::nullopt, "passes", "the same contract");

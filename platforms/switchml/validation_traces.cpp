@@ -126,7 +126,7 @@ void switchml_checks::traces()
             row_kind::conformity(), "M12",
             fmt::format("{}, {} workers, {} packets: those answered otherwise", s.name, s.workers, s.events.size()), 0,
             different, "packets",
-            example ? "Sapio et al., appendix A and Fig. 8 (Q)" : "microsoft/SwitchML, packet tests (Q)"));
+            example ? "Sapio et al., appendix A and Fig. 8 (quoted)" : "microsoft/SwitchML, packet tests (quoted)"));
     }
 }
 

@@ -58,7 +58,7 @@ void validation::fault_tolerant_shares()
         row.tolerance = tolerance::percent(t.broken_tolerance);
         row.null_value = null_share_percent(t.broken);
         row.why_miss = "[11](11_tpu_v3.md)";
-        row.source = "Kumar and Jouppi, Table 2 (Q); position of the failed chips: A; tolerance: ours";
+        row.source = "Kumar and Jouppi, Table 2 (quoted); position of the failed chips: A; tolerance: ours";
         add(std::move(row));
     }
 }
@@ -77,7 +77,7 @@ void validation::share_ratios()
         row.tolerance = tolerance::percent(k_ratio_tolerance_percent);
         row.null_value = null_share_percent(t.broken) / null_share_percent(t.full);
         row.why_miss = "[11](11_tpu_v3.md)";
-        row.source = "Kumar and Jouppi, Table 2 (D); tolerance: ours";
+        row.source = "Kumar and Jouppi, Table 2 (derived); tolerance: ours";
         published.emplace_back(*row.published, short_name(t));
         null_model.emplace_back(*row.null_value, short_name(t));
         if (row.simulated)
@@ -94,7 +94,7 @@ void validation::share_ratios()
         row.simulated_order = largest_first(simulated);
     row.tolerance = tolerance::order();
     row.source =
-        "Kumar and Jouppi, Table 2 (D). Of the published order, rounding leaves certain only that ResNet-50 512 is first: "
+        "Kumar and Jouppi, Table 2 (derived). Of the published order, rounding leaves certain only that ResNet-50 512 is first: "
         "11 % may be 10.5 to 11.5 %, a ratio of 1.19 to 1.31";
     add(std::move(row));
 }
@@ -117,7 +117,7 @@ void validation::efficiencies()
         if (t.chips == 512)
             row.why_not_judged = "the paper's value holds a difference in convergence";
         row.source =
-            "Kumar and Jouppi, Table 1 (Q): chips x time, full mesh / fault-tolerant; epochs taken as equal (A); "
+            "Kumar and Jouppi, Table 1 (quoted): chips x time, full mesh / fault-tolerant; epochs taken as equal (assumed); "
             "tolerance: ours";
         row.null_value = null_efficiency_percent(t);
         row.why_miss = "[11](11_tpu_v3.md)";
@@ -138,7 +138,7 @@ void validation::efficiencies()
         row.simulated = 100 - *lowest;
     row.tolerance = tolerance::factor(std::sqrt(10.0));
     row.source =
-        "Kumar and Jouppi, section 3 (Q), end to end; the same order of magnitude: half a decade up or down (ours)";
+        "Kumar and Jouppi, section 3 (quoted), end to end; the same order of magnitude: half a decade up or down (ours)";
     add(std::move(row));
 }
 
@@ -166,7 +166,7 @@ void validation::links_of_one_run(const std::string& what, const run_figures& fi
     if (count("first_rings") > 0 && count("first_tangled") == 0)
         row.simulated = figure(figures, "first_shared_links");
     row.source =
-        "Kumar and Jouppi, section 2.2: \"the blue rings do not share network links\" (Q); the small rings too: ours";
+        "Kumar and Jouppi, section 2.2: \"the blue rings do not share network links\" (quoted); the small rings too: ours";
     add(std::move(row));
 
     row = validation_row(row_kind::identity()); // a routing with a cycle is refused: no run, no row
@@ -177,7 +177,7 @@ void validation::links_of_one_run(const std::string& what, const run_figures& fi
     if (const auto proved = figure(figures, "deadlock_free"))
         row.simulated = *proved > 0 ? 0 : 1;
     row.source =
-        "Kumar and Jouppi, section 2: paths around failed chips \"don't form cycles\" (Q); a routing with one is refused";
+        "Kumar and Jouppi, section 2: paths around failed chips \"don't form cycles\" (quoted); a routing with one is refused";
     add(std::move(row));
 
     if (how_.sensitivities && figure(figures, "forward_links"))

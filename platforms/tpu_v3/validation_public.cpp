@@ -82,7 +82,7 @@ void validation::bisection()
     row.why_miss =
         "the same page has 340 TB/s of all-reduce, 83 GB/s a link; 6.4 TB/s need 100 GB/s, as the scaling book has it. No one "
         "rate meets both ([11](11_tpu_v3.md))";
-    row.source = "Google Cloud TPU v3 page (Q), read November 2026; tolerance: ours";
+    row.source = "Google Cloud TPU v3 page (quoted), read November 2026; tolerance: ours";
     add(std::move(row));
 }
 
@@ -95,7 +95,7 @@ void validation::throughput()
         "T9", "ResNet-50, 1024 chips, batch 32768: throughput", "M images/s", 1.05,
         step ? std::optional<double>(k_resnet_batch / *step * 1e-3) : std::nullopt, 10,
         k_resnet_batch / null_step_ms("resnet50_1024") * 1e-3,
-        "Ying et al., arXiv 1811.06992, abstract (Q), read November 2026; tolerance: ours",
+        "Ying et al., arXiv 1811.06992, abstract (quoted), read November 2026; tolerance: ours",
         "31.2 ms a step in November 2018, 25.0 ms in the MLPerf v0.6 logs of 2019 that our compute is from; how much of the "
         "difference is communication is not published");
 }
@@ -148,19 +148,19 @@ void validation::predicted_steps()
     row_of("T10", "ResNet-50, 256 chips: step, predicted from those of 512 and 1024 chips", 78.7,
            predict(k_resnet_batch, 256, r512, r1024, resnet_512, resnet_1024, r256, k_resnet_batch),
            null_resnet_law.ms(k_resnet_batch / 256) + null_resnet,
-           "MLPerf v0.6 result logs: 12.35 s per 157 steps (D); tolerance: ours", "[11](11_tpu_v3.md)");
+           "MLPerf v0.6 result logs: 12.35 s per 157 steps (derived); tolerance: ours", "[11](11_tpu_v3.md)");
     row_of(
         "T11", "ResNet-50, 4096 chips, batch 65536: step, predicted from those of 512 and 1024 chips", 13.8,
         predict(k_resnet_batch_4096, 4096, r512, r1024, resnet_512, resnet_1024, r4096, k_resnet_batch),
         null_resnet_law.ms(k_resnet_batch_4096 / 4096) + null_resnet,
-        "MLPerf v0.7 result logs: 79 steps in 1.08 to 1.10 s (D); tolerance: ours",
+        "MLPerf v0.7 result logs: 79 steps in 1.08 to 1.10 s (derived); tolerance: ours",
         "the part of compute that does not shrink with the batch of a chip is that of 2019, with the whole update on every chip; "
         "the submission at 4096 chips shards the update ([11](11_tpu_v3.md))");
     row_of(
         "T11", "BERT, 4096 chips, batch 8192: step, predicted from those of 512 and 1024 chips", 46,
         predict(k_bert_batch, 4096, b512, b1024, bert_512, bert_1024, b4096, k_bert_batch),
         null_bert_law.ms(k_bert_batch / 4096) + null_bert,
-        "MLPerf v0.7 result logs: 62 steps in 2.85 s (D), batch A; tolerance: ours",
+        "MLPerf v0.7 result logs: 62 steps in 2.85 s (derived), batch A; tolerance: ours",
         "as ResNet-50, and about 21 ms of it are LAMB's update of 336 M parameters on every chip ([11](11_tpu_v3.md))");
     const auto share_of = [&](const char* what, double published, double step, std::optional<double> t) {
         validation_row row(row_kind::emergent());
@@ -172,7 +172,7 @@ void validation::predicted_steps()
             row.simulated = 100 * *t / step;
         row.tolerance = tolerance::percent(20);
         row.why_not_judged = "the published share is recalled, we have no text of the paper";
-        row.source = "Kumar et al., arXiv 2011.03641 (R)";
+        row.source = "Kumar et al., arXiv 2011.03641 (recalled)";
         add(std::move(row));
     };
     share_of("ResNet-50, 4096 chips: simulated all-reduce in the published step of 13.8 ms", 22, 13.8, r4096);
@@ -182,7 +182,7 @@ void validation::predicted_steps()
 /// T12, T13: TPU v5e, four chips of a line without wrap link. T14: TPU7x, 2x2 chips.
 void validation::measured_gathers()
 {
-    constexpr const char* k_book = "scaling book, part 3, pop quiz 2 (Q), read November 2026; tolerance: ours";
+    constexpr const char* k_book = "scaling book, part 3, pop quiz 2 (quoted), read November 2026; tolerance: ours";
     constexpr double k_v5e_gbytes = 45, k_v5e_hbm = 810, k_chips = 4;
     constexpr double k_large_shard = 512.0 * 8192 * 2, k_small_shard = 64.0 * 256 * 2;
     tpu_v3_config line = small_mesh(1, 4, k_v5e_gbytes, k_v5e_hbm);
@@ -251,7 +251,7 @@ void validation::measured_gathers()
             "T14", fmt::format("TPU7x, 2x2 chips, all-gather of float32, {} to a chip: rate", m.size), "GB/s", m.gbytes,
             us ? std::optional<double>(received(m) / *us * 1e-3) : std::nullopt, k_gather_tolerance_percent,
             null_gbytes(m, start_us),
-            "AI-Hypercomputer/accelerator-microbenchmarks, Ironwood guide all_gather.md (Q), read November 2026; tolerance: ours",
+            "AI-Hypercomputer/accelerator-microbenchmarks, Ironwood guide all_gather.md (quoted), read November 2026; tolerance: ours",
             "the measured times are 13 us + bytes / 180 GB/s: the start of a program on a TPU, about 13 us, is not modelled (a "
             "collective starts in 4 us here), and link framing beyond 100 GB/s of payload is not published");
     }

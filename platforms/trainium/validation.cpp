@@ -440,14 +440,14 @@ void trainium_validation::sensitivities()
 void trainium_validation::inputs_and_notes()
 {
     const auto input = [this](const char* what, const char* value, const char* source) { report.inputs.push_back({what, value, source}); };
-    input("NeuronLink, a link of the torus", "128 GB/s each way", "1024 GB/s of a chip / 4 neighbours / 2 (D)");
-    input("HBM of a chip", "2.9 TB/s in 4 stacks", "AWS Neuron documentation (Q)");
-    input("DMA engines of a rank", "32 of 23 GB/s, 16 for a queue", "AWS Neuron documentation (Q)");
-    input("from a semaphore, or a doorbell, to the start of a DMA", "1.3 us", "AWS Neuron documentation (Q)");
-    input("between the halves of a chip", "512 GB/s each way", "(A)");
-    input("packets and frames", "2 KiB in frames of 256 B with 28 B of overhead", "(A)");
-    input("ports of a rank", "8 of 256 GB/s", "(A)");
-    input("instructions of a core", "0.05 cycles of 1.4 GHz each", "(A): the runtime writes descriptors before a collective begins, so that writing them takes little here");
+    input("NeuronLink, a link of the torus", "128 GB/s each way", "1024 GB/s of a chip / 4 neighbours / 2 (derived)");
+    input("HBM of a chip", "2.9 TB/s in 4 stacks", "AWS Neuron documentation (quoted)");
+    input("DMA engines of a rank", "32 of 23 GB/s, 16 for a queue", "AWS Neuron documentation (quoted)");
+    input("from a semaphore, or a doorbell, to the start of a DMA", "1.3 us", "AWS Neuron documentation (quoted)");
+    input("between the halves of a chip", "512 GB/s each way", "(assumed)");
+    input("packets and frames", "2 KiB in frames of 256 B with 28 B of overhead", "(assumed)");
+    input("ports of a rank", "8 of 256 GB/s", "(assumed)");
+    input("instructions of a core", "0.05 cycles of 1.4 GHz each", "assumed: the runtime writes descriptors before a collective begins, so that writing them takes little here");
     report.notes.push_back("No input is fitted to these rows. Two constants of the firmware were chosen on this model: the least message of a ring stream (8 KiB) and the "
                            "slices of rdh (up to four of 128 KiB and more).");
     report.notes.push_back("The document has no measured curve for 64 ranks: its ranges are what there is to compare with.");

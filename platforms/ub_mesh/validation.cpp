@@ -30,10 +30,10 @@ void ub_validation::inputs()
     from("active lane to optical lane, price", prices_.active_lane_ratio);
     report.inputs.push_back({"HRS lane, price",
                              fmt::format("{:.3g} of the CapEx of the x64 Clos", costs_.hrs_lane_price()),
-                             "fitted to the five networks of Fig. 21 (C)"});
+                             "fitted to the five networks of Fig. 21 (calibrated)"});
     report.inputs.push_back({"end of an optical lane, price",
                              fmt::format("{:.3g} of the CapEx of the x64 Clos", costs_.optical_end_price()),
-                             "the same fit (C)"});
+                             "the same fit (calibrated)"});
     from("OpEx of the TCO of the x64 Clos", prices_.opex_share);
     from("OpEx that UB-Mesh saves", prices_.opex_saving);
     from("failures of a switch a year", prices_.switch_failures);

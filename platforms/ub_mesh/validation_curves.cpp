@@ -14,7 +14,7 @@ namespace weft {
 namespace {
 
 constexpr double k_mib = 1 << 20;
-constexpr double k_port_gbytes = 56; ///< GB/s of an x4 port, raw (Q)
+constexpr double k_port_gbytes = 56; ///< GB/s of an x4 port, raw (quoted)
 
 /// Keys that stand for the two constants of the published curve, and what they are fitted to: the first and the last of its points. An
 /// algorithm that leaves less to software has a fit of its own.
@@ -29,7 +29,7 @@ constexpr const char* k_fitted_inputs = "ub.efficiency and npu.core.clock";
 /// HCCL's table of utilisations, column of meshes, by the most that a link carries, MiB.
 constexpr std::pair<double, double> k_published[] = {{1, 0.7135},  {2, 0.7758},  {4, 0.8112},   {8, 0.8301},  {16, 0.8400},
                                                      {32, 0.8449}, {64, 0.8475}, {128, 0.8487}, {256, 0.8494}};
-constexpr const char* k_curve_source = "utilisation table of a public cost model of collectives (Q); size: bytes on one link (A); tolerance: 1 point";
+constexpr const char* k_curve_source = "utilisation table of a public cost model of collectives (quoted); size: bytes on one link (assumed); tolerance: 1 point";
 
 /// What the two constants alone say: 4.21 us and 47.6 GB/s.
 double null_utilisation(double mib) { return 0.85 * mib / (mib + 0.1913); }
@@ -39,7 +39,7 @@ constexpr double k_ranks = 8;
 
 } // namespace
 
-/// The same by collective communication units, with nothing fitted: their task start is published (Q).
+/// The same by collective communication units, with nothing fitted: their task start is published (quoted).
 void ub_validation::utilisation_by_units()
 {
     std::vector<double> sizes_mib;
@@ -55,7 +55,7 @@ void ub_validation::utilisation_by_units()
             row.simulated = 100 * mib * k_mib / *times[i] * 1e-3 / k_port_gbytes;
         row.tolerance = tolerance::points(1);
         row.null_value = 100 * null_utilisation(mib);
-        row.why_miss = "the start of a task, 2 us (Q), comes on top of launch and syncs; the published curve has 4.21 us that do not depend on the size";
+        row.why_miss = "the start of a task, 2 us (quoted), comes on top of launch and syncs; the published curve has 4.21 us that do not depend on the size";
         add(std::move(row));
     }
 }
@@ -101,7 +101,7 @@ void ub_validation::board_all_reduce()
         const std::vector<std::optional<double>> times =
             board_times(how_.isolated, by_units ? ub_board_machine{} : machine, abi::collective_op::all_reduce, algorithm, {k_bytes / k_mib});
         validation_row row(row_kind::emergent(), "V15", fmt::format("board, all_reduce of 360 MB by {}: against the two-shot bound", algorithm), "ms",
-                           "2 x (360 MB / 8) over 47.6 GB/s, 85 % of 56 GB/s (D); tolerance: ours");
+                           "2 x (360 MB / 8) over 47.6 GB/s, 85 % of 56 GB/s (derived); tolerance: ours");
         row.published = bound_ms;
         if (times.front())
             row.simulated = *times.front() * 1e-3;
@@ -117,7 +117,7 @@ void ub_validation::bytes_of_units()
 {
     constexpr double k_size_mib = 16;
     const double all_bytes = k_ranks * k_size_mib * k_mib;
-    constexpr const char* k_source = "microcode of group reduce and group broadcast: n reads and n writes of each shard, of which n - 1 come and go over links (D)";
+    constexpr const char* k_source = "microcode of group reduce and group broadcast: n reads and n writes of each shard, of which n - 1 come and go over links (derived)";
     const ub_unit_bytes got = board_unit_bytes(how_.isolated, ub_board_machine{}, abi::collective_op::all_reduce, "ccu", k_size_mib);
     const auto count = [&](const char* what, double published, const std::optional<double>& simulated) {
         validation_row row(row_kind::conformity(), "V17", fmt::format("board, all_reduce of 16 MiB by ccu: {}", what), "B", k_source);
@@ -143,7 +143,7 @@ void ub_validation::all_to_all_by_two_ways()
     const std::vector<std::optional<double>> times =
         board_times(how_.isolated, machine, abi::collective_op::all_to_all, "direct", {k_size_mib});
     validation_row row(row_kind::emergent(), "V16", "4 x 4 NPUs, all_to_all of 16 MiB an NPU by both ways of a pair, ports of 400 Gb/s", "us",
-                       "counted on the case of a public UB simulator, whose own time is not published (D); 16 MB taken as an NPU's (A); tolerance: ours");
+                       "counted on the case of a public UB simulator, whose own time is not published (derived); 16 MB taken as an NPU's (assumed); tolerance: ours");
     row.published = bound_us;
     if (times.front())
         row.simulated = *times.front();
@@ -155,10 +155,10 @@ void ub_validation::all_to_all_by_two_ways()
 void ub_validation::curve_inputs()
 {
     report.inputs.push_back({"V15, V18: ub.efficiency, share of a link's rate that packets get", fmt::format("{:g}", k_fit.efficiency),
-                             "stands for the payload efficiency of 0.85; fitted to the utilisation at 256 MiB (C)"});
+                             "stands for the payload efficiency of 0.85; fitted to the utilisation at 256 MiB (calibrated)"});
     report.inputs.push_back({"V15, V18: npu.core.clock", fmt::format("{:g} GHz", static_cast<double>(k_fit.clock_mhz) * 1e-3),
-                             "stands for the fixed cost of a collective, 4.21 us; fitted to the utilisation at 1 MiB (C)"});
-    report.inputs.push_back({"V18: size", "bytes that one link carries", "the table does not say (A); with it the fixed cost is 4.21 us, with the whole "
+                             "stands for the fixed cost of a collective, 4.21 us; fitted to the utilisation at 1 MiB (calibrated)"});
+    report.inputs.push_back({"V18: size", "bytes that one link carries", "the table does not say (assumed); with it the fixed cost is 4.21 us, with the whole "
                                                                          "buffer of an all-reduce of 8 it would be 0.53 us"});
 }
 

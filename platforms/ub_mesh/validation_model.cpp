@@ -7,7 +7,7 @@
 
 namespace weft {
 
-// Table 5 (Q) and Fig. 17a (read off).
+// Table 5 (quoted) and Fig. 17a (read off).
 const ub_model k_ub_models[5] = {{"LLAMA-70B", 80, 8192, false, {95.7, 98.1, 99.3}},
                                  {"GPT3-175B", 96, 12288, false, {95.9, 97.5, 99.0}},
                                  {"Dense-1T", 128, 24576, false, {95.0, 95.5, 97.95}},

@@ -10,9 +10,9 @@ namespace weft {
 
 namespace {
 
-constexpr const char* k_table_3 = "Table 3 (Q)";
-constexpr const char* k_fig_7 = "Fig. 7 (Q)";
-constexpr const char* k_fig_16 = "Fig. 16 (Q)";
+constexpr const char* k_table_3 = "Table 3 (quoted)";
+constexpr const char* k_fig_7 = "Fig. 7 (quoted)";
+constexpr const char* k_fig_16 = "Fig. 16 (quoted)";
 constexpr const char* k_fig_21 = "Fig. 21, read off (Dg); tolerance: ours";
 constexpr const char* k_switch_rate = "failures of a switch a year, 9/1024 from these entries";
 constexpr const char* k_columns[k_ub_architectures] = {"4D-FM + x4 Clos", "2D-FM + x16 Clos", "1D-FM + x16 Clos",
@@ -63,32 +63,32 @@ void ub_validation::ledger()
     board.boards = 1;
     board.backplane = false;
     const ub_ledger one_board = ub_topology(board).ledger();
-    exact(row_kind::conformity(), "V1", "board: NPUs", 8, static_cast<double>(one_board.npus), "section 3.3.1 (Q)");
+    exact(row_kind::conformity(), "V1", "board: NPUs", 8, static_cast<double>(one_board.npus), "section 3.3.1 (quoted)");
     exact(row_kind::conformity(), "V1", "board: lanes of an NPU in the X mesh", 28, one_board.lanes_x,
-          "7 x4, half of x56 of Fig. 7 (D)");
+          "7 x4, half of x56 of Fig. 7 (derived)");
 
     const ub_ledger rack = ub_topology(ub_shape{}).ledger();
     exact(row_kind::conformity(), "V1", "rack: lanes of an NPU, x", 72, rack.lanes_per_npu, k_table_3);
     exact(row_kind::conformity(), "V1", "rack: ports of an NPU", 18, rack.ports_per_npu,
-          "18 ports x4 on two IO dies (D)");
+          "18 ports x4 on two IO dies (derived)");
     exact(row_kind::conformity(), "V1", "rack: lanes of a CPU, x", 32, rack.lanes_per_cpu, k_table_3);
     exact(row_kind::conformity(), "V1", "rack: LRS", 48, static_cast<double>(rack.lrs),
-          "4 back-planes of 8 + 4, Fig. 16 (Q)");
+          "4 back-planes of 8 + 4, Fig. 16 (quoted)");
 
     const ub_ledger pod = ub_topology(pods_of_16_racks(1)).ledger();
     exact(row_kind::conformity(), "V1", "pod: lanes of the fullest LRS, x", 72, pod.most_lanes_lrs, k_table_3);
-    exact(row_kind::conformity(), "V1", "pod: lanes out of a back-plane, x", 256, pod.export_per_plane, "Fig. 8 (Q)");
-    exact(row_kind::conformity(), "V1", "pod: lanes out of a rack, x", 1024, pod.export_per_rack, "4 x256 (D)");
+    exact(row_kind::conformity(), "V1", "pod: lanes out of a back-plane, x", 256, pod.export_per_plane, "Fig. 8 (quoted)");
+    exact(row_kind::conformity(), "V1", "pod: lanes out of a rack, x", 1024, pod.export_per_rack, "4 x256 (derived)");
     exact(row_kind::conformity(), "V1", "pod: lanes from rack to rack, x", 128, pod.lanes_per_rack_link,
-          "section 3.3.3 (Q)");
+          "section 3.3.3 (quoted)");
 
     const ub_ledger all = ub_topology(pods_of_16_racks(8)).ledger();
-    exact(row_kind::conformity(), "V1", "SuperPod: NPUs", 8192, static_cast<double>(all.npus), "section 3.3.4 (Q)");
+    exact(row_kind::conformity(), "V1", "SuperPod: NPUs", 8192, static_cast<double>(all.npus), "section 3.3.4 (quoted)");
     exact(row_kind::conformity(), "V1", "SuperPod: share of an NPU inside the rack, x", 56, all.share_rack, k_fig_7);
     exact(row_kind::conformity(), "V1", "SuperPod: share of an NPU from rack to rack, x", 12, all.share_inter_rack,
           k_fig_7);
     exact(row_kind::conformity(), "V1", "SuperPod: share of an NPU to HRS, x", 4, all.share_hrs, k_fig_7);
-    exact(row_kind::conformity(), "V1", "SuperPod: HRS", 64, static_cast<double>(all.hrs), "8192 x4 / x512 (D), V7");
+    exact(row_kind::conformity(), "V1", "SuperPod: HRS", 64, static_cast<double>(all.hrs), "8192 x4 / x512 (derived), V7");
     exact(row_kind::conformity(), "V1", "SuperPod: lanes of the fullest HRS, x", 512, all.most_lanes_hrs, k_table_3);
 
     struct baseline {
@@ -111,7 +111,7 @@ void ub_validation::ledger()
               static_cast<double>(g.hrs), k_fig_16);
     }
     exact(row_kind::conformity(), "V1", "all of these: violations of the ledger", 0, static_cast<double>(violations),
-          "Table 3 (Q)");
+          "Table 3 (quoted)");
 }
 
 /// V2: Table 2 is a ratio whose unit the paper does not name.
@@ -132,7 +132,7 @@ void ub_validation::link_classes()
         row.published = k_printed[i];
         row.simulated = 100 * k_parts[i] / 83;
         row.tolerance = tolerance::points(0.051);
-        row.source = "Table 2 (Q), the ratio: D; tolerance: the printed digit";
+        row.source = "Table 2 (quoted), the ratio: D; tolerance: the printed digit";
         add(std::move(row));
     }
     for (unsigned i = 0; i < 4; ++i)
@@ -140,7 +140,7 @@ void ub_validation::link_classes()
             row_kind::conformity(), "V2", fmt::format("{}: share of the lanes that the SuperPod has", k_names[i]), "%",
             k_printed[i], 100 * counted[i] / sum,
             "the unit of Table 2 is not named; by lanes Z equals alpha on 4x4 racks, and x4 of x72 an NPU to HRS is more than 1 of 83",
-            "Table 2 (Q)");
+            "Table 2 (quoted)");
 }
 
 /// V6 to V10.
@@ -165,12 +165,12 @@ void ub_validation::costs()
         row.published = k_printed_ratios[i];
         row.simulated = costs_.columns()[i].capex / mesh.capex;
         row.tolerance = tolerance::percent(3);
-        row.source = "section 6.4 (Q); tolerance: ours";
+        row.source = "section 6.4 (quoted); tolerance: ours";
         add(std::move(row));
     }
-    exact(row_kind::conformity(), "V7", "UB-Mesh: HRS", 64, static_cast<double>(mesh.bill.hrs), "8192 x4 / x512 (D)");
+    exact(row_kind::conformity(), "V7", "UB-Mesh: HRS", 64, static_cast<double>(mesh.bill.hrs), "8192 x4 / x512 (derived)");
     exact(row_kind::conformity(), "V7", "x64 Clos: HRS, 2048 leaves and 1024 spines", 3072,
-          static_cast<double>(costs_.column(ub_architecture::clos_x64).bill.hrs), "27 / (9/1024) of Table 6 (D)");
+          static_cast<double>(costs_.column(ub_architecture::clos_x64).bill.hrs), "27 / (9/1024) of Table 6 (derived)");
     validation_row row(row_kind::identity());
     row.target = "V7";
     row.what = "HRS saved";
@@ -178,17 +178,17 @@ void ub_validation::costs()
     row.published = 98;
     row.simulated = 100 * costs_.hrs_saving();
     row.tolerance = tolerance::points(0.5);
-    row.source = "section 6.4 (Q); tolerance: the printed digit";
+    row.source = "section 6.4 (quoted); tolerance: the printed digit";
     add(row);
     exact(row_kind::identity(), "V8", "optics to HRS saved, % (the paper prints 93)", 93.75,
-          100 * costs_.optical_saving(), "1 - x4 / x64 (D)");
+          100 * costs_.optical_saving(), "1 - x4 / x64 (derived)");
     remark(row_kind::identity(), "V8", "the same with the alpha cables", "%", 93,
            100 * costs_.optical_saving_with_alpha(),
-           "Table 2 calls alpha optical; the printed 93 % then does not follow", "section 6.4 (Q)");
+           "Table 2 calls alpha optical; the printed 93 % then does not follow", "section 6.4 (quoted)");
     remark(row_kind::identity(), "V9", "OpEx saved", "%", 35, 100 * (1 - mesh.opex),
-           "an input: no power of any part is published", "section 6.4 (Q)");
+           "an input: no power of any part is published", "section 6.4 (quoted)");
     remark(row_kind::identity(), "V9", "OpEx of the TCO of the x64 Clos", "%", 30, 100 * prices_.opex_share.value,
-           "an input", "section 6.4 (Q)");
+           "an input", "section 6.4 (quoted)");
 
     const double performance = prices_.performance_of(ub_architecture::fm_4d_x4);
     row = validation_row(row_kind::identity());
@@ -197,14 +197,14 @@ void ub_validation::costs()
     row.published = 2.04;
     row.simulated = costs_.published_efficiency(performance);
     row.tolerance = tolerance::percent(5);
-    row.source = "section 6.4 (Q), by equation 1 from printed 2.46, 35 % and 30 %; tolerance: ours";
+    row.source = "section 6.4 (quoted), by equation 1 from printed 2.46, 35 % and 30 %; tolerance: ours";
     add(std::move(row));
     remark(row_kind::identity(), "V10", "the same with the performance of the Clos", "", 2.04,
            costs_.published_efficiency(1), "no performance reproduces 2.04 that the paper prints: it needs 0.978",
-           "section 6.4 (Q)");
+           "section 6.4 (quoted)");
     remark(row_kind::calibrated("prices of an HRS lane and of an optical end"), "V10",
            "the same with our CapEx and performance 0.95", "", 2.04, mesh.efficiency,
-           "CapEx read off a chart in place of 2.46", "section 6.4 (Q)");
+           "CapEx read off a chart in place of 2.46", "section 6.4 (quoted)");
 }
 
 /// V11 and V12.
@@ -225,7 +225,7 @@ void ub_validation::reliability()
         add(std::move(row));
     };
     constexpr const char* k_table_6 =
-        "Table 6 (Q); 9/1024 failures a switch and year (D); tolerance: the printed digit";
+        "Table 6 (quoted); 9/1024 failures a switch and year (derived); tolerance: the printed digit";
     exact(row_kind::calibrated(k_switch_rate), "V11", "UB-Mesh, 72 LRS a rack: LRS failures a year", 81, mesh.lrs,
           k_table_6);
     printed(row_kind::calibrated(k_switch_rate), "V11", "UB-Mesh: HRS failures a year", "", 0.56, mesh.hrs, 0.0051,
@@ -237,13 +237,13 @@ void ub_validation::reliability()
     printed(row_kind::identity(), "V11", "UB-Mesh: MTBF", "h", 98.5, mesh.mtbf_h(), 0.051, k_table_6);
     printed(row_kind::identity(), "V11", "x64 Clos: MTBF", "h", 13.8, clos.mtbf_h(), 0.051, k_table_6);
     const double repair = prices_.mttr_minutes.value, monitored = prices_.mttr_monitored_minutes.value;
-    constexpr const char* k_6_6 = "section 6.6 (Q); tolerance: ours, the paper prints 98.75 as 98.8 and 91.7 as 91.6";
+    constexpr const char* k_6_6 = "section 6.6 (quoted); tolerance: ours, the paper prints 98.75 as 98.8 and 91.7 as 91.6";
     printed(row_kind::identity(), "V12", "UB-Mesh: availability", "%", 98.8, 100 * mesh.availability(repair), 0.15,
             k_6_6);
     printed(row_kind::identity(), "V12", "x64 Clos: availability", "%", 91.6, 100 * clos.availability(repair), 0.15,
             k_6_6);
     printed(row_kind::identity(), "V12", "UB-Mesh: availability with monitoring", "%", 99.78,
-            100 * mesh.availability(monitored), 0.0051, "section 6.6 (Q); tolerance: the printed digit");
+            100 * mesh.availability(monitored), 0.0051, "section 6.6 (quoted); tolerance: the printed digit");
 }
 
 /// Where the paper does not agree with itself.
@@ -253,14 +253,14 @@ void ub_validation::contradictions()
     const ub_failures& built = costs_.table_6_mesh_built();
     const ub_failures& clos = costs_.table_6_clos();
     remark(row_kind::calibrated(k_switch_rate), "V11", "UB-Mesh, 48 LRS a rack as built: LRS failures a year", "", 81,
-           built.lrs, "Table 6 counts 72 LRS a rack; Fig. 16 and the lanes have 48", "Table 6 (Q)");
+           built.lrs, "Table 6 counts 72 LRS a rack; Fig. 16 and the lanes have 48", "Table 6 (quoted)");
     remark(row_kind::calibrated(k_switch_rate), "V11", "UB-Mesh, 48 LRS a rack as built: MTBF", "h", 98.5,
-           built.mtbf_h(), "the same", "Table 6 (Q)");
+           built.mtbf_h(), "the same", "Table 6 (quoted)");
     remark(row_kind::identity(), "V11", "UB-Mesh: optical failures, of those of the Clos", "%",
            100 * mesh.optical / clos.optical, 100 * (1 - costs_.optical_saving()),
-           "Table 6 has 0.27 %, the optics that section 6.4 leaves are 7 % (here 6.25 %)", "Table 6 (D)");
+           "Table 6 has 0.27 %, the optics that section 6.4 leaves are 7 % (here 6.25 %)", "Table 6 (derived)");
     remark(row_kind::identity(), "V3", "Table 1: total of TP, 4992 x 360 MB", "GB", 1775, 4992 * 360 / 1024.0,
-           "a misprint: the printed shares add up with 1755 only", "Table 1 (Q)");
+           "a misprint: the printed shares add up with 1755 only", "Table 1 (quoted)");
 }
 
 } // namespace weft

@@ -207,14 +207,14 @@ void ub_validation::racks(const std::optional<ub_architecture_times> (&known)[4]
     };
     for (unsigned a = 0; a < 3; ++a) {
         mean("8K to 32K", k_short_sequences, a, k_short[a],
-             "Fig. 17b (Q); sequences of the mean: A; tolerance: 1 point (ours)");
+             "Fig. 17b (quoted); sequences of the mean: A; tolerance: 1 point (ours)");
         mean("64K to 10M", k_long_sequences, a, k_long[a],
              "Fig. 17b (2D-FM Q, others Dg); sequences of the mean: A; tolerance: 1 point (ours)");
     }
     const double performance = mean_performance_percent(step_, all_sequences(), *known[0], clos) / 100;
     remark(row_kind::calibrated("share of communication that is not hidden"), "V10",
            fmt::format("cost efficiency with the simulated performance {:.3f}", performance), "", 2.04,
-           costs_.published_efficiency(performance), "one fitted input is in it", "section 6.4 (Q)");
+           costs_.published_efficiency(performance), "one fitted input is in it", "section 6.4 (quoted)");
 }
 
 /// V4.
@@ -307,7 +307,7 @@ void ub_validation::lanes_between_racks(const ub_rack_times& rack)
         if (percent[2] && percent[3])
             gain = *percent[3] - *percent[2];
         add_row(row_of("V5", fmt::format("{}: gain from x16 to x32", which), published[3] - published[2], gain,
-                       gain_points, "Fig. 20, read off (D); tolerance: ours"),
+                       gain_points, "Fig. 20, read off (derived); tolerance: ours"),
                 null_model[3].first - null_model[2].first);
         add(order_row("V5", fmt::format("{}: order", which), printed, simulated, null_model, "Fig. 20 (Dg)"));
     };
@@ -366,31 +366,31 @@ void ub_validation::step_inputs()
     };
     const ub_step_inputs& s = step_;
     in("step: transfers", "TP 360 MiB, SP 180 and 360 MiB, EP 10.5 MiB, PP 192 MiB, DP 711.75 MiB",
-       "Table 1 (Q), for 96 layers of 12288; its model is taken as GPT4-2T (A)");
+       "Table 1 (quoted), for 96 layers of 12288; its model is taken as GPT4-2T (assumed)");
     in("step: counts", "TP 4, SP 4 and 4/3, EP 4 a layer and micro-batch; PP 26; DP 64",
-       "Table 1 (D): 4992 = 96 x 4 x 13");
-    in("step: other models", "counts by layers, sizes by hidden, DP by layers x hidden^2", "Table 5 (Q), formula A");
-    in("step: tokens of a micro-batch a rank", fmt::format("{:g}", s.tokens), "360 MiB / (12288 x 2 B) (D)");
+       "Table 1 (derived): 4992 = 96 x 4 x 13");
+    in("step: other models", "counts by layers, sizes by hidden, DP by layers x hidden^2", "Table 5 (quoted), formula A");
+    in("step: tokens of a micro-batch a rank", fmt::format("{:g}", s.tokens), "360 MiB / (12288 x 2 B) (derived)");
     in("step: mapping",
        "TP on X of a board, SP over the boards of a rack, from 64K on over two racks, EP 16 over two racks, PP to the next rack, DP over 4 racks",
-       "Fig. 15 (Q), degrees A");
+       "Fig. 15 (quoted), degrees A");
     in("step: SP of long sequences", "sizes grow with the sequence beyond 8 x tokens",
-       "keys and values of the whole sequence (A)");
+       "keys and values of the whole sequence (assumed)");
     in("step: compute", fmt::format("{:g} TFLOPS x {:g}", s.chip_tflops, s.utilisation),
-       "910C as the reference (R), utilisation A");
+       "910C as the reference (recalled), utilisation A");
     in("step: operations", "72 hidden^2 + 6 sequence x hidden a layer and token; MoE: two experts a token",
-       "feed-forward of 4 hidden, causal attention (A)");
+       "feed-forward of 4 hidden, causal attention (assumed)");
     in("step: share of communication that is not hidden", fmt::format("{:.3f}", s.exposed),
-       "fitted to GPT3-175B, 2D-FM of Fig. 17a (C); the only fit of V3 to V5");
+       "fitted to GPT3-175B, 2D-FM of Fig. 17a (calibrated); the only fit of V3 to V5");
     in("step: sequences", "8K, 16K, 32K; 64K, 256K, 1M, 10M; geometric mean", "A");
     in("step: paths",
        "the best set for each collective: in racks of shortest and all, by weights and adaptive; between racks of shortest, "
        "detour, borrow and all; in V4 as named, by weights",
        "A");
-    in("step: between racks of 1D-FM", "Clos x16 (A), x32 (B)",
-       "Fig. 21, 1D-FM + x16 Clos (Q); judged first with full meshes of HRS, which are as we build pods of 1D-FM: then all models at "
-       "64K to 10M have 90.6 (A) and 95.6 % (B), and A falls below 2D-FM");
-    in("step: Clos", "V3: rack of kind clos, x64 between racks; V4: x16 between racks by HRS", "Fig. 16 and 18 (A)");
+    in("step: between racks of 1D-FM", "Clos x16 (assumed), x32 (B)",
+       "Fig. 21, 1D-FM + x16 Clos (quoted); judged first with full meshes of HRS, which are as we build pods of 1D-FM: then all models at "
+       "64K to 10M have 90.6 (assumed) and 95.6 % (B), and A falls below 2D-FM");
+    in("step: Clos", "V3: rack of kind clos, x64 between racks; V4: x16 between racks by HRS", "Fig. 16 and 18 (assumed)");
     in("simulation",
        "two-shot and direct collectives, burst: auto with the buffers of configs/ub_mesh/superpod.yaml, 8 and 64 MiB, affine beyond",
        "A");

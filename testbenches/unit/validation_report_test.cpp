@@ -21,7 +21,7 @@ validation_row row(double published, std::optional<double> simulated, double tol
     r.published = published;
     r.simulated = simulated;
     r.tolerance = tolerance_percent > 0 ? tolerance::percent(tolerance_percent) : tolerance::exact();
-    r.source = "somebody (Q)";
+    r.source = "somebody (quoted)";
     return r;
 }
 } // namespace
@@ -125,13 +125,13 @@ TEST_CASE("the page and the JSON of a validation show misses and numbers and sou
     r.rows = {row(4.0, 4.2, 10), row(4.0, 5.0, 10), row(4.0, std::nullopt, 10)};
     r.rows.push_back(row(4.0, std::nullopt, 10));
     r.rows.back().why_not_run = "not yet";
-    r.inputs = {{"rate", "82 GB/s", "a page (Q)"}};
+    r.inputs = {{"rate", "82 GB/s", "a page (quoted)"}};
     const std::string page = to_markdown(r);
     CHECK(page.find("**1 of 3 emergent targets met**") != std::string::npos);
     CHECK(page.find("| emergent | 1 | 2 | 1 | 0 |") != std::string::npos);
-    CHECK(page.find("| T1 | emergent | something | 4 % | 5 % | +25.0 % | 10 % | MISS | - | somebody (Q) |") !=
+    CHECK(page.find("| T1 | emergent | something | 4 % | 5 % | +25.0 % | 10 % | MISS | - | somebody (quoted) |") !=
           std::string::npos);
-    CHECK(page.find("| rate | 82 GB/s | a page (Q) |") != std::string::npos);
+    CHECK(page.find("| rate | 82 GB/s | a page (quoted) |") != std::string::npos);
     CHECK(line_of(r.rows[1]).find("MISS") != std::string::npos);
     const auto j = to_json(r);
     CHECK(j["missed"] == 2);

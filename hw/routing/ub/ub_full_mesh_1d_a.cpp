@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Racks 1D-FM-A of Fig. 16: X mesh; x16 of an NPU to LRS, x16 to HRS; 36 LRS and 4 HRS a rack (Q: printed, as in
+// Racks 1D-FM-A of Fig. 16: X mesh; x16 of an NPU to LRS, x16 to HRS; 36 LRS and 4 HRS a rack (quoted: printed, as in
 // ub_topology.h). Ours: four planes of an LRS for each column, which joins the NPUs of that column over all boards (Y
 // by switch), x1 to every CPU (32 columns x1 = x32) and x4 to a ninth LRS of the plane, which serves the spare NPU
 // (x16) and NICs (x8 each, two a plane). Each HRS has x4 to every NPU of the rack and a quarter of every link to

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Racks 1D-FM-B of Fig. 16: X mesh; x32 of an NPU to switches; 16 LRS and 8 HRS a rack (Q: printed, as in
+// Racks 1D-FM-B of Fig. 16: X mesh; x32 of an NPU to switches; 16 LRS and 8 HRS a rack (quoted: printed, as in
 // ub_topology.h). Ours: x4 of every NPU to each of the eight HRS, which join boards and racks; two LRS at each HRS (x32
 // each) for the CPUs (x2 to every LRS), the spare NPU (x4 to every LRS) and NICs (two x4).
 //

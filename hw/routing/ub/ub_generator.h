@@ -64,7 +64,7 @@ protected:
     /// A switch of one rack.
     std::uint32_t add_switch(ub_device device, role is, std::uint32_t rack, std::uint32_t plane, std::string name,
                              std::uint32_t ports);
-    /// NPUs by rank, then the spare NPU, CPUs and NICs of every rack: as many CPUs and NICs as boards (8 and 8; Q). The
+    /// NPUs by rank, then the spare NPU, CPUs and NICs of every rack: as many CPUs and NICs as boards (8 and 8; quoted). The
     /// second die of an NPU begins behind `first_die_ports`.
     void add_npus(std::uint32_t ports, std::uint32_t first_die_ports);
     void add_side_nodes(std::uint32_t spare_ports, std::uint32_t cpu_ports, std::uint32_t nic_ports);
