@@ -1,8 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a user sets of a collective communication unit, and what the unit is told of the fabric behind its port. Q quoted from public descriptions, D
-// derived from quoted figures, A assumed.
+// What a user sets of a collective communication unit, and what the unit is told of the fabric behind its port.
 #pragma once
 
 #include "hw/abi/ccu.h"

@@ -1,8 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parameters of IPU-Links, Host-Links, GW-Links and Sync-Links. Confidence letters: Q quoted from a public document, D derived from quoted figures,
-// C calibrated, A assumed. "Scaling" is Graphcore's guide to scaling an application over multiple replicas, section 7.
+// Parameters of IPU-Links, Host-Links, GW-Links and Sync-Links. "Scaling" is Graphcore's guide to scaling an application over multiple replicas, section 7.
 #pragma once
 
 #include "tlm/config_fields.h"

@@ -1,8 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parameters of NeuronLink and of the fabric on a Trainium chip. Confidence letters: Q quoted from a public document, D derived from quoted
-// figures, C calibrated, A assumed.
+// Parameters of NeuronLink and of the fabric on a Trainium chip.
 #pragma once
 
 #include "tlm/config_fields.h"

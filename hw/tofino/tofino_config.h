@@ -1,8 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parameters of the programmable switch. Confidence letters: Q quoted from a public document, D derived from quoted
-// figures, R recalled and not verified, A assumed.
+// Parameters of the programmable switch.
 #pragma once
 
 #include "tlm/config_fields.h"

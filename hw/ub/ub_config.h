@@ -1,8 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parameters of a UB fabric: links, packets, devices, path choice, end-to-end transport. Confidence letters: Q quoted from a
-// public document, D derived from quoted figures, A assumed. What is called "UB" below is the UB Base Specification 2.0.
+// Parameters of a UB fabric: links, packets, devices, path choice, end-to-end transport. What is called "UB" below is the UB Base Specification 2.0.
 #pragma once
 
 #include "hw/fabric/link_control.h"
