@@ -95,7 +95,7 @@ void engine::pay()
 
 void engine::ring_doorbells()
 {
-    charge(dma_.untold() * costs::k_doorbell);
+    charge(dma_.pending_doorbells() * costs::k_doorbell);
     pay(); // the work comes before the doorbell
     dma_.doorbells();
 }
@@ -369,7 +369,7 @@ void engine::run(collective_result& result)
             more = more || (!c.done && c.has_more);
         }
         if (!status.ok()) {
-            charge(dma_.untold() * costs::k_doorbell);
+            charge(dma_.pending_doorbells() * costs::k_doorbell);
             pay();
             break;
         }

@@ -195,7 +195,7 @@ abi::status replica_runner::send(const replica_line& line, const replica_ring& r
 
 abi::status replica_runner::exchange_step(const replica_line& line, const replica_rings& rings, bool reduces, const fragment_map& map, std::uint32_t step)
 {
-    constexpr std::uint64_t k_rounds_untold = 32; // the exchange begins before the last piece is posted
+    constexpr std::uint64_t k_rounds_per_doorbell = 32; // the exchange begins before the last piece is posted
     x.hal.compute(costs::k_replica_step);
     bool more = true;
     for (std::uint64_t round = 0; more; ++round) {
@@ -204,7 +204,7 @@ abi::status replica_runner::exchange_step(const replica_line& line, const replic
             if (rings.ring[i].works_in(step))
                 if (abi::status s = send(line, rings.ring[i], i, reduces, map, step, round, more); !s.ok())
                     return s;
-        if (!more || round % k_rounds_untold == 0)
+        if (!more || round % k_rounds_per_doorbell == 0)
             x.dma.doorbells();
     }
     if (abi::status s = x.dma.bus_status("DMA.TAIL"); !s.ok())

@@ -108,9 +108,9 @@ abi::status dma_driver::wait_space(std::uint32_t queue, std::uint64_t timeout_ns
 
 [[gnu::always_inline]] inline void dma_driver::has_news(std::uint32_t queue)
 {
-    if ((untold_mask_ >> queue & 1) == 0) {
-        untold_mask_ |= 1u << queue;
-        untold_[untold_count_++] = queue;
+    if ((pending_mask_ >> queue & 1) == 0) {
+        pending_mask_ |= 1u << queue;
+        pending_[pending_count_++] = queue;
     }
 }
 
@@ -255,9 +255,9 @@ abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, std
 
 void dma_driver::doorbells()
 {
-    for (std::uint32_t i = 0; i < untold_count_; ++i)
-        doorbell(untold_[i]);
-    untold_count_ = untold_mask_ = 0;
+    for (std::uint32_t i = 0; i < pending_count_; ++i)
+        doorbell(pending_[i]);
+    pending_count_ = pending_mask_ = 0;
 }
 
 void dma_driver::doorbell(std::uint32_t queue)

@@ -61,7 +61,7 @@ public:
     /// The same for all queues.
     void doorbells();
     /// Queues of which doorbells() has to look.
-    std::uint32_t untold() const { return untold_count_; }
+    std::uint32_t pending_doorbells() const { return pending_count_; }
     /// enqueue() and doorbell().
     abi::status post(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns);
 
@@ -122,9 +122,9 @@ private:
     std::uint32_t enqueued_[k_max_dma_queues] = {}; ///< descriptors in the ring, told or not
     std::uint32_t told_[k_max_dma_queues] = {};     ///< last value written to TAIL
     std::uint32_t head_[k_max_dma_queues] = {};     ///< last value learnt of HEAD
-    std::uint32_t untold_[k_max_dma_queues] = {};   ///< queues with news since doorbells(), each once
-    std::uint32_t untold_count_ = 0;
-    std::uint32_t untold_mask_ = 0; ///< the same as bits
+    std::uint32_t pending_[k_max_dma_queues] = {};   ///< queues with news since doorbells(), each once
+    std::uint32_t pending_count_ = 0;
+    std::uint32_t pending_mask_ = 0; ///< the same as bits
     bool in_group_ = false;             ///< descriptors name ranks and semaphores of a process group
     std::uint32_t first_semaphore_ = 0; ///< of its bank
     std::uint64_t members_ = 0;         ///< platform_table::members

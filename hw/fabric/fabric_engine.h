@@ -161,7 +161,7 @@ private:
     std::uint64_t first_free_ps(const packet& p, std::uint64_t serialisation_ps) const;
     void free_cells(const packet& p, std::uint64_t at_ps);
     void return_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t at_ps);
-    bool down(std::uint32_t link) { return (links_[link].special & k_fails) != 0 ? conditions_.hinders(link, now_ps_) : !links_[link].up; }
+    bool down(std::uint32_t link) { return (links_[link].special & k_fails) != 0 ? conditions_.blocks(link, now_ps_) : !links_[link].up; }
     bool cross_special(std::uint32_t link, packet& p, std::uint64_t& head_ps);
     bool cut_short(std::uint32_t link, packet& p, std::uint64_t start_ps);
     void lose(std::uint32_t link, packet& p, std::uint64_t end_ps);

@@ -99,7 +99,7 @@ bool fabric_engine::cut_short(std::uint32_t link, packet& p, std::uint64_t start
     if (end_ps <= f.at_ps)
         return false;
     links_[link].busy_sum_ps -= std::min<std::uint64_t>(end_ps - f.at_ps, p.serialisation_ps);
-    f.hindered = true;
+    f.affected = true;
     const auto through = static_cast<std::uint32_t>(
         f.at_ps > start_ps ? (f.at_ps - start_ps) * p.packet_count / p.serialisation_ps : 0);
     f.lost_packets += p.packet_count - through;
@@ -117,7 +117,7 @@ void fabric_engine::give_up(std::uint32_t link, packet& p, std::uint64_t at_ps)
     link_failure& f = conditions_.failure(index);
     f.exhausted = true;
     f.lost_packets += p.packet_count;
-    f.hindered = true;
+    f.affected = true;
     links_[link].busy_sum_ps -= p.serialisation_ps;
     links_[link].busy_until_ps = at_ps;
     if (config_.dead_link_detection)
@@ -213,7 +213,7 @@ void fabric_engine::drop(packet& p)
 {
     link_failure& f = conditions_.failure_of(p.out_link);
     f.lost_packets += p.packet_count;
-    f.hindered = true;
+    f.affected = true;
     dropped_ += p.packet_count;
     --inside_;
     free_cells(p, std::max(now_ps_, p.tail_ps));

@@ -13,7 +13,7 @@ std::vector<link_failure> fabric_engine::link_failures() const
     for (std::size_t i = 0; i < all.size(); ++i) {
         link_failure& f = all[i];
         f.waiting = link_up(f.link) || !conditions_.is_present(static_cast<std::uint32_t>(i)) ? 0u : links_[f.link].waiters;
-        f.hindered = f.hindered || f.waiting > 0; // a head that also lacks credits has not asked yet
+        f.affected = f.affected || f.waiting > 0; // a head that also lacks credits has not asked yet
     }
     return all;
 }

@@ -67,7 +67,7 @@ struct link_failure {
     std::uint64_t at_ps = 0;
     std::uint64_t lost_packets = 0; ///< cut while they were transmitted, or dropped because they wanted the dead link
     std::uint32_t waiting = 0;      ///< heads that wait for the link, while it is down
-    bool hindered = false;          ///< something was cut, or wanted to start and could not
+    bool affected = false;          ///< something was cut, or wanted to start and could not
     bool exhausted = false;         ///< given up after the last retry
     std::uint64_t declared_ps = k_never_ps; ///< since when its packets are dropped
     std::uint64_t restored_ps = k_never_ps; ///< when it works, or is to work, again

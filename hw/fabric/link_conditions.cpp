@@ -38,14 +38,14 @@ std::uint32_t link_conditions::plan_restoration(std::uint32_t link, std::uint64_
     return last;
 }
 
-bool link_conditions::hinders(std::uint32_t link, std::uint64_t now_ps)
+bool link_conditions::blocks(std::uint32_t link, std::uint64_t now_ps)
 {
     if ((links_[link].special & k_fails) == 0)
         return !links_[link].up;
     link_failure& f = failure_of(link);
     if (now_ps < f.at_ps)
         return !links_[link].up;
-    f.hindered = true;
+    f.affected = true;
     return true;
 }
 

@@ -33,7 +33,7 @@ public:
     }
     /// Something wants to start on the link: true when it is down, which is noted. That a link fails is no event: its time is compared
     /// where it matters, so that the failure is exact whatever runs ahead, and a time that is never reached changes nothing.
-    bool hinders(std::uint32_t link, std::uint64_t now_ps);
+    bool blocks(std::uint32_t link, std::uint64_t now_ps);
     /// The failure's link is declared dead now. False where that is not due: it is over, declared already, or another announcement
     /// is for it. `detection_ps`: from a failure to its declaration, unless retries were exhausted.
     bool declare(std::uint32_t number, std::uint64_t now_ps, std::uint64_t detection_ps);

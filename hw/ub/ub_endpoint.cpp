@@ -242,13 +242,13 @@ void ub_endpoint::account_arrival(receive_channel& c, std::uint32_t index, std::
                                   std::uint64_t tail_ps)
 {
     const std::size_t due_before = c.due.size();
-    const auto tell = [&](receive_channel::untold& g) {
+    const auto tell = [&](receive_channel::unacknowledged& g) {
         c.due.push_back(g.psn);
         g.count = 0;
     };
-    receive_channel::untold* g = nullptr;
-    receive_channel::untold* other = &c.groups[0]; // a free one, else the oldest
-    for (receive_channel::untold& one : c.groups) {
+    receive_channel::unacknowledged* g = nullptr;
+    receive_channel::unacknowledged* other = &c.groups[0]; // a free one, else the oldest
+    for (receive_channel::unacknowledged& one : c.groups) {
         if (one.count > 0 && (one.psn ^ psn) < 64)
             g = &one;
         if (other->count > 0 && (one.count == 0 || psn_before(one.psn, other->psn)))
@@ -438,7 +438,7 @@ void ub_endpoint::on_event(std::uint32_t a, std::uint8_t kind)
     case k_ack_timer: {
         receive_channel& c = *receivers_[a];
         c.timer = false;
-        for (receive_channel::untold& g : c.groups)
+        for (receive_channel::unacknowledged& g : c.groups)
             if (g.count > 0) {
                 g.count = 0;
                 send_ack(c, g.psn);
@@ -489,7 +489,7 @@ void ub_endpoint::expect_number(std::uint32_t peer, std::uint32_t psn)
 {
     receive_channel& c = receiver_from(peer);
     c.window.restart(psn);
-    for (receive_channel::untold& g : c.groups)
+    for (receive_channel::unacknowledged& g : c.groups)
         g.count = 0;
     c.due.clear();
 }
@@ -515,7 +515,7 @@ void ub_endpoint::reset(std::uint32_t)
     }
     for (const auto& c : receivers_) {
         c->window.restart(0);
-        for (receive_channel::untold& g : c->groups)
+        for (receive_channel::unacknowledged& g : c->groups)
             g = {};
     }
 }

@@ -137,7 +137,7 @@ private:
         std::uint32_t peer;
         /// Packets of a group of 64 numbers that the sender has not been told about. Several, because paths of different lengths
         /// mix the numbers of one group with those of the next ones.
-        struct untold {
+        struct unacknowledged {
             std::uint32_t psn = 0; ///< of any of them
             std::uint32_t count = 0;
         } groups[4];

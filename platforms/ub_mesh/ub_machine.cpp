@@ -320,7 +320,7 @@ bool ub_machine::tells_failure(const fabric_engine&, const link_failure& failure
 {
     const std::uint32_t link = now().fabric->plan_link_of(failure.link);
     const bool told = failure.at_ps == 0 || of_failed_device(link); // of the device, in warnings()
-    return (!told || failure.hindered) && !taken_along(now(), link);
+    return (!told || failure.affected) && !taken_along(now(), link);
 }
 
 bool ub_machine::of_failed_device(std::uint32_t plan_link) const

@@ -35,7 +35,7 @@ template <class F> void for_each_failure(const machine& m, F&& tell)
                     told[k] = f.both_ways = true;
                     f.lost_packets += all[k].lost_packets;
                     f.waiting += all[k].waiting;
-                    f.hindered = f.hindered || all[k].hindered;
+                    f.affected = f.affected || all[k].affected;
                     f.declared_ps = std::min(f.declared_ps, all[k].declared_ps);
                 }
             tell(*fabric, f);
@@ -70,7 +70,7 @@ std::string describe_link_failures(const machine& m, std::uint64_t start_ps)
 {
     std::string text;
     for_each_failure(m, [&](const fabric_engine& fabric, const told_failure& f) {
-        if (!f.hindered)
+        if (!f.affected)
             return;
         std::string when;
         if (f.at_ps == 0)
@@ -95,14 +95,14 @@ std::vector<std::string> link_failure_warnings(const machine& m, std::uint64_t e
                                               : fmt::format("{} at {}", f.at_ps > end_ps ? "goes down" : "went down",
                                                             to_string(duration(f.at_ps)));
         std::string outcome;
-        if (f.hindered && completed && m.resends() && f.lost_packets > 0)
+        if (f.affected && completed && m.resends() && f.lost_packets > 0)
             outcome = fmt::format(": {} {} lost on it or before it, and sent again.", packets_text(f.lost_packets),
                                   f.lost_packets == 1 ? "was" : "were");
-        else if (f.hindered && completed && f.restored_ps <= end_ps && f.lost_packets == 0)
+        else if (f.affected && completed && f.restored_ps <= end_ps && f.lost_packets == 0)
             outcome = fmt::format(": what waited for it went on at {}.", to_string(duration(f.restored_ps)));
-        else if (f.hindered && completed)
+        else if (f.affected && completed)
             outcome = fmt::format(": {}, and no collective needed it.", consequence(f));
-        else if (f.hindered)
+        else if (f.affected)
             return;
         else if (f.at_ps > end_ps)
             outcome = fmt::format(", after the end of the run at {}: the fault had no effect.",
@@ -117,7 +117,7 @@ std::vector<std::string> link_failure_warnings(const machine& m, std::uint64_t e
 bool link_failure_holds_packets(const machine& m)
 {
     bool holds = false;
-    for_each_failure(m, [&](const fabric_engine&, const told_failure& f) { holds = holds || f.hindered; });
+    for_each_failure(m, [&](const fabric_engine&, const told_failure& f) { holds = holds || f.affected; });
     return holds;
 }
 

@@ -88,7 +88,7 @@ TEST_CASE("a link that fails lets through what has left whole and loses what is 
         CHECK(f.l->engine.dropped() == (cut ? 1 : 0));
         CHECK(f.l->engine.packets_inside() == k_packets - done - (cut ? 1 : 0));
         const link_failure failure = f.l->engine.link_failures().at(0);
-        CHECK(failure.hindered == (done < k_packets));
+        CHECK(failure.affected == (done < k_packets));
         CHECK(failure.lost_packets == (cut ? 1 : 0));
         CHECK((failure.waiting == 1) == (f.l->engine.packets_inside() > 0));
         CHECK(f.l->engine.link_busy_ps(f.l->link) ==
@@ -152,7 +152,7 @@ TEST_CASE("a time of failure that is not reached or where nothing is sent change
     CHECK(late.to->log == healthy.to->log);
     CHECK(late.engine.link_up(late.link));
     CHECK(late.engine.link_failures().at(0).at_ps == 1'000'000'000);
-    CHECK_FALSE(late.engine.link_failures().at(0).hindered);
-    CHECK_FALSE(elsewhere.engine.link_failures().at(0).hindered);
+    CHECK_FALSE(late.engine.link_failures().at(0).affected);
+    CHECK_FALSE(elsewhere.engine.link_failures().at(0).affected);
     CHECK_FALSE(elsewhere.engine.link_up(elsewhere.engine.out_link(1, 1)));
 }

@@ -110,7 +110,7 @@ TEST_CASE("whenever a link fails the run either completes exactly or names the l
             CHECK(v.wrong == 0);
             CHECK(v.failed == v.says("link chip(1,1).+X to chip(1,2) "));
             CHECK(v.failed == (v.warnings.empty()));
-            CHECK_FALSE((v.failed && completed)); // a later failure does not hinder more
+            CHECK_FALSE((v.failed && completed)); // a later failure does not affect more
             completed = completed || !v.failed;
             failures += v.failed ? 1 : 0;
             CHECK((v.failed || v.digest == healthy.digest));

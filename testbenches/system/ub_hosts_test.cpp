@@ -213,9 +213,9 @@ TEST_CASE("a checkpoint that loses packets on links ends with a sentence or surv
     CHECK(has(ctp["failure"].get<std::string>(), "nobody sends again what is lost"));
     check_whole(result_of(text, "--set ub.transport=rtp"));
     // Nobody is told: rtp gives the NIC up.
-    const json untold = result_of(text, "--set ub.transport=rtp --set faults.notification=none --set 'faults.devices=[{device: \"nic(p0,r0,1)\", at: 60 us}]'");
-    check_whole(untold);
-    CHECK(checkpoint(untold)["resent"] > 0);
+    const json unnoticed = result_of(text, "--set ub.transport=rtp --set faults.notification=none --set 'faults.devices=[{device: \"nic(p0,r0,1)\", at: 60 us}]'");
+    check_whole(unnoticed);
+    CHECK(checkpoint(unnoticed)["resent"] > 0);
 }
 
 TEST_CASE("a job whose NPU fails goes on behind its last checkpoint which comes back by packets", "[ub]")

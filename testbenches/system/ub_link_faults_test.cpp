@@ -153,7 +153,7 @@ TEST_CASE("a link that comes back is used again", "[ub]")
     CHECK(repaired.stat("ub.lost") == 0);
 }
 
-TEST_CASE("a failure between two collectives hinders the second one", "[ub]")
+TEST_CASE("a failure between two collectives affects the second one", "[ub]")
 {
     ub_mesh_config config = small_rack(ub_transport::rtp);
     const verdict healthy = run_exact(config);

@@ -147,7 +147,7 @@ TEST_CASE("a job sees the difference between direct and hop by hop notification"
         spec(collective_op::all_to_all, {algorithm::direct}, std::vector<std::uint64_t>(100, 1 << 20))};
     run_exact(config);
     config.faults.links = {link_fault("npu(p0,r0,b0,0)", "npu(p0,r0,b0,1)", 20 * k_us)};
-    std::uint64_t lost_ps[2] = {}, hindered[2] = {};
+    std::uint64_t lost_ps[2] = {}, affected[2] = {};
     for (const bool direct : {true, false}) {
         config.faults.notification = direct ? ub_notification::direct : ub_notification::hop_by_hop;
         const verdict v = run_exact(config);
@@ -156,18 +156,18 @@ TEST_CASE("a job sees the difference between direct and hop by hop notification"
             const std::uint64_t knowing_ps = v.time(v.cases.size() - 1);
             if (v.time(i) <= knowing_ps + 10 * k_us)
                 continue;
-            ++hindered[direct ? 0 : 1];
+            ++affected[direct ? 0 : 1];
             lost_ps[direct ? 0 : 1] += v.time(i) - knowing_ps;
         }
     }
     const double factor = static_cast<double>(lost_ps[1]) / static_cast<double>(lost_ps[0]);
     fmt::print(
-        "a link of a board of 4 x 4 NPUs fails among 100 all-to-alls: direct costs {:.1f} us and hinders {}, hop by hop "
+        "a link of a board of 4 x 4 NPUs fails among 100 all-to-alls: direct costs {:.1f} us and blocks {}, hop by hop "
         "{:.1f} us and {}: {:.1f} times as much\n",
-        static_cast<double>(lost_ps[0]) / 1e6, hindered[0], static_cast<double>(lost_ps[1]) / 1e6, hindered[1], factor);
+        static_cast<double>(lost_ps[0]) / 1e6, affected[0], static_cast<double>(lost_ps[1]) / 1e6, affected[1], factor);
     CHECK(factor > 3);
-    CHECK(hindered[0] <= 3);
-    CHECK(hindered[1] > 10);
+    CHECK(affected[0] <= 3);
+    CHECK(affected[1] > 10);
 }
 
 TEST_CASE("results tell how many notices were sent and their bytes and the slowest of them", "[ub]")

@@ -22,10 +22,10 @@ TEST_CASE("the earliest of several failures of a link counts until it is restore
     CHECK(t.conditions.plan_failure(0, 300) == first);
     CHECK(t.conditions.down_at_ps(0) == 300);
     CHECK(t.conditions.down_at_ps(1) == k_never_ps);
-    CHECK_FALSE(t.conditions.hinders(0, 299));
-    CHECK_FALSE(t.conditions.failure(first).hindered);
-    CHECK(t.conditions.hinders(0, 300));
-    CHECK(t.conditions.failure(first).hindered);
+    CHECK_FALSE(t.conditions.blocks(0, 299));
+    CHECK_FALSE(t.conditions.failure(first).affected);
+    CHECK(t.conditions.blocks(0, 300));
+    CHECK(t.conditions.failure(first).affected);
 }
 
 TEST_CASE("a restored link works until its next failure")
@@ -39,8 +39,8 @@ TEST_CASE("a restored link works until its next failure")
     CHECK_FALSE(t.conditions.restore(first, 399)); // not due
     REQUIRE(t.conditions.restore(first, 400));
     CHECK_FALSE(t.conditions.restore(first, 400)); // over
-    CHECK_FALSE(t.conditions.hinders(0, 699));
-    CHECK(t.conditions.hinders(0, 700));
+    CHECK_FALSE(t.conditions.blocks(0, 699));
+    CHECK(t.conditions.blocks(0, 700));
     CHECK(t.conditions.is_present(second));
 }
 
