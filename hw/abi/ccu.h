@@ -124,7 +124,7 @@ enum class status : std::uint8_t {
     local_operation = 0x02,    ///< register, slice, entry or channel that does not exist; bad length; a slice that another mission uses
     remote_operation = 0x03,   ///< the peer refused: no unit, slice, register or entry there
     retries_exceeded = 0x04,   ///< no way to the peer
-    time_out = 0x05,           ///< the time-out of the task
+    time_out = 0x05,           ///< the timeout of the task
     flushed = 0x06,            ///< its unit was reset
     arithmetic = 0x07,         ///< overflow, infinity or NaN in a sum, where the task asks for that
     memory = 0x08,             ///< ECC; not modelled

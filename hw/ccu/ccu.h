@@ -5,7 +5,7 @@
 // memories and its own slices, here and at peers, reduces slices and signals by check bits, so that collectives cost no core. A guest of its chip.
 //
 // Models: instruction store, missions, loop engines, address and general registers, check-bit entries, slices in SRAM, channels with a bounded number of
-// operations under way, reductions in SRAM and in memory, remote writes of registers and bits, status codes, time-outs. Does not model: work queues of
+// operations under way, reductions in SRAM and in memory, remote writes of registers and bits, status codes, timeouts. Does not model: work queues of
 // the UB send side, ECC, address translation beyond one token a memory; instruction fetch beyond the issue rate.
 //
 // Parts: ccu_contexts (missions, loop engines) ─► ccu_execute ─► ccu_transfers ─► ccu_port ─► fabric ─► ccu_receiver

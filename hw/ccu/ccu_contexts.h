@@ -39,7 +39,7 @@ struct ccu_mission {
     bool strict = false;
     std::uint32_t engines = 0;   ///< of it, that run
     std::uint32_t transfers = 0; ///< of it, that are not done
-    std::uint32_t launches = 0;  ///< so a time-out of an earlier task is known as such
+    std::uint32_t launches = 0;  ///< so a timeout of an earlier task is known as such
     std::uint32_t start = 0;
     std::uint32_t count = 0;
     std::uint64_t began_ps = 0; ///< 0: it has not begun

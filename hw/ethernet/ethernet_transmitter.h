@@ -4,7 +4,7 @@
 // ethernet_transmitter: the sending half of a MAC, a plain object inside a device: serialisation at the port's rate and an egress
 // queue in bytes with drop-tail.
 //
-// Models: store and forward, one FIFO, frames whole (no pre-emption, no pause frames, no priorities). It has no events: a FIFO at
+// Models: store-and-forward, one FIFO, frames whole (no pre-emption, no pause frames, no priorities). It has no events: a FIFO at
 // a fixed rate is known from the time until which it is busy.
 //
 // Timing: a frame that is ready at t starts at max(t, busy until) and its last byte leaves `wire_bytes` * 8 / rate later. Exact:

@@ -494,7 +494,7 @@ void ub_endpoint::expect_number(std::uint32_t peer, std::uint32_t psn)
     c.due.clear();
 }
 
-/// Time-outs may still come: those of channels that have nothing under way do nothing.
+/// Timeouts may still come: those of channels that have nothing under way do nothing.
 bool ub_endpoint::settled(std::uint64_t now_ps)
 {
     return std::all_of(dies_.begin(), dies_.end(), [=](const die_links& d) { return d.busy_until_ps <= now_ps; }) &&

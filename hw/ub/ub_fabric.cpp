@@ -16,7 +16,7 @@ template <counter ub_endpoint::*Which> std::uint64_t sum_of(const void* fabric)
     return static_cast<const ub_fabric*>(fabric)->sum(Which);
 }
 
-/// What the ports of a class are called: P to the back-planes, N down to NPUs, H to and from HRS, S between leaf and spine.
+/// What the ports of a class are called: P to the backplanes, N down to NPUs, H to and from HRS, S between leaf and spine.
 char port_letter(ub_channel c)
 {
     switch (c) {

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// End-to-end reliable transport (mode rtp), both ends, as plain C++: numbers, a window, selective acknowledgements, time-outs. What
+// End-to-end reliable transport (mode rtp), both ends, as plain C++: numbers, a window, selective acknowledgements, timeouts. What
 // sends packets and runs the clock is ub_endpoint.
 //
 // A sender numbers its packets to one destination (PSN) and keeps each until it is acknowledged; at most `window` are under way.

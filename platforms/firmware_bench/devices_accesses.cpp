@@ -338,7 +338,7 @@ public:
         std::vector<strike> all;
         for (std::uint32_t which = 0; which < 3; ++which)
             for (const std::uint64_t percent : {5, 20, 50}) {
-                // The whole run gets this share of a time-out longer: no single wait may run out.
+                // The whole run gets this share of a timeout longer: no single wait may run out.
                 const std::uint64_t accesses = which == 1 ? p.counts.descriptors : p.counts.accesses;
                 const std::uint64_t extra = p.timeout_ps * percent / (100 * std::max<std::uint64_t>(accesses, 1));
                 all.push_back({fmt::format("{} takes {} longer", k_names[which], rounded_text(duration(extra))),
@@ -383,7 +383,7 @@ class late_neighbour final : public hostile_device {
 public:
     late_neighbour()
         : hostile_device("late_neighbour", "one rank takes its first command later than the others",
-                         "exact when it comes within the time-out; else timeout at DMA.SEM_PENDING or DMA.HEAD, or ok where engines of the others go on without "
+                         "exact when it comes within the timeout; else timeout at DMA.SEM_PENDING or DMA.HEAD, or ok where engines of the others go on without "
                          "their cores")
     {
     }

@@ -132,7 +132,7 @@ std::unique_ptr<fault> make_late_command(std::uint64_t by_ps);
 
 /// "" when the answer is `code` at one of `wheres`; else what is wrong with it.
 std::string expect_error(const rank_answer& answer, abi::status_code code, const std::vector<std::string>& wheres);
-/// The time-outs of a rank that waits for others, for its own DMA or for its own NIC.
+/// The timeouts of a rank that waits for others, for its own DMA or for its own NIC.
 std::string expect_timeout(const rank_answer& answer);
 /// "timeout at DMA.HEAD (0x2)"
 std::string error_text(std::uint32_t code, const std::string& where, std::uint64_t detail);

@@ -331,7 +331,7 @@ std::string switchml_machine::vain_resends() const
     if (trouble != 0 || again == 0)
         return {};
     return fmt::format("job.timeout = {}: {} of {} packets at the switch came again, though nothing was lost: answers "
-                       "take longer than the time-out; raise job.timeout.",
+                       "take longer than the timeout; raise job.timeout.",
                        to_string(config_.job.timeout), again, packets);
 }
 

@@ -610,7 +610,7 @@ void switchml_config::check_recovery(std::vector<config_problem>& p) const
     if (lossless && losses)
         p.push_back(
             {severity::warning, "workload",
-             "switchml_lossless never sends a packet again: the first one that is lost ends the run with a time-out."});
+             "switchml_lossless never sends a packet again: the first one that is lost ends the run with a timeout."});
     if (lossless && worse.duplication > 0)
         p.push_back({severity::warning, "workload",
                      "switchml_lossless does not know a packet that arrives twice: it is added twice. Use switchml."});
@@ -709,7 +709,7 @@ public:
 };
 
 /// rows below a root switch of one port each where rows > 1, with cols workers each. Few slots, so that they go round and the pool is
-/// full; a time-out of the job far below that of the bench, so that what is lost can be sent again.
+/// full; a timeout of the job far below that of the bench, so that what is lost can be sent again.
 firmware_bench_machine bench_rack(std::uint32_t rows, std::uint32_t cols, std::uint32_t)
 {
     const std::string tree = rows > 1 ? fmt::format("tree: [{}, {}]\n", rows, cols) : "";

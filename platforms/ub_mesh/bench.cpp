@@ -24,7 +24,7 @@ constexpr std::uint64_t k_superpod_chunk = 4 << 20; ///< of configs/ub_mesh/supe
 struct ub_case {
     std::uint32_t pods = 1;
     std::uint32_t racks = 1; ///< rows and columns of a pod
-    bool board = false; ///< one, without its back-plane
+    bool board = false; ///< one, without its backplane
     bool all_to_all = false;
     const char* algorithm = "hierarchical";
     const char* size = "1 MiB";

@@ -6,8 +6,8 @@ namespace weft {
 
 namespace {
 
-constexpr std::uint32_t k_planes = 4;           // back-planes of a rack (Fig. 8)
-constexpr std::uint32_t k_spines = 4;           // of a back-plane (Fig. 16)
+constexpr std::uint32_t k_planes = 4;           // backplanes of a rack (Fig. 8)
+constexpr std::uint32_t k_spines = 4;           // of a backplane (Fig. 16)
 constexpr std::uint32_t k_cpus = 8;             // of a rack: 4 boards of 2 CPUs and 2 NICs (Fig. 8)
 constexpr std::uint32_t k_cpu_lanes = 32;       // table 3
 constexpr std::uint32_t k_npu_lanes = 72;       // table 3
@@ -71,7 +71,7 @@ struct counting {
         b.lrs = racks * k_planes * (s.boards + k_spines);
         add_per_npu(ub_cable_class::backplane, s.backplane_lanes);
         add(ub_cable_class::backplane, racks * k_planes * s.boards * k_spines, k_leaf_spine_lanes);
-        // A CPU reaches each spine with x2; the spare NPU has 4 ports to each back-plane.
+        // A CPU reaches each spine with x2; the spare NPU has 4 ports to each backplane.
         add(ub_cable_class::backplane, b.cpus * k_planes * k_spines, k_cpu_lanes / (k_planes * k_spines));
         add(ub_cable_class::backplane, b.spares * k_planes * 4, k_port_lanes);
         if (s.pod == ub_pod_kind::clos) {

@@ -5,7 +5,7 @@
 // counted by arithmetic from the shape. Plain C++. Figures: UB-Mesh (arXiv 2503.20377), tables 2, 3 and 6, Fig. 16, 18, 21.
 //
 // Models: lanes of every cable class, switches of every stage that is non-blocking for the lanes an NPU has towards it.
-// Does not model: the wiring inside the back-planes of 1D-FM (only its 36 or 16 LRS are published), NICs to the DCN, power.
+// Does not model: the wiring inside the backplanes of 1D-FM (only its 36 or 16 LRS are published), NICs to the DCN, power.
 #pragma once
 
 #include "hw/routing/ub/ub_shape.h"
@@ -32,7 +32,7 @@ enum class ub_cable_class : std::uint8_t { x, y, backplane, z, alpha, hrs };
 inline constexpr unsigned k_ub_cable_classes = 6;
 enum class ub_cable_kind : std::uint8_t { passive, active, optical };
 
-/// Table 2: X and Y 1 m passive, Z 10 m active, alpha 100 m and beta, gamma (to HRS) 1000 m optical. Back-plane: assumed as X.
+/// Table 2: X and Y 1 m passive, Z 10 m active, alpha 100 m and beta, gamma (to HRS) 1000 m optical. Backplane: assumed as X.
 struct ub_cable_traits {
     const char* name;
     ub_cable_kind kind;

@@ -311,7 +311,7 @@ std::vector<std::string> ub_machine::warnings() const
         return all;
     all.push_back(fmt::format(
         "ub.rtp_timeout = {}: {} packets were sent again, {} of them although the first copy arrived, and {} "
-        "were lost. Acknowledgements take longer than the time-out under this load; a longer one avoids it.",
+        "were lost. Acknowledgements take longer than the timeout under this load; a longer one avoids it.",
         to_string(config_.ub.rtp_timeout), resent, in_vain, lost));
     return all;
 }

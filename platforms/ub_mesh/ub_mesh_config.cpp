@@ -74,12 +74,12 @@ std::vector<config_problem> ub_shape::validate() const
         p.push_back({severity::error, "", "has one NPU; a machine needs at least two."});
     if (!backplane && racks() > 1)
         p.push_back(
-            {severity::error, "backplane", "is false, but racks are connected by the LRS of their back-planes."});
+            {severity::error, "backplane", "is false, but racks are connected by the LRS of their backplanes."});
     if (!hrs && pods > 1)
         p.push_back({severity::error, "hrs", "is false, but several pods are connected by HRS only; write hrs: true."});
     if (!backplane && hrs)
         p.push_back({severity::error, "hrs",
-                     "is true, but HRS are connected to the LRS of back-planes; write backplane: true."});
+                     "is true, but HRS are connected to the LRS of backplanes; write backplane: true."});
     if (pod == ub_pod_kind::clos && !hrs)
         p.push_back({severity::error, "hrs", "is false, but pod: clos connects racks by HRS; write hrs: true."});
     return p;
@@ -195,7 +195,7 @@ train_choice ub_mesh_config::trains() const
     const std::uint32_t paths = mesh.npus == 1     ? paths_in(mesh.boards)
                                 : mesh.boards == 1 ? paths_in(mesh.npus)
                                                    : std::min(paths_in(mesh.npus), paths_in(mesh.boards));
-    // What a die has to its board or to its column; the back-plane is not counted.
+    // What a die has to its board or to its column; the backplane is not counted.
     const std::uint32_t die_lanes = std::max(mesh.x_lanes * (mesh.npus - 1), mesh.y_lanes * (mesh.boards - 1));
     const std::uint32_t lanes = mesh.x_lanes * (mesh.npus - 1) + mesh.y_lanes * (mesh.boards - 1);
     const bandwidth links(std::min(ub.link_rate(1).value() * lanes, 2 * ub.local_port_rate.value()));

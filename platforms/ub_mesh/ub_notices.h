@@ -15,7 +15,7 @@
 // paths. What is older than what a source has heard of the same link changes nothing.
 // Of a device that fails every neighbour is an end.
 //
-// Fall-back sets. A source that makes a path set anew because links are down may take links that it did not use before. It tells their ends, which
+// Fallback sets. A source that makes a path set anew because links are down may take links that it did not use before. It tells their ends, which
 // from then on count it among those that they notify, also of a failure that lies back. That message is a time and no packet: the way at zero
 // load (assumed). A flood needs none: everybody hears.
 // Source of the mechanisms: the paper (quoted); of acknowledgements, repeats and times: assumed, see ub_faults_config.

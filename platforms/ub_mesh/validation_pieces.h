@@ -51,7 +51,7 @@ struct ub_far_machine {
 std::optional<ub_far_times> far_times(const isolated_run& isolated, const ub_far_machine& what);
 /// Of a Clos with x64 everywhere: the ranks of two racks stand in one rack of kind clos, whose switches block nobody.
 std::optional<ub_far_times> far_times_of_clos(const isolated_run& isolated);
-/// Boards without back-planes and with shortest paths.
+/// Boards without backplanes and with shortest paths.
 struct ub_board_machine {
     std::uint32_t npus = 8, boards = 1;
     std::uint32_t lane_gbps = 112;

@@ -73,11 +73,11 @@ void ub_validation::ledger()
           "18 ports x4 on two IO dies (derived)");
     exact(row_kind::conformity(), "V1", "rack: lanes of a CPU, x", 32, rack.lanes_per_cpu, k_table_3);
     exact(row_kind::conformity(), "V1", "rack: LRS", 48, static_cast<double>(rack.lrs),
-          "4 back-planes of 8 + 4, Fig. 16 (quoted)");
+          "4 backplanes of 8 + 4, Fig. 16 (quoted)");
 
     const ub_ledger pod = ub_topology(pods_of_16_racks(1)).ledger();
     exact(row_kind::conformity(), "V1", "pod: lanes of the fullest LRS, x", 72, pod.most_lanes_lrs, k_table_3);
-    exact(row_kind::conformity(), "V1", "pod: lanes out of a back-plane, x", 256, pod.export_per_plane, "Fig. 8 (quoted)");
+    exact(row_kind::conformity(), "V1", "pod: lanes out of a backplane, x", 256, pod.export_per_plane, "Fig. 8 (quoted)");
     exact(row_kind::conformity(), "V1", "pod: lanes out of a rack, x", 1024, pod.export_per_rack, "4 x256 (derived)");
     exact(row_kind::conformity(), "V1", "pod: lanes from rack to rack, x", 128, pod.lanes_per_rack_link,
           "section 3.3.3 (quoted)");

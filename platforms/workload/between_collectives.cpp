@@ -12,7 +12,7 @@ namespace weft {
 
 namespace {
 /// Booting takes microseconds; firmware that has not parked after this long gets its command all the same, and its
-/// time-out.
+/// timeout.
 constexpr std::uint64_t k_boot_look_ps = 1'000'000;
 constexpr unsigned k_boot_looks = 10'000;
 /// Cases begin on multiples of this: whole cycles of whatever counts nanoseconds, and the step of boot().

@@ -226,10 +226,10 @@ bool collective_host::await_answers(bool recovers, std::uint64_t traffic_before)
         if (picture.empty() && firmware_loops())
             return false;
         if (!picture.empty() && kernel_now_ps() - now_->picture_ps > 2 * config_.firmware_timeout.value())
-            break; // firmware that does not keep its own time-outs
+            break; // firmware that does not keep its own timeouts
         if (is_over_bound())
             return false;
-        if (!picture.empty()) { // nothing but a time-out can happen: go there in one step
+        if (!picture.empty()) { // nothing but a timeout can happen: go there in one step
             const std::uint64_t rest_ps = interrupted_at_ps() - std::min(interrupted_at_ps(), kernel_now_ps());
             sc_core::wait(sc_time_from_ps(std::min(config_.firmware_timeout.value(), rest_ps)), all_answered_);
         }
@@ -387,7 +387,7 @@ void collective_host::explain_failure(const std::string& failed)
         if (!part.empty())
             why += "\n" + part;
     if (picture.empty() && failed.find(machine_picture::k_timed_out_text) != std::string::npos) {
-        if (!down.empty()) // the time-outs came before everything else had come to rest
+        if (!down.empty()) // the timeouts came before everything else had come to rest
             why += who_waits();
         else
             why += fmt::format(

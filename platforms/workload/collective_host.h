@@ -7,7 +7,7 @@
 // pass.
 //
 // Nothing hangs: when nothing can move any more (stall_watch), the picture of who waits for what (machine_picture) is
-// taken at once; the firmware's own time-outs then tell which neighbour and step. The collective ends there, as failed.
+// taken at once; the firmware's own timeouts then tell which neighbour and step. The collective ends there, as failed.
 // Whatever the host waits for, wait_bound bounds it.
 //
 // Its calls run in one SC_THREAD, that of the runner. What cannot go on is told in the outcome; calls come back with

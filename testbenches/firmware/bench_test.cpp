@@ -156,7 +156,7 @@ TEST_CASE("the shipped firmware passes the whole bench")
         CHECK(d.runs == d.possible_runs);
         CHECK(d.runs > 0);
         CHECK(d.exact + d.right_error == d.runs);
-        CHECK(d.worst_ps < 1'000'000'000); // 1 ms: ten time-outs
+        CHECK(d.worst_ps < 1'000'000'000); // 1 ms: ten timeouts
     }
     // Every access of the rank was refused once.
     CHECK(report.find("bus_error")->runs == report.accesses);

@@ -68,7 +68,7 @@ TEST_CASE("sync driver: it arrives and sleeps until the release and clears it")
     CHECK(r.hal.problems() == "");
 }
 
-TEST_CASE("sync driver: a release that never comes ends in a time-out with the members of the zone")
+TEST_CASE("sync driver: a release that never comes ends in a timeout with the members of the zone")
 {
     rig r;
     r.hal.expect_write32(k_unit + regs::ARRIVE, 1);

@@ -176,7 +176,7 @@ TEST_CASE("no process group beats its bound")
     }
 }
 
-TEST_CASE("no collective beats the bound that a back-plane gives it")
+TEST_CASE("no collective beats the bound that a backplane gives it")
 {
     for (const char* shape : {"1 --set mesh.npus=3 --set mesh.x_lanes=1", "2 --set mesh.npus=2", "1 --set mesh.npus=2", "5 --set mesh.npus=3 --set mesh.y_lanes=2"}) {
         const program_folder folder;

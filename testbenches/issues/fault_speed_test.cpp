@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A fault that is far away, and time-outs that never come, must not make the event queue slow.
+// A fault that is far away, and timeouts that never come, must not make the event queue slow.
 #include "testbenches/support/small_machines.h"
 
 using namespace weft;

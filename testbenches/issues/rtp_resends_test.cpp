@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end-to-end transport sends nothing again that was not lost, and where it does it says so. What was lost costs one time-out.
+// The end-to-end transport sends nothing again that was not lost, and where it does it says so. What was lost costs one timeout.
 #include "hw/ub/ub_link.h"
 #include "testbenches/issues/program.h"
 #include "testbenches/support/small_machines.h"
@@ -92,7 +92,7 @@ TEST_CASE("packets that are sent again though none was lost are reported", "[ub]
 }
 
 // Sources hear of the link 13 us after it has failed, long before any of these waits ends.
-TEST_CASE("a lost link costs one time-out however many packets were on it", "[ub]")
+TEST_CASE("a lost link costs one timeout however many packets were on it", "[ub]")
 {
     ub_mesh_config config = ub_board();
     config.ub.transport = ub_transport::rtp;

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several links fail at once: sources hear of all links that their fall-back sets use, and no collective pays for it later.
+// Several links fail at once: sources hear of all links that their fallback sets use, and no collective pays for it later.
 #include "hw/routing/ub/ub_paths.h"
 #include "testbenches/support/small_machines.h"
 

@@ -54,7 +54,7 @@ TEST_CASE("hop by hop: notices that come after the last try of RTP find a source
 }
 
 TEST_CASE(
-    "notices that come after the tries of RTP or after the firmware's time-out are told with both times and the remedy")
+    "notices that come after the tries of RTP or after the firmware's timeout are told with both times and the remedy")
 {
     const program_folder folder;
     const auto says = [&](const char* firmware, const char* notification, const char* flood) {
@@ -88,7 +88,7 @@ TEST_CASE("no notices: the last try takes ways beside the set before a destinati
 
 TEST_CASE("no notices: a destination without any way left is still reported", "[ub]")
 {
-    ub_mesh_config config = ub_board(4); // no back-plane: three links an NPU
+    ub_mesh_config config = ub_board(4); // no backplane: three links an NPU
     config.ub.transport = ub_transport::rtp;
     config.run.firmware_timeout = duration(100 * k_ms);
     config.run.workload = {spec(collective_op::all_to_all, {algorithm::direct}, {1 << 20})};

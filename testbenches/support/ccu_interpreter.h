@@ -147,7 +147,7 @@ public:
         }
         return ended_;
     }
-    /// The time-outs of the tasks of `rank` come: its missions end. False: none runs.
+    /// The timeouts of the tasks of `rank` come: its missions end. False: none runs.
     bool expire(std::uint32_t rank)
     {
         bool any = false;
@@ -292,7 +292,7 @@ private:
         m.state = abi::ccu::mission_state::running;
         m.number = ++tasks_;
         if (t.timeout == 0)
-            problem(u, "task without time-out");
+            problem(u, "task without timeout");
         if (t.key != u.key)
             return end(u, m, status::control, 0);
         auto a = std::make_shared<agent>();

@@ -136,7 +136,7 @@ TEST_CASE("switchml: without loss recovery sums are exact as long as nothing is 
     run_exact(c);
 }
 
-TEST_CASE("switchml: without loss recovery the first lost frame ends the run by a time-out")
+TEST_CASE("switchml: without loss recovery the first lost frame ends the run by a timeout")
 {
     for (const std::uint32_t direction : {0u, 1u}) {
         switchml_config c = rack(2, 1);

@@ -325,7 +325,7 @@ TEST_CASE("the cost of notices grows with the fabric")
     }
 }
 
-TEST_CASE("direct: a second failed link on the way of a notice delays it by a time-out and the source hears")
+TEST_CASE("direct: a second failed link on the way of a notice delays it by a timeout and the source hears")
 {
     const ub_ways ways(ub_rack(4, 4));
     const std::uint32_t first = ways.topology->link_between(0, 1), source = 10; // npu(b2,2)

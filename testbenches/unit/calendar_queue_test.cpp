@@ -190,7 +190,7 @@ TEST_CASE("a calendar queue keeps its cost when one event is far away")
     }
 }
 
-TEST_CASE("a calendar queue keeps its cost when thousands of time-outs wait far away")
+TEST_CASE("a calendar queue keeps its cost when thousands of timeouts wait far away")
 {
     twin t;
     traffic_random r(12);

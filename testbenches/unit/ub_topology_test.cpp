@@ -134,7 +134,7 @@ TEST_CASE("lane ledger of the SuperPod: V1")
 TEST_CASE("lanes may be shared out otherwise as long as they fit")
 {
     ub_shape s = pod_shape(1, 4, 4, true);
-    s.backplane_lanes = 32; // x32 between racks: eight back-planes
+    s.backplane_lanes = 32; // x32 between racks: eight backplanes
     s.rack_link_lanes = 256;
     s.x_lanes = 4;
     s.y_lanes = 1;

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end-to-end transport of UB as plain C++: window, acknowledgements, time-outs, duplicates.
+// The end-to-end transport of UB as plain C++: window, acknowledgements, timeouts, duplicates.
 #include "hw/ub/ub_transport.h"
 #include "platforms/workload/traffic.h"
 #include "tlm/flat_index.h"

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rack without back-planes: NPUs in a 2-D full mesh, no more.
+// One rack without backplanes: NPUs in a 2-D full mesh, no more.
 #include "hw/routing/ub/ub_generator.h"
 
 namespace weft {

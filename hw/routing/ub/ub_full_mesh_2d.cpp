@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Racks of the paper: NPUs in a 2-D full mesh, back-planes of leaf and spine LRS, racks joined by leaves (Z and alpha),
+// Racks of the paper: NPUs in a 2-D full mesh, backplanes of leaf and spine LRS, racks joined by leaves (Z and alpha),
 // pods by HRS; or, for the baseline of Fig. 18, racks joined by a Clos of HRS alone.
 //
 // Ports. NPU: X, planes, Y. Leaf: NPUs, columns of racks, rows of racks, HRS, spines. Spine: leaves, CPUs, spare, NIC.
@@ -27,7 +27,7 @@ public:
 
 private:
     const bool clos_of_racks_ = shape_.pod == ub_pod_kind::clos;
-    // More than x16 an NPU goes to more back-planes: an LRS has no lanes for wider links.
+    // More than x16 an NPU goes to more backplanes: an LRS has no lanes for wider links.
     const std::uint32_t planes_ = std::max(k_least_planes, shape_.backplane_lanes / 16 * k_least_planes);
     const std::uint32_t leaves_ = planes_ * shape_.boards;
     const std::uint32_t up_lanes_ = shape_.backplane_lanes / planes_;        ///< NPU to leaf
@@ -76,7 +76,7 @@ private:
     void note_uneven_lanes()
     {
         if (up_lanes_ * planes_ != shape_.backplane_lanes)
-            parts_.remarks.push_back(fmt::format("{} lanes of an NPU do not divide among {} back-planes: {} built",
+            parts_.remarks.push_back(fmt::format("{} lanes of an NPU do not divide among {} backplanes: {} built",
                                                  shape_.backplane_lanes, planes_, up_lanes_ * planes_));
         if (rack_links_ > 0 && rack_lanes_ * leaves_ != shape_.rack_link_lanes)
             parts_.remarks.push_back(fmt::format("x{} between two racks does not divide among {} leaf LRS: x{} built",

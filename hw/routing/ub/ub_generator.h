@@ -70,7 +70,7 @@ protected:
     void add_side_nodes(std::uint32_t spare_ports, std::uint32_t cpu_ports, std::uint32_t nic_ports);
     void connect(std::uint32_t a, std::uint32_t a_port, std::uint32_t b, std::uint32_t b_port, std::uint32_t lanes,
                  ub_channel there, ub_channel back, duration propagation);
-    /// Within a rack, over back-plane cables: NPU to switch, leaf to spine, CPU, NIC or spare NPU to spine.
+    /// Within a rack, over backplane cables: NPU to switch, leaf to spine, CPU, NIC or spare NPU to spine.
     void connect_up(std::uint32_t npu, std::uint32_t npu_port, std::uint32_t to, std::uint32_t to_port,
                     std::uint32_t lanes);
     void connect_spine(std::uint32_t leaf, std::uint32_t leaf_port, std::uint32_t spine, std::uint32_t spine_port,

@@ -131,14 +131,14 @@ std::string ub_ledger::text() const
                      lanes_x, lanes_y, lanes_backplane);
     if (planes > 0)
         t += fmt::format(
-            "Planes    {} back-planes a rack, each of {} leaf + {} spine LRS; fullest leaf x{}, spine x{}\n", planes,
+            "Planes    {} backplanes a rack, each of {} leaf + {} spine LRS; fullest leaf x{}, spine x{}\n", planes,
             leaves_per_plane, spines_per_plane, most_lanes_leaf, most_lanes_spine);
     if (lrs > 0)
         t += fmt::format("Others    CPU x{}, spare NPU x{}, NIC x{}; fullest LRS x{}{}\n", lanes_per_cpu,
                          lanes_per_spare, lanes_per_nic, most_lanes_lrs,
                          hrs > 0 ? fmt::format(", HRS x{}", most_lanes_hrs) : "");
     if (export_per_rack > 0)
-        t += fmt::format("Exports   x{} out of a rack, x{} out of a back-plane; x{} from rack to rack\n",
+        t += fmt::format("Exports   x{} out of a rack, x{} out of a backplane; x{} from rack to rack\n",
                          export_per_rack, export_per_plane, lanes_per_rack_link);
     t += fmt::format("Shares    of an NPU: in the rack x{}, rack to rack x{}, HRS x{}\n", share_rack, share_inter_rack,
                      share_hrs);

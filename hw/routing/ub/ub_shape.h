@@ -68,7 +68,7 @@ struct ub_shape {
               quoted("UB-Mesh, Fig. 16"));
         visit("pod", self.pod, "Between the racks of a pod: 2d_fm, or the baseline clos", quoted("UB-Mesh, Fig. 18"));
         visit("backplane", self.backplane,
-              "LRS back-planes with CPUs, NICs and the spare NPU; false: the NPUs' own links only (one rack)", k_user_choice);
+              "LRS backplanes with CPUs, NICs and the spare NPU; false: the NPUs' own links only (one rack)", k_user_choice);
         visit("hrs", self.hrs, "Racks are connected to HRS; several pods need them, one pod may borrow them", k_user_choice);
         visit("x_lanes", self.x_lanes, "Lanes of each link between NPUs of a board", derived("4: 7 of them are x28 of x72"),
               one_of(1, 2, 4, 8).because(": the lanes that a UB port may have"));

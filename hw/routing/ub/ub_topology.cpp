@@ -32,7 +32,7 @@ std::vector<std::string> ub_topology::problems(const ub_shape& s)
     if (s.rack == ub_rack_kind::clos && s.racks() > 1)
         all.emplace_back("a Clos rack has no lanes left for other racks: 72 LRS x64 for its NPUs");
     if (!s.backplane && (s.racks() > 1 || s.hrs || !mesh_rack))
-        all.emplace_back("without back-planes there is one bare rack of kind 2d_fm, no HRS");
+        all.emplace_back("without backplanes there is one bare rack of kind 2d_fm, no HRS");
     if (s.pod == ub_pod_kind::clos && (s.pods > 1 || !s.hrs))
         all.emplace_back("racks joined by Clos need hrs: true and are one pod: one stage of HRS");
     if (s.pods > 1 && !s.hrs)
@@ -41,7 +41,7 @@ std::vector<std::string> ub_topology::problems(const ub_shape& s)
         all.emplace_back("an HRS has 128 ports x4: at most 128 racks");
     if (s.x_lanes == 0 || s.y_lanes == 0 || (s.backplane && s.backplane_lanes < k_least_planes))
         all.emplace_back(
-            "every X and Y link has at least one lane, every NPU at least one to each of four back-planes");
+            "every X and Y link has at least one lane, every NPU at least one to each of four backplanes");
     return all;
 }
 

@@ -5,11 +5,11 @@
 // C++. Every number of the lane ledger is counted from the links that were made, never from the shape.
 //
 // Printed (UB-Mesh, arXiv 2503.20377, table 3, Fig. 7, 8, 16, 18; Q): NPU x72, CPU x32, LRS x72, HRS x512; 8 x 8 NPUs, 8 CPUs, 8 NICs and
-// a spare NPU a rack; x256 out of each of four back-planes, x128 from rack to rack; 36 LRS + 4 HRS a rack (1D-FM-A), 16 LRS + 8 HRS
-// (1D-FM-B), 72 LRS (Clos). Derived here (derived), the one split that fits: an NPU has 7 X, 7 Y and 4 back-plane ports x4; a back-plane
+// a spare NPU a rack; x256 out of each of four backplanes, x128 from rack to rack; 36 LRS + 4 HRS a rack (1D-FM-A), 16 LRS + 8 HRS
+// (1D-FM-B), 72 LRS (Clos). Derived here (derived), the one split that fits: an NPU has 7 X, 7 Y and 4 backplane ports x4; a backplane
 // has 8 leaf and 4 spine LRS; leaf: 8 NPUs x4, 6 racks x4, 2 HRS x4, 4 spines x2; spine: 8 leaves x2, 8 CPUs x2, spare NPU x4. HRS (plane,
 // board, k) has one x4 port a rack. Assumed (assumed): a leaf meets the leaf of the same plane and board of the other rack; NIC j
-// has x4 to spines 2j and 2j + 1; back-planes beyond the fourth (more than x16 an NPU) have leaves only. What is ours in the baselines is
+// has x4 to spines 2j and 2j + 1; backplanes beyond the fourth (more than x16 an NPU) have leaves only. What is ours in the baselines is
 // said where they are built.
 //
 // A ub_generator for each kind of rack builds it; ports and tables are described there.
@@ -37,7 +37,7 @@ struct ub_ledger {
     std::uint32_t most_lanes_leaf = 0, most_lanes_spine = 0;
     std::uint32_t most_lanes_hrs = 0;
     std::uint32_t lanes_per_rack_link = 0; ///< of one pair of racks
-    std::uint32_t export_per_plane = 0;    ///< lanes that leave one back-plane of a rack, to racks and HRS
+    std::uint32_t export_per_plane = 0;    ///< lanes that leave one backplane of a rack, to racks and HRS
     std::uint32_t export_per_rack = 0;
     // What an NPU's share of each level is (Fig. 7 prints x56, x12, x4).
     std::uint32_t share_rack = 0;        ///< X and Y lanes of an NPU

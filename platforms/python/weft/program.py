@@ -1,6 +1,6 @@
 # Copyright 2026 The weft authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finding the program `weft`, and calling it: input, output, time-outs, and an end that keeps finished results."""
+"""Finding the program `weft`, and calling it: input, output, timeouts, and an end that keeps finished results."""
 from __future__ import annotations
 
 import importlib.metadata
