@@ -7,6 +7,7 @@
 #include "platforms/ub_mesh/ub_mesh.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace weft {
@@ -14,6 +15,14 @@ namespace weft {
 namespace {
 constexpr std::uint32_t k_dies = 2;
 constexpr std::uint64_t k_page = 64 << 10; ///< capacities of memories are multiples of it
+
+/// From a message to the next one. Streams may be slower than any wire_rate.
+std::uint64_t interval_ps(const host_stream_config& s)
+{
+    constexpr std::uint64_t ps_per_s = 1'000'000'000'000;
+    const std::uint64_t bits = s.message.value() * 8, rate = s.rate.value();
+    return bits / rate * ps_per_s + static_cast<std::uint64_t>(std::llround(static_cast<double>(bits % rate) / static_cast<double>(rate) * ps_per_s));
+}
 } // namespace
 
 ub_cpu_memory::ub_cpu_memory(timeline& time, const ub_cpu_config& config, std::uint64_t capacity_bytes, const std::string& name)
@@ -45,6 +54,7 @@ ub_hosts::ub_hosts(timeline& time, packet_pool& pool, ub_fabric& fabric, const u
     npu_view_.carry_data = config.run.data == data_mode::checked;
     add_devices(pool, suffix);
     fabric.set_unreachable_listener(this);
+    fabric.set_first_host(first_cpu_);
     const auto leads_to_hosts = [](ub_channel c) {
         return c == ub_channel::up || c == ub_channel::down || c == ub_channel::spine_up || c == ub_channel::spine_down || c == ub_channel::side_up ||
                c == ub_channel::side_down;
@@ -270,8 +280,8 @@ void ub_hosts::begin_traffic()
     for (std::uint32_t i = 0; i < flows_.size(); ++i) { // spread over the interval, so that not all come at once
         flow& f = flows_[i];
         const host_stream_config& s = config_.run.host->traffic[f.stream];
-        const std::uint64_t interval_ps = wire_rate(s.rate).time_ps(s.message.value());
-        f.due_ps = on_since_ps_ + interval_ps * i / flows_.size();
+        const std::uint64_t interval = interval_ps(s);
+        f.due_ps = on_since_ps_ + interval / flows_.size() * i + interval % flows_.size() * i / flows_.size(); // no product overflows
         schedule(f.due_ps, i, k_due);
     }
 }
@@ -341,7 +351,7 @@ void ub_hosts::post(std::uint32_t i)
     m.destination_offset = to.offset;
     m.bytes = from.bytes;
     m.port = to_npu ? 0 : slot % k_dies;
-    f.due_ps = std::max(f.due_ps + wire_rate(s.rate).time_ps(s.message.value()), time_.now_ps());
+    f.due_ps = std::max(f.due_ps + interval_ps(s), time_.now_ps());
     schedule(f.due_ps, i, k_due);
     sender.post(m);
 }

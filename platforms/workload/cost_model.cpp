@@ -172,12 +172,12 @@ private:
                 share = std::min(share, (t_.kind[d] == dimension_kind::line ? k_direct_share_by_line : k_direct_share_by_ring) / t_.dims[d]);
         return share;
     }
-    /// By shortest paths, as an exchange goes: without links to switches.
+    /// By shortest paths, as an exchange goes: without links to switches. Of groups that are no box, by all links of a rank.
     double bound_of_exchange() const
     {
-        const auto bound = t_.members == 0
-                               ? bound_of(t_, 0, m_.memory_bps, abi::collective_op::all_to_all, c_.size_bytes)
-                               : bound_of_group(t_.ranks, m_.links_bps, m_.memory_bps, abi::collective_op::all_to_all, c_.size_bytes);
+        auto bound = bound_of(t_, 0, m_.memory_bps, abi::collective_op::all_to_all, c_.size_bytes);
+        if (!bound && t_.members != 0)
+            bound = bound_of_group(t_.ranks, m_.links_bps, m_.memory_bps, abi::collective_op::all_to_all, c_.size_bytes);
         return bound ? bound->us : 0;
     }
     /// Ranks meet, as in firmware/collectives/exchange.h.

@@ -302,6 +302,49 @@ TEST_CASE("streams of hosts reach their rate and cost a collective what they tak
     CHECK(failed["host"]["traffic"][0]["rate_GBps"].get<double>() > 0.6 * failed["host"]["traffic"][0]["asked_GBps"].get<double>());
 }
 
+TEST_CASE("a checkpoint keeps back no message of a collective that uses other links", "[ub]")
+{
+    // X and Y links carry nothing of it. Messages of a few bytes may also go by the links to LRS, which it fills.
+    for (const std::string machine : {"{boards: 3, npus: 5}", "{boards: 4, npus: 4, rack: 1d_fm_b}", "{rack_cols: 2, boards: 2, npus: 2}"})
+        for (const std::string transport : {"ctp", "rtp"}) {
+            const json r = result_of("platform: ub_mesh\nmesh: " + machine + "\nub: {transport: " + transport + "}\nhost: {checkpoint: {state: 1 MiB}}\n"
+                                     "workload: [{op: all_reduce, algorithms: [multi_axis, direct], sizes: [4 B, 64 KiB]}]\n");
+            check_whole(r);
+            for (const json& row : r["results"]) {
+                INFO(machine << " " << transport << ": " << row.dump());
+                CHECK(row["time_us"].get<double>() < 1.1 * row["alone_us"].get<double>());
+            }
+            for (const json& c : r["host"]["checkpoints"])
+                CHECK(c["bound_share"].get<double>() > 0.9);
+        }
+}
+
+TEST_CASE("the slowest stream of the table sends its first messages", "[ub]")
+{
+    const json r = result_of(k_small + "host: {compare: false, traffic: [{rate: 1 kbps, message: 256 MiB}, {rate: 1 kbps, message: 8 B}]}\n" + k_one_case,
+                             "--set data=off");
+    INFO(r["stderr"].get<std::string>());
+    CHECK(r["code"] == 0);
+    CHECK(r["host"]["traffic"][1]["messages"] == 1);
+}
+
+TEST_CASE("work that a second failure undoes begins where the first one ended", "[ub]")
+{
+    const auto lost_at = [](const std::string& second) {
+        return result_of(k_small + "host: {compare: false, checkpoint: {state: 512 KiB}}\n"
+                                   "training_step: {steps: 4, compute: 100 us, algorithm: direct, groups: [{bytes: 256 KiB}]}\n"
+                                   "faults: {npus: [{npu: \"npu(p0,r0,b0,3)\", at: 280 us}, {npu: \"npu(p0,r0,b1,2)\", at: " +
+                         second + "}], take_over: 100 us}\n");
+    };
+    for (const std::string second : {"300 us", "400 us"}) { // during the take-over, during the load
+        const json r = lost_at(second);
+        check_whole(r);
+        const std::string told = r["warnings"].dump();
+        INFO(told);
+        CHECK(has(told, "npu(p0,r0,b1,2) failed at " + second + "; nothing was under way"));
+    }
+}
+
 TEST_CASE("hosts that cannot be are refused with a sentence", "[ub]")
 {
     const auto errors = [](const std::string& text) { return errors_of_file(text + k_one_case); };
