@@ -21,7 +21,8 @@ std::uint64_t interval_ps(const host_stream_config& s)
 {
     constexpr std::uint64_t ps_per_s = 1'000'000'000'000;
     const std::uint64_t bits = s.message.value() * 8, rate = s.rate.value();
-    return bits / rate * ps_per_s + static_cast<std::uint64_t>(std::llround(static_cast<double>(bits % rate) / static_cast<double>(rate) * ps_per_s));
+    const double rest_s = static_cast<double>(bits % rate) / static_cast<double>(rate);
+    return bits / rate * ps_per_s + static_cast<std::uint64_t>(std::llround(rest_s * ps_per_s));
 }
 } // namespace
 
@@ -280,8 +281,8 @@ void ub_hosts::begin_traffic()
     for (std::uint32_t i = 0; i < flows_.size(); ++i) { // spread over the interval, so that not all come at once
         flow& f = flows_[i];
         const host_stream_config& s = config_.run.host->traffic[f.stream];
-        const std::uint64_t interval = interval_ps(s);
-        f.due_ps = on_since_ps_ + interval / flows_.size() * i + interval % flows_.size() * i / flows_.size(); // no product overflows
+        const std::uint64_t interval = interval_ps(s), n = flows_.size();
+        f.due_ps = on_since_ps_ + interval / n * i + interval % n * i / n; // no product overflows
         schedule(f.due_ps, i, k_due);
     }
 }

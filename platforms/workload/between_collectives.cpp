@@ -147,7 +147,7 @@ bool collective_host::restart(std::uint64_t checkpoint_ps, const std::string& lo
     if (plan.loads && machine_.hosts() != nullptr && !load_checkpoint(loaded)) {
         if (!interrupted_)
             return false;
-        loaded = ", and the load of its checkpoint was broken off";
+        loaded = ", and its checkpoint was not loaded to the end";
     }
     does_not_count();
     r.resumed_ps = kernel_now_ps();

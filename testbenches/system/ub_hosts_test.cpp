@@ -305,7 +305,7 @@ TEST_CASE("streams of hosts reach their rate and cost a collective what they tak
 TEST_CASE("a checkpoint keeps back no message of a collective that uses other links", "[ub]")
 {
     // X and Y links carry nothing of it. Messages of a few bytes may also go by the links to LRS, which it fills.
-    for (const std::string machine : {"{boards: 3, npus: 5}", "{boards: 4, npus: 4, rack: 1d_fm_b}", "{rack_cols: 2, boards: 2, npus: 2}"})
+    for (const std::string machine : {"{boards: 3, npus: 5}", "{boards: 2, npus: 4}", "{boards: 7, npus: 3}"})
         for (const std::string transport : {"ctp", "rtp"}) {
             const json r = result_of("platform: ub_mesh\nmesh: " + machine + "\nub: {transport: " + transport + "}\nhost: {checkpoint: {state: 1 MiB}}\n"
                                      "workload: [{op: all_reduce, algorithms: [multi_axis, direct], sizes: [4 B, 64 KiB]}]\n");
@@ -325,7 +325,10 @@ TEST_CASE("the slowest stream of the table sends its first messages", "[ub]")
                              "--set data=off");
     INFO(r["stderr"].get<std::string>());
     CHECK(r["code"] == 0);
-    CHECK(r["host"]["traffic"][1]["messages"] == 1);
+    CHECK(r["host"]["traffic"][0]["messages"] == 1); // of its first NPU; others are due hours later
+    for (const json& stat : r["stats"])
+        if (has(stat["name"].get<std::string>(), ".utilisation"))
+            CHECK(stat["value"].get<double>() <= 100);
 }
 
 TEST_CASE("work that a second failure undoes begins where the first one ended", "[ub]")
