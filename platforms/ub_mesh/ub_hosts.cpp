@@ -180,7 +180,8 @@ void ub_hosts::bulk_arrived(std::uint32_t number)
     if (const auto p = piece_of_.find(number); p != piece_of_.end()) {
         piece& arrives = pieces_[p->second];
         piece_of_.erase(p);
-        arrived(arrives);
+        if (result_.load || time_.now_ps() < nics_[arrives.nic].fails_ps) // else its buffer is lost with it, and the message is sent again
+            arrived(arrives);
     }
 }
 
@@ -191,6 +192,8 @@ void ub_hosts::device_fails(std::uint32_t router, std::uint64_t at_ps, std::uint
     if (at_ps == 0)
         return lose(router);
     failures_.push_back({router, at_ps, known_ps});
+    if (router >= first_nic_)
+        nics_[router - first_nic_].fails_ps = at_ps;
     if (known_ps != k_never_ps)
         schedule(known_ps, static_cast<std::uint32_t>(failures_.size() - 1), k_failed);
 }
@@ -249,6 +252,7 @@ template <class Which> void ub_hosts::forget_messages(Which&& which)
             continue;
         }
         --flows_[m->second.flow].outstanding;
+        flows_[m->second.flow].slots_in_use &= ~(1u << m->second.slot);
         ++store_.streams[flows_[m->second.flow].stream].lost;
         m = stream_messages_.erase(m);
     }
@@ -336,7 +340,10 @@ void ub_hosts::post(std::uint32_t i)
     const host_stream_config& s = config_.run.host->traffic[f.stream];
     const bool to_npu = s.direction == host_direction::to_npus;
     const std::uint32_t number = next_number_++;
+    while ((f.slots_in_use >> f.next_slot & 1) != 0) // fewer are outstanding than there are
+        f.next_slot = (f.next_slot + 1) % host_stream_config::k_outstanding;
     const std::uint32_t slot = f.next_slot;
+    f.slots_in_use |= 1u << slot;
     f.next_slot = (slot + 1) % host_stream_config::k_outstanding;
     f.waits = false;
     ++f.outstanding;
@@ -363,6 +370,7 @@ void ub_hosts::stream_arrived(std::uint32_t number, const stream_message& m)
     const host_stream_config& s = config_.run.host->traffic[f.stream];
     host_stream_result& r = store_.streams[f.stream];
     --f.outstanding;
+    f.slots_in_use &= ~(1u << m.slot);
     ++r.messages;
     const std::uint64_t latency_ps = time_.now_ps() - m.due_ps;
     r.latency_sum_ps += latency_ps;
