@@ -143,30 +143,65 @@ void ub_endpoint::enter_router(std::uint32_t die, packet_ptr p, const ub_path_ca
     p->route = path.route;
     p->vl = static_cast<std::uint8_t>((p->vl & ~1u) | path.lane);
     const std::uint32_t cells = p->cells, vl = p->vl;
+    const bool to_host = p->destination >= first_host_;
     const std::uint32_t link = engine_.inject(dies_[die].first_transmit + port, std::move(p), start_ps - time_.now_ps());
     if (!is_request(vl))
         return;
-    count_queued(dies_[die], link, cells);
-    dies_[die].entered[engine_.sending_port(link)] += cells;
+    die_links& links = dies_[die];
+    const std::uint32_t to = engine_.sending_port(link);
+    if (!links.bulk.empty())
+        links.bulk[to].order[vl].push_back({cells, to_host});
+    count_queued(links, to, cells, to_host ? cells : 0);
+    links.entered[to] += cells;
 }
 
-/// `cells` of requests, or ~cells + 1, more in the queue of the port that sends on `link`.
-void ub_endpoint::count_queued(die_links& links, std::uint32_t link, std::uint32_t cells)
+/// So many cells of requests, or ~cells + 1, more in the queue of a port, `bulk_cells` of them to hosts.
+void ub_endpoint::count_queued(die_links& links, std::uint32_t port, std::uint32_t cells, std::uint32_t bulk_cells)
 {
-    std::uint32_t& queued = links.queued[engine_.sending_port(link)];
-    links.full_ports -= queued >= links.port_cells ? 1 : 0;
-    queued += cells; // unsigned: wraps back
-    links.full_ports += queued >= links.port_cells ? 1 : 0;
+    const auto full = [&] { return links.queued[port] - bulk_in(links, port) >= links.port_cells ? 1u : 0u; };
+    links.full_ports -= full();
+    links.queued[port] += cells; // unsigned: wraps back
+    if (bulk_cells != 0)
+        links.bulk[port].cells += bulk_cells;
+    links.full_ports += full();
+}
+
+/// Of `cells` that leave a queue first, those of packets to hosts.
+std::uint32_t ub_endpoint::bulk_cells_leaving(bulk_queue& queue, std::uint32_t lane, std::uint32_t cells)
+{
+    std::deque<bulk_queue::run>& order = queue.order[lane];
+    std::uint32_t bulk = 0;
+    while (cells != 0 && !order.empty()) {
+        bulk_queue::run& first = order.front();
+        const std::uint32_t leave = std::min(cells, first.cells);
+        bulk += first.to_host ? leave : 0;
+        cells -= leave;
+        first.cells -= leave;
+        if (first.cells == 0)
+            order.pop_front();
+    }
+    return bulk;
+}
+
+void ub_endpoint::set_first_host(std::uint32_t endpoint)
+{
+    first_host_ = endpoint;
+    for (std::uint32_t die = 0; die < die_count_; ++die)
+        dies_[die].bulk.resize(dies_[die].queued.size());
 }
 
 bool ub_endpoint::has_room(std::uint32_t die, std::uint32_t destination, bool shortest_paths)
 {
     const die_links& way_in = dies_[die];
-    if (way_in.full_ports == 0)
+    const bool to_host = destination >= first_host_;
+    if (!to_host && way_in.full_ports == 0)
         return true;
     const ub_path_cache::path_set& set = paths_.set_for(destination, shortest_paths);
     const auto room = [&](const ub_path_cache::choice& path) {
-        return path.port == ub_path_cache::k_any_port || way_in.queued[path.port] < way_in.port_cells;
+        if (path.port == ub_path_cache::k_any_port)
+            return true;
+        const std::uint32_t bulk = bulk_in(way_in, path.port);
+        return (to_host ? bulk : way_in.queued[path.port] - bulk) < way_in.port_cells;
     };
     if (config_.choice == ub_choice::adaptive && !set.paths.empty())
         return std::any_of(set.paths.begin(), set.paths.end(), room);
@@ -176,8 +211,11 @@ bool ub_endpoint::has_room(std::uint32_t die, std::uint32_t destination, bool sh
 void ub_endpoint::left_transmit_queue(std::uint32_t die, std::uint32_t way_in, std::uint32_t out_link, std::uint32_t vl,
                                       std::uint32_t cells, std::uint64_t delay_ps)
 {
-    if (is_request(vl))
-        count_queued(dies_[die], out_link, 0u - cells);
+    if (is_request(vl)) {
+        die_links& links = dies_[die];
+        const std::uint32_t port = engine_.sending_port(out_link);
+        count_queued(links, port, 0u - cells, links.bulk.empty() ? 0 : 0u - bulk_cells_leaving(links.bulk[port], vl, cells));
+    }
     if (!config_.voq)
         backlog_[way_in] -= cells;
     if (config_.transport == ub_transport::ctp)

@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -52,6 +53,17 @@ public:
                 const ub_plan& plan, const ub_config& config, std::uint32_t number, std::uint32_t router);
     ~ub_endpoint();
 
+    /// Requests in the queue of one port that go to hosts. They have a share of their own: a checkpoint, which the NICs hold up, would
+    /// else keep every message in memory that may go by this port among others.
+    struct bulk_queue {
+        struct run {
+            std::uint32_t cells;
+            bool to_host;
+        };
+        std::uint32_t cells = 0;
+        std::array<std::deque<run>, k_ub_lanes_per_class> order; ///< what waits, by lane
+    };
+
     /// The engine's edge links of IO die `die`, made by the builder: its ways in (a transmit queue per UB port,
     /// or one for all where these are VOQs), the way out to the chip.
     struct die_links {
@@ -63,6 +75,7 @@ public:
         std::uint32_t full_ports = 0;    ///< that hold as much
         std::vector<std::uint32_t> queued;  ///< cells of requests, for each port of the router
         std::vector<std::uint64_t> entered; ///< the same, that have ever come
+        std::vector<bulk_queue> bulk;       ///< of these, packets to hosts, for each port; empty where nobody sends to them
     };
     void add_die(die_links links)
     {
@@ -71,6 +84,8 @@ public:
         dies_.at(die_count_++) = std::move(links);
     }
     void set_listener(ub_unreachable_if* listener) { listener_ = listener; }
+    /// Movers send to endpoints from this number on: their packets have shares of transmit queues of their own.
+    void set_first_host(std::uint32_t endpoint);
 
     // --- Data path -------------------------------------------------------------------------------------------------------
     void from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
@@ -149,7 +164,9 @@ private:
 
     void on_event(std::uint32_t a, std::uint8_t kind) override;
     static bool is_request(std::uint32_t vl) { return vl < k_ub_lanes_per_class; }
-    void count_queued(die_links& links, std::uint32_t link, std::uint32_t cells);
+    void count_queued(die_links& links, std::uint32_t port, std::uint32_t cells, std::uint32_t bulk_cells);
+    static std::uint32_t bulk_in(const die_links& links, std::uint32_t port) { return links.bulk.empty() ? 0 : links.bulk[port].cells; }
+    static std::uint32_t bulk_cells_leaving(bulk_queue& queue, std::uint32_t lane, std::uint32_t cells);
     void launch(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t delay_ps);
     void launch_spread(std::uint32_t die, packet_ptr p, ub_path_cache::path_set& set, std::uint64_t delay_ps);
     void enter_router(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t start_ps);
@@ -224,6 +241,7 @@ private:
     ub_path_cache paths_;
     std::uint32_t number_;
     std::uint32_t router_;
+    std::uint32_t first_host_ = k_none;
     std::uint32_t actor_;
     std::uint32_t sequence_ = 0;
     std::uint32_t spread_ = 0;

@@ -76,6 +76,12 @@ public:
     /// Pairs (source, destination) of which packets were not sent or given up, sorted.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> unreachable() const;
     std::string unreachable_text(std::size_t at_most = 16) const; ///< by names; "" when there are none
+    /// Packets to endpoints from this number on have shares of transmit queues of their own.
+    void set_first_host(std::uint32_t endpoint)
+    {
+        for (const auto& e : endpoints_)
+            e->set_first_host(endpoint);
+    }
     void set_unreachable_listener(ub_unreachable_if* listener) { listener_ = listener; }
     /// Told of links that are declared down or up, by their number in the engine, after the endpoints next to them.
     void set_link_listener(link_listener_if* listener) { link_listener_ = listener; }

@@ -22,6 +22,7 @@
 #include "platforms/workload/collective_runner.h"
 #include "platforms/workload/interruption.h"
 #include "platforms/workload/invariants.h"
+#include "tlm/notifier.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -272,7 +273,9 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
     r.microcode_ps = outcome.microcode_ps;
     // A restart finds new hardware.
     const std::uint64_t begin_ps = outcome.restarts.empty() ? 0 : outcome.restarts.back().resumed_ps;
-    r.busiest_links = busiest_links(m, outcome.simulated_time_ps - std::min(begin_ps, outcome.simulated_time_ps));
+    // What hosts have begun may end behind the last collective.
+    const std::uint64_t end_ps = m.hosts() == nullptr ? outcome.simulated_time_ps : std::max(outcome.simulated_time_ps, kernel_now_ps());
+    r.busiest_links = busiest_links(m, end_ps - std::min(begin_ps, end_ps));
     r.memory = memory_traffic_of(m);
     r.transport = transport_of(p, outcome);
     r.host_seconds = outcome.host_seconds;

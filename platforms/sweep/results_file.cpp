@@ -70,6 +70,42 @@ void add_steps(const json& training, std::vector<stored_row>& rows)
     }
 }
 
+/// Saves and loads as rows; of streams, which have no time, statistics; wrong bytes of all.
+void add_hosts(const json& host, stored_results& r)
+{
+    for (const char* parts : {"checkpoints", "traffic"})
+        for (const json& part : host.at(parts))
+            if (const auto wrong = count_of(part, "wrong_bytes"))
+                r.wrong_bytes = r.wrong_bytes.value_or(0) + *wrong;
+    for (const json& checkpoint : host.at("checkpoints")) {
+        stored_row row;
+        row.op = "checkpoint";
+        row.algorithm = checkpoint.at("load").get<bool>() ? "load" : "save";
+        row.group = fmt::format("number {}", checkpoint.at("number").get<std::uint64_t>());
+        row.size_bytes = count_of(checkpoint, "bytes");
+        row.time_us = checkpoint.at("time_us").get<double>();
+        row.algbw_GBps = number_of(checkpoint, "rate_GBps");
+        row.bound_us = number_of(checkpoint, "bound_us");
+        row.bound_share = number_of(checkpoint, "bound_share");
+        row.bound_by = text_of(checkpoint, "bound_by");
+        r.rows.push_back(std::move(row));
+    }
+    std::size_t n = 0;
+    for (const json& stream : host.at("traffic")) {
+        const std::string name = fmt::format("host.traffic.{}.{}.", n++, text_of(stream, "name"));
+        const auto add = [&](const char* key, const char* figure, const char* unit) {
+            if (const auto value = number_of(stream, key))
+                r.stats.push_back({name + figure, *value, unit});
+        };
+        add("rate_GBps", "rate", "GB/s");
+        add("messages", "messages", "1");
+        add("late", "late", "1");
+        add("lost", "lost", "1");
+        add("mean_latency_us", "mean_latency", "us");
+        add("longest_latency_us", "longest_latency", "us");
+    }
+}
+
 } // namespace
 
 std::uint64_t stored_results::wrong() const
@@ -117,10 +153,7 @@ stored_results read_results(const std::string& file)
         if (j.contains("training_step"))
             add_steps(j["training_step"], r.rows);
         if (j.contains("host"))
-            for (const char* parts : {"checkpoints", "traffic"})
-                for (const json& part : j["host"].at(parts))
-                    if (const auto wrong = count_of(part, "wrong_bytes"))
-                        r.wrong_bytes = r.wrong_bytes.value_or(0) + *wrong;
+            add_hosts(j["host"], r);
         r.config = j.at("config");
         if (j.contains("stats"))
             for (const json& stat : j["stats"])

@@ -73,7 +73,7 @@ std::uint64_t ub_hosts::bytes_of(const piece& p) const
 std::uint64_t ub_hosts::offset_of(const piece& p) const
 {
     const checkpoint_config& c = *config_.run.host->checkpoint;
-    return store_.base_of(result_.number) + npus_[p.rank].position * c.state.value() + p.index * c.message.value();
+    return (result_.load ? store_.base_of_last() : store_.base_of_next()) + npus_[p.rank].position * c.state.value() + p.index * c.message.value();
 }
 
 /// Counted among those that work and that the NPU reaches.
@@ -134,7 +134,7 @@ void ub_hosts::arrived(piece& p)
     if (--left_ != 0)
         return;
     if (!result_.load)
-        store_.last = result_.number;
+        store_.complete(result_.number);
     end("");
 }
 

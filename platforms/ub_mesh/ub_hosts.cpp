@@ -7,6 +7,7 @@
 #include "platforms/ub_mesh/ub_mesh.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace weft {
@@ -14,6 +15,15 @@ namespace weft {
 namespace {
 constexpr std::uint32_t k_dies = 2;
 constexpr std::uint64_t k_page = 64 << 10; ///< capacities of memories are multiples of it
+
+/// From a message to the next one. Streams may be slower than any wire_rate.
+std::uint64_t interval_ps(const host_stream_config& s)
+{
+    constexpr std::uint64_t ps_per_s = 1'000'000'000'000;
+    const std::uint64_t bits = s.message.value() * 8, rate = s.rate.value();
+    const double rest_s = static_cast<double>(bits % rate) / static_cast<double>(rate);
+    return bits / rate * ps_per_s + static_cast<std::uint64_t>(std::llround(rest_s * ps_per_s));
+}
 } // namespace
 
 ub_cpu_memory::ub_cpu_memory(timeline& time, const ub_cpu_config& config, std::uint64_t capacity_bytes, const std::string& name)
@@ -45,6 +55,7 @@ ub_hosts::ub_hosts(timeline& time, packet_pool& pool, ub_fabric& fabric, const u
     npu_view_.carry_data = config.run.data == data_mode::checked;
     add_devices(pool, suffix);
     fabric.set_unreachable_listener(this);
+    fabric.set_first_host(first_cpu_);
     const auto leads_to_hosts = [](ub_channel c) {
         return c == ub_channel::up || c == ub_channel::down || c == ub_channel::spine_up || c == ub_channel::spine_down || c == ub_channel::side_up ||
                c == ub_channel::side_down;
@@ -169,7 +180,8 @@ void ub_hosts::bulk_arrived(std::uint32_t number)
     if (const auto p = piece_of_.find(number); p != piece_of_.end()) {
         piece& arrives = pieces_[p->second];
         piece_of_.erase(p);
-        arrived(arrives);
+        if (result_.load || time_.now_ps() < nics_[arrives.nic].fails_ps) // else its buffer is lost with it, and the message is sent again
+            arrived(arrives);
     }
 }
 
@@ -180,6 +192,8 @@ void ub_hosts::device_fails(std::uint32_t router, std::uint64_t at_ps, std::uint
     if (at_ps == 0)
         return lose(router);
     failures_.push_back({router, at_ps, known_ps});
+    if (router >= first_nic_)
+        nics_[router - first_nic_].fails_ps = at_ps;
     if (known_ps != k_never_ps)
         schedule(known_ps, static_cast<std::uint32_t>(failures_.size() - 1), k_failed);
 }
@@ -238,6 +252,7 @@ template <class Which> void ub_hosts::forget_messages(Which&& which)
             continue;
         }
         --flows_[m->second.flow].outstanding;
+        flows_[m->second.flow].slots_in_use &= ~(1u << m->second.slot);
         ++store_.streams[flows_[m->second.flow].stream].lost;
         m = stream_messages_.erase(m);
     }
@@ -270,8 +285,8 @@ void ub_hosts::begin_traffic()
     for (std::uint32_t i = 0; i < flows_.size(); ++i) { // spread over the interval, so that not all come at once
         flow& f = flows_[i];
         const host_stream_config& s = config_.run.host->traffic[f.stream];
-        const std::uint64_t interval_ps = wire_rate(s.rate).time_ps(s.message.value());
-        f.due_ps = on_since_ps_ + interval_ps * i / flows_.size();
+        const std::uint64_t interval = interval_ps(s), n = flows_.size();
+        f.due_ps = on_since_ps_ + interval / n * i + interval % n * i / n; // no product overflows
         schedule(f.due_ps, i, k_due);
     }
 }
@@ -325,7 +340,10 @@ void ub_hosts::post(std::uint32_t i)
     const host_stream_config& s = config_.run.host->traffic[f.stream];
     const bool to_npu = s.direction == host_direction::to_npus;
     const std::uint32_t number = next_number_++;
+    while ((f.slots_in_use >> f.next_slot & 1) != 0) // fewer are outstanding than there are
+        f.next_slot = (f.next_slot + 1) % host_stream_config::k_outstanding;
     const std::uint32_t slot = f.next_slot;
+    f.slots_in_use |= 1u << slot;
     f.next_slot = (slot + 1) % host_stream_config::k_outstanding;
     f.waits = false;
     ++f.outstanding;
@@ -341,7 +359,7 @@ void ub_hosts::post(std::uint32_t i)
     m.destination_offset = to.offset;
     m.bytes = from.bytes;
     m.port = to_npu ? 0 : slot % k_dies;
-    f.due_ps = std::max(f.due_ps + wire_rate(s.rate).time_ps(s.message.value()), time_.now_ps());
+    f.due_ps = std::max(f.due_ps + interval_ps(s), time_.now_ps());
     schedule(f.due_ps, i, k_due);
     sender.post(m);
 }
@@ -352,6 +370,7 @@ void ub_hosts::stream_arrived(std::uint32_t number, const stream_message& m)
     const host_stream_config& s = config_.run.host->traffic[f.stream];
     host_stream_result& r = store_.streams[f.stream];
     --f.outstanding;
+    f.slots_in_use &= ~(1u << m.slot);
     ++r.messages;
     const std::uint64_t latency_ps = time_.now_ps() - m.due_ps;
     r.latency_sum_ps += latency_ps;

@@ -80,7 +80,13 @@ private:
 class ub_checkpoint_store final : public memory_if {
 public:
     explicit ub_checkpoint_store(std::uint64_t bytes_of_one) : bytes_of_one_(bytes_of_one), contents_(2 * bytes_of_one) {}
-    std::uint64_t base_of(std::uint32_t checkpoint) const { return checkpoint % 2 * bytes_of_one_; }
+    std::uint64_t base_of_last() const { return last_place_ * bytes_of_one_; }
+    std::uint64_t base_of_next() const { return (1 - last_place_) * bytes_of_one_; } ///< whatever its number: some are broken off
+    void complete(std::uint32_t checkpoint)
+    {
+        last = checkpoint;
+        last_place_ = 1 - last_place_;
+    }
 
     std::uint64_t charge(std::uint64_t at_ps, std::uint64_t, std::uint64_t, access) override { return at_ps; }
     std::uint8_t* span_for_write(std::uint64_t offset, std::uint64_t bytes, std::uint64_t& got_bytes) override
@@ -99,6 +105,7 @@ public:
 
 private:
     std::uint64_t bytes_of_one_;
+    std::uint64_t last_place_ = 1;
     sparse_store contents_;
 };
 
@@ -157,6 +164,7 @@ private:
         std::unique_ptr<dcn_port> dcn;
         std::unique_ptr<bulk_mover> mover;
         bool failed = false;
+        std::uint64_t fails_ps = k_never_ps; ///< nothing reaches the storage from then on, whoever has heard
     };
     /// A message of a checkpoint or a load.
     struct piece {
@@ -173,7 +181,8 @@ private:
         std::uint64_t due_ps = k_never_ps;
         bool waits = false; ///< its message is due, and four are under way
         std::uint32_t outstanding = 0;
-        std::uint32_t next_slot = 0;
+        std::uint32_t next_slot = 0;    ///< where it is free
+        std::uint32_t slots_in_use = 0; ///< bits: messages overtake each other
     };
     struct stream_message {
         std::uint32_t flow;

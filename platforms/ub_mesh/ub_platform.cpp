@@ -49,7 +49,7 @@ std::string late_notice(const ub_mesh_config& config, const std::string& fault, 
         "is {}: the last source hears of the failure of faults.{} after {}, {}; write {}a shorter {}.",
         name_of(config.faults.notification), fault, rounded_text(duration(notice_ps)), what,
         hop_by_hop ? "direct, or " : "",
-        hop_by_hop ? "faults.flood_per_hop" : "faults.notice_software or faults.table_write");
+        hop_by_hop ? "faults.flood_per_hop" : "ub.detection, faults.notice_software or faults.table_write");
 }
 
 class configured_ub_mesh final : public configured_platform<ub_mesh_config, ub_routes> {

@@ -125,7 +125,9 @@ bool collective_host::restart(std::uint64_t checkpoint_ps, const std::string& lo
     now_.reset();
     job_restart r;
     r.at_ps = interrupted_at_ps();
-    r.lost_ps = r.at_ps - std::min(checkpoint_ps, r.at_ps);
+    // What an earlier failure has undone was told with it; a take-over and a load are no work.
+    const std::uint64_t since_ps = outcome_.restarts.empty() ? checkpoint_ps : std::max(checkpoint_ps, outcome_.restarts.back().resumed_ps);
+    r.lost_ps = r.at_ps - std::min(since_ps, r.at_ps);
     for (chip* c : machine_.chips())
         c->disconnect_host(); // sequence numbers begin anew
     if (machine_.hosts() != nullptr)
@@ -145,7 +147,7 @@ bool collective_host::restart(std::uint64_t checkpoint_ps, const std::string& lo
     if (plan.loads && machine_.hosts() != nullptr && !load_checkpoint(loaded)) {
         if (!interrupted_)
             return false;
-        loaded = ", and the load of its checkpoint was broken off";
+        loaded = ", and its checkpoint was not loaded to the end";
     }
     does_not_count();
     r.resumed_ps = kernel_now_ps();

@@ -166,6 +166,22 @@ TEST_CASE("auto in process groups and in training steps")
                                     shipped("ub_mesh/board.yaml"))) == 0);
 }
 
+TEST_CASE("auto in process groups knows that detours bring less than all links of a rank")
+{
+    const auto close = [](const char* groups, const char* more) {
+        const nlohmann::json rows = results_of("ub_mesh/rack.yaml", fmt::format("[{{op: all_reduce, algorithms: [auto, direct, multi_axis], sizes: [4 MiB], groups: [{}]}}]", groups),
+                                               fmt::format("--set data=off {}", more));
+        double best = 1e18;
+        for (const nlohmann::json& row : rows)
+            best = std::min(best, row.at("time_us").get<double>());
+        INFO(groups << " " << more << ": " << rows.at(0).at("algorithm") << ", " << rows.at(0).at("time_us") << " us, best " << best);
+        CHECK(rows.at(0).at("time_us").get<double>() <= 1.1 * best);
+    };
+    close("blocks of 32", "--set mesh.npus=4"); // all NPUs: nothing to borrow but planes
+    close("blocks of 16", "");                  // pairs of boards
+    close("rows", "--set mesh.npus=4");
+}
+
 TEST_CASE("auto where nothing is predicted names the remedy")
 {
     const program_folder folder;

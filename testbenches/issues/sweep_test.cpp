@@ -372,6 +372,31 @@ TEST_CASE("sweep: wrong bytes of checkpoints and host traffic are wrong answers,
     }
 }
 
+TEST_CASE("sweep: times of checkpoints are results and streams are statistics, also for compare")
+{
+    const program_folder folder;
+    folder.write("a.yaml", "platform: ub_mesh\ndata: off\nmesh: {boards: 2, npus: 2}\nhost: {compare: false, traffic: [{rate: 1 GB/s}], checkpoint: {state: 256 KiB}}\n"
+                           "workload: [{op: all_reduce, algorithms: [direct], sizes: [4 KiB]}]\n");
+    folder.write("s.yaml", "sweep: {platform: a.yaml, out: out}\ngrid:\n  nic.dcn_rate: [50 Gbps, 100 Gbps]\n");
+    REQUIRE(folder.weft("sweep s.yaml --quiet") == 0);
+    std::vector<double> saves;
+    std::vector<std::string> folders;
+    for (const auto& row : csv_of(folder.read("out/sweep.csv")))
+        if (row.at("op") == "checkpoint") {
+            CHECK(row.at("algorithm") == "save");
+            saves.push_back(std::stod(row.at("time (us)")));
+            folders.push_back("out/" + row.at("folder"));
+        }
+    REQUIRE(saves.size() == 2);
+    CHECK(saves[0] > 1.5 * saves[1]);
+    CHECK(folder.weft("compare " + folders[0] + " " + folders[1]) == 1);
+    CHECK_THAT(folder.read("stdout"), Contains("checkpoint save 1048576 B number 0: time"));
+    REQUIRE(folder.weft("run a.yaml --quiet --out slow --set 'host.traffic=[{rate: 1 MB/s}]'") == 0);
+    REQUIRE(folder.weft("run a.yaml --quiet --out fast --set 'host.traffic=[{rate: 8 GB/s}]'") == 0);
+    CHECK(folder.weft("compare slow fast") == 1);
+    CHECK_THAT(folder.read("stdout"), Contains("host.traffic.0.samples.messages"));
+}
+
 TEST_CASE("compare: exit codes and what comes first")
 {
     const program_folder folder;

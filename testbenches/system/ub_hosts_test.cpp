@@ -182,15 +182,18 @@ TEST_CASE("a NIC that fails during a checkpoint leaves its part to the others", 
             CHECK(time_us(r, 1) > 1.8 * healthy); // by one NIC
             CHECK(time_us(r, 1) < 2.1 * healthy);
         }
-    // An NPU sends its messages again when its own notice has come.
+    // An NPU sends its messages again when its own notice has come; by then the other NIC has nothing else to do.
     double sooner = 0;
     for (const std::string software : {"1 us", "20 us"}) {
-        const json r = result_of(text, "--set 'faults.notice_software=" + software + "' --set 'faults.devices=[{device: \"nic(p0,r0,1)\", at: 30 us}]'");
+        const json r = result_of(text, "--set 'faults.notice_software=" + software + "' --set 'faults.devices=[{device: \"nic(p0,r0,1)\", at: 70 us}]'");
         check_whole(r);
         CHECK(checkpoint(r)["resent"] > 0);
         CHECK(time_us(r) > sooner);
         sooner = time_us(r) + 5;
     }
+    // What a NIC held when it failed is lost: the other one takes all but what had reached the storage, (30 - 3) us at 50 GB/s.
+    const json early = result_of(text, "--set 'faults.devices=[{device: \"nic(p0,r0,1)\", at: 30 us}]'");
+    CHECK(time_us(early) > (8 * 1024 * 1024 - 27 * 50'000) / 50'000.0 + 5);
     const json declared = result_of(text, "--set 'faults.devices=[{device: \"nic(p0,r0,1)\"}]'");
     check_whole(declared);
     CHECK(time_us(declared) == Approx(2 * healthy).epsilon(0.1));
@@ -300,6 +303,69 @@ TEST_CASE("streams of hosts reach their rate and cost a collective what they tak
     CHECK(failed["code"] == 0);
     CHECK(failed["host"]["traffic"][0]["wrong_bytes"] == 0);
     CHECK(failed["host"]["traffic"][0]["rate_GBps"].get<double>() > 0.6 * failed["host"]["traffic"][0]["asked_GBps"].get<double>());
+}
+
+TEST_CASE("a checkpoint keeps back no message of a collective that uses other links", "[ub]")
+{
+    // X and Y links carry nothing of it. Messages of a few bytes may also go by the links to LRS, which it fills.
+    for (const std::string machine : {"{boards: 3, npus: 5}", "{boards: 2, npus: 4}", "{boards: 7, npus: 3}"})
+        for (const std::string transport : {"ctp", "rtp"}) {
+            const json r = result_of("platform: ub_mesh\nmesh: " + machine + "\nub: {transport: " + transport + "}\nhost: {checkpoint: {state: 1 MiB}}\n"
+                                     "workload: [{op: all_reduce, algorithms: [multi_axis, direct], sizes: [4 B, 64 KiB]}]\n");
+            check_whole(r);
+            for (const json& row : r["results"]) {
+                INFO(machine << " " << transport << ": " << row.dump());
+                CHECK(row["time_us"].get<double>() < 1.1 * row["alone_us"].get<double>());
+            }
+            for (const json& c : r["host"]["checkpoints"])
+                CHECK(c["bound_share"].get<double>() > 0.9);
+        }
+}
+
+TEST_CASE("a checkpoint that is broken off spoils none although failures follow each other", "[ub]")
+{
+    // Collectives begin theirs before they find that the next NPU has failed.
+    const json r = result_of(k_small + "host: {compare: false, checkpoint: {state: 128 KiB}}\n"
+                                       "workload: [{op: all_reduce, algorithms: [multi_axis, direct], sizes: [1 MiB]}]\n"
+                                       "faults: {npus: [{npu: \"npu(p0,r0,b0,1)\", at: 35 us}, {npu: \"npu(p0,r0,b0,0)\", at: 60 us}], take_over: 100 us, recovery: mask}\n");
+    check_whole(r);
+    CHECK(has(r["warnings"].dump(), "was loaded back in"));
+}
+
+TEST_CASE("messages of a stream that overtake each other keep their contents", "[ub]")
+{
+    check_whole(result_of("platform: ub_mesh\nmesh: {rack_cols: 2, boards: 2, npus: 2}\nub: {transport: rtp, paths: detour, spreading: flow, buffer_per_vl: 8 KiB}\n"
+                          "host: {compare: false, traffic: [{direction: from_npus, rate: 1 GB/s, message: 8 B}]}\n"
+                          "training_step: {steps: 3, compute: 100 us, algorithm: multi_axis, groups: [{bytes: 256 KiB}]}\n"));
+}
+
+TEST_CASE("the slowest stream of the table sends its first messages", "[ub]")
+{
+    const json r = result_of(k_small + "host: {compare: false, traffic: [{rate: 1 kbps, message: 256 MiB}, {rate: 1 kbps, message: 8 B}]}\n" + k_one_case,
+                             "--set data=off");
+    INFO(r["stderr"].get<std::string>());
+    CHECK(r["code"] == 0);
+    CHECK(r["host"]["traffic"][0]["messages"] == 1); // of its first NPU; others are due hours later
+    for (const json& stat : r["stats"])
+        if (has(stat["name"].get<std::string>(), ".utilisation"))
+            CHECK(stat["value"].get<double>() <= 100);
+}
+
+TEST_CASE("work that a second failure undoes begins where the first one ended", "[ub]")
+{
+    const auto lost_at = [](const std::string& second) {
+        return result_of(k_small + "host: {compare: false, checkpoint: {state: 512 KiB}}\n"
+                                   "training_step: {steps: 4, compute: 100 us, algorithm: direct, groups: [{bytes: 256 KiB}]}\n"
+                                   "faults: {npus: [{npu: \"npu(p0,r0,b0,3)\", at: 280 us}, {npu: \"npu(p0,r0,b1,2)\", at: " +
+                         second + "}], take_over: 100 us}\n");
+    };
+    for (const std::string second : {"300 us", "400 us"}) { // during the take-over, during the load
+        const json r = lost_at(second);
+        check_whole(r);
+        const std::string told = r["warnings"].dump();
+        INFO(told);
+        CHECK(has(told, "npu(p0,r0,b1,2) failed at " + second + "; nothing was under way"));
+    }
 }
 
 TEST_CASE("hosts that cannot be are refused with a sentence", "[ub]")
