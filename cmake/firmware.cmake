@@ -60,6 +60,7 @@ endfunction()
 function(weft_firmware name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER;ENTRY" "SOURCES")
     weft_library(${name} SOURCES ${arg_SOURCES} LINKS weft::abi)
+    set_target_properties(weft_${name} PROPERTIES UNITY_BUILD OFF) # the image is built of the same single sources
 
     set(image "${CMAKE_CURRENT_BINARY_DIR}/${name}_image.cpp")
     set(elf_file)

@@ -6,6 +6,7 @@
 # weft_library(name [SOURCES a.cpp ...] [LINKS weft::tlm fmt::fmt ...] [SYSTEMC])
 #
 # Static library weft_<name>, alias weft::<name>; includes start at the root of the repository ("tlm/link.h").
+# With WEFT_UNITY up to twelve sources are compiled as one: names in anonymous namespaces are unique in a folder.
 # Without SOURCES it is a library of headers only. SYSTEMC: the folder includes <systemc> or <tlm>.
 function(weft_library name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "SYSTEMC" "" "SOURCES;LINKS")
@@ -17,6 +18,7 @@ function(weft_library name)
         set(scope PUBLIC)
         add_library(${target} STATIC ${arg_SOURCES})
         target_link_libraries(${target} PRIVATE weft::warnings)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ${WEFT_UNITY} UNITY_BUILD_BATCH_SIZE 12)
     else()
         set(scope INTERFACE)
         add_library(${target} INTERFACE)

@@ -16,7 +16,6 @@ namespace sml = abi::switchml;
 namespace {
 constexpr std::uint64_t k_broadcast = 0xffff'ffff'ffff;
 constexpr std::uint32_t k_completion_bytes = sizeof(abi::nic_completion);
-constexpr std::uint32_t k_max_frame_bytes = abi::k_nic_receive_entry_bytes - k_completion_bytes;
 } // namespace
 
 nic_receiver::nic_receiver(nic_shared& shared, std::vector<nic_queue_pair>& pairs, nic_interrupts& interrupts,

@@ -18,8 +18,6 @@ namespace sml = abi::switchml;
 
 namespace {
 constexpr std::uint32_t k_max_ring_entries = 1u << 16;
-/// A frame must fit a receive entry behind its completion.
-constexpr std::uint32_t k_max_frame_bytes = abi::k_nic_receive_entry_bytes - sizeof(abi::nic_completion);
 
 bool power_of_two(std::uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
 

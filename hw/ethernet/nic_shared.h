@@ -24,6 +24,9 @@ inline constexpr std::uint32_t k_nic_error_entry = 1u << 0;
 inline constexpr std::uint32_t k_nic_error_memory = 1u << 1;
 inline constexpr std::uint32_t k_nic_error_doorbell = 1u << 2;
 
+/// A frame must fit a receive entry behind its completion.
+inline constexpr std::uint32_t k_max_frame_bytes = abi::k_nic_receive_entry_bytes - sizeof(abi::nic_completion);
+
 class nic_shared {
 public:
     nic_shared(timeline& time_line, packet_pool& packets, const nic_config& nic,

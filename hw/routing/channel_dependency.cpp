@@ -12,7 +12,6 @@ namespace weft {
 
 namespace {
 
-constexpr std::uint32_t k_none = fabric_plan::k_none;
 constexpr std::uint32_t k_walking = 0xffff'fffe; ///< on the route being walked
 constexpr std::uint32_t k_broken = 0xffff'fffd;  ///< leads nowhere
 constexpr std::size_t k_show = 4;
@@ -35,7 +34,7 @@ public:
                 first_word_.push_back(first_word_.back() + (bits + 63) / 64);
             }
         wanted_.assign(first_word_.back(), 0);
-        seen_for_.assign(link_of_.size(), k_none);
+        seen_for_.assign(link_of_.size(), fabric_plan::k_none);
         to_go_.assign(link_of_.size(), 0);
         used_.assign(link_of_.size(), false);
     }
@@ -65,7 +64,7 @@ private:
     static std::uint32_t vls_of(const plan_link& l) { return l.works ? l.vls : 0; }
     /// Where one step leads: a channel, or delivery, or nowhere.
     struct outcome {
-        std::uint32_t channel = k_none;
+        std::uint32_t channel = fabric_plan::k_none;
         bool delivered = false;
         route_step step{};
     };
@@ -84,7 +83,7 @@ private:
         if (o.step.out_port >= plan_.routers[router].ports)
             return o;
         const std::uint32_t link = out_links_[port_base_[router] + o.step.out_port];
-        if (link != k_none && o.step.vl < plan_.links[link].vls)
+        if (link != fabric_plan::k_none && o.step.vl < plan_.links[link].vls)
             o.channel = first_channel_[link] + o.step.vl;
         return o;
     }
@@ -115,7 +114,7 @@ private:
             const outcome o = ask(router, in_port, vl, destination);
             if (o.delivered)
                 break;
-            if (o.channel == k_none) {
+            if (o.channel == fabric_plan::k_none) {
                 note(route_verdict::unreachable,
                      fmt::format("at {} the routing chooses {} VL {}, where no link works", plan_.routers[router].name,
                                  plan_.port_name(o.step.out_port), o.step.vl));
@@ -186,14 +185,14 @@ private:
         proof_.verdict = route_verdict::cycle;
         const std::vector<std::uint32_t> best = shortest_cycle(all, before, each_next);
         for (const std::uint32_t c : best)
-            proof_.cycle.push_back({link_of_[c], vl_of(c), k_none, k_none});
+            proof_.cycle.push_back({link_of_[c], vl_of(c), fabric_plan::k_none, fabric_plan::k_none});
         name_pairs(best);
         return true;
     }
 
     void name_pairs(const std::vector<std::uint32_t>& cycle)
     {
-        std::vector<std::uint32_t> index(link_of_.size(), k_none);
+        std::vector<std::uint32_t> index(link_of_.size(), fabric_plan::k_none);
         for (std::size_t i = 0; i < cycle.size(); ++i)
             index[cycle[i]] = static_cast<std::uint32_t>(i);
         std::size_t missing = cycle.size();
@@ -208,10 +207,10 @@ private:
                     while (!o.delivered) {
                         const std::uint32_t at = o.channel;
                         o = ask(link(at).to, link(at).to_port, vl_of(at), destination);
-                        if (o.delivered || index[at] == k_none || cycle[(index[at] + 1) % cycle.size()] != o.channel)
+                        if (o.delivered || index[at] == fabric_plan::k_none || cycle[(index[at] + 1) % cycle.size()] != o.channel)
                             continue;
                         cycle_step& step = proof_.cycle[index[at]];
-                        if (step.source != k_none)
+                        if (step.source != fabric_plan::k_none)
                             continue;
                         step.source = source;
                         step.destination = destination;

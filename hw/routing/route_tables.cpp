@@ -15,7 +15,6 @@ namespace weft {
 
 namespace {
 
-constexpr std::uint32_t k_none = fabric_plan::k_none;
 constexpr std::size_t k_columns = 4;
 
 struct word {
@@ -140,11 +139,11 @@ private:
         else if (w.text.substr(0, 4) == "port")
             port = number(w.text.substr(4));
         const std::uint32_t ports = plan_.routers[router].ports;
-        if (port && *port < ports && out_links_[port_base_[router] + *port] != k_none)
+        if (port && *port < ports && out_links_[port_base_[router] + *port] != fabric_plan::k_none)
             return port;
         std::string there;
         for (std::uint32_t p = 0; p < ports; ++p)
-            if (out_links_[port_base_[router] + p] != k_none)
+            if (out_links_[port_base_[router] + p] != fabric_plan::k_none)
                 there += fmt::format("{}{}", there.empty() ? "" : ", ", plan_.port_name(p));
         complain(w, fmt::format("no link that works leaves {} by '{}'; there are: {}.", plan_.routers[router].name, shown(w),
                                 there));
@@ -200,8 +199,8 @@ private:
             else if (said.port != step.out_port || said.vl != step.vl)
                 return false;
             const std::uint32_t link =
-                step.out_port < plan_.routers[router].ports ? out_links_[port_base_[router] + step.out_port] : k_none;
-            if (link == k_none)
+                step.out_port < plan_.routers[router].ports ? out_links_[port_base_[router] + step.out_port] : fabric_plan::k_none;
+            if (link == fabric_plan::k_none)
                 return false;
             router = plan_.links[link].to;
             in_port = plan_.links[link].to_port;

@@ -11,7 +11,6 @@ namespace weft {
 
 namespace {
 
-constexpr std::uint32_t k_none = fabric_plan::k_none;
 constexpr std::uint32_t k_most_starts = 4096;
 
 /// Channel = link * vls + VL.
@@ -30,7 +29,7 @@ public:
     }
     template <class Visit> void each_start(std::uint32_t router, Visit&& visit) const
     {
-        turns(router, k_none, k_none, 0, visit);
+        turns(router, fabric_plan::k_none, fabric_plan::k_none, 0, visit);
     }
 
 private:
@@ -39,7 +38,7 @@ private:
     {
         for (std::uint32_t at = base_[router]; at < base_[router + 1]; ++at) {
             const std::uint32_t out = out_[at];
-            if (out == k_none || at - base_[router] == in_port)
+            if (out == fabric_plan::k_none || at - base_[router] == in_port)
                 continue; // nothing goes back where it came from
             if (const std::uint32_t next = ask_.next(in, vl, out); next != turn_question::k_refused)
                 visit(out * ask_.vls + next);
@@ -99,7 +98,7 @@ channel_proof prove_turns(const fabric_plan& plan, const turn_question& question
     const auto cycle = shortest_cycle(queue, before, each_next, 2, k_most_starts);
     proof.text = fmt::format("can deadlock: a cycle of {} channels:", cycle.size());
     for (const std::uint32_t c : cycle) {
-        proof.cycle.push_back({c / question.vls, c % question.vls, k_none, k_none});
+        proof.cycle.push_back({c / question.vls, c % question.vls, fabric_plan::k_none, fabric_plan::k_none});
         proof.text += fmt::format("\n  {} {} {} ->", question.link_name(c / question.vls), question.vl, c % question.vls);
     }
     proof.text += " back to the first";

@@ -22,12 +22,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t k_us = 1'000'000;
+constexpr std::uint64_t k_ps_of_us = 1'000'000;
 /// Healthy collectives of the bench take some ten microseconds; no single wait is near this.
-constexpr std::uint64_t k_timeout_ps = 100 * k_us;
+constexpr std::uint64_t k_timeout_ps = 100 * k_ps_of_us;
 constexpr std::uint64_t k_most_chips = 64;
 /// Every run is over long before: four collectives, a few timeouts.
-constexpr std::uint64_t k_time_limit_ps = 5'000 * k_us;
+constexpr std::uint64_t k_time_limit_ps = 5'000 * k_ps_of_us;
 
 firmware_bench_machine machine_of_bench(const bench_options& options)
 {

@@ -13,8 +13,8 @@ namespace weft {
 namespace {
 
 constexpr std::uint64_t k_short_tensor = 20 * k_megabyte; ///< rates hardly depend on the size (section 6.1)
-constexpr std::uint32_t k_workers = 8;
-constexpr std::uint32_t k_cores = 8;
+constexpr std::uint32_t k_host_workers = 8;
+constexpr std::uint32_t k_host_cores = 8;
 constexpr data_size k_server_chunk(32 << 10);        ///< of a server; eight of them are under way (assumed)
 
 // Of the line, 256 elements a packet. RDMA: 58 B of headers and check sequence, 24 of frame, and 20 a message of 16 packets.
@@ -41,7 +41,7 @@ void switchml_checks::hosts()
     for (const double gbps : {10.0, 100.0})
         for (const abi::element_type type : {abi::element_type::int32, abi::element_type::float32}) {
             switchml_config config = one_sum(gbps == 10 ? "rack_8x10g" : "rack_16x100g", k_short_tensor);
-            config.workers = k_workers;
+            config.workers = k_host_workers;
             config.run.workload.front().types = {type};
             const auto rate = rate_of(run(config));
             const double limit = gbps * 1e3 / 32 * k_share_of_packets;
@@ -86,12 +86,12 @@ void switchml_checks::order_of_systems()
         const std::string where = fmt::format("{:g} Gb/s, 8 workers, 20 MB of {}", gbps, type_name(type));
         const auto rate = [&](const char* file, abi::algorithm algorithm, std::uint32_t servers) {
             switchml_config config = one_sum(file, k_short_tensor, algorithm);
-            config.workers = k_workers;
+            config.workers = k_host_workers;
             config.servers = servers;
             config.run.workload.front().types = {type};
             if (algorithm == abi::algorithm::parameter_server) {
-                config.worker.cores = k_cores;
-                config.worker.nic.queues = k_cores;
+                config.worker.cores = k_host_cores;
+                config.worker.nic.queues = k_host_cores;
                 config.run.workload.front().chunk = k_server_chunk;
             }
             return rate_of(run(config));
@@ -99,7 +99,7 @@ void switchml_checks::order_of_systems()
         const char* const udp_file = gbps == 10 ? "rack_8x10g" : "rack_16x100g";
         const auto udp = rate(udp_file, abi::algorithm::switchml, 0);
         const auto ring = rate(udp_file, abi::algorithm::ring_1d, 0);
-        const auto dedicated = rate(udp_file, abi::algorithm::parameter_server, k_workers);
+        const auto dedicated = rate(udp_file, abi::algorithm::parameter_server, k_host_workers);
         const auto colocated = rate(udp_file, abi::algorithm::parameter_server, 0);
         const auto row = [&](const char* what, const std::vector<system>& published, const char* source) {
             std::string rates;
@@ -119,7 +119,7 @@ void switchml_checks::order_of_systems()
             add(std::move(v));
         };
         const system in_network = {"switchml over UDP", udp, k_share_of_packets};
-        std::vector<system> rings = {in_network, {"ring_1d", ring, k_share_of_star / ring_factor(k_workers)}};
+        std::vector<system> rings = {in_network, {"ring_1d", ring, k_share_of_star / ring_factor(k_host_workers)}};
         if (gbps == 100)
             rings.insert(rings.begin(), {"switchml over RDMA", rate("rack_8x100g_rdma", abi::algorithm::switchml, 0),
                                          k_share_of_rdma});
@@ -165,8 +165,8 @@ void switchml_checks::training_order()
             switchml_config config = config_of(fmt::format("dnn/{}", file));
             config.workers = k_cluster;
             config.job.transport = abi::switchml::transport::udp;
-            config.worker.cores = k_cores;
-            config.worker.nic.queues = k_cores;
+            config.worker.cores = k_host_cores;
+            config.worker.nic.queues = k_host_cores;
             config.run.training_step->algorithm = algorithm;
             shorten(*config.run.training_step);
             return config;

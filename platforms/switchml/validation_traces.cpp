@@ -13,7 +13,7 @@ namespace weft {
 
 namespace {
 
-constexpr std::uint32_t k_slots = 8;
+constexpr std::uint32_t k_trace_slots = 8;
 
 enum class answer { none, all, sender };
 const char* name_of(answer a) { return a == answer::all ? "all" : a == answer::sender ? "its sender" : "nobody"; }
@@ -114,7 +114,7 @@ std::string difference(aggregation_model& pipe, const sequence& s, const event& 
 void switchml_checks::traces()
 {
     for (const sequence& s : published_sequences()) {
-        aggregation_model pipe(2 * k_slots);
+        aggregation_model pipe(2 * k_trace_slots);
         double different = 0;
         for (const event& e : s.events)
             if (const std::string text = difference(pipe, s, e); !text.empty()) {

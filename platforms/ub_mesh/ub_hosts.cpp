@@ -13,7 +13,6 @@
 namespace weft {
 
 namespace {
-constexpr std::uint32_t k_dies = 2;
 constexpr std::uint64_t k_page = 64 << 10; ///< capacities of memories are multiples of it
 
 /// From a message to the next one. Streams may be slower than any wire_rate.
@@ -47,7 +46,7 @@ ub_hosts::ub_hosts(timeline& time, packet_pool& pool, ub_fabric& fabric, const u
       first_cpu_(topology.cpu_router(0, 0)), first_nic_(topology.nic_router(0, 0)), end_(topology.endpoints()), cpus_per_rack_(topology.cpus_per_rack()),
       nics_per_rack_(topology.nics_per_rack()), pool_(pool)
 {
-    npu_view_.ports = k_dies;
+    npu_view_.ports = k_ub_dies;
     npu_view_.vl_count = k_ub_vls;
     npu_view_.format = config.ub.format();
     npu_view_.port_rate = config.ub.local_port_rate;
@@ -358,7 +357,7 @@ void ub_hosts::post(std::uint32_t i)
     m.source_offset = from.offset;
     m.destination_offset = to.offset;
     m.bytes = from.bytes;
-    m.port = to_npu ? 0 : slot % k_dies;
+    m.port = to_npu ? 0 : slot % k_ub_dies;
     f.due_ps = std::max(f.due_ps + interval_ps(s), time_.now_ps());
     schedule(f.due_ps, i, k_due);
     sender.post(m);

@@ -109,6 +109,8 @@ private:
     sparse_store contents_;
 };
 
+inline constexpr std::uint32_t k_ub_dies = 2; ///< UB IO controllers of an NPU
+
 class ub_hosts final : public host_devices, public component, private bulk_listener, private ub_unreachable_if, private timeline_client {
 public:
     /// Makes what stands behind the controllers of CPUs and NICs. All outlive it. Names end in `suffix`.

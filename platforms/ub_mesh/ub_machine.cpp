@@ -12,12 +12,11 @@ namespace weft {
 
 namespace {
 
-constexpr std::uint32_t k_dies = 2; // UB IO controllers of an NPU
 
 dma_fabric_view view_of(const ub_mesh_config& config, const train_choice& trains)
 {
     dma_fabric_view view = dma_view(config.run, trains, config.ub.format(), config.ub.local_port_rate);
-    view.ports = k_dies;
+    view.ports = k_ub_dies;
     view.vl_count = k_ub_vls;
     view.in_order = false; // packets of a message take several paths
     return view;
@@ -108,7 +107,7 @@ chip_options ub_machine::with_ccus(incarnation& i, std::uint32_t rank) const
     view.port_rate = config_.ub.local_port_rate;
     view.format = config_.ub.format();
     view.carry_data = config_.run.data == data_mode::checked;
-    for (std::uint32_t die = 0; die < k_dies; ++die) {
+    for (std::uint32_t die = 0; die < k_ub_dies; ++die) {
         view.die = die;
         options.guests.push_back([&i, this, rank, die, view](chip& host) {
             auto unit = std::make_unique<ccu>(fmt::format("ccu{}", die).c_str(), i.hardware.time, i.hardware.pool, *host.interrupts().front(),
@@ -125,7 +124,7 @@ chip_options ub_machine::with_ccus(incarnation& i, std::uint32_t rank) const
 void ub_machine::bind_ports(incarnation& i, chip& c, std::uint32_t router, const std::string& name) const
 {
     bulk_mover* const mover = i.hosts == nullptr ? nullptr : &i.hosts->mover_beside(c);
-    for (std::uint32_t die = 0; die < k_dies; ++die) {
+    for (std::uint32_t die = 0; die < k_ub_dies; ++die) {
         ub_io_controller& at = i.fabric->controller(router, die);
         if (i.ccus.empty() && mover == nullptr) {
             bind_local_port(c, die, at);
@@ -137,7 +136,7 @@ void ub_machine::bind_ports(incarnation& i, chip& c, std::uint32_t router, const
         c.dma.to_fabric(die).bind(sharer.from_dma());
         sharer.to_dma().bind(c.dma.from_fabric(die));
         if (!i.ccus.empty()) {
-            ccu& unit = *i.ccus[i.ccus.size() - k_dies + die];
+            ccu& unit = *i.ccus[i.ccus.size() - k_ub_dies + die];
             unit.to_fabric.bind(sharer.from_coprocessor());
             sharer.to_coprocessor().bind(unit.from_fabric);
         }

@@ -16,8 +16,8 @@ namespace weft {
 
 namespace {
 
-constexpr std::uint64_t k_mib = 1 << 20;
-constexpr std::uint64_t k_chunk_bytes = k_mib;
+constexpr std::uint64_t k_mib_bytes = 1 << 20;
+constexpr std::uint64_t k_chunk_bytes = k_mib_bytes;
 
 run_figures simulate(const ub_mesh_config& config)
 {
@@ -68,7 +68,7 @@ void add_work(ub_mesh_config& config, abi::collective_op op, const std::vector<d
     spec.algorithms = {abi::algorithm::direct};
     spec.chunk = data_size(k_chunk_bytes);
     for (const double mib : sizes_mib)
-        spec.sizes.push_back(data_size(static_cast<std::uint64_t>(mib * k_mib)));
+        spec.sizes.push_back(data_size(static_cast<std::uint64_t>(mib * k_mib_bytes)));
     config.run.workload.push_back(spec);
 }
 
@@ -174,7 +174,7 @@ ub_mesh_config board_of(const ub_board_machine& what, abi::collective_op op, con
         throw std::invalid_argument("no algorithm is called " + algorithm);
     spec.algorithms = {known->first};
     for (const double mib : sizes_mib)
-        spec.sizes.push_back(data_size(static_cast<std::uint64_t>(mib * k_mib)));
+        spec.sizes.push_back(data_size(static_cast<std::uint64_t>(mib * k_mib_bytes)));
     config.run.workload = {spec};
     return config;
 }

@@ -10,7 +10,7 @@ namespace weft {
 
 namespace {
 
-constexpr const char* k_module = "rtl_aggregation";
+constexpr const char* k_aggregation_module = "rtl_aggregation";
 constexpr std::uint32_t k_reset_clocks = 4;
 constexpr std::uint64_t k_ps_per_us = 1'000'000;
 
@@ -39,10 +39,10 @@ next_step step_of(const aggregation_pipe_outputs& out)
 } // namespace
 
 rtl_aggregation::rtl_aggregation(std::uint32_t register_depth, const rtl_aggregation_options& options)
-    : register_depth_(checked_register_depth(register_depth, k_module)), clock_(options.clock)
+    : register_depth_(checked_register_depth(register_depth, k_aggregation_module)), clock_(options.clock)
 {
     if (register_depth > k_pipe_depth)
-        throw bug(k_module, 0,
+        throw bug(k_aggregation_module, 0,
                   "register_depth is " + std::to_string(register_depth) + "; the Verilog has " +
                       std::to_string(k_pipe_depth));
     if (!options.waves.empty())
@@ -60,7 +60,7 @@ void rtl_aggregation::wait_until_ready()
 {
     for (std::uint32_t clocks = 0; !pins_.out.ready; ++clocks) {
         if (clocks > 2 * k_pipe_depth)
-            throw bug(k_module, time_of(next_cycle_), "the pipe does not become ready after clearing");
+            throw bug(k_aggregation_module, time_of(next_cycle_), "the pipe does not become ready after clearing");
         pins_.clock_without_waves();
     }
     check_assertions(time_of(next_cycle_));
@@ -81,7 +81,7 @@ void rtl_aggregation::clear()
 void rtl_aggregation::check_assertions(std::uint64_t now_ps)
 {
     if (const int failed = pins_.failed_assertions())
-        throw bug(k_module, now_ps,
+        throw bug(k_aggregation_module, now_ps,
                   std::to_string(failed) + " assertions of the Verilog failed; their names are in the output above");
 }
 
@@ -97,11 +97,11 @@ void rtl_aggregation::clock_once(std::uint64_t now_ps)
 void rtl_aggregation::collect(std::uint64_t now_ps)
 {
     if (under_way_ == 0)
-        throw bug(k_module, now_ps, "the pipe gives a result of no pass");
+        throw bug(k_aggregation_module, now_ps, "the pipe gives a result of no pass");
     --under_way_;
     const std::uint64_t clocks = next_cycle_ - entries_[results_.next_ticket() % entries_.size()];
     if (clocks != k_pipe_latency_clocks)
-        throw bug(k_module, now_ps, "a pass took " + std::to_string(clocks) + " clocks");
+        throw bug(k_aggregation_module, now_ps, "a pass took " + std::to_string(clocks) + " clocks");
     const aggregation_pipe_outputs& out = pins_.out;
     aggregation_result& result = results_.add();
     result.bitmap_before = out.bitmap_before;
@@ -119,7 +119,7 @@ void rtl_aggregation::collect(std::uint64_t now_ps)
 
 std::uint64_t rtl_aggregation::submit(const aggregation_pass& pass, std::uint64_t now_ps)
 {
-    check_pass(pass, register_depth_, k_module, now_ps);
+    check_pass(pass, register_depth_, k_aggregation_module, now_ps);
     const std::uint64_t entry = std::max(cycle_at(now_ps), next_cycle_);
     while (next_cycle_ < entry) {
         if (clock_ == pipe_clock::gated && !pins_.out.busy) // nothing under way: the clock stands still
@@ -156,7 +156,7 @@ void rtl_aggregation::drain()
 {
     for (std::uint32_t clocks = 0; pins_.out.busy || under_way_ != 0; ++clocks) {
         if (clocks > 2 * k_pipe_latency_clocks)
-            throw bug(k_module, time_of(next_cycle_), "the pipe does not come to rest");
+            throw bug(k_aggregation_module, time_of(next_cycle_), "the pipe does not come to rest");
         clock_once(time_of(next_cycle_));
     }
 }
@@ -164,12 +164,12 @@ void rtl_aggregation::drain()
 aggregation_result rtl_aggregation::take(std::uint64_t ticket, std::uint64_t now_ps)
 {
     if (ticket != results_.oldest_ticket() || ticket >= submitted_)
-        throw bug(k_module, now_ps,
+        throw bug(k_aggregation_module, now_ps,
                   "ticket " + std::to_string(ticket) + " is not the oldest that waits, " +
                       std::to_string(results_.oldest_ticket()));
     for (std::uint32_t clocks = 0; results_.empty(); ++clocks) {
         if (clocks > k_pipe_latency_clocks)
-            throw bug(k_module, now_ps, "the pipe lost a pass");
+            throw bug(k_aggregation_module, now_ps, "the pipe lost a pass");
         clock_once(now_ps);
     }
     const aggregation_result result = results_.oldest();
@@ -180,7 +180,7 @@ aggregation_result rtl_aggregation::take(std::uint64_t ticket, std::uint64_t now
 aggregation_slot_state rtl_aggregation::slot_state(std::uint16_t slot) const
 {
     if (2u * slot >= register_depth_)
-        throw bug(k_module, 0, "slot " + std::to_string(slot) + " is outside the registers");
+        throw bug(k_aggregation_module, 0, "slot " + std::to_string(slot) + " is outside the registers");
     aggregation_slot_state state;
     for (std::uint32_t version = 0; version < 2; ++version) {
         const std::uint32_t index = 2u * slot + version;

@@ -13,7 +13,6 @@ namespace {
 using role = ub_place::role;
 using m = ub_move;
 
-constexpr std::uint32_t k_none = ub_topology::k_none;
 constexpr std::uint32_t k_weight_unit = 27720; // divides by every number up to 12
 
 bool is_side(role r) { return r == role::spare || r == role::cpu || r == role::nic; }
@@ -92,7 +91,7 @@ ub_paths::ub_paths(std::shared_ptr<const ub_topology> topology, const ub_lane_ru
     std::vector<std::uint32_t> next(ways_out_.begin(), ways_out_.end() - 1);
     for (std::uint32_t r = 0; r < routers; ++r)
         for (std::uint32_t port = 0; port < topology_->ports(r); ++port)
-            if (const std::uint32_t l = topology_->out_link(r, port); l != k_none)
+            if (const std::uint32_t l = topology_->out_link(r, port); l != ub_topology::k_none)
                 links_out_[next[way_out(r, moves_[l])]++] = l;
 }
 
@@ -359,7 +358,7 @@ std::vector<ub_path> ub_paths::search(std::uint32_t from, std::uint32_t to, cons
                             std::uint8_t hops) {
         for (std::uint32_t port = 0; port < topology_->ports(router); ++port) {
             const std::uint32_t l = topology_->out_link(router, port);
-            if (l == k_none || (l < down.size() && down[l]))
+            if (l == ub_topology::k_none || (l < down.size() && down[l]))
                 continue;
             const std::uint8_t next = rule_.next(in, lane, links[l].channel);
             if (next == ub_lane_rule::k_refused || seen[l * k_ub_lanes_per_class + next])
@@ -368,7 +367,7 @@ std::vector<ub_path> ub_paths::search(std::uint32_t from, std::uint32_t to, cons
             queue.push_back({l, before, next, hops});
         }
     };
-    extend(from, ub_channel::local, 0, k_none, 1);
+    extend(from, ub_channel::local, 0, ub_topology::k_none, 1);
     std::vector<ub_path> all;
     for (std::uint32_t i = 0; i < queue.size(); ++i) {
         const state s = queue[i];
@@ -463,7 +462,7 @@ std::vector<std::uint32_t> ub_paths::affected_sources(std::uint32_t link) const
                 for (const std::uint32_t router : level)
                     for (std::uint32_t port = 0; port < topology_->ports(router); ++port) {
                         const std::uint32_t in = topology_->in_link(router, port);
-                        if (in == k_none || move_of(topology_->plan().links[in].channel) != p.moves[i])
+                        if (in == ub_topology::k_none || move_of(topology_->plan().links[in].channel) != p.moves[i])
                             continue;
                         const std::uint32_t who = topology_->plan().links[in].from;
                         if (p.moves[i] == m::spine_down && spine >= 0 && spine_index(who) != spine)

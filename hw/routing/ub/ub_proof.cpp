@@ -10,7 +10,6 @@ namespace weft {
 
 namespace {
 
-constexpr std::uint32_t k_none = ub_topology::k_none;
 constexpr std::uint32_t k_lanes = k_ub_lanes_per_class;
 } // namespace
 
@@ -21,7 +20,7 @@ channel_proof prove_lanes(const ub_plan& plan, const fabric_plan& wired, const u
     q.channels = "channels of a message class";
     q.vl = "lane";
     q.next = [&](std::uint32_t in_link, std::uint32_t lane, std::uint32_t out_link) {
-        const ub_channel in = in_link == k_none ? ub_channel::local : plan.links[in_link].channel;
+        const ub_channel in = in_link == ub_topology::k_none ? ub_channel::local : plan.links[in_link].channel;
         const std::uint8_t next = rule.next(in, static_cast<std::uint8_t>(lane), plan.links[out_link].channel);
         return next == ub_lane_rule::k_refused ? turn_question::k_refused : next;
     };
@@ -37,8 +36,8 @@ ub_table_check check_tables(const ub_topology& topology, const ub_lane_rule& rul
     const auto& plan = topology.plan();
     const auto last_rack = static_cast<std::int32_t>(topology.shape().racks() - 1);
     ub_table_check check;
-    std::vector<std::uint32_t> seen(plan.links.size() * k_lanes, k_none), queue;
-    std::vector<std::uint32_t> asked(plan.routers.size(), k_none);
+    std::vector<std::uint32_t> seen(plan.links.size() * k_lanes, ub_topology::k_none), queue;
+    std::vector<std::uint32_t> asked(plan.routers.size(), ub_topology::k_none);
     std::vector<abi::ub::table_entry> answer(plan.routers.size());
     const auto note = [&](std::uint64_t& count, const char* what, std::uint32_t router, std::uint32_t to) {
         if (check.refused + check.lost == 0)
@@ -61,8 +60,8 @@ ub_table_check check_tables(const ub_topology& topology, const ub_lane_rule& rul
             if (e.ways == 0)
                 note(check.lost, "tables lead nowhere", router, to);
             for (std::uint32_t port = e.port; port < static_cast<std::uint32_t>(e.port) + e.ways; ++port) {
-                const std::uint32_t l = port < plan.routers[router].ports ? topology.out_link(router, port) : k_none;
-                if (l == k_none) {
+                const std::uint32_t l = port < plan.routers[router].ports ? topology.out_link(router, port) : ub_topology::k_none;
+                if (l == ub_topology::k_none) {
                     note(check.lost, "a table names a port without link", router, to);
                     continue;
                 }
