@@ -14,15 +14,49 @@ constexpr std::uint32_t k_core = 1; ///< tid of a rank's core, above all tracks
 constexpr std::uint32_t k_first_lane = 2;
 
 // A run writes millions of records: what is common goes without a library of JSON.
+// Neither is a format read, nor memory taken for a record: that is most of what a trace costs.
+constexpr std::size_t k_text_bytes = 1 << 18; ///< that are handed to the system at a time
+
+void append(std::string& to, std::uint64_t number)
+{
+    const fmt::format_int digits(number);
+    to.append(digits.data(), digits.size());
+}
 
 /// As exact_us().
-struct us {
-    std::uint64_t ps;
-};
-/// A JSON string.
-struct quoted {
-    const std::string& text;
-};
+void append_us(std::string& to, std::uint64_t ps)
+{
+    constexpr unsigned k_digits = 6;
+    append(to, ps / 1'000'000);
+    std::uint64_t rest = ps % 1'000'000;
+    if (rest == 0)
+        return;
+    char digits[1 + k_digits] = {'.'};
+    for (unsigned i = k_digits; i > 0; --i, rest /= 10)
+        digits[i] = static_cast<char>('0' + rest % 10);
+    unsigned length = 1 + k_digits;
+    while (digits[length - 1] == '0')
+        --length;
+    to.append(digits, length);
+}
+
+/// As a JSON string.
+void append_quoted(std::string& to, const std::string& text)
+{
+    const bool plain =
+        std::all_of(text.begin(), text.end(), [](char x) { return x >= ' ' && x < 0x7f && x != '"' && x != '\\'; });
+    if (plain)
+        ((to += '"') += text) += '"';
+    else
+        to += nlohmann::json(text).dump();
+}
+
+/// `,"pid":3,"tid":2`
+void append_place(std::string& to, std::uint32_t process, std::uint32_t thread)
+{
+    append(to += ",\"pid\":", process);
+    append(to += ",\"tid\":", thread);
+}
 
 std::string name_event(const char* what, std::uint32_t process, std::uint32_t thread, const std::string& name)
 {
@@ -31,45 +65,26 @@ std::string name_event(const char* what, std::uint32_t process, std::uint32_t th
 }
 } // namespace
 
-} // namespace weft
-
-template <> struct fmt::formatter<weft::us> {
-    constexpr auto parse(format_parse_context& c) { return c.begin(); }
-    template <class Context> auto format(const weft::us& t, Context& c) const
-    {
-        const std::uint64_t rest = t.ps % 1'000'000;
-        if (rest == 0)
-            return fmt::format_to(c.out(), "{}", t.ps / 1'000'000);
-        std::uint64_t digits = rest;
-        int width = 6;
-        for (; digits % 10 == 0; digits /= 10)
-            --width;
-        return fmt::format_to(c.out(), "{}.{:0{}}", t.ps / 1'000'000, digits, width);
-    }
-};
-template <> struct fmt::formatter<weft::quoted> {
-    constexpr auto parse(format_parse_context& c) { return c.begin(); }
-    template <class Context> auto format(const weft::quoted& q, Context& c) const
-    {
-        const bool plain = std::all_of(q.text.begin(), q.text.end(),
-                                       [](char x) { return x >= ' ' && x < 0x7f && x != '"' && x != '\\'; });
-        return plain ? fmt::format_to(c.out(), "\"{}\"", q.text)
-                     : fmt::format_to(c.out(), "{}", nlohmann::json(q.text).dump());
-    }
-};
-
-namespace weft {
-
 trace_writer::trace_writer(const std::string& path, std::uint64_t at_most) : file_(path), at_most_(at_most)
 {
     file_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 }
 
-void trace_writer::line(std::string_view json)
+void trace_writer::begin_line(std::string_view head)
 {
-    file_.write(first_ ? "\n" : ",\n");
+    if (text_.size() > k_text_bytes)
+        hand_on();
+    text_ += first_ ? "\n" : ",\n";
     first_ = false;
-    file_.write(json);
+    text_ += head;
+}
+
+void trace_writer::line(std::string_view json) { begin_line(json); }
+
+void trace_writer::hand_on()
+{
+    file_.write(text_);
+    text_.clear();
 }
 
 bool trace_writer::take()
@@ -111,7 +126,7 @@ void trace_writer::slice(const trace_slice& s)
     if (lane == k_most_lanes) {
         crowded_ += written_ == at_most_ ? 0 : 1;
         trace_slice as_mark = s;
-        as_mark.arguments += fmt::format(",\"dur_us\":{}", us{s.span_ps});
+        append_us(as_mark.arguments += ",\"dur_us\":", s.span_ps);
         return mark(as_mark);
     }
     if (!take())
@@ -119,8 +134,12 @@ void trace_writer::slice(const trace_slice& s)
     if (lane == t.busy_until_ps.size())
         open_lane(t);
     t.busy_until_ps[lane] = s.start_ps + s.span_ps;
-    line(fmt::format(R"({{"ph":"X","name":{},"ts":{},"dur":{},"pid":{},"tid":{},"args":{{{}}}}})", quoted{s.name},
-                     us{s.start_ps}, us{s.span_ps}, t.process, t.first_lane + lane, s.arguments));
+    begin_line("{\"ph\":\"X\",\"name\":");
+    append_quoted(text_, s.name);
+    append_us(text_ += ",\"ts\":", s.start_ps);
+    append_us(text_ += ",\"dur\":", s.span_ps);
+    append_place(text_, t.process, t.first_lane + lane);
+    ((text_ += ",\"args\":{") += s.arguments) += "}}";
     if (s.flow != flow_step::none)
         step_arrow(s, t.process, t.first_lane + lane);
 }
@@ -134,11 +153,11 @@ void trace_writer::step_arrow(const trace_slice& s, std::uint32_t process, std::
         return;
     const std::uint64_t number = first ? arrows_.emplace(s.flow_id, ++last_arrow_).first->second : known->second;
     const bool last = s.flow == flow_step::ends;
-    line(fmt::format(R"({{"ph":"{}","cat":"message","name":"message","id":{},"ts":{},"pid":{},"tid":{}{}}})",
-                     first  ? "s"
-                     : last ? "f"
-                            : "t",
-                     number, us{s.start_ps}, process, lane, last ? R"(,"bp":"e")" : ""));
+    begin_line(first ? "{\"ph\":\"s\"" : last ? "{\"ph\":\"f\"" : "{\"ph\":\"t\"");
+    append(text_ += ",\"cat\":\"message\",\"name\":\"message\",\"id\":", number);
+    append_us(text_ += ",\"ts\":", s.start_ps);
+    append_place(text_, process, lane);
+    text_ += last ? ",\"bp\":\"e\"}" : "}";
     if (last)
         arrows_.erase(known);
 }
@@ -150,8 +169,11 @@ void trace_writer::mark(const trace_slice& s)
     track& t = tracks_.at(s.track);
     if (t.busy_until_ps.empty())
         open_lane(t);
-    line(fmt::format(R"({{"ph":"i","s":"t","name":{},"ts":{},"pid":{},"tid":{},"args":{{{}}}}})", quoted{s.name},
-                     us{s.start_ps}, t.process, t.first_lane, s.arguments));
+    begin_line("{\"ph\":\"i\",\"s\":\"t\",\"name\":");
+    append_quoted(text_, s.name);
+    append_us(text_ += ",\"ts\":", s.start_ps);
+    append_place(text_, t.process, t.first_lane);
+    ((text_ += ",\"args\":{") += s.arguments) += "}}";
 }
 
 void trace_writer::name_core(std::uint32_t rank) { line(name_event("thread_name", rank, k_core, "core")); }
@@ -160,19 +182,26 @@ bool trace_writer::begin_call(std::uint32_t rank, std::uint64_t time_ps, const s
 {
     if (!take())
         return false;
-    line(fmt::format(R"({{"ph":"B","name":{},"ts":{},"pid":{},"tid":{}}})", quoted{function}, us{time_ps}, rank,
-                     k_core));
+    begin_line("{\"ph\":\"B\",\"name\":");
+    append_quoted(text_, function);
+    append_us(text_ += ",\"ts\":", time_ps);
+    append_place(text_, rank, k_core);
+    text_ += '}';
     return true;
 }
 
 void trace_writer::end_call(std::uint32_t rank, std::uint64_t time_ps)
 {
-    line(fmt::format(R"({{"ph":"E","ts":{},"pid":{},"tid":{}}})", us{time_ps}, rank, k_core));
+    begin_line("{\"ph\":\"E\"");
+    append_us(text_ += ",\"ts\":", time_ps);
+    append_place(text_, rank, k_core);
+    text_ += '}';
 }
 
 void trace_writer::close()
 {
-    file_.write("\n]}\n");
+    text_ += "\n]}\n";
+    hand_on();
     file_.commit();
 }
 
