@@ -2,18 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tlm/packet_trace.h"
 
-#include <fmt/format.h>
+#include "tlm/text_digits.h"
 
 namespace weft {
-
-namespace {
-// A run records millions of packets: no memory is taken for one, and no format is read.
-void append(std::string& to, std::uint64_t number)
-{
-    const fmt::format_int digits(number);
-    to.append(digits.data(), digits.size());
-}
-} // namespace
 
 void packet_trace::record(const event_record& r)
 {
@@ -23,14 +14,16 @@ void packet_trace::record(const event_record& r)
     s.track = tracks_.at(on_link ? r.where : received ? 1 : 0);
     s.start_ps = r.time_ps;
     s.span_ps = r.span_ps;
-    s.name = received ? "from " : "to ";
-    append(s.name, received ? r.source : r.destination);
-    s.arguments = "\"from\":";
-    append(s.arguments, r.source);
-    append(s.arguments += ",\"to\":", r.destination);
-    append(s.arguments += ",\"message\":", r.message);
-    append(s.arguments += ",\"bytes\":", r.payload_bytes);
-    s.arguments += r.last_of_message ? ",\"last\":true" : ",\"last\":false";
+    // A run records millions of packets: no memory is taken for one, and no format is read.
+    char text[5 * k_most_digits + 64];
+    char* end = put_number(put_text(text, received ? "from " : "to "), received ? r.source : r.destination);
+    s.name.assign(text, end);
+    end = put_number(put_text(text, "\"from\":"), r.source);
+    end = put_number(put_text(end, ",\"to\":"), r.destination);
+    end = put_number(put_text(end, ",\"message\":"), r.message);
+    end = put_number(put_text(end, ",\"bytes\":"), r.payload_bytes);
+    end = put_text(end, r.last_of_message ? ",\"last\":true" : ",\"last\":false");
+    s.arguments.assign(text, end);
     s.from = r.source;
     s.to = r.destination;
     s.flow = flow_step::none;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/report/trace_writer.h"
 
+#include "tlm/text_digits.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,28 +19,32 @@ constexpr std::uint32_t k_first_lane = 2;
 // Neither is a format read, nor memory taken for a record: that is most of what a trace costs.
 constexpr std::size_t k_text_bytes = 1 << 18; ///< that are handed to the system at a time
 
-void append(std::string& to, std::uint64_t number)
-{
-    const fmt::format_int digits(number);
-    to.append(digits.data(), digits.size());
-}
+constexpr std::size_t k_most_us = k_most_digits + 7;
 
 /// As exact_us().
-void append_us(std::string& to, std::uint64_t ps)
+char* put_us(char* to, std::uint64_t ps)
 {
     constexpr unsigned k_digits = 6;
-    append(to, ps / 1'000'000);
-    std::uint64_t rest = ps % 1'000'000;
+    to = put_number(to, ps / 1'000'000);
+    auto rest = static_cast<std::uint32_t>(ps % 1'000'000);
     if (rest == 0)
-        return;
-    char digits[1 + k_digits] = {'.'};
+        return to;
+    *to = '.';
     for (unsigned i = k_digits; i > 0; --i, rest /= 10)
-        digits[i] = static_cast<char>('0' + rest % 10);
+        to[i] = static_cast<char>('0' + rest % 10);
     unsigned length = 1 + k_digits;
-    while (digits[length - 1] == '0')
+    while (to[length - 1] == '0')
         --length;
-    to.append(digits, length);
+    return to + length;
 }
+
+/// `,"pid":3,"tid":2`
+char* put_place(char* to, std::uint32_t process, std::uint32_t thread)
+{
+    return put_number(put_text(put_number(put_text(to, ",\"pid\":"), process), ",\"tid\":"), thread);
+}
+/// Room for times and places of a record, with their names.
+using record_text = char[2 * k_most_us + 3 * k_most_digits + 96];
 
 /// As a JSON string.
 void append_quoted(std::string& to, const std::string& text)
@@ -49,13 +55,6 @@ void append_quoted(std::string& to, const std::string& text)
         ((to += '"') += text) += '"';
     else
         to += nlohmann::json(text).dump();
-}
-
-/// `,"pid":3,"tid":2`
-void append_place(std::string& to, std::uint32_t process, std::uint32_t thread)
-{
-    append(to += ",\"pid\":", process);
-    append(to += ",\"tid\":", thread);
 }
 
 std::string name_event(const char* what, std::uint32_t process, std::uint32_t thread, const std::string& name)
@@ -126,7 +125,8 @@ void trace_writer::slice(const trace_slice& s)
     if (lane == k_most_lanes) {
         crowded_ += written_ == at_most_ ? 0 : 1;
         trace_slice as_mark = s;
-        append_us(as_mark.arguments += ",\"dur_us\":", s.span_ps);
+        record_text text;
+        as_mark.arguments.append(text, put_us(put_text(text, ",\"dur_us\":"), s.span_ps));
         return mark(as_mark);
     }
     if (!take())
@@ -136,10 +136,11 @@ void trace_writer::slice(const trace_slice& s)
     t.busy_until_ps[lane] = s.start_ps + s.span_ps;
     begin_line("{\"ph\":\"X\",\"name\":");
     append_quoted(text_, s.name);
-    append_us(text_ += ",\"ts\":", s.start_ps);
-    append_us(text_ += ",\"dur\":", s.span_ps);
-    append_place(text_, t.process, t.first_lane + lane);
-    ((text_ += ",\"args\":{") += s.arguments) += "}}";
+    record_text text;
+    char* end = put_us(put_text(text, ",\"ts\":"), s.start_ps);
+    end = put_us(put_text(end, ",\"dur\":"), s.span_ps);
+    end = put_text(put_place(end, t.process, t.first_lane + lane), ",\"args\":{");
+    (text_.append(text, end) += s.arguments) += "}}";
     if (s.flow != flow_step::none)
         step_arrow(s, t.process, t.first_lane + lane);
 }
@@ -154,10 +155,10 @@ void trace_writer::step_arrow(const trace_slice& s, std::uint32_t process, std::
     const std::uint64_t number = first ? arrows_.emplace(s.flow_id, ++last_arrow_).first->second : known->second;
     const bool last = s.flow == flow_step::ends;
     begin_line(first ? "{\"ph\":\"s\"" : last ? "{\"ph\":\"f\"" : "{\"ph\":\"t\"");
-    append(text_ += ",\"cat\":\"message\",\"name\":\"message\",\"id\":", number);
-    append_us(text_ += ",\"ts\":", s.start_ps);
-    append_place(text_, process, lane);
-    text_ += last ? ",\"bp\":\"e\"}" : "}";
+    record_text text;
+    char* end = put_number(put_text(text, ",\"cat\":\"message\",\"name\":\"message\",\"id\":"), number);
+    end = put_place(put_us(put_text(end, ",\"ts\":"), s.start_ps), process, lane);
+    text_.append(text, put_text(end, last ? ",\"bp\":\"e\"}" : "}"));
     if (last)
         arrows_.erase(known);
 }
@@ -171,9 +172,9 @@ void trace_writer::mark(const trace_slice& s)
         open_lane(t);
     begin_line("{\"ph\":\"i\",\"s\":\"t\",\"name\":");
     append_quoted(text_, s.name);
-    append_us(text_ += ",\"ts\":", s.start_ps);
-    append_place(text_, t.process, t.first_lane);
-    ((text_ += ",\"args\":{") += s.arguments) += "}}";
+    record_text text;
+    char* const end = put_place(put_us(put_text(text, ",\"ts\":"), s.start_ps), t.process, t.first_lane);
+    (text_.append(text, put_text(end, ",\"args\":{")) += s.arguments) += "}}";
 }
 
 void trace_writer::name_core(std::uint32_t rank) { line(name_event("thread_name", rank, k_core, "core")); }
@@ -184,18 +185,16 @@ bool trace_writer::begin_call(std::uint32_t rank, std::uint64_t time_ps, const s
         return false;
     begin_line("{\"ph\":\"B\",\"name\":");
     append_quoted(text_, function);
-    append_us(text_ += ",\"ts\":", time_ps);
-    append_place(text_, rank, k_core);
-    text_ += '}';
+    record_text text;
+    text_.append(text, put_text(put_place(put_us(put_text(text, ",\"ts\":"), time_ps), rank, k_core), "}"));
     return true;
 }
 
 void trace_writer::end_call(std::uint32_t rank, std::uint64_t time_ps)
 {
     begin_line("{\"ph\":\"E\"");
-    append_us(text_ += ",\"ts\":", time_ps);
-    append_place(text_, rank, k_core);
-    text_ += '}';
+    record_text text;
+    text_.append(text, put_text(put_place(put_us(put_text(text, ",\"ts\":"), time_ps), rank, k_core), "}"));
 }
 
 void trace_writer::close()
