@@ -173,7 +173,7 @@ TEST_CASE("captures of a UB-Mesh board: source routes lead where packets go")
 {
     const program_folder folder;
     folder.write("b.yaml", "platform: ub_mesh\nname: b\nburst: 1 packet\nmesh: {boards: 1, npus: 4, backplane: false}\n"
-                           "ub: {spreading: packet}\nworkload:\n- {op: all_to_all, sizes: [16 KiB]}\n");
+                           "ub: {spreading: packet}\nworkload:\n- {op: all_reduce, algorithms: [ring_1d], sizes: [64 KiB]}\n");
     REQUIRE(folder.weft("run b.yaml --out o --quiet") == 0);
     const std::string digest = json::parse(folder.read("o/results.json")).at("digest");
     REQUIRE(folder.weft("run b.yaml --out o --quiet --pcap cap") == 0);
@@ -207,7 +207,7 @@ TEST_CASE("packets that a failing link loses are flagged")
     const program_folder folder;
     folder.write("b.yaml", "platform: ub_mesh\nname: b\nburst: 1 packet\nmesh: {boards: 1, npus: 4, backplane: false}\n"
                            "faults: {links: [{from: \"npu(p0,r0,b0,0)\", to: \"npu(p0,r0,b0,1)\", at: 40 us}]}\n"
-                           "workload:\n- {op: all_reduce, algorithms: [direct], sizes: [1 MiB]}\n");
+                           "workload:\n- {op: all_reduce, algorithms: [direct], sizes: [4 MiB]}\n");
     const int code = folder.weft("run b.yaml --out o --quiet --pcap cap");
     INFO(folder.read("stderr"));
     REQUIRE(code != 2);
