@@ -101,6 +101,11 @@ void frame_replay::read(const std::string& file)
     const pcapng_content content = read_pcapng(file);
     std::vector<wire_state*> wire_of;
     for (const pcapng_interface& i : content.interfaces) {
+        if (i.link_type ==
+            k_link_type_fabric) { // of the lossless network beside the switch: nothing that a switch gets
+            wire_of.push_back(nullptr);
+            continue;
+        }
         const auto at = std::find_if(wires_.begin(), wires_.end(),
                                      [&](const wire_state& w) { return w.link != nullptr && w.name == i.name; });
         if (at == wires_.end()) {
@@ -126,7 +131,8 @@ void frame_replay::read(const std::string& file)
         wire_of.push_back(&*at);
     }
     for (std::size_t n = 0; n < content.packets.size(); ++n)
-        take(file, n + 1, content.packets[n], *wire_of[content.packets[n].interface]);
+        if (wire_state* const wire = wire_of[content.packets[n].interface]; wire != nullptr)
+            take(file, n + 1, content.packets[n], *wire);
 }
 
 void frame_replay::take(const std::string& file, std::size_t number, const pcapng_packet& p, wire_state& wire)

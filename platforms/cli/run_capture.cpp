@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 #include <sys/resource.h>
 
 namespace weft::cli {
@@ -63,7 +64,7 @@ void run_capture::attach(machine& m)
                 tapped->tap_wires(*this);
 }
 
-void run_capture::check_wires() const
+void run_capture::check_wires()
 {
     if (wires_.empty())
         throw user_error(
@@ -73,6 +74,7 @@ void run_capture::check_wires() const
             fmt::format("--pcap: this machine has {} cables, a file each, and this host opens {} files at most. "
                         "Name some by --pcap-links, or raise the limit with ulimit -n.",
                         cables_.size(), most));
+    name_files();
 }
 
 std::uint32_t run_capture::add_wire(const component& owner, std::uint32_t wire, wire_protocol protocol)
@@ -104,19 +106,28 @@ std::uint32_t run_capture::cable_of(const component& owner, const wire_ends& end
     const bool known = !ends.from.empty() && !ends.to.empty() && ends.from != ends.to;
     const auto number = known && nth < back.size() ? back[nth] : static_cast<std::uint32_t>(cables_.size());
     if (number == cables_.size())
-        cables_.push_back({file_name(ends, name), {}, nullptr, {}});
+        cables_.push_back({known ? plain(ends.from) + "--" + plain(ends.to) : plain(name), {}, nullptr, {}});
     by_ends_[{&owner, {ends.from, ends.to}}].push_back(number);
     return number;
 }
 
-std::string run_capture::file_name(const wire_ends& ends, const std::string& name)
+/// After its two ends. Where a fabric and Ethernet cables join the same ends, as beside a SwitchML switch, those of the fabric say so.
+void run_capture::name_files()
 {
-    const bool known = !ends.from.empty() && !ends.to.empty();
-    const std::string base = known ? plain(ends.from) + "--" + plain(ends.to) : plain(name);
-    std::string chosen = base;
-    for (unsigned n = 2; !names_.insert(chosen).second; ++n)
-        chosen = fmt::format("{}_{}", base, n);
-    return options_.dir + "/" + chosen + ".pcapng";
+    std::set<std::string> taken;
+    for (const wire_protocol protocol : {wire_protocol::ethernet, wire_protocol::fabric})
+        for (cable& c : cables_) {
+            if (wires_[c.wires.front()].protocol != protocol)
+                continue;
+            const bool clash = protocol == wire_protocol::fabric && taken.count("ethernet " + c.name) != 0;
+            const std::string base = c.name + (clash ? "--fabric" : "");
+            if (protocol == wire_protocol::ethernet)
+                taken.insert("ethernet " + c.name);
+            std::string chosen = base;
+            for (unsigned n = 2; !taken.insert(chosen).second; ++n)
+                chosen = fmt::format("{}_{}", base, n);
+            c.name = options_.dir + "/" + chosen + ".pcapng";
+        }
 }
 
 void run_capture::begin_file(cable& c)

@@ -14,7 +14,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -37,7 +36,7 @@ public:
     /// Taps all wires of the machine. Somebody who does so himself calls add_wire() for each.
     void attach(machine& m);
     /// When all wires are known. Throws user_error where `filter` leaves none, or where the host cannot open as many files.
-    void check_wires() const;
+    void check_wires();
     /// Completes the files. Throws output_lost.
     void close();
     /// "8 files, 1204 packets", and what is not among them.
@@ -55,7 +54,7 @@ private:
         std::string block;
     };
     struct cable {
-        std::string name; ///< of the file
+        std::string name; ///< of the file; until check_wires() of its ends
         std::vector<std::uint32_t> wires;
         std::unique_ptr<output_file> file;
         std::vector<waiting> heap; ///< packets that are still to cross
@@ -70,7 +69,7 @@ private:
         std::string mark;         ///< for the comment of the next packet
     };
     std::uint32_t cable_of(const component& owner, const wire_ends& ends, const std::string& name);
-    std::string file_name(const wire_ends& ends, const std::string& name);
+    void name_files();
     void begin_file(cable& c);
     static void release(cable& c, std::uint64_t until_ps);
     bool takes(wire_state& w, std::size_t bytes);
@@ -81,7 +80,6 @@ private:
     std::vector<cable> cables_;
     std::vector<wire_state> wires_;
     std::map<std::pair<const component*, std::pair<std::string, std::string>>, std::vector<std::uint32_t>> by_ends_;
-    std::set<std::string> names_;
     std::uint64_t bytes_ = 0, packets_ = 0, left_out_ = 0, filtered_ = 0;
     std::uint64_t next_number_ = 0;
     std::uint32_t files_ = 0;
