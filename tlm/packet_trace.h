@@ -21,6 +21,7 @@ public:
 private:
     trace_sink& out_;
     std::vector<std::uint32_t> tracks_;
+    trace_slice slice_; ///< of the last record: its texts keep their memory
 };
 
 } // namespace weft

@@ -74,7 +74,16 @@ void ethernet_link::reset(std::uint32_t draw)
     for (end_side& side : ends_) {
         side.key = key_of_draw(side.seed_key, draw);
         side.frames_before = side.seen.frames.value();
+        if (side.tapped != packet_tap::k_hidden)
+            tap_->on_reset(side.tapped, draw);
     }
+}
+
+void ethernet_link::tap_wires(packet_tap& tap)
+{
+    tap_ = &tap;
+    for (std::uint32_t end = 0; end < 2; ++end)
+        ends_[end].tapped = tap.add_wire(*this, end, wire_protocol::ethernet);
 }
 
 wire_load ethernet_link::load_of_wire(std::uint32_t wire) const
@@ -117,14 +126,24 @@ void ethernet_link::on_frame(std::uint32_t end, packet_ptr frame, std::uint64_t 
     const std::uint64_t number = from.seen.frames.value() - from.frames_before;
     ++from.seen.frames;
     if (from.chance || hook_ != nullptr || !config_.outages.empty())
-        impair(from, end, number, std::move(frame), delay_ps);
-    else
-        ends_[1 - end].out->receive(std::move(frame), delay_ps + config_.propagation.value());
+        return impair(from, end, number, std::move(frame), delay_ps);
+    const std::uint64_t arrives_ps = delay_ps + config_.propagation.value();
+    tell(from, *frame, arrives_ps, wire_fate::carried, "");
+    ends_[1 - end].out->receive(std::move(frame), arrives_ps);
 }
 
-void ethernet_link::lose(end_side& from, const packet& frame, std::uint64_t enters_ps)
+void ethernet_link::put_out(std::uint32_t from, packet_ptr frame, std::uint64_t delay_ps)
+{
+    ++ends_.at(from).seen.frames;
+    tell(ends_[from], *frame, delay_ps, (frame->flags & k_corrupted) != 0 ? wire_fate::damaged : wire_fate::carried,
+         "");
+    ends_[1 - from].out->receive(std::move(frame), delay_ps);
+}
+
+void ethernet_link::lose(end_side& from, const packet& frame, std::uint64_t enters_ps, const char* why)
 {
     ++from.seen.lost;
+    tell(from, frame, enters_ps - time_.now_ps() + config_.propagation.value(), wire_fate::lost, why);
     if (from.losses)
         from.losses.record(frame, enters_ps, enters_ps, 0, true);
 }
@@ -138,11 +157,12 @@ void ethernet_link::impair(end_side& from, std::uint32_t end, std::uint64_t numb
     for (const ethernet_outage& o : config_.outages)
         if (enters_ps >= o.from.value() && enters_ps < o.until.value()) {
             ++from.seen.lost_in_outage;
-            return lose(from, *frame, enters_ps);
+            return lose(from, *frame, enters_ps, "the cable is down");
         }
     const ethernet_impairments& odds = from.impairments;
     if (verdict.drop || happens(odds.loss, draw(from.key, number, k_loss)))
-        return lose(from, *frame, enters_ps);
+        return lose(from, *frame, enters_ps, "");
+    const char* remark = "";
     if (verdict.corrupt || happens(odds.corruption, draw(from.key, number, k_corruption))) {
         ++from.seen.corrupted;
         corrupt_frame(*frame, draw(from.key, number, k_which_bit));
@@ -152,7 +172,8 @@ void ethernet_link::impair(end_side& from, std::uint32_t end, std::uint64_t numb
     if (reordered)
         at_ps += odds.reorder_delay.value();
     if (reordered || verdict.extra_delay_ps > 0)
-        ++from.seen.delayed;
+        ++from.seen.delayed, remark = "delayed by the cable";
+    const wire_fate fate = (frame->flags & k_corrupted) != 0 ? wire_fate::damaged : wire_fate::carried;
     const std::uint32_t copies =
         verdict.copies + (happens(odds.duplication, draw(from.key, number, k_duplication)) ? 1 : 0);
     ethernet_transmit_socket& out = ends_[1 - end].out;
@@ -160,8 +181,10 @@ void ethernet_link::impair(end_side& from, std::uint32_t end, std::uint64_t numb
         ++from.seen.duplicated;
         packet_ptr copy = copy_frame(pool_, *frame);
         const std::uint64_t behind_ps = std::uint64_t{i + 1} * frame->serialisation_ps;
+        tell(from, *copy, at_ps + behind_ps, fate, "repeated by the cable");
         out->receive(std::move(copy), at_ps + behind_ps);
     }
+    tell(from, *frame, at_ps, fate, remark);
     out->receive(std::move(frame), at_ps);
 }
 

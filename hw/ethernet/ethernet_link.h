@@ -18,6 +18,7 @@
 #include "hw/ethernet/frame_trace.h"
 #include "tlm/config_fields.h"
 #include "tlm/key_rules.h"
+#include "tlm/packet_tap.h"
 #include "tlm/stats.h"
 #include "tlm/timeline.h"
 #include "tlm/units.h"
@@ -104,7 +105,7 @@ protected:
     ~ethernet_fault_if() = default;
 };
 
-class ethernet_link final : public sc_core::sc_module, public component, private ethernet_device {
+class ethernet_link final : public sc_core::sc_module, public component, public tapped_wires, private ethernet_device {
 public:
     /// `stream` numbers the link among all that share a seed.
     ethernet_link(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool,
@@ -120,6 +121,9 @@ public:
     /// Names what stands at an end.
     void set_device(std::uint32_t end, std::string name) { ends_[end].device = std::move(name); }
     void set_fault_hook(ethernet_fault_if* hook) { hook_ = hook; }
+    /// A frame that has entered at end `from` comes out in `delay_ps`, whatever this cable would do to it: captured frames are fed so.
+    void put_out(std::uint32_t from, packet_ptr frame, std::uint64_t delay_ps);
+    duration propagation() const { return config_.propagation; }
     /// Frames count from 0 again, in the sequence of chance of `draw`; outages stay at their times.
     void reset(std::uint32_t draw) override;
 
@@ -133,6 +137,8 @@ public:
     wire_ends ends_of_wire(std::uint32_t wire) const override { return {ends_.at(wire).device, ends_.at(1 - wire).device}; }
     /// Frames while they are on a wire whose transmitter is known, and losses at the time at which the frame entered.
     void record_into(trace_sink& trace) override;
+    /// Frames as they come out at the far end, at that time; those that are lost at the time at which they would have.
+    void tap_wires(packet_tap& tap) override;
 
     /// What frames entering at one end have met.
     struct direction_stats {
@@ -161,10 +167,16 @@ private:
         ethernet_transmitter* transmitter = nullptr;
         std::string device; ///< that stands here
         frame_watch losses;
+        std::uint32_t tapped = packet_tap::k_hidden; ///< number at the tap
     };
 
     void on_frame(std::uint32_t end, packet_ptr frame, std::uint64_t delay_ps) override;
-    static void lose(end_side& from, const packet& frame, std::uint64_t enters_ps);
+    void lose(end_side& from, const packet& frame, std::uint64_t enters_ps, const char* why);
+    void tell(const end_side& from, const packet& frame, std::uint64_t delay_ps, wire_fate fate, const char* remark)
+    {
+        if (from.tapped != packet_tap::k_hidden)
+            tap_->on_packet(from.tapped, frame, time_.now_ps(), time_.now_ps() + delay_ps, fate, remark);
+    }
     void impair(end_side& from, std::uint32_t end, std::uint64_t number, packet_ptr frame, std::uint64_t delay_ps);
 
     const timeline& time_;
@@ -172,6 +184,7 @@ private:
     ethernet_link_config config_;
     std::array<end_side, 2> ends_;
     ethernet_fault_if* hook_ = nullptr;
+    packet_tap* tap_ = nullptr;
     std::unique_ptr<frame_trace> trace_;
 };
 

@@ -348,6 +348,8 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     std::uint64_t head = now_ps_ + out.latency_ps;
     if (out.special != 0 && !cross_special(out_id, p, head))
         return;
+    if (tap_ != nullptr) // of a train that was cut, the part that goes on; retries are in its serialisation
+        tell_tap(out_id, p, head - out.latency_ps + p.serialisation_ps, false);
     if (out.to_edge) {
         --inside_;
         out.edge->deliver(packet_ptr(&p), head - now_ps_);

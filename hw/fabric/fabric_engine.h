@@ -36,6 +36,7 @@
 #include "hw/fabric/output_arbiter.h"
 #include "hw/fabric/output_waits.h"
 #include "hw/routing/routing_policy.h"
+#include "tlm/packet_tap.h"
 #include "tlm/packet_trace.h"
 #include "tlm/timeline.h"
 
@@ -46,7 +47,11 @@
 
 namespace weft {
 
-class fabric_engine final : public fabric_layout, public component, private event_hints, private timeline_client {
+class fabric_engine final : public fabric_layout,
+                            public component,
+                            public tapped_wires,
+                            private event_hints,
+                            private timeline_client {
 public:
     fabric_engine(timeline& time, packet_pool& pool, const routing_policy& policy, const fabric_config& config);
 
@@ -134,6 +139,8 @@ public:
     std::uint32_t lanes() const override { return vl_count(); }
     lane_load load_of_lane(std::uint32_t wire, std::uint32_t vl) const override;
     void record_into(trace_sink& trace) override;
+    /// Packets when their last byte has left the sender, a train as one, links between routers only.
+    void tap_wires(packet_tap& tap) override;
 
 private:
     enum event_kind : std::uint8_t { k_arrival, k_wake, k_declare, k_restore };
@@ -163,6 +170,7 @@ private:
     void return_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t at_ps);
     bool down(std::uint32_t link) { return (links_[link].special & k_fails) != 0 ? conditions_.blocks(link, now_ps_) : !links_[link].up; }
     bool cross_special(std::uint32_t link, packet& p, std::uint64_t& head_ps);
+    void tell_tap(std::uint32_t link, const packet& p, std::uint64_t end_ps, bool lost) const;
     bool cut_short(std::uint32_t link, packet& p, std::uint64_t start_ps);
     void lose(std::uint32_t link, packet& p, std::uint64_t end_ps);
     void give_up(std::uint32_t link, packet& p, std::uint64_t at_ps);
@@ -195,6 +203,8 @@ private:
     link_listener_if* listener_ = nullptr;
     std::uint32_t announcements_ = 0;
     event_sink* sink_ = nullptr;
+    packet_tap* tap_ = nullptr;
+    std::vector<std::uint32_t> tapped_; ///< number of a link at the tap
     std::unique_ptr<packet_trace> trace_;
     stat_group stats_{"fabric"};
 

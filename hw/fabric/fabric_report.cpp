@@ -71,6 +71,24 @@ void fabric_engine::record_into(trace_sink& trace)
     sink_ = trace_.get();
 }
 
+void fabric_engine::tap_wires(packet_tap& tap)
+{
+    tapped_.assign(link_count(), packet_tap::k_hidden);
+    for (std::uint32_t wire = 0; wire < wires(); ++wire)
+        tapped_[link_of_wire(wire)] = tap.add_wire(*this, wire, wire_protocol::fabric);
+    tap_ = &tap;
+}
+
+void fabric_engine::tell_tap(std::uint32_t link, const packet& p, std::uint64_t end_ps, bool lost) const
+{
+    if (tapped_[link] == packet_tap::k_hidden)
+        return;
+    const wire_fate fate = lost                           ? wire_fate::lost
+                           : (p.flags & k_corrupted) != 0 ? wire_fate::damaged
+                                                          : wire_fate::carried;
+    tap_->on_packet(tapped_[link], p, now_ps_, std::max(now_ps_, end_ps), fate, "");
+}
+
 std::uint64_t fabric_engine::state_bytes() const
 {
     return layout_bytes() + arbiter_.bytes() + waits_.bytes() + layers_.capacity() * sizeof(link_layer) + control_.state_bytes();

@@ -5,7 +5,9 @@
 #include "hw/core/iss.h"
 #include "platforms/cli/cli.h"
 #include "platforms/cli/firmware_log.h"
+#include "platforms/cli/frame_replay.h"
 #include "platforms/cli/machine_figures.h"
+#include "platforms/cli/run_capture.h"
 #include "platforms/cli/run_trace.h"
 #include "platforms/cli/terminal.h"
 #include "platforms/debug/code_places.h"
@@ -22,6 +24,8 @@
 #include "platforms/workload/collective_runner.h"
 #include "platforms/workload/interruption.h"
 #include "platforms/workload/invariants.h"
+#include "platforms/workload/records_waves.h"
+#include "tlm/stop_request.h"
 #include "tlm/notifier.h"
 
 #include <algorithm>
@@ -49,6 +53,12 @@ struct run_options {
     std::string trace;
     std::uint64_t trace_limit = 1'000'000;
     trace_filter_texts trace_filter;
+    std::string pcap;
+    std::string pcap_limit = "1 GiB";
+    std::uint32_t pcap_bytes = 0;
+    trace_filter_texts pcap_filter{{}, {}, "", "--pcap"};
+    std::vector<std::string> replay;
+    std::string waves;
     bool quiet = false;
     bool report = false;
     std::optional<std::uint16_t> gdb_port;
@@ -337,6 +347,15 @@ trace_filter filter_of(const run_options& options, const weft::platform& p)
     return trace_filter(options.trace_filter, p.ranks(), [&tables](std::uint32_t rank) -> const abi::platform_table& { return tables[rank]; });
 }
 
+capture_options capture_of(const run_options& options)
+{
+    const parsed_quantity limit = parse_quantity(quantity_kind::data_size, options.pcap_limit);
+    if (!limit.ok)
+        throw user_error(
+            fmt::format("--pcap-limit {}: {}; write a size, such as \"100 MiB\".", options.pcap_limit, limit.error));
+    return {options.pcap, limit.value, options.pcap_bytes};
+}
+
 instrument_options instruments_for(const run_options& options, trace_writer* trace, const trace_filter& traced_part)
 {
     instrument_options all;
@@ -390,6 +409,11 @@ void check_targets(const run_options& options, const weft::platform& p, const st
     if (options.json != "-")
         targets.add_output(options.json, "--json");
     targets.add_output(options.trace, "--trace");
+    targets.add_output(options.waves, "--waves", target_kind::regular_file);
+    if (!options.waves.empty())
+        targets.add_output(options.waves + ".hier", "beside it, for the time of the run,", target_kind::regular_file);
+    for (const std::string& file : options.replay)
+        targets.add_input(file, "of --replay");
     targets.add_output(options.coverage_firmware, "--coverage-firmware");
     targets.check();
 }
@@ -432,6 +456,33 @@ bool is_there_at_once(const std::string& file)
     return std::filesystem::is_regular_file(file == "-" ? "/dev/stdin" : file, error);
 }
 
+/// Feeds captured frames in place of the workload, and tells how the answers compare.
+int end_replay(const run_options& options, machine& m, frame_replay& replay, run_capture* captured, trace_writer* trace,
+               const run_trace* traced, interruption& signals)
+{
+    signals.begin("stops the replay and compares what has come");
+    replay.run();
+    final_outputs outputs;
+    if (trace != nullptr)
+        outputs.write([&] { trace->close(); });
+    if (captured != nullptr)
+        outputs.write([&] { captured->close(); });
+    if (!options.quiet) {
+        fmt::print("{}", replay.summary());
+        if (trace != nullptr)
+            fmt::print("trace:   {} ({}; open it at https://ui.perfetto.dev)\n", options.trace, traced->summary());
+        if (captured != nullptr)
+            fmt::print("pcap:    {} ({})\n", options.pcap, captured->summary());
+        if (!options.waves.empty())
+            fmt::print("waves:   {} (open it with gtkwave)\n", options.waves);
+    }
+    for (const std::string& warning : m.warnings())
+        fmt::print(stderr, "warning: {}\n", warning);
+    if (!replay.failure().empty())
+        fmt::print(stderr, "the replay differs: {}.\n", replay.failure());
+    return stop_requested() ? interrupted_exit_code() : replay.failure().empty() && !outputs.lost() ? 0 : 1;
+}
+
 int run(const run_options& options)
 {
     interruption signals;
@@ -445,6 +496,16 @@ int run(const run_options& options)
     }
     const weft::platform& p = *loaded.platform;
     const trace_filter traced_part = filter_of(options, p);
+    const trace_filter captured_part(options.pcap_filter, p.ranks(), {});
+    const capture_options captures = capture_of(options);
+    if (!options.waves.empty()) {
+        auto* const signals_of = dynamic_cast<records_waves*>(loaded.platform.get());
+        if (signals_of == nullptr)
+            throw user_error(fmt::format(
+                "--waves: the platform {} has no signals to draw; switchml has, with any switch.aggregator.",
+                loaded.info->name));
+        signals_of->record_waves(options.waves);
+    }
     refuse_beyond_host_memory(p);
     const std::string dir = options.out.empty() ? "out/" + p.run().name : options.out;
     check_targets(options, p, dir);
@@ -452,11 +513,13 @@ int run(const run_options& options)
     // What an earlier run has left in the folder must not look like the answer of this one.
     earlier_files earlier({dir + "/results.json", dir + "/firmware.log", dir + "/" + k_activity_file, dir + "/" + k_report_file});
     signals.release();
-    for (const std::string* file : {&options.json, &options.coverage_firmware})
+    for (const std::string* file : {&options.json, &options.coverage_firmware, &options.waves})
         if (!file->empty() && (file != &options.json || *file != "-"))
             prepare_output_file(*file);
-    const made_folders folders(dir);
+    const made_folders folders(dir), capture_folders(options.pcap.empty() ? dir : options.pcap);
     prepare_output_dir(dir);
+    if (!options.pcap.empty())
+        prepare_output_dir(options.pcap);
     for (const std::string& file : p.output_files())
         prepare_output_file(file);
 
@@ -475,6 +538,17 @@ int run(const run_options& options)
     std::optional<run_trace> traced;
     if (trace)
         traced.emplace(*m, *trace, traced_part);
+    std::optional<run_capture> captured;
+    if (!options.pcap.empty())
+        captured.emplace(captures, captured_part,
+                         [&](const std::string& file) { signals.remove_at_once(output_file::temporary_for(file)); });
+    std::optional<frame_replay> replay;
+    if (!options.replay.empty())
+        replay.emplace("replay", *m, options.replay, captured ? &*captured : nullptr);
+    else if (captured)
+        captured->attach(*m);
+    if (captured)
+        captured->check_wires();
     for (std::uint32_t rank = 0; options.trace_firmware && rank < p.ranks(); ++rank)
         if (traced_part.shows_rank(rank))
             trace->name_core(rank);
@@ -487,6 +561,9 @@ int run(const run_options& options)
         fmt::print(stderr, "the debugger ended the run before it began\n");
         return 1;
     }
+    if (replay)
+        return end_replay(options, *m, *replay, captured ? &*captured : nullptr, trace.get(),
+                          traced ? &*traced : nullptr, signals);
     std::optional<activity_recorder> recorder;
     if (options.report)
         recorder.emplace("activity", *m);
@@ -509,6 +586,8 @@ int run(const run_options& options)
             instrumented.end_trace(m->time().now_ps());
             outputs.write([&] { trace->close(); });
         }
+        if (captured)
+            outputs.write([&] { captured->close(); });
         if (!options.coverage_firmware.empty())
             outputs.write([&] { write_file_atomically(options.coverage_firmware, instrumented.lcov()); });
         if (outcome.failure.empty())
@@ -535,6 +614,10 @@ int run(const run_options& options)
             fmt::print("report:  {}/{}\n", dir, k_report_file);
         if (trace)
             fmt::print("trace:   {} ({}; open it at https://ui.perfetto.dev)\n", options.trace, traced->summary());
+        if (captured)
+            fmt::print("pcap:    {} ({})\n", options.pcap, captured->summary());
+        if (!options.waves.empty())
+            fmt::print("waves:   {} (open it with gtkwave)\n", options.waves);
     }
 
     for (const job_restart& restart : outcome.restarts)
@@ -619,6 +702,45 @@ void add_run(CLI::App& app, int& exit_code)
         ->add_flag("--trace-firmware", options->trace_firmware,
                    "Trace the functions that rv64 cores enter and leave, too")
         ->needs(trace);
+    CLI::Option* pcap =
+        command
+            ->add_option("--pcap", options->pcap,
+                         "Write what crosses each cable to a pcapng file in DIR, for Wireshark; lost and\n"
+                         "damaged packets are flagged")
+            ->type_name("DIR")
+            ->check(is_output_name());
+    command->add_option("--pcap-limit", options->pcap_limit, "Size of all these files together at most")
+        ->type_name("SIZE")
+        ->needs(pcap)
+        ->capture_default_str();
+    add_number(*command, "--pcap-bytes", options->pcap_bytes, "Of each packet, keep its first N bytes; 0: all",
+               "number of bytes", 0, 1 << 20)
+        ->needs(pcap)
+        ->capture_default_str();
+    command
+        ->add_option("--pcap-links", options->pcap_filter.links,
+                     "Capture links and cables that have TEXT in their names; repeatable")
+        ->type_name("TEXT")
+        ->needs(pcap);
+    command
+        ->add_option("--pcap-window", options->pcap_filter.window,
+                     "Capture what crosses in this simulated time, as of --trace-window")
+        ->type_name("FROM..TO")
+        ->needs(pcap);
+    command
+        ->add_option(
+            "--waves", options->waves,
+            "Draw the pins of the switch's aggregation pipes in an FST file, for GTKWave: of the Verilog or, by\n"
+            "the same names, of its C++ twin, as switch.aggregator says")
+        ->type_name("FILE")
+        ->check(is_output_name());
+    CLI::Option* replay =
+        command
+            ->add_option(
+                "--replay", options->replay,
+                "In place of the workload, feed the switch the frames that workers sent in this pcapng file (a\n"
+                "folder: all in it), at their times, and compare its answers with those in the file; repeatable")
+            ->type_name("FILE");
     command
         ->add_option("--coverage-firmware", options->coverage_firmware,
                      "Write which lines of the firmware rv64 cores have executed, for lcov and genhtml")
@@ -645,6 +767,8 @@ void add_run(CLI::App& app, int& exit_code)
         ->capture_default_str();
     command->add_flag("--report", options->report,
                       "Write report.html, one page to look at, and what `weft report` makes it of again");
+    for (const char* other : {"--json", "--report", "--gdb", "--coverage-firmware", "--trace-firmware"})
+        replay->excludes(command->get_option(other));
     command->add_flag("--quiet", options->quiet, "No table and no progress bar, only problems");
     command->callback([options, &exit_code] { exit_code = run(*options); });
 }

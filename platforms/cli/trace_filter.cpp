@@ -15,11 +15,11 @@ namespace {
 constexpr const char* k_window_form =
     "write two times with two dots between, such as \"10 us..20 us\", \"..1 ms\" or \"5 us..\".";
 
-std::uint64_t time_of(const std::string& text, const std::string& window)
+std::uint64_t time_of(const std::string& text, const trace_filter_texts& texts)
 {
     const parsed_quantity time = parse_quantity(quantity_kind::duration, text);
     if (!time.error.empty())
-        throw user_error(fmt::format("--trace-window {}: {}; {}", window, time.error, k_window_form));
+        throw user_error(fmt::format("{}-window {}: {}; {}", texts.option, texts.window, time.error, k_window_form));
     return time.value;
 }
 
@@ -47,12 +47,13 @@ trace_filter::trace_filter(const trace_filter_texts& texts, std::uint32_t ranks,
         return;
     const std::size_t dots = texts.window.find("..");
     if (dots == std::string::npos)
-        throw user_error(fmt::format("--trace-window {}: {}", texts.window, k_window_form));
+        throw user_error(fmt::format("{}-window {}: {}", texts.option, texts.window, k_window_form));
     const std::string from = trimmed(texts.window.substr(0, dots)), until = trimmed(texts.window.substr(dots + 2));
-    from_ps_ = from.empty() ? 0 : time_of(from, texts.window);
-    until_ps_ = until.empty() ? k_end : time_of(until, texts.window);
+    from_ps_ = from.empty() ? 0 : time_of(from, texts);
+    until_ps_ = until.empty() ? k_end : time_of(until, texts);
     if (from_ps_ >= until_ps_)
-        throw user_error(fmt::format("--trace-window {}: ends before it begins; {}", texts.window, k_window_form));
+        throw user_error(
+            fmt::format("{}-window {}: ends before it begins; {}", texts.option, texts.window, k_window_form));
 }
 
 bool trace_filter::shows_link(const std::string& name) const

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which part of a run its trace shows: some ranks, some links, a window of time. What is named twice must fit both.
+// Which part of a run its trace or its captures show: some ranks, some links, a window of time. What is named twice must fit both.
 #pragma once
 
 #include "platforms/workload/process_groups.h"
@@ -20,6 +20,7 @@ struct trace_filter_texts {
     std::vector<std::string> ranks; ///< each as in `groups` of a workload: "0-3,8", rows
     std::vector<std::string> links; ///< parts of names
     std::string window;             ///< "10 us..20 us"; either end may be left out
+    std::string option = "--trace"; ///< whose filter it is, for messages
 };
 
 class trace_filter {
@@ -31,6 +32,7 @@ public:
     bool all() const { return !ranks_ && links_.empty() && from_ps_ == 0 && until_ps_ == k_end; }
     bool shows_rank(std::uint32_t rank) const { return !ranks_ || (rank < ranks_->size() && (*ranks_)[rank]); }
     bool shows_link(const std::string& name) const;
+    bool shows_time(std::uint64_t ps) const { return ps >= from_ps_ && ps < until_ps_; }
     /// Something of it lies in the window, and a rank that is shown sends or gets it, where that is known.
     bool shows(const trace_slice& s) const;
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/report/trace_writer.h"
 
+#include "tlm/text_digits.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,15 +16,46 @@ constexpr std::uint32_t k_core = 1; ///< tid of a rank's core, above all tracks
 constexpr std::uint32_t k_first_lane = 2;
 
 // A run writes millions of records: what is common goes without a library of JSON.
+// Neither is a format read, nor memory taken for a record: that is most of what a trace costs.
+constexpr std::size_t k_text_bytes = 1 << 18; ///< that are handed to the system at a time
+
+constexpr std::size_t k_most_us = k_most_digits + 7;
 
 /// As exact_us().
-struct us {
-    std::uint64_t ps;
-};
-/// A JSON string.
-struct quoted {
-    const std::string& text;
-};
+char* put_us(char* to, std::uint64_t ps)
+{
+    constexpr unsigned k_digits = 6;
+    to = put_number(to, ps / 1'000'000);
+    auto rest = static_cast<std::uint32_t>(ps % 1'000'000);
+    if (rest == 0)
+        return to;
+    *to = '.';
+    for (unsigned i = k_digits; i > 0; --i, rest /= 10)
+        to[i] = static_cast<char>('0' + rest % 10);
+    unsigned length = 1 + k_digits;
+    while (to[length - 1] == '0')
+        --length;
+    return to + length;
+}
+
+/// `,"pid":3,"tid":2`
+char* put_place(char* to, std::uint32_t process, std::uint32_t thread)
+{
+    return put_number(put_text(put_number(put_text(to, ",\"pid\":"), process), ",\"tid\":"), thread);
+}
+/// Room for times and places of a record, with their names.
+using record_text = char[2 * k_most_us + 3 * k_most_digits + 96];
+
+/// As a JSON string.
+void append_quoted(std::string& to, const std::string& text)
+{
+    const bool plain =
+        std::all_of(text.begin(), text.end(), [](char x) { return x >= ' ' && x < 0x7f && x != '"' && x != '\\'; });
+    if (plain)
+        ((to += '"') += text) += '"';
+    else
+        to += nlohmann::json(text).dump();
+}
 
 std::string name_event(const char* what, std::uint32_t process, std::uint32_t thread, const std::string& name)
 {
@@ -31,45 +64,26 @@ std::string name_event(const char* what, std::uint32_t process, std::uint32_t th
 }
 } // namespace
 
-} // namespace weft
-
-template <> struct fmt::formatter<weft::us> {
-    constexpr auto parse(format_parse_context& c) { return c.begin(); }
-    template <class Context> auto format(const weft::us& t, Context& c) const
-    {
-        const std::uint64_t rest = t.ps % 1'000'000;
-        if (rest == 0)
-            return fmt::format_to(c.out(), "{}", t.ps / 1'000'000);
-        std::uint64_t digits = rest;
-        int width = 6;
-        for (; digits % 10 == 0; digits /= 10)
-            --width;
-        return fmt::format_to(c.out(), "{}.{:0{}}", t.ps / 1'000'000, digits, width);
-    }
-};
-template <> struct fmt::formatter<weft::quoted> {
-    constexpr auto parse(format_parse_context& c) { return c.begin(); }
-    template <class Context> auto format(const weft::quoted& q, Context& c) const
-    {
-        const bool plain = std::all_of(q.text.begin(), q.text.end(),
-                                       [](char x) { return x >= ' ' && x < 0x7f && x != '"' && x != '\\'; });
-        return plain ? fmt::format_to(c.out(), "\"{}\"", q.text)
-                     : fmt::format_to(c.out(), "{}", nlohmann::json(q.text).dump());
-    }
-};
-
-namespace weft {
-
 trace_writer::trace_writer(const std::string& path, std::uint64_t at_most) : file_(path), at_most_(at_most)
 {
     file_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 }
 
-void trace_writer::line(std::string_view json)
+void trace_writer::begin_line(std::string_view head)
 {
-    file_.write(first_ ? "\n" : ",\n");
+    if (text_.size() > k_text_bytes)
+        hand_on();
+    text_ += first_ ? "\n" : ",\n";
     first_ = false;
-    file_.write(json);
+    text_ += head;
+}
+
+void trace_writer::line(std::string_view json) { begin_line(json); }
+
+void trace_writer::hand_on()
+{
+    file_.write(text_);
+    text_.clear();
 }
 
 bool trace_writer::take()
@@ -111,7 +125,8 @@ void trace_writer::slice(const trace_slice& s)
     if (lane == k_most_lanes) {
         crowded_ += written_ == at_most_ ? 0 : 1;
         trace_slice as_mark = s;
-        as_mark.arguments += fmt::format(",\"dur_us\":{}", us{s.span_ps});
+        record_text text;
+        as_mark.arguments.append(text, put_us(put_text(text, ",\"dur_us\":"), s.span_ps));
         return mark(as_mark);
     }
     if (!take())
@@ -119,8 +134,13 @@ void trace_writer::slice(const trace_slice& s)
     if (lane == t.busy_until_ps.size())
         open_lane(t);
     t.busy_until_ps[lane] = s.start_ps + s.span_ps;
-    line(fmt::format(R"({{"ph":"X","name":{},"ts":{},"dur":{},"pid":{},"tid":{},"args":{{{}}}}})", quoted{s.name},
-                     us{s.start_ps}, us{s.span_ps}, t.process, t.first_lane + lane, s.arguments));
+    begin_line("{\"ph\":\"X\",\"name\":");
+    append_quoted(text_, s.name);
+    record_text text;
+    char* end = put_us(put_text(text, ",\"ts\":"), s.start_ps);
+    end = put_us(put_text(end, ",\"dur\":"), s.span_ps);
+    end = put_text(put_place(end, t.process, t.first_lane + lane), ",\"args\":{");
+    (text_.append(text, end) += s.arguments) += "}}";
     if (s.flow != flow_step::none)
         step_arrow(s, t.process, t.first_lane + lane);
 }
@@ -134,11 +154,11 @@ void trace_writer::step_arrow(const trace_slice& s, std::uint32_t process, std::
         return;
     const std::uint64_t number = first ? arrows_.emplace(s.flow_id, ++last_arrow_).first->second : known->second;
     const bool last = s.flow == flow_step::ends;
-    line(fmt::format(R"({{"ph":"{}","cat":"message","name":"message","id":{},"ts":{},"pid":{},"tid":{}{}}})",
-                     first  ? "s"
-                     : last ? "f"
-                            : "t",
-                     number, us{s.start_ps}, process, lane, last ? R"(,"bp":"e")" : ""));
+    begin_line(first ? "{\"ph\":\"s\"" : last ? "{\"ph\":\"f\"" : "{\"ph\":\"t\"");
+    record_text text;
+    char* end = put_number(put_text(text, ",\"cat\":\"message\",\"name\":\"message\",\"id\":"), number);
+    end = put_place(put_us(put_text(end, ",\"ts\":"), s.start_ps), process, lane);
+    text_.append(text, put_text(end, last ? ",\"bp\":\"e\"}" : "}"));
     if (last)
         arrows_.erase(known);
 }
@@ -150,8 +170,11 @@ void trace_writer::mark(const trace_slice& s)
     track& t = tracks_.at(s.track);
     if (t.busy_until_ps.empty())
         open_lane(t);
-    line(fmt::format(R"({{"ph":"i","s":"t","name":{},"ts":{},"pid":{},"tid":{},"args":{{{}}}}})", quoted{s.name},
-                     us{s.start_ps}, t.process, t.first_lane, s.arguments));
+    begin_line("{\"ph\":\"i\",\"s\":\"t\",\"name\":");
+    append_quoted(text_, s.name);
+    record_text text;
+    char* const end = put_place(put_us(put_text(text, ",\"ts\":"), s.start_ps), t.process, t.first_lane);
+    (text_.append(text, put_text(end, ",\"args\":{")) += s.arguments) += "}}";
 }
 
 void trace_writer::name_core(std::uint32_t rank) { line(name_event("thread_name", rank, k_core, "core")); }
@@ -160,19 +183,24 @@ bool trace_writer::begin_call(std::uint32_t rank, std::uint64_t time_ps, const s
 {
     if (!take())
         return false;
-    line(fmt::format(R"({{"ph":"B","name":{},"ts":{},"pid":{},"tid":{}}})", quoted{function}, us{time_ps}, rank,
-                     k_core));
+    begin_line("{\"ph\":\"B\",\"name\":");
+    append_quoted(text_, function);
+    record_text text;
+    text_.append(text, put_text(put_place(put_us(put_text(text, ",\"ts\":"), time_ps), rank, k_core), "}"));
     return true;
 }
 
 void trace_writer::end_call(std::uint32_t rank, std::uint64_t time_ps)
 {
-    line(fmt::format(R"({{"ph":"E","ts":{},"pid":{},"tid":{}}})", us{time_ps}, rank, k_core));
+    begin_line("{\"ph\":\"E\"");
+    record_text text;
+    text_.append(text, put_text(put_place(put_us(put_text(text, ",\"ts\":"), time_ps), rank, k_core), "}"));
 }
 
 void trace_writer::close()
 {
-    file_.write("\n]}\n");
+    text_ += "\n]}\n";
+    hand_on();
     file_.commit();
 }
 

@@ -63,10 +63,13 @@ private:
     };
     bool take();
     void open_lane(track& t);
+    void begin_line(std::string_view head);
     void line(std::string_view json);
+    void hand_on();
     void step_arrow(const trace_slice& s, std::uint32_t process, std::uint32_t lane);
 
     output_file file_;
+    std::string text_; ///< that the file gets next
     std::uint64_t at_most_;
     std::uint64_t written_ = 0;
     std::uint64_t dropped_ = 0;

@@ -9,8 +9,13 @@
 
 namespace weft {
 
-/// For switch `number` of the platform.
-aggregation_factory aggregators(const switchml_switch_config& config, std::uint32_t number);
+class pin_waves;
+
+/// For switch `number` of the platform. Its pipes are drawn in `pins`, unless that is empty.
+aggregation_factory aggregators(const switchml_switch_config& config, std::uint32_t number,
+                                const std::shared_ptr<pin_waves>& pins);
+/// A file of waves for all pipes of a machine; empty where `file` is "". Throws user_error where it cannot be written.
+std::shared_ptr<pin_waves> make_pin_waves(const std::string& file);
 /// Where the waves of a pipe of switch `number` go; "" when there are none.
 std::string waves_file(const switchml_switch_config& config, std::uint32_t number, std::uint32_t pipe);
 

@@ -56,8 +56,9 @@ private:
     void on_frame(std::uint32_t, packet_ptr, std::uint64_t) override {}
 };
 
-switchml_machine::switchml_machine(const switchml_config& config, const switchml_routing& routing, const core_fitter& fit)
-    : standing_machine(config.trains(), fit), config_(config)
+switchml_machine::switchml_machine(const switchml_config& config, const switchml_routing& routing,
+                                   const core_fitter& fit, const std::string& waves)
+    : standing_machine(config.trains(), fit), config_(config), pin_waves_(make_pin_waves(waves))
 {
     config_.tofino = config_.switch_in_use();
     add_workers(routing);
@@ -65,7 +66,7 @@ switchml_machine::switchml_machine(const switchml_config& config, const switchml
         const std::vector<switchml_config::node> nodes = config_.nodes();
         const tofino_config chip = config_.switch_chip(switchml_config::ports_of(nodes));
         switches_.push_back(std::make_unique<tofino_switch>("switch_0", hardware_.time, hardware_.pool, chip,
-                                                            aggregators(config_.tofino, 0),
+                                                            aggregators(config_.tofino, 0, pin_waves_),
                                                             config_.tofino.aggregator != aggregator_kind::model));
         std::uint32_t next_port = 0;
         for (const switchml_config::node& n : nodes) {
@@ -225,9 +226,9 @@ std::uint32_t switchml_machine::add_subtree(std::uint32_t level, std::uint32_t f
     tofino_config chip = config_.switch_chip(children + (above == nullptr ? 0 : 1));
     chip.mac = switch_mac(number);
     chip.ip = switch_ip(number);
-    switches_.push_back(std::make_unique<tofino_switch>(fmt::format("switch_{}", number).c_str(), hardware_.time, hardware_.pool, chip,
-                                                        aggregators(config_.tofino, number),
-                                                        config_.tofino.aggregator != aggregator_kind::model));
+    switches_.push_back(std::make_unique<tofino_switch>(
+        fmt::format("switch_{}", number).c_str(), hardware_.time, hardware_.pool, chip,
+        aggregators(config_.tofino, number, pin_waves_), config_.tofino.aggregator != aggregator_kind::model));
     std::uint32_t workers_each = 1;
     for (std::size_t l = level + 1; l < config_.tree.size(); ++l)
         workers_each *= config_.tree[l];
@@ -302,7 +303,7 @@ std::vector<std::string> switchml_machine::warnings() const
     for (const auto& sw : switches_)
         for (std::uint32_t pipe = 0; pipe < k_tofino_pipes; ++pipe)
             if (const std::string warning = sw->unit(pipe).warning(); !warning.empty())
-                all.push_back("switch.waves: " + warning);
+                all.push_back("waves: " + warning);
     if (const std::string vain = vain_resends(); !vain.empty())
         all.push_back(vain);
     return all;

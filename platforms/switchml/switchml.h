@@ -28,6 +28,7 @@ namespace weft {
 
 class tofino_switch;
 class empty_port;
+class pin_waves;
 struct workload_ground;
 
 enum class aggregator_kind : std::uint8_t { model, rtl, lockstep };
@@ -317,7 +318,9 @@ struct switchml_routing final : planned_routing {
 class switchml_machine final : public standing_machine {
 public:
     explicit switchml_machine(const switchml_config& config) : switchml_machine(config, switchml_routing(config)) {}
-    switchml_machine(const switchml_config& config, const switchml_routing& routing, const core_fitter& fit = {});
+    /// `waves`: a file in which the pins of all pipes are drawn; "": none.
+    switchml_machine(const switchml_config& config, const switchml_routing& routing, const core_fitter& fit = {},
+                     const std::string& waves = "");
     ~switchml_machine() override;
     std::string chip_name(std::uint32_t rank) const override;
     std::string node_name(std::uint32_t rank) const override { return "nic(" + std::to_string(rank) + ")"; } ///< as of hw/routing/star.h
@@ -348,6 +351,7 @@ private:
     std::string silent_worker(const awaited_sender& sender) const;
 
     switchml_config config_;
+    std::shared_ptr<pin_waves> pin_waves_;
     std::unique_ptr<lossless_star> star_;
     std::vector<std::unique_ptr<tofino_switch>> switches_;
     std::vector<std::unique_ptr<ethernet_link>> cables_; ///< of the workers; end 1 is nearer to the root

@@ -14,6 +14,7 @@
 #include "platforms/switchml/bench.h"
 #include "platforms/switchml/switchml.h"
 #include "platforms/switchml/validation.h"
+#include "platforms/workload/records_waves.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -646,8 +647,9 @@ void tell_source(config_field& section, std::initializer_list<const char*> path,
     at->source = source;
 }
 
-class configured_switchml final : public configured_platform<switchml_config, switchml_routing> {
+class configured_switchml final : public configured_platform<switchml_config, switchml_routing>, public records_waves {
 public:
+    void record_waves(const std::string& file) override { waves_ = file; }
     using configured_platform::configured_platform;
     config_field resolved() const override
     {
@@ -673,7 +675,7 @@ public:
     }
     std::unique_ptr<machine> build(const core_fitter& fit) const override
     {
-        return std::make_unique<switchml_machine>(config_, routing(), fit);
+        return std::make_unique<switchml_machine>(config_, routing(), fit, waves_);
     }
 
     std::string description() const override
@@ -706,6 +708,9 @@ public:
                 duration(c.tofino.chip.first_pass_latency.value() + further * c.tofino.chip.pass_latency.value())));
         return text;
     }
+
+private:
+    std::string waves_; ///< file in which the pins of all pipes are drawn
 };
 
 /// rows below a root switch of one port each where rows > 1, with cols workers each. Few slots, so that they go round and the pool is

@@ -224,7 +224,7 @@ void switchml_checks::registers()
             switchml_switch_config config;
             config.aggregator = aggregator_kind::lockstep;
             config.chip = chip;
-            const auto unit = aggregators(config, 0)(0);
+            const auto unit = aggregators(config, 0, nullptr)(0);
             random_source random;
             for (std::uint32_t i = 0; i < k_lockstep_passes; ++i) {
                 const std::uint64_t now_ps = std::uint64_t{i} * 1000;

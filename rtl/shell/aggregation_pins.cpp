@@ -3,18 +3,13 @@
 //
 // The only file that sees the Verilated class.
 #include "rtl/shell/aggregation_pins.h"
+#include "rtl/shell/waves_space.h"
 
 #include "Vaggregation_pipe.h"
 #include "Vaggregation_pipe___024root.h"
 #include <verilated_fst_c.h>
 
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <utility>
-
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 
 namespace weft {
 
@@ -24,30 +19,7 @@ constexpr int k_levels_of_waves = 8; // of the module hierarchy
 constexpr int k_most_errors = 1 << 30;
 constexpr std::uint64_t k_high_time_ps = 400; // about half a clock at 1.22 GHz
 
-/// Of one file; assumed: more than a viewer opens.
-constexpr std::uint64_t k_most_bytes = 1 << 30;
-/// That the disk of the file, and that of temporary files, must have: the writer hands on blocks of 128 MiB (fstapi.c,
-/// FST_BREAK_SIZE), compressed; temporary files hold the values of all signals once.
-constexpr std::uint64_t k_least_free_bytes = 256 << 20;
-constexpr std::uint64_t k_least_temporary_bytes = 16 << 20;
 constexpr std::uint32_t k_clocks_between_looks = 1 << 12; // some milliseconds of the host
-
-std::uint64_t free_bytes(const std::string& folder)
-{
-    struct statvfs disk {};
-    return ::statvfs(folder.c_str(), &disk) != 0 ? ~std::uint64_t{0} : std::uint64_t{disk.f_bavail} * disk.f_frsize;
-}
-
-std::string space_problem(const std::string& file)
-{
-    const std::string parent = std::filesystem::path(file).parent_path().string();
-    for (const auto& [folder, least] : {std::pair{parent.empty() ? std::string(".") : parent, k_least_free_bytes},
-                                        std::pair{std::string(P_tmpdir), k_least_temporary_bytes}})
-        if (free_bytes(folder) < least)
-            return "the disk of " + folder + " has less than " + std::to_string(least >> 20) +
-                   " MiB left, which the writer of waves needs";
-    return "";
-}
 
 using value_memory = VlUnpacked<QData, k_pipe_depth>;
 
@@ -123,10 +95,7 @@ void aggregation_pins::look_at_space(std::uint64_t time_ps)
     if (--clocks_to_look_ != 0)
         return;
     clocks_to_look_ = k_clocks_between_looks;
-    struct stat status {};
-    const bool too_long = ::stat(waves_file_.c_str(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) > k_most_bytes;
-    const std::string problem =
-        too_long ? "it has reached " + std::to_string(k_most_bytes >> 20) + " MiB" : space_problem(waves_file_);
+    const std::string problem = growth_problem(waves_file_);
     if (problem.empty())
         return;
     model_->waves->close();

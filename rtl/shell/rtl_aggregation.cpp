@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rtl/shell/rtl_aggregation.h"
 
+#include "rtl/shell/pin_waves.h"
 #include "tlm/check.h"
 
 #include <algorithm>
@@ -12,20 +13,8 @@ namespace {
 
 constexpr const char* k_aggregation_module = "rtl_aggregation";
 constexpr std::uint32_t k_reset_clocks = 4;
-constexpr std::uint64_t k_ps_per_us = 1'000'000;
 
 static_assert(k_pipe_alus == k_aggregation_alus, "the Verilog has as many ALUs as the contract");
-
-/// The first clock at or after an instant, and the instant of a clock (rounded down).
-constexpr std::uint64_t cycle_at(std::uint64_t now_ps)
-{
-    return now_ps / k_ps_per_us * k_pipe_clock_mhz +
-           (now_ps % k_ps_per_us * k_pipe_clock_mhz + k_ps_per_us - 1) / k_ps_per_us;
-}
-constexpr std::uint64_t time_of(std::uint64_t cycle)
-{
-    return cycle / k_pipe_clock_mhz * k_ps_per_us + cycle % k_pipe_clock_mhz * k_ps_per_us / k_pipe_clock_mhz;
-}
 
 next_step step_of(const aggregation_pipe_outputs& out)
 {
@@ -39,7 +28,7 @@ next_step step_of(const aggregation_pipe_outputs& out)
 } // namespace
 
 rtl_aggregation::rtl_aggregation(std::uint32_t register_depth, const rtl_aggregation_options& options)
-    : register_depth_(checked_register_depth(register_depth, k_aggregation_module)), clock_(options.clock)
+    : register_depth_(checked_register_depth(register_depth, k_aggregation_module)), clock_(options.clock), drawn_(options.pins)
 {
     if (register_depth > k_pipe_depth)
         throw bug(k_aggregation_module, 0,
@@ -60,10 +49,10 @@ void rtl_aggregation::wait_until_ready()
 {
     for (std::uint32_t clocks = 0; !pins_.out.ready; ++clocks) {
         if (clocks > 2 * k_pipe_depth)
-            throw bug(k_aggregation_module, time_of(next_cycle_), "the pipe does not become ready after clearing");
+            throw bug(k_aggregation_module, pipe_time_of(next_cycle_), "the pipe does not become ready after clearing");
         pins_.clock_without_waves();
     }
-    check_assertions(time_of(next_cycle_));
+    check_assertions(pipe_time_of(next_cycle_));
 }
 
 void rtl_aggregation::clear()
@@ -87,11 +76,28 @@ void rtl_aggregation::check_assertions(std::uint64_t now_ps)
 
 void rtl_aggregation::clock_once(std::uint64_t now_ps)
 {
-    pins_.clock(time_of(next_cycle_++));
+    const std::uint64_t cycle = next_cycle_++;
+    pins_.clock(pipe_time_of(cycle));
     ++clocks_;
+    if (drawn_.waves)
+        draw(cycle, now_ps);
     if (pins_.out.valid)
         collect(now_ps);
     check_assertions(now_ps);
+}
+
+/// The pins at the clock that has been.
+void rtl_aggregation::draw(std::uint64_t cycle, std::uint64_t now_ps)
+{
+    if (pins_.in.valid)
+        drawn_.waves->on_pass(drawn_.number, cycle, pins_.in, now_ps);
+    if (pins_.out.valid)
+        drawn_.waves->on_result(drawn_.number, cycle, pins_.out, now_ps);
+}
+
+std::string rtl_aggregation::warning() const
+{
+    return drawn_.waves && drawn_.number == 0 && !drawn_.waves->cut().empty() ? drawn_.waves->cut() : pins_.waves_cut();
 }
 
 void rtl_aggregation::collect(std::uint64_t now_ps)
@@ -120,7 +126,7 @@ void rtl_aggregation::collect(std::uint64_t now_ps)
 std::uint64_t rtl_aggregation::submit(const aggregation_pass& pass, std::uint64_t now_ps)
 {
     check_pass(pass, register_depth_, k_aggregation_module, now_ps);
-    const std::uint64_t entry = std::max(cycle_at(now_ps), next_cycle_);
+    const std::uint64_t entry = std::max(pipe_cycle_at(now_ps), next_cycle_);
     while (next_cycle_ < entry) {
         if (clock_ == pipe_clock::gated && !pins_.out.busy) // nothing under way: the clock stands still
             next_cycle_ = entry;
@@ -156,8 +162,8 @@ void rtl_aggregation::drain()
 {
     for (std::uint32_t clocks = 0; pins_.out.busy || under_way_ != 0; ++clocks) {
         if (clocks > 2 * k_pipe_latency_clocks)
-            throw bug(k_aggregation_module, time_of(next_cycle_), "the pipe does not come to rest");
-        clock_once(time_of(next_cycle_));
+            throw bug(k_aggregation_module, pipe_time_of(next_cycle_), "the pipe does not come to rest");
+        clock_once(pipe_time_of(next_cycle_));
     }
 }
 

@@ -15,16 +15,38 @@
 #include "hw/tofino/aggregation_model.h"
 #include "rtl/shell/aggregation_pins.h"
 
+#include <deque>
+#include <memory>
+
 namespace weft {
 
 inline constexpr std::uint64_t k_pipe_clock_mhz = 1220; ///< recalled
 inline constexpr std::uint32_t k_pipe_latency_clocks = 4;
+
+/// The first clock at or after an instant, and the instant of a clock (rounded down).
+constexpr std::uint64_t pipe_cycle_at(std::uint64_t now_ps)
+{
+    return now_ps / 1'000'000 * k_pipe_clock_mhz + (now_ps % 1'000'000 * k_pipe_clock_mhz + 999'999) / 1'000'000;
+}
+constexpr std::uint64_t pipe_time_of(std::uint64_t cycle)
+{
+    return cycle / k_pipe_clock_mhz * 1'000'000 + cycle % k_pipe_clock_mhz * 1'000'000 / k_pipe_clock_mhz;
+}
+
+class pin_waves;
+
+/// A pipe in a file of waves: nothing until somebody draws.
+struct drawn_pipe {
+    std::shared_ptr<pin_waves> waves;
+    std::uint32_t number = 0; ///< there
+};
 
 enum class pipe_clock { gated, free_running };
 
 struct rtl_aggregation_options {
     pipe_clock clock = pipe_clock::gated;
     std::string waves; ///< FST file; empty: none. Waves need time: about a millisecond a thousand passes
+    drawn_pipe pins;   ///< where its pins are drawn
 };
 
 class rtl_aggregation : public aggregation_unit {
@@ -39,7 +61,7 @@ public:
     void clear() override;
     std::string describe_slot(std::uint16_t slot) const override;
     std::uint32_t register_depth() const override { return register_depth_; }
-    std::string warning() const override { return pins_.waves_cut(); }
+    std::string warning() const override;
 
     aggregation_slot_state slot_state(std::uint16_t slot) const;
 
@@ -53,6 +75,7 @@ public:
 
 private:
     void clock_once(std::uint64_t now_ps);
+    void draw(std::uint64_t cycle, std::uint64_t now_ps);
     void collect(std::uint64_t now_ps);
     void wait_until_ready();
     void check_assertions(std::uint64_t now_ps);
@@ -60,6 +83,7 @@ private:
     aggregation_pins pins_;
     std::uint32_t register_depth_;
     pipe_clock clock_;
+    drawn_pipe drawn_;
     bool used_ = false; ///< since the last clearing
     std::uint64_t next_cycle_ = 0;
     std::uint64_t under_way_ = 0;
@@ -68,6 +92,26 @@ private:
     std::uint64_t clocks_ = 0;
     std::uint64_t passes_ = 0;
     aggregation_results results_;
+};
+
+/// The C++ twin, with the pins of its Verilog drawn: a pass enters and leaves at the clocks at which it would there.
+class drawn_aggregation final : public aggregation_unit {
+public:
+    drawn_aggregation(std::uint32_t register_depth, drawn_pipe pins);
+
+    std::uint64_t submit(const aggregation_pass& pass, std::uint64_t now_ps) override;
+    aggregation_result take(std::uint64_t ticket, std::uint64_t now_ps) override;
+    void clear() override { model_.clear(); }
+    std::string describe_slot(std::uint16_t slot) const override { return model_.describe_slot(slot); }
+    std::uint32_t register_depth() const override { return model_.register_depth(); }
+    std::string warning() const override;
+
+private:
+    aggregation_model model_;
+    drawn_pipe drawn_;
+    aggregation_pipe_inputs in_; ///< words of a pass that has none are those of the pass before
+    std::uint64_t next_cycle_ = 0;
+    std::deque<std::uint64_t> entries_; ///< cycles, of the passes whose results were not taken
 };
 
 /// Both on the same passes: answers with the result of the RTL, and throws `bug` with pass, both results and both slots at the

@@ -1,0 +1,59 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Captured packets in files that Wireshark reads: pcapng (draft-ietf-opsawg-pcapng, quoted), one section, little-endian, nanoseconds.
+//
+// Simulated time is exact to picoseconds, readers only to nanoseconds: the rest stands in an option of ours in each packet (code 0x8001, one
+// 32-bit word; codes from 0x8000 on are for local use). What a wire has done stands in the packet's flags (damaged: CRC error) and
+// in its comment.
+#pragma once
+
+#include "platforms/report/output_file.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+inline constexpr std::uint16_t k_link_type_ethernet = 1;
+inline constexpr std::uint16_t k_link_type_fabric =
+    147; ///< the first one that users give a meaning of their own (fabric_record.h)
+
+struct pcapng_interface {
+    std::string name;        ///< "cable_0 up"
+    std::string description; ///< "nic(0) > switch"
+    std::uint16_t link_type = k_link_type_ethernet;
+    std::uint32_t longest = 0; ///< bytes of a packet that are kept; 0: all
+};
+
+struct pcapng_packet {
+    static constexpr std::uint32_t k_inbound = 1;
+    static constexpr std::uint32_t k_crc_error = 1u << 24;
+
+    std::uint32_t interface = 0;
+    std::uint64_t time_ps = 0;
+    std::uint32_t original_bytes = 0; ///< on the wire, of which `bytes` are the first
+    std::uint32_t flags = 0;
+    std::string bytes;
+    std::string comment; ///< "": none
+};
+
+// Blocks, to be written in this order: section, interfaces, packets, statistics.
+std::string pcapng_section(const std::string& comment);
+std::string pcapng_block(const pcapng_interface& i);
+/// `bytes` are not taken from `p`, so that they need not be copied for it.
+void append_pcapng(std::string& to, const pcapng_packet& p, std::string_view bytes, std::string_view comment);
+/// How many packets the interface has seen, and how many of them are not in the file.
+std::string pcapng_statistics(std::uint32_t interface, std::uint64_t seen, std::uint64_t left_out);
+
+/// What a file holds, of any writer: either byte order, any resolution of time, several sections.
+struct pcapng_content {
+    std::vector<pcapng_interface> interfaces; ///< of all sections
+    std::vector<pcapng_packet> packets;       ///< in the order of the file
+};
+/// Throws user_error with file, byte and remedy. Blocks of other kinds are passed over.
+pcapng_content read_pcapng(const std::string& path);
+
+} // namespace weft
