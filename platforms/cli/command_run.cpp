@@ -25,8 +25,8 @@
 #include "platforms/workload/interruption.h"
 #include "platforms/workload/invariants.h"
 #include "platforms/workload/records_waves.h"
-#include "tlm/stop_request.h"
 #include "tlm/notifier.h"
+#include "tlm/stop_request.h"
 
 #include <algorithm>
 #include <cstdio>
