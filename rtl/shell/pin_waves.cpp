@@ -20,7 +20,7 @@ namespace weft {
 
 namespace {
 
-constexpr std::uint64_t k_high_time_ps = 400; ///< about half a clock at 1.22 GHz, as in the waves of the Verilog
+constexpr std::uint64_t k_pin_high_time_ps = 400; ///< about half a clock at 1.22 GHz, as in the waves of the Verilog
 constexpr std::uint32_t k_changes_between_looks = 1 << 14;
 constexpr std::uint32_t k_word_bits = 32;
 
@@ -157,7 +157,7 @@ void pin_waves::on_pass(std::uint32_t number, std::uint64_t cycle, const aggrega
     pipe.under_way.push_back(cycle);
     for (std::uint64_t c = std::max(cycle, pipe.next_clock); c < cycle + k_pipe_latency_clocks; ++c) {
         push({pipe_time_of(c), 0, change::kind::clock, true, number, nullptr, nullptr});
-        push({pipe_time_of(c) + k_high_time_ps, 0, change::kind::clock, false, number, nullptr, nullptr});
+        push({pipe_time_of(c) + k_pin_high_time_ps, 0, change::kind::clock, false, number, nullptr, nullptr});
     }
     pipe.next_clock = cycle + k_pipe_latency_clocks;
     push({pipe_time_of(cycle), 0, change::kind::inputs, true, number, std::make_shared<aggregation_pipe_inputs>(in),
