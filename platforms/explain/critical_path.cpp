@@ -82,6 +82,7 @@ public:
         for (std::uint32_t i = 0; i < run.slices.size(); ++i)
             slices_of_flow_[run.slices[i].flow_id].push_back(i);
         match_doorbells();
+        match_works();
     }
 
     void go(std::uint32_t rank)
@@ -199,6 +200,26 @@ private:
                     doorbell_of_posted_[i] = r.doorbells[r.next];
             }
         }
+    }
+
+    /// The last packet of each work, and its wake-up: numbers of works are used again.
+    void match_works()
+    {
+        last_sent_of_.assign(run_.posted.size(), k_none);
+        woken_of_posted_.assign(run_.posted.size(), k_none);
+        for (std::uint32_t i = 0; i < run_.posted.size(); ++i)
+            posted_of_device_[run_.posted[i].device].push_back(i);
+        const auto work_at = [&](std::uint32_t device, std::uint64_t work, std::uint64_t at_ps) {
+            return last_of(
+                list_at(posted_of_work_, place(device, 0) ^ work * 0x9e37'79b9'7f4a'7c15ull), at_ps, [&](std::uint32_t p) { return run_.posted[p].step.time_ps; },
+                [&](std::uint32_t p) { return run_.posted[p].device == device && run_.posted[p].step.work == work; });
+        };
+        for (std::uint32_t i = 0; i < run_.sent.size(); ++i)
+            if (const std::uint32_t p = work_at(run_.sent[i].device, run_.sent[i].step.work, run_.sent[i].step.time_ps); p != k_none)
+                last_sent_of_[p] = i;
+        for (std::uint32_t i = 0; i < run_.woken.size(); ++i)
+            if (const std::uint32_t p = work_at(run_.woken[i].device, run_.woken[i].step.work, run_.woken[i].step.time_ps); p != k_none)
+                woken_of_posted_[p] = i;
     }
 
     /// Back from what the core of `rank` does now to what woke it.
@@ -407,40 +428,30 @@ private:
             spend(path_cause::nic, s.start_ps, at.rank);
             return from_frames(at.rank, s.name, path_cause::firmware);
         }
-        const bool is_switch = at.rank == recorded_device::k_nobody && at.name.rfind("from port", 0) == 0;
-        spend(s.flow == flow_step::ends ? path_cause::nic : is_switch ? path_cause::aggregation : path_cause::serialisation, s.start_ps, at.rank, where);
-        // The place before: the last one of this frame.
+        spend(s.flow == flow_step::ends ? path_cause::nic : is_switch_track(s.track) ? path_cause::aggregation : path_cause::serialisation, s.start_ps, at.rank, where);
+        // The place before: the last one that this frame came to. It may still be there when it leaves, with its last bytes.
         std::uint32_t before = k_none;
-        std::uint64_t before_ps = 0;
-        for (const std::uint32_t i : list_at(slices_of_flow_, s.flow_id)) {
-            const trace_slice& o = run_.slices[i];
-            if (i == number || o.track == s.track || o.start_ps >= s.start_ps + (s.span_ps == 0 ? 1 : 0) || o.start_ps + o.span_ps > cursor_)
-                continue;
-            if (before == k_none || o.start_ps + o.span_ps >= before_ps) {
+        for (const std::uint32_t i : list_at(slices_of_flow_, s.flow_id))
+            if (run_.slices[i].track != s.track && run_.slices[i].start_ps < s.start_ps && later_start(i, before))
                 before = i;
-                before_ps = o.start_ps + o.span_ps;
-            }
-        }
         if (before != k_none) {
-            spend(path_cause::propagation, before_ps, recorded_device::k_nobody, where);
+            spend(path_cause::propagation, run_.slices[before].start_ps + run_.slices[before].span_ps, recorded_device::k_nobody, where);
             next_ = {step::frame, at.rank, before};
             return;
         }
         // A switch has made it when the last frame of its slot had come.
         for (std::uint32_t i = 0; i < run_.slices.size(); ++i) {
             const trace_slice& o = run_.slices[i];
-            const recorded_track& t = run_.tracks[o.track];
-            if (o.name != s.name || t.rank != recorded_device::k_nobody || t.name.rfind("from port", 0) != 0 || o.start_ps + o.span_ps > cursor_)
-                continue;
-            if (before == k_none || o.start_ps + o.span_ps >= before_ps) {
+            if (o.name == s.name && is_switch_track(o.track) && o.start_ps < cursor_ && later_start(i, before))
                 before = i;
-                before_ps = o.start_ps + o.span_ps;
-            }
         }
-        if (before == k_none)
-            return;
-        spend(path_cause::aggregation, before_ps, recorded_device::k_nobody, "switch");
-        next_ = {step::frame, at.rank, before};
+        if (before != k_none)
+            next_ = {step::frame, at.rank, before};
+    }
+    bool later_start(std::uint32_t slice, std::uint32_t than) const { return than == k_none || run_.slices[slice].start_ps >= run_.slices[than].start_ps; }
+    bool is_switch_track(std::uint32_t track) const
+    {
+        return run_.tracks[track].rank == recorded_device::k_nobody && run_.tracks[track].name.rfind("from port", 0) == 0;
     }
 
     // --- Packets
@@ -476,7 +487,7 @@ private:
         }
         while (hop != k_none) {
             const step_at<link_crossing>& c = run_.crossings[hop];
-            wait_before(c);
+            wait_before(hop);
             spend(path_cause::serialisation, c.step.head_ps, k_none, link_name(c)); // it must not run dry, or is stored whole
             const auto same = [&](std::uint32_t i) {
                 const step_packet& p = run_.crossings[i].step.packet;
@@ -506,39 +517,46 @@ private:
         next_ = {step::sent, rank_of(run_.sent[sent].device), sent};
     }
 
-    /// What a packet waited for in front of its output.
-    void wait_before(const step_at<link_crossing>& c)
+    /// What a packet waited for in front of its output. Behind packets of its own message in a buffer, it waited for what they did.
+    void wait_before(std::uint32_t hop)
     {
-        const std::uint64_t first_ps = c.step.earliest_ps;
-        if (cursor_ <= first_ps)
-            return;
-        // Who was read before it from the same buffer?
-        std::uint64_t asked_ps = first_ps;
+        const std::uint64_t first_ps = run_.crossings[hop].step.earliest_ps;
         const auto time_of = [&](std::uint32_t i) { return run_.crossings[i].step.time_ps; };
-        const auto& buffer = list_at(crossings_of_buffer_, place(c.device, c.step.in_link) << 6 | (c.step.in_vl & 63));
-        const std::uint32_t previous = last_of(buffer, c.step.time_ps - 1, time_of, [&](std::uint32_t i) {
-            const step_at<link_crossing>& o = run_.crossings[i];
-            return o.device == c.device && o.step.in_link == c.step.in_link && o.step.in_vl == c.step.in_vl;
-        });
-        if (previous != k_none && run_.crossings[previous].step.link != c.step.link) {
-            const link_crossing& o = run_.crossings[previous].step;
-            asked_ps = std::clamp(o.time_ps + std::min(o.serialisation_ps, o.in_serialisation_ps), first_ps, cursor_);
+        while (hop != k_none && cursor_ > first_ps) {
+            const step_at<link_crossing>& c = run_.crossings[hop];
+            const std::string name = link_name(c);
+            const auto& buffer = list_at(crossings_of_buffer_, place(c.device, c.step.in_link) << 6 | (c.step.in_vl & 63));
+            const std::uint32_t previous = last_of(buffer, c.step.time_ps - 1, time_of, [&](std::uint32_t i) {
+                const step_at<link_crossing>& o = run_.crossings[i];
+                return o.device == c.device && o.step.in_link == c.step.in_link && o.step.in_vl == c.step.in_vl;
+            });
+            // Until when the buffer was read for the one before.
+            std::uint64_t asked_ps = std::max(first_ps, std::min(c.step.earliest_ps, cursor_));
+            if (previous != k_none && run_.crossings[previous].step.link != c.step.link) {
+                const link_crossing& o = run_.crossings[previous].step;
+                asked_ps = std::clamp(o.time_ps + std::min(o.serialisation_ps, o.in_serialisation_ps), first_ps, cursor_);
+            }
+            const auto& link = list_at(crossings_of_link_, place(c.device, c.step.link));
+            for (std::size_t i = up_to(link, c.step.time_ps - 1, time_of); i-- > 0 && cursor_ > asked_ps;) {
+                const step_at<link_crossing>& o = run_.crossings[link[i]];
+                const std::uint64_t end_ps = o.step.time_ps + o.step.serialisation_ps;
+                if (end_ps <= asked_ps)
+                    break;
+                spend(path_cause::credits, std::max(end_ps, asked_ps), k_none, name);
+                const bool own = o.step.packet.same_message(c.step.packet);
+                spend(own ? path_cause::serialisation : path_cause::arbitration, std::max(o.step.time_ps, asked_ps), k_none, name);
+            }
+            spend(path_cause::credits, asked_ps, k_none, name);
+            if (cursor_ <= first_ps)
+                return;
+            if (previous != k_none && run_.crossings[previous].step.packet.same_message(c.step.packet)) {
+                const step_at<link_crossing>& o = run_.crossings[previous];
+                spend(path_cause::serialisation, std::max(o.step.time_ps, first_ps), k_none, link_name(o));
+                hop = previous;
+            } else {
+                spend(path_cause::head_of_line, first_ps, k_none, name);
+            }
         }
-        const std::string name = link_name(c);
-        const auto& link = list_at(crossings_of_link_, place(c.device, c.step.link));
-        for (std::size_t i = up_to(link, c.step.time_ps - 1, time_of); i-- > 0 && cursor_ > asked_ps;) {
-            const step_at<link_crossing>& o = run_.crossings[link[i]];
-            const std::uint64_t end_ps = o.step.time_ps + o.step.serialisation_ps;
-            if (end_ps <= asked_ps)
-                break;
-            if (o.device != c.device || o.step.link != c.step.link)
-                continue;
-            spend(path_cause::credits, std::max(end_ps, asked_ps), k_none, name);
-            const bool own = o.step.packet.same_message(c.step.packet);
-            spend(own ? path_cause::serialisation : path_cause::arbitration, std::max(o.step.time_ps, asked_ps), k_none, name);
-        }
-        spend(path_cause::credits, asked_ps, k_none, name);
-        spend(path_cause::head_of_line, first_ps, k_none, name);
     }
 
     /// Back from a packet on its port to why it was sent: packets before it, reads, its descriptor, the doorbell.
@@ -560,6 +578,13 @@ private:
             [&](std::uint32_t i) { return run_.woken[i].device == device && run_.woken[i].step.work == first.step.work && run_.woken[i].step.time_ps >= p.time_ps; });
         if (woken != k_none)
             limit_ps = run_.woken[woken].step.time_ps;
+        if (woken == k_none)
+            if (const std::uint32_t held = held_up_by(posted, limit_ps); held != k_none) { // the queue stood still behind it
+                along_port(number, run_.sent[held].read_ps);
+                spend(path_cause::dma, run_.sent[held].read_ps, rank);
+                next_ = {step::sent, rank, held};
+                return;
+            }
         along_port(number, limit_ps);
         spend(path_cause::dma, limit_ps, rank);
         if (woken != k_none) {
@@ -581,6 +606,31 @@ private:
         }
     }
 
+    /// The last packet of the work before it in its ring, when that waited for a semaphore until after `limit_ps`, or stood behind such work.
+    std::uint32_t held_up_by(std::uint32_t posted, std::uint64_t limit_ps) const
+    {
+        const std::uint32_t device = run_.posted[posted].device;
+        if (!run_.devices[device].has_rings)
+            return k_none;
+        const auto& of_device = list_at(posted_of_device_, device);
+        std::size_t at = static_cast<std::size_t>(std::lower_bound(of_device.begin(), of_device.end(), posted) - of_device.begin());
+        std::uint32_t direct = k_none; // the work just before
+        while (at-- > 0) {
+            const std::uint32_t before = of_device[at];
+            const work_posted& p = run_.posted[before].step;
+            if (p.queue != run_.posted[posted].step.queue)
+                continue;
+            const std::uint32_t last = last_sent_of_[before];
+            if (last == k_none || run_.sent[last].read_ps <= limit_ps || run_.sent[last].read_ps >= cursor_)
+                return k_none;
+            if (direct == k_none)
+                direct = last;
+            if (woken_of_posted_[before] != k_none)
+                return run_.woken[woken_of_posted_[before]].step.time_ps > limit_ps ? direct : k_none;
+        }
+        return k_none;
+    }
+
     /// What a unit answers by `sent`: the request of the same message from there.
     std::uint32_t request_of(const sent_packet& sent) const
     {
@@ -590,6 +640,15 @@ private:
                 const step_packet& p = run_.accepted[i].step.packet;
                 return p.source == sent.step.packet.destination && p.message == sent.step.packet.message;
             });
+    }
+
+    /// Place in `port` of the packet that was sent at `at_ps`, before place `at`; `at`: none was.
+    std::size_t sent_at(const std::vector<std::uint32_t>& port, std::size_t at, std::uint64_t at_ps) const
+    {
+        std::size_t before = at;
+        while (before > 0 && run_.sent[port[before - 1]].step.time_ps > at_ps)
+            --before;
+        return before > 0 && run_.sent[port[before - 1]].step.time_ps == at_ps ? before - 1 : at;
     }
 
     /// Along the packets of a port, as long as each waited for the one before, or for a slot to be read into; down to `limit_ps`.
@@ -613,9 +672,17 @@ private:
                 spend(o.step.work == work ? path_cause::serialisation : path_cause::port, std::max(o.step.time_ps, limit_ps), rank, name);
             } else {
                 spend(path_cause::memory, std::max(s.read_ps, limit_ps), rank);
-                while (before > 0 && run_.sent[port[before - 1]].step.time_ps > s.read_ps)
-                    --before;
-                if (before == 0 || run_.sent[port[--before]].step.time_ps != s.read_ps)
+                // It was read when a packet before it had left its slot; or its descriptor came late, when one before it had been read out.
+                std::uint64_t slot_ps = s.read_ps;
+                before = sent_at(port, at, slot_ps);
+                for (std::size_t i = at; before == at && i-- > 0 && cursor_ > limit_ps;) {
+                    slot_ps = run_.sent[port[i]].read_ps;
+                    if (slot_ps >= cursor_)
+                        continue;
+                    spend(path_cause::dma, std::max(slot_ps, limit_ps), rank);
+                    before = sent_at(port, at, slot_ps);
+                }
+                if (before == at)
                     return;
             }
             at = before;
@@ -628,7 +695,9 @@ private:
     place_of_path next_;
     index_lists crossings_of_message_, crossings_of_link_, crossings_of_buffer_, sent_of_message_, posted_of_work_, woken_of_work_, slices_of_flow_;
     ordered_lists sent_of_port_, accepted_of_device_, completions_of_device_;
+    ordered_lists posted_of_device_;
     std::vector<std::uint32_t> doorbell_of_posted_; ///< marks of the device's core
+    std::vector<std::uint32_t> last_sent_of_, woken_of_posted_;
 };
 
 } // namespace
