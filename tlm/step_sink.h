@@ -21,6 +21,7 @@ struct step_packet {
     std::uint32_t index = 0;
 
     static step_packet of(const packet& p) { return {p.source, p.destination, p.message, p.index}; }
+    bool same_way(const step_packet& o) const { return source == o.source && destination == o.destination; }
     bool same_message(const step_packet& o) const { return source == o.source && destination == o.destination && message == o.message; }
 };
 
@@ -31,6 +32,7 @@ struct work_posted {
     std::uint32_t queue = 0;   ///< ring
     std::uint32_t entries = 0; ///< of the ring; 0: the device has made the work itself
     bool answers = false;      ///< it answers a request of the same message number
+    std::uint64_t fetch_ps = 0; ///< of a ring: since when its descriptor was being read; filled in by who keeps it
 };
 /// Work that waited for a semaphore of its engine begins.
 struct work_woken {
@@ -75,6 +77,8 @@ class step_sink : public event_sink {
 public:
     void record(const event_record&) final {}
     virtual void posted(const work_posted& s) = 0;
+    /// The next descriptor of `queue` is being read from now on.
+    virtual void fetches(std::uint64_t time_ps, std::uint32_t queue) = 0;
     virtual void woken(const work_woken& s) = 0;
     /// A packet of `port` is being read from now on; those of a port are sent in this order.
     virtual void reads(std::uint64_t time_ps, std::uint32_t port) = 0;

@@ -29,7 +29,7 @@ constexpr path_cause_row k_rows[k_path_causes] = {
     {"queueing: credits", "queueing", "no room at the far end"},
     {"queueing: arbitration", "queueing", "the link carries packets of others"},
     {"queueing: head of line", "queueing", "behind others in the same buffer"},
-    {"serialisation", "serialisation", "bytes of the message itself on a wire"},
+    {"serialisation", "serialisation", "bytes of the message on a wire, and of those before it from its sender to its receiver"},
     {"propagation", "propagation", "flight on wires"},
     {"router", "propagation", "pipelines of routers"},
     {"controller", "queueing", "controllers between chip and fabric, their queues included"},
@@ -207,6 +207,7 @@ private:
     {
         last_sent_of_.assign(run_.posted.size(), k_none);
         woken_of_posted_.assign(run_.posted.size(), k_none);
+        posted_of_sent_.assign(run_.sent.size(), k_none);
         for (std::uint32_t i = 0; i < run_.posted.size(); ++i)
             posted_of_device_[run_.posted[i].device].push_back(i);
         const auto work_at = [&](std::uint32_t device, std::uint64_t work, std::uint64_t at_ps) {
@@ -216,7 +217,7 @@ private:
         };
         for (std::uint32_t i = 0; i < run_.sent.size(); ++i)
             if (const std::uint32_t p = work_at(run_.sent[i].device, run_.sent[i].step.work, run_.sent[i].step.time_ps); p != k_none)
-                last_sent_of_[p] = i;
+                last_sent_of_[p] = i, posted_of_sent_[i] = p;
         for (std::uint32_t i = 0; i < run_.woken.size(); ++i)
             if (const std::uint32_t p = work_at(run_.woken[i].device, run_.woken[i].step.work, run_.woken[i].step.time_ps); p != k_none)
                 woken_of_posted_[p] = i;
@@ -405,7 +406,7 @@ private:
             const std::uint64_t until_ps = s.start_ps + s.span_ps;
             if (s.flow != flow_step::ends || run_.tracks[s.track].rank != rank || until_ps > cursor_)
                 continue;
-            const bool named = !name.empty() && s.name == name;
+            const bool named = !name.empty() && s.name.substr(0, s.name.find('.')) == name.substr(0, name.find('.')); // versions of a slot alternate
             if (best == k_none || named > best_named || (named == best_named && until_ps >= best_ps)) {
                 best = i;
                 best_ps = until_ps;
@@ -517,7 +518,7 @@ private:
         next_ = {step::sent, rank_of(run_.sent[sent].device), sent};
     }
 
-    /// What a packet waited for in front of its output. Behind packets of its own message in a buffer, it waited for what they did.
+    /// What a packet waited for in front of its output. Behind packets from its sender to its receiver it waited for what they did.
     void wait_before(std::uint32_t hop)
     {
         const std::uint64_t first_ps = run_.crossings[hop].step.earliest_ps;
@@ -543,13 +544,13 @@ private:
                 if (end_ps <= asked_ps)
                     break;
                 spend(path_cause::credits, std::max(end_ps, asked_ps), k_none, name);
-                const bool own = o.step.packet.same_message(c.step.packet);
+                const bool own = o.step.packet.same_way(c.step.packet);
                 spend(own ? path_cause::serialisation : path_cause::arbitration, std::max(o.step.time_ps, asked_ps), k_none, name);
             }
             spend(path_cause::credits, asked_ps, k_none, name);
             if (cursor_ <= first_ps)
                 return;
-            if (previous != k_none && run_.crossings[previous].step.packet.same_message(c.step.packet)) {
+            if (previous != k_none && run_.crossings[previous].step.packet.same_way(c.step.packet)) {
                 const step_at<link_crossing>& o = run_.crossings[previous];
                 spend(path_cause::serialisation, std::max(o.step.time_ps, first_ps), k_none, link_name(o));
                 hop = previous;
@@ -586,6 +587,8 @@ private:
                 return;
             }
         along_port(number, limit_ps);
+        if (cursor_ <= p.time_ps && p.entries != 0)
+            spend(path_cause::memory, std::max(p.fetch_ps, limit_ps), rank);
         spend(path_cause::dma, limit_ps, rank);
         if (woken != k_none) {
             const std::uint32_t c = last_of(
@@ -655,7 +658,7 @@ private:
     void along_port(std::uint32_t number, std::uint64_t limit_ps)
     {
         const std::uint32_t device = run_.sent[number].device, rank = rank_of(device);
-        const std::uint64_t work = run_.sent[number].step.work;
+        const step_packet own = run_.sent[number].step.packet;
         const auto& port = list_at(sent_of_port_, place(device, run_.sent[number].step.port));
         std::size_t at = static_cast<std::size_t>(std::lower_bound(port.begin(), port.end(), number) - port.begin());
         const std::string name = port_name(number);
@@ -669,12 +672,14 @@ private:
                 if (before == 0)
                     return;
                 const sent_packet& o = run_.sent[port[--before]];
-                spend(o.step.work == work ? path_cause::serialisation : path_cause::port, std::max(o.step.time_ps, limit_ps), rank, name);
+                spend(o.step.packet.same_way(own) ? path_cause::serialisation : path_cause::port, std::max(o.step.time_ps, limit_ps), rank, name);
             } else {
                 spend(path_cause::memory, std::max(s.read_ps, limit_ps), rank);
                 // It was read when a packet before it had left its slot; or its descriptor came late, when one before it had been read out.
                 std::uint64_t slot_ps = s.read_ps;
                 before = sent_at(port, at, slot_ps);
+                if (const std::uint32_t p = posted_of_sent_[port[at]]; before == at && p != k_none && run_.posted[p].step.time_ps >= cursor_)
+                    spend(path_cause::memory, std::max(run_.posted[p].step.fetch_ps, limit_ps), rank);
                 for (std::size_t i = at; before == at && i-- > 0 && cursor_ > limit_ps;) {
                     slot_ps = run_.sent[port[i]].read_ps;
                     if (slot_ps >= cursor_)
@@ -697,7 +702,7 @@ private:
     ordered_lists sent_of_port_, accepted_of_device_, completions_of_device_;
     ordered_lists posted_of_device_;
     std::vector<std::uint32_t> doorbell_of_posted_; ///< marks of the device's core
-    std::vector<std::uint32_t> last_sent_of_, woken_of_posted_;
+    std::vector<std::uint32_t> last_sent_of_, woken_of_posted_, posted_of_sent_;
 };
 
 } // namespace

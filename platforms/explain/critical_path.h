@@ -24,7 +24,7 @@ enum class path_cause : std::uint8_t {
     credits,       ///< queueing: for room at the far end
     arbitration,   ///< queueing: the link carries packets of others
     head_of_line,  ///< queueing: behind others in the same buffer
-    serialisation, ///< bytes of the own message on a wire
+    serialisation, ///< bytes from the same sender to the same receiver on a wire
     propagation,   ///< flight
     router,        ///< pipelines of routers
     controller,    ///< controllers between chip and fabric, with their queues

@@ -91,8 +91,16 @@ public:
 private:
     void posted(const work_posted& s) override
     {
-        if (owner_.has_room())
-            owner_.run_.posted.push_back({s, device_});
+        if (!owner_.has_room())
+            return;
+        owner_.run_.posted.push_back({s, device_});
+        owner_.run_.posted.back().step.fetch_ps = s.entries != 0 && s.queue < fetches_.size() ? fetches_[s.queue] : s.time_ps;
+    }
+    void fetches(std::uint64_t time_ps, std::uint32_t queue) override
+    {
+        if (queue >= fetches_.size())
+            fetches_.resize(queue + 1);
+        fetches_[queue] = time_ps;
     }
     void woken(const work_woken& s) override
     {
@@ -134,6 +142,7 @@ private:
     step_recorder& owner_;
     std::uint32_t device_;
     std::vector<std::deque<std::uint64_t>> reads_; ///< by port: read, and not sent
+    std::vector<std::uint64_t> fetches_;           ///< by queue: the last one
 };
 
 step_recorder::step_recorder(std::size_t most_steps) : most_steps_(most_steps) {}
