@@ -158,7 +158,7 @@ int explain(const explain_options& options)
         return interrupted_exit_code();
     if (all.contains("problem")) {
         fmt::print(stderr, "{}: {} cannot be explained: {}\n", file, c.words(), all["problem"].get<std::string>());
-        return 1;
+        return all.value("bad_input", false) ? 2 : 1;
     }
     const auto time_ps = all["time_ps"].get<std::uint64_t>();
     if (const stored_row& row = c.row(); row.bound_us && row.bound_share) {

@@ -203,6 +203,7 @@ json explained(const explained_case& c, const std::optional<std::uint32_t>& rank
     const auto of = static_cast<std::size_t>(rank.value_or(static_cast<std::uint32_t>(last)));
     if (of >= run.answer_ps.size() || run.answer_ps[of] == 0) {
         j["problem"] = fmt::format("--rank: rank {} {}", of, of >= run.answer_ps.size() ? fmt::format("does not exist; ranks are 0 to {}", run.answer_ps.size() - 1) : "takes no part in this case");
+        j["bad_input"] = true;
         return j;
     }
     const critical_path path = find_critical_path(run, static_cast<std::uint32_t>(of));

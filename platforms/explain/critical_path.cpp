@@ -35,7 +35,7 @@ constexpr path_cause_row k_rows[k_path_causes] = {
     {"controller", "queueing", "controllers between chip and fabric, their queues included"},
     {"CCU", "compute", "collective communication units: microcode, slices, sums"},
     {"sync", "propagation", "sync wires, after the last rank has arrived"},
-    {"NIC", "DMA", "network interface cards"},
+    {"NIC", "DMA", "network cards and their rings, with what cores do between a frame and the next one of its slot"},
     {"switch", "compute", "a switch that sums"},
     {"unknown", "unknown", "not followed further"},
 };
@@ -427,7 +427,7 @@ private:
         const std::string where = at.rank == recorded_device::k_nobody ? at.name : "";
         if (s.flow == flow_step::begins) { // it left a card: for the frame of this slot that came before
             spend(path_cause::nic, s.start_ps, at.rank);
-            return from_frames(at.rank, s.name, path_cause::firmware);
+            return from_frames(at.rank, s.name, path_cause::nic);
         }
         spend(s.flow == flow_step::ends ? path_cause::nic : is_switch_track(s.track) ? path_cause::aggregation : path_cause::serialisation, s.start_ps, at.rank, where);
         // The place before: the last one that this frame came to. It may still be there when it leaves, with its last bytes.
@@ -654,6 +654,31 @@ private:
         return before > 0 && run_.sent[port[before - 1]].step.time_ps == at_ps ? before - 1 : at;
     }
 
+    /// The packet at place `at` was read now although no slot has come free: its descriptor has come, or room on its way. Which packet the path
+    /// goes on with; `at`: none.
+    std::size_t before_read(const std::vector<std::uint32_t>& port, std::size_t at, std::uint64_t limit_ps, const std::string& name)
+    {
+        const std::uint32_t rank = rank_of(run_.sent[port[at]].device);
+        const std::uint32_t p = posted_of_sent_[port[at]];
+        std::size_t before = at;
+        if (p == k_none || run_.posted[p].step.time_ps < cursor_) {
+            while (before > 0 && run_.sent[port[before - 1]].step.time_ps > cursor_)
+                --before;
+            if (before == 0)
+                return at;
+            const packet_sent& o = run_.sent[port[--before]].step;
+            spend(path_cause::credits, std::max(std::min(o.time_ps + o.serialisation_ps, cursor_), limit_ps), rank, name);
+            spend(o.packet.same_way(run_.sent[port[at]].step.packet) ? path_cause::serialisation : path_cause::port, std::max(o.time_ps, limit_ps), rank, name);
+            return before;
+        }
+        spend(path_cause::memory, std::max(run_.posted[p].step.fetch_ps, limit_ps), rank);
+        // Its ring was read on when the descriptor before it had been read out.
+        for (std::size_t i = at; i-- > 0 && cursor_ > limit_ps;)
+            if (run_.sent[port[i]].read_ps == cursor_)
+                return sent_at(port, at, cursor_);
+        return at;
+    }
+
     /// Along the packets of a port, as long as each waited for the one before, or for a slot to be read into; down to `limit_ps`.
     void along_port(std::uint32_t number, std::uint64_t limit_ps)
     {
@@ -675,18 +700,9 @@ private:
                 spend(o.step.packet.same_way(own) ? path_cause::serialisation : path_cause::port, std::max(o.step.time_ps, limit_ps), rank, name);
             } else {
                 spend(path_cause::memory, std::max(s.read_ps, limit_ps), rank);
-                // It was read when a packet before it had left its slot; or its descriptor came late, when one before it had been read out.
-                std::uint64_t slot_ps = s.read_ps;
-                before = sent_at(port, at, slot_ps);
-                if (const std::uint32_t p = posted_of_sent_[port[at]]; before == at && p != k_none && run_.posted[p].step.time_ps >= cursor_)
-                    spend(path_cause::memory, std::max(run_.posted[p].step.fetch_ps, limit_ps), rank);
-                for (std::size_t i = at; before == at && i-- > 0 && cursor_ > limit_ps;) {
-                    slot_ps = run_.sent[port[i]].read_ps;
-                    if (slot_ps >= cursor_)
-                        continue;
-                    spend(path_cause::dma, std::max(slot_ps, limit_ps), rank);
-                    before = sent_at(port, at, slot_ps);
-                }
+                before = sent_at(port, at, cursor_); // it was read when a packet before it had left its slot
+                if (before == at && cursor_ > limit_ps)
+                    before = before_read(port, at, limit_ps, name);
                 if (before == at)
                     return;
             }

@@ -30,7 +30,7 @@ enum class path_cause : std::uint8_t {
     controller,    ///< controllers between chip and fabric, with their queues
     ccu,           ///< collective communication units: microcode, slices, sums
     sync,          ///< wires by which ranks meet, from the last arrival on
-    nic,           ///< network interface cards
+    nic,           ///< network interface cards, their rings and what cores do between two frames of a slot
     aggregation,   ///< a switch that sums
     unknown,       ///< not followed further
 };

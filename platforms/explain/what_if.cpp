@@ -73,7 +73,7 @@ std::vector<recipe> recipes()
 {
     using c = path_cause;
     return {
-        {"links twice as fast", {area::links, area::nic}, true, false, false, {c::serialisation, c::port, c::arbitration, c::head_of_line}},
+        {"links twice as fast", {area::links, area::nic}, true, false, false, {c::serialisation, c::port, c::arbitration, c::head_of_line, c::nic}},
         {"half the latency of links and routers", {area::links, area::sync}, false, true, false, {c::propagation, c::router, c::controller, c::sync}},
         {"buffers twice as large", {area::links, area::dma, area::nic}, false, false, true, {c::credits, c::head_of_line}},
         {"cores twice as fast", {area::core}, true, true, false, {c::firmware}},
