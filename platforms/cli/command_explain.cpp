@@ -166,6 +166,11 @@ int explain(const explain_options& options)
         all["bound_by"] = row.bound_by;
         all["bound_share"] = *row.bound_us * 1e6 / static_cast<double>(time_ps);
     }
+    const bool prints_json = options.json_file == "-";
+    if (!prints_json) {
+        std::cout << path_text(all);
+        std::cout.flush(); // what is known does not wait for what is to be run
+    }
     if (!options.no_reruns) {
         const loaded_platform loaded = c.machine();
         for (what_if& w : promising_changes(loaded.platform->resolved(), causes_of(all["critical_path"])))
@@ -192,7 +197,7 @@ int explain(const explain_options& options)
     const std::string as_json = all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
     if (!options.json_file.empty() && options.json_file != "-")
         write_file_atomically(options.json_file, as_json);
-    std::cout << (options.json_file == "-" ? as_json : explanation_text(all));
+    std::cout << (prints_json ? as_json : changes_text(all));
     // A run with a recorder takes the time of one without; another version may have another one.
     const double told_ps = c.row().time_us * 1e6;
     if (std::abs(told_ps - static_cast<double>(time_ps)) >= 1)

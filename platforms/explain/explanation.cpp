@@ -63,48 +63,6 @@ std::string bound_sentence(const json& all)
     return text;
 }
 
-std::string changes_text(const json& all)
-{
-    if (!all.contains("changes"))
-        return "";
-    const json& changes = all.at("changes");
-    if (changes.empty())
-        return "\nNo key of the configuration is a rate, a delay or a buffer that the path depends on: nothing was tried.\n";
-    std::vector<std::vector<std::string>> lines{{"change", "time(us)", "gain(%)", "of path(%)"}};
-    std::string notes;
-    double best = 0;
-    std::string best_words;
-    bool whole = true;
-    for (const json& c : changes) {
-        const std::string words = c.at("change").get<std::string>();
-        const std::string share = c.contains("share") ? fmt::format("{:.1f}", 100 * c.at("share").get<double>()) : "";
-        if (!c.contains("time_us")) {
-            whole = false;
-            lines.push_back({words, c.contains("problem") ? "none" : "not run", "", share});
-            if (c.contains("problem"))
-                notes += fmt::format("{}: {}\n", words, c.at("problem").get<std::string>());
-        } else {
-            const double gain = c.at("gain").get<double>();
-            if (gain > best) {
-                best = gain;
-                best_words = words;
-            }
-            lines.push_back({words, fmt::format("{:.3f}", c.at("time_us").get<double>()), fmt::format("{:.1f}", 100 * gain), share});
-        }
-        notes += fmt::format("  {}: {}\n", words, fmt::join(c.at("settings").get<std::vector<std::string>>(), ", "));
-    }
-    std::ostringstream out;
-    out << "\nWhat would help, each change run again by itself:\n\n";
-    print_columns(out, lines, 1);
-    out << "\n" << notes;
-    if (best >= k_no_gain)
-        out << fmt::format("\n{}{} helps most: {:.1f} % less time.\n", static_cast<char>(std::toupper(static_cast<unsigned char>(best_words.front()))),
-                           best_words.substr(1), 100 * best);
-    else if (whole)
-        out << "\nNothing of this helps: no change shortens the collective by half a percent.\n";
-    return out.str();
-}
-
 } // namespace
 
 json to_json(const critical_path& path)
@@ -160,7 +118,7 @@ std::array<std::uint64_t, k_path_causes> causes_of(const json& path)
     return all;
 }
 
-std::string explanation_text(const json& all)
+std::string path_text(const json& all)
 {
     const json& path = all.at("critical_path");
     const json& causes = path.at("causes");
@@ -189,7 +147,49 @@ std::string explanation_text(const json& all)
     }
     lines.push_back({"all", exact_us(sum_ps), "100.0", ""});
     print_columns(out, lines, 1);
-    out << changes_text(all);
+    return out.str();
+}
+
+std::string changes_text(const json& all)
+{
+    if (!all.contains("changes"))
+        return "";
+    const json& changes = all.at("changes");
+    if (changes.empty())
+        return "\nNo key of the configuration is a rate, a delay or a buffer that the path depends on: nothing was tried.\n";
+    std::vector<std::vector<std::string>> lines{{"change", "time(us)", "gain(%)", "of path(%)"}};
+    std::string notes;
+    double best = 0;
+    std::string best_words;
+    bool whole = true;
+    for (const json& c : changes) {
+        const std::string words = c.at("change").get<std::string>();
+        const std::string share = c.contains("share") ? fmt::format("{:.1f}", 100 * c.at("share").get<double>()) : "";
+        if (!c.contains("time_us")) {
+            whole = false;
+            lines.push_back({words, c.contains("problem") ? "none" : "not run", "", share});
+            if (c.contains("problem"))
+                notes += fmt::format("{}: {}\n", words, c.at("problem").get<std::string>());
+        } else {
+            const double gain = c.at("gain").get<double>();
+            if (gain > best) {
+                best = gain;
+                best_words = words;
+            }
+            lines.push_back({words, fmt::format("{:.3f}", c.at("time_us").get<double>()), fmt::format("{:.1f}", 100 * gain), share});
+        }
+        if (const auto settings = c.at("settings").get<std::vector<std::string>>(); !settings.empty() && !c.contains("problem"))
+            notes += fmt::format("  {}: {}\n", words, fmt::join(settings, ", "));
+    }
+    std::ostringstream out;
+    out << "\nWhat would help, each change run again by itself:\n\n";
+    print_columns(out, lines, 1);
+    out << "\n" << notes;
+    if (best >= k_no_gain)
+        out << fmt::format("\n{}{} helps most: {:.1f} % less time.\n", static_cast<char>(std::toupper(static_cast<unsigned char>(best_words.front()))),
+                           best_words.substr(1), 100 * best);
+    else if (whole)
+        out << "\nNothing of this helps: no change shortens the collective by half a percent.\n";
     return out.str();
 }
 

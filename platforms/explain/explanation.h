@@ -20,7 +20,10 @@ nlohmann::ordered_json to_json(const critical_path& path);
 /// The times by cause of such a JSON.
 std::array<std::uint64_t, k_path_causes> causes_of(const nlohmann::ordered_json& path);
 
-/// Sentences and tables of {title, case, ranks, time_us, path, bound_us, bound_by, bound_share, limited_by, busy_shares, train_packets, changes}.
-std::string explanation_text(const nlohmann::ordered_json& all);
+/// Sentences and a table of {title, case, ranks, time_us, slowest, critical_path, bound_us, bound_by, bound_share, limited_by, busy_shares,
+/// train_packets}.
+std::string path_text(const nlohmann::ordered_json& all);
+/// What would help: `changes` of it, [{change, settings, share, time_us, gain or problem}]; "" where nobody asked.
+std::string changes_text(const nlohmann::ordered_json& all);
 
 } // namespace weft

@@ -73,7 +73,7 @@ std::vector<recipe> recipes()
 {
     using c = path_cause;
     return {
-        {"links twice as fast", {area::links, area::nic}, true, false, false, {c::serialisation, c::port, c::arbitration, c::head_of_line, c::nic}},
+        {"links twice as fast", {area::links, area::nic, area::aggregation}, true, false, false, {c::serialisation, c::port, c::arbitration, c::head_of_line, c::nic}},
         {"half the latency of links and routers", {area::links, area::sync}, false, true, false, {c::propagation, c::router, c::controller, c::sync}},
         {"buffers twice as large", {area::links, area::dma, area::nic}, false, false, true, {c::credits, c::head_of_line}},
         {"cores twice as fast", {area::core}, true, true, false, {c::firmware}},
@@ -81,7 +81,7 @@ std::vector<recipe> recipes()
         {"memory twice as fast", {area::memory}, true, true, false, {c::memory}},
         {"coprocessors twice as fast", {area::ccu}, true, true, false, {c::ccu}},
         {"network cards with half the delays", {area::nic}, false, true, false, {c::nic}},
-        {"a switch with half the delays", {area::aggregation}, true, true, false, {c::aggregation}},
+        {"a switch with half the delays", {area::aggregation}, false, true, false, {c::aggregation}},
     };
 }
 
