@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps: what packets waited for on their way, finer than event records, for who follows a message back to its cause (docs/adr/0028).
-// A trace sink that wants them is a step_trace_sink; components then give it steps in place of slices. A step costs nothing unless
-// somebody looks.
+// Steps: what packets waited for on their way, finer than event records, for who follows a message back to its cause
+// (docs/adr/0028). A trace sink that wants them is a step_trace_sink; components then give it steps in place of slices.
+// A step costs nothing unless somebody looks.
 #pragma once
 
 #include "tlm/event_record.h"
@@ -22,16 +22,19 @@ struct step_packet {
 
     static step_packet of(const packet& p) { return {p.source, p.destination, p.message, p.index}; }
     bool same_way(const step_packet& o) const { return source == o.source && destination == o.destination; }
-    bool same_message(const step_packet& o) const { return source == o.source && destination == o.destination && message == o.message; }
+    bool same_message(const step_packet& o) const
+    {
+        return source == o.source && destination == o.destination && message == o.message;
+    }
 };
 
 /// A device has work to send from now on. Of a ring: its descriptor has been loaded.
 struct work_posted {
     std::uint64_t time_ps = 0;
-    std::uint64_t work = 0;    ///< number given by the device; used again when it is done
-    std::uint32_t queue = 0;   ///< ring
-    std::uint32_t entries = 0; ///< of the ring; 0: the device has made the work itself
-    bool answers = false;      ///< it answers a request of the same message number
+    std::uint64_t work = 0;     ///< number given by the device; used again when it is done
+    std::uint32_t queue = 0;    ///< ring
+    std::uint32_t entries = 0;  ///< of the ring; 0: the device has made the work itself
+    bool answers = false;       ///< it answers a request of the same message number
     std::uint64_t fetch_ps = 0; ///< of a ring: since when its descriptor was being read; filled in by who keeps it
 };
 /// Work that waited for a semaphore of its engine begins.
@@ -40,8 +43,8 @@ struct work_woken {
     std::uint64_t work = 0;
     std::uint32_t semaphore = 0;
 };
-/// A packet starts on the wire of a device's port. It was there not before `ready_ps`, and the wire not before `wire_free_ps`; what is
-/// beyond both, it waited for credits.
+/// A packet starts on the wire of a device's port. It was there not before `ready_ps`, and the wire not before
+/// `wire_free_ps`; what is beyond both, it waited for credits.
 struct packet_sent {
     step_packet packet;
     std::uint64_t time_ps = 0;

@@ -44,7 +44,8 @@ struct tried_change {
 
 json in_child(const std::function<json()>& work, unsigned seconds)
 {
-    const isolated_result r = run_isolated([&] { return work().dump(-1, ' ', false, json::error_handler_t::replace); }, seconds);
+    const isolated_result r =
+        run_isolated([&] { return work().dump(-1, ' ', false, json::error_handler_t::replace); }, seconds);
     if (r.failure.empty())
         return json::parse(r.text);
     json j;
@@ -61,7 +62,8 @@ json timed_without_refused(const explained_case& c, tried_change& change, unsign
         if (loaded.platform || error == nullptr)
             break;
         auto& all = change.what.settings;
-        const auto refused = std::find_if(all.begin(), all.end(), [&](const std::string& s) { return s.rfind(error->key_path + "=", 0) == 0; });
+        const auto refused = std::find_if(all.begin(), all.end(),
+                                          [&](const std::string& s) { return s.rfind(error->key_path + "=", 0) == 0; });
         all.erase(refused == all.end() ? all.end() - 1 : refused);
     }
     if (change.what.settings.empty())
@@ -83,7 +85,8 @@ std::vector<std::string> settings_of(const std::string& text)
         std::string one = text.substr(begin, i - begin);
         one.erase(0, one.find_first_not_of(' '));
         if (one.find('=') == std::string::npos || one.front() == '=')
-            throw user_error(fmt::format("--changes: {} is no key=value, as \"ici.link_rate=164 GB/s\".", in_quotes(one)));
+            throw user_error(
+                fmt::format("--changes: {} is no key=value, as \"ici.link_rate=164 GB/s\".", in_quotes(one)));
         all.push_back(std::move(one));
         begin = i + 1;
     }
@@ -116,7 +119,9 @@ std::string results_file_of(const std::string& dir)
     if (!std::filesystem::is_directory(dir, error))
         return dir;
     if (!std::filesystem::exists(dir + "/results.json", error))
-        throw user_error(fmt::format("{}: has no results.json; explain takes the folder that `weft run` has written (of a sweep, that of a point).", dir));
+        throw user_error(fmt::format(
+            "{}: has no results.json; explain takes the folder that `weft run` has written (of a sweep, that of a point).",
+            dir));
     return dir + "/results.json";
 }
 
@@ -151,7 +156,9 @@ int explain(const explain_options& options)
     point_work first;
     first.count = 1;
     first.name = [&](std::size_t) { return c.words(); };
-    first.run = [&](std::size_t) { all = in_child([&] { return explained(c, options.rank); }, options.point_timeout_s); };
+    first.run = [&](std::size_t) {
+        all = in_child([&] { return explained(c, options.rank); }, options.point_timeout_s);
+    };
     first.finished = [](std::size_t) { return std::string(); };
     run_points(first, 1, options.quiet);
     if (stop_requested())
@@ -180,7 +187,9 @@ int explain(const explain_options& options)
         point_work reruns;
         reruns.count = changes.size();
         reruns.name = [&](std::size_t i) { return changes[i].what.words; };
-        reruns.run = [&](std::size_t i) { changes[i].result = timed_without_refused(c, changes[i], options.point_timeout_s); };
+        reruns.run = [&](std::size_t i) {
+            changes[i].result = timed_without_refused(c, changes[i], options.point_timeout_s);
+        };
         reruns.finished = [](std::size_t) { return std::string(); };
         const std::vector<bool> done = run_points(reruns, options.jobs, options.quiet);
         for (std::size_t i = 0; i < changes.size(); ++i)
@@ -202,10 +211,13 @@ int explain(const explain_options& options)
     const double told_ps = c.row().time_us * 1e6;
     if (std::abs(told_ps - static_cast<double>(time_ps)) >= 1)
         fmt::print(stderr, "warning: {} says {:.6f} us{}\n", file, c.row().time_us,
-                   all.value("slowest", true) ? ", for another version, for a case that was repeated, or for one that continues others." : ".");
+                   all.value("slowest", true)
+                       ? ", for another version, for a case that was repeated, or for one that continues others."
+                       : ".");
     if (stop_requested())
         return interrupted_exit_code();
-    const bool failed = std::any_of(changes.begin(), changes.end(), [](const tried_change& t) { return t.asked && !t.result.contains("time_ps"); });
+    const bool failed = std::any_of(changes.begin(), changes.end(),
+                                    [](const tried_change& t) { return t.asked && !t.result.contains("time_ps"); });
     return failed ? 1 : 0;
 }
 
@@ -214,25 +226,33 @@ int explain(const explain_options& options)
 void add_explain(CLI::App& app, int& exit_code)
 {
     auto options = std::make_shared<explain_options>();
-    CLI::App* command = app.add_subcommand("explain", "Tell where the time of a collective went, and which changes would help: it runs them");
+    CLI::App* command = app.add_subcommand(
+        "explain", "Tell where the time of a collective went, and which changes would help: it runs them");
     command->add_option("DIR", options->dir, "Folder of `weft run`, or its results.json")->required()->type_name(" ");
     command
         ->add_option("--case", options->wanted,
                      "Which collective: its number in results.json, from 0, or OP:ALGORITHM:SIZE, as\n"
                      "all_reduce:ring_1d:1MiB. Default: the largest of the first operation")
         ->type_name("CASE");
-    add_number(*command, "--rank", options->rank, "Whose path. Default: of the rank that answers last", "rank", 0, 65'535)->type_name("R");
-    command->add_flag("--no-reruns", options->no_reruns, "Do not look for changes that would help; those of --changes are run all the same");
+    add_number(*command, "--rank", options->rank, "Whose path. Default: of the rank that answers last", "rank", 0,
+               65'535)
+        ->type_name("R");
+    command->add_flag("--no-reruns", options->no_reruns,
+                      "Do not look for changes that would help; those of --changes are run all the same");
     command
         ->add_option("--changes", options->changes,
                      "A change of your own to run as well, as of --set: \"ici.link_rate=164 GB/s\"; several\n"
                      "keys with commas between them; repeatable")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
-    add_number(*command, "--jobs", options->jobs, "Changes that run at the same time. Default: one for each core of the host", "number of runs", 1, 1024);
-    add_number(*command, "--point-timeout", options->point_timeout_s, "Host seconds that a run may take; 0: any", "number of seconds", 0, 1'000'000)
+    add_number(*command, "--jobs", options->jobs,
+               "Changes that run at the same time. Default: one for each core of the host", "number of runs", 1, 1024);
+    add_number(*command, "--point-timeout", options->point_timeout_s, "Host seconds that a run may take; 0: any",
+               "number of seconds", 0, 1'000'000)
         ->capture_default_str();
-    command->add_option("--json", options->json_file, "Write all of it to this file, too; '-': to standard output, in place of the text")
+    command
+        ->add_option("--json", options->json_file,
+                     "Write all of it to this file, too; '-': to standard output, in place of the text")
         ->type_name("FILE")
         ->check(is_output_name(dash::is_stdout));
     command->add_flag("--quiet", options->quiet, "No progress, only the text and problems");

@@ -25,7 +25,8 @@ std::string size_text(std::uint64_t bytes) { return format_quantity(quantity_kin
 
 std::string name_of_row(const stored_row& r)
 {
-    return fmt::format("{} {} of {} {}{}{}", r.op, r.algorithm, size_text(r.size_bytes.value_or(0)), r.type, r.group.empty() ? "" : ", ", r.group);
+    return fmt::format("{} {} of {} {}{}{}", r.op, r.algorithm, size_text(r.size_bytes.value_or(0)), r.type,
+                       r.group.empty() ? "" : ", ", r.group);
 }
 
 /// The cases that can be explained, for people: numbers and names, the first twelve.
@@ -36,7 +37,8 @@ std::string listed(const std::vector<stored_row>& rows)
     std::size_t n = 0;
     for (std::size_t i = 0; i < rows.size(); ++i)
         if (rows[i].size_bytes && ++n <= k_shown)
-            text += fmt::format("\n  {:>3}  {}:{}:{}", i, rows[i].op, rows[i].algorithm, size_text(*rows[i].size_bytes));
+            text +=
+                fmt::format("\n  {:>3}  {}:{}:{}", i, rows[i].op, rows[i].algorithm, size_text(*rows[i].size_bytes));
     return text + (n > k_shown ? fmt::format("\n  and {} more", n - k_shown) : "");
 }
 
@@ -60,7 +62,8 @@ std::vector<std::uint64_t> answers_of(const recorded_run& run)
     std::vector<std::uint64_t> answers(run.cores.size(), 0);
     for (std::size_t rank = 0; rank < run.cores.size(); ++rank)
         for (const core_mark& m : run.cores[rank])
-            if (m.what == core_mark::kind::write && m.address == abi::k_mailbox_base + abi::mailbox::DONE && m.time_ps >= run.begin_ps)
+            if (m.what == core_mark::kind::write && m.address == abi::k_mailbox_base + abi::mailbox::DONE &&
+                m.time_ps >= run.begin_ps)
                 answers[rank] = m.time_ps;
     return answers;
 }
@@ -80,10 +83,12 @@ json refusal_of(const loaded_platform& loaded)
 explained_case::explained_case(const std::string& file, const std::string& wanted) : results_(read_results(file))
 {
     if (!results_.failure.empty())
-        throw user_error(fmt::format("{}: the run did not end: {}. Run it again, or explain a run that has ended.", file,
-                                     results_.failure.substr(0, results_.failure.find('\n'))));
-    if (std::none_of(results_.rows.begin(), results_.rows.end(), [](const stored_row& r) { return r.size_bytes.has_value(); }))
-        throw user_error(fmt::format("{}: the run has no collective; explain follows the collectives of `workload`.", file));
+        throw user_error(fmt::format("{}: the run did not end: {}. Run it again, or explain a run that has ended.",
+                                     file, results_.failure.substr(0, results_.failure.find('\n'))));
+    if (std::none_of(results_.rows.begin(), results_.rows.end(),
+                     [](const stored_row& r) { return r.size_bytes.has_value(); }))
+        throw user_error(
+            fmt::format("{}: the run has no collective; explain follows the collectives of `workload`.", file));
     number_ = find(wanted);
     workload_ = "workload=[" + entry().dump() + "]";
 }
@@ -93,9 +98,11 @@ std::size_t explained_case::find(const std::string& wanted) const
     const std::vector<stored_row>& rows = results_.rows;
     if (wanted.empty()) {
         std::size_t best = rows.size();
-        const auto first = std::find_if(rows.begin(), rows.end(), [](const stored_row& r) { return r.size_bytes.has_value(); });
+        const auto first =
+            std::find_if(rows.begin(), rows.end(), [](const stored_row& r) { return r.size_bytes.has_value(); });
         for (std::size_t i = 0; i < rows.size(); ++i)
-            if (rows[i].size_bytes && rows[i].op == first->op && (best == rows.size() || *rows[i].size_bytes > *rows[best].size_bytes))
+            if (rows[i].size_bytes && rows[i].op == first->op &&
+                (best == rows.size() || *rows[i].size_bytes > *rows[best].size_bytes))
                 best = i;
         return best;
     }
@@ -106,13 +113,16 @@ std::size_t explained_case::find(const std::string& wanted) const
     }
     const std::size_t a = wanted.find(':'), b = a == std::string::npos ? a : wanted.find(':', a + 1);
     if (b == std::string::npos)
-        throw user_error(fmt::format("--case: {} is neither a number nor OP:ALGORITHM:SIZE, as all_reduce:ring_1d:1MiB; {} has:{}", in_quotes(wanted),
-                                     results_.file, listed(rows)));
+        throw user_error(
+            fmt::format("--case: {} is neither a number nor OP:ALGORITHM:SIZE, as all_reduce:ring_1d:1MiB; {} has:{}",
+                        in_quotes(wanted), results_.file, listed(rows)));
     const parsed_quantity size = parse_quantity(quantity_kind::data_size, wanted.substr(b + 1));
     for (std::size_t i = 0; size.ok && i < rows.size(); ++i)
-        if (rows[i].op == wanted.substr(0, a) && rows[i].algorithm == wanted.substr(a + 1, b - a - 1) && rows[i].size_bytes == size.value)
+        if (rows[i].op == wanted.substr(0, a) && rows[i].algorithm == wanted.substr(a + 1, b - a - 1) &&
+            rows[i].size_bytes == size.value)
             return i;
-    throw user_error(fmt::format("--case: there is no case {}; {} has:{}", in_quotes(wanted), results_.file, listed(rows)));
+    throw user_error(
+        fmt::format("--case: there is no case {}; {} has:{}", in_quotes(wanted), results_.file, listed(rows)));
 }
 
 loaded_platform explained_case::read(std::vector<std::string> settings) const
@@ -128,17 +138,22 @@ nlohmann::json explained_case::entry() const
 {
     const loaded_platform loaded = read({});
     if (!loaded.platform)
-        throw user_error(fmt::format("{}: this version cannot use its configuration:\n{}Run it again with this version.", results_.file, loaded.message()));
+        throw user_error(
+            fmt::format("{}: this version cannot use its configuration:\n{}Run it again with this version.",
+                        results_.file, loaded.message()));
     const std::vector<collective_spec>& specs = loaded.platform->run().workload;
     const auto fits = [&](const collective_case& c) {
-        return row().op == name_of(c.op) && row().algorithm == name_of(c.algo) && row().type == name_of(c.type) && row().redop == name_of(c.redop) &&
-               row().size_bytes == c.size_bytes;
+        return row().op == name_of(c.op) && row().algorithm == name_of(c.algo) && row().type == name_of(c.type) &&
+               row().redop == name_of(c.redop) && row().size_bytes == c.size_bytes;
     };
     // Rows stand in the order of the cases; of those that look alike it is the one at the same place.
     std::size_t alike = 0;
     for (std::size_t i = 0; i < number_; ++i) {
         const stored_row& r = results_.rows[i];
-        alike += r.op == row().op && r.algorithm == row().algorithm && r.type == row().type && r.redop == row().redop && r.size_bytes == row().size_bytes ? 1 : 0;
+        alike += r.op == row().op && r.algorithm == row().algorithm && r.type == row().type && r.redop == row().redop &&
+                         r.size_bytes == row().size_bytes
+                     ? 1
+                     : 0;
     }
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < specs.size(); ++i)
@@ -185,7 +200,8 @@ json explained(const explained_case& c, const std::optional<std::uint32_t>& rank
     if (!outcome.failure.empty())
         j["problem"] = "the run failed: " + outcome.failure;
     else if (!outcome.restarts.empty())
-        j["problem"] = "its job is restarted in this case (" + outcome.restarts.front().text + "); explain follows collectives without an interruption";
+        j["problem"] = "its job is restarted in this case (" + outcome.restarts.front().text +
+                       "); explain follows collectives without an interruption";
     else if (!recorder.problem().empty())
         j["problem"] = recorder.problem();
     if (j.contains("problem"))
@@ -194,7 +210,8 @@ json explained(const explained_case& c, const std::optional<std::uint32_t>& rank
     const case_result& result = outcome.cases.front();
     recorded_run& run = recorder.run();
     run.answer_ps = answers_of(run);
-    const auto last = static_cast<std::size_t>(std::max_element(run.answer_ps.begin(), run.answer_ps.end()) - run.answer_ps.begin());
+    const auto last =
+        static_cast<std::size_t>(std::max_element(run.answer_ps.begin(), run.answer_ps.end()) - run.answer_ps.begin());
     // Cores that are not looked at may answer later than the first of their chip.
     std::uint64_t time_ps = 0;
     for (const case_result& one : outcome.cases)
@@ -202,7 +219,10 @@ json explained(const explained_case& c, const std::optional<std::uint32_t>& rank
     run.answer_ps[last] = run.begin_ps + time_ps;
     const auto of = static_cast<std::size_t>(rank.value_or(static_cast<std::uint32_t>(last)));
     if (of >= run.answer_ps.size() || run.answer_ps[of] == 0) {
-        j["problem"] = fmt::format("--rank: rank {} {}", of, of >= run.answer_ps.size() ? fmt::format("does not exist; ranks are 0 to {}", run.answer_ps.size() - 1) : "takes no part in this case");
+        j["problem"] = fmt::format("--rank: rank {} {}", of,
+                                   of >= run.answer_ps.size()
+                                       ? fmt::format("does not exist; ranks are 0 to {}", run.answer_ps.size() - 1)
+                                       : "takes no part in this case");
         j["bad_input"] = true;
         return j;
     }

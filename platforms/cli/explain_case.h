@@ -18,8 +18,8 @@ namespace weft::cli {
 
 class explained_case {
 public:
-    /// The case that `wanted` names, a number as in results.json or OP:ALGORITHM:SIZE; "": the largest of the first operation. `file`: the
-    /// results. Throws user_error where the run has failed or has no such case.
+    /// The case that `wanted` names, a number as in results.json or OP:ALGORITHM:SIZE; "": the largest of the first
+    /// operation. `file`: the results. Throws user_error where the run has failed or has no such case.
     explained_case(const std::string& file, const std::string& wanted);
 
     /// The machine with this case alone, with data off; `settings` as of --set.
@@ -38,8 +38,8 @@ private:
     std::string workload_; ///< setting
 };
 
-/// In a process of its own: runs the case with a recorder and gives what explanation_text() needs of it, or {problem}. `rank`: whose path;
-/// none: of the one that answers last.
+/// In a process of its own: runs the case with a recorder and gives what path_text() needs of it, or {problem}.
+/// `rank`: whose path; none: of the one that answers last.
 nlohmann::ordered_json explained(const explained_case& c, const std::optional<std::uint32_t>& rank);
 /// Likewise: the time of the case with `settings`, {time_ps}, or {problem, key} where the configuration is refused.
 nlohmann::ordered_json timed(const explained_case& c, const std::vector<std::string>& settings);

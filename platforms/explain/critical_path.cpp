@@ -29,7 +29,8 @@ constexpr path_cause_row k_rows[k_path_causes] = {
     {"queueing: credits", "queueing", "no room at the far end"},
     {"queueing: arbitration", "queueing", "the link carries packets of others"},
     {"queueing: head of line", "queueing", "behind others in the same buffer"},
-    {"serialisation", "serialisation", "bytes of the message on a wire, and of those before it from its sender to its receiver"},
+    {"serialisation", "serialisation",
+     "bytes of the message on a wire, and of those before it from its sender to its receiver"},
     {"propagation", "propagation", "flight on wires"},
     {"router", "propagation", "pipelines of routers"},
     {"controller", "queueing", "controllers between chip and fabric, their queues included"},
@@ -40,7 +41,10 @@ constexpr path_cause_row k_rows[k_path_causes] = {
     {"unknown", "unknown", "not followed further"},
 };
 
-std::uint64_t key_of(const step_packet& p) { return (std::uint64_t{p.source} << 32 | p.destination) * 0x9e37'79b9'7f4a'7c15ull ^ p.message; }
+std::uint64_t key_of(const step_packet& p)
+{
+    return (std::uint64_t{p.source} << 32 | p.destination) * 0x9e37'79b9'7f4a'7c15ull ^ p.message;
+}
 
 /// Numbers of records by a key, in the order of time.
 using index_lists = std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>;
@@ -69,16 +73,19 @@ public:
             sent_of_port_[place(run.sent[i].device, run.sent[i].step.port)].push_back(i);
         }
         for (std::uint32_t i = 0; i < run.posted.size(); ++i)
-            posted_of_work_[place(run.posted[i].device, 0) ^ run.posted[i].step.work * 0x9e37'79b9'7f4a'7c15ull].push_back(i);
+            posted_of_work_[place(run.posted[i].device, 0) ^ run.posted[i].step.work * 0x9e37'79b9'7f4a'7c15ull]
+                .push_back(i);
         for (std::uint32_t i = 0; i < run.woken.size(); ++i)
-            woken_of_work_[place(run.woken[i].device, 0) ^ run.woken[i].step.work * 0x9e37'79b9'7f4a'7c15ull].push_back(i);
+            woken_of_work_[place(run.woken[i].device, 0) ^ run.woken[i].step.work * 0x9e37'79b9'7f4a'7c15ull].push_back(
+                i);
         for (std::uint32_t i = 0; i < run.accepted.size(); ++i)
             accepted_of_device_[run.accepted[i].device].push_back(i);
         for (std::uint32_t i = 0; i < run.completions.size(); ++i)
             completions_of_device_[run.completions[i].device].push_back(i);
         for (auto& of_device : completions_of_device_)
-            std::stable_sort(of_device.second.begin(), of_device.second.end(),
-                             [&](std::uint32_t a, std::uint32_t b) { return run.completions[a].time_ps < run.completions[b].time_ps; });
+            std::stable_sort(of_device.second.begin(), of_device.second.end(), [&](std::uint32_t a, std::uint32_t b) {
+                return run.completions[a].time_ps < run.completions[b].time_ps;
+            });
         for (std::uint32_t i = 0; i < run.slices.size(); ++i)
             slices_of_flow_[run.slices[i].flow_id].push_back(i);
         match_doorbells();
@@ -90,7 +97,7 @@ public:
         const std::vector<core_mark>& marks = run_.cores[rank];
         next_ = {step::core, rank, k_none};
         if (std::none_of(marks.begin(), marks.end(), [&](const core_mark& m) { return m.time_ps == cursor_; }))
-            from_guests(rank); // another core than the first of the chip has answered
+            from_guests(rank);              // another core than the first of the chip has answered
         constexpr unsigned k_patience = 64; // steps without getting on in time
         unsigned idle = 0;
         while (cursor_ > path_.begin_ps) {
@@ -120,7 +127,10 @@ private:
         std::uint32_t number = k_none;
     };
 
-    static std::uint64_t place(std::uint32_t device, std::uint32_t number) { return std::uint64_t{device} << 32 | number; }
+    static std::uint64_t place(std::uint32_t device, std::uint32_t number)
+    {
+        return std::uint64_t{device} << 32 | number;
+    }
 
     /// The time from `from_ps` to where the path is now has this cause.
     void spend(path_cause cause, std::uint64_t from_ps, std::uint32_t rank, const std::string& where = {})
@@ -143,14 +153,18 @@ private:
         return c.step.link < names.size() ? names[c.step.link] : fmt::format("link {}", c.step.link);
     }
     /// Position behind the last of `list` whose time is not after `at_ps`.
-    template <class TimeOf> static std::size_t up_to(const std::vector<std::uint32_t>& list, std::uint64_t at_ps, TimeOf&& time_of)
+    template <class TimeOf>
+    static std::size_t up_to(const std::vector<std::uint32_t>& list, std::uint64_t at_ps, TimeOf&& time_of)
     {
         return static_cast<std::size_t>(
-            std::upper_bound(list.begin(), list.end(), at_ps, [&](std::uint64_t t, std::uint32_t i) { return t < time_of(i); }) - list.begin());
+            std::upper_bound(list.begin(), list.end(), at_ps,
+                             [&](std::uint64_t t, std::uint32_t i) { return t < time_of(i); }) -
+            list.begin());
     }
     /// The last of `list` with a time up to `at_ps` that fits; k_none: none.
     template <class TimeOf, class Fits>
-    static std::uint32_t last_of(const std::vector<std::uint32_t>& list, std::uint64_t at_ps, TimeOf&& time_of, Fits&& fits)
+    static std::uint32_t last_of(const std::vector<std::uint32_t>& list, std::uint64_t at_ps, TimeOf&& time_of,
+                                 Fits&& fits)
     {
         for (std::size_t i = up_to(list, at_ps, time_of); i-- > 0;)
             if (fits(list[i]))
@@ -189,12 +203,15 @@ private:
                         continue;
                     }
                     const std::uint64_t stride = abi::dma::TAIL(1) - abi::dma::TAIL(0);
-                    if (offset >= abi::dma::TAIL(0) && offset < abi::dma::SEM_COUNT(0) && (offset - abi::dma::TAIL(0)) % stride == 0)
-                        rings[static_cast<std::uint32_t>((offset - abi::dma::TAIL(0)) / stride)].doorbells.push_back(static_cast<std::uint32_t>(m));
+                    if (offset >= abi::dma::TAIL(0) && offset < abi::dma::SEM_COUNT(0) &&
+                        (offset - abi::dma::TAIL(0)) % stride == 0)
+                        rings[static_cast<std::uint32_t>((offset - abi::dma::TAIL(0)) / stride)].doorbells.push_back(
+                            static_cast<std::uint32_t>(m));
                 }
                 ring& r = rings[p.queue];
                 r.fetched += p.entries;
-                while (r.next < r.doorbells.size() && static_cast<std::int32_t>(marks[r.doorbells[r.next]].value - r.fetched) < 0)
+                while (r.next < r.doorbells.size() &&
+                       static_cast<std::int32_t>(marks[r.doorbells[r.next]].value - r.fetched) < 0)
                     ++r.next;
                 if (r.next < r.doorbells.size())
                     doorbell_of_posted_[i] = r.doorbells[r.next];
@@ -212,14 +229,18 @@ private:
             posted_of_device_[run_.posted[i].device].push_back(i);
         const auto work_at = [&](std::uint32_t device, std::uint64_t work, std::uint64_t at_ps) {
             return last_of(
-                list_at(posted_of_work_, place(device, 0) ^ work * 0x9e37'79b9'7f4a'7c15ull), at_ps, [&](std::uint32_t p) { return run_.posted[p].step.time_ps; },
+                list_at(posted_of_work_, place(device, 0) ^ work * 0x9e37'79b9'7f4a'7c15ull), at_ps,
+                [&](std::uint32_t p) { return run_.posted[p].step.time_ps; },
                 [&](std::uint32_t p) { return run_.posted[p].device == device && run_.posted[p].step.work == work; });
         };
         for (std::uint32_t i = 0; i < run_.sent.size(); ++i)
-            if (const std::uint32_t p = work_at(run_.sent[i].device, run_.sent[i].step.work, run_.sent[i].step.time_ps); p != k_none)
+            if (const std::uint32_t p = work_at(run_.sent[i].device, run_.sent[i].step.work, run_.sent[i].step.time_ps);
+                p != k_none)
                 last_sent_of_[p] = i, posted_of_sent_[i] = p;
         for (std::uint32_t i = 0; i < run_.woken.size(); ++i)
-            if (const std::uint32_t p = work_at(run_.woken[i].device, run_.woken[i].step.work, run_.woken[i].step.time_ps); p != k_none)
+            if (const std::uint32_t p =
+                    work_at(run_.woken[i].device, run_.woken[i].step.work, run_.woken[i].step.time_ps);
+                p != k_none)
                 woken_of_posted_[p] = i;
     }
 
@@ -228,7 +249,9 @@ private:
     {
         const std::vector<core_mark>& marks = run_.cores[rank];
         std::size_t b = static_cast<std::size_t>(
-            std::upper_bound(marks.begin(), marks.end(), cursor_, [](std::uint64_t t, const core_mark& m) { return t < m.time_ps; }) - marks.begin());
+            std::upper_bound(marks.begin(), marks.end(), cursor_,
+                             [](std::uint64_t t, const core_mark& m) { return t < m.time_ps; }) -
+            marks.begin());
         while (b > 0 && marks[b - 1].what == core_mark::kind::interrupt)
             --b;
         if (b == 0)
@@ -246,7 +269,8 @@ private:
             if (now.time_ps - before_ps > worked_ps) {
                 // The first interrupt behind which it has worked all the time.
                 for (std::size_t i = a; i < b; ++i)
-                    if (marks[i].time_ps <= cursor_ && now.time_ps - marks[i].time_ps == now.busy_ps - marks[i].busy_ps) {
+                    if (marks[i].time_ps <= cursor_ &&
+                        now.time_ps - marks[i].time_ps == now.busy_ps - marks[i].busy_ps) {
                         spend(path_cause::firmware, marks[i].time_ps, rank);
                         return from_interrupt(rank, marks[i]);
                     }
@@ -266,7 +290,9 @@ private:
     {
         const std::vector<core_mark>& marks = run_.cores[rank];
         std::size_t first = b;
-        const auto same = [&](std::size_t i) { return marks[i].what == core_mark::kind::read && marks[i].address == marks[b].address; };
+        const auto same = [&](std::size_t i) {
+            return marks[i].what == core_mark::kind::read && marks[i].address == marks[b].address;
+        };
         if (!same(b))
             return false;
         for (std::size_t i = b; i > 0; --i) {
@@ -285,7 +311,8 @@ private:
             if (rank_of(device) != rank || !run_.devices[device].has_rings)
                 continue;
             const std::uint32_t s = last_of(
-                list, marks[b].time_ps, [&](std::uint32_t i) { return run_.sent[i].step.time_ps + run_.sent[i].step.serialisation_ps; },
+                list, marks[b].time_ps,
+                [&](std::uint32_t i) { return run_.sent[i].step.time_ps + run_.sent[i].step.serialisation_ps; },
                 [&](std::uint32_t i) { return run_.sent[i].step.serialisation_ps != 0; });
             if (s == k_none)
                 continue;
@@ -303,7 +330,10 @@ private:
         return true;
     }
 
-    std::string port_name(std::uint32_t sent) const { return fmt::format("port {} of rank {}", run_.sent[sent].step.port, rank_of(run_.sent[sent].device)); }
+    std::string port_name(std::uint32_t sent) const
+    {
+        return fmt::format("port {} of rank {}", run_.sent[sent].step.port, rank_of(run_.sent[sent].device));
+    }
 
     void from_interrupt(std::uint32_t rank, const core_mark& at)
     {
@@ -311,7 +341,8 @@ private:
         if ((lines & abi::k_irq_dma) != 0)
             for (const auto& [device, list] : completions_of_device_)
                 if (rank_of(device) == rank) {
-                    const std::uint32_t c = last_of(list, at.time_ps, [&](std::uint32_t i) { return run_.completions[i].time_ps; }, any);
+                    const std::uint32_t c = last_of(
+                        list, at.time_ps, [&](std::uint32_t i) { return run_.completions[i].time_ps; }, any);
                     if (c == k_none)
                         continue;
                     spend(path_cause::dma, run_.completions[c].time_ps, rank);
@@ -337,7 +368,8 @@ private:
             return false;
         const trace_slice* last = own;
         for (const trace_slice& s : run_.slices)
-            if (s.name == "sync" && s.arguments == own->arguments && s.start_ps > last->start_ps && s.start_ps < own->start_ps + own->span_ps)
+            if (s.name == "sync" && s.arguments == own->arguments && s.start_ps > last->start_ps &&
+                s.start_ps < own->start_ps + own->span_ps)
                 last = &s;
         spend(path_cause::sync, last->start_ps, rank, "sync wires");
         next_ = {step::core, run_.tracks[last->track].rank, k_none};
@@ -364,9 +396,11 @@ private:
         std::uint32_t packet = k_none;
         std::uint64_t packet_ps = 0;
         for (const auto& [device, list] : accepted_of_device_) {
-            if (rank_of(device) != rank || run_.devices[device].has_rings || (sent != k_none && run_.sent[sent].device != device))
+            if (rank_of(device) != rank || run_.devices[device].has_rings ||
+                (sent != k_none && run_.sent[sent].device != device))
                 continue;
-            const std::uint32_t a = last_of(list, cursor_, [&](std::uint32_t i) { return run_.accepted[i].step.time_ps; }, any);
+            const std::uint32_t a = last_of(
+                list, cursor_, [&](std::uint32_t i) { return run_.accepted[i].step.time_ps; }, any);
             if (a != k_none && run_.accepted[a].step.time_ps >= packet_ps) {
                 packet = a;
                 packet_ps = run_.accepted[a].step.time_ps;
@@ -406,7 +440,8 @@ private:
             const std::uint64_t until_ps = s.start_ps + s.span_ps;
             if (s.flow != flow_step::ends || run_.tracks[s.track].rank != rank || until_ps > cursor_)
                 continue;
-            const bool named = !name.empty() && s.name.substr(0, s.name.find('.')) == name.substr(0, name.find('.')); // versions of a slot alternate
+            const bool named = !name.empty() && s.name.substr(0, s.name.find('.')) ==
+                                                    name.substr(0, name.find('.')); // versions of a slot alternate
             if (best == k_none || named > best_named || (named == best_named && until_ps >= best_ps)) {
                 best = i;
                 best_ps = until_ps;
@@ -429,14 +464,19 @@ private:
             spend(path_cause::nic, s.start_ps, at.rank);
             return from_frames(at.rank, s.name, path_cause::nic);
         }
-        spend(s.flow == flow_step::ends ? path_cause::nic : is_switch_track(s.track) ? path_cause::aggregation : path_cause::serialisation, s.start_ps, at.rank, where);
-        // The place before: the last one that this frame came to. It may still be there when it leaves, with its last bytes.
+        spend(s.flow == flow_step::ends  ? path_cause::nic
+              : is_switch_track(s.track) ? path_cause::aggregation
+                                         : path_cause::serialisation,
+              s.start_ps, at.rank, where);
+        // The place before: the last one that this frame came to. It may still be there when it leaves, with its last
+        // bytes.
         std::uint32_t before = k_none;
         for (const std::uint32_t i : list_at(slices_of_flow_, s.flow_id))
             if (run_.slices[i].track != s.track && run_.slices[i].start_ps < s.start_ps && later_start(i, before))
                 before = i;
         if (before != k_none) {
-            spend(path_cause::propagation, run_.slices[before].start_ps + run_.slices[before].span_ps, recorded_device::k_nobody, where);
+            spend(path_cause::propagation, run_.slices[before].start_ps + run_.slices[before].span_ps,
+                  recorded_device::k_nobody, where);
             next_ = {step::frame, at.rank, before};
             return;
         }
@@ -449,10 +489,14 @@ private:
         if (before != k_none)
             next_ = {step::frame, at.rank, before};
     }
-    bool later_start(std::uint32_t slice, std::uint32_t than) const { return than == k_none || run_.slices[slice].start_ps >= run_.slices[than].start_ps; }
+    bool later_start(std::uint32_t slice, std::uint32_t than) const
+    {
+        return than == k_none || run_.slices[slice].start_ps >= run_.slices[than].start_ps;
+    }
     bool is_switch_track(std::uint32_t track) const
     {
-        return run_.tracks[track].rank == recorded_device::k_nobody && run_.tracks[track].name.rfind("from port", 0) == 0;
+        return run_.tracks[track].rank == recorded_device::k_nobody &&
+               run_.tracks[track].name.rfind("from port", 0) == 0;
     }
 
     // --- Packets
@@ -483,33 +527,41 @@ private:
             const std::uint64_t flight_ps = std::uint64_t{c.step.serialisation_ps} + c.step.latency_ps;
             if (cursor_ - c.step.time_ps > flight_ps)
                 spend(path_cause::controller, c.step.time_ps + flight_ps, rank);
-            spend(path_cause::propagation, std::max(c.step.time_ps, cursor_ - std::min<std::uint64_t>(cursor_, c.step.latency_ps)), k_none, link_name(c));
+            spend(path_cause::propagation,
+                  std::max(c.step.time_ps, cursor_ - std::min<std::uint64_t>(cursor_, c.step.latency_ps)), k_none,
+                  link_name(c));
             spend(path_cause::serialisation, c.step.time_ps, k_none, link_name(c));
         }
         while (hop != k_none) {
             const step_at<link_crossing>& c = run_.crossings[hop];
             wait_before(hop);
-            spend(path_cause::serialisation, c.step.head_ps, k_none, link_name(c)); // it must not run dry, or is stored whole
+            spend(path_cause::serialisation, c.step.head_ps, k_none,
+                  link_name(c)); // it must not run dry, or is stored whole
             const auto same = [&](std::uint32_t i) {
                 const step_packet& p = run_.crossings[i].step.packet;
-                return p.same_message(packet) && p.index == index && run_.crossings[i].step.link == c.step.in_link && run_.crossings[i].device == c.device;
+                return p.same_message(packet) && p.index == index && run_.crossings[i].step.link == c.step.in_link &&
+                       run_.crossings[i].device == c.device;
             };
             hop = c.step.time_ps == 0 ? k_none : last_of(ways, c.step.time_ps - 1, time_of, same);
             if (hop == k_none) { // it came in here
-                spend(path_cause::router, c.step.head_ps - std::min<std::uint64_t>(c.step.head_ps, c.step.in_latency_ps), k_none, link_name(c));
+                spend(path_cause::router,
+                      c.step.head_ps - std::min<std::uint64_t>(c.step.head_ps, c.step.in_latency_ps), k_none,
+                      link_name(c));
                 break;
             }
             const step_at<link_crossing>& before = run_.crossings[hop];
-            const std::uint64_t flight_ps = std::min<std::uint64_t>(before.step.latency_ps - std::min(before.step.latency_ps, before.step.pipeline_ps),
-                                                                    cursor_ > before.step.time_ps ? cursor_ - before.step.time_ps : 0);
+            const std::uint64_t flight_ps = std::min<std::uint64_t>(
+                before.step.latency_ps - std::min(before.step.latency_ps, before.step.pipeline_ps),
+                cursor_ > before.step.time_ps ? cursor_ - before.step.time_ps : 0);
             spend(path_cause::router, before.step.time_ps + flight_ps, k_none, link_name(before));
             spend(path_cause::propagation, before.step.time_ps, k_none, link_name(before));
         }
         const std::vector<std::uint32_t>& all_sent = list_at(sent_of_message_, key_of(packet));
         const auto sent_time = [&](std::uint32_t i) { return run_.sent[i].step.time_ps; };
         const auto sent_message = [&](std::uint32_t i) { return run_.sent[i].step.packet.same_message(packet); };
-        std::uint32_t sent = last_of(all_sent, cursor_, sent_time,
-                                     [&](std::uint32_t i) { return sent_message(i) && run_.sent[i].step.packet.index == packet.index; });
+        std::uint32_t sent = last_of(all_sent, cursor_, sent_time, [&](std::uint32_t i) {
+            return sent_message(i) && run_.sent[i].step.packet.index == packet.index;
+        });
         if (sent == k_none)
             sent = last_of(all_sent, cursor_, sent_time, sent_message);
         if (sent == k_none)
@@ -518,7 +570,8 @@ private:
         next_ = {step::sent, rank_of(run_.sent[sent].device), sent};
     }
 
-    /// What a packet waited for in front of its output. Behind packets from its sender to its receiver it waited for what they did.
+    /// What a packet waited for in front of its output. Behind packets from its sender to its receiver it waited for
+    /// what they did.
     void wait_before(std::uint32_t hop)
     {
         const std::uint64_t first_ps = run_.crossings[hop].step.earliest_ps;
@@ -526,7 +579,8 @@ private:
         while (hop != k_none && cursor_ > first_ps) {
             const step_at<link_crossing>& c = run_.crossings[hop];
             const std::string name = link_name(c);
-            const auto& buffer = list_at(crossings_of_buffer_, place(c.device, c.step.in_link) << 6 | (c.step.in_vl & 63));
+            const auto& buffer =
+                list_at(crossings_of_buffer_, place(c.device, c.step.in_link) << 6 | (c.step.in_vl & 63));
             const std::uint32_t previous = last_of(buffer, c.step.time_ps - 1, time_of, [&](std::uint32_t i) {
                 const step_at<link_crossing>& o = run_.crossings[i];
                 return o.device == c.device && o.step.in_link == c.step.in_link && o.step.in_vl == c.step.in_vl;
@@ -535,7 +589,8 @@ private:
             std::uint64_t asked_ps = std::max(first_ps, std::min(c.step.earliest_ps, cursor_));
             if (previous != k_none && run_.crossings[previous].step.link != c.step.link) {
                 const link_crossing& o = run_.crossings[previous].step;
-                asked_ps = std::clamp(o.time_ps + std::min(o.serialisation_ps, o.in_serialisation_ps), first_ps, cursor_);
+                asked_ps =
+                    std::clamp(o.time_ps + std::min(o.serialisation_ps, o.in_serialisation_ps), first_ps, cursor_);
             }
             const auto& link = list_at(crossings_of_link_, place(c.device, c.step.link));
             for (std::size_t i = up_to(link, c.step.time_ps - 1, time_of); i-- > 0 && cursor_ > asked_ps;) {
@@ -545,7 +600,8 @@ private:
                     break;
                 spend(path_cause::credits, std::max(end_ps, asked_ps), k_none, name);
                 const bool own = o.step.packet.same_way(c.step.packet);
-                spend(own ? path_cause::serialisation : path_cause::arbitration, std::max(o.step.time_ps, asked_ps), k_none, name);
+                spend(own ? path_cause::serialisation : path_cause::arbitration, std::max(o.step.time_ps, asked_ps),
+                      k_none, name);
             }
             spend(path_cause::credits, asked_ps, k_none, name);
             if (cursor_ <= first_ps)
@@ -567,20 +623,28 @@ private:
         const std::uint32_t device = first.device, rank = rank_of(device);
         const std::uint64_t work_key = place(device, 0) ^ first.step.work * 0x9e37'79b9'7f4a'7c15ull;
         const std::uint32_t posted = last_of(
-            list_at(posted_of_work_, work_key), first.step.time_ps, [&](std::uint32_t i) { return run_.posted[i].step.time_ps; },
-            [&](std::uint32_t i) { return run_.posted[i].device == device && run_.posted[i].step.work == first.step.work; });
+            list_at(posted_of_work_, work_key), first.step.time_ps,
+            [&](std::uint32_t i) { return run_.posted[i].step.time_ps; },
+            [&](std::uint32_t i) {
+                return run_.posted[i].device == device && run_.posted[i].step.work == first.step.work;
+            });
         if (posted == k_none)
             return;
         const work_posted& p = run_.posted[posted].step;
         const std::uint32_t doorbell = doorbell_of_posted_[posted];
         std::uint64_t limit_ps = p.entries != 0 && doorbell != k_none ? run_.cores[rank][doorbell].time_ps : p.time_ps;
         const std::uint32_t woken = last_of(
-            list_at(woken_of_work_, work_key), first.step.time_ps, [&](std::uint32_t i) { return run_.woken[i].step.time_ps; },
-            [&](std::uint32_t i) { return run_.woken[i].device == device && run_.woken[i].step.work == first.step.work && run_.woken[i].step.time_ps >= p.time_ps; });
+            list_at(woken_of_work_, work_key), first.step.time_ps,
+            [&](std::uint32_t i) { return run_.woken[i].step.time_ps; },
+            [&](std::uint32_t i) {
+                return run_.woken[i].device == device && run_.woken[i].step.work == first.step.work &&
+                       run_.woken[i].step.time_ps >= p.time_ps;
+            });
         if (woken != k_none)
             limit_ps = run_.woken[woken].step.time_ps;
         if (woken == k_none)
-            if (const std::uint32_t held = held_up_by(posted, limit_ps); held != k_none) { // the queue stood still behind it
+            if (const std::uint32_t held = held_up_by(posted, limit_ps);
+                held != k_none) { // the queue stood still behind it
                 along_port(number, run_.sent[held].read_ps);
                 spend(path_cause::dma, run_.sent[held].read_ps, rank);
                 next_ = {step::sent, rank, held};
@@ -592,7 +656,8 @@ private:
         spend(path_cause::dma, limit_ps, rank);
         if (woken != k_none) {
             const std::uint32_t c = last_of(
-                list_at(completions_of_device_, device), limit_ps, [&](std::uint32_t i) { return run_.completions[i].time_ps; },
+                list_at(completions_of_device_, device), limit_ps,
+                [&](std::uint32_t i) { return run_.completions[i].time_ps; },
                 [&](std::uint32_t i) { return run_.completions[i].semaphore == run_.woken[woken].step.semaphore; });
             if (c == k_none)
                 return;
@@ -609,14 +674,16 @@ private:
         }
     }
 
-    /// The last packet of the work before it in its ring, when that waited for a semaphore until after `limit_ps`, or stood behind such work.
+    /// The last packet of the work before it in its ring, when that waited for a semaphore until after `limit_ps`, or
+    /// stood behind such work.
     std::uint32_t held_up_by(std::uint32_t posted, std::uint64_t limit_ps) const
     {
         const std::uint32_t device = run_.posted[posted].device;
         if (!run_.devices[device].has_rings)
             return k_none;
         const auto& of_device = list_at(posted_of_device_, device);
-        std::size_t at = static_cast<std::size_t>(std::lower_bound(of_device.begin(), of_device.end(), posted) - of_device.begin());
+        std::size_t at =
+            static_cast<std::size_t>(std::lower_bound(of_device.begin(), of_device.end(), posted) - of_device.begin());
         std::uint32_t direct = k_none; // the work just before
         while (at-- > 0) {
             const std::uint32_t before = of_device[at];
@@ -638,7 +705,8 @@ private:
     std::uint32_t request_of(const sent_packet& sent) const
     {
         return last_of(
-            list_at(accepted_of_device_, sent.device), cursor_, [&](std::uint32_t i) { return run_.accepted[i].step.time_ps; },
+            list_at(accepted_of_device_, sent.device), cursor_,
+            [&](std::uint32_t i) { return run_.accepted[i].step.time_ps; },
             [&](std::uint32_t i) {
                 const step_packet& p = run_.accepted[i].step.packet;
                 return p.source == sent.step.packet.destination && p.message == sent.step.packet.message;
@@ -654,9 +722,10 @@ private:
         return before > 0 && run_.sent[port[before - 1]].step.time_ps == at_ps ? before - 1 : at;
     }
 
-    /// The packet at place `at` was read now although no slot has come free: its descriptor has come, or room on its way. Which packet the path
-    /// goes on with; `at`: none.
-    std::size_t before_read(const std::vector<std::uint32_t>& port, std::size_t at, std::uint64_t limit_ps, const std::string& name)
+    /// The packet at place `at` was read now although no slot has come free: its descriptor has come, or room on its
+    /// way. Which packet the path goes on with; `at`: none.
+    std::size_t before_read(const std::vector<std::uint32_t>& port, std::size_t at, std::uint64_t limit_ps,
+                            const std::string& name)
     {
         const std::uint32_t rank = rank_of(run_.sent[port[at]].device);
         const std::uint32_t p = posted_of_sent_[port[at]];
@@ -667,8 +736,10 @@ private:
             if (before == 0)
                 return at;
             const packet_sent& o = run_.sent[port[--before]].step;
-            spend(path_cause::credits, std::max(std::min(o.time_ps + o.serialisation_ps, cursor_), limit_ps), rank, name);
-            spend(o.packet.same_way(run_.sent[port[at]].step.packet) ? path_cause::serialisation : path_cause::port, std::max(o.time_ps, limit_ps), rank, name);
+            spend(path_cause::credits, std::max(std::min(o.time_ps + o.serialisation_ps, cursor_), limit_ps), rank,
+                  name);
+            spend(o.packet.same_way(run_.sent[port[at]].step.packet) ? path_cause::serialisation : path_cause::port,
+                  std::max(o.time_ps, limit_ps), rank, name);
             return before;
         }
         spend(path_cause::memory, std::max(run_.posted[p].step.fetch_ps, limit_ps), rank);
@@ -679,7 +750,8 @@ private:
         return at;
     }
 
-    /// Along the packets of a port, as long as each waited for the one before, or for a slot to be read into; down to `limit_ps`.
+    /// Along the packets of a port, as long as each waited for the one before, or for a slot to be read into; down to
+    /// `limit_ps`.
     void along_port(std::uint32_t number, std::uint64_t limit_ps)
     {
         const std::uint32_t device = run_.sent[number].device, rank = rank_of(device);
@@ -697,7 +769,8 @@ private:
                 if (before == 0)
                     return;
                 const sent_packet& o = run_.sent[port[--before]];
-                spend(o.step.packet.same_way(own) ? path_cause::serialisation : path_cause::port, std::max(o.step.time_ps, limit_ps), rank, name);
+                spend(o.step.packet.same_way(own) ? path_cause::serialisation : path_cause::port,
+                      std::max(o.step.time_ps, limit_ps), rank, name);
             } else {
                 spend(path_cause::memory, std::max(s.read_ps, limit_ps), rank);
                 before = sent_at(port, at, cursor_); // it was read when a packet before it had left its slot
@@ -714,7 +787,8 @@ private:
     critical_path& path_;
     std::uint64_t cursor_;
     place_of_path next_;
-    index_lists crossings_of_message_, crossings_of_link_, crossings_of_buffer_, sent_of_message_, posted_of_work_, woken_of_work_, slices_of_flow_;
+    index_lists crossings_of_message_, crossings_of_link_, crossings_of_buffer_, sent_of_message_, posted_of_work_,
+        woken_of_work_, slices_of_flow_;
     ordered_lists sent_of_port_, accepted_of_device_, completions_of_device_;
     ordered_lists posted_of_device_;
     std::vector<std::uint32_t> doorbell_of_posted_; ///< marks of the device's core
@@ -743,12 +817,14 @@ critical_path find_critical_path(const recorded_run& run, std::uint32_t rank)
     std::uint64_t sum_ps = 0, at_ps = path.begin_ps;
     for (const path_part& p : path.parts) {
         if (p.from_ps != at_ps || p.until_ps <= p.from_ps)
-            throw bug("critical_path", p.from_ps, fmt::format("the parts of the path of rank {} have a gap at {} ps", rank, at_ps));
+            throw bug("critical_path", p.from_ps,
+                      fmt::format("the parts of the path of rank {} have a gap at {} ps", rank, at_ps));
         at_ps = p.until_ps;
         sum_ps += p.until_ps - p.from_ps;
     }
     if (sum_ps != path.time_ps())
-        throw bug("critical_path", path.end_ps, fmt::format("the parts of the path of rank {} sum to {} ps of {} ps", rank, sum_ps, path.time_ps()));
+        throw bug("critical_path", path.end_ps,
+                  fmt::format("the parts of the path of rank {} sum to {} ps of {} ps", rank, sum_ps, path.time_ps()));
     return path;
 }
 

@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The critical path of a collective: from the answer of a rank back to the command, through whatever released each step. Every picosecond
-// has one cause, so the parts sum to the time. How each place goes back: docs/27_explain.md. Plain C++ over recorded data.
+// The critical path of a collective: from the answer of a rank back to the command, through whatever released each
+// step. Every picosecond has one cause, so the parts sum to the time. How each place goes back: docs/27_explain.md.
+// Plain C++ over recorded data.
 #pragma once
 
 #include "platforms/explain/recorded_run.h"

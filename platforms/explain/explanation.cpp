@@ -35,7 +35,8 @@ std::string places_text(const json& cause)
 {
     std::string text;
     for (const json& w : cause.at("where"))
-        text += fmt::format("{}{} {:.3f}", text.empty() ? "" : ", ", w.at("name").get<std::string>(), w.at("time_us").get<double>());
+        text += fmt::format("{}{} {:.3f}", text.empty() ? "" : ", ", w.at("name").get<std::string>(),
+                            w.at("time_us").get<double>());
     return text;
 }
 
@@ -43,8 +44,9 @@ std::string bound_sentence(const json& all)
 {
     std::string text;
     if (all.contains("bound_by"))
-        text = fmt::format("The closest bound is {}: it allows {:.3f} us, {:.1f} % of the time.\n", all.at("bound_by").get<std::string>(),
-                           all.at("bound_us").get<double>(), 100 * all.at("bound_share").get<double>());
+        text = fmt::format("The closest bound is {}: it allows {:.3f} us, {:.1f} % of the time.\n",
+                           all.at("bound_by").get<std::string>(), all.at("bound_us").get<double>(),
+                           100 * all.at("bound_share").get<double>());
     else
         text = "No bound of links and memory is known for this collective here.\n";
     if (!all.contains("busy_shares"))
@@ -58,8 +60,11 @@ std::string bound_sentence(const json& all)
             busiest = name;
         }
     if (share >= 0)
-        text += fmt::format("Of all parts, {} was busiest or stood longest, {:.1f} % of the time{}.\n", busiest, 100 * share,
-                            limit.empty() ? "" : limit == "latency" ? "; nothing is short, steps wait for each other" : "; the run was limited by " + limit);
+        text += fmt::format("Of all parts, {} was busiest or stood longest, {:.1f} % of the time{}.\n", busiest,
+                            100 * share,
+                            limit.empty()        ? ""
+                            : limit == "latency" ? "; nothing is short, steps wait for each other"
+                                                 : "; the run was limited by " + limit);
     return text;
 }
 
@@ -77,7 +82,8 @@ json to_json(const critical_path& path)
     for (std::size_t c = 0; c < k_path_causes; ++c)
         if (by_cause[c] != 0)
             order.push_back(c);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return by_cause[a] > by_cause[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return by_cause[a] > by_cause[b]; });
     j["causes"] = json::array();
     for (const std::size_t c : order) {
         const path_cause_row& row = row_of(static_cast<path_cause>(c));
@@ -91,13 +97,15 @@ json to_json(const critical_path& path)
         json where = json::array();
         for (std::size_t i = 0; i < named.size() && i < k_places; ++i)
             where.push_back({{"name", named[i].first}, {"time_us", us_of(named[i].second)}});
-        j["causes"].push_back({{"cause", row.name},
-                               {"group", row.group},
-                               {"meaning", row.meaning},
-                               {"time_ps", by_cause[c]},
-                               {"time_us", us_of(by_cause[c])},
-                               {"share", path.time_ps() == 0 ? 0 : static_cast<double>(by_cause[c]) / static_cast<double>(path.time_ps())},
-                               {"where", std::move(where)}});
+        j["causes"].push_back(
+            {{"cause", row.name},
+             {"group", row.group},
+             {"meaning", row.meaning},
+             {"time_ps", by_cause[c]},
+             {"time_us", us_of(by_cause[c])},
+             {"share",
+              path.time_ps() == 0 ? 0 : static_cast<double>(by_cause[c]) / static_cast<double>(path.time_ps())},
+             {"where", std::move(where)}});
     }
     j["path"] = json::array();
     for (const path_part& p : path.parts)
@@ -124,26 +132,30 @@ std::string path_text(const json& all)
     const json& causes = path.at("causes");
     const std::uint32_t rank = path.at("rank").get<std::uint32_t>();
     std::ostringstream out;
-    out << fmt::format("{}: {} takes {:.3f} us on {} ranks; rank {} answers {}.\n", all.at("title").get<std::string>(), all.at("case").get<std::string>(),
-                       all.at("time_us").get<double>(), all.at("ranks").get<std::uint32_t>(), rank,
-                       all.at("slowest").get<bool>() ? "last" : fmt::format("after {:.3f} us", path.at("time_us").get<double>()));
+    out << fmt::format(
+        "{}: {} takes {:.3f} us on {} ranks; rank {} answers {}.\n", all.at("title").get<std::string>(),
+        all.at("case").get<std::string>(), all.at("time_us").get<double>(), all.at("ranks").get<std::uint32_t>(), rank,
+        all.at("slowest").get<bool>() ? "last" : fmt::format("after {:.3f} us", path.at("time_us").get<double>()));
     out << fmt::format("Its critical path goes through {} messages.", path.at("messages").get<std::uint32_t>());
     std::size_t told = 0;
     for (const json& c : causes) {
         if (told++ == 2)
             break;
-        out << fmt::format(" {:.1f} % is {} ({}).", 100 * c.at("share").get<double>(), c.at("cause").get<std::string>(), c.at("meaning").get<std::string>());
+        out << fmt::format(" {:.1f} % is {} ({}).", 100 * c.at("share").get<double>(), c.at("cause").get<std::string>(),
+                           c.at("meaning").get<std::string>());
     }
     out << "\n";
     if (const auto trains = all.value("train_packets", std::uint32_t{1}); trains > 1)
-        out << fmt::format("A step of the path is a train of up to {} packets, not a packet: burst: 1 packet gives the finer picture.\n", trains);
+        out << fmt::format(
+            "A step of the path is a train of up to {} packets, not a packet: burst: 1 packet gives the finer picture.\n",
+            trains);
     out << bound_sentence(all) << "\n";
     std::vector<std::vector<std::string>> lines{{"cause", "time(us)", "share(%)", "most of it(us)"}};
     std::uint64_t sum_ps = 0;
     for (const json& c : causes) {
         sum_ps += c.at("time_ps").get<std::uint64_t>();
-        lines.push_back({c.at("cause").get<std::string>(), exact_us(c.at("time_ps").get<std::uint64_t>()), fmt::format("{:.1f}", 100 * c.at("share").get<double>()),
-                         places_text(c)});
+        lines.push_back({c.at("cause").get<std::string>(), exact_us(c.at("time_ps").get<std::uint64_t>()),
+                         fmt::format("{:.1f}", 100 * c.at("share").get<double>()), places_text(c)});
     }
     lines.push_back({"all", exact_us(sum_ps), "100.0", ""});
     print_columns(out, lines, 1);
@@ -176,9 +188,11 @@ std::string changes_text(const json& all)
                 best = gain;
                 best_words = words;
             }
-            lines.push_back({words, fmt::format("{:.3f}", c.at("time_us").get<double>()), fmt::format("{:.1f}", 100 * gain), share});
+            lines.push_back({words, fmt::format("{:.3f}", c.at("time_us").get<double>()),
+                             fmt::format("{:.1f}", 100 * gain), share});
         }
-        if (const auto settings = c.at("settings").get<std::vector<std::string>>(); !settings.empty() && !c.contains("problem"))
+        if (const auto settings = c.at("settings").get<std::vector<std::string>>();
+            !settings.empty() && !c.contains("problem"))
             notes += fmt::format("  {}: {}\n", words, fmt::join(settings, ", "));
     }
     std::ostringstream out;
@@ -186,7 +200,8 @@ std::string changes_text(const json& all)
     print_columns(out, lines, 1);
     out << "\n" << notes;
     if (best >= k_no_gain)
-        out << fmt::format("\n{}{} helps most: {:.1f} % less time.\n", static_cast<char>(std::toupper(static_cast<unsigned char>(best_words.front()))),
+        out << fmt::format("\n{}{} helps most: {:.1f} % less time.\n",
+                           static_cast<char>(std::toupper(static_cast<unsigned char>(best_words.front()))),
                            best_words.substr(1), 100 * best);
     else if (whole)
         out << "\nNothing of this helps: no change shortens the collective by half a percent.\n";

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a recorder has seen of one run, as plain data: steps of packets, what cores did on their buses, slices of all other devices.
+// What a recorder has seen of one run, as plain data: steps of packets, what cores did on their buses, slices of all
+// other devices.
 #pragma once
 
 #include "tlm/step_sink.h"
@@ -42,8 +43,8 @@ struct sent_packet {
 struct recorded_device {
     static constexpr std::uint32_t k_nobody = 0xffff'ffff;
     std::string name;
-    std::uint32_t rank = k_nobody; ///< of the chip that it is part of
-    bool has_rings = false;        ///< its work comes by doorbells
+    std::uint32_t rank = k_nobody;  ///< of the chip that it is part of
+    bool has_rings = false;         ///< its work comes by doorbells
     std::vector<std::string> links; ///< of a fabric, by number
 };
 struct recorded_track {
@@ -64,7 +65,7 @@ struct recorded_run {
     std::vector<recorded_track> tracks;
     std::vector<trace_slice> slices; ///< of devices without steps
 
-    std::uint64_t begin_ps = 0;          ///< the command is posted
+    std::uint64_t begin_ps = 0;           ///< the command is posted
     std::vector<std::uint64_t> answer_ps; ///< by rank
 };
 

@@ -13,7 +13,8 @@
 namespace weft {
 
 namespace {
-/// Accesses by which a core starts devices or waits for them. All others are work of the core, which its busy time tells.
+/// Accesses by which a core starts devices or waits for them. All others are work of the core, which its busy time
+/// tells.
 bool tells_of_work(std::uint64_t address, bool is_write)
 {
     if (address < abi::k_mailbox_base || address >= abi::k_hbm_base)
@@ -54,7 +55,8 @@ private:
         if (watched_ == nullptr || !owner_.has_room())
             return;
         const std::uint64_t now_ps = time_->now_ps();
-        owner_.run_.cores[rank_].push_back({now_ps, watched_->spent_on(work_kind::core, now_ps).spent_ps, address, value, what});
+        owner_.run_.cores[rank_].push_back(
+            {now_ps, watched_->spent_on(work_kind::core, now_ps).spent_ps, address, value, what});
     }
     void b_transport(::tlm::tlm_generic_payload& trans, sc_core::sc_time& delay) override
     {
@@ -94,7 +96,8 @@ private:
         if (!owner_.has_room())
             return;
         owner_.run_.posted.push_back({s, device_});
-        owner_.run_.posted.back().step.fetch_ps = s.entries != 0 && s.queue < fetches_.size() ? fetches_[s.queue] : s.time_ps;
+        owner_.run_.posted.back().step.fetch_ps =
+            s.entries != 0 && s.queue < fetches_.size() ? fetches_[s.queue] : s.time_ps;
     }
     void fetches(std::uint64_t time_ps, std::uint32_t queue) override
     {
@@ -136,7 +139,8 @@ private:
     void completes(std::uint64_t at_ps, std::uint32_t semaphore) override
     {
         if (!owner_.ended_ && !owner_.run_.accepted.empty())
-            owner_.run_.completions.push_back({at_ps, device_, semaphore, static_cast<std::uint32_t>(owner_.run_.accepted.size() - 1)});
+            owner_.run_.completions.push_back(
+                {at_ps, device_, semaphore, static_cast<std::uint32_t>(owner_.run_.accepted.size() - 1)});
     }
 
     step_recorder& owner_;
@@ -190,7 +194,9 @@ bool step_recorder::has_room()
         return false;
     if (++steps_ <= most_steps_)
         return true;
-    problem_ = fmt::format("it has more than {} steps of packets, which do not fit into memory; choose a smaller case with --case", most_steps_);
+    problem_ = fmt::format(
+        "it has more than {} steps of packets, which do not fit into memory; choose a smaller case with --case",
+        most_steps_);
     ended_ = true;
     return false;
 }

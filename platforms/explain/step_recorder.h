@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records all steps of a machine, and what stands between its cores and their chips. It adds no time: a run with a recorder gives the times of
-// one without (testbenches/system/explain_test.cpp).
+// Records all steps of a machine, and what stands between its cores and their chips. It adds no time: a run with a
+// recorder gives the times of one without (testbenches/system/explain_test.cpp).
 #pragma once
 
 #include "platforms/explain/recorded_run.h"

@@ -14,15 +14,28 @@ namespace {
 enum class area : std::uint8_t { links, memory, core, dma, ccu, sync, nic, aggregation, none };
 
 constexpr std::pair<const char*, area> k_sections[] = {
-    {"core", area::core},     {"cores", area::core},           {"bus", area::core},    {"mailbox", area::core},
-    {"hbm", area::memory},    {"memory", area::memory},        {"dma", area::dma},     {"ccu", area::ccu},
-    {"sync", area::sync},     {"nic", area::nic},              {"switch", area::aggregation}, {"tofino", area::aggregation},
-    {"workload", area::none}, {"training_step", area::none},   {"faults", area::none}, {"host", area::none},
+    {"core", area::core},
+    {"cores", area::core},
+    {"bus", area::core},
+    {"mailbox", area::core},
+    {"hbm", area::memory},
+    {"memory", area::memory},
+    {"dma", area::dma},
+    {"ccu", area::ccu},
+    {"sync", area::sync},
+    {"nic", area::nic},
+    {"switch", area::aggregation},
+    {"tofino", area::aggregation},
+    {"workload", area::none},
+    {"training_step", area::none},
+    {"faults", area::none},
+    {"host", area::none},
     {"prices", area::none},
 };
 
 /// Names of keys that are no speed of the machine: bounds of waits, times of faults.
-constexpr const char* k_no_speed[] = {"timeout", "limit", "skew", "detection", "retry", "max_ahead", "until", "interval", "time_out"};
+constexpr const char* k_no_speed[] = {"timeout",   "limit", "skew",     "detection", "retry",
+                                      "max_ahead", "until", "interval", "time_out"};
 constexpr const char* k_rooms[] = {"buffer", "window", "queue", "room"};
 
 bool has_any(const std::string& text, const char* const* first, const char* const* last)
@@ -50,14 +63,16 @@ void collect(const config_field& field, const std::string& path, area of, std::v
             const std::string name = field.type == field_type::list ? std::to_string(i) : field.children[i].name;
             collect(field.children[i], path.empty() ? name : path + "." + name, of, keys);
         }
-    } else if (field.type == field_type::quantity && path.find('.') != std::string::npos) { // keys at the top are of the run
+    } else if (field.type == field_type::quantity &&
+               path.find('.') != std::string::npos) { // keys at the top are of the run
         keys.push_back({path, of, &field});
     }
 }
 
 bool is_legal(const field_limits& l, std::uint64_t value)
 {
-    if (value < l.least || value > l.most || (l.multiple > 1 && value % l.multiple != 0) || (l.power_of_two && (value & (value - 1)) != 0))
+    if (value < l.least || value > l.most || (l.multiple > 1 && value % l.multiple != 0) ||
+        (l.power_of_two && (value & (value - 1)) != 0))
         return false;
     return l.choices == 0 || std::find(l.one_of, l.one_of + l.choices, value) != l.one_of + l.choices;
 }
@@ -73,9 +88,24 @@ std::vector<recipe> recipes()
 {
     using c = path_cause;
     return {
-        {"links twice as fast", {area::links, area::nic, area::aggregation}, true, false, false, {c::serialisation, c::port, c::arbitration, c::head_of_line, c::nic}},
-        {"half the latency of links and routers", {area::links, area::sync}, false, true, false, {c::propagation, c::router, c::controller, c::sync}},
-        {"buffers twice as large", {area::links, area::dma, area::nic}, false, false, true, {c::credits, c::head_of_line}},
+        {"links twice as fast",
+         {area::links, area::nic, area::aggregation},
+         true,
+         false,
+         false,
+         {c::serialisation, c::port, c::arbitration, c::head_of_line, c::nic}},
+        {"half the latency of links and routers",
+         {area::links, area::sync},
+         false,
+         true,
+         false,
+         {c::propagation, c::router, c::controller, c::sync}},
+        {"buffers twice as large",
+         {area::links, area::dma, area::nic},
+         false,
+         false,
+         true,
+         {c::credits, c::head_of_line}},
         {"cores twice as fast", {area::core}, true, true, false, {c::firmware}},
         {"DMA engines with half the delays", {area::dma}, true, true, false, {c::dma}},
         {"memory twice as fast", {area::memory}, true, true, false, {c::memory}},
@@ -119,7 +149,8 @@ std::string changed(const recipe& r, const found_key& k)
 
 } // namespace
 
-std::vector<what_if> promising_changes(const config_field& config, const std::array<std::uint64_t, k_path_causes>& by_cause, std::size_t most)
+std::vector<what_if> promising_changes(const config_field& config,
+                                       const std::array<std::uint64_t, k_path_causes>& by_cause, std::size_t most)
 {
     constexpr double k_least_share = 0.02;
     std::vector<found_key> keys;
@@ -139,7 +170,8 @@ std::vector<what_if> promising_changes(const config_field& config, const std::ar
         if (w.share >= k_least_share && !w.settings.empty())
             changes.push_back(std::move(w));
     }
-    std::stable_sort(changes.begin(), changes.end(), [](const what_if& a, const what_if& b) { return a.share > b.share; });
+    std::stable_sort(changes.begin(), changes.end(),
+                     [](const what_if& a, const what_if& b) { return a.share > b.share; });
     if (changes.size() > most)
         changes.resize(most);
     return changes;

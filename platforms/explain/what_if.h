@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changes of a configuration that are worth a run, for what a critical path is made of. Keys are found by their declared kinds, rates, times and
-// sizes of buffers, and by the section that they stand in; no platform is known. Plain C++.
+// Changes of a configuration that are worth a run, for what a critical path is made of. Keys are found by their
+// declared kinds, rates, times and sizes of buffers, and by the section that they stand in; no platform is known. Plain
+// C++.
 #pragma once
 
 #include "platforms/config/config_dump.h"
@@ -21,6 +22,7 @@ struct what_if {
 };
 
 /// The most promising first, at most `most`; none that could touch less than 2 % of the path.
-std::vector<what_if> promising_changes(const config_field& config, const std::array<std::uint64_t, k_path_causes>& by_cause, std::size_t most = 3);
+std::vector<what_if> promising_changes(const config_field& config,
+                                       const std::array<std::uint64_t, k_path_causes>& by_cause, std::size_t most = 3);
 
 } // namespace weft

@@ -60,9 +60,9 @@ const std::string k_pair = "platform: tpu_v3\nname: pair\nmesh: {rows: 1, cols: 
 TEST_CASE("explain: every picosecond has a cause on every platform")
 {
     const std::vector<std::string> files = {
-        "platform: tpu_v3\nname: tpu\nmesh: {rows: 3, cols: 3}\n"
+        "platform: tpu_v3\nname: tpu\nmesh: {rows: 3, cols: 4}\n"
         "workload: [{op: all_reduce, algorithms: [ring_1d, two_d], sizes: [36 B, 100 kB]}, {op: all_to_all, sizes: [72 kB]}]\n",
-        "platform: switchml\nname: rack\nnetwork: {workers: 3}\n"
+        "platform: switchml\nname: rack\nworkers: 3\n"
         "workload: [{op: all_reduce, algorithms: [switchml, ring_1d, parameter_server], sizes: [4 B, 64 KiB]}]\n",
         "platform: ub_mesh\nname: board\nmesh: {boards: 1, npus: 4, backplane: false}\n"
         "workload: [{op: all_reduce, algorithms: [ring_1d, direct], sizes: [4 B, 128 KiB]}]\n",
@@ -96,17 +96,14 @@ TEST_CASE("explain: every picosecond has a cause on every platform")
 TEST_CASE("explain: collectives of CCUs and of failed chips are followed to their begin")
 {
     const std::vector<std::string> files = {
-        "platform: ub_mesh\nname: ccu\nmesh: {boards: 1, npus: 4, backplane: false}\nnpu: {ccu: {}}\n"
+        "platform: ub_mesh\nname: ccu\nmesh: {boards: 1, npus: 4, backplane: false}\nub: {paths: shortest}\n"
         "workload: [{op: all_reduce, algorithms: [ccu], sizes: [64 KiB]}]\n",
-        "platform: tpu_v3\nname: broken\nmesh: {rows: 4, cols: 4}\nfaults: {hosts: [{row: 0, col: 0}]}\n"
+        "platform: tpu_v3\nname: broken\nmesh: {rows: 4, cols: 4}\nfaults: {regions: [{row: 0, col: 0, rows: 2, cols: 2}]}\n"
         "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [64 KiB]}]\n",
     };
     for (const std::string& file : files) {
         const program_folder folder;
-        folder.write("file.yaml", file);
-        if (folder.weft("run file.yaml --quiet --out out --set data=off") == 2) {
-            FAIL(file << folder.read("stderr"));
-        }
+        run(folder, file, "--set data=off");
         const json j = explained(folder, "");
         INFO(file);
         const auto causes = causes_of(j);
@@ -121,8 +118,11 @@ TEST_CASE("explain: two messages over one link are their formula")
     const program_folder folder;
     run(folder, k_pair);
     const auto causes = causes_of(explained(folder, "--case 1"));
-    // "Ready" one way, 256 B the other; four routers are entered, two links crossed. The last bytes follow their heads once.
-    const auto time_of = [](double bytes, double GBps) { return static_cast<std::uint64_t>(bytes / GBps * 1e3 + 0.999); };
+    // "Ready" one way, 256 B the other; four routers are entered, two links crossed. The last bytes follow their heads
+    // once.
+    const auto time_of = [](double bytes, double GBps) {
+        return static_cast<std::uint64_t>(bytes / GBps * 1e3 + 0.999);
+    };
     CHECK(causes.at("propagation") == 2 * 5'000);
     CHECK(causes.at("router") == 4 * 4'255); // 4 cycles of 940 MHz
     CHECK(causes.at("serialisation") >= time_of(32, 82) - 1);
@@ -136,7 +136,7 @@ TEST_CASE("explain: a knob moves the part that it should")
     const program_folder folder;
     run(folder, k_pair);
     const auto before = causes_of(explained(folder, "--case 1"));
-    run(folder, k_pair, "--set 'ici.wire_delay_host=10 ns' --set 'ici.wire_delay_board=10 ns'");
+    run(folder, k_pair, "--set 'ici.board_propagation=10 ns'");
     const auto later = causes_of(explained(folder, "--case 1"));
     CHECK(later.at("propagation") == 2 * before.at("propagation"));
     CHECK(later.at("router") == before.at("router"));
@@ -150,10 +150,15 @@ TEST_CASE("explain: a knob moves the part that it should")
 TEST_CASE("explain: changes are run and give the times of runs")
 {
     const program_folder folder;
-    run(folder, "platform: tpu_v3\nname: mesh\nmesh: {rows: 2, cols: 2}\n"
-                "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB, 1 MiB]}, {op: all_gather, sizes: [4 MiB]}]\n");
-    REQUIRE(folder.weft("explain out --quiet --json all.json --changes 'ici.link_rate=164 GB/s,ici.local_port_rate=328 GB/s'") == 0);
-    CHECK_THAT(folder.read("stdout"), Contains("all_reduce ring_1d of 1 MiB") && Contains("What would help") && Contains(" helps most"));
+    run(folder,
+        "platform: tpu_v3\nname: mesh\nmesh: {rows: 2, cols: 2}\n"
+        "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB, 1 MiB]}, {op: all_gather, sizes: [4 MiB]}]\n");
+    REQUIRE(
+        folder.weft(
+            "explain out --quiet --json all.json --changes 'ici.link_rate=164 GB/s,ici.local_port_rate=328 GB/s'") ==
+        0);
+    CHECK_THAT(folder.read("stdout"),
+               Contains("all_reduce ring_1d of 1 MiB") && Contains("What would help") && Contains(" helps most"));
     const json j = json::parse(folder.read("all.json"));
     const json& changes = j.at("changes");
     REQUIRE(changes.size() >= 3);
@@ -167,14 +172,19 @@ TEST_CASE("explain: changes are run and give the times of runs")
         CHECK(changes[i].at("share").get<double>() <= share);
         share = changes[i].at("share").get<double>();
     }
-    REQUIRE(folder.weft("run file.yaml --quiet --out faster --set 'ici.link_rate=164 GB/s' --set 'ici.local_port_rate=328 GB/s'") == 0);
-    CHECK(changes[0].at("time_ps") == ps_of(json::parse(folder.read("faster/results.json")).at("results")[1].at("time_us")));
+    REQUIRE(
+        folder.weft(
+            "run file.yaml --quiet --out faster --set 'ici.link_rate=164 GB/s' --set 'ici.local_port_rate=328 GB/s'") ==
+        0);
+    CHECK(changes[0].at("time_ps") ==
+          ps_of(json::parse(folder.read("faster/results.json")).at("results")[1].at("time_us")));
 }
 
 TEST_CASE("explain: a rank and a case that the user names")
 {
     const program_folder folder;
-    run(folder, "platform: tpu_v3\nname: mesh\nmesh: {rows: 2, cols: 2}\nworkload: [{op: broadcast, sizes: [4 KiB, 64 KiB]}]\n");
+    run(folder,
+        "platform: tpu_v3\nname: mesh\nmesh: {rows: 2, cols: 2}\nworkload: [{op: broadcast, sizes: [4 KiB, 64 KiB]}]\n");
     const json last = explained(folder, "--case broadcast:mesh_tree:4KiB");
     const json first = explained(folder, "--case broadcast:mesh_tree:4KiB --rank 0");
     CHECK(first.at("slowest") == false);
@@ -212,7 +222,8 @@ TEST_CASE("explain: Ctrl-C keeps what is known")
     p.write("file.yaml", "platform: tpu_v3\nname: mesh\nmesh: {rows: 4, cols: 4}\n"
                          "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [8 MiB]}]\n");
     REQUIRE(p.run({"run", "file.yaml", "--quiet", "--out", "out", "--set", "data=off"}) == 0);
-    std::vector<std::string> arguments{"explain", "out", "--quiet", "--no-reruns", "--jobs", "1", "--json", "kept.json"};
+    std::vector<std::string> arguments{"explain", "out", "--quiet", "--no-reruns",
+                                       "--jobs",  "1",   "--json",  "kept.json"};
     for (int seed = 2; seed < 60; ++seed)
         arguments.insert(arguments.end(), {"--changes", "burst=1 packet,seed=" + std::to_string(seed)});
     p.start(arguments);
