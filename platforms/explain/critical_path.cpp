@@ -87,7 +87,8 @@ public:
                 return run.completions[a].time_ps < run.completions[b].time_ps;
             });
         for (std::uint32_t i = 0; i < run.slices.size(); ++i)
-            slices_of_flow_[run.slices[i].flow_id].push_back(i);
+            note_slice(i);
+        sort_slices();
         match_doorbells();
         match_works();
     }
@@ -174,6 +175,38 @@ private:
     static bool any(std::uint32_t) { return true; }
 
     // --- Cores
+
+    void note_slice(std::uint32_t number)
+    {
+        const trace_slice& s = run_.slices[number];
+        if (s.name == "sync") {
+            syncs_of_rank_[run_.tracks[s.track].rank].push_back(number);
+            syncs_of_zone_[std::hash<std::string>{}(s.arguments)].push_back(number);
+        }
+        if (s.flow == flow_step::none)
+            return;
+        slices_of_flow_[s.flow_id].push_back(number);
+        if (s.flow == flow_step::ends)
+            frames_of_rank_[run_.tracks[s.track].rank].push_back(number);
+        if (is_switch_track(s.track))
+            switch_slices_of_name_[std::hash<std::string>{}(s.name)].push_back(number);
+    }
+    /// Those on a way by their starts, those that have come by their ends.
+    void sort_slices()
+    {
+        const auto sort_by = [](index_lists& lists, auto&& time_of) {
+            for (auto& one : lists)
+                std::stable_sort(one.second.begin(), one.second.end(),
+                                 [&](std::uint32_t a, std::uint32_t b) { return time_of(a) < time_of(b); });
+        };
+        const auto start = [&](std::uint32_t i) { return run_.slices[i].start_ps; };
+        sort_by(slices_of_flow_, start);
+        sort_by(switch_slices_of_name_, start);
+        sort_by(syncs_of_zone_, start);
+        const auto end = [&](std::uint32_t i) { return run_.slices[i].start_ps + run_.slices[i].span_ps; };
+        sort_by(frames_of_rank_, end);
+        sort_by(syncs_of_rank_, end);
+    }
 
     /// Which write of a doorbell each descriptor came by: rings are first in, first out.
     void match_doorbells()
@@ -359,20 +392,19 @@ private:
     /// Ranks have met: the last one to arrive let them go.
     bool from_sync(std::uint32_t rank)
     {
-        const trace_slice* own = nullptr;
-        for (const trace_slice& s : run_.slices)
-            if (s.name == "sync" && run_.tracks[s.track].rank == rank && s.start_ps + s.span_ps <= cursor_)
-                if (own == nullptr || s.start_ps + s.span_ps >= own->start_ps + own->span_ps)
-                    own = &s;
-        if (own == nullptr)
+        const auto end_of = [&](std::uint32_t i) { return run_.slices[i].start_ps + run_.slices[i].span_ps; };
+        const std::uint32_t own = last_of(list_at(syncs_of_rank_, rank), cursor_, end_of, any);
+        if (own == k_none || end_of(own) == 0)
             return false;
-        const trace_slice* last = own;
-        for (const trace_slice& s : run_.slices)
-            if (s.name == "sync" && s.arguments == own->arguments && s.start_ps > last->start_ps &&
-                s.start_ps < own->start_ps + own->span_ps)
-                last = &s;
-        spend(path_cause::sync, last->start_ps, rank, "sync wires");
-        next_ = {step::core, run_.tracks[last->track].rank, k_none};
+        const std::string& zone = run_.slices[own].arguments;
+        const std::uint32_t last = last_of(
+            list_at(syncs_of_zone_, std::hash<std::string>{}(zone)), end_of(own) - 1,
+            [&](std::uint32_t i) { return run_.slices[i].start_ps; },
+            [&](std::uint32_t i) { return run_.slices[i].arguments == zone; });
+        if (last == k_none)
+            return false;
+        spend(path_cause::sync, run_.slices[last].start_ps, rank, "sync wires");
+        next_ = {step::core, run_.tracks[run_.slices[last].track].rank, k_none};
         return true;
     }
 
@@ -429,29 +461,21 @@ private:
         return k_none;
     }
 
-    /// The last frame that came to `rank`; of this name where one has it.
+    /// The last frame that came to `rank`. For one of a slot, whose versions alternate ("slot 3.1"), the last of that
+    /// slot: without any it was of the first ones, for which nothing had to come.
     void from_frames(std::uint32_t rank, const std::string& name, path_cause between)
     {
-        std::uint32_t best = k_none;
-        std::uint64_t best_ps = 0;
-        bool best_named = false;
-        for (std::uint32_t i = 0; i < run_.slices.size(); ++i) {
-            const trace_slice& s = run_.slices[i];
-            const std::uint64_t until_ps = s.start_ps + s.span_ps;
-            if (s.flow != flow_step::ends || run_.tracks[s.track].rank != rank || until_ps > cursor_)
-                continue;
-            const bool named = !name.empty() && s.name.substr(0, s.name.find('.')) ==
-                                                    name.substr(0, name.find('.')); // versions of a slot alternate
-            if (best == k_none || named > best_named || (named == best_named && until_ps >= best_ps)) {
-                best = i;
-                best_ps = until_ps;
-                best_named = named;
-            }
-        }
-        if (best == k_none)
+        const std::size_t stem = name.find('.');
+        const std::uint32_t last = last_of(
+            list_at(frames_of_rank_, rank), cursor_,
+            [&](std::uint32_t i) { return run_.slices[i].start_ps + run_.slices[i].span_ps; },
+            [&](std::uint32_t i) {
+                return stem == std::string::npos || run_.slices[i].name.compare(0, stem + 1, name, 0, stem + 1) == 0;
+            });
+        if (last == k_none)
             return spend(between, path_.begin_ps, rank);
-        spend(between, best_ps, rank);
-        next_ = {step::frame, rank, best};
+        spend(between, run_.slices[last].start_ps + run_.slices[last].span_ps, rank);
+        next_ = {step::frame, rank, last};
     }
 
     /// Back along the way of a frame: cards, cables, switches.
@@ -470,10 +494,11 @@ private:
               s.start_ps, at.rank, where);
         // The place before: the last one that this frame came to. It may still be there when it leaves, with its last
         // bytes.
-        std::uint32_t before = k_none;
-        for (const std::uint32_t i : list_at(slices_of_flow_, s.flow_id))
-            if (run_.slices[i].track != s.track && run_.slices[i].start_ps < s.start_ps && later_start(i, before))
-                before = i;
+        const auto start_of = [&](std::uint32_t i) { return run_.slices[i].start_ps; };
+        std::uint32_t before = s.start_ps == 0
+                                   ? k_none
+                                   : last_of(list_at(slices_of_flow_, s.flow_id), s.start_ps - 1, start_of,
+                                             [&](std::uint32_t i) { return run_.slices[i].track != s.track; });
         if (before != k_none) {
             spend(path_cause::propagation, run_.slices[before].start_ps + run_.slices[before].span_ps,
                   recorded_device::k_nobody, where);
@@ -481,17 +506,10 @@ private:
             return;
         }
         // A switch has made it when the last frame of its slot had come.
-        for (std::uint32_t i = 0; i < run_.slices.size(); ++i) {
-            const trace_slice& o = run_.slices[i];
-            if (o.name == s.name && is_switch_track(o.track) && o.start_ps < cursor_ && later_start(i, before))
-                before = i;
-        }
+        before = last_of(list_at(switch_slices_of_name_, std::hash<std::string>{}(s.name)), cursor_ - 1, start_of,
+                         [&](std::uint32_t i) { return run_.slices[i].name == s.name; });
         if (before != k_none)
             next_ = {step::frame, at.rank, before};
-    }
-    bool later_start(std::uint32_t slice, std::uint32_t than) const
-    {
-        return than == k_none || run_.slices[slice].start_ps >= run_.slices[than].start_ps;
     }
     bool is_switch_track(std::uint32_t track) const
     {
@@ -788,7 +806,7 @@ private:
     std::uint64_t cursor_;
     place_of_path next_;
     index_lists crossings_of_message_, crossings_of_link_, crossings_of_buffer_, sent_of_message_, posted_of_work_,
-        woken_of_work_, slices_of_flow_;
+        woken_of_work_, slices_of_flow_, frames_of_rank_, switch_slices_of_name_, syncs_of_rank_, syncs_of_zone_;
     ordered_lists sent_of_port_, accepted_of_device_, completions_of_device_;
     ordered_lists posted_of_device_;
     std::vector<std::uint32_t> doorbell_of_posted_; ///< marks of the device's core

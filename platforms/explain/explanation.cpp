@@ -60,8 +60,8 @@ std::string bound_sentence(const json& all)
             busiest = name;
         }
     if (share >= 0)
-        text += fmt::format("Of all parts, {} was busiest or stood longest, {:.1f} % of the time{}.\n", busiest,
-                            100 * share,
+        text += fmt::format("The part of the machine with most to do or to wait for is {}, {:.1f} % of the time{}.\n",
+                            busiest, 100 * share,
                             limit.empty()        ? ""
                             : limit == "latency" ? "; nothing is short, steps wait for each other"
                                                  : "; the run was limited by " + limit);

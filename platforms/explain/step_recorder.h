@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Records all steps of a machine, and what stands between its cores and their chips. It adds no time: a run with a
-// recorder gives the times of one without (testbenches/system/explain_test.cpp).
+// recorder gives the times of one without (testbenches/issues/explain_test.cpp).
 #pragma once
 
 #include "platforms/explain/recorded_run.h"

@@ -99,7 +99,7 @@ TEST_CASE("explain: collectives of CCUs and of failed chips are followed to thei
         "platform: ub_mesh\nname: ccu\nmesh: {boards: 1, npus: 4, backplane: false}\nub: {paths: shortest}\n"
         "workload: [{op: all_reduce, algorithms: [ccu], sizes: [64 KiB]}]\n",
         "platform: tpu_v3\nname: broken\nmesh: {rows: 4, cols: 4}\nfaults: {regions: [{row: 0, col: 0, rows: 2, cols: 2}]}\n"
-        "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [64 KiB]}]\n",
+        "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [1 MiB]}]\n",
     };
     for (const std::string& file : files) {
         const program_folder folder;
@@ -210,7 +210,7 @@ TEST_CASE("explain: what cannot be explained is refused with a remedy")
     refused("out --changes 'ici.link_rat=1 GB/s'", "did you mean 'link_rate'?");
     refused("out --changes nothing", "is no key=value");
     refused("out --json out/results.json", "results.json");
-    CHECK(folder.weft("run file.yaml --quiet --out failed --set 'firmware_timeout=1 us'") == 1);
+    CHECK(folder.weft("run file.yaml --quiet --out failed --set 'time_limit=2 us'") == 1);
     refused("failed", "the run did not end");
     folder.write("broken/results.json", "{}");
     refused("broken", "is no results.json");
