@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 namespace weft {
 
@@ -495,10 +496,13 @@ private:
         // The place before: the last one that this frame came to. It may still be there when it leaves, with its last
         // bytes.
         const auto start_of = [&](std::uint32_t i) { return run_.slices[i].start_ps; };
-        std::uint32_t before = s.start_ps == 0
-                                   ? k_none
-                                   : last_of(list_at(slices_of_flow_, s.flow_id), s.start_ps - 1, start_of,
-                                             [&](std::uint32_t i) { return run_.slices[i].track != s.track; });
+        std::uint32_t before = k_none;
+        if (s.start_ps != 0)
+            before = last_of(list_at(slices_of_flow_, s.flow_id), s.start_ps - 1, start_of, any);
+        // Frames of one text come again and again: where the first of them was seen first, all begin.
+        if (before != k_none && (run_.slices[before].track == s.track ||
+                                 run_.slices[list_at(slices_of_flow_, s.flow_id).front()].track == s.track))
+            before = k_none;
         if (before != k_none) {
             spend(path_cause::propagation, run_.slices[before].start_ps + run_.slices[before].span_ps,
                   recorded_device::k_nobody, where);
@@ -669,6 +673,10 @@ private:
                 return;
             }
         along_port(number, limit_ps);
+        if (const std::uint32_t behind = std::exchange(behind_, k_none); behind != k_none) {
+            next_ = {step::sent, rank, behind};
+            return;
+        }
         if (cursor_ <= p.time_ps && p.entries != 0)
             spend(path_cause::memory, std::max(p.fetch_ps, limit_ps), rank);
         spend(path_cause::dma, limit_ps, rank);
@@ -761,10 +769,29 @@ private:
             return before;
         }
         spend(path_cause::memory, std::max(run_.posted[p].step.fetch_ps, limit_ps), rank);
-        // Its ring was read on when the descriptor before it had been read out.
-        for (std::size_t i = at; i-- > 0 && cursor_ > limit_ps;)
-            if (run_.sent[port[i]].read_ps == cursor_)
-                return sent_at(port, at, cursor_);
+        // Its ring was read on when the descriptor before it was there, or one had been read out.
+        const auto& of_device = list_at(posted_of_device_, run_.sent[port[at]].device);
+        for (auto o = std::lower_bound(of_device.begin(), of_device.end(), p);
+             o != of_device.begin() && cursor_ > limit_ps;)
+            if (const work_posted& w = run_.posted[*--o].step; w.queue == run_.posted[p].step.queue) {
+                if (w.time_ps != cursor_)
+                    break;
+                spend(path_cause::memory, std::max(w.fetch_ps, limit_ps), rank);
+            }
+        for (std::size_t i = at; i-- > 0 && cursor_ > limit_ps;) {
+            if (run_.sent[port[i]].read_ps != cursor_)
+                continue;
+            const std::uint32_t w = posted_of_sent_[port[i]];
+            const bool waited =
+                w != k_none &&
+                ((woken_of_posted_[w] != k_none && run_.woken[woken_of_posted_[w]].step.time_ps > limit_ps) ||
+                 held_up_by(w, limit_ps) != k_none);
+            if (waited) { // the ring stood still behind a semaphore: the path is that of the work before
+                behind_ = port[i];
+                return at;
+            }
+            return sent_at(port, at, cursor_);
+        }
         return at;
     }
 
@@ -781,7 +808,8 @@ private:
             const sent_packet& s = run_.sent[port[at]];
             spend(path_cause::credits, std::max({s.step.ready_ps, s.step.wire_free_ps, limit_ps}), rank, name);
             std::size_t before = at;
-            if (s.step.wire_free_ps >= s.step.ready_ps) {
+            const bool is_read = cursor_ <= s.read_ps; // the path has come to its reading
+            if (!is_read && s.step.wire_free_ps >= s.step.ready_ps) {
                 while (before > 0 && run_.sent[port[before - 1]].step.serialisation_ps == 0)
                     --before;
                 if (before == 0)
@@ -804,6 +832,7 @@ private:
     const recorded_run& run_;
     critical_path& path_;
     std::uint64_t cursor_;
+    std::uint32_t behind_ = k_none; ///< sent packet behind whose work a ring stood still
     place_of_path next_;
     index_lists crossings_of_message_, crossings_of_link_, crossings_of_buffer_, sent_of_message_, posted_of_work_,
         woken_of_work_, slices_of_flow_, frames_of_rank_, switch_slices_of_name_, syncs_of_rank_, syncs_of_zone_;
