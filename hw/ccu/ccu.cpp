@@ -4,6 +4,7 @@
 
 #include "hw/arithmetic/slice_reduction.h"
 #include "tlm/memory_spans.h"
+#include "tlm/step_sink.h"
 
 #include <algorithm>
 #include <cstring>
@@ -300,6 +301,11 @@ work_load ccu::spent_on(work_kind kind, std::uint64_t now_ps) const
 
 void ccu::record_into(trace_sink& trace)
 {
+    if (step_sink* const steps = steps_for(trace, *this)) {
+        port_.record_into(steps);
+        receiver_.record_into(steps);
+        return;
+    }
     trace_ = &trace;
     tracks_.assign(contexts_.size(), k_none);
     packets_ = std::make_unique<packet_trace>(trace);

@@ -2,11 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/ccu/ccu_port.h"
 
+#include "tlm/step_sink.h"
+
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 
 namespace weft {
+
+namespace {
+/// Segments of one message to one peer are one work.
+std::uint64_t work_of(std::uint32_t peer, std::uint32_t message, bool answers)
+{
+    return std::uint64_t{peer} << 33 | std::uint64_t{answers ? 1u : 0u} << 32 | message;
+}
+bool answers_request(std::uint32_t header_bits)
+{
+    const ccu_message kind = ccu_header::of(header_bits).kind;
+    return kind == ccu_message::acknowledge || kind == ccu_message::data;
+}
+} // namespace
 
 ccu_port::ccu_port(ccu_shared& shared) : shared_(shared), port_rate_(shared.view.port_rate) {}
 
@@ -17,6 +32,10 @@ void ccu_port::send_to(std::uint32_t peer, const ccu_stream& stream)
     if (index == lanes_.size()) {
         lanes_.push_back({peer, answers});
         active_.resize((lanes_.size() + 63) / 64, 0);
+    }
+    if (step_sink* const steps = steps_of(sink_)) {
+        const bool answer = answers_request(stream.header.bits());
+        steps->posted({shared_.time.now_ps(), work_of(peer, stream.message, answer), 0, 0, answer});
     }
     const std::uint32_t s = streams_.add(stream);
     most_queued.record(streams_.in_use());
@@ -97,6 +116,8 @@ void ccu_port::stage(lane& l)
         if (l.first == k_none)
             l.last = k_none;
     }
+    if (step_sink* const steps = steps_of(sink_))
+        steps->reads(now, 0);
     staged_.push_back({p.release()->index, ready_ps});
     if (!planned_ && !awaiting_credit_)
         plan();
@@ -129,9 +150,13 @@ void ccu_port::send()
     credit_counter& credits = credits_[p->vl == 0 ? 0 : 1];
     if (!credits.has(credits_under_way_, now, p->cells))
         throw bug(shared_.name, now, "a packet goes before its credits have come");
+    const std::uint64_t ready_ps = staged_.front().ready_ps;
     staged_.pop_front();
     credits.take(p->cells);
     const std::uint64_t serialisation = port_rate_.time_ps(p->wire_bytes);
+    if (step_sink* const steps = steps_of(sink_))
+        steps->sent({step_packet::of(*p), now, ready_ps, wire_busy_until_ps_, work_of(p->destination, p->message, answers_request(p->semaphore)),
+                     static_cast<std::uint32_t>(serialisation), 0});
     wire_busy_until_ps_ = now + serialisation;
     wire_time.add_ps(serialisation);
     p->serialisation_ps = static_cast<std::uint32_t>(serialisation);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/ccu/ccu_receiver.h"
 
+#include "tlm/step_sink.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -26,6 +28,8 @@ void ccu_receiver::take(packet_ptr p)
     bytes_received.add(p->payload_bytes);
     if (sink_ != nullptr)
         sink_->record(make_record(record_kind::message_accepted, now, 0, shared_.rank, *p));
+    if (step_sink* const steps = steps_of(sink_))
+        steps->accepted({step_packet::of(*p), now, now});
     switch (h.kind) {
     case ccu_message::write_memory:
     case ccu_message::write_slice: return write(*p, h, now);

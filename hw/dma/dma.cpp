@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/dma/dma.h"
 
+#include "tlm/step_sink.h"
+
 #include <fmt/format.h>
 
 namespace weft {
@@ -77,6 +79,10 @@ dma::~dma() = default;
 
 void dma::record_into(trace_sink& trace)
 {
+    if (step_sink* const steps = steps_for(trace, *this)) {
+        set_event_sink(steps);
+        return;
+    }
     trace_ = std::make_unique<packet_trace>(trace);
     trace_->add_track(*this, "DMA sends");
     trace_->add_track(*this, "DMA receives");
@@ -159,7 +165,11 @@ void dma::fetched(std::uint32_t q)
         return;
     }
     rings_.hold(q, static_cast<std::uint32_t>(1 + entries.size()));
-    reader_.add(q, has_elements ? transfers_.load(d, entries, q, reader_.train()) : transfers_.load(d, q, reader_.train()));
+    const std::uint32_t transfer =
+        has_elements ? transfers_.load(d, entries, q, reader_.train()) : transfers_.load(d, q, reader_.train());
+    if (step_sink* const steps = steps_of(shared_.sink))
+        steps->posted({shared_.time.now_ps(), transfer, q, static_cast<std::uint32_t>(1 + entries.size()), false});
+    reader_.add(q, transfer);
 }
 
 void dma::refuse(std::uint32_t q, const dma_fault& fault)

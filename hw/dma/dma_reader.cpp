@@ -4,6 +4,7 @@
 
 #include "hw/arithmetic/reduce.h"
 #include "tlm/memory_spans.h"
+#include "tlm/step_sink.h"
 
 #include <algorithm>
 #include <cstring>
@@ -98,6 +99,8 @@ void dma_reader::start(std::uint32_t q)
     waiting_ &= ~bit;
     const std::uint32_t port = shared_.port_of(q);
     ports_[port].ready_queues |= bit;
+    if (step_sink* const steps = steps_of(shared_.sink))
+        steps->woken({shared_.time.now_ps(), queues_[q].reading, transfers_.elements_of(queues_[q].reading).wait_semaphore});
     fill(port);
 }
 
@@ -167,6 +170,9 @@ void dma_reader::read(std::uint32_t p, std::uint32_t index, std::uint32_t packet
     const std::uint64_t now = shared_.time.now_ps();
     const packet_source from = transfers_.source_of(q.reading, q.next_packet, packets);
     const bool was_empty = port.staged.empty();
+    if (step_sink* const steps = steps_of(shared_.sink))
+        for (std::uint32_t k = 0; k < transfers_.destinations(q.reading); ++k)
+            steps->reads(now, p);
     if (transfers_[q.reading].shape == transfer_shape::elements) {
         read_elements(port, q, from, packets);
     } else {

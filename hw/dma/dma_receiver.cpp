@@ -5,6 +5,7 @@
 #include "hw/abi/descriptor.h"
 #include "hw/arithmetic/reduce.h"
 #include "tlm/memory_spans.h"
+#include "tlm/step_sink.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -49,13 +50,21 @@ void dma_receiver::write(packet_ptr p, bool from_fabric)
     bytes_received.add(p->payload_bytes);
     if (shared_.sink != nullptr)
         shared_.sink->record(make_record(record_kind::message_accepted, now, done - now, shared_.rank, *p));
+    step_sink* const steps = steps_of(shared_.sink);
+    if (steps != nullptr)
+        steps->accepted({step_packet::of(*p), now, done});
+    const auto completes = [&](std::uint64_t at_ps) {
+        if (steps != nullptr)
+            steps->completes(at_ps, p->semaphore);
+        complete(p->semaphore, at_ps);
+    };
     if (from_fabric) // the buffer is free when the memory has taken the data: its queueing, not its latency
         ports_[p->destination_port].to_sender->credit(p->vl, p->cells, done - shared_.memory->latency_ps() - now);
     if (!shared_.view.in_order)
         order_.arrived(p->source, p->semaphore, p->semaphore_message, p->packet_count, p->message_packets, done,
-                       [&](std::uint64_t at_ps) { complete(p->semaphore, at_ps); });
+                       completes);
     else if ((p->flags & k_last_of_message) != 0)
-        complete(p->semaphore, done);
+        completes(done);
 }
 
 void dma_receiver::write_payload(const packet& p)

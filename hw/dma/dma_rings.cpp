@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/dma/dma_rings.h"
 
+#include "tlm/step_sink.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -42,6 +44,8 @@ void dma_rings::start_fetch(std::uint32_t index)
     if (!enabled_ || q.stopped_by != nullptr || q.fetching || q.ring.all_fetched() || q.held >= shared_.config.prefetch)
         return;
     q.fetching = true;
+    if (step_sink* const steps = steps_of(shared_.sink))
+        steps->fetches(shared_.time.now_ps(), index);
     const std::uint64_t done = shared_.memory->charge(shared_.time.now_ps(), place_of_next(index),
                                                       abi::k_descriptor_bytes, memory_if::access::read);
     shared_.schedule(done, make_order(event_class::device, shared_.queue_actor(index), 0), dma_event::fetched, index);

@@ -3,6 +3,7 @@
 #include "hw/dma/dma_sender.h"
 
 #include "tlm/check.h"
+#include "tlm/step_sink.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -54,6 +55,10 @@ void dma_sender::send(std::uint32_t p)
 
     bytes_sent.add(head.payload_bytes);
     std::uint64_t end = now;
+    if (step_sink* const steps = steps_of(shared_.sink)) {
+        const auto serialisation = static_cast<std::uint32_t>(local ? 0 : port_rate_.time_ps(packet->wire_bytes));
+        steps->sent({step_packet::of(*packet), now, head.ready_ps, port.wire_busy_until_ps, head.transfer, serialisation, p});
+    }
     if (local) {
         receiver_.take_local(std::move(packet));
     } else {

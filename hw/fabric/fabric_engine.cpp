@@ -1,6 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/fabric/fabric_hints.h"
+#include "tlm/step_sink.h"
 
 #include <algorithm>
 
@@ -338,8 +339,19 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
         ensure_wake(out_id, out.busy_until_ps);
     }
 
-    if (sink_ != nullptr)
+    if (sink_ != nullptr) {
         sink_->record(make_record(record_kind::link_emitted, now_ps_, serialisation, out_id, p));
+        if (step_sink* const steps = steps_of(sink_)) {
+            const std::uint64_t head = p.tail_ps - std::min<std::uint64_t>(p.tail_ps, p.serialisation_ps);
+            const std::uint64_t dry = config_.cut_through ? serialisation : 0; // a packet must not run dry on its way out
+            const auto in_latency = static_cast<std::uint32_t>(links_[p.link].latency_ps);
+            steps->crosses({step_packet::of(p), now_ps_, head, std::max(head, p.tail_ps - std::min(p.tail_ps, dry)),
+                            static_cast<std::uint32_t>(serialisation), p.serialisation_ps,
+                            static_cast<std::uint32_t>(out.latency_ps),
+                            static_cast<std::uint32_t>(out.to_edge ? 0 : config_.pipeline.value()), in_latency, out_id,
+                            p.link, p.vl});
+        }
+    }
 
     // Fly.
     p.link = out_id;

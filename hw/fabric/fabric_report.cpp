@@ -4,6 +4,7 @@
 // What a fabric engine can tell about itself. Never on the hot path.
 #include "hw/fabric/blocked_heads.h"
 #include "hw/fabric/fabric_engine.h"
+#include "tlm/step_sink.h"
 
 namespace weft {
 
@@ -65,6 +66,12 @@ lane_load fabric_engine::load_of_lane(std::uint32_t wire, std::uint32_t vl) cons
 
 void fabric_engine::record_into(trace_sink& trace)
 {
+    if (step_sink* const steps = steps_for(trace, *this)) {
+        for (std::uint32_t link = 0; link < link_count(); ++link)
+            trace.add_track(*this, link_name(link));
+        sink_ = steps;
+        return;
+    }
     trace_ = std::make_unique<packet_trace>(trace);
     for (std::uint32_t link = 0; link < link_count(); ++link)
         trace_->add_track(*this, link_name(link));

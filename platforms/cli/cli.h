@@ -78,6 +78,7 @@ void add_list(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_bursts(CLI::App& app, int& exit_code);
 void add_docs(CLI::App& app, int& exit_code);
+void add_explain(CLI::App& app, int& exit_code);
 void add_firmware(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_scale(CLI::App& app, int& exit_code);

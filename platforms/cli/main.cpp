@@ -132,6 +132,7 @@ int run_command(int argc, char* argv[])
     weft::cli::add_bursts(app, exit_code);
     weft::cli::add_ccu(app, exit_code);
     weft::cli::add_docs(app, exit_code);
+    weft::cli::add_explain(app, exit_code);
     weft::cli::add_firmware(app, exit_code);
     weft::cli::add_report(app, exit_code);
     weft::cli::add_scale(app, exit_code);

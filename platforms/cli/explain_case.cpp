@@ -1,0 +1,261 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/cli/explain_case.h"
+
+#include "hw/abi/registers.h"
+#include "platforms/cli/point_runs.h"
+#include "platforms/config/suggest.h"
+#include "platforms/explain/critical_path.h"
+#include "platforms/explain/explanation.h"
+#include "platforms/explain/step_recorder.h"
+#include "platforms/report/case_limits.h"
+#include "platforms/workload/collective_runner.h"
+#include "platforms/workload/invariants.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace weft::cli {
+
+using json = nlohmann::ordered_json;
+
+namespace {
+
+std::string size_text(std::uint64_t bytes) { return format_quantity(quantity_kind::data_size, bytes); }
+
+std::string name_of_row(const stored_row& r)
+{
+    return fmt::format("{} {} of {} {}{}{}", r.op, r.algorithm, size_text(r.size_bytes.value_or(0)), r.type,
+                       r.group.empty() ? "" : ", ", r.group);
+}
+
+/// The cases that can be explained, for people: numbers and names, the first twelve.
+std::string listed(const std::vector<stored_row>& rows)
+{
+    constexpr std::size_t k_shown = 12;
+    std::string text;
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (rows[i].size_bytes && ++n <= k_shown)
+            text +=
+                fmt::format("\n  {:>3}  {}:{}:{}", i, rows[i].op, rows[i].algorithm, size_text(*rows[i].size_bytes));
+    return text + (n > k_shown ? fmt::format("\n  and {} more", n - k_shown) : "");
+}
+
+/// Tells the recorder when the case begins and ends.
+class recording final : public run_observer {
+public:
+    recording(step_recorder& to, machine& m) : to_(to), machine_(m) {}
+    void on_case(std::size_t, std::size_t, const collective_case&) override {}
+    void on_progress(double) override {}
+    void on_begin(const collective_case&) override { to_.begin(machine_.time().now_ps()); }
+    void on_end() override { to_.end(); }
+
+private:
+    step_recorder& to_;
+    machine& machine_;
+};
+
+/// When each rank has answered, as its core's write says; 0: it was not seen.
+std::vector<std::uint64_t> answers_of(const recorded_run& run)
+{
+    std::vector<std::uint64_t> answers(run.cores.size(), 0);
+    for (std::size_t rank = 0; rank < run.cores.size(); ++rank)
+        for (const core_mark& m : run.cores[rank])
+            if (m.what == core_mark::kind::write && m.address == abi::k_mailbox_base + abi::mailbox::DONE &&
+                m.time_ps >= run.begin_ps)
+                answers[rank] = m.time_ps;
+    return answers;
+}
+
+/// A refusal, with its first key for who wants to go on without it.
+json refusal_of(const loaded_platform& loaded)
+{
+    const problem* const error = loaded.first_error();
+    json j;
+    j["problem"] = error == nullptr ? loaded.message() : error->key_path + ": " + error->message;
+    j["key"] = error == nullptr ? "" : error->key_path;
+    return j;
+}
+
+} // namespace
+
+explained_case::explained_case(const std::string& file, const std::string& wanted) : results_(read_results(file))
+{
+    if (!results_.failure.empty())
+        throw user_error(fmt::format("{}: the run did not end: {}. Run it again, or explain a run that has ended.",
+                                     file, results_.failure.substr(0, results_.failure.find('\n'))));
+    if (std::none_of(results_.rows.begin(), results_.rows.end(),
+                     [](const stored_row& r) { return r.size_bytes.has_value(); }))
+        throw user_error(
+            fmt::format("{}: the run has no collective; explain follows the collectives of `workload`.", file));
+    number_ = find(wanted);
+    workload_ = "workload=[" + entry().dump() + "]";
+}
+
+std::size_t explained_case::find(const std::string& wanted) const
+{
+    const std::vector<stored_row>& rows = results_.rows;
+    if (wanted.empty()) {
+        std::size_t best = rows.size();
+        const auto first =
+            std::find_if(rows.begin(), rows.end(), [](const stored_row& r) { return r.size_bytes.has_value(); });
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            if (rows[i].size_bytes && rows[i].op == first->op &&
+                (best == rows.size() || *rows[i].size_bytes > *rows[best].size_bytes))
+                best = i;
+        return best;
+    }
+    if (const std::optional<std::uint64_t> number = whole_number(wanted)) {
+        if (*number < rows.size() && rows[*number].size_bytes)
+            return static_cast<std::size_t>(*number);
+        throw user_error(fmt::format("--case: there is no case {}; {} has:{}", *number, results_.file, listed(rows)));
+    }
+    const std::size_t a = wanted.find(':'), b = a == std::string::npos ? a : wanted.find(':', a + 1);
+    if (b == std::string::npos)
+        throw user_error(
+            fmt::format("--case: {} is neither a number nor OP:ALGORITHM:SIZE, as all_reduce:ring_1d:1MiB; {} has:{}",
+                        in_quotes(wanted), results_.file, listed(rows)));
+    const parsed_quantity size = parse_quantity(quantity_kind::data_size, wanted.substr(b + 1));
+    for (std::size_t i = 0; size.ok && i < rows.size(); ++i)
+        if (rows[i].op == wanted.substr(0, a) && rows[i].algorithm == wanted.substr(a + 1, b - a - 1) &&
+            rows[i].size_bytes == size.value)
+            return i;
+    throw user_error(
+        fmt::format("--case: there is no case {}; {} has:{}", in_quotes(wanted), results_.file, listed(rows)));
+}
+
+loaded_platform explained_case::read(std::vector<std::string> settings) const
+{
+    platform_source source;
+    source.overrides = std::move(settings);
+    source.left_out = {"training_step"};
+    return read_platform_text(results_.config.dump(), results_.file, source);
+}
+
+/// Of `workload`, cut down to the one case.
+nlohmann::json explained_case::entry() const
+{
+    const loaded_platform loaded = read({});
+    if (!loaded.platform)
+        throw user_error(
+            fmt::format("{}: this version cannot use its configuration:\n{}Run it again with this version.",
+                        results_.file, loaded.message()));
+    const std::vector<collective_spec>& specs = loaded.platform->run().workload;
+    const auto fits = [&](const collective_case& c) {
+        return row().op == name_of(c.op) && row().algorithm == name_of(c.algo) && row().type == name_of(c.type) &&
+               row().redop == name_of(c.redop) && row().size_bytes == c.size_bytes;
+    };
+    // Rows stand in the order of the cases; of those that look alike it is the one at the same place.
+    std::size_t alike = 0;
+    for (std::size_t i = 0; i < number_; ++i) {
+        const stored_row& r = results_.rows[i];
+        alike += r.op == row().op && r.algorithm == row().algorithm && r.type == row().type && r.redop == row().redop &&
+                         r.size_bytes == row().size_bytes
+                     ? 1
+                     : 0;
+    }
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < specs.size(); ++i)
+        for (const collective_case& c : specs[i].cases())
+            if (fits(c) && (!found || alike > 0)) {
+                alike -= found ? 1 : 0;
+                found = i;
+            }
+    if (!found)
+        throw user_error(fmt::format("{}: its configuration has no case like {}.", results_.file, name_of_row(row())));
+    nlohmann::json e = results_.config.at("workload").at(*found);
+    e.erase("range");
+    e.erase("start_skew");
+    e["algorithms"] = {row().algorithm};
+    e["types"] = {row().type};
+    if (row().redop != "none")
+        e["redops"] = {row().redop};
+    e["sizes"] = {fmt::format("{} B", *row().size_bytes)};
+    e["repeats"] = 1;
+    return e;
+}
+
+loaded_platform explained_case::machine(const std::vector<std::string>& settings) const
+{
+    std::vector<std::string> all{workload_, "data=off"};
+    all.insert(all.end(), settings.begin(), settings.end());
+    return read(std::move(all));
+}
+
+std::string explained_case::words() const { return name_of_row(row()); }
+
+json explained(const explained_case& c, const std::optional<std::uint32_t>& rank)
+{
+    const loaded_platform loaded = c.machine();
+    if (!loaded.platform)
+        return refusal_of(loaded);
+    json j;
+    step_recorder recorder;
+    const std::unique_ptr<weft::machine> m = loaded.platform->build([&](std::uint32_t r) { return recorder.fit(r); });
+    recorder.attach(*m);
+    recording observer(recorder, *m);
+    collective_runner runner("host", *m, loaded.platform->run(), &observer);
+    const run_outcome outcome = runner.run();
+    if (!outcome.failure.empty())
+        j["problem"] = "the run failed: " + outcome.failure;
+    else if (!outcome.restarts.empty())
+        j["problem"] = "its job is restarted in this case (" + outcome.restarts.front().text +
+                       "); explain follows collectives without an interruption";
+    else if (!recorder.problem().empty())
+        j["problem"] = recorder.problem();
+    if (j.contains("problem"))
+        return j;
+    check_invariants(*m);
+    const case_result& result = outcome.cases.front();
+    recorded_run& run = recorder.run();
+    run.answer_ps = answers_of(run);
+    const auto last =
+        static_cast<std::size_t>(std::max_element(run.answer_ps.begin(), run.answer_ps.end()) - run.answer_ps.begin());
+    // Cores that are not looked at may answer later than the first of their chip.
+    std::uint64_t time_ps = 0;
+    for (const case_result& one : outcome.cases)
+        time_ps = std::max(time_ps, one.time_ps);
+    run.answer_ps[last] = run.begin_ps + time_ps;
+    const auto of = static_cast<std::size_t>(rank.value_or(static_cast<std::uint32_t>(last)));
+    if (of >= run.answer_ps.size() || run.answer_ps[of] == 0) {
+        j["problem"] = fmt::format("--rank: rank {} {}", of,
+                                   of >= run.answer_ps.size()
+                                       ? fmt::format("does not exist; ranks are 0 to {}", run.answer_ps.size() - 1)
+                                       : "takes no part in this case");
+        j["bad_input"] = true;
+        return j;
+    }
+    const critical_path path = find_critical_path(run, static_cast<std::uint32_t>(of));
+    j["title"] = loaded.platform->run().name;
+    j["case"] = c.words();
+    j["ranks"] = loaded.platform->ranks();
+    j["time_us"] = static_cast<double>(time_ps) / 1e6;
+    j["time_ps"] = time_ps;
+    j["slowest"] = of == last;
+    if (const auto trains = m->train_of(result.what); trains > 1)
+        j["train_packets"] = trains;
+    if (result.shares.known) {
+        j["limited_by"] = limited_by(result.shares);
+        for (const auto& [name, share] : result.shares.listed())
+            j["busy_shares"][name] = share;
+    }
+    j["critical_path"] = to_json(path);
+    return j;
+}
+
+json timed(const explained_case& c, const std::vector<std::string>& settings)
+{
+    const loaded_platform loaded = c.machine(settings);
+    if (!loaded.platform)
+        return refusal_of(loaded);
+    const auto [m, outcome] = run_here(loaded);
+    std::uint64_t time_ps = 0;
+    for (const case_result& one : outcome.cases)
+        time_ps = std::max(time_ps, one.time_ps);
+    json j;
+    j["time_ps"] = time_ps;
+    return j;
+}
+
+} // namespace weft::cli

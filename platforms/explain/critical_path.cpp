@@ -1,0 +1,878 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/explain/critical_path.h"
+
+#include "hw/abi/hal.h"
+#include "hw/abi/nic.h"
+#include "hw/abi/platform_table.h"
+#include "hw/abi/registers.h"
+#include "tlm/check.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+namespace weft {
+
+namespace {
+
+constexpr std::uint32_t k_none = 0xffff'ffff;
+
+constexpr path_cause_row k_rows[k_path_causes] = {
+    {"host", "firmware", "the command comes to the rank"},
+    {"firmware", "firmware", "cores work: instructions, register accesses, wake-ups"},
+    {"time-out", "firmware", "a core sleeps until a time-out ends"},
+    {"DMA", "DMA", "doorbells and descriptors on their way, engines that start"},
+    {"memory", "memory", "reads before sending, writes and sums after receiving, their queue included"},
+    {"queueing: port", "queueing", "the port of the chip sends other messages"},
+    {"queueing: credits", "queueing", "no room at the far end"},
+    {"queueing: arbitration", "queueing", "the link carries packets of others"},
+    {"queueing: head of line", "queueing", "behind others in the same buffer"},
+    {"serialisation", "serialisation",
+     "bytes of the message on a wire, and of those before it from its sender to its receiver"},
+    {"propagation", "propagation", "flight on wires"},
+    {"router", "propagation", "pipelines of routers"},
+    {"controller", "queueing", "controllers between chip and fabric, their queues included"},
+    {"CCU", "compute", "collective communication units: microcode, slices, sums"},
+    {"sync", "propagation", "sync wires, after the last rank has arrived"},
+    {"NIC", "DMA", "network cards and their rings, with what cores do between a frame and the next one of its slot"},
+    {"switch", "compute", "a switch that sums"},
+    {"unknown", "unknown", "not followed further"},
+};
+
+std::uint64_t key_of(const step_packet& p)
+{
+    return (std::uint64_t{p.source} << 32 | p.destination) * 0x9e37'79b9'7f4a'7c15ull ^ p.message;
+}
+
+/// Numbers of records by a key, in the order of time.
+using index_lists = std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>;
+/// The same, where all lists are walked: their order must be the same everywhere.
+using ordered_lists = std::map<std::uint64_t, std::vector<std::uint32_t>>;
+
+template <class Lists> const std::vector<std::uint32_t>& list_at(const Lists& lists, std::uint64_t key)
+{
+    static const std::vector<std::uint32_t> none;
+    const auto found = lists.find(key);
+    return found == lists.end() ? none : found->second;
+}
+
+class path_finder {
+public:
+    path_finder(const recorded_run& run, critical_path& path) : run_(run), path_(path), cursor_(path.end_ps)
+    {
+        for (std::uint32_t i = 0; i < run.crossings.size(); ++i) {
+            const auto& c = run.crossings[i];
+            crossings_of_message_[key_of(c.step.packet)].push_back(i);
+            crossings_of_link_[place(c.device, c.step.link)].push_back(i);
+            crossings_of_buffer_[place(c.device, c.step.in_link) << 6 | (c.step.in_vl & 63)].push_back(i);
+        }
+        for (std::uint32_t i = 0; i < run.sent.size(); ++i) {
+            sent_of_message_[key_of(run.sent[i].step.packet)].push_back(i);
+            sent_of_port_[place(run.sent[i].device, run.sent[i].step.port)].push_back(i);
+        }
+        for (std::uint32_t i = 0; i < run.posted.size(); ++i)
+            posted_of_work_[place(run.posted[i].device, 0) ^ run.posted[i].step.work * 0x9e37'79b9'7f4a'7c15ull]
+                .push_back(i);
+        for (std::uint32_t i = 0; i < run.woken.size(); ++i)
+            woken_of_work_[place(run.woken[i].device, 0) ^ run.woken[i].step.work * 0x9e37'79b9'7f4a'7c15ull].push_back(
+                i);
+        for (std::uint32_t i = 0; i < run.accepted.size(); ++i)
+            accepted_of_device_[run.accepted[i].device].push_back(i);
+        for (std::uint32_t i = 0; i < run.completions.size(); ++i)
+            completions_of_device_[run.completions[i].device].push_back(i);
+        for (auto& of_device : completions_of_device_)
+            std::stable_sort(of_device.second.begin(), of_device.second.end(), [&](std::uint32_t a, std::uint32_t b) {
+                return run.completions[a].time_ps < run.completions[b].time_ps;
+            });
+        for (std::uint32_t i = 0; i < run.slices.size(); ++i)
+            note_slice(i);
+        sort_slices();
+        match_doorbells();
+        match_works();
+    }
+
+    void go(std::uint32_t rank)
+    {
+        const std::vector<core_mark>& marks = run_.cores[rank];
+        next_ = {step::core, rank, k_none};
+        if (std::none_of(marks.begin(), marks.end(), [&](const core_mark& m) { return m.time_ps == cursor_; }))
+            from_guests(rank);              // another core than the first of the chip has answered
+        constexpr unsigned k_patience = 64; // steps without getting on in time
+        unsigned idle = 0;
+        while (cursor_ > path_.begin_ps) {
+            const std::uint64_t before = cursor_;
+            const place_of_path here = next_;
+            next_ = {step::lost, here.rank, k_none};
+            switch (here.what) {
+            case step::core: from_core(here.rank); break;
+            case step::accepted: from_accepted(here.number); break;
+            case step::sent: from_sent(here.number); break;
+            case step::unit: from_unit(here.number, here.rank); break;
+            case step::frame: from_frame(here.number); break;
+            case step::lost: spend(path_cause::unknown, path_.begin_ps, here.rank); break;
+            }
+            idle = cursor_ < before ? 0 : idle + 1;
+            if (idle > k_patience)
+                spend(path_cause::unknown, path_.begin_ps, here.rank);
+        }
+        std::reverse(path_.parts.begin(), path_.parts.end());
+    }
+
+private:
+    enum class step : std::uint8_t { core, accepted, sent, unit, frame, lost };
+    struct place_of_path {
+        step what = step::lost;
+        std::uint32_t rank = k_none;
+        std::uint32_t number = k_none;
+    };
+
+    static std::uint64_t place(std::uint32_t device, std::uint32_t number)
+    {
+        return std::uint64_t{device} << 32 | number;
+    }
+
+    /// The time from `from_ps` to where the path is now has this cause.
+    void spend(path_cause cause, std::uint64_t from_ps, std::uint32_t rank, const std::string& where = {})
+    {
+        from_ps = std::max(from_ps, path_.begin_ps);
+        if (from_ps >= cursor_)
+            return;
+        std::vector<path_part>& parts = path_.parts;
+        if (!parts.empty() && parts.back().cause == cause && parts.back().rank == rank && parts.back().where == where)
+            parts.back().from_ps = from_ps;
+        else
+            parts.push_back({from_ps, cursor_, cause, rank, where});
+        cursor_ = from_ps;
+    }
+
+    std::uint32_t rank_of(std::uint64_t device) const { return run_.devices[device].rank; }
+    std::string link_name(const step_at<link_crossing>& c) const
+    {
+        const std::vector<std::string>& names = run_.devices[c.device].links;
+        return c.step.link < names.size() ? names[c.step.link] : fmt::format("link {}", c.step.link);
+    }
+    /// Position behind the last of `list` whose time is not after `at_ps`.
+    template <class TimeOf>
+    static std::size_t up_to(const std::vector<std::uint32_t>& list, std::uint64_t at_ps, TimeOf&& time_of)
+    {
+        return static_cast<std::size_t>(
+            std::upper_bound(list.begin(), list.end(), at_ps,
+                             [&](std::uint64_t t, std::uint32_t i) { return t < time_of(i); }) -
+            list.begin());
+    }
+    /// The last of `list` with a time up to `at_ps` that fits; k_none: none.
+    template <class TimeOf, class Fits>
+    static std::uint32_t last_of(const std::vector<std::uint32_t>& list, std::uint64_t at_ps, TimeOf&& time_of,
+                                 Fits&& fits)
+    {
+        for (std::size_t i = up_to(list, at_ps, time_of); i-- > 0;)
+            if (fits(list[i]))
+                return list[i];
+        return k_none;
+    }
+    static bool any(std::uint32_t) { return true; }
+
+    // --- Cores
+
+    void note_slice(std::uint32_t number)
+    {
+        const trace_slice& s = run_.slices[number];
+        if (s.name == "sync") {
+            syncs_of_rank_[run_.tracks[s.track].rank].push_back(number);
+            syncs_of_zone_[std::hash<std::string>{}(s.arguments)].push_back(number);
+        }
+        if (s.flow == flow_step::none)
+            return;
+        slices_of_flow_[s.flow_id].push_back(number);
+        if (s.flow == flow_step::ends)
+            frames_of_rank_[run_.tracks[s.track].rank].push_back(number);
+        if (is_switch_track(s.track))
+            switch_slices_of_name_[std::hash<std::string>{}(s.name)].push_back(number);
+    }
+    /// Those on a way by their starts, those that have come by their ends.
+    void sort_slices()
+    {
+        const auto sort_by = [](index_lists& lists, auto&& time_of) {
+            for (auto& one : lists)
+                std::stable_sort(one.second.begin(), one.second.end(),
+                                 [&](std::uint32_t a, std::uint32_t b) { return time_of(a) < time_of(b); });
+        };
+        const auto start = [&](std::uint32_t i) { return run_.slices[i].start_ps; };
+        sort_by(slices_of_flow_, start);
+        sort_by(switch_slices_of_name_, start);
+        sort_by(syncs_of_zone_, start);
+        const auto end = [&](std::uint32_t i) { return run_.slices[i].start_ps + run_.slices[i].span_ps; };
+        sort_by(frames_of_rank_, end);
+        sort_by(syncs_of_rank_, end);
+    }
+
+    /// Which write of a doorbell each descriptor came by: rings are first in, first out.
+    void match_doorbells()
+    {
+        doorbell_of_posted_.assign(run_.posted.size(), k_none);
+        struct ring {
+            std::vector<std::uint32_t> doorbells; ///< marks
+            std::size_t next = 0;
+            std::uint32_t fetched = 0;
+        };
+        std::map<std::uint32_t, std::vector<std::uint32_t>> of_device;
+        for (std::uint32_t i = 0; i < run_.posted.size(); ++i)
+            if (run_.devices[run_.posted[i].device].has_rings)
+                of_device[run_.posted[i].device].push_back(i);
+        for (const auto& [device, list] : of_device) {
+            const std::vector<core_mark>& marks = run_.cores[rank_of(device)];
+            std::unordered_map<std::uint32_t, ring> rings;
+            std::size_t m = 0;
+            for (const std::uint32_t i : list) {
+                const work_posted& p = run_.posted[i].step;
+                for (; m < marks.size() && marks[m].time_ps <= p.time_ps; ++m) {
+                    if (marks[m].what != core_mark::kind::write)
+                        continue;
+                    const std::uint64_t offset = marks[m].address - abi::k_dma_base;
+                    if (offset == abi::dma::CONTROL) {
+                        rings.clear();
+                        continue;
+                    }
+                    const std::uint64_t stride = abi::dma::TAIL(1) - abi::dma::TAIL(0);
+                    if (offset >= abi::dma::TAIL(0) && offset < abi::dma::SEM_COUNT(0) &&
+                        (offset - abi::dma::TAIL(0)) % stride == 0)
+                        rings[static_cast<std::uint32_t>((offset - abi::dma::TAIL(0)) / stride)].doorbells.push_back(
+                            static_cast<std::uint32_t>(m));
+                }
+                ring& r = rings[p.queue];
+                r.fetched += p.entries;
+                while (r.next < r.doorbells.size() &&
+                       static_cast<std::int32_t>(marks[r.doorbells[r.next]].value - r.fetched) < 0)
+                    ++r.next;
+                if (r.next < r.doorbells.size())
+                    doorbell_of_posted_[i] = r.doorbells[r.next];
+            }
+        }
+    }
+
+    /// The last packet of each work, and its wake-up: numbers of works are used again.
+    void match_works()
+    {
+        last_sent_of_.assign(run_.posted.size(), k_none);
+        woken_of_posted_.assign(run_.posted.size(), k_none);
+        posted_of_sent_.assign(run_.sent.size(), k_none);
+        for (std::uint32_t i = 0; i < run_.posted.size(); ++i)
+            posted_of_device_[run_.posted[i].device].push_back(i);
+        const auto work_at = [&](std::uint32_t device, std::uint64_t work, std::uint64_t at_ps) {
+            return last_of(
+                list_at(posted_of_work_, place(device, 0) ^ work * 0x9e37'79b9'7f4a'7c15ull), at_ps,
+                [&](std::uint32_t p) { return run_.posted[p].step.time_ps; },
+                [&](std::uint32_t p) { return run_.posted[p].device == device && run_.posted[p].step.work == work; });
+        };
+        for (std::uint32_t i = 0; i < run_.sent.size(); ++i)
+            if (const std::uint32_t p = work_at(run_.sent[i].device, run_.sent[i].step.work, run_.sent[i].step.time_ps);
+                p != k_none)
+                last_sent_of_[p] = i, posted_of_sent_[i] = p;
+        for (std::uint32_t i = 0; i < run_.woken.size(); ++i)
+            if (const std::uint32_t p =
+                    work_at(run_.woken[i].device, run_.woken[i].step.work, run_.woken[i].step.time_ps);
+                p != k_none)
+                woken_of_posted_[p] = i;
+    }
+
+    /// Back from what the core of `rank` does now to what woke it.
+    void from_core(std::uint32_t rank)
+    {
+        const std::vector<core_mark>& marks = run_.cores[rank];
+        std::size_t b = static_cast<std::size_t>(
+            std::upper_bound(marks.begin(), marks.end(), cursor_,
+                             [](std::uint64_t t, const core_mark& m) { return t < m.time_ps; }) -
+            marks.begin());
+        while (b > 0 && marks[b - 1].what == core_mark::kind::interrupt)
+            --b;
+        if (b == 0)
+            return from_guests(rank);
+        for (--b;;) {
+            if (from_poll(rank, b))
+                return;
+            std::size_t a = b;
+            while (a > 0 && marks[a - 1].what == core_mark::kind::interrupt)
+                --a;
+            const bool has_before = a > 0;
+            const core_mark& now = marks[b];
+            const std::uint64_t before_ps = has_before ? marks[a - 1].time_ps : 0;
+            const std::uint64_t worked_ps = now.busy_ps - (has_before ? marks[a - 1].busy_ps : 0);
+            if (now.time_ps - before_ps > worked_ps) {
+                // The first interrupt behind which it has worked all the time.
+                for (std::size_t i = a; i < b; ++i)
+                    if (marks[i].time_ps <= cursor_ &&
+                        now.time_ps - marks[i].time_ps == now.busy_ps - marks[i].busy_ps) {
+                        spend(path_cause::firmware, marks[i].time_ps, rank);
+                        return from_interrupt(rank, marks[i]);
+                    }
+                spend(path_cause::firmware, now.time_ps - worked_ps, rank);
+                spend(path_cause::time_out, before_ps, rank);
+            } else {
+                spend(path_cause::firmware, before_ps, rank);
+            }
+            if (cursor_ <= path_.begin_ps)
+                return;
+            b = a - 1;
+        }
+    }
+
+    /// The core has polled the head of a ring until mark `b`: it waited for a packet to leave.
+    bool from_poll(std::uint32_t rank, std::size_t b)
+    {
+        const std::vector<core_mark>& marks = run_.cores[rank];
+        std::size_t first = b;
+        const auto same = [&](std::size_t i) {
+            return marks[i].what == core_mark::kind::read && marks[i].address == marks[b].address;
+        };
+        if (!same(b))
+            return false;
+        for (std::size_t i = b; i > 0; --i) {
+            if (marks[i - 1].what == core_mark::kind::interrupt)
+                continue;
+            if (!same(i - 1))
+                break;
+            first = i - 1;
+        }
+        if (first == b)
+            return false;
+        std::uint32_t best = k_none;
+        std::uint64_t best_ps = marks[first].time_ps;
+        for (const auto& [port, list] : sent_of_port_) {
+            const std::uint64_t device = port >> 32;
+            if (rank_of(device) != rank || !run_.devices[device].has_rings)
+                continue;
+            const std::uint32_t s = last_of(
+                list, marks[b].time_ps,
+                [&](std::uint32_t i) { return run_.sent[i].step.time_ps + run_.sent[i].step.serialisation_ps; },
+                [&](std::uint32_t i) { return run_.sent[i].step.serialisation_ps != 0; });
+            if (s == k_none)
+                continue;
+            const std::uint64_t left_ps = run_.sent[s].step.time_ps + run_.sent[s].step.serialisation_ps;
+            if (left_ps > best_ps && left_ps < cursor_) {
+                best = s;
+                best_ps = left_ps;
+            }
+        }
+        if (best == k_none)
+            return false;
+        spend(path_cause::firmware, best_ps, rank);
+        spend(path_cause::serialisation, run_.sent[best].step.time_ps, rank, port_name(best));
+        next_ = {step::sent, rank, best};
+        return true;
+    }
+
+    std::string port_name(std::uint32_t sent) const
+    {
+        return fmt::format("port {} of rank {}", run_.sent[sent].step.port, rank_of(run_.sent[sent].device));
+    }
+
+    void from_interrupt(std::uint32_t rank, const core_mark& at)
+    {
+        const auto lines = static_cast<std::uint32_t>(at.address);
+        if ((lines & abi::k_irq_dma) != 0)
+            for (const auto& [device, list] : completions_of_device_)
+                if (rank_of(device) == rank) {
+                    const std::uint32_t c = last_of(
+                        list, at.time_ps, [&](std::uint32_t i) { return run_.completions[i].time_ps; }, any);
+                    if (c == k_none)
+                        continue;
+                    spend(path_cause::dma, run_.completions[c].time_ps, rank);
+                    next_ = {step::accepted, rank, run_.completions[c].accepted};
+                    return;
+                }
+        if ((lines & abi::k_irq_sync) != 0 && from_sync(rank))
+            return;
+        if ((lines & abi::k_irq_mailbox) != 0)
+            return spend(path_cause::host, path_.begin_ps, rank);
+        from_guests(rank);
+    }
+
+    /// Ranks have met: the last one to arrive let them go.
+    bool from_sync(std::uint32_t rank)
+    {
+        const auto end_of = [&](std::uint32_t i) { return run_.slices[i].start_ps + run_.slices[i].span_ps; };
+        const std::uint32_t own = last_of(list_at(syncs_of_rank_, rank), cursor_, end_of, any);
+        if (own == k_none || end_of(own) == 0)
+            return false;
+        const std::string& zone = run_.slices[own].arguments;
+        const std::uint32_t last = last_of(
+            list_at(syncs_of_zone_, std::hash<std::string>{}(zone)), end_of(own) - 1,
+            [&](std::uint32_t i) { return run_.slices[i].start_ps; },
+            [&](std::uint32_t i) { return run_.slices[i].arguments == zone; });
+        if (last == k_none)
+            return false;
+        spend(path_cause::sync, run_.slices[last].start_ps, rank, "sync wires");
+        next_ = {step::core, run_.tracks[run_.slices[last].track].rank, k_none};
+        return true;
+    }
+
+    // --- Devices beside the DMA engine: the path goes on with what came to them last
+
+    /// A frame, a packet for a coprocessor of this chip, or a register that its core has written.
+    void from_guests(std::uint32_t rank)
+    {
+        for (std::uint32_t d = 0; d < run_.devices.size(); ++d)
+            if (rank_of(d) == rank && !run_.devices[d].has_rings && (accepted_of_device_.count(d) != 0 || sends(d))) {
+                next_ = {step::unit, rank, k_none};
+                return;
+            }
+        from_frames(rank, "", path_cause::firmware);
+    }
+    bool sends(std::uint32_t device) const { return sent_of_port_.count(place(device, 0)) != 0; }
+
+    /// `sent`: what a unit has sent, of which the reason is wanted; k_none: its interrupt.
+    void from_unit(std::uint32_t sent, std::uint32_t rank)
+    {
+        std::uint32_t packet = k_none;
+        std::uint64_t packet_ps = 0;
+        for (const auto& [device, list] : accepted_of_device_) {
+            if (rank_of(device) != rank || run_.devices[device].has_rings ||
+                (sent != k_none && run_.sent[sent].device != device))
+                continue;
+            const std::uint32_t a = last_of(
+                list, cursor_, [&](std::uint32_t i) { return run_.accepted[i].step.time_ps; }, any);
+            if (a != k_none && run_.accepted[a].step.time_ps >= packet_ps) {
+                packet = a;
+                packet_ps = run_.accepted[a].step.time_ps;
+            }
+        }
+        const std::uint32_t w = last_guest_write(rank);
+        if (w != k_none && (packet == k_none || run_.cores[rank][w].time_ps > packet_ps)) {
+            spend(path_cause::ccu, run_.cores[rank][w].time_ps, rank);
+            next_ = {step::core, rank, k_none};
+        } else if (packet != k_none) {
+            spend(path_cause::ccu, packet_ps, rank);
+            next_ = {step::accepted, rank, packet};
+        }
+    }
+
+    std::uint32_t last_guest_write(std::uint32_t rank) const
+    {
+        const std::vector<core_mark>& marks = run_.cores[rank];
+        for (std::size_t i = marks.size(); i-- > 0;) {
+            const core_mark& m = marks[i];
+            if (m.time_ps > cursor_ || m.what != core_mark::kind::write || m.address < abi::k_nic_base)
+                continue;
+            if (m.address < abi::k_sync_base || m.address >= abi::k_sync_base + 0x1'0000)
+                return static_cast<std::uint32_t>(i);
+        }
+        return k_none;
+    }
+
+    /// The last frame that came to `rank`. For one of a slot, whose versions alternate ("slot 3.1"), the last of that
+    /// slot: without any it was of the first ones, for which nothing had to come.
+    void from_frames(std::uint32_t rank, const std::string& name, path_cause between)
+    {
+        const std::size_t stem = name.find('.');
+        const std::uint32_t last = last_of(
+            list_at(frames_of_rank_, rank), cursor_,
+            [&](std::uint32_t i) { return run_.slices[i].start_ps + run_.slices[i].span_ps; },
+            [&](std::uint32_t i) {
+                return stem == std::string::npos || run_.slices[i].name.compare(0, stem + 1, name, 0, stem + 1) == 0;
+            });
+        if (last == k_none)
+            return spend(between, path_.begin_ps, rank);
+        spend(between, run_.slices[last].start_ps + run_.slices[last].span_ps, rank);
+        next_ = {step::frame, rank, last};
+    }
+
+    /// Back along the way of a frame: cards, cables, switches.
+    void from_frame(std::uint32_t number)
+    {
+        const trace_slice& s = run_.slices[number];
+        const recorded_track& at = run_.tracks[s.track];
+        const std::string where = at.rank == recorded_device::k_nobody ? at.name : "";
+        if (s.flow == flow_step::begins) { // it left a card: for the frame of this slot that came before
+            spend(path_cause::nic, s.start_ps, at.rank);
+            return from_frames(at.rank, s.name, path_cause::nic);
+        }
+        spend(s.flow == flow_step::ends  ? path_cause::nic
+              : is_switch_track(s.track) ? path_cause::aggregation
+                                         : path_cause::serialisation,
+              s.start_ps, at.rank, where);
+        // The place before: the last one that this frame came to. It may still be there when it leaves, with its last
+        // bytes.
+        const auto start_of = [&](std::uint32_t i) { return run_.slices[i].start_ps; };
+        std::uint32_t before = k_none;
+        if (s.start_ps != 0)
+            before = last_of(list_at(slices_of_flow_, s.flow_id), s.start_ps - 1, start_of, any);
+        // Frames of one text come again and again: where the first of them was seen first, all begin.
+        if (before != k_none && (run_.slices[before].track == s.track ||
+                                 run_.slices[list_at(slices_of_flow_, s.flow_id).front()].track == s.track))
+            before = k_none;
+        if (before != k_none) {
+            spend(path_cause::propagation, run_.slices[before].start_ps + run_.slices[before].span_ps,
+                  recorded_device::k_nobody, where);
+            next_ = {step::frame, at.rank, before};
+            return;
+        }
+        // A switch has made it when the last frame of its slot had come.
+        before = last_of(list_at(switch_slices_of_name_, std::hash<std::string>{}(s.name)), cursor_ - 1, start_of,
+                         [&](std::uint32_t i) { return run_.slices[i].name == s.name; });
+        if (before != k_none)
+            next_ = {step::frame, at.rank, before};
+    }
+    bool is_switch_track(std::uint32_t track) const
+    {
+        return run_.tracks[track].rank == recorded_device::k_nobody &&
+               run_.tracks[track].name.rfind("from port", 0) == 0;
+    }
+
+    // --- Packets
+
+    /// Back from a packet that a device has whole, along all links, to its sender.
+    void from_accepted(std::uint32_t number)
+    {
+        const step_at<packet_accepted>& a = run_.accepted[number];
+        const std::uint32_t rank = rank_of(a.device);
+        spend(run_.devices[a.device].has_rings ? path_cause::memory : path_cause::ccu, a.step.time_ps, rank);
+        ++path_.messages;
+        const step_packet& packet = a.step.packet;
+        const std::vector<std::uint32_t>& ways = list_at(crossings_of_message_, key_of(packet));
+        const auto time_of = [&](std::uint32_t i) { return run_.crossings[i].step.time_ps; };
+        const auto of_packet = [&](std::uint32_t i) {
+            const step_packet& p = run_.crossings[i].step.packet;
+            return p.same_message(packet) && p.index == packet.index;
+        };
+        const auto of_message = [&](std::uint32_t i) { return run_.crossings[i].step.packet.same_message(packet); };
+        std::uint32_t hop = last_of(ways, cursor_, time_of, of_packet);
+        const bool exact = hop != k_none;
+        if (!exact)
+            hop = last_of(ways, cursor_, time_of, of_message);
+        std::uint32_t index = packet.index;
+        if (hop != k_none) {
+            const step_at<link_crossing>& c = run_.crossings[hop];
+            index = c.step.packet.index;
+            const std::uint64_t flight_ps = std::uint64_t{c.step.serialisation_ps} + c.step.latency_ps;
+            if (cursor_ - c.step.time_ps > flight_ps)
+                spend(path_cause::controller, c.step.time_ps + flight_ps, rank);
+            spend(path_cause::propagation,
+                  std::max(c.step.time_ps, cursor_ - std::min<std::uint64_t>(cursor_, c.step.latency_ps)), k_none,
+                  link_name(c));
+            spend(path_cause::serialisation, c.step.time_ps, k_none, link_name(c));
+        }
+        while (hop != k_none) {
+            const step_at<link_crossing>& c = run_.crossings[hop];
+            wait_before(hop);
+            spend(path_cause::serialisation, c.step.head_ps, k_none,
+                  link_name(c)); // it must not run dry, or is stored whole
+            const auto same = [&](std::uint32_t i) {
+                const step_packet& p = run_.crossings[i].step.packet;
+                return p.same_message(packet) && p.index == index && run_.crossings[i].step.link == c.step.in_link &&
+                       run_.crossings[i].device == c.device;
+            };
+            hop = c.step.time_ps == 0 ? k_none : last_of(ways, c.step.time_ps - 1, time_of, same);
+            if (hop == k_none) { // it came in here
+                spend(path_cause::router,
+                      c.step.head_ps - std::min<std::uint64_t>(c.step.head_ps, c.step.in_latency_ps), k_none,
+                      link_name(c));
+                break;
+            }
+            const step_at<link_crossing>& before = run_.crossings[hop];
+            const std::uint64_t flight_ps = std::min<std::uint64_t>(
+                before.step.latency_ps - std::min(before.step.latency_ps, before.step.pipeline_ps),
+                cursor_ > before.step.time_ps ? cursor_ - before.step.time_ps : 0);
+            spend(path_cause::router, before.step.time_ps + flight_ps, k_none, link_name(before));
+            spend(path_cause::propagation, before.step.time_ps, k_none, link_name(before));
+        }
+        const std::vector<std::uint32_t>& all_sent = list_at(sent_of_message_, key_of(packet));
+        const auto sent_time = [&](std::uint32_t i) { return run_.sent[i].step.time_ps; };
+        const auto sent_message = [&](std::uint32_t i) { return run_.sent[i].step.packet.same_message(packet); };
+        std::uint32_t sent = last_of(all_sent, cursor_, sent_time, [&](std::uint32_t i) {
+            return sent_message(i) && run_.sent[i].step.packet.index == packet.index;
+        });
+        if (sent == k_none)
+            sent = last_of(all_sent, cursor_, sent_time, sent_message);
+        if (sent == k_none)
+            return;
+        spend(path_cause::controller, run_.sent[sent].step.time_ps, rank_of(run_.sent[sent].device));
+        next_ = {step::sent, rank_of(run_.sent[sent].device), sent};
+    }
+
+    /// What a packet waited for in front of its output. Behind packets from its sender to its receiver it waited for
+    /// what they did.
+    void wait_before(std::uint32_t hop)
+    {
+        const std::uint64_t first_ps = run_.crossings[hop].step.earliest_ps;
+        const auto time_of = [&](std::uint32_t i) { return run_.crossings[i].step.time_ps; };
+        while (hop != k_none && cursor_ > first_ps) {
+            const step_at<link_crossing>& c = run_.crossings[hop];
+            const std::string name = link_name(c);
+            const auto& buffer =
+                list_at(crossings_of_buffer_, place(c.device, c.step.in_link) << 6 | (c.step.in_vl & 63));
+            const std::uint32_t previous = last_of(buffer, c.step.time_ps - 1, time_of, [&](std::uint32_t i) {
+                const step_at<link_crossing>& o = run_.crossings[i];
+                return o.device == c.device && o.step.in_link == c.step.in_link && o.step.in_vl == c.step.in_vl;
+            });
+            // Until when the buffer was read for the one before.
+            std::uint64_t asked_ps = std::max(first_ps, std::min(c.step.earliest_ps, cursor_));
+            if (previous != k_none && run_.crossings[previous].step.link != c.step.link) {
+                const link_crossing& o = run_.crossings[previous].step;
+                asked_ps =
+                    std::clamp(o.time_ps + std::min(o.serialisation_ps, o.in_serialisation_ps), first_ps, cursor_);
+            }
+            const auto& link = list_at(crossings_of_link_, place(c.device, c.step.link));
+            for (std::size_t i = up_to(link, c.step.time_ps - 1, time_of); i-- > 0 && cursor_ > asked_ps;) {
+                const step_at<link_crossing>& o = run_.crossings[link[i]];
+                const std::uint64_t end_ps = o.step.time_ps + o.step.serialisation_ps;
+                if (end_ps <= asked_ps)
+                    break;
+                spend(path_cause::credits, std::max(end_ps, asked_ps), k_none, name);
+                const bool own = o.step.packet.same_way(c.step.packet);
+                spend(own ? path_cause::serialisation : path_cause::arbitration, std::max(o.step.time_ps, asked_ps),
+                      k_none, name);
+            }
+            spend(path_cause::credits, asked_ps, k_none, name);
+            if (cursor_ <= first_ps)
+                return;
+            if (previous != k_none && run_.crossings[previous].step.packet.same_way(c.step.packet)) {
+                const step_at<link_crossing>& o = run_.crossings[previous];
+                spend(path_cause::serialisation, std::max(o.step.time_ps, first_ps), k_none, link_name(o));
+                hop = previous;
+            } else {
+                spend(path_cause::head_of_line, first_ps, k_none, name);
+            }
+        }
+    }
+
+    /// Back from a packet on its port to why it was sent: packets before it, reads, its descriptor, the doorbell.
+    void from_sent(std::uint32_t number)
+    {
+        const sent_packet& first = run_.sent[number];
+        const std::uint32_t device = first.device, rank = rank_of(device);
+        const std::uint64_t work_key = place(device, 0) ^ first.step.work * 0x9e37'79b9'7f4a'7c15ull;
+        const std::uint32_t posted = last_of(
+            list_at(posted_of_work_, work_key), first.step.time_ps,
+            [&](std::uint32_t i) { return run_.posted[i].step.time_ps; },
+            [&](std::uint32_t i) {
+                return run_.posted[i].device == device && run_.posted[i].step.work == first.step.work;
+            });
+        if (posted == k_none)
+            return;
+        const work_posted& p = run_.posted[posted].step;
+        const std::uint32_t doorbell = doorbell_of_posted_[posted];
+        std::uint64_t limit_ps = p.entries != 0 && doorbell != k_none ? run_.cores[rank][doorbell].time_ps : p.time_ps;
+        const std::uint32_t woken = last_of(
+            list_at(woken_of_work_, work_key), first.step.time_ps,
+            [&](std::uint32_t i) { return run_.woken[i].step.time_ps; },
+            [&](std::uint32_t i) {
+                return run_.woken[i].device == device && run_.woken[i].step.work == first.step.work &&
+                       run_.woken[i].step.time_ps >= p.time_ps;
+            });
+        if (woken != k_none)
+            limit_ps = run_.woken[woken].step.time_ps;
+        if (woken == k_none)
+            if (const std::uint32_t held = held_up_by(posted, limit_ps);
+                held != k_none) { // the queue stood still behind it
+                along_port(number, run_.sent[held].read_ps);
+                spend(path_cause::dma, run_.sent[held].read_ps, rank);
+                next_ = {step::sent, rank, held};
+                return;
+            }
+        along_port(number, limit_ps);
+        if (const std::uint32_t behind = std::exchange(behind_, k_none); behind != k_none) {
+            next_ = {step::sent, rank, behind};
+            return;
+        }
+        if (cursor_ <= p.time_ps && p.entries != 0)
+            spend(path_cause::memory, std::max(p.fetch_ps, limit_ps), rank);
+        spend(path_cause::dma, limit_ps, rank);
+        if (woken != k_none) {
+            const std::uint32_t c = last_of(
+                list_at(completions_of_device_, device), limit_ps,
+                [&](std::uint32_t i) { return run_.completions[i].time_ps; },
+                [&](std::uint32_t i) { return run_.completions[i].semaphore == run_.woken[woken].step.semaphore; });
+            if (c == k_none)
+                return;
+            spend(path_cause::dma, run_.completions[c].time_ps, rank);
+            next_ = {step::accepted, rank, run_.completions[c].accepted};
+        } else if (p.entries != 0) {
+            if (doorbell != k_none)
+                next_ = {step::core, rank, k_none};
+        } else if (const std::uint32_t request = p.answers ? request_of(first) : k_none; request != k_none) {
+            spend(path_cause::ccu, run_.accepted[request].step.time_ps, rank);
+            next_ = {step::accepted, rank, request};
+        } else {
+            next_ = {step::unit, rank, number};
+        }
+    }
+
+    /// The last packet of the work before it in its ring, when that waited for a semaphore until after `limit_ps`, or
+    /// stood behind such work.
+    std::uint32_t held_up_by(std::uint32_t posted, std::uint64_t limit_ps) const
+    {
+        const std::uint32_t device = run_.posted[posted].device;
+        if (!run_.devices[device].has_rings)
+            return k_none;
+        const auto& of_device = list_at(posted_of_device_, device);
+        std::size_t at =
+            static_cast<std::size_t>(std::lower_bound(of_device.begin(), of_device.end(), posted) - of_device.begin());
+        std::uint32_t direct = k_none; // the work just before
+        while (at-- > 0) {
+            const std::uint32_t before = of_device[at];
+            const work_posted& p = run_.posted[before].step;
+            if (p.queue != run_.posted[posted].step.queue)
+                continue;
+            const std::uint32_t last = last_sent_of_[before];
+            if (last == k_none || run_.sent[last].read_ps <= limit_ps || run_.sent[last].read_ps >= cursor_)
+                return k_none;
+            if (direct == k_none)
+                direct = last;
+            if (woken_of_posted_[before] != k_none)
+                return run_.woken[woken_of_posted_[before]].step.time_ps > limit_ps ? direct : k_none;
+        }
+        return k_none;
+    }
+
+    /// What a unit answers by `sent`: the request of the same message from there.
+    std::uint32_t request_of(const sent_packet& sent) const
+    {
+        return last_of(
+            list_at(accepted_of_device_, sent.device), cursor_,
+            [&](std::uint32_t i) { return run_.accepted[i].step.time_ps; },
+            [&](std::uint32_t i) {
+                const step_packet& p = run_.accepted[i].step.packet;
+                return p.source == sent.step.packet.destination && p.message == sent.step.packet.message;
+            });
+    }
+
+    /// Place in `port` of the packet that was sent at `at_ps`, before place `at`; `at`: none was.
+    std::size_t sent_at(const std::vector<std::uint32_t>& port, std::size_t at, std::uint64_t at_ps) const
+    {
+        std::size_t before = at;
+        while (before > 0 && run_.sent[port[before - 1]].step.time_ps > at_ps)
+            --before;
+        return before > 0 && run_.sent[port[before - 1]].step.time_ps == at_ps ? before - 1 : at;
+    }
+
+    /// The packet at place `at` was read now although no slot has come free: its descriptor has come, or room on its
+    /// way. Which packet the path goes on with; `at`: none.
+    std::size_t before_read(const std::vector<std::uint32_t>& port, std::size_t at, std::uint64_t limit_ps,
+                            const std::string& name)
+    {
+        const std::uint32_t rank = rank_of(run_.sent[port[at]].device);
+        const std::uint32_t p = posted_of_sent_[port[at]];
+        std::size_t before = at;
+        if (p == k_none || run_.posted[p].step.time_ps < cursor_) {
+            while (before > 0 && run_.sent[port[before - 1]].step.time_ps > cursor_)
+                --before;
+            if (before == 0)
+                return at;
+            const packet_sent& o = run_.sent[port[--before]].step;
+            spend(path_cause::credits, std::max(std::min(o.time_ps + o.serialisation_ps, cursor_), limit_ps), rank,
+                  name);
+            spend(o.packet.same_way(run_.sent[port[at]].step.packet) ? path_cause::serialisation : path_cause::port,
+                  std::max(o.time_ps, limit_ps), rank, name);
+            return before;
+        }
+        spend(path_cause::memory, std::max(run_.posted[p].step.fetch_ps, limit_ps), rank);
+        // Its ring was read on when the descriptor before it was there, or one had been read out.
+        const auto& of_device = list_at(posted_of_device_, run_.sent[port[at]].device);
+        for (auto o = std::lower_bound(of_device.begin(), of_device.end(), p);
+             o != of_device.begin() && cursor_ > limit_ps;)
+            if (const work_posted& w = run_.posted[*--o].step; w.queue == run_.posted[p].step.queue) {
+                if (w.time_ps != cursor_)
+                    break;
+                spend(path_cause::memory, std::max(w.fetch_ps, limit_ps), rank);
+            }
+        for (std::size_t i = at; i-- > 0 && cursor_ > limit_ps;) {
+            if (run_.sent[port[i]].read_ps != cursor_)
+                continue;
+            const std::uint32_t w = posted_of_sent_[port[i]];
+            const bool waited =
+                w != k_none &&
+                ((woken_of_posted_[w] != k_none && run_.woken[woken_of_posted_[w]].step.time_ps > limit_ps) ||
+                 held_up_by(w, limit_ps) != k_none);
+            if (waited) { // the ring stood still behind a semaphore: the path is that of the work before
+                behind_ = port[i];
+                return at;
+            }
+            return sent_at(port, at, cursor_);
+        }
+        return at;
+    }
+
+    /// Along the packets of a port, as long as each waited for the one before, or for a slot to be read into; down to
+    /// `limit_ps`.
+    void along_port(std::uint32_t number, std::uint64_t limit_ps)
+    {
+        const std::uint32_t device = run_.sent[number].device, rank = rank_of(device);
+        const step_packet own = run_.sent[number].step.packet;
+        const auto& port = list_at(sent_of_port_, place(device, run_.sent[number].step.port));
+        std::size_t at = static_cast<std::size_t>(std::lower_bound(port.begin(), port.end(), number) - port.begin());
+        const std::string name = port_name(number);
+        while (cursor_ > limit_ps) {
+            const sent_packet& s = run_.sent[port[at]];
+            spend(path_cause::credits, std::max({s.step.ready_ps, s.step.wire_free_ps, limit_ps}), rank, name);
+            std::size_t before = at;
+            const bool is_read = cursor_ <= s.read_ps; // the path has come to its reading
+            if (!is_read && s.step.wire_free_ps >= s.step.ready_ps) {
+                while (before > 0 && run_.sent[port[before - 1]].step.serialisation_ps == 0)
+                    --before;
+                if (before == 0)
+                    return;
+                const sent_packet& o = run_.sent[port[--before]];
+                spend(o.step.packet.same_way(own) ? path_cause::serialisation : path_cause::port,
+                      std::max(o.step.time_ps, limit_ps), rank, name);
+            } else {
+                spend(path_cause::memory, std::max(s.read_ps, limit_ps), rank);
+                before = sent_at(port, at, cursor_); // it was read when a packet before it had left its slot
+                if (before == at && cursor_ > limit_ps)
+                    before = before_read(port, at, limit_ps, name);
+                if (before == at)
+                    return;
+            }
+            at = before;
+        }
+    }
+
+    const recorded_run& run_;
+    critical_path& path_;
+    std::uint64_t cursor_;
+    std::uint32_t behind_ = k_none; ///< sent packet behind whose work a ring stood still
+    place_of_path next_;
+    index_lists crossings_of_message_, crossings_of_link_, crossings_of_buffer_, sent_of_message_, posted_of_work_,
+        woken_of_work_, slices_of_flow_, frames_of_rank_, switch_slices_of_name_, syncs_of_rank_, syncs_of_zone_;
+    ordered_lists sent_of_port_, accepted_of_device_, completions_of_device_;
+    ordered_lists posted_of_device_;
+    std::vector<std::uint32_t> doorbell_of_posted_; ///< marks of the device's core
+    std::vector<std::uint32_t> last_sent_of_, woken_of_posted_, posted_of_sent_;
+};
+
+} // namespace
+
+const path_cause_row& row_of(path_cause cause) { return k_rows[static_cast<std::size_t>(cause)]; }
+
+std::array<std::uint64_t, k_path_causes> critical_path::by_cause() const
+{
+    std::array<std::uint64_t, k_path_causes> all{};
+    for (const path_part& p : parts)
+        all[static_cast<std::size_t>(p.cause)] += p.until_ps - p.from_ps;
+    return all;
+}
+
+critical_path find_critical_path(const recorded_run& run, std::uint32_t rank)
+{
+    critical_path path;
+    path.rank = rank;
+    path.begin_ps = run.begin_ps;
+    path.end_ps = run.answer_ps.at(rank);
+    path_finder(run, path).go(rank);
+    std::uint64_t sum_ps = 0, at_ps = path.begin_ps;
+    for (const path_part& p : path.parts) {
+        if (p.from_ps != at_ps || p.until_ps <= p.from_ps)
+            throw bug("critical_path", p.from_ps,
+                      fmt::format("the parts of the path of rank {} have a gap at {} ps", rank, at_ps));
+        at_ps = p.until_ps;
+        sum_ps += p.until_ps - p.from_ps;
+    }
+    if (sum_ps != path.time_ps())
+        throw bug("critical_path", path.end_ps,
+                  fmt::format("the parts of the path of rank {} sum to {} ps of {} ps", rank, sum_ps, path.time_ps()));
+    return path;
+}
+
+} // namespace weft

@@ -1,0 +1,211 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/explain/explanation.h"
+
+#include "platforms/report/columns.h"
+#include "platforms/report/run_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <sstream>
+
+namespace weft {
+
+using json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t k_places = 3; ///< that are named for a cause
+constexpr double k_no_gain = 0.005; ///< less is none
+
+double us_of(std::uint64_t ps) { return static_cast<double>(ps) / 1e6; }
+
+std::string place_of(const path_part& p)
+{
+    if (!p.where.empty())
+        return p.where;
+    return p.rank == recorded_device::k_nobody ? "" : fmt::format("rank {}", p.rank);
+}
+
+/// "42.1 us at chip(0,1).+X, 3 us at chip(0,0).+X"
+std::string places_text(const json& cause)
+{
+    std::string text;
+    for (const json& w : cause.at("where"))
+        text += fmt::format("{}{} {:.3f}", text.empty() ? "" : ", ", w.at("name").get<std::string>(),
+                            w.at("time_us").get<double>());
+    return text;
+}
+
+std::string bound_sentence(const json& all)
+{
+    std::string text;
+    if (all.contains("bound_by"))
+        text = fmt::format("The closest bound is {}: it allows {:.3f} us, {:.1f} % of the time.\n",
+                           all.at("bound_by").get<std::string>(), all.at("bound_us").get<double>(),
+                           100 * all.at("bound_share").get<double>());
+    else
+        text = "No bound of links and memory is known for this collective here.\n";
+    if (!all.contains("busy_shares"))
+        return text;
+    const std::string limit = all.value("limited_by", std::string());
+    std::string busiest;
+    double share = -1;
+    for (const auto& [name, value] : all.at("busy_shares").items())
+        if (value.is_number() && value.get<double>() > share) {
+            share = value.get<double>();
+            busiest = name;
+        }
+    if (share >= 0)
+        text += fmt::format("The part of the machine with most to do or to wait for is {}, {:.1f} % of the time{}.\n",
+                            busiest, 100 * share,
+                            limit.empty()        ? ""
+                            : limit == "latency" ? "; nothing is short, steps wait for each other"
+                                                 : "; the run was limited by " + limit);
+    return text;
+}
+
+} // namespace
+
+json to_json(const critical_path& path)
+{
+    json j;
+    j["rank"] = path.rank;
+    j["time_us"] = us_of(path.time_ps());
+    j["time_ps"] = path.time_ps();
+    j["messages"] = path.messages;
+    const auto by_cause = path.by_cause();
+    std::vector<std::size_t> order;
+    for (std::size_t c = 0; c < k_path_causes; ++c)
+        if (by_cause[c] != 0)
+            order.push_back(c);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return by_cause[a] > by_cause[b]; });
+    j["causes"] = json::array();
+    for (const std::size_t c : order) {
+        const path_cause_row& row = row_of(static_cast<path_cause>(c));
+        std::map<std::string, std::uint64_t> places;
+        for (const path_part& p : path.parts)
+            if (static_cast<std::size_t>(p.cause) == c)
+                places[place_of(p)] += p.until_ps - p.from_ps;
+        places.erase("");
+        std::vector<std::pair<std::string, std::uint64_t>> named(places.begin(), places.end());
+        std::stable_sort(named.begin(), named.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+        json where = json::array();
+        for (std::size_t i = 0; i < named.size() && i < k_places; ++i)
+            where.push_back({{"name", named[i].first}, {"time_us", us_of(named[i].second)}});
+        j["causes"].push_back(
+            {{"cause", row.name},
+             {"group", row.group},
+             {"meaning", row.meaning},
+             {"time_ps", by_cause[c]},
+             {"time_us", us_of(by_cause[c])},
+             {"share",
+              path.time_ps() == 0 ? 0 : static_cast<double>(by_cause[c]) / static_cast<double>(path.time_ps())},
+             {"where", std::move(where)}});
+    }
+    j["path"] = json::array();
+    for (const path_part& p : path.parts)
+        j["path"].push_back({{"from_us", us_of(p.from_ps - path.begin_ps)},
+                             {"until_us", us_of(p.until_ps - path.begin_ps)},
+                             {"cause", row_of(p.cause).name},
+                             {"where", place_of(p)}});
+    return j;
+}
+
+std::array<std::uint64_t, k_path_causes> causes_of(const json& path)
+{
+    std::array<std::uint64_t, k_path_causes> all{};
+    for (const json& c : path.at("causes"))
+        for (std::size_t i = 0; i < k_path_causes; ++i)
+            if (c.at("cause").get<std::string>() == row_of(static_cast<path_cause>(i)).name)
+                all[i] = c.at("time_ps").get<std::uint64_t>();
+    return all;
+}
+
+std::string path_text(const json& all)
+{
+    const json& path = all.at("critical_path");
+    const json& causes = path.at("causes");
+    const std::uint32_t rank = path.at("rank").get<std::uint32_t>();
+    std::ostringstream out;
+    out << fmt::format(
+        "{}: {} takes {:.3f} us on {} ranks; rank {} answers {}.\n", all.at("title").get<std::string>(),
+        all.at("case").get<std::string>(), all.at("time_us").get<double>(), all.at("ranks").get<std::uint32_t>(), rank,
+        all.at("slowest").get<bool>() ? "last" : fmt::format("after {:.3f} us", path.at("time_us").get<double>()));
+    out << fmt::format("Its critical path goes through {} messages.", path.at("messages").get<std::uint32_t>());
+    std::size_t told = 0;
+    for (const json& c : causes) {
+        if (told++ == 2)
+            break;
+        out << fmt::format(" {:.1f} % is {} ({}).", 100 * c.at("share").get<double>(), c.at("cause").get<std::string>(),
+                           c.at("meaning").get<std::string>());
+    }
+    out << "\n";
+    if (const auto trains = all.value("train_packets", std::uint32_t{1}); trains > 1)
+        out << fmt::format(
+            "A step of the path is a train of up to {} packets, not a packet: burst: 1 packet gives the finer picture.\n",
+            trains);
+    out << bound_sentence(all) << "\n";
+    std::vector<std::vector<std::string>> lines{{"cause", "time(us)", "share(%)", "most of it(us)"}};
+    std::uint64_t sum_ps = 0;
+    for (const json& c : causes) {
+        sum_ps += c.at("time_ps").get<std::uint64_t>();
+        lines.push_back({c.at("cause").get<std::string>(), exact_us(c.at("time_ps").get<std::uint64_t>()),
+                         fmt::format("{:.1f}", 100 * c.at("share").get<double>()), places_text(c)});
+    }
+    lines.push_back({"all", exact_us(sum_ps), "100.0", ""});
+    print_columns(out, lines, 1);
+    return out.str();
+}
+
+std::string changes_text(const json& all)
+{
+    if (!all.contains("changes"))
+        return "";
+    const json& changes = all.at("changes");
+    if (changes.empty())
+        return "\nNo key of the configuration is a rate, a delay or a buffer that the path depends on: nothing was tried.\n";
+    std::vector<std::vector<std::string>> lines{{"change", "time(us)", "gain(%)", "of path(%)"}};
+    std::string notes;
+    double best = 0;
+    std::string best_words;
+    bool whole = true;
+    for (const json& c : changes) {
+        const std::string words = c.at("change").get<std::string>();
+        const std::string share = c.contains("share") ? fmt::format("{:.1f}", 100 * c.at("share").get<double>()) : "";
+        if (!c.contains("time_us")) {
+            whole = false;
+            lines.push_back({words, c.contains("problem") ? "none" : "not run", "", share});
+            if (c.contains("problem"))
+                notes += fmt::format("{}: {}\n", words, c.at("problem").get<std::string>());
+        } else {
+            const double gain = c.at("gain").get<double>();
+            if (gain > best) {
+                best = gain;
+                best_words = words;
+            }
+            lines.push_back({words, fmt::format("{:.3f}", c.at("time_us").get<double>()),
+                             fmt::format("{:.1f}", 100 * gain), share});
+        }
+        if (const auto settings = c.at("settings").get<std::vector<std::string>>();
+            !settings.empty() && !c.contains("problem"))
+            notes += fmt::format("  {}: {}\n", words, fmt::join(settings, ", "));
+    }
+    std::ostringstream out;
+    out << "\nWhat would help, each change run again by itself:\n\n";
+    print_columns(out, lines, 1);
+    out << "\n" << notes;
+    if (best >= k_no_gain)
+        out << fmt::format("\n{}{} helps most: {:.1f} % less time.\n",
+                           static_cast<char>(std::toupper(static_cast<unsigned char>(best_words.front()))),
+                           best_words.substr(1), 100 * best);
+    else if (whole)
+        out << "\nNothing of this helps: no change shortens the collective by half a percent.\n";
+    return out.str();
+}
+
+} // namespace weft

@@ -1,0 +1,180 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/explain/what_if.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <initializer_list>
+
+namespace weft {
+
+namespace {
+
+/// Part of a machine that a section of the file is about.
+enum class area : std::uint8_t { links, memory, core, dma, ccu, sync, nic, aggregation, none };
+
+constexpr std::pair<const char*, area> k_sections[] = {
+    {"core", area::core},
+    {"cores", area::core},
+    {"bus", area::core},
+    {"mailbox", area::core},
+    {"hbm", area::memory},
+    {"memory", area::memory},
+    {"dma", area::dma},
+    {"ccu", area::ccu},
+    {"sync", area::sync},
+    {"nic", area::nic},
+    {"switch", area::aggregation},
+    {"tofino", area::aggregation},
+    {"workload", area::none},
+    {"training_step", area::none},
+    {"faults", area::none},
+    {"host", area::none},
+    {"prices", area::none},
+};
+
+/// Names of keys that are no speed of the machine: bounds of waits, times of faults.
+constexpr const char* k_no_speed[] = {"timeout",   "limit", "skew",     "detection", "retry",
+                                      "max_ahead", "until", "interval", "time_out"};
+constexpr const char* k_rooms[] = {"buffer", "window", "queue", "room"};
+
+bool has_any(const std::string& text, const char* const* first, const char* const* last)
+{
+    return std::any_of(first, last, [&](const char* part) { return text.find(part) != std::string::npos; });
+}
+
+struct found_key {
+    std::string path;
+    area of;
+    const config_field* field;
+};
+
+void collect(const config_field& field, const std::string& path, area of, std::vector<found_key>& keys)
+{
+    if (field.unused || !field.present)
+        return;
+    for (const auto& [section, its_area] : k_sections)
+        if (field.name == section)
+            of = its_area;
+    if (of == area::none)
+        return;
+    if (field.type == field_type::section || field.type == field_type::list) {
+        for (std::size_t i = 0; i < field.children.size(); ++i) {
+            const std::string name = field.type == field_type::list ? std::to_string(i) : field.children[i].name;
+            collect(field.children[i], path.empty() ? name : path + "." + name, of, keys);
+        }
+    } else if (field.type == field_type::quantity &&
+               path.find('.') != std::string::npos) { // keys at the top are of the run
+        keys.push_back({path, of, &field});
+    }
+}
+
+bool is_legal(const field_limits& l, std::uint64_t value)
+{
+    if (value < l.least || value > l.most || (l.multiple > 1 && value % l.multiple != 0) ||
+        (l.power_of_two && (value & (value - 1)) != 0))
+        return false;
+    return l.choices == 0 || std::find(l.one_of, l.one_of + l.choices, value) != l.one_of + l.choices;
+}
+
+struct recipe {
+    const char* words;
+    std::vector<area> areas;
+    bool rates, times, rooms; ///< twice, half, twice
+    std::vector<path_cause> causes;
+};
+
+std::vector<recipe> recipes()
+{
+    using c = path_cause;
+    return {
+        {"links twice as fast",
+         {area::links, area::nic, area::aggregation},
+         true,
+         false,
+         false,
+         {c::serialisation, c::port, c::arbitration, c::head_of_line, c::nic}},
+        {"half the latency of links and routers",
+         {area::links, area::sync},
+         false,
+         true,
+         false,
+         {c::propagation, c::router, c::controller, c::sync}},
+        {"buffers twice as large",
+         {area::links, area::dma, area::nic},
+         false,
+         false,
+         true,
+         {c::credits, c::head_of_line}},
+        {"cores twice as fast", {area::core}, true, true, false, {c::firmware}},
+        {"DMA engines with half the delays", {area::dma}, true, true, false, {c::dma}},
+        {"memory twice as fast", {area::memory}, true, true, false, {c::memory}},
+        {"coprocessors twice as fast", {area::ccu}, true, true, false, {c::ccu}},
+        {"network cards with half the delays", {area::nic}, false, true, false, {c::nic}},
+        {"a switch with half the delays", {area::aggregation}, false, true, false, {c::aggregation}},
+    };
+}
+
+/// "" where the recipe does not change the key.
+std::string changed(const recipe& r, const found_key& k)
+{
+    const auto* const text = std::get_if<std::string>(&k.field->value);
+    if (text == nullptr || std::find(r.areas.begin(), r.areas.end(), k.of) == r.areas.end())
+        return "";
+    const parsed_quantity now = parse_quantity(k.field->kind, *text);
+    if (!now.ok || now.value == 0 || has_any(k.field->name, std::begin(k_no_speed), std::end(k_no_speed)))
+        return "";
+    std::uint64_t value = now.value;
+    switch (k.field->kind) {
+    case quantity_kind::bandwidth:
+    case quantity_kind::frequency:
+        if (!r.rates)
+            return "";
+        value = now.value * 2;
+        break;
+    case quantity_kind::duration:
+        if (!r.times)
+            return "";
+        value = now.value / 2;
+        break;
+    case quantity_kind::data_size:
+        if (!r.rooms || !has_any(k.field->name, std::begin(k_rooms), std::end(k_rooms)))
+            return "";
+        value = now.value * 2;
+        break;
+    default: return "";
+    }
+    return is_legal(k.field->limits, value) ? k.path + "=" + format_quantity(k.field->kind, value) : "";
+}
+
+} // namespace
+
+std::vector<what_if> promising_changes(const config_field& config,
+                                       const std::array<std::uint64_t, k_path_causes>& by_cause, std::size_t most)
+{
+    constexpr double k_least_share = 0.02;
+    std::vector<found_key> keys;
+    collect(config, "", area::links, keys);
+    double all_ps = 0;
+    for (const std::uint64_t ps : by_cause)
+        all_ps += static_cast<double>(ps);
+    std::vector<what_if> changes;
+    for (const recipe& r : recipes()) {
+        what_if w;
+        w.words = r.words;
+        for (const path_cause c : r.causes)
+            w.share += all_ps > 0 ? static_cast<double>(by_cause[static_cast<std::size_t>(c)]) / all_ps : 0;
+        for (const found_key& k : keys)
+            if (std::string setting = changed(r, k); !setting.empty())
+                w.settings.push_back(std::move(setting));
+        if (w.share >= k_least_share && !w.settings.empty())
+            changes.push_back(std::move(w));
+    }
+    std::stable_sort(changes.begin(), changes.end(),
+                     [](const what_if& a, const what_if& b) { return a.share > b.share; });
+    if (changes.size() > most)
+        changes.resize(most);
+    return changes;
+}
+
+} // namespace weft

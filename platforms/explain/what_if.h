@@ -1,0 +1,28 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Changes of a configuration that are worth a run, for what a critical path is made of. Keys are found by their
+// declared kinds, rates, times and sizes of buffers, and by the section that they stand in; no platform is known. Plain
+// C++.
+#pragma once
+
+#include "platforms/config/config_dump.h"
+#include "platforms/explain/critical_path.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+struct what_if {
+    std::string words;                 ///< "links twice as fast"
+    std::vector<std::string> settings; ///< as of --set
+    double share = 0;                  ///< of the path that it may shorten, 0 to 1
+};
+
+/// The most promising first, at most `most`; none that could touch less than 2 % of the path.
+std::vector<what_if> promising_changes(const config_field& config,
+                                       const std::array<std::uint64_t, k_path_causes>& by_cause, std::size_t most = 3);
+
+} // namespace weft

@@ -1,0 +1,239 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `weft explain`, as a user starts it: parts that sum to the time, parts that are their formulas, changes that are run.
+#include "testbenches/issues/program.h"
+#include "testbenches/issues/started_program.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+
+using namespace weft::testing;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+std::uint64_t ps_of(const json& us) { return static_cast<std::uint64_t>(us.get<double>() * 1e6 + 0.5); }
+
+/// Times by cause of an explanation, in ps.
+std::map<std::string, std::uint64_t> causes_of(const json& j)
+{
+    std::map<std::string, std::uint64_t> all;
+    for (const json& c : j.at("critical_path").at("causes"))
+        all[c.at("cause").get<std::string>()] = c.at("time_ps").get<std::uint64_t>();
+    return all;
+}
+std::uint64_t sum_of(const std::map<std::string, std::uint64_t>& causes)
+{
+    std::uint64_t sum = 0;
+    for (const auto& [cause, ps] : causes)
+        sum += ps;
+    return sum;
+}
+
+/// The explanation of a case, with the time of the run checked.
+json explained(const program_folder& folder, const std::string& options)
+{
+    const int code = folder.weft("explain out --no-reruns --quiet --json - " + options);
+    INFO(folder.read("stdout") << folder.read("stderr"));
+    REQUIRE(code == 0);
+    CHECK(folder.read("stderr").empty()); // or the time differs from that of the run
+    return json::parse(folder.read("stdout"));
+}
+
+void run(const program_folder& folder, const std::string& file, const std::string& options = "")
+{
+    folder.write("file.yaml", file);
+    const int code = folder.weft("run file.yaml --quiet --out out " + options);
+    INFO(folder.read("stderr"));
+    REQUIRE(code == 0);
+}
+
+const std::string k_pair = "platform: tpu_v3\nname: pair\nmesh: {rows: 1, cols: 2}\nburst: 1 packet\n"
+                           "workload: [{op: broadcast, algorithms: [mesh_tree], sizes: [4 B, 256 B]}]\n";
+
+} // namespace
+
+TEST_CASE("explain: every picosecond has a cause on every platform")
+{
+    const std::vector<std::string> files = {
+        "platform: tpu_v3\nname: tpu\nmesh: {rows: 3, cols: 4}\n"
+        "workload: [{op: all_reduce, algorithms: [ring_1d, two_d], sizes: [36 B, 100 kB]}, {op: all_to_all, sizes: [72 kB]}]\n",
+        "platform: switchml\nname: rack\nworkers: 3\n"
+        "workload: [{op: all_reduce, algorithms: [switchml, ring_1d, parameter_server], sizes: [4 B, 64 KiB]}]\n",
+        "platform: ub_mesh\nname: board\nmesh: {boards: 1, npus: 4, backplane: false}\n"
+        "workload: [{op: all_reduce, algorithms: [ring_1d, direct], sizes: [4 B, 128 KiB]}]\n",
+        "platform: trainium\nname: trn\nworkload: [{op: all_reduce, algorithms: [device_mesh], sizes: [4 KiB, 256 KiB]}]\n",
+        "platform: ipu_pod\nname: pod\nworkload: [{op: all_reduce, algorithms: [meet_in_the_middle], sizes: [4 KiB, 256 KiB]}]\n",
+    };
+    for (const std::string& file : files) {
+        const program_folder folder;
+        run(folder, file, "--set data=off");
+        const json results = json::parse(folder.read("out/results.json")).at("results");
+        REQUIRE_FALSE(results.empty());
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            const json j = explained(folder, "--case " + std::to_string(i));
+            INFO(file << i);
+            CHECK(j.at("time_ps") == ps_of(results[i].at("time_us")));
+            CHECK(j.at("slowest") == true);
+            const auto causes = causes_of(j);
+            CHECK(sum_of(causes) == j.at("time_ps"));
+            CHECK(causes.count("unknown") == 0);
+            CHECK(causes.count("firmware") == 1);
+            std::uint64_t at = 0;
+            for (const json& part : j.at("critical_path").at("path")) {
+                CHECK(ps_of(part.at("from_us")) == at);
+                at = ps_of(part.at("until_us"));
+            }
+            CHECK(at == j.at("time_ps"));
+        }
+    }
+}
+
+TEST_CASE("explain: collectives of CCUs and of failed chips are followed to their begin")
+{
+    const std::vector<std::string> files = {
+        "platform: ub_mesh\nname: ccu\nmesh: {boards: 1, npus: 4, backplane: false}\nub: {paths: shortest}\n"
+        "workload: [{op: all_reduce, algorithms: [ccu], sizes: [64 KiB]}]\n",
+        "platform: tpu_v3\nname: broken\nmesh: {rows: 4, cols: 4}\nfaults: {regions: [{row: 0, col: 0, rows: 2, cols: 2}]}\n"
+        "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [1 MiB]}]\n",
+    };
+    for (const std::string& file : files) {
+        const program_folder folder;
+        run(folder, file, "--set data=off");
+        const json j = explained(folder, "");
+        INFO(file);
+        const auto causes = causes_of(j);
+        CHECK(sum_of(causes) == j.at("time_ps"));
+        CHECK(causes.count("unknown") == 0);
+        CHECK(j.at("critical_path").at("messages") >= 3);
+    }
+}
+
+TEST_CASE("explain: two messages over one link are their formula")
+{
+    const program_folder folder;
+    run(folder, k_pair);
+    const auto causes = causes_of(explained(folder, "--case 1"));
+    // "Ready" one way, 256 B the other; four routers are entered, two links crossed. The last bytes follow their heads
+    // once.
+    const auto time_of = [](double bytes, double GBps) {
+        return static_cast<std::uint64_t>(bytes / GBps * 1e3 + 0.999);
+    };
+    CHECK(causes.at("propagation") == 2 * 5'000);
+    CHECK(causes.at("router") == 4 * 4'255); // 4 cycles of 940 MHz
+    CHECK(causes.at("serialisation") >= time_of(32, 82) - 1);
+    CHECK(causes.at("serialisation") == 391 + 3'122 - 1); // 32 B and 256 B at 82 GB/s
+    CHECK(causes.count("queueing: arbitration") == 0);
+    CHECK(causes.count("queueing: credits") == 0);
+}
+
+TEST_CASE("explain: a knob moves the part that it should")
+{
+    const program_folder folder;
+    run(folder, k_pair);
+    const auto before = causes_of(explained(folder, "--case 1"));
+    run(folder, k_pair, "--set 'ici.board_propagation=10 ns'");
+    const auto later = causes_of(explained(folder, "--case 1"));
+    CHECK(later.at("propagation") == 2 * before.at("propagation"));
+    CHECK(later.at("router") == before.at("router"));
+    CHECK(later.at("serialisation") == before.at("serialisation"));
+    run(folder, k_pair, "--set 'ici.link_rate=41 GB/s' --set 'ici.local_port_rate=41 GB/s'");
+    const auto slower = causes_of(explained(folder, "--case 1"));
+    CHECK(slower.at("serialisation") > before.at("serialisation") * 19 / 10);
+    CHECK(slower.at("propagation") == before.at("propagation"));
+}
+
+TEST_CASE("explain: changes are run and give the times of runs")
+{
+    const program_folder folder;
+    run(folder,
+        "platform: tpu_v3\nname: mesh\nmesh: {rows: 2, cols: 2}\n"
+        "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB, 1 MiB]}, {op: all_gather, sizes: [4 MiB]}]\n");
+    REQUIRE(
+        folder.weft(
+            "explain out --quiet --json all.json --changes 'ici.link_rate=164 GB/s,ici.local_port_rate=328 GB/s'") ==
+        0);
+    CHECK_THAT(folder.read("stdout"),
+               Contains("all_reduce ring_1d of 1 MiB") && Contains("What would help") && Contains(" helps most"));
+    const json j = json::parse(folder.read("all.json"));
+    const json& changes = j.at("changes");
+    REQUIRE(changes.size() >= 3);
+    CHECK(changes[0].at("settings") == json::array({"ici.link_rate=164 GB/s", "ici.local_port_rate=328 GB/s"}));
+    for (const json& c : changes) {
+        REQUIRE(c.contains("time_ps"));
+        CHECK(c.at("gain").get<double>() == Approx(1 - c.at("time_ps").get<double>() / j.at("time_ps").get<double>()));
+    }
+    double share = 1;
+    for (std::size_t i = 1; i < changes.size(); ++i) { // the most promising first
+        CHECK(changes[i].at("share").get<double>() <= share);
+        share = changes[i].at("share").get<double>();
+    }
+    REQUIRE(
+        folder.weft(
+            "run file.yaml --quiet --out faster --set 'ici.link_rate=164 GB/s' --set 'ici.local_port_rate=328 GB/s'") ==
+        0);
+    CHECK(changes[0].at("time_ps") ==
+          ps_of(json::parse(folder.read("faster/results.json")).at("results")[1].at("time_us")));
+}
+
+TEST_CASE("explain: a rank and a case that the user names")
+{
+    const program_folder folder;
+    run(folder,
+        "platform: tpu_v3\nname: mesh\nmesh: {rows: 2, cols: 2}\nworkload: [{op: broadcast, sizes: [4 KiB, 64 KiB]}]\n");
+    const json last = explained(folder, "--case broadcast:mesh_tree:4KiB");
+    const json first = explained(folder, "--case broadcast:mesh_tree:4KiB --rank 0");
+    CHECK(first.at("slowest") == false);
+    CHECK(first.at("critical_path").at("time_ps") < last.at("critical_path").at("time_ps"));
+    CHECK(sum_of(causes_of(first)) == first.at("critical_path").at("time_ps"));
+}
+
+TEST_CASE("explain: what cannot be explained is refused with a remedy")
+{
+    const program_folder folder;
+    run(folder, k_pair);
+    const auto refused = [&](const std::string& arguments, const std::string& why) {
+        CHECK(folder.weft("explain " + arguments) == 2);
+        CHECK_THAT(folder.read("stderr"), Contains(why));
+        CHECK(folder.read("stdout").empty());
+    };
+    refused("nowhere", "there is no such folder; `weft run FILE --out nowhere` makes it");
+    refused(".", "has no results.json; explain takes the folder that `weft run` has written");
+    refused("out --case 2", "there is no case 2");
+    refused("out --case all_reduce:ring_1d:4B", "1  broadcast:mesh_tree:256 B");
+    refused("out --case all_reduce", "neither a number nor OP:ALGORITHM:SIZE");
+    refused("out --rank 2", "rank 2 does not exist; ranks are 0 to 1");
+    refused("out --changes 'ici.link_rat=1 GB/s'", "did you mean 'link_rate'?");
+    refused("out --changes nothing", "is no key=value");
+    refused("out --json out/results.json", "results.json");
+    CHECK(folder.weft("run file.yaml --quiet --out failed --set 'time_limit=2 us'") == 1);
+    refused("failed", "the run did not end");
+    folder.write("broken/results.json", "{}");
+    refused("broken", "is no results.json");
+}
+
+TEST_CASE("explain: Ctrl-C keeps what is known")
+{
+    started_program p;
+    p.write("file.yaml", "platform: tpu_v3\nname: mesh\nmesh: {rows: 4, cols: 4}\n"
+                         "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [8 MiB]}]\n");
+    REQUIRE(p.run({"run", "file.yaml", "--quiet", "--out", "out", "--set", "data=off"}) == 0);
+    std::vector<std::string> arguments{"explain", "out", "--quiet", "--no-reruns",
+                                       "--jobs",  "1",   "--json",  "kept.json"};
+    for (int seed = 2; seed < 60; ++seed)
+        arguments.insert(arguments.end(), {"--changes", "burst=1 packet,seed=" + std::to_string(seed)});
+    p.start(arguments);
+    p.until([&] { return has(p.out(), "# cause"); });
+    p.signal(SIGINT);
+    CHECK(p.finish() == 130);
+    CHECK(has(p.out(), "not run"));
+    const json j = json::parse(p.read("kept.json"));
+    CHECK(j.at("interrupted") == true);
+    CHECK(sum_of(causes_of(j)) == j.at("time_ps"));
+    CHECK(j.at("changes").size() == 58);
+    CHECK_FALSE(j.at("changes").back().contains("time_ps"));
+}
