@@ -54,9 +54,10 @@ struct loaded_platform {
     std::optional<yaml_document> document;    ///< with overrides applied; none when there was no tree to read
     /// What a user sees on stderr: every problem with its line, and whether the file can be used. "" when all is well.
     std::string message() const;
-    const problem* first_error() const; ///< nullptr: none is told
-    std::string file;                   ///< as in messages: "<stdin>" for "-"
-    std::string source_text;            ///< of the file as it stands on disk
+    const problem* first_error() const;      ///< nullptr: none is told
+    std::vector<std::string> layers() const; ///< files that the platform file extends or includes
+    std::string file;                        ///< as in messages: "<stdin>" for "-"
+    std::string source_text;                 ///< of the file as it stands on disk
 };
 /// A platform file as it is now: its name in messages, and its text. Throws user_error where it cannot be read.
 struct source_text {
@@ -75,9 +76,11 @@ void add_ccu(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
+void add_new(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_bursts(CLI::App& app, int& exit_code);
 void add_docs(CLI::App& app, int& exit_code);
+void add_doctor(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_firmware(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);

@@ -1,6 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/cli.h"
+#include "platforms/cli/host_costs.h"
+#include "platforms/cli/point_costs.h"
 #include "platforms/workload/collective_runner.h"
 #include "platforms/workload/planned_schedule.h"
 
@@ -130,9 +132,11 @@ void add_check(CLI::App& app, int& exit_code)
         const train_choice trains = loaded.platform->trains();
         const bool any_trains = runs_any(run, [](abi::algorithm a) { return !abi::by_switch(a); });
         const std::uint64_t host = host_data_bytes_for(run, loaded.platform->ranks());
-        fmt::print("Run       data: {}{}{}; seed {}\n\n", name_of(run.data),
+        fmt::print("Run       data: {}{}{}; seed {}\n", name_of(run.data),
                    host == 0 ? "" : fmt::format(" (up to {} of host memory)", rounded_text(data_size(host))),
                    any_trains ? fmt::format("; transport by {}", text_of(trains)) : "", run.seed);
+        fmt::print("Host      about {} and {} of memory, as predicted\n\n", about_seconds(host_seconds(*loaded.platform)),
+                   rounded_text(data_size(host_memory_bytes(*loaded.platform))));
         std::size_t cases = 0;
         for (const collective_spec& spec : run.workload) {
             const std::vector<std::uint64_t> sizes = spec.all_sizes();

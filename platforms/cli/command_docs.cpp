@@ -5,6 +5,9 @@
 #include "hw/abi/registers.h"
 #include "platforms/ccu/ccu_instruction_page.h"
 #include "platforms/cli/cli.h"
+#include "platforms/cli/command_pages.h"
+#include "platforms/config/yaml_layers.h"
+#include "platforms/report/results_schema.h"
 #include "platforms/report/run_report.h"
 #include "platforms/workload/collective_case.h"
 
@@ -26,7 +29,8 @@ std::string config_page()
         "\nEvery key of a platform file, its default, and where the default comes from: quoted from a public document, "
         "derived from quoted figures, recalled and not verified, assumed because nothing public says, calibrated to "
         "meet the named target. A file begins with `platform:` "
-        "and one of the names below; `weft check FILE --resolved` prints a file with all defaults filled in. "
+        "and one of the names below; `weft check FILE --resolved` prints a file with all defaults filled in, "
+        "`weft new PLATFORM` writes one to begin with. "
         "\"Only ...\" in a meaning: otherwise nothing uses the key, and a file that sets it is warned.\n";
     text += "\n## Algorithms\n\n| `workload.N.algorithms` | of | needs | how |\n|---|---|---|---|\n";
     for (const abi::algorithm_row& a : abi::k_algorithm_rows) {
@@ -91,17 +95,23 @@ void add_docs(CLI::App& app, int& exit_code)
 {
     (void)exit_code;
     auto dir = std::make_shared<std::string>("docs");
-    CLI::App* command = app.add_subcommand("docs", "Write the generated pages: configuration, registers, instructions, JSON Schemas");
+    CLI::App* command = app.add_subcommand("docs", "Write the generated pages: configuration, registers, instructions, JSON Schemas, man page, completion of bash");
     command->add_option("--out", *dir, "Folder to write to")->type_name("DIR")->check(is_output_name())->capture_default_str();
-    command->callback([dir] {
+    command->callback([dir, &app] {
         prepare_output_dir(*dir);
         write_file_atomically(*dir + "/04_config.md", config_page());
         write_file_atomically(*dir + "/05_registers.md", registers_page());
+        std::vector<std::string> names;
+        for (const platform_info* info : platforms())
+            names.emplace_back(info->name);
+        write_file_atomically(*dir + "/weft.1", man_page(app));
+        write_file_atomically(*dir + "/weft.bash", bash_completion(app, names));
         write_file_atomically(*dir + "/22_ccu_instructions.md", ccu_instruction_page(k_notice));
+        write_file_atomically(*dir + "/results.schema.json", results_schema().dump(2) + "\n");
         for (const platform_info* info : platforms())
             write_file_atomically(
                 fmt::format("{}/{}.schema.json", *dir, info->name),
-                json_schema(info->defaults(), fmt::format("weft platform {}", info->name), {"platform"}).dump(2) +
+                json_schema(info->defaults(), fmt::format("weft platform {}", info->name), k_platform_file_keys).dump(2) +
                     "\n");
     });
 }

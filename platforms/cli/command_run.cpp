@@ -286,6 +286,8 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
     // What hosts have begun may end behind the last collective.
     const std::uint64_t end_ps = m.hosts() == nullptr ? outcome.simulated_time_ps : std::max(outcome.simulated_time_ps, kernel_now_ps());
     r.busiest_links = busiest_links(m, end_ps - std::min(begin_ps, end_ps));
+    r.links = links_of(m, end_ps - std::min(begin_ps, end_ps));
+    r.ranks = ranks_of(m);
     r.memory = memory_traffic_of(m);
     r.transport = transport_of(p, outcome);
     r.host_seconds = outcome.host_seconds;
@@ -380,8 +382,9 @@ void begin_debugging(instruments& i, const std::string& dir)
 }
 
 /// Refuses outputs that would destroy what is read, or each other.
-void check_targets(const run_options& options, const weft::platform& p, const std::string& dir)
+void check_targets(const run_options& options, const loaded_platform& loaded, const std::string& dir)
 {
+    const weft::platform& p = *loaded.platform;
     output_targets targets;
     if (options.source.file == "-")
         targets.add_input(STDIN_FILENO, "the platform file on standard input");
@@ -389,6 +392,8 @@ void check_targets(const run_options& options, const weft::platform& p, const st
         targets.add_input(options.source.file, "the platform file");
     for (const std::string& file : p.input_files())
         targets.add_input(file, "named in the platform file");
+    for (const std::string& file : loaded.layers())
+        targets.add_input(file, "a part of the platform file");
     if (options.report)
         for (const char* file : {k_activity_file, k_report_file}) {
             targets.add_output(dir + "/" + file, "the run's own");
@@ -508,7 +513,7 @@ int run(const run_options& options)
     }
     refuse_beyond_host_memory(p);
     const std::string dir = options.out.empty() ? "out/" + p.run().name : options.out;
-    check_targets(options, p, dir);
+    check_targets(options, loaded, dir);
     const std::string chart = options.report ? chart_library() : "";
     // What an earlier run has left in the folder must not look like the answer of this one.
     earlier_files earlier({dir + "/results.json", dir + "/firmware.log", dir + "/" + k_activity_file, dir + "/" + k_report_file});

@@ -260,6 +260,8 @@ int scale(const scale_options& options)
         output_targets targets;
         if (options.source.file != "-")
             targets.add_input(options.source.file, "the platform file");
+        for (const std::string& file : loaded.layers())
+            targets.add_input(file, "a part of the platform file");
         targets.add_output(options.json_file, "--json");
         targets.check();
         prepare_output_file(options.json_file);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmake/version.h"
 #include "platforms/cli/cli.h"
+#include "platforms/cli/host_costs.h"
 #include "platforms/cli/point_costs.h"
 #include "platforms/cli/slurm_array.h"
 #include "platforms/cli/sweep_folder.h"
@@ -18,11 +19,9 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fstream>
 #include <iostream>
 #include <numeric>
 #include <thread>
-#include <unistd.h>
 
 namespace weft::cli {
 
@@ -44,29 +43,10 @@ struct sweep_options {
     bool jobs_set = false;
 };
 
-/// What the host can give without swapping, of the container's limit where it has one.
-std::uint64_t free_memory()
-{
-    std::uint64_t bytes =
-        static_cast<std::uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    std::ifstream info("/proc/meminfo");
-    for (std::string name, unit; info >> name;) {
-        std::uint64_t kib = 0;
-        if (name == "MemAvailable:" && info >> kib)
-            bytes = kib * 1024;
-        std::getline(info, unit);
-    }
-    std::uint64_t limit = 0, used = 0;
-    if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && std::ifstream("/sys/fs/cgroup/memory.current") >> used &&
-        limit > used)
-        bytes = std::min(bytes, limit - used);
-    return bytes;
-}
-
 std::uint64_t memory_for(const sweep_options& options)
 {
     if (options.memory.empty())
-        return free_memory();
+        return free_host_memory_bytes();
     const parsed_quantity size = parse_quantity(quantity_kind::data_size, options.memory);
     if (!size.ok || size.value == 0)
         throw user_error(fmt::format("--memory: {} is no size; write {}.", in_quotes(options.memory),

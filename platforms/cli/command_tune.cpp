@@ -460,8 +460,9 @@ int tune(const tune_options& options)
         fmt::print(stderr, "{}", as_it_stands.message());
         return 2;
     }
-    yaml_document::parse(source.text, source.name)
-        .apply_overrides(source.source.overrides); // that they fit, also those of the workload
+    yaml_document as_written = yaml_document::parse(source.text, source.name);
+    as_written.read_layers();
+    as_written.apply_overrides(source.source.overrides); // that they fit, also those of the workload
     std::vector<tuned_kind> kinds = kinds_of(options, entries_of(*as_it_stands.document));
     find_algorithms(options, source, sizes.front(), kinds);
     const loaded_platform loaded = machine_for(source, kinds);
@@ -484,6 +485,8 @@ int tune(const tune_options& options)
         targets.add_input(options.source.file, "the platform file");
     for (const std::string& file : machine.input_files())
         targets.add_input(file, "named in the platform file");
+    for (const std::string& file : loaded.layers())
+        targets.add_input(file, "a part of the platform file");
     for (const std::string& name : plots)
         targets.add_output(dir + "/" + name, "the command's own");
     for (const char* name : {"/tuning.yaml", "/tuning.json"})

@@ -3,6 +3,7 @@
 #include "platforms/cli/cli.h"
 
 #include "platforms/config/suggest.h"
+#include "platforms/config/yaml_layers.h"
 
 #include <algorithm>
 #include <charconv>
@@ -124,14 +125,20 @@ const platform_info* find_platform(const yaml_document& document, std::vector<pr
 void read(loaded_platform& result, const platform_source& source)
 {
     result.source_text = result.document->source();
+    result.document->read_layers();
     std::vector<std::string> overrides = source.overrides;
     if (source.seed)
         overrides.push_back("seed=" + std::to_string(*source.seed));
     std::vector<problem> refused; // what else is wrong is told in the same pass
+    for (const std::string& o : overrides)
+        for (const char* key : {k_extends_key, k_include_key})
+            if (o.substr(0, o.find('=')) == key)
+                refused.push_back({severity::error, {"--set", 0, 0}, key,
+                                   "is read before anything is changed; write it into a file, of a line or two if need be."});
     try {
         result.document->apply_overrides(overrides);
     } catch (const user_error& e) {
-        refused = e.problems();
+        refused.insert(refused.end(), e.problems().begin(), e.problems().end());
     }
     for (const std::string& key : source.left_out)
         result.document->leave_out(key);
@@ -172,13 +179,23 @@ std::string loaded_platform::message() const
     std::string text;
     std::size_t errors = 0;
     for (const problem& p : problems) {
-        text += (p.where.file == file || p.where.file.empty() ? render(p, source_text) : to_string(p)) + "\n";
+        const bool of_file = p.where.file == file || p.where.file.empty();
+        text += render(p, of_file ? source_text : document ? document->text_of(p.where.file) : "") + "\n";
         errors += p.level == severity::error ? 1 : 0;
     }
     if (!platform)
         text += fmt::format("{}: {} error{}; nothing was built or written.\n", file.empty() ? "''" : file, errors,
                             errors == 1 ? "" : "s");
     return text;
+}
+
+std::vector<std::string> loaded_platform::layers() const
+{
+    std::vector<std::string> names;
+    if (document)
+        for (std::size_t i = 1; i < document->files().size(); ++i)
+            names.push_back(document->files()[i].name);
+    return names;
 }
 
 const problem* loaded_platform::first_error() const

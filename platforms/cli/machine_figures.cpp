@@ -8,6 +8,13 @@
 
 namespace weft::cli {
 
+namespace {
+double percent_of(std::uint64_t busy_ps, std::uint64_t simulated_ps)
+{
+    return simulated_ps == 0 ? 0.0 : 100.0 * static_cast<double>(busy_ps) / static_cast<double>(simulated_ps);
+}
+} // namespace
+
 std::vector<link_load> busiest_links(machine& m, std::uint64_t simulated_ps)
 {
     constexpr std::size_t k_show = 5;
@@ -30,15 +37,50 @@ std::vector<link_load> busiest_links(machine& m, std::uint64_t simulated_ps)
         });
     std::vector<link_load> busiest;
     for (auto w = all.begin(); w != end; ++w)
-        busiest.push_back({w->owner->wire_name(w->wire), w->load.wire_bytes,
-                           simulated_ps == 0
-                               ? 0.0
-                               : 100.0 * static_cast<double>(w->load.busy_ps) / static_cast<double>(simulated_ps)});
+        busiest.push_back(
+            {w->owner->wire_name(w->wire), w->load.wire_bytes, percent_of(w->load.busy_ps, simulated_ps)});
     std::sort(busiest.begin(), busiest.end(), [](const link_load& a, const link_load& b) {
         return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name;
     });
     busiest.resize(std::min(busiest.size(), k_show));
     return busiest;
+}
+
+std::vector<link_load> links_of(machine& m, std::uint64_t simulated_ps)
+{
+    std::vector<link_load> links;
+    for (const component* c : m.time().components())
+        for (std::uint32_t wire = 0; wire < c->wires(); ++wire)
+            if (const wire_load load = c->load_of_wire(wire); load.wire_bytes > 0)
+                links.push_back({c->wire_name(wire), load.wire_bytes, percent_of(load.busy_ps, simulated_ps)});
+    return links;
+}
+
+std::vector<rank_row> ranks_of(machine& m)
+{
+    std::map<std::uint32_t, rank_row> rows;
+    std::map<std::uint32_t, std::map<std::string, std::size_t>> places; // of a name in the row
+    for (const component* c : m.time().components()) {
+        const chip* const owner = chip_of(*c);
+        if (owner == nullptr)
+            continue;
+        rank_row& row = rows[owner->rank()];
+        row.rank = owner->rank();
+        for (const stat_group* group : c->stat_groups())
+            for (const stat_row& s : group->rows()) {
+                if (s.value() == 0)
+                    continue;
+                const auto [at, is_new] =
+                    places[row.rank].emplace(fmt::format("{}.{}", c->stat_prefix(), s.name), row.stats.size());
+                if (is_new)
+                    row.stats.emplace_back(at->first, 0);
+                row.stats[at->second].second += s.value();
+            }
+    }
+    std::vector<rank_row> all;
+    for (auto& [rank, row] : rows)
+        all.push_back(std::move(row));
+    return all;
 }
 
 memory_traffic memory_traffic_of(machine& m)

@@ -1,6 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "cmake/version.h"
+#include "platforms/cli/build_facts.h"
 #include "platforms/cli/cli.h"
 #include "platforms/config/suggest.h"
 #include "platforms/report/output_file.h"
@@ -120,18 +121,26 @@ int run_command(int argc, char* argv[])
     sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
     CLI::App app{k_description, "weft"};
     app.footer(k_footer);
-    app.set_version_flag("--version", std::string("weft ") + weft::version());
+    bool verbose = false; // as CLI11 asks for the text when it sees --version, whatever stands behind it
+    for (int i = 1; i < argc; ++i)
+        verbose = verbose || std::strcmp(argv[i], "--verbose") == 0;
+    app.set_version_flag(
+        "--version", [verbose] { return verbose ? weft::cli::build_facts() : std::string("weft ") + weft::version(); },
+        "Print the version and exit; with --verbose also how it was built, for reports of bugs");
+    app.add_flag("--verbose", "With --version")->needs("--version");
     app.require_subcommand(1);
     app.failure_message(explain);
     app.get_formatter()->column_width(30);
     int exit_code = 0;
     weft::cli::add_run(app, exit_code);
     weft::cli::add_check(app, exit_code);
+    weft::cli::add_new(app, exit_code);
     weft::cli::add_list(app, exit_code);
     weft::cli::add_bench(app, exit_code);
     weft::cli::add_bursts(app, exit_code);
     weft::cli::add_ccu(app, exit_code);
     weft::cli::add_docs(app, exit_code);
+    weft::cli::add_doctor(app, exit_code);
     weft::cli::add_explain(app, exit_code);
     weft::cli::add_firmware(app, exit_code);
     weft::cli::add_report(app, exit_code);

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/sweep_plan.h"
 
+#include "platforms/cli/host_costs.h"
 #include "platforms/cli/program_identity.h"
 #include "platforms/config/config_dump.h"
 #include "platforms/config/suggest.h"
-#include "platforms/workload/case_memory.h"
 #include "platforms/workload/digest.h"
 
 #include <algorithm>
@@ -51,7 +51,8 @@ public:
         places_.emplace(text, all_.size());
         all_.push_back({std::move(moved), setting, {point}});
     }
-    std::string text(const std::string& platform_file, const std::string& platform_text) const
+    /// `texts` of platform files by name, for the lines that they show.
+    std::string text(const std::map<std::string, std::string>& texts) const
     {
         std::vector<const shared_problem*> sorted;
         for (const shared_problem& p : all_)
@@ -67,10 +68,11 @@ public:
         for (std::size_t i = 0; i < sorted.size() && i < k_most_messages; ++i) {
             problem p = sorted[i]->what;
             p.message += where_of(*sorted[i]);
-            const std::string& source = p.where.file == file_.file      ? file_.source
-                                        : p.where.file == platform_file ? platform_text
-                                                                        : none_;
-            out += render(p, source) + "\n";
+            const auto found = texts.find(p.where.file);
+            out += render(p, p.where.file == file_.file ? file_.source
+                             : found == texts.end()     ? none_
+                                                        : found->second) +
+                   "\n";
         }
         if (sorted.size() > k_most_messages)
             out += fmt::format("... and {} more problems\n", sorted.size() - k_most_messages);
@@ -156,37 +158,6 @@ std::string folder_of_point(const std::vector<sweep_setting>& settings, const st
            digest_of_text(name).substr(0, k_digits);
 }
 
-/// Host seconds of a run, from the bytes and packets of its cases. Rough: they are for the remaining time and for the first line, and each
-/// point that ends corrects them. The rates are those of docs/09_speed.md on a machine with two cores.
-double seconds_of(const platform& p)
-{
-    constexpr double k_start_s = 0.1, k_rank_s = 5e-4, k_hops_per_s = 2.5e6, k_hops_per_packet = 2,
-                     k_wakes_per_rank = 20, k_data_bytes_per_s = 4e8;
-    const train_choice choice = p.trains();
-    const double payload = choice.ground.packet_payload == 0 ? 256 : choice.ground.packet_payload;
-    const double ranks = p.ranks();
-    double hops = 0, bytes = 0;
-    const auto add = [&](const collective_case& c, double times) {
-        const double moved = ranks * static_cast<double>(c.size_bytes) * (reduces(c.op) ? 2 : 1);
-        hops += times * (moved / payload / train_of(choice, c) * k_hops_per_packet + k_wakes_per_rank * ranks);
-        bytes += times * ranks * static_cast<double>(c.size_bytes);
-    };
-    for (const collective_spec& spec : p.run().workload)
-        for (const collective_case& c : spec.cases())
-            add(c, spec.repeats);
-    if (p.run().training_step)
-        for (const collective_case& c : p.run().training_step->cases())
-            add(c, p.run().training_step->steps);
-    return k_start_s + ranks * k_rank_s + hops / k_hops_per_s +
-           (p.run().data == data_mode::off ? 0 : bytes / k_data_bytes_per_s);
-}
-
-std::uint64_t memory_of(const platform& p)
-{
-    constexpr std::uint64_t k_program = 40 << 20, k_rank = 600 << 10;
-    return k_program + k_rank * p.ranks() + host_data_bytes_for(p.run(), p.ranks());
-}
-
 /// A quantity with the unit of the sweep file, where it says the same.
 sweep_cell as_written(sweep_cell cell, const std::vector<sweep_setting>& settings, const std::string& key,
                       const config_field* field)
@@ -209,8 +180,8 @@ void fill(planned_point& point, const loaded_platform& loaded, const config_fiel
     const platform& p = *loaded.platform;
     point.config = to_json(resolved);
     point.config_text = to_yaml(resolved, &*loaded.document);
-    point.memory_bytes = memory_of(p);
-    point.seconds = seconds_of(p);
+    point.memory_bytes = host_memory_bytes(p);
+    point.seconds = host_seconds(p);
     std::string all =
         parts.program + "\n" + point.config.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     for (const std::string& file : p.input_files())
@@ -264,6 +235,7 @@ sweep_plan plan_sweep(const sweep_file& file, const std::vector<std::string>& ov
     std::vector<std::optional<config_field>> kinds(keys.size()); // of the first point that has the key
     std::map<std::string, std::size_t> writers;
     std::set<std::string> inputs;
+    std::map<std::string, std::string> texts{{file.platform, text}};
     identity_parts identities;
     for (std::size_t i = 0; i < settings.size(); ++i) {
         planned_point point;
@@ -275,6 +247,11 @@ sweep_plan plan_sweep(const sweep_file& file, const std::vector<std::string>& ov
         const loaded_platform loaded = read_platform_text(text, file.platform, point.source);
         for (const problem& p : loaded.problems)
             problems.add(i, p);
+        if (loaded.document)
+            for (const yaml_document::source_file& f : loaded.document->files())
+                texts.emplace(f.name, f.text);
+        for (const std::string& layer : loaded.layers())
+            inputs.insert(layer);
         if (loaded.platform) {
             const config_field resolved = loaded.platform->resolved();
             fill(point, loaded, resolved, identities);
@@ -312,7 +289,7 @@ sweep_plan plan_sweep(const sweep_file& file, const std::vector<std::string>& ov
         plan.columns.push_back(column_of(keys[k], kinds[k] ? &*kinds[k] : nullptr, cells));
     }
     plan.inputs.assign(inputs.begin(), inputs.end());
-    plan.messages = problems.text(file.platform, text);
+    plan.messages = problems.text(texts);
     return plan;
 }
 

@@ -34,6 +34,7 @@ struct config_field {
     bool present = true; ///< false: an optional without value; `value` and `children` then show a default one
     quantity_kind kind = quantity_kind::data_size; ///< of a quantity
     std::uint64_t largest = 0;                     ///< that the type of an integer holds
+    bool or_time = false;                          ///< cycles of a clock that is known: a time is legal, too
     field_limits limits;                           ///< of an integer, a real or a quantity
     std::vector<std::string> choices;              ///< legal values of a choice
     /// Of everything but section and list; a quantity is text with its unit.
@@ -48,6 +49,8 @@ template <class T> config_field describe_value(const T& value);
 
 /// Notes `only` at the members that `key` (key_rule::key) names, in entries of lists and in the type of an entry, too.
 void note_rule(config_field& field, std::string_view key, const std::string& only, bool unused);
+/// Notes `or_time` at members of a section that has a clock.
+void note_clock(config_field& section);
 /// Limits of a list are those of its entries.
 inline void set_limits(config_field& field, const field_limits& limits)
 {
@@ -115,6 +118,7 @@ template <class T> config_field describe_value(const T& value)
     } else if constexpr (has_fields<T>::value) {
         describing_visitor visit{field.children};
         T::fields(value, visit);
+        note_clock(field);
         if constexpr (has_key_rules<T>::value)
             for (const auto& rule : T::key_rules())
                 note_rule(field, rule.key, rule.only, !rule.applies(value));

@@ -260,6 +260,34 @@ bool config_reading::read_quantity(const yaml_node& node, const std::string& pat
     return true;
 }
 
+bool config_reading::read_cycles(const yaml_node& node, const std::string& path, std::uint64_t clock_hz,
+                                 std::uint64_t& out)
+{
+    __extension__ typedef unsigned __int128 uint128;
+    constexpr std::uint64_t k_ps_per_s = 1'000'000'000'000;
+    if (clock_hz == 0 || node.kind != yaml_kind::scalar || node.flagged)
+        return read_quantity(node, path, quantity_kind::cycles, out);
+    const parsed_quantity time = parse_quantity(quantity_kind::duration, node.text);
+    if (!time.ok)
+        return read_quantity(node, path, quantity_kind::cycles, out);
+    const uint128 product = static_cast<uint128>(time.value) * clock_hz; // in 10^-12 cycles
+    const uint128 whole = (product + k_ps_per_s / 2) / k_ps_per_s;
+    if (whole > ~std::uint64_t{0}) {
+        add_problem(path, fmt::format("{} at {} is more cycles than 64 bits hold", in_quotes(node.text),
+                                      to_string(frequency(clock_hz))));
+        return false;
+    }
+    out = static_cast<std::uint64_t>(whole);
+    const uint128 taken = whole * k_ps_per_s;
+    if ((taken > product ? taken - product : product - taken) * 100 > product)
+        weft::add_problem(document_, problems_, path,
+                          fmt::format("{} is {:.4g} cycles of {}, taken as {}.", in_quotes(node.text),
+                                      static_cast<double>(product) / k_ps_per_s, to_string(frequency(clock_hz)),
+                                      to_string(cycle_count(out))),
+                          severity::warning);
+    return true;
+}
+
 bool config_reading::read_choice(const yaml_node& node, const std::string& path, const std::vector<std::string>& names,
                                  std::size_t& out)
 {

@@ -6,7 +6,7 @@
 // every struct has to say. Members without a key keep the default of the struct.
 //
 //   std::vector<problem> problems;
-//   const auto config = read_config<tpu_v3_config>(document, problems, {"platform"});
+//   const auto config = read_config<tpu_v3_config>(document, problems, k_platform_file_keys);
 //   throw_if_errors(problems);
 //
 // A key that nothing uses beside the values of others (tlm/key_rules.h) is a warning where the file sets it.
@@ -25,6 +25,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -62,6 +63,9 @@ public:
     bool read_real(const yaml_node& node, const std::string& path, double& out);
     bool read_text(const yaml_node& node, const std::string& path, std::string& out);
     bool read_quantity(const yaml_node& node, const std::string& path, quantity_kind kind, std::uint64_t& out);
+    /// Cycles, or a time where the clock is known: the nearest whole number of its cycles, with a warning where that is more than
+    /// 1 % away. `clock_hz` 0: there is none.
+    bool read_cycles(const yaml_node& node, const std::string& path, std::uint64_t clock_hz, std::uint64_t& out);
     /// `out` is the index into `names`.
     bool read_choice(const yaml_node& node, const std::string& path, const std::vector<std::string>& names,
                      std::size_t& out);
@@ -84,13 +88,31 @@ struct reading_visitor {
     const yaml_node& map;
     const std::string& path;
     std::vector<std::string> known;
+    const frequency* clock = nullptr;
+    std::vector<std::pair<const yaml_entry*, cycle_count*>> cycles; ///< read when the clock has been
 
     template <class T>
     void operator()(const char* name, T& member, const char* /*doc*/, value_source /*source*/, const field_limits& = {})
     {
         known.emplace_back(name);
-        if (const yaml_entry* entry = map.find(name))
+        const yaml_entry* const entry = map.find(name);
+        if constexpr (std::is_same_v<T, frequency>)
+            if (name == k_clock_key)
+                clock = &member;
+        if constexpr (std::is_same_v<T, cycle_count>) {
+            if (entry != nullptr)
+                cycles.emplace_back(entry, &member);
+        } else if (entry != nullptr) {
             read_value(in, entry->value, join_path(path, name), member);
+        }
+    }
+    void read_times()
+    {
+        for (const auto& [entry, member] : cycles) {
+            std::uint64_t value = 0;
+            if (in.read_cycles(entry->value, join_path(path, entry->key), clock == nullptr ? 0 : clock->value(), value))
+                *member = cycle_count(value);
+        }
     }
 };
 
@@ -98,8 +120,9 @@ template <class C>
 void read_fields(config_reading& in, const yaml_node& map, const std::string& path, C& out,
                  const std::vector<std::string>& other_keys = {})
 {
-    reading_visitor visit{in, map, path, {}};
+    reading_visitor visit{in, map, path, {}, nullptr, {}};
     C::fields(out, visit);
+    visit.read_times();
     visit.known.insert(visit.known.end(), other_keys.begin(), other_keys.end());
     in.check_keys(map, path, visit.known);
 }

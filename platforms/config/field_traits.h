@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -29,6 +30,9 @@ template <class T> struct is_vector : std::false_type {
 };
 template <class T> struct is_vector<std::vector<T>> : std::true_type {
 };
+
+/// Of a section: the frequency of this name is what its cycles are counted in.
+inline constexpr std::string_view k_clock_key = "clock";
 
 template <class T> constexpr bool always_false = false;
 

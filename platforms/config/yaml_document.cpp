@@ -510,13 +510,12 @@ yaml_document yaml_document::parse(std::string text, std::string file_name)
         refuse({file_name, 0, 0}, k_too_large);
     if (text.compare(0, 3, "\xef\xbb\xbf") == 0)
         text.erase(0, 3); // byte-order mark
-    document.source_ = std::move(text);
-    document.file_name_ = std::move(file_name);
-    auto root = parse_tree(document.source_, document.file_name_, document.problems_);
+    document.files_ = {{std::move(file_name), std::move(text)}};
+    auto root = parse_tree(document.source(), document.file_name(), document.problems_);
     if (!root || root->kind == yaml_kind::empty)
-        refuse({document.file_name_, 0, 0}, "the file is empty; a configuration has at least one 'key: value' line");
+        refuse({document.file_name(), 0, 0}, "the file is empty; a configuration has at least one 'key: value' line");
     if (root->kind != yaml_kind::map)
-        refuse({document.file_name_, root->line, root->column},
+        refuse({document.file_name(), root->line, root->column},
                fmt::format("the file holds {} at its top level; a configuration is made of 'key: value' lines",
                            root->kind == yaml_kind::list ? "a list" : "plain text"));
     document.root_ = std::move(*root);
@@ -633,31 +632,45 @@ const yaml_node* yaml_document::find(std::string_view key_path) const
     return node;
 }
 
-source_position yaml_document::position(int line, int column, bool from_override) const
+std::string yaml_document::text_of(const std::string& file) const
+{
+    for (const source_file& f : files_)
+        if (f.name == file)
+            return f.text;
+    return {};
+}
+
+const std::string& yaml_document::file_that_sets(std::string_view key_path) const
+{
+    const yaml_node* const node = find(key_path);
+    return files_[node == nullptr || node->from_override ? 0 : node->file].name;
+}
+
+source_position yaml_document::position(std::uint16_t file, int line, int column, bool from_override) const
 {
     if (from_override)
         return {k_override_file, 0, 0};
-    return {file_name_, line, column};
+    return {files_[file].name, line, column};
 }
 
 source_position yaml_document::position_of_key(const yaml_entry& entry) const
 {
-    return position(entry.line, entry.column, entry.line == 0);
+    return position(entry.file, entry.line, entry.column, entry.line == 0);
 }
 
 source_position yaml_document::position_of(std::string_view key_path) const
 {
     const yaml_node* node = &root_;
-    source_position found = position(root_.line, root_.column, false);
+    source_position found = position(root_.file, root_.line, root_.column, false);
     for (const auto& part : split_path(key_path)) {
         if (node->kind == yaml_kind::list && is_index(part) && std::stoul(part) < node->items.size()) {
             node = &node->items[std::stoul(part)];
-            found = position(node->line, node->column, node->from_override);
+            found = position(node->file, node->line, node->column, node->from_override);
         } else if (const yaml_entry* entry = node->find(part)) {
             node = &entry->value;
             // A list or map begins a line below its key, and an empty value nowhere.
             found = node->kind == yaml_kind::scalar || node->from_override
-                        ? position(node->line, node->column, node->from_override)
+                        ? position(node->file, node->line, node->column, node->from_override)
                         : position_of_key(*entry);
         } else {
             break;
@@ -703,8 +716,12 @@ void add_problem(const yaml_document& document, std::vector<problem>& problems, 
 
 void sort_problems(const yaml_document& document, std::vector<problem>& problems)
 {
+    const auto rank_of_file = [&](const std::string& file) { // 0: the document's own, last: overrides and others
+        const auto& files = document.files();
+        return std::find_if(files.begin(), files.end(), [&](const auto& f) { return f.name == file; }) - files.begin();
+    };
     const auto place = [&](const problem& p) {
-        return std::make_tuple(p.where.file != document.file_name(), p.where.line, p.where.column);
+        return std::make_tuple(rank_of_file(p.where.file), p.where.line, p.where.column);
     };
     std::stable_sort(problems.begin(), problems.end(),
                      [&](const problem& a, const problem& b) { return place(a) < place(b); });

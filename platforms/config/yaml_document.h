@@ -10,6 +10,7 @@
 
 #include "tlm/check.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ struct yaml_node {
     bool from_override = false;      ///< came from --set
     int line = 0;                    ///< of the value, counts from 1
     int column = 0;                  ///< in bytes, counts from 1
+    std::uint16_t file = 0;          ///< where it stands, in yaml_document::files()
     std::string text;                ///< of a scalar
     std::vector<yaml_entry> entries; ///< of a map, in the order of the file, keys unique
     std::vector<yaml_node> items;    ///< of a list
@@ -39,6 +41,7 @@ struct yaml_entry {
     std::string key;
     int line = 0;
     int column = 0;
+    std::uint16_t file = 0;
     yaml_node value;
 };
 
@@ -52,6 +55,8 @@ public:
     /// Reads and parses `path`. Throws user_error when there is no tree to work on: not readable, not text, not YAML,
     /// empty, not a map at the top, beyond a limit. Everything milder is in problems().
     static yaml_document load(const std::string& path);
+    /// The same with the files that it extends and includes.
+    static yaml_document load_layered(const std::string& path);
     static yaml_document parse(std::string text, std::string file_name);
 
     /// Applies `--set key.path=value` overrides in order, the later one wins. The value is YAML ("82 GB/s", "[4, 4]",
@@ -59,12 +64,26 @@ public:
     /// with all that cannot be applied.
     void apply_overrides(const std::vector<std::string>& assignments);
 
+    /// Puts the files that the keys `extends` and `include` at the top name below this one (yaml_layers.h), and takes these keys
+    /// out. Before overrides. Throws user_error with all that is wrong with the names and with files that are no tree.
+    void read_layers();
+
     /// Takes a key at the top out, as if the file did not have it.
     void leave_out(const std::string& key);
 
     const yaml_node& root() const { return root_; }
-    const std::string& source() const { return source_; }
-    const std::string& file_name() const { return file_name_; }
+    const std::string& source() const { return files_[0].text; }
+    const std::string& file_name() const { return files_[0].name; }
+
+    struct source_file {
+        std::string name, text;
+    };
+    /// The file itself, then those that it extends or includes, in the order of reading.
+    const std::vector<source_file>& files() const { return files_; }
+    /// Of the file of this name; "" for others.
+    std::string text_of(const std::string& file) const;
+    /// The file that sets `key_path`; the document's own for an override and for a key that nobody sets.
+    const std::string& file_that_sets(std::string_view key_path) const;
 
     /// Duplicate keys, leading zeros, anchors, tags ...: the tree stands, but the file must not be used as it is.
     /// read_config() reports them together with its own.
@@ -88,10 +107,10 @@ public:
 
 private:
     void apply(const std::string& assignment, std::vector<problem>& problems);
-    source_position position(int line, int column, bool from_override) const;
+    source_position position(std::uint16_t file, int line, int column, bool from_override) const;
+    friend class layer_reader;
 
-    std::string file_name_;
-    std::string source_;
+    std::vector<source_file> files_{1};
     yaml_node root_;
     std::vector<problem> problems_;
 };

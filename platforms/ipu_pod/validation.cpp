@@ -122,7 +122,7 @@ private:
     }
     ipu_pod_config file(const char* name) const
     {
-        return read_config_or_throw<ipu_pod_config>(yaml_document::load(fmt::format("{}/{}.yaml", how_.config_dir, name)), {"platform"});
+        return read_config_or_throw<ipu_pod_config>(yaml_document::load_layered(fmt::format("{}/{}.yaml", how_.config_dir, name)), {"platform"});
     }
     run_figures run(const ipu_pod_config& c, const wanted& w) { return how_.isolated([&] { return simulate(c, w); }); }
     std::optional<double> time_us(const ipu_pod_config& c, const wanted& w) { return figure(run(c, w), "time_us_0"); }

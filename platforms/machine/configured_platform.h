@@ -6,6 +6,7 @@
 
 #include "platforms/config/config_dump.h"
 #include "platforms/config/config_reader.h"
+#include "platforms/config/yaml_layers.h"
 #include "platforms/machine/algorithm_choice.h"
 #include "platforms/machine/machine_checks.h"
 #include "platforms/machine/named_file.h"
@@ -87,13 +88,13 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
                            [](const problem& p) { return p.level == severity::error; });
     };
     const std::size_t before_reading = problems.size();
-    config_type config = read_config<config_type>(document, problems, {"platform"});
+    config_type config = read_config<config_type>(document, problems, k_platform_file_keys);
     const std::size_t after_reading = problems.size();
     if (has_errors())
         return nullptr;
     auto made = std::make_unique<Configured>(std::move(config));
     if (std::string& file = made->config().run.routing; !file.empty()) {
-        file = path_as_meant(document.file_name(), file);
+        file = path_as_meant(document.file_that_sets("routing"), file);
         try {
             if (const std::string refusal = made->routing().problem(); !refusal.empty())
                 add_problem(document, problems, "routing", refusal);

@@ -42,7 +42,7 @@ std::optional<tuning_table> find_tuning(const yaml_document& document, std::vect
 {
     if (run.tuning.empty())
         return std::nullopt;
-    run.tuning = path_as_meant(document.file_name(), run.tuning);
+    run.tuning = path_as_meant(document.file_that_sets("tuning"), run.tuning);
     try {
         check_named_file(run.tuning);
         return read_tuning_table(run.tuning);

@@ -70,6 +70,8 @@ std::string report_page(const json& results, const json& activity, const json& p
 {
     json data;
     data["results"] = results;
+    for (const char* rows : {"links", "ranks"}) // the page has those of its activity
+        data["results"].erase(rows);
     data["activity"] = activity;
     data["published"] = published;
     const std::string block = for_script(data.dump(-1, ' ', false, json::error_handler_t::replace));

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/report/run_report.h"
 
+#include "platforms/report/results_schema.h"
+
 #include "platforms/report/columns.h"
 #include "tlm/check.h"
 #include "tlm/units.h"
@@ -562,6 +564,7 @@ nlohmann::ordered_json to_json(const run_report& r)
 {
     using json = nlohmann::ordered_json;
     json j;
+    j["schema"] = k_results_schema;
     j["version"] = r.version;
     j["results"] = json::array();
     for (const auto& row : r.rows) {
@@ -605,6 +608,16 @@ nlohmann::ordered_json to_json(const run_report& r)
         j["training_step"] = training_json(*r.training);
     if (r.hosts)
         j["host"] = hosts_json(*r.hosts);
+    j["links"] = json::array();
+    for (const link_load& l : r.links)
+        j["links"].push_back({{"name", l.name}, {"wire_bytes", l.bytes}, {"busy_share", finite(l.utilisation_percent / 100, "use of " + l.name)}});
+    j["ranks"] = json::array();
+    for (const rank_row& one : r.ranks) {
+        json row{{"rank", one.rank}, {"stats", json::object()}};
+        for (const auto& [name, value] : one.stats)
+            row["stats"][name] = value;
+        j["ranks"].push_back(std::move(row));
+    }
     j["digest"] = fmt::format("{:016x}", r.digest); // a string: many readers of JSON keep 53 bits of a number
     j["simulated_time_ps"] = r.simulated_time_ps;
     if (r.microcode_ps != 0)

@@ -146,6 +146,12 @@ struct link_load {
     double utilisation_percent = 0; ///< busy time / simulated time
 };
 
+/// What the devices of one rank counted, without what is 0.
+struct rank_row {
+    std::uint32_t rank = 0;
+    std::vector<std::pair<std::string, std::uint64_t>> stats = {}; ///< by prefix and name, in the order of the devices
+};
+
 struct memory_traffic {
     std::string memory = "HBM";   ///< what it is
     std::uint64_t bytes_read = 0; ///< all chips together
@@ -168,6 +174,8 @@ struct run_report {
     std::optional<training_report> training; ///< none: the run has no training step
     std::optional<host_report> hosts;        ///< none: CPUs and NICs took no part
     std::vector<link_load> busiest_links;    ///< in the order to print
+    std::vector<link_load> links; ///< all that carried anything, in the order of the machine
+    std::vector<rank_row> ranks;
     memory_traffic memory;
     std::string transport; ///< "trains of up to 28 packets in long messages, ... (auto: ...); here up to 8"; "" where no fabric has them
     std::uint64_t simulated_time_ps = 0;
@@ -197,7 +205,7 @@ struct table_style {
 /// picoseconds without floating point; results.json has them in full.
 void print_table(std::ostream& out, const run_report& report, const table_style& style = {});
 
-/// results.json: {version, results: [{op, algorithm, group (where not all ranks completed it), type, redop, size_bytes, count, time_us,
+/// results.json, by results_schema.h: {schema, version, results: [{op, algorithm, group (where not all ranks completed it), type, redop, size_bytes, count, time_us,
 /// algbw_GBps, busbw_GBps, wrong, steps, train_packets, limited_by and busy_shares (case_limits.h), and for a repeated case repeats: {count, min_us, max_us, standard_deviation_us, times_us}}],
 /// training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
 /// exposed_us, share, groups: [{name, type, size_bytes, count, ranks_per_group, calls, ready_us, start_us, time_us,

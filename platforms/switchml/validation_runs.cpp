@@ -114,8 +114,8 @@ void check_sound(const switchml_config& config)
 
 switchml_config switchml_checks::config_of(const std::string& name) const
 {
-    return read_config_or_throw<switchml_config>(yaml_document::load(fmt::format("{}/{}.yaml", how_.config_dir, name)),
-                                                 {"platform"});
+    return read_config_or_throw<switchml_config>(
+        yaml_document::load_layered(fmt::format("{}/{}.yaml", how_.config_dir, name)), {"platform"});
 }
 
 switchml_config switchml_checks::one_sum(const char* name, std::uint64_t bytes, abi::algorithm algorithm) const

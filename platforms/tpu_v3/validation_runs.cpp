@@ -161,7 +161,7 @@ tpu_v3_config validation::config_of(const std::string& name) const
         config.run.workload = {spec};
         return config;
     }
-    return read_config_or_throw<tpu_v3_config>(yaml_document::load(fmt::format("{}/{}.yaml", how_.config_dir, name)),
+    return read_config_or_throw<tpu_v3_config>(yaml_document::load_layered(fmt::format("{}/{}.yaml", how_.config_dir, name)),
                                                 {"platform"});
 }
 

@@ -91,7 +91,7 @@ private:
     /// Of a platform file, without bytes.
     trainium_config node_of(const char* name) const
     {
-        trainium_config c = read_config_or_throw<trainium_config>(yaml_document::load(fmt::format("{}/{}.yaml", how_.config_dir, name)), {"platform"});
+        trainium_config c = read_config_or_throw<trainium_config>(yaml_document::load_layered(fmt::format("{}/{}.yaml", how_.config_dir, name)), {"platform"});
         c.run.data = data_mode::off;
         return c;
     }

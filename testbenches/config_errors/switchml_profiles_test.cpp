@@ -30,7 +30,8 @@ void check(const profile& p, const char* rate, double batch_ms, double share, do
 {
     const std::string file = fmt::format(WEFT_SOURCE_DIR "/configs/switchml/dnn/{}_{}.yaml", p.model, rate);
     INFO(file);
-    const switchml_config config = read_config_or_throw<switchml_config>(yaml_document::load(file), {"platform"});
+    const switchml_config config =
+        read_config_or_throw<switchml_config>(yaml_document::load_layered(file), {"platform"});
     CHECK(no_errors(config.validate()));
     const training_step_config& step = *config.run.training_step;
     std::uint64_t bytes = 0, last_ps = 0;
@@ -62,7 +63,7 @@ TEST_CASE("switchml: the example files are sound", "[fast]")
                              "loss_8x10g", "two_racks", "two_jobs"}) {
         INFO(name);
         const switchml_config config = read_config_or_throw<switchml_config>(
-            yaml_document::load(fmt::format(WEFT_SOURCE_DIR "/configs/switchml/{}.yaml", name)), {"platform"});
+            yaml_document::load_layered(fmt::format(WEFT_SOURCE_DIR "/configs/switchml/{}.yaml", name)), {"platform"});
         for (const config_problem& problem : config.validate())
             CHECK(problem.key + " " + problem.message == ""); // no warning either
     }

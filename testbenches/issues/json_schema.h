@@ -19,7 +19,7 @@ inline bool is_of_type(const nlohmann::json& value, const std::string& type)
                (value.is_number() && value.get<double>() == static_cast<double>(value.get<long long>()));
     return (type == "object" && value.is_object()) || (type == "array" && value.is_array()) ||
            (type == "string" && value.is_string()) || (type == "boolean" && value.is_boolean()) ||
-           (type == "number" && value.is_number());
+           (type == "number" && value.is_number()) || (type == "null" && value.is_null());
 }
 
 /// "" or what does not fit, with its path.
@@ -54,9 +54,20 @@ inline std::string schema_violation(const nlohmann::json& value, const nlohmann:
                         !found.empty())
                         return found;
         } else if (keyword == "additionalProperties") {
-            for (const auto& [key, inner] : value.items())
-                if (rule == false && value.is_object() && !schema.at("properties").contains(key))
+            if (!value.is_object())
+                continue;
+            for (const auto& [key, inner] : value.items()) {
+                if (schema.contains("properties") && schema["properties"].contains(key))
+                    continue;
+                if (rule == false)
                     return violation("additionalProperties by the key " + key);
+                if (const std::string found = schema_violation(inner, rule, path + "/" + key); !found.empty())
+                    return found;
+            }
+        } else if (keyword == "required") {
+            for (const auto& key : rule)
+                if (value.is_object() && !value.contains(key.get<std::string>()))
+                    return violation("required: the key " + key.get<std::string>() + " is missing");
         } else if (keyword == "items") {
             for (std::size_t i = 0; value.is_array() && i < value.size(); ++i)
                 if (const std::string found = schema_violation(value[i], rule, path + "/" + std::to_string(i));

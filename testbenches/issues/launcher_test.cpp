@@ -33,7 +33,7 @@ public:
 TEST_CASE("asking the launcher for help deletes and builds nothing")
 {
     const launcher_copy sh;
-    for (const std::string command : {"clean", "build", "test"})
+    for (const std::string command : {"clean", "build", "test", "doctor"})
         for (const std::string help : {"--help", "-h"}) {
             const shell_result r = sh.run("./weft " + command + " " + help);
             INFO(command << " " << help << "\n" << r.err);
@@ -69,7 +69,7 @@ TEST_CASE("the launcher's help lists its own commands beside those of the progra
         INFO(line << "\n" << r.err);
         CHECK(r.exit_code == (line.empty() ? 2 : 0));
         CHECK(has(text, "Subcommands:"));
-        for (const std::string command : {"build", "test", "clean"})
+        for (const std::string command : {"build", "test", "clean", "doctor"})
             CHECK(has(text, "./weft " + command));
     }
     CHECK(sh.run("./weft --help > /dev/full").exit_code != 0);

@@ -212,7 +212,7 @@ TEST_CASE("all files of the TPU-v3 describe one machine and no burst changes its
     for (const auto& entry : fs::directory_iterator(fs::path(WEFT_SOURCE_DIR) / "configs/tpu_v3")) {
         INFO(entry.path().filename());
         const auto config =
-            read_config_or_throw<tpu_v3_config>(yaml_document::load(entry.path().string()), {"platform"});
+            read_config_or_throw<tpu_v3_config>(yaml_document::load_layered(entry.path().string()), {"platform"});
         buffer_of[to_string(config.ici.buffer_per_vl)] = entry.path().filename();
         CHECK(config.ici.buffer_per_vl == ici_config{}.buffer_per_vl);
         for (const config_problem& problem : config.validate()) {

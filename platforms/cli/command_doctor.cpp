@@ -1,0 +1,109 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What this machine can run. What is missing to build is the launcher's part, ./weft doctor.
+#include "platforms/cli/build_facts.h"
+#include "platforms/cli/cli.h"
+#include "platforms/cli/host_costs.h"
+#include "platforms/cli/point_costs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <thread>
+
+namespace weft::cli {
+
+namespace {
+
+struct shipped {
+    std::string file;
+    std::uint32_t ranks = 0;
+    std::uint64_t memory_bytes = 0;
+    double seconds = 0;
+};
+
+/// Platform files in `folder`, by how many ranks they have, then by memory, the largest first. Sweeps and price lists are none.
+std::vector<shipped> platform_files(const std::string& folder)
+{
+    std::vector<std::string> files;
+    std::error_code error;
+    for (std::filesystem::recursive_directory_iterator i(folder, error), end; !error && i != end; i.increment(error))
+        if (i->path().extension() == ".yaml")
+            files.push_back(i->path().string());
+    std::sort(files.begin(), files.end());
+    std::vector<shipped> all;
+    for (const std::string& file : files) {
+        platform_source source;
+        source.file = file;
+        const loaded_platform loaded = read_platform(source);
+        if (loaded.platform)
+            all.push_back(
+                {file, loaded.platform->ranks(), host_memory_bytes(*loaded.platform), host_seconds(*loaded.platform)});
+    }
+    std::stable_sort(all.begin(), all.end(), [](const shipped& a, const shipped& b) {
+        return a.ranks != b.ranks ? a.ranks > b.ranks : a.memory_bytes > b.memory_bytes;
+    });
+    return all;
+}
+
+std::string text_of(const shipped& s)
+{
+    return fmt::format("{}: {} ranks, about {} of memory and {}", s.file, s.ranks,
+                       rounded_text(data_size(s.memory_bytes)), about_seconds(s.seconds));
+}
+
+void examine(const std::string& configs, std::uint64_t memory_bytes)
+{
+    fmt::print("Program   {}\n", build_facts().substr(0, build_facts().find('\n')));
+    const std::vector<std::string> parts = built_in();
+    fmt::print("With      {}\n", parts.empty() ? "nothing optional" : fmt::format("{}", fmt::join(parts, ", ")));
+    fmt::print("Cores     {}; one simulation uses one, `sweep`, `bursts` and `scale` use all\n",
+               std::thread::hardware_concurrency());
+    fmt::print("Memory    {} free\n", rounded_text(data_size(memory_bytes)));
+    const std::vector<shipped> all = platform_files(configs);
+    if (all.empty()) {
+        fmt::print("Machines  no platform files in {}; name their folder by --configs\n", configs);
+        return;
+    }
+    const auto fits = [&](const shipped& s) { return s.memory_bytes <= memory_bytes; };
+    const auto largest = std::find_if(all.begin(), all.end(), fits);
+    if (largest == all.end())
+        fmt::print("Largest   none of the {} platform files in {} fits into this memory; `--set data=off` takes less\n",
+                   all.size(), configs);
+    else
+        fmt::print("Largest   {}\n", text_of(*largest));
+    const auto too_large =
+        static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](const shipped& s) { return !fits(s); }));
+    fmt::print("Fit       {} of {} platform files in {}\n", all.size() - too_large, all.size(), configs);
+    for (const shipped& s : all)
+        if (!fits(s))
+            fmt::print("Too large {}\n", text_of(s));
+}
+
+} // namespace
+
+void add_doctor(CLI::App& app, int& exit_code)
+{
+    (void)exit_code;
+    auto configs = std::make_shared<std::string>("configs");
+    auto memory = std::make_shared<std::string>();
+    CLI::App* command =
+        app.add_subcommand("doctor", "Say what this machine can run: cores, memory, the largest shipped configuration");
+    command->add_option("--configs", *configs, "Folder with platform files")->type_name("DIR")->capture_default_str();
+    command->add_option("--memory", *memory, "As if so much were free: \"4 GiB\". Default: what the host has free")
+        ->type_name("SIZE");
+    command->callback([configs, memory] {
+        std::uint64_t bytes = free_host_memory_bytes();
+        if (!memory->empty()) {
+            const parsed_quantity size = parse_quantity(quantity_kind::data_size, *memory);
+            if (!size.ok)
+                throw user_error(fmt::format("--memory: {}.", size.error));
+            bytes = size.value;
+        }
+        examine(*configs, bytes);
+    });
+}
+
+} // namespace weft::cli

@@ -1,0 +1,61 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/cli/host_costs.h"
+
+#include "platforms/workload/case_memory.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <unistd.h>
+
+namespace weft::cli {
+
+double host_seconds(const platform& p)
+{
+    constexpr double k_start_s = 0.1, k_rank_s = 5e-4, k_hops_per_s = 2.5e6, k_hops_per_packet = 2,
+                     k_wakes_per_rank = 20, k_data_bytes_per_s = 4e8;
+    const train_choice choice = p.trains();
+    const double payload = choice.ground.packet_payload == 0 ? 256 : choice.ground.packet_payload;
+    const double ranks = p.ranks();
+    double hops = 0, bytes = 0;
+    const auto add = [&](const collective_case& c, double times) {
+        const double moved = ranks * static_cast<double>(c.size_bytes) * (reduces(c.op) ? 2 : 1);
+        hops += times * (moved / payload / train_of(choice, c) * k_hops_per_packet + k_wakes_per_rank * ranks);
+        bytes += times * ranks * static_cast<double>(c.size_bytes);
+    };
+    for (const collective_spec& spec : p.run().workload)
+        for (const collective_case& c : spec.cases())
+            add(c, spec.repeats);
+    if (p.run().training_step)
+        for (const collective_case& c : p.run().training_step->cases())
+            add(c, p.run().training_step->steps);
+    return k_start_s + ranks * k_rank_s + hops / k_hops_per_s +
+           (p.run().data == data_mode::off ? 0 : bytes / k_data_bytes_per_s);
+}
+
+std::uint64_t host_memory_bytes(const platform& p)
+{
+    constexpr std::uint64_t k_program = 40 << 20, k_rank = 600 << 10;
+    return k_program + k_rank * p.ranks() + host_data_bytes_for(p.run(), p.ranks());
+}
+
+std::uint64_t free_host_memory_bytes()
+{
+    std::uint64_t bytes =
+        static_cast<std::uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    std::ifstream info("/proc/meminfo");
+    for (std::string name, unit; info >> name;) {
+        std::uint64_t kib = 0;
+        if (name == "MemAvailable:" && info >> kib)
+            bytes = kib * 1024;
+        std::getline(info, unit);
+    }
+    std::uint64_t limit = 0, used = 0;
+    if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && std::ifstream("/sys/fs/cgroup/memory.current") >> used &&
+        limit > used)
+        bytes = std::min(bytes, limit - used);
+    return bytes;
+}
+
+} // namespace weft::cli

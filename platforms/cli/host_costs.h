@@ -1,0 +1,21 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run takes of the host, before it has run. Rough: for the first line of a sweep and its remaining time, which each point
+// that ends corrects, and for `weft check` and `weft doctor`.
+#pragma once
+
+#include "platforms/workload/machine.h"
+
+#include <cstdint>
+
+namespace weft::cli {
+
+/// Seconds from the bytes and packets of the cases, at the rates of docs/09_speed.md on a machine with two cores.
+double host_seconds(const platform& p);
+/// The program, its objects for each rank, and the contents of all memories. `data: off` carries none.
+std::uint64_t host_memory_bytes(const platform& p);
+/// What the host can give without swapping, of the container's limit where it has one.
+std::uint64_t free_host_memory_bytes();
+
+} // namespace weft::cli
