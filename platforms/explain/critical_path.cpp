@@ -23,7 +23,7 @@ constexpr std::uint32_t k_none = 0xffff'ffff;
 constexpr path_cause_row k_rows[k_path_causes] = {
     {"host", "firmware", "the command comes to the rank"},
     {"firmware", "firmware", "cores work: instructions, register accesses, wake-ups"},
-    {"time-out", "firmware", "a core sleeps until a time-out ends"},
+    {"timeout", "firmware", "a core sleeps until a timeout ends"},
     {"DMA", "DMA", "doorbells and descriptors on their way, engines that start"},
     {"memory", "memory", "reads before sending, writes and sums after receiving, their queue included"},
     {"queueing: port", "queueing", "the port of the chip sends other messages"},

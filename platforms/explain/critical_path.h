@@ -18,7 +18,7 @@ namespace weft {
 enum class path_cause : std::uint8_t {
     host,          ///< the command comes to the rank
     firmware,      ///< a core works: instructions, register accesses, wake-up
-    time_out,      ///< a core sleeps until a time-out ends
+    time_out,      ///< a core sleeps until a timeout ends
     dma,           ///< doorbell and descriptor on their way, engines starting
     memory,        ///< reads before sending, writes and sums after receiving, with their queue
     port,          ///< queueing: the port of the chip sends other messages
