@@ -46,7 +46,7 @@ std::string roff(const std::string& text)
     return out;
 }
 
-std::string value_of(const CLI::Option& option)
+std::string value_name_of(const CLI::Option& option)
 {
     std::string type = option.get_type_name();
     const std::size_t first = type.find_first_not_of(' ');
@@ -63,7 +63,7 @@ void add_options(const CLI::App& app, std::string& out)
         std::string names;
         for (const std::string& name : spellings(*option))
             names += (names.empty() ? "" : ", ") + name;
-        const std::string value = value_of(*option);
+        const std::string value = value_name_of(*option);
         out += fmt::format(".TP\n.B {}{}\n{}\n", roff(names), value.empty() ? "" : " \\fI" + roff(value) + "\\fR",
                            roff(option->get_description()));
     }

@@ -411,13 +411,6 @@ std::optional<yaml_node> parse_tree(const std::string& text, const std::string& 
     return std::move(builder.root());
 }
 
-yaml_entry* find_entry(yaml_node& map, const std::string& key)
-{
-    const auto found =
-        std::find_if(map.entries.begin(), map.entries.end(), [&](const yaml_entry& e) { return e.key == key; });
-    return found == map.entries.end() ? nullptr : &*found;
-}
-
 void mark_override(yaml_node& node)
 {
     node.from_override = true;
@@ -458,6 +451,13 @@ bool is_key(const std::string& text)
 }
 
 } // namespace
+
+yaml_entry* find_entry(yaml_node& map, const std::string& key)
+{
+    const auto found =
+        std::find_if(map.entries.begin(), map.entries.end(), [&](const yaml_entry& e) { return e.key == key; });
+    return found == map.entries.end() ? nullptr : &*found;
+}
 
 const yaml_entry* yaml_node::find(std::string_view key) const
 {

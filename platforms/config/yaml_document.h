@@ -45,6 +45,9 @@ struct yaml_entry {
     yaml_node value;
 };
 
+/// The entry of a map with this key; nullptr: there is none.
+yaml_entry* find_entry(yaml_node& map, const std::string& key);
+
 class yaml_document {
 public:
     /// Text of a file, for load() and for render(). Throws user_error: missing, unreadable, a directory, too big.

@@ -18,13 +18,6 @@ namespace {
 constexpr std::size_t k_most_layers = 16;
 constexpr std::size_t k_most_files = 64;
 
-yaml_entry* find_entry(yaml_node& map, const std::string& key)
-{
-    const auto found =
-        std::find_if(map.entries.begin(), map.entries.end(), [&](const yaml_entry& e) { return e.key == key; });
-    return found == map.entries.end() ? nullptr : &*found;
-}
-
 void mark_file(yaml_node& node, std::uint16_t file)
 {
     node.file = file;

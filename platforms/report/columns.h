@@ -13,6 +13,12 @@
 
 namespace weft {
 
+// Colours of a terminal.
+inline constexpr const char* k_bold = "\x1b[1m";
+inline constexpr const char* k_red = "\x1b[1;31m";
+inline constexpr const char* k_yellow = "\x1b[33m";
+inline constexpr const char* k_plain = "\x1b[0m";
+
 /// Characters on the screen; names may be UTF-8.
 std::size_t display_width(std::string_view text);
 

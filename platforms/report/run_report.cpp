@@ -18,11 +18,6 @@
 namespace weft {
 namespace {
 
-constexpr const char* k_bold = "\x1b[1m";
-constexpr const char* k_red = "\x1b[1;31m";
-constexpr const char* k_yellow = "\x1b[33m";
-constexpr const char* k_plain = "\x1b[0m";
-
 /// Bytes for people: three or four digits and a decimal prefix.
 std::string short_bytes(std::uint64_t bytes)
 {

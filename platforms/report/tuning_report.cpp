@@ -12,10 +12,6 @@ namespace weft {
 
 namespace {
 
-constexpr const char* k_bold = "\x1b[1m";
-constexpr const char* k_yellow = "\x1b[33m";
-constexpr const char* k_plain = "\x1b[0m";
-
 double us_of(std::uint64_t ps) { return static_cast<double>(ps) / 1e6; }
 
 /// Time by algorithm `a` over the shortest time; nothing where one is missing.
