@@ -109,6 +109,7 @@ private:
     // Between collectives
     bool reset_machine();
     bool load_checkpoint(std::string& text);
+    bool hosts_stand(const std::string& why);
     void begin_anew(); ///< sequence numbers and banks of semaphores, on a machine on which nothing has run
     void begin_rest();
     bool may_wait_on();

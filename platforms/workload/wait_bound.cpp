@@ -25,17 +25,20 @@ std::uint64_t wait_bound::limit_ps() const
 
 /// Grows with every byte that moves between chips and with every answer. Accesses of a core, interrupts and doorbells
 /// do not count: firmware that polls makes them for ever.
-std::uint64_t wait_bound::work(std::uint64_t host_work) const
+std::uint64_t wait_bound::work(std::uint64_t host_work, counts what) const
 {
     std::uint64_t work = host_work;
     for (const component* c : machine_.time().components())
         work += c->work();
+    if (what == counts::engines && machine_.hosts() != nullptr)
+        for (const fabric_engine* fabric : machine_.fabrics())
+            work -= fabric->work();
     return work;
 }
 
-void wait_bound::begin(std::uint64_t host_work)
+void wait_bound::begin(std::uint64_t host_work, counts what)
 {
-    work_at_last_look_ = work(host_work);
+    work_at_last_look_ = work(host_work, what);
     last_work_ps_ = kernel_now_ps();
     cpu_seconds_at_last_work_ = cpu_seconds();
 }
@@ -46,12 +49,12 @@ void wait_bound::begin_rest(std::uint64_t host_work)
     begin(host_work);
 }
 
-std::string wait_bound::over(std::uint64_t host_work)
+std::string wait_bound::over(std::uint64_t host_work, counts what)
 {
     if (kernel_now_ps() > limit_ps())
         return fmt::format("time_limit = {} of simulated time is over", to_string(time_limit_));
-    if (work(host_work) != work_at_last_look_) {
-        begin(host_work);
+    if (work(host_work, what) != work_at_last_look_) {
+        begin(host_work, what);
         return "";
     }
     const double quiet_s = cpu_seconds() - cpu_seconds_at_last_work_;
