@@ -233,7 +233,7 @@ private:
             double us = 0;
             each_pass(channel, [&](const planned_pass& p, std::uint32_t number) {
                 const double beside = p.runs.empty() ? 1 : streams[{number, dimension_of(p.runs.front().to)}];
-                us += p.direct ? exchange(p, lanes) : chain(p, lanes, beside);
+                us += p.direct ? exchange(p, lanes, beside) : chain(p, lanes, beside);
             });
             longest = std::max(longest, us);
         }
@@ -280,8 +280,8 @@ private:
             us += last_us;
         return us + (p.forwards ? 0 : last_us);
     }
-    /// Everybody to everybody of a line.
-    double exchange(const planned_pass& p, double lanes) const
+    /// Everybody to everybody of a line. `lanes` share the core, `streams` the links.
+    double exchange(const planned_pass& p, double lanes, double streams) const
     {
         if (p.runs.empty())
             return latency(m_.hop_us[t_.dim_count - 1]);
@@ -292,7 +292,7 @@ private:
             messages += run.messages;
         }
         const std::uint32_t d = dimension_of(p.runs.front().to);
-        const double all = bytes_per_us(t_.rate_mbps[d]);
+        const double all = bytes_per_us(t_.rate_mbps[d]) / streams;
         const double made_us =
             messages * (instructions(costs::k_axis_run + costs::k_axis_exchange + costs::k_message + costs::k_doorbell) + m_.descriptor_us + m_.access_us);
         const double peers = std::max(1u, t_.dims[d] - 1);
