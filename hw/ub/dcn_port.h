@@ -24,6 +24,8 @@
 namespace weft {
 
 struct dcn_config {
+    static constexpr data_size k_largest_buffer = data_size(1 << 30);
+
     bandwidth rate = bandwidth(400'000'000'000);
     duration latency = duration(5'000'000);
     data_size buffer = data_size(1 << 20);
@@ -36,7 +38,7 @@ struct dcn_config {
         visit("buffer", self.buffer,
               "Of a NIC, for each direction, and for each VL of what comes from the fabric: what the DCN does not take yet waits here, and then on the links. "
               "A load reads as much ahead: with less than dcn_rate x dcn_latency the DCN waits",
-              "1 MiB (A): more than dcn_rate x dcn_latency", between(data_size(2 << 10), data_size(1 << 30)));
+              "1 MiB (A): more than dcn_rate x dcn_latency", between(data_size(2 << 10), k_largest_buffer));
     }
     std::vector<config_problem> validate() const { return limit_problems(*this); }
 };

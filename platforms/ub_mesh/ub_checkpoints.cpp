@@ -175,7 +175,8 @@ void ub_hosts::give_up()
         n.mover->drop_queue();
 }
 
-/// A failure that has happened, and that nobody knows of yet; a checkpoint that has not begun; bytes on their way through the DCN.
+/// A failure that has happened, and that nobody knows of yet; a checkpoint that has not begun; bytes on their way through the DCN; rtp: packets that their
+/// controllers will send again or give up.
 bool ub_hosts::expects_more() const
 {
     const std::uint64_t now = time_.now_ps();
@@ -183,7 +184,19 @@ bool ub_hosts::expects_more() const
            std::any_of(nics_.begin(), nics_.end(), [=](const nic& n) { return n.dcn->in_place_ps() > now; }) ||
            std::any_of(failures_.begin(), failures_.end(), [=](const failure_to_come& f) {
                return f.at_ps <= now && now <= f.known_ps && f.known_ps != k_never_ps;
-           });
+           }) ||
+           awaits_controllers();
+}
+
+bool ub_hosts::awaits_controllers() const
+{
+    for (std::uint32_t rank = 0; rank < npus_.size(); ++rank)
+        if (fabric_.endpoint(rank).awaits_any_from(first_nic_))
+            return true;
+    for (std::uint32_t e = first_nic_; e < end_; ++e)
+        if (fabric_.endpoint(e).awaits_any_from(0))
+            return true;
+    return false;
 }
 
 std::uint64_t ub_hosts::moved() const

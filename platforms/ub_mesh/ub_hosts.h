@@ -213,6 +213,7 @@ private:
     bool send_by_another(piece& p);
     void arrived(piece& p);
     void end(std::string failure);
+    bool awaits_controllers() const;
     std::uint64_t offset_of(const piece& p) const;
     std::uint64_t bytes_of(const piece& p) const;
     void fill_states();

@@ -519,11 +519,14 @@ void ub_mesh_config::check_hosts(std::vector<config_problem>& p) const
                        std::any_of(faults.npus.begin(), faults.npus.end(), [](const ub_npu_fault_config& f) { return f.at.value() != 0; });
     const double ahead = static_cast<double>(nic_read_ahead() * ub.max_payload.value());
     const double under_way = static_cast<double>(nic.rate.value()) / 8e12 * static_cast<double>(nic.latency.value());
-    if (loads && ahead < under_way)
+    if (loads && ahead < under_way) {
+        const std::uint64_t payload = ub.max_payload.value(), enough = (static_cast<std::uint64_t>(under_way) / payload + 1) * payload;
         p.push_back({severity::warning, "nic.buffer",
-                     fmt::format("is {}, less than dcn_rate x dcn_latency: a load of a checkpoint reads only so much ahead, and keeps {:.2g} % of the DCN busy; write {} "
-                                 "or more.",
-                                 to_string(nic.buffer), 100 * ahead / under_way, to_string(data_size((static_cast<std::uint64_t>(under_way) / 1024 + 1) * 1024)))});
+                     fmt::format("is {}, less than dcn_rate x dcn_latency: a load of a checkpoint reads only so much ahead, and keeps {:.2g} % of the DCN busy; {}.",
+                                 to_string(nic.buffer), 100 * ahead / under_way,
+                                 enough > dcn_config::k_largest_buffer.value() ? "no buffer is large enough for this nic.dcn_latency"
+                                                                               : fmt::format("write {} or more", to_string(data_size(enough))))});
+    }
     if (host.checkpoint && run.data == data_mode::checked) {
         // In HBMs and twice in the storage.
         const std::uint64_t bytes = 3 * mesh.ranks() * host.checkpoint->state.value();

@@ -32,11 +32,11 @@ void collective_host::begin_rest()
     bound_.begin_rest(work());
 }
 
-bool collective_host::may_wait_on()
+bool collective_host::may_wait_on(wait_bound::counts what)
 {
     if (stop_if_requested())
         return false; // who runs the kernel tells it
-    const std::string over = bound_.over(work());
+    const std::string over = bound_.over(work(), what);
     if (!over.empty())
         fail_between_collectives(over);
     return over.empty();
@@ -193,18 +193,19 @@ bool collective_host::let_it_drain()
     return true;
 }
 
-/// What streams move beside it is no progress: nothing of a checkpoint or a load takes longer than a wait of the firmware may, or it is stuck.
+/// What streams move beside it is no progress: nothing of a checkpoint or a load takes longer than a wait of the firmware may, or it is stuck. What goes on
+/// by itself, tries of controllers, say, has host CPU time as its bound.
 bool collective_host::await_hosts()
 {
     host_devices& hosts = *machine_.hosts();
     waits_ = host_wait::hosts;
     interrupted_ = false;
-    bound_.begin(work());
+    bound_.begin(work(), wait_bound::counts::engines);
     bool stood = false;
     std::uint64_t moved = hosts.moved(), moved_ps = kernel_now_ps();
     while (hosts.busy()) {
         interrupted_ = is_interrupted();
-        if (interrupted_ || !may_wait_on())
+        if (interrupted_ || !may_wait_on(wait_bound::counts::engines))
             return false;
         sc_core::wait(sc_time_from_ps(std::min(k_hosts_look_ps, interrupted_at_ps() - kernel_now_ps())), hosts.done());
         if (!hosts.busy())

@@ -260,6 +260,25 @@ TEST_CASE("a slow checkpoint beside a stream that never rests is not called stuc
     }
 }
 
+TEST_CASE("what is told of a NIC that has failed is no matter of collectives and of packets sent again", "[ub]")
+{
+    const std::string text = k_small + "host: {compare: false, checkpoint: {state: 1 MiB, message: 64 KiB}}\n" + k_one_case +
+                             "faults: {devices: [{device: \"nic(p0,r0,1)\", at: 30 us}]}\n";
+    for (const std::string transport : {"ctp", "rtp"}) {
+        const json r = result_of(text, "--set ub.transport=" + transport);
+        check_whole(r);
+        const std::string told = r["stderr"].get<std::string>();
+        INFO(transport << ": " << told);
+        CHECK(has(told, "nic(p0,r0,1) failed at 30 us"));
+        CHECK_FALSE(has(told, "a collective that needs it"));
+        CHECK_FALSE(has(told, "sent again"));
+    }
+    // Of several NPUs that fail at once in racks of their own each has a spare one; of one there is one rack.
+    const json one = result_of(k_small + k_one_case + "faults: {npus: [{npu: \"npu(p0,r0,b0,1)\", at: 5 us}, {npu: \"npu(p0,r0,b0,2)\", at: 5 us}], take_over: 100 us}\n");
+    INFO(one["stderr"].get<std::string>());
+    CHECK(has(one["stderr"].get<std::string>(), "the spare NPU of its rack had taken over"));
+}
+
 TEST_CASE("bounds of checkpoints and loads know the links to the switches of NICs and what a NIC reads ahead", "[ub]")
 {
     const json thin = result_of("platform: ub_mesh\nmesh: {boards: 1, npus: 2}\nnic: {dcn_rate: 10 Tbps}\n"
