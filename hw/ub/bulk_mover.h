@@ -79,7 +79,6 @@ public:
     void reset(std::uint32_t draw) override;
     std::string stat_prefix() const override { return prefix_; }
     std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
-    std::uint64_t work() const override { return bytes_sent.value() + bytes_received.value(); }
     std::string waits() const override;
 
     stat_group stats;

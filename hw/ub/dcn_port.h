@@ -16,6 +16,7 @@
 #include "tlm/timeline.h"
 #include "tlm/units.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@
 namespace weft {
 
 struct dcn_config {
+    static constexpr data_size k_largest_buffer = data_size(1 << 30);
+
     bandwidth rate = bandwidth(400'000'000'000);
     duration latency = duration(5'000'000);
     data_size buffer = data_size(1 << 20);
@@ -33,8 +36,9 @@ struct dcn_config {
               between(bandwidth(1'000'000), bandwidth(100'000'000'000'000)).because("; write for example \"400 Gbps\""));
         visit("dcn_latency", self.latency, "Through the DCN to the storage, one way", assumed("5 us"), at_most(duration(1'000'000'000'000)));
         visit("buffer", self.buffer,
-              "Of a NIC, for each direction, and for each VL of what comes from the fabric: what the DCN does not take yet waits here, and then on the links",
-              assumed("1 MiB: more than dcn_rate x twice dcn_latency"), between(data_size(2 << 10), data_size(1 << 30)));
+              "Of a NIC, for each direction, and for each VL of what comes from the fabric: what the DCN does not take yet waits here, and then on the links. "
+              "A load reads as much ahead: with less than dcn_rate x dcn_latency the DCN waits",
+              assumed("1 MiB: more than dcn_rate x dcn_latency"), between(data_size(2 << 10), k_largest_buffer));
     }
     std::vector<config_problem> validate() const { return limit_problems(*this); }
 };
@@ -60,6 +64,8 @@ public:
     std::string stat_prefix() const override { return "dcn"; }
     std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
     const std::string& name() const { return name_; }
+    /// When the last byte that it has been given will be in its place.
+    std::uint64_t in_place_ps() const { return std::max(out_.until_ps, in_.until_ps) + latency_ps_; }
     std::uint64_t busy_ps() const { return out_.busy.value() + in_.busy.value(); }
 
     stat_group stats;

@@ -120,6 +120,11 @@ public:
     void reset(std::uint32_t draw) override;
     bool idle() const { return held_ == 0; } ///< no packet waits for its acknowledgement or its window
     std::string blocked_on() const;          ///< "" when idle
+    /// Packets to endpoints from number `first` on are not acknowledged: they will be sent again or given up.
+    bool awaits_any_from(std::uint32_t first) const
+    {
+        return std::any_of(senders_.begin(), senders_.end(), [=](const auto& c) { return c->peer >= first && !c->window.empty(); });
+    }
     std::uint64_t state_bytes() const;
     std::string stat_prefix() const override { return "ub_endpoint"; }
 

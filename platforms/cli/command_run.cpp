@@ -158,9 +158,10 @@ training_report training_report_of(const platform& p, const training_step_config
     return t;
 }
 
-std::optional<host_report> hosts_report_of(const run_outcome& outcome)
+/// Also of a run that ended before anything was complete.
+std::optional<host_report> hosts_report_of(const run_outcome& outcome, bool used)
 {
-    if (outcome.checkpoints.empty() && outcome.host_streams.empty())
+    if (!used)
         return std::nullopt;
     host_report h;
     h.step_alone_ps = outcome.step_alone_ps;
@@ -278,7 +279,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
     }
     if (p.run().training_step)
         r.training = training_report_of(p, *p.run().training_step, outcome.training_steps);
-    r.hosts = hosts_report_of(outcome);
+    r.hosts = hosts_report_of(outcome, m.hosts() != nullptr);
     r.simulated_time_ps = outcome.simulated_time_ps;
     r.microcode_ps = outcome.microcode_ps;
     // A restart finds new hardware.

@@ -73,7 +73,8 @@ std::uint64_t ub_hosts::bytes_of(const piece& p) const
 std::uint64_t ub_hosts::offset_of(const piece& p) const
 {
     const checkpoint_config& c = *config_.run.host->checkpoint;
-    return (result_.load ? store_.base_of_last() : store_.base_of_next()) + npus_[p.rank].position * c.state.value() + p.index * c.message.value();
+    return (result_.load ? store_.base_of_last() : store_.base_of_next()) + npus_[p.rank].position * c.state.value() +
+           p.index * c.message.value();
 }
 
 /// Counted among those that work and that the NPU reaches.
@@ -118,7 +119,8 @@ bool ub_hosts::send_by_another(piece& p)
         std::string failed;
         for (std::uint32_t j = 0; j < nics_per_rack_; ++j)
             failed += (failed.empty() ? "" : ", ") + topology_.plan().routers[topology_.nic_router(n.rack, j)].name;
-        end(fmt::format("{} reaches no NIC of its rack any more: {} have failed, or no way leads there", fabric_.endpoint_name(p.rank), failed));
+        end(fmt::format("{} reaches no NIC of its rack any more: {} have failed, or no way leads there",
+                        fabric_.endpoint_name(p.rank), failed));
         return false;
     }
     ++result_.resent;
@@ -173,12 +175,36 @@ void ub_hosts::give_up()
         n.mover->drop_queue();
 }
 
-/// A failure that has happened, and that nobody knows of yet; a checkpoint that has not begun.
+/// A failure that has happened, and that nobody knows of yet; a checkpoint that has not begun; bytes on their way through the DCN; rtp: packets that their
+/// controllers will send again or give up.
 bool ub_hosts::expects_more() const
 {
     const std::uint64_t now = time_.now_ps();
     return (busy_ && start_at_ps_ > now) ||
-           std::any_of(failures_.begin(), failures_.end(), [=](const failure_to_come& f) { return f.at_ps <= now && now <= f.known_ps && f.known_ps != k_never_ps; });
+           std::any_of(nics_.begin(), nics_.end(), [=](const nic& n) { return n.dcn->in_place_ps() > now; }) ||
+           std::any_of(failures_.begin(), failures_.end(), [=](const failure_to_come& f) {
+               return f.at_ps <= now && now <= f.known_ps && f.known_ps != k_never_ps;
+           }) ||
+           awaits_controllers();
+}
+
+bool ub_hosts::awaits_controllers() const
+{
+    for (std::uint32_t rank = 0; rank < npus_.size(); ++rank)
+        if (fabric_.endpoint(rank).awaits_any_from(first_nic_))
+            return true;
+    for (std::uint32_t e = first_nic_; e < end_; ++e)
+        if (fabric_.endpoint(e).awaits_any_from(0))
+            return true;
+    return false;
+}
+
+std::uint64_t ub_hosts::moved() const
+{
+    std::uint64_t moved = pieces_.size() - left_;
+    for (const nic& n : nics_)
+        moved += n.mover->bytes_sent.value() + n.mover->bytes_received.value();
+    return moved;
 }
 
 std::string ub_hosts::progress() const
@@ -190,10 +216,13 @@ std::string ub_hosts::progress() const
         if (p.number != k_none && first == nullptr)
             first = &p;
     if (first == nullptr)
-        return fmt::format("{} {} has not begun", result_.load ? "the load of checkpoint" : "checkpoint", result_.number);
-    const std::string &chip_name = fabric_.endpoint_name(first->rank), &nic_name = topology_.plan().routers[first_nic_ + first->nic].name;
-    return fmt::format("{} {}: {} of {} messages have not arrived, the first one from {} to {}", result_.load ? "the load of checkpoint" : "checkpoint",
-                       result_.number, left_, pieces_.size(), result_.load ? nic_name : chip_name, result_.load ? chip_name : nic_name);
+        return fmt::format("{} {} has not begun", result_.load ? "the load of checkpoint" : "checkpoint",
+                           result_.number);
+    const std::string &chip_name = fabric_.endpoint_name(first->rank),
+                      &nic_name = topology_.plan().routers[first_nic_ + first->nic].name;
+    return fmt::format("{} {}: {} of {} messages have not arrived, the first one from {} to {}",
+                       result_.load ? "the load of checkpoint" : "checkpoint", result_.number, left_, pieces_.size(),
+                       result_.load ? nic_name : chip_name, result_.load ? chip_name : nic_name);
 }
 
 // ---- what limits it
@@ -204,15 +233,31 @@ void ub_hosts::find_bound()
     const packet_format format = config_.ub.format();
     const double state = static_cast<double>(c.state.value());
     const std::uint64_t last = c.state.value() - (c.messages() - 1) * c.message.value();
-    const double wire = static_cast<double>((c.messages() - 1) * format.wire_bytes(c.message.value()) + format.wire_bytes(last));
+    const double wire =
+        static_cast<double>((c.messages() - 1) * format.wire_bytes(c.message.value()) + format.wire_bytes(last));
     const auto us = [](double bytes, double bits_per_s) { return bytes * 8e6 / bits_per_s; };
     const auto lanes_out = [&](std::uint32_t router, ub_channel way) {
         std::uint32_t lanes = 0;
         for (std::uint32_t port = 0; port < topology_.ports(router); ++port)
-            if (const std::uint32_t l = topology_.out_link(router, port); l != ub_topology::k_none && topology_.plan().links[l].channel == way)
+            if (const std::uint32_t l = topology_.out_link(router, port);
+                l != ub_topology::k_none && topology_.plan().links[l].channel == way)
                 lanes += topology_.plan().links[l].lanes;
         return lanes;
     };
+    const auto lanes_to_switches_of = [&](std::uint32_t router) {
+        std::uint32_t lanes = 0;
+        for (std::uint32_t port = 0; port < topology_.ports(router); ++port) {
+            const std::uint32_t out = topology_.out_link(router, port);
+            const std::uint32_t lrs = out == ub_topology::k_none ? router : topology_.plan().links[out].to;
+            for (std::uint32_t p = 0; lrs != router && p < topology_.ports(lrs); ++p)
+                if (const std::uint32_t in = topology_.in_link(lrs, p); in != ub_topology::k_none)
+                    if (const ub_link_plan& l = topology_.plan().links[in];
+                        l.channel == ub_channel::up || l.channel == ub_channel::spine_up)
+                        lanes += l.lanes;
+        }
+        return lanes;
+    };
+    const std::vector<std::uint32_t> replaced = replaced_npus(config_);
     const auto longest = [&](double at_us, const char* resource) {
         if (at_us > result_.bound_us) {
             result_.bound_us = at_us;
@@ -233,6 +278,22 @@ void ub_hosts::find_bound()
         longest(us(npus * state / nics, static_cast<double>(config_.nic.rate.value())), "DCN of NICs");
         if (const std::uint32_t lanes = lanes_out(topology_.nic_router(rack, 0), ub_channel::side_up); lanes != 0)
             longest(us(npus * wire / nics, static_cast<double>(config_.ub.link_rate(lanes).value())), "links of NICs");
+        // All of it crosses the links from NPUs and leaves into the switches of a NIC, but for what a spare NPU sends, which stands at switches itself.
+        const double behind =
+            npus - static_cast<double>(std::count_if(replaced.begin(), replaced.end(), [&](std::uint32_t position) {
+                return position / config_.mesh.npus_per_rack() == rack;
+            }));
+        for (std::uint32_t j = 0; j < nics_per_rack_; ++j)
+            if (const std::uint32_t lanes = lanes_to_switches_of(topology_.nic_router(rack, j));
+                lanes != 0 && !nics_[rack * nics_per_rack_ + j].failed)
+                longest(us(behind * wire / nics, static_cast<double>(config_.ub.link_rate(lanes).value())),
+                        "links to the LRS of NICs");
+        // A load reads as many packets ahead as the buffer holds, and each comes after the latency of the DCN.
+        if (result_.load)
+            longest(npus * state / nics /
+                        static_cast<double>(config_.nic_read_ahead() * config_.ub.max_payload.value()) *
+                        static_cast<double>(config_.nic.latency.value()) / 1e6,
+                    "buffers of NICs");
     }
 }
 
@@ -261,7 +322,8 @@ void ub_hosts::find_busiest()
         }
     };
     for (const std::uint32_t l : watched_links_)
-        consider(fabric_.engine().link_busy_ps(fabric_.link_of(l)), [&] { return "link " + fabric_.engine().link_name(fabric_.link_of(l)); });
+        consider(fabric_.engine().link_busy_ps(fabric_.link_of(l)),
+                 [&] { return "link " + fabric_.engine().link_name(fabric_.link_of(l)); });
     for (const nic& n : nics_)
         consider(n.dcn->busy_ps(), [&] { return "DCN of " + n.dcn->name(); });
     for (std::uint32_t rank = 0; rank < npus_.size(); ++rank)

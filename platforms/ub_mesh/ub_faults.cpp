@@ -99,6 +99,9 @@ void warn_of_times(const ub_mesh_config& config, std::vector<config_problem>& p)
         behind_the_end(at, f.at, "the device will not fail");
         if (f.at.value() == 0 || stands_in(config, f))
             continue;
+        const bool host = f.device.rfind("cpu(", 0) == 0 || f.device.rfind("nic(", 0) == 0; // no collective goes by it, and others take its part
+        if (config.ub.transport == ub_transport::ctp && host)
+            continue;
         if (config.ub.transport == ub_transport::ctp)
             warn(at, fmt::format("is {}, and with ub.transport: ctp what is on links of the device when it fails is lost, and nobody sends it "
                                  "again: a collective that needs it ends as failed. Write ub.transport: rtp to survive it.",

@@ -103,7 +103,7 @@ void ub_hosts::add_devices(packet_pool& pool, const std::string& suffix)
         bulk_mover_view view = npu_view_;
         view.ports = 1;
         view.receive_bytes = config_.nic.buffer.value();
-        view.read_ahead = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, config_.nic.buffer.value() / config_.ub.max_payload.value()));
+        view.read_ahead = static_cast<std::uint32_t>(config_.nic_read_ahead());
         n.mover = std::make_unique<bulk_mover>(name.c_str(), time_, pool, view, *n.dcn, static_cast<bulk_listener&>(*this), "nic");
         bind(*n.mover, e);
         nics_.push_back(std::move(n));

@@ -136,6 +136,8 @@ public:
     bool busy() const override { return busy_; }
     std::string failure() override { return failure_; }
     bool expects_more() const override;
+    std::uint64_t moved() const override;
+    std::uint64_t began_ps() const override { return start_at_ps_; }
     sc_core::sc_event& done() override { return done_; }
     checkpoint_result result() const override { return result_; }
     std::string progress() const override;
@@ -145,7 +147,7 @@ public:
     // component
     void reset(std::uint32_t draw) override;
     std::string stat_prefix() const override { return "hosts"; }
-    std::string waits() const override { return busy_ ? progress() : ""; }
+    std::uint64_t work() const override { return moved(); }
 
 private:
     enum event_kind : std::uint8_t { k_due, k_start, k_failed, k_unreachable };
@@ -213,6 +215,7 @@ private:
     bool send_by_another(piece& p);
     void arrived(piece& p);
     void end(std::string failure);
+    bool awaits_controllers() const;
     std::uint64_t offset_of(const piece& p) const;
     std::uint64_t bytes_of(const piece& p) const;
     void fill_states();

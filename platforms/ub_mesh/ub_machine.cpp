@@ -276,7 +276,7 @@ restart_plan ub_machine::restart()
     plan.cause = fmt::format("{} failed", fmt::join(npus, " and "));
     const std::size_t replaced = replaced_npus(now().config).size();
     if (replaced > replaced_before)
-        plan.remedy = npus.size() == 1 ? "the spare NPU of its rack had taken over" : "the spare NPUs of their racks had taken over";
+        plan.remedy = replaced == replaced_before + 1 ? "the spare NPU of its rack had taken over" : "the spare NPUs of their racks had taken over";
     if (chips().size() != ranks_before)
         plan.remedy += fmt::format("{}the job was set up again on {} NPUs", plan.remedy.empty() ? "" : ", ", chips().size());
     if (load_ps != 0)
@@ -318,6 +318,13 @@ std::vector<std::string> ub_machine::warnings() const
 bool ub_machine::tells_failure(const fabric_engine&, const link_failure& failure) const
 {
     const std::uint32_t link = now().fabric->plan_link_of(failure.link);
+    const auto is_dead_host = [&](std::uint32_t router) { // nobody sends again what it does not get; others take its part
+        const ub_router_plan& r = routes_->plan.routers[router];
+        return (r.device == ub_device::cpu || r.device == ub_device::nic) &&
+               std::any_of(config_.faults.devices.begin(), config_.faults.devices.end(), [&](const ub_device_fault_config& f) { return f.device == r.name; });
+    };
+    if (link != fabric_engine::k_none && (is_dead_host(routes_->plan.links[link].from) || is_dead_host(routes_->plan.links[link].to)))
+        return false;
     const bool told = failure.at_ps == 0 || of_failed_device(link); // of the device, in warnings()
     return (!told || failure.affected) && !taken_along(now(), link);
 }

@@ -141,6 +141,8 @@ struct ub_mesh_config {
     bool has_ccus() const; ///< of every NPU, two
     /// Where the memory of an NPU holds what it exchanges with hosts, below the descriptor rings: state, then messages of streams.
     std::uint64_t host_offset() const;
+    /// Packets that a NIC reads from the DCN before their way has taken them.
+    std::uint64_t nic_read_ahead() const { return std::max<std::uint64_t>(1, nic.buffer.value() / ub.max_payload.value()); }
     /// Why its CCUs cannot carry out a collective of all ranks; "" when they can.
     std::string unit_refusal(abi::collective_op op, abi::algorithm algo, abi::element_type type,
                              std::uint64_t size_bytes) const;

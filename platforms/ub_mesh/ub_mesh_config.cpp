@@ -297,7 +297,11 @@ std::string ub_mesh_config::unit_refusal(abi::collective_op op, abi::algorithm a
 {
     const abi::status refused =
         firmware::ccu_refusal(rank_table(0), command_of_units(op, algo, type, size_bytes), npu.ccu.capacities());
-    return refused.ok() ? "" : fmt::format("{} ({})", refused.where, refused.detail);
+    if (refused.ok())
+        return "";
+    const std::string_view text = refused.where;
+    const std::size_t remedy = std::min(text.find(';'), text.size());
+    return fmt::format("{} ({}){}", text.substr(0, remedy), refused.detail, text.substr(remedy));
 }
 
 std::string ub_mesh_config::unit_shortage(abi::collective_op op, abi::algorithm algo, abi::element_type type,
@@ -511,6 +515,18 @@ void ub_mesh_config::check_hosts(std::vector<config_problem>& p) const
         p.push_back({severity::warning, "faults.checkpoint_load",
                      fmt::format("is {}, so a restart takes that time for it; leave it out, and the state of host.checkpoint comes back packet by packet.",
                                  to_string(*faults.checkpoint_load))});
+    const bool loads = host.checkpoint && !faults.checkpoint_load &&
+                       std::any_of(faults.npus.begin(), faults.npus.end(), [](const ub_npu_fault_config& f) { return f.at.value() != 0; });
+    const double ahead = static_cast<double>(nic_read_ahead() * ub.max_payload.value());
+    const double under_way = static_cast<double>(nic.rate.value()) / 8e12 * static_cast<double>(nic.latency.value());
+    if (loads && ahead < under_way) {
+        const std::uint64_t payload = ub.max_payload.value(), enough = (static_cast<std::uint64_t>(under_way) / payload + 1) * payload;
+        p.push_back({severity::warning, "nic.buffer",
+                     fmt::format("is {}, less than dcn_rate x dcn_latency: a load of a checkpoint reads only so much ahead, and keeps {:.2g} % of the DCN busy; {}.",
+                                 to_string(nic.buffer), 100 * ahead / under_way,
+                                 enough > dcn_config::k_largest_buffer.value() ? "no buffer is large enough for this nic.dcn_latency"
+                                                                               : fmt::format("write {} or more", to_string(data_size(enough))))});
+    }
     if (host.checkpoint && run.data == data_mode::checked) {
         // In HBMs and twice in the storage.
         const std::uint64_t bytes = 3 * mesh.ranks() * host.checkpoint->state.value();

@@ -3,6 +3,7 @@
 //
 // What the host does between collectives: ranks that boot, a machine that comes to rest, compute, restarts.
 #include "platforms/workload/collective_host.h"
+#include "platforms/workload/link_failure_report.h"
 #include "tlm/stop_request.h"
 
 #include <algorithm>
@@ -31,11 +32,11 @@ void collective_host::begin_rest()
     bound_.begin_rest(work());
 }
 
-bool collective_host::may_wait_on()
+bool collective_host::may_wait_on(wait_bound::counts what)
 {
     if (stop_if_requested())
         return false; // who runs the kernel tells it
-    const std::string over = bound_.over(work());
+    const std::string over = bound_.over(work(), what);
     if (!over.empty())
         fail_between_collectives(over);
     return over.empty();
@@ -192,33 +193,57 @@ bool collective_host::let_it_drain()
     return true;
 }
 
+/// What streams move beside it is no progress: nothing of a checkpoint or a load takes longer than a wait of the firmware may, or it is stuck. What goes on
+/// by itself, tries of controllers, say, has host CPU time as its bound.
 bool collective_host::await_hosts()
 {
     host_devices& hosts = *machine_.hosts();
     waits_ = host_wait::hosts;
     interrupted_ = false;
-    bound_.begin(work());
-    std::string stuck;
+    bound_.begin(work(), wait_bound::counts::engines);
+    bool stood = false;
+    std::uint64_t moved = hosts.moved(), moved_ps = kernel_now_ps();
     while (hosts.busy()) {
         interrupted_ = is_interrupted();
-        if (interrupted_ || !may_wait_on())
+        if (interrupted_ || !may_wait_on(wait_bound::counts::engines))
             return false;
         sc_core::wait(sc_time_from_ps(std::min(k_hosts_look_ps, interrupted_at_ps() - kernel_now_ps())), hosts.done());
-        const bool stands = hosts.busy() && machine_.at_rest() && !hosts.expects_more();
-        if (stands && !stuck.empty()) {
-            end_ps_ = kernel_now_ps();
-            outcome_.failure = fmt::format("nothing can move any more at {}: {}{}.{}", rounded_text(duration(end_ps_)), stuck,
-                                           machine_.resends() ? "" : ", and nobody sends again what is lost", who_waits());
-            hosts.give_up();
-            return false;
+        if (!hosts.busy())
+            break;
+        const std::uint64_t now_ps = kernel_now_ps();
+        if (const std::uint64_t now = hosts.moved(); now != moved || hosts.expects_more()) {
+            stood = false;
+            moved = now;
+            moved_ps = now_ps;
+            continue;
         }
-        stuck = stands ? hosts.progress() : "";
+        const bool stands = machine_.at_rest();
+        if (stands && stood)
+            return hosts_stand(fmt::format("nothing can move any more at {}", rounded_text(duration(now_ps))));
+        if (now_ps - moved_ps > config_.firmware_timeout.value())
+            return hosts_stand(fmt::format("nothing of it has moved from {} to {}, longer than firmware_timeout = {}", rounded_text(duration(moved_ps)),
+                                           rounded_text(duration(now_ps)), to_string(config_.firmware_timeout)));
+        stood = stands;
     }
     waits_ = host_wait::nothing;
     end_ps_ = std::max(end_ps_, kernel_now_ps());
     if (hosts.failure().empty())
         return true;
-    outcome_.failure = hosts.failure() + ".";
+    const checkpoint_result failed = hosts.result();
+    outcome_.failure = fmt::format("{} {}: {}.", failed.load ? "the load of checkpoint" : "checkpoint", failed.number, hosts.failure());
+    return false;
+}
+
+/// What hosts have under way ends here. False.
+bool collective_host::hosts_stand(const std::string& why)
+{
+    host_devices& hosts = *machine_.hosts();
+    end_ps_ = kernel_now_ps();
+    outcome_.failure = fmt::format("{}: {}{}.", hosts.progress(), why, machine_.resends() ? "" : ", and nobody sends again what is lost");
+    if (const std::string down = describe_link_failures(machine_, hosts.began_ps(), "this checkpoint"); !down.empty())
+        outcome_.failure += "\n" + down;
+    outcome_.failure += who_waits();
+    hosts.give_up();
     return false;
 }
 

@@ -124,7 +124,7 @@ bool collective_host::carry_out(const placed_case& placed, const abi::command& c
     now_->answer_ps.assign(machine_.chips().size(), k_never_ps);
     const bool recovers = machine_.recovers(placed.what);
     const std::uint64_t traffic_before = traffic_so_far(machine_);
-    bound_.begin(work());
+    bound_.begin(work(), wait_bound::counts::engines);
     post(command, groups);
     interrupted_ = is_interrupted();
     if (interrupted_) {
@@ -279,7 +279,7 @@ bool collective_host::firmware_polls_instead_of_booting() const
 
 bool collective_host::is_over_bound()
 {
-    const std::string over = bound_.over(work());
+    const std::string over = bound_.over(work(), wait_bound::counts::engines);
     if (over.empty())
         return false;
     std::string why = fmt::format("{}: {}, and {} of {} ranks have not answered.{}", name_of_case(now_->placed.what),

@@ -109,9 +109,10 @@ private:
     // Between collectives
     bool reset_machine();
     bool load_checkpoint(std::string& text);
+    bool hosts_stand(const std::string& why);
     void begin_anew(); ///< sequence numbers and banks of semaphores, on a machine on which nothing has run
     void begin_rest();
-    bool may_wait_on();
+    bool may_wait_on(wait_bound::counts what = wait_bound::counts::all);
     void fail_between_collectives(const std::string& why);
 
     // A collective

@@ -244,10 +244,8 @@ bool collective_runner::finish_checkpoint()
         return false;
     pending_ = false;
     checkpoint_result result = machine_.hosts()->result();
-    if (!done) {
-        outcome_.failure = fmt::format("checkpoint {}: {}", result.number, outcome_.failure);
+    if (!done)
         return false;
-    }
     result.waited_ps = kernel_now_ps() - from_ps;
     outcome_.checkpoints.push_back(std::move(result));
     return true;

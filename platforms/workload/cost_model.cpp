@@ -229,14 +229,19 @@ private:
                 streams[{number, p.runs.empty() ? 0 : dimension_of(p.runs.front().to)}] += p.runs.empty() ? 0 : 1;
             });
         double longest = 0;
+        std::vector<double> wire_us(t_.dim_count, 0); // of all exchanges along a dimension: lanes that go along one at once share its links
         for (const planned_channel& channel : rank.channels) {
             double us = 0;
             each_pass(channel, [&](const planned_pass& p, std::uint32_t number) {
                 const double beside = p.runs.empty() ? 1 : streams[{number, dimension_of(p.runs.front().to)}];
                 us += p.direct ? exchange(p, lanes) : chain(p, lanes, beside);
+                if (p.direct)
+                    add_wire_time(p, wire_us);
             });
             longest = std::max(longest, us);
         }
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
+            longest = std::max(longest, wire_us[d] + latency(m_.hop_us[d]));
         const double planning = costs::k_engine + costs::k_engine_end + lanes * (costs::k_channel + costs::k_plan_phase + costs::k_view);
         const double notices = rank.told.empty() ? 0 : latency(0) + static_cast<double>(rank.told.size()) * instructions(costs::k_notify);
         return start() + instructions(planning) + notices + longest;
@@ -279,6 +284,15 @@ private:
         for (; steps + 1 < p.ranks; ++steps)
             us += last_us;
         return us + (p.forwards ? 0 : last_us);
+    }
+    /// What the links of its dimension carry in an exchange.
+    void add_wire_time(const planned_pass& p, std::vector<double>& wire_us) const
+    {
+        for (const planned_run& run : p.runs) {
+            const std::uint32_t d = dimension_of(run.to);
+            if (t_.rate_mbps[d] != 0)
+                wire_us[d] += static_cast<double>(run.range.count) * abi::element_bytes(c_.type) / bytes_per_us(t_.rate_mbps[d]);
+        }
     }
     /// Everybody to everybody of a line.
     double exchange(const planned_pass& p, double lanes) const

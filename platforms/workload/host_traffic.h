@@ -96,7 +96,8 @@ struct host_config {
     {
         visit("traffic", self.traffic, "Messages between NPUs and CPUs while collectives and training steps run", k_user_choice);
         visit("checkpoint", self.checkpoint, "State that NPUs write to the DCN", k_user_choice);
-        visit("compare", self.compare, "Each collective, and one training step, runs once without any of it before, so that results tell what it costs", k_user_choice);
+        visit("compare", self.compare, "Each collective, and one training step, runs once without any of it before, so that results tell what it costs. Times of faults count from "
+              "the start of the run, and so of what runs before", k_user_choice);
     }
     std::vector<config_problem> validate() const;
     bool any() const { return !traffic.empty() || checkpoint.has_value(); }
@@ -165,6 +166,9 @@ public:
     virtual std::vector<host_stream_result> streams() const = 0;
     /// A run without hosts goes on here: what is left is not sent.
     virtual void give_up() = 0;
+    /// Grows with every byte of a checkpoint or a load that NICs send or get, and with its messages; streams leave it alone.
+    virtual std::uint64_t moved() const = 0;
+    virtual std::uint64_t began_ps() const = 0; ///< kernel time of the first byte of what is under way
 
 protected:
     ~host_devices() = default;

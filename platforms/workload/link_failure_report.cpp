@@ -36,6 +36,7 @@ template <class F> void for_each_failure(const machine& m, F&& tell)
                     f.lost_packets += all[k].lost_packets;
                     f.waiting += all[k].waiting;
                     f.affected = f.affected || all[k].affected;
+                    f.exhausted = f.exhausted || all[k].exhausted;
                     f.declared_ps = std::min(f.declared_ps, all[k].declared_ps);
                 }
             tell(*fabric, f);
@@ -48,6 +49,9 @@ std::string name_of_link(const fabric_engine& fabric, const told_failure& f)
     return fmt::format("link {} to {}{}", fabric.link_name(f.link), fabric.far_end_name(f.link),
                        f.both_ways ? " and back" : "");
 }
+
+/// Times of the file are told as they stand there; those at which bit errors end a link are no round numbers.
+std::string at_text(const told_failure& f) { return f.exhausted ? rounded_text(duration(f.at_ps)) : to_string(duration(f.at_ps)); }
 
 std::string packets_text(std::uint64_t n) { return fmt::format("{} packet{}", n, n == 1 ? "" : "s"); }
 
@@ -66,7 +70,7 @@ std::string consequence(const told_failure& f)
 }
 } // namespace
 
-std::string describe_link_failures(const machine& m, std::uint64_t start_ps)
+std::string describe_link_failures(const machine& m, std::uint64_t start_ps, const char* what)
 {
     std::string text;
     for_each_failure(m, [&](const fabric_engine& fabric, const told_failure& f) {
@@ -76,11 +80,11 @@ std::string describe_link_failures(const machine& m, std::uint64_t start_ps)
         if (f.at_ps == 0)
             when = "is down from time zero, and routing does not know";
         else if (f.at_ps > start_ps)
-            when = fmt::format("went down at {}, {} after the start of this collective", to_string(duration(f.at_ps)),
-                               rounded_text(duration(f.at_ps - start_ps)));
+            when = fmt::format("went down at {}, {} after the start of {}", at_text(f),
+                               rounded_text(duration(f.at_ps - start_ps)), what);
         else
-            when = fmt::format("went down at {}, before the start of this collective at {}",
-                               to_string(duration(f.at_ps)), rounded_text(duration(start_ps)));
+            when = fmt::format("went down at {}, before the start of {} at {}",
+                               at_text(f), what, rounded_text(duration(start_ps)));
         text += fmt::format("{}{} {}: {}{}.", text.empty() ? "" : "\n", name_of_link(fabric, f), when, consequence(f),
                             m.resends() && f.lost_packets > 0 ? "; what is lost is sent again" : "");
     });
@@ -93,7 +97,7 @@ std::vector<std::string> link_failure_warnings(const machine& m, std::uint64_t e
     for_each_failure(m, [&](const fabric_engine& fabric, const told_failure& f) {
         const std::string when = f.at_ps == 0 ? "is down from time zero"
                                               : fmt::format("{} at {}", f.at_ps > end_ps ? "goes down" : "went down",
-                                                            to_string(duration(f.at_ps)));
+                                                            at_text(f));
         std::string outcome;
         if (f.affected && completed && m.resends() && f.lost_packets > 0)
             outcome = fmt::format(": {} {} lost on it or before it, and sent again.", packets_text(f.lost_packets),

@@ -25,17 +25,20 @@ std::uint64_t wait_bound::limit_ps() const
 
 /// Grows with every byte that moves between chips and with every answer. Accesses of a core, interrupts and doorbells
 /// do not count: firmware that polls makes them for ever.
-std::uint64_t wait_bound::work(std::uint64_t host_work) const
+std::uint64_t wait_bound::work(std::uint64_t host_work, counts what) const
 {
     std::uint64_t work = host_work;
     for (const component* c : machine_.time().components())
         work += c->work();
+    if (what == counts::engines && machine_.hosts() != nullptr)
+        for (const fabric_engine* fabric : machine_.fabrics())
+            work -= fabric->work();
     return work;
 }
 
-void wait_bound::begin(std::uint64_t host_work)
+void wait_bound::begin(std::uint64_t host_work, counts what)
 {
-    work_at_last_look_ = work(host_work);
+    work_at_last_look_ = work(host_work, what);
     last_work_ps_ = kernel_now_ps();
     cpu_seconds_at_last_work_ = cpu_seconds();
 }
@@ -46,18 +49,23 @@ void wait_bound::begin_rest(std::uint64_t host_work)
     begin(host_work);
 }
 
-std::string wait_bound::over(std::uint64_t host_work)
+std::string wait_bound::over(std::uint64_t host_work, counts what)
 {
     if (kernel_now_ps() > limit_ps())
         return fmt::format("time_limit = {} of simulated time is over", to_string(time_limit_));
-    if (work(host_work) != work_at_last_look_) {
-        begin(host_work);
+    if (work(host_work, what) != work_at_last_look_) {
+        begin(host_work, what);
         return "";
     }
     const double quiet_s = cpu_seconds() - cpu_seconds_at_last_work_;
     if (!host_watch::over_bound(
             static_cast<std::uint32_t>(quiet_s * host_watch::k_ticks_per_second / k_bounds_of_a_core)))
         return "";
+    const bool streams = what == counts::engines && machine_.hosts() != nullptr;
+    if (streams)
+        return fmt::format("nothing but streams of hosts moves: for {:.0f} s of host CPU time (twice --host-timeout), from {} to {} of simulated time, no byte of a "
+                           "collective or a checkpoint has moved",
+                           quiet_s, rounded_text(duration(last_work_ps_)), rounded_text(duration(kernel_now_ps())));
     return fmt::format(
         "firmware loops: for {:.0f} s of host CPU time (twice --host-timeout), from {} to {} of simulated time, no "
         "packet and no byte of a DMA or NIC has moved",

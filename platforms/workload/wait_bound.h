@@ -17,8 +17,10 @@ class wait_bound {
 public:
     wait_bound(machine& m, duration time_limit) : machine_(m), time_limit_(time_limit) {}
 
-    /// A wait begins. `host_work` grows with what the host itself sees done: ranks that have booted, answers.
-    void begin(std::uint64_t host_work);
+    enum class counts : std::uint8_t { all, engines };
+    /// A wait begins. `host_work` grows with what the host itself sees done: ranks that have booted, answers. engines: beside streams of hosts, which move
+    /// packets whatever happens, only what engines of chips and NICs move is work.
+    void begin(std::uint64_t host_work, counts what = counts::all);
     /// A wait for the machine to come to rest begins: time_limit counts from now until end_rest().
     void begin_rest(std::uint64_t host_work);
     void end_rest() { rest_began_ps_.reset(); }
@@ -27,10 +29,10 @@ public:
 
     std::uint64_t limit_ps() const; ///< of time_limit, in kernel time
     /// "time_limit = 1 ms of simulated time is over"; "" while the host may wait on.
-    std::string over(std::uint64_t host_work);
+    std::string over(std::uint64_t host_work, counts what = counts::all);
 
 private:
-    std::uint64_t work(std::uint64_t host_work) const;
+    std::uint64_t work(std::uint64_t host_work, counts what) const;
 
     machine& machine_;
     duration time_limit_;

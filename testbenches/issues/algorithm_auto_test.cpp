@@ -182,6 +182,19 @@ TEST_CASE("auto in process groups knows that detours bring less than all links o
     close("rows", "--set mesh.npus=4");
 }
 
+TEST_CASE("predictions of multi_axis in groups of one dimension know that its lanes share the links")
+{
+    for (const char* groups : {"columns", "rows"}) {
+        const nlohmann::json rows = results_of("ub_mesh/rack.yaml", fmt::format("[{{op: all_reduce, algorithms: [auto, multi_axis], sizes: [16 MiB], groups: [{}]}}]", groups),
+                                               "--set data=off");
+        const double predicted = rows.at(0).at("predicted_us").at("multi_axis").get<double>(), measured = rows.at(1).at("time_us").get<double>();
+        INFO(groups << ": predicted " << predicted << " us, measured " << measured << " us");
+        CHECK(predicted > 85.8); // 16 MiB x 2 x 7/8 over the seven links of a rank along its dimension
+        CHECK(predicted > 0.85 * measured);
+        CHECK(predicted < 1.15 * measured);
+    }
+}
+
 TEST_CASE("auto where nothing is predicted names the remedy")
 {
     const program_folder folder;

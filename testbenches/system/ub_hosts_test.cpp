@@ -221,6 +221,91 @@ TEST_CASE("a checkpoint that loses packets on links ends with a sentence or surv
     CHECK(checkpoint(unnoticed)["resent"] > 0);
 }
 
+TEST_CASE("a checkpoint that has lost messages ends within firmware_timeout beside a stream that never rests", "[ub]")
+{
+    const std::string text =
+        k_small +
+        "data: off\nfirmware_timeout: 2 ms\nhost: {compare: false, checkpoint: {state: 1 MiB}, traffic: [{rate: 20 GB/s}]}\n"
+        "faults: {devices: [{device: \"leaf(p0,r0,1.1)\", at: 163 us}]}\n"
+        "training_step: {steps: 3, compute: 100 us, algorithm: direct, groups: [{bytes: 256 KiB}]}\n";
+    for (const std::string mode : {"blocking", "overlapped"}) {
+        const json r = result_of(text, "--set host.checkpoint.mode=" + mode);
+        CHECK(r["code"] == 1);
+        const std::string failure = r["failure"].get<std::string>();
+        INFO(mode << ": " << failure);
+        CHECK(failure.rfind("checkpoint 0: ", 0) == 0);
+        CHECK(failure.find("checkpoint 0: ", 1) == std::string::npos);
+        CHECK(has(failure, "messages have not arrived, the first one from npu("));
+        CHECK(has(failure, "longer than firmware_timeout = 2 ms"));
+        CHECK(has(failure, "nobody sends again what is lost"));
+        CHECK(has(failure, "leaf(p0,r0,1.1)"));
+        CHECK(r["simulated_time_ps"].get<double>() < (163 + 2000 + 500) * 1e6);
+        CHECK(r["host"]["checkpoints"].empty());
+        CHECK(r["host"]["traffic"][0]["lost"] > 0);
+    }
+}
+
+TEST_CASE("a slow checkpoint beside a stream that never rests is not called stuck", "[ub]")
+{
+    // Packets take 8 us of the DCN each; the buffer of a NIC empties for 200 us, and then the last one is on its way for 1 ms.
+    const std::string text =
+        k_small +
+        "firmware_timeout: 100 us\nnic: {dcn_rate: 1 Gbps, dcn_latency: 1 ms, buffer: 25 KiB}\nub: {transport: rtp}\n"
+        "host: {compare: false, checkpoint: {state: 64 KiB, mode: blocking}, traffic: [{rate: 20 GB/s, message: 4 KiB}]}\n" +
+        k_one_case;
+    for (const std::string mode : {"blocking", "overlapped"}) {
+        const json r = result_of(text, "--set host.checkpoint.mode=" + mode);
+        check_whole(r);
+        CHECK(time_us(r) > 1000 + 8 * 65536 * 8 / 2e3);
+    }
+}
+
+TEST_CASE("what is told of a NIC that has failed is no matter of collectives and of packets sent again", "[ub]")
+{
+    const std::string text = k_small + "host: {compare: false, checkpoint: {state: 1 MiB, message: 64 KiB}}\n" + k_one_case +
+                             "faults: {devices: [{device: \"nic(p0,r0,1)\", at: 30 us}]}\n";
+    for (const std::string transport : {"ctp", "rtp"}) {
+        const json r = result_of(text, "--set ub.transport=" + transport);
+        check_whole(r);
+        const std::string told = r["stderr"].get<std::string>();
+        INFO(transport << ": " << told);
+        CHECK(has(told, "nic(p0,r0,1) failed at 30 us"));
+        CHECK_FALSE(has(told, "a collective that needs it"));
+        CHECK_FALSE(has(told, "sent again"));
+    }
+    // Of several NPUs that fail at once in racks of their own each has a spare one; of one there is one rack.
+    const json one = result_of(k_small + k_one_case + "faults: {npus: [{npu: \"npu(p0,r0,b0,1)\", at: 5 us}, {npu: \"npu(p0,r0,b0,2)\", at: 5 us}], take_over: 100 us}\n");
+    INFO(one["stderr"].get<std::string>());
+    CHECK(has(one["stderr"].get<std::string>(), "the spare NPU of its rack had taken over"));
+}
+
+TEST_CASE("bounds of checkpoints and loads know the links to the switches of NICs and what a NIC reads ahead", "[ub]")
+{
+    const json thin = result_of("platform: ub_mesh\nmesh: {boards: 1, npus: 2}\nnic: {dcn_rate: 10 Tbps}\n"
+                                "host: {compare: false, checkpoint: {state: 4 MiB, mode: blocking}}\n" +
+                                k_one_case);
+    check_whole(thin);
+    CHECK(checkpoint(thin)["bound_by"] == "links to the LRS of NICs");
+    CHECK(checkpoint(thin)["bound_share"].get<double>() > 0.75);
+    CHECK(checkpoint(thin)["bound_share"].get<double>() <= 1);
+
+    const json ahead =
+        result_of(k_small + "nic: {buffer: 2 KiB}\nhost: {compare: false, checkpoint: {state: 128 KiB}}\n"
+                            "training_step: {steps: 3, compute: 200 us, algorithm: direct, groups: [{bytes: 64 KiB}]}\n"
+                            "faults: {npus: [{npu: \"npu(p0,r0,b0,3)\", at: 600 us}], take_over: 100 us}\n");
+    check_whole(ahead);
+    CHECK(has(ahead["stderr"].get<std::string>(), "nic.buffer: is 2 KiB, less than dcn_rate x dcn_latency"));
+    std::size_t loads = 0;
+    for (const json& c : ahead["host"]["checkpoints"])
+        if (c["load"].get<bool>()) {
+            ++loads;
+            CHECK(c["bound_by"] == "buffers of NICs");
+            CHECK(c["bound_share"].get<double>() > 0.9);
+            CHECK(c["bound_share"].get<double>() <= 1);
+        }
+    CHECK(loads == 1);
+}
+
 TEST_CASE("a job whose NPU fails goes on behind its last checkpoint which comes back by packets", "[ub]")
 {
     const std::string text = k_small + "host: {checkpoint: {state: 512 KiB, every: 2}}\n"
