@@ -3,15 +3,15 @@
 //
 // What a rank remembers between collectives, and who uses which semaphore.
 //
-// A process group has a bank of semaphores for itself, so its messages are never taken for those of others. Groups without a common
-// member share one.
+// A process group has a bank of semaphores for itself, so its messages are never taken for those of others. Groups
+// without a common member share one.
 //
 // Semaphores are never reset: COUNT only rises (and wraps at 2^32). `expected[s]` is the number of messages that all
 // collectives entered so far had to count on semaphore s; `known[s]` is the newest value of COUNT this core has learnt.
 //
 // Two rules keep messages of different collectives apart although ranks may be whole collectives ahead of each other:
-//   1. A *ready* or *barrier* semaphore has one possible sender for ever (a function of the semaphore and the topology, not
-//      of the command). Its n-th message is therefore always that sender's n-th use.
+//   1. A *ready* or *barrier* semaphore has one possible sender for ever (a function of the semaphore and the topology,
+//      not of the command). Its n-th message is therefore always that sender's n-th use.
 //   2. A *data* semaphore may have a different sender in each collective, but data is sent only to a rank that has said
 //      `ready` (or passed the barrier) in the same collective, and a rank leaves a collective only when everything
 //      addressed to it has arrived. So at most one collective's data is under way to a rank.
@@ -41,18 +41,19 @@ inline constexpr std::uint32_t k_sem_ready = 16;      ///< 16..31: successor on 
 inline constexpr std::uint32_t k_sem_tree_ready = 32; ///< 32..35: next chip W, E, N, S is ready to be sent to
 inline constexpr std::uint32_t k_sem_tree_data = 36;  ///< broadcast data from the one parent
 inline constexpr std::uint32_t k_sem_adopted = 37; ///< 37..38: shards that columns with failed chips hand over, by lane
-inline constexpr std::uint32_t k_sem_barrier = 40; ///< 40..53: round k of the barrier, from rank - 2^k; or dimension k of a full mesh, from its line
+/// 40..53: round k of the barrier, from rank - 2^k; or dimension k of a full mesh, from its line.
+inline constexpr std::uint32_t k_sem_barrier = 40;
 inline constexpr std::uint32_t k_barrier_rounds = 14;    ///< enough for 16384 ranks
 inline constexpr std::uint32_t k_sem_donor_ready = 54;   ///< 54..55: the chip to forward to is ready; 55: transposed
 inline constexpr std::uint32_t k_sem_all_to_all = 56;    ///< all-to-all blocks, from everybody
 inline constexpr std::uint32_t k_sem_tile_ready = 57;    ///< 57..58: successor in the tile, either way
 inline constexpr std::uint32_t k_semaphores_needed = 64; ///< the device must have at least this many
 
-// On a machine of more than two dimensions, and on any full mesh, these rings exist: `whole` (ring numbers 0, 1) and `axis` (4..15;
-// in one or two dimensions they are rings of kind `line`). `hierarchical` counts the data of a lane by dimension. Broadcast
-// there tells whole lines: such a semaphore counts one `ready` of each other rank of the line, and is waited for only by the
-// one that sends to them all. None of them can say it twice meanwhile: it cannot leave the collective before it got that data. So
-// rule 1 holds with a set of senders in place of one.
+// On a machine of more than two dimensions, and on any full mesh, these rings exist: `whole` (ring numbers 0, 1) and
+// `axis` (4..15; in one or two dimensions they are rings of kind `line`). `hierarchical` counts the data of a lane by
+// dimension. Broadcast there tells whole lines: such a semaphore counts one `ready` of each other rank of the line, and
+// is waited for only by the one that sends to them all. None of them can say it twice meanwhile: it cannot leave the
+// collective before it got that data. So rule 1 holds with a set of senders in place of one.
 inline constexpr std::uint32_t k_axes_of_lane = 8;
 constexpr std::uint32_t axis_semaphore(std::uint32_t lane, std::uint32_t axis)
 {
@@ -74,8 +75,9 @@ constexpr std::uint32_t axis_data_semaphore(std::uint32_t number)
 /// Of two shots: contributions to the own shard, from everybody. The sums count like blocks of all_to_all.
 inline constexpr std::uint32_t k_sem_shot = k_sem_data;
 
-// On a machine of one dimension (ranks on a switched network) only the rings of kind `line` exist; halving_doubling uses
-// the others' ready semaphores again. Its data, and that of parameter_server, counts on data semaphores like that of a lane.
+// On a machine of one dimension (ranks on a switched network) only the rings of kind `line` exist; halving_doubling
+// uses the others' ready semaphores again. Its data, and that of parameter_server, counts on data semaphores like that
+// of a lane.
 inline constexpr std::uint32_t k_sem_partner_ready =
     24;                                              ///< 24..31: rank ^ 2^k is ready; rings 8..15 need two dimensions
 inline constexpr std::uint32_t k_partner_rounds = 8; ///< enough for 256 ranks
@@ -115,8 +117,8 @@ struct firmware_context {
     abi::switchml::table job{0}; ///< magic 0: there is none
     std::uint32_t shift = 0;     ///< position of this core's next use of its SwitchML slots, see switchml_job.h
     std::uint32_t next_use = 0;  ///< number of it, wraps
-    /// `expected` of the other banks of semaphores that were used. A rank leaves a collective when it has got all, so of these COUNT is as
-    /// high.
+    /// `expected` of the other banks of semaphores that were used. A rank leaves a collective when it has got all, so
+    /// of these COUNT is as high.
     std::uint32_t expected_of_bank[k_semaphore_banks][k_semaphores];
     std::uint32_t banks_used = 1; ///< bits
     std::uint32_t bank = 0;

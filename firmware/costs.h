@@ -1,13 +1,14 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What firmware charges with hal::compute() for its own work, in instructions of the RV64 binary; boot/, that is the HAL,
-// included. Bus accesses, sleeping and waking are charged by the core model, not here.
+// What firmware charges with hal::compute() for its own work, in instructions of the RV64 binary; boot/, that is the
+// HAL, included. Bus accesses, sleeping and waking are charged by the core model, not here.
 //
-// Measured: least squares over all collectives on 4x4, 8x8 and meshes with failed chips, on the counters of the RV64 core.
-// testbenches/system/rv64_test.cpp compares the sums with those counters and fails when firmware and table drift apart.
-// Since descriptors have several pieces, these were moved by hand until the sums on 4x4 agreed again, not by a new fit: k_command, k_message,
-// k_axis_block, k_axis_run, k_shot_message, k_rank_block, k_rank_skip, k_switchml_rdma_start.
+// Measured: least squares over all collectives on 4x4, 8x8 and meshes with failed chips, on the counters of the RV64
+// core. testbenches/system/rv64_test.cpp compares the sums with those counters and fails when firmware and table drift
+// apart. Since descriptors have several pieces, these were moved by hand until the sums on 4x4 agreed again, not by a
+// new fit: k_command, k_message, k_axis_block, k_axis_run, k_shot_message, k_rank_block, k_rank_skip,
+// k_switchml_rdma_start.
 #pragma once
 
 #include "hw/abi/hal.h"
@@ -21,7 +22,8 @@ inline constexpr std::uint32_t k_command = 560;    ///< take, decode and check i
 inline constexpr std::uint32_t k_engine = 852;    ///< set up the engine of rings and trees
 inline constexpr std::uint32_t k_engine_end = 260; ///< its end
 inline constexpr std::uint32_t k_parent = 1239;     ///< find the parent in a broadcast tree
-inline constexpr std::uint32_t k_tree_alone = 820;  ///< the same and the children, on a whole mesh in the tree of least depth
+/// The same and the children, on a whole mesh in the tree of least depth.
+inline constexpr std::uint32_t k_tree_alone = 820;
 inline constexpr std::uint32_t k_tree_colour = 1000; ///< and in each of several colours; both of 4 B and 64 KiB on 4x4
 inline constexpr std::uint32_t k_channel = 198;    ///< plan a channel
 inline constexpr std::uint32_t k_view = 403;       ///< find the own place and neighbours on a ring
@@ -38,7 +40,8 @@ inline constexpr std::uint32_t k_whole_view = 115;  ///< k_view on the ring over
 inline constexpr std::uint32_t k_axis_view = 60;    ///< k_view along one dimension, for each
 inline constexpr std::uint32_t k_whole_member = 75; ///< k_member on the ring over all ranks
 inline constexpr std::uint32_t k_whole_axis = 60;   ///< and for each dimension
-inline constexpr std::uint32_t k_whole_jump = 120;  ///< k_jump there, for each dimension; 107 to 130 by 4 and 16 B on 2x2x2x2, 3x4, 5x2 and 8x8 NPUs
+/// K_jump there, for each dimension; 107 to 130 by 4 and 16 B on 2x2x2x2, 3x4, 5x2 and 8x8 NPUs.
+inline constexpr std::uint32_t k_whole_jump = 120;
 inline constexpr std::uint32_t k_fan_engine = 300;  ///< k_engine of a broadcast
 inline constexpr std::uint32_t k_fan_axis = 60;     ///< look what a dimension is for in it
 inline constexpr std::uint32_t k_axes = 300;          ///< plan multi_axis
@@ -126,9 +129,10 @@ inline constexpr std::uint32_t k_one_step_place = 37;
 inline constexpr std::uint32_t k_rdh_step = 330;
 inline constexpr std::uint32_t k_rdh_place = 41;
 
-// SwitchML workers. Measured: counts of every step in runs of 4 B to 100 KiB (both transports and types, 64 and 256 elements a
-// packet, 1 to 16 packets a message, 10 and 100 Gb/s), least squares. Steps that always come together share their sum by
-// judgement: send and receive; write, measure and completion. So do the three loops of float32, by their lengths in the binary.
+// SwitchML workers. Measured: counts of every step in runs of 4 B to 100 KiB (both transports and types, 64 and 256
+// elements a packet, 1 to 16 packets a message, 10 and 100 Gb/s), least squares. Steps that always come together share
+// their sum by judgement: send and receive; write, measure and completion. So do the three loops of float32, by their
+// lengths in the binary.
 inline constexpr std::uint32_t k_switchml_turn = 325;  ///< a turn of the loop, with its doorbell and release
 inline constexpr std::uint32_t k_switchml_sleep = 165; ///< arm the queue, go to sleep and wake up
 // UDP.
@@ -145,21 +149,24 @@ inline constexpr std::uint32_t k_switchml_completion = 90;   ///< take an answer
 inline constexpr std::uint32_t k_switchml_piece = 83;        ///< copy up to 1 KiB from one place in HBM to another
 inline constexpr std::uint32_t k_switchml_clear = 184;       ///< clear such a piece first
 
-// Loops over the elements of a packet, by eight of them: one column for each instruction set (core.instruction_set). Everything
-// above is scalar code, whose x86 instructions nobody has counted: the columns of x86 take its RV64 counts (assumed).
+// Loops over the elements of a packet, by eight of them: one column for each instruction set (core.instruction_set).
+// Everything above is scalar code, whose x86 instructions nobody has counted: the columns of x86 take its RV64 counts
+// (assumed).
 //
-// rv64gc: counted, of an RV64 core without instructions for vectors or for swapping bytes; `add` counted in the listing of the
-// same loop with an addition (riscv64 gcc 12 -O2).
-// x86_sse, x86_avx2: what the published client does with vectors of floats (p4app-switchML, its build with VCL): PSHUFB swaps
-// bytes, CVTPS2DQ and CVTDQ2PS convert, DIVPS divides. Derived: the larger of
-//   the instructions of our equivalents of its loops, gcc 12 -O2 without unrolling; testbenches/issues/switchml_hosts_test.cpp executes and counts them;
-//   twice the cycles of an iteration on Broadwell, the testbed's Xeon E5-2630v4, by LLVM's model of it (llvm-mca 14), since cpi
-//   is 0.5 there. It is larger where a loop waits for one unit: DIVPS takes 10 cycles for eight floats either way (20.4 and 20.8
-//   instructions), MAXPS three from one to the next (6.2 instructions).
-// A block by itself, likewise: 2 to 8 instructions of an int32 and 4 to 20 of a float32 one, with its scale or exponent; and 22 for the
-// call, its place and its length (assumed).
-// An rv64gc core copies a block at core.copy_per_8_bytes besides, before and after its loop. Loads and stores of the x86 loops go
-// to tensor and packet themselves, as those of the client, and are among their instructions (hal::stream_in).
+// rv64gc: counted, of an RV64 core without instructions for vectors or for swapping bytes; `add` counted in the listing
+// of the same loop with an addition (riscv64 gcc 12 -O2).
+// x86_sse, x86_avx2: what the published client does with vectors of floats (p4app-switchML, its build with VCL): PSHUFB
+// swaps bytes, CVTPS2DQ and CVTDQ2PS convert, DIVPS divides. Derived: the larger of
+//   the instructions of our equivalents of its loops, gcc 12 -O2 without unrolling;
+//   testbenches/issues/switchml_hosts_test.cpp executes and counts them; twice the cycles of an iteration on Broadwell,
+//   the testbed's Xeon E5-2630v4, by LLVM's model of it (llvm-mca 14), since cpi is 0.5 there. It is larger where a
+//   loop waits for one unit: DIVPS takes 10 cycles for eight floats either way (20.4 and 20.8 instructions), MAXPS
+//   three from one to the next (6.2 instructions).
+// A block by itself, likewise: 2 to 8 instructions of an int32 and 4 to 20 of a float32 one, with its scale or
+// exponent; and 22 for the call, its place and its length (assumed).
+// An rv64gc core copies a block at core.copy_per_8_bytes besides, before and after its loop. Loads and stores of the
+// x86 loops go to tensor and packet themselves, as those of the client, and are among their instructions
+// (hal::stream_in).
 inline constexpr std::uint32_t k_switchml_elements = 8;
 struct element_costs {
     std::uint32_t swap;        ///< int32 from or to the network

@@ -10,16 +10,16 @@
 
 namespace weft::firmware {
 
-/// Serves collectives: checks the platform table and, where there is one, the SwitchML table, probes and starts mailbox, DMA
-/// and NIC, then takes commands from the mailbox,
+/// Serves collectives: checks the platform table and, where there is one, the SwitchML table, probes and starts
+/// mailbox, DMA and NIC, then takes commands from the mailbox,
 /// runs each and answers it. Returns after `max_commands` answers (0: never), or when it cannot go on:
-///   * table, DMA, NIC or mailbox refused at start-up: the error is the response to the first command, given when the host
-///     has posted it (not when the mailbox itself is wrong or broken: its registers are left alone, the response, to command
-///     1, is in memory only);
+///   * table, DMA, NIC or mailbox refused at start-up: the error is the response to the first command, given when the
+///     host has posted it (not when the mailbox itself is wrong or broken: its registers are left alone, the response,
+///     to command 1, is in memory only);
 ///   * the mailbox fails later.
 /// A core of a SwitchML worker that is not its first leaves the DMA alone and runs switchml and switchml_lossless only.
-/// A collective that fails is answered with its error; every later command is then refused with device_error, because the
-/// semaphore counters of the ranks no longer agree.
+/// A collective that fails is answered with its error; every later command is then refused with device_error, because
+/// the semaphore counters of the ranks no longer agree.
 void collective_main(abi::hal& hal, std::uint64_t max_commands);
 
 /// magic, version, check word, and the fields the firmware computes with. `where` is "table.<field>".

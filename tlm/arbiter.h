@@ -34,10 +34,10 @@ std::uint32_t round_robin_over(Requests&& requests_of, std::uint32_t words, std:
     }
 }
 
-/// Offers the requests of `mask` (`words` words of 64) one after the other to `grant`, from number `pointer` upwards and then
-/// from zero, until it returns true. `grant(number)` may refuse, for example because credits are missing; it may clear the bit
-/// it grants. Returns the number granted, or k_no_grant. The next pointer after a grant is that number + 1: whoever was served
-/// comes last.
+/// Offers the requests of `mask` (`words` words of 64) one after the other to `grant`, from number `pointer` upwards
+/// and then from zero, until it returns true. `grant(number)` may refuse, for example because credits are missing; it
+/// may clear the bit it grants. Returns the number granted, or k_no_grant. The next pointer after a grant is that
+/// number + 1: whoever was served comes last.
 template <class Grant>
 std::uint32_t round_robin(const std::uint64_t* mask, std::uint32_t words, std::uint32_t pointer, Grant&& grant)
 {
@@ -51,8 +51,9 @@ inline std::uint32_t first_request(const std::uint64_t* mask, std::uint32_t word
     return round_robin(mask, words, pointer, [](std::uint32_t) { return true; });
 }
 
-/// Packets that requesters of several packets at once have had, on one scale: whoever has had least goes next, so that all get equal
-/// shares of packets (start-time fair queueing; Goyal, Vin and Cheng, 1996). With single packets of all it is round robin.
+/// Packets that requesters of several packets at once have had, on one scale: whoever has had least goes next, so that
+/// all get equal shares of packets (start-time fair queueing; Goyal, Vin and Cheng, 1996). With single packets of all
+/// it is round robin.
 struct fair_turn {
     std::uint64_t now = 0;    ///< what the requester that was served last had had before
     std::uint64_t latest = 0; ///< the most that one has had
@@ -68,7 +69,8 @@ struct fair_turn {
     void forget() { now = latest; }
 };
 
-/// round_robin_over() among requesters of trains. `had(number)`: as in fair_turn. `grant(number, first)`: `first` if nobody has had less.
+/// round_robin_over() among requesters of trains. `had(number)`: as in fair_turn. `grant(number, first)`: `first` if
+/// nobody has had less.
 template <class Requests, class Had, class Grant>
 std::uint32_t fair_round_robin_over(Requests&& requests_of, std::uint32_t words, std::uint32_t pointer, const fair_turn& turn,
                                     Had&& had, Grant&& grant)

@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hints to the cache of the host. Nothing that is simulated depends on them; a build with WEFT_CACHE_HINTS=OFF has none, and gives the
-// same digests (testbenches/speed/cache_hints). Each component has them in a file of its own: dma_hints.cpp, fabric_hints.h and
-// .cpp, ub_hints.cpp, hbm_hints.cpp, the end of message_order.h.
+// Hints to the cache of the host. Nothing that is simulated depends on them; a build with WEFT_CACHE_HINTS=OFF has
+// none, and gives the same digests (testbenches/speed/cache_hints). Each component has them in a file of its own:
+// dma_hints.cpp, fabric_hints.h and .cpp, ub_hints.cpp, hbm_hints.cpp, the end of message_order.h.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ inline constexpr bool k_cache_hints = false;
 inline constexpr bool k_cache_hints = true;
 #endif
 
-/// Brings the cache line at `at` near. The empty statement is a side effect for the compiler: GCC takes a function that does nothing but
-/// prefetch for one without effect, and drops the calls of it.
+/// Brings the cache line at `at` near. The empty statement is a side effect for the compiler: GCC takes a function that
+/// does nothing but prefetch for one without effect, and drops the calls of it.
 inline void fetch_line(const void* at)
 {
     if constexpr (k_cache_hints) {
@@ -37,8 +37,8 @@ inline void fetch_lines(const void* at, std::size_t bytes)
 /// A client of a timeline that hears of its events before they come; worth it where thousands of devices exist.
 class event_hints {
 public:
-    /// Brings near what on_event(a, kind) will touch. `stage` 0 comes well before stage 1, which may read what stage 0 has fetched. Must
-    /// change nothing.
+    /// Brings near what on_event(a, kind) will touch. `stage` 0 comes well before stage 1, which may read what stage 0
+    /// has fetched. Must change nothing.
     virtual void announce(std::uint32_t a, std::uint8_t kind, int stage) const = 0;
 
 protected:

@@ -37,7 +37,8 @@ void event_list::insert(timeline_event* before, const timeline_event& event)
 
 calendar_queue::calendar_queue() : moves_to_narrow_(k_tune_interval) {}
 
-/// Most events that fall into the present bucket are soon: a few places from the end. Those that are not must not move what is.
+/// Most events that fall into the present bucket are soon: a few places from the end. Those that are not must not move
+/// what is.
 void calendar_queue::insert_sorted(std::uint64_t time_ps, std::uint64_t order, std::uint64_t what)
 {
     const timeline_event event(time_ps, order, what);
@@ -57,7 +58,8 @@ void calendar_queue::insert_sorted(std::uint64_t time_ps, std::uint64_t order, s
         narrow();
 }
 
-/// The present bucket is crowded: buckets as wide as a dozen of its events. Tuning, which waits for many buckets, may come late.
+/// The present bucket is crowded: buckets as wide as a dozen of its events. Tuning, which waits for many buckets, may
+/// come late.
 void calendar_queue::narrow()
 {
     std::uint64_t first_ps = k_never_ps, last_ps = 0;
@@ -144,7 +146,8 @@ void calendar_queue::pull_far()
     }
 }
 
-/// Events of the first age that holds any become events of spans, if it begins before the first span or bucket that does, or holds it.
+/// Events of the first age that holds any become events of spans, if it begins before the first span or bucket that
+/// does, or holds it.
 void calendar_queue::spread_age()
 {
     const std::uint64_t age = next_age();
@@ -177,7 +180,8 @@ void calendar_queue::spread_span()
     spans_.give_memory(spreading_);
 }
 
-/// Takes the next bucket out, unless nothing in it comes before `before_ps`: the cursor stays where events may still be pushed.
+/// Takes the next bucket out, unless nothing in it comes before `before_ps`: the cursor stays where events may still be
+/// pushed.
 bool calendar_queue::advance(std::uint64_t before_ps)
 {
     if (size_ == 0)
@@ -187,7 +191,8 @@ bool calendar_queue::advance(std::uint64_t before_ps)
     if (!current_.empty() || !aside_.empty())
         return true; // of the first bucket of all, which no cursor can be before
     std::uint64_t bucket = next_bucket();
-    const bool in_this_span = bucket != k_never_ps && bucket >> k_span_shift == span(); // so nothing else comes before it
+    // So nothing else comes before it.
+    const bool in_this_span = bucket != k_never_ps && bucket >> k_span_shift == span();
     if ((in_this_span ? buckets_.at(bucket).earliest_ps() : next_ps()) >= before_ps)
         return false;
     if (!in_this_span)
@@ -202,8 +207,8 @@ bool calendar_queue::advance(std::uint64_t before_ps)
     return true;
 }
 
-/// Most buckets hold a few dozen events, few of them at the same time: they are dealt to 256 steps of the bucket's time, in no order, and
-/// taken up again from the last step on. What shares a step is put in order then.
+/// Most buckets hold a few dozen events, few of them at the same time: they are dealt to 256 steps of the bucket's
+/// time, in no order, and taken up again from the last step on. What shares a step is put in order then.
 void calendar_queue::sort_current()
 {
     constexpr std::uint32_t k_step_bits = 8;
@@ -261,8 +266,9 @@ std::uint64_t calendar_queue::first_bucket()
 
 void calendar_queue::tune()
 {
-    // Few events on the heap, and buckets that sort quickly; where both cannot be had, buckets of up to 40 events are cheaper than
-    // the heap, and in a large system more events can be announced together. The order of events does not depend on the width.
+    // Few events on the heap, and buckets that sort quickly; where both cannot be had, buckets of up to 40 events are
+    // cheaper than the heap, and in a large system more events can be announced together. The order of events does not
+    // depend on the width.
     const bool beyond = far_pushes_ * 16 > taken_;
     const std::uint64_t full = size_ > k_large || beyond ? 40 : k_full;
     const bool crowded = taken_ > full * visited_;

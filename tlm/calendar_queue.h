@@ -1,13 +1,14 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calendar queue in three steps: events in ages, spread into spans when their age comes, into buckets of equal width when their span
-// comes, and sorted when their bucket comes; what lies beyond all ages in a heap. Push and pop cost O(1) on average; no allocation once
-// all have grown. Plain C++.
+// Calendar queue in three steps: events in ages, spread into spans when their age comes, into buckets of equal width
+// when their span comes, and sorted when their bucket comes; what lies beyond all ages in a heap. Push and pop cost
+// O(1) on average; no allocation once all have grown. Plain C++.
 //
-// Worst cases. A look at a far event moves nothing: next_ps() reads the earliest time of a bucket or span, and peek(before_ps) takes
-// out no bucket of a later time. What falls among the events of the present bucket goes a few places into them, or else onto a heap:
-// so no push costs more than O(log n), whatever the times. Wide buckets that fill are made narrower at once.
+// Worst cases. A look at a far event moves nothing: next_ps() reads the earliest time of a bucket or span, and
+// peek(before_ps) takes out no bucket of a later time. What falls among the events of the present bucket goes a few
+// places into them, or else onto a heap: so no push costs more than O(log n), whatever the times. Wide buckets that
+// fill are made narrower at once.
 #pragma once
 
 #include "tlm/units.h"
@@ -26,8 +27,8 @@ inline constexpr std::uint32_t k_most_clients = 1u << 24;
 
 class timeline;
 
-/// Small, because many are pending: what a queue of thousands of them takes of the cache, the state of the devices loses. Three words that
-/// are written and copied whole: a load that needs two younger stores has to wait for them.
+/// Small, because many are pending: what a queue of thousands of them takes of the cache, the state of the devices
+/// loses. Three words that are written and copied whole: a load that needs two younger stores has to wait for them.
 struct timeline_event {
     timeline_event() = default;
     timeline_event(std::uint64_t t, std::uint64_t o, std::uint64_t w) : time_ps(t), order(o), what(w) {}
@@ -71,7 +72,8 @@ constexpr std::uint64_t make_order(event_class c, std::uint32_t actor, std::uint
     return (static_cast<std::uint64_t>(c) << 60) | (static_cast<std::uint64_t>(actor) << 32) | sequence;
 }
 
-/// Events one behind the other, in a vector that is as long as its memory: so a push is a few stores, and growing is out of its way.
+/// Events one behind the other, in a vector that is as long as its memory: so a push is a few stores, and growing is
+/// out of its way.
 class event_list {
 public:
     event_list() = default;
@@ -155,8 +157,8 @@ private:
     std::uint64_t words_[k_words] = {};
 };
 
-/// `places` lists of events, for the next `places` numbers of buckets, spans or ages. Memory of lists that have been emptied is used
-/// again, the last one first: it is still in the cache when the next one fills.
+/// `places` lists of events, for the next `places` numbers of buckets, spans or ages. Memory of lists that have been
+/// emptied is used again, the last one first: it is still in the cache when the next one fills.
 template <std::uint64_t places> class event_ring {
 public:
     event_ring() : lists_(places) {}
@@ -248,7 +250,8 @@ public:
     std::uint64_t next_ps() const;
     /// Number of the bucket that the next event is in, or was when it was pushed.
     std::uint64_t present() const { return cursor_; }
-    /// Events of a bucket from the present one on, in no order; beyond the present span, and of a crowded bucket, not all of them.
+    /// Events of a bucket from the present one on, in no order; beyond the present span, and of a crowded bucket, not
+    /// all of them.
     const event_list& events_of(std::uint64_t bucket) const
     {
         return bucket == cursor_ ? current_ : buckets_.at(bucket);
@@ -288,9 +291,9 @@ private:
     /// Heap of events up to the cursor's bucket that came when current_ held many that are earlier.
     std::vector<timeline_event> aside_;
     event_list sorted_; ///< for sort_current()
-    /// What comes soon, what comes later in spans of k_buckets buckets, and what comes later still in ages of k_spans spans; unsorted. Most
-    /// events go through two of these: into one of a few lists and then, a list at a time, into one of a few again; into one of thousands,
-    /// each would touch cold memory.
+    /// What comes soon, what comes later in spans of k_buckets buckets, and what comes later still in ages of k_spans
+    /// spans; unsorted. Most events go through two of these: into one of a few lists and then, a list at a time, into
+    /// one of a few again; into one of thousands, each would touch cold memory.
     event_ring<k_buckets> buckets_;
     event_ring<k_spans> spans_;
     event_ring<k_ages> ages_;

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two kinds of failure (house rule): a `user_error` is the user's fault and carries every problem found in one pass;
-// a `bug` is ours. Libraries throw, only the program exits: user_error -> 2, failed check -> 1, bug -> 3.
+// The two kinds of failure (house rule): a `user_error` is the user's fault and carries every problem found in one
+// pass; a `bug` is ours. Libraries throw, only the program exits: user_error -> 2, failed check -> 1, bug -> 3.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct source_position {
 
 enum class severity { warning, error };
 
-/// One problem of a configuration: `file:line:col: key.path: message`, the message being a whole sentence that says what is
-/// wrong, why, and what would be right.
+/// One problem of a configuration: `file:line:col: key.path: message`, the message being a whole sentence that says
+/// what is wrong, why, and what would be right.
 struct problem {
     severity level = severity::error;
     source_position where;

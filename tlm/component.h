@@ -1,11 +1,13 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device of a machine as report, trace, progress, the picture of a stall and reset see it. Whoever has the timeline adds it to the
-// components of that timeline, once; nobody keeps a second list, and nobody who walks the list knows what a component is.
+// A device of a machine as report, trace, progress, the picture of a stall and reset see it. Whoever has the timeline
+// adds it to the components of that timeline, once; nobody keeps a second list, and nobody who walks the list knows
+// what a component is.
 //
-// Reset: every component goes back to its state at time zero, while simulated time goes on. What a reset leaves alone is history:
-// statistics, contents of HBM, links that have failed or will fail and what endpoints have learnt of them, endpoints that have moved.
+// Reset: every component goes back to its state at time zero, while simulated time goes on. What a reset leaves alone
+// is history: statistics, contents of HBM, links that have failed or will fail and what endpoints have learnt of them,
+// endpoints that have moved.
 #pragma once
 
 #include "tlm/stats.h"
@@ -76,13 +78,14 @@ public:
         static_cast<void>(now_ps);
         return true;
     }
-    /// Called when all are settled, between two steps of the simulation. `draw` numbers the sequence of everything random
-    /// from now on; 0 is the sequence of time zero.
+    /// Called when all are settled, between two steps of the simulation. `draw` numbers the sequence of everything
+    /// random from now on; 0 is the sequence of time zero.
     virtual void reset(std::uint32_t draw) { static_cast<void>(draw); }
 
     // --- Look
     virtual std::vector<const stat_group*> stat_groups() const { return {}; }
-    /// Grows with every byte and packet that gets on. Accesses to registers do not count: firmware that polls makes them for ever.
+    /// Grows with every byte and packet that gets on. Accesses to registers do not count: firmware that polls makes
+    /// them for ever.
     virtual std::uint64_t work() const { return 0; }
     /// Payload that has come to a chip here, for progress.
     virtual std::uint64_t arrived_bytes() const { return 0; }

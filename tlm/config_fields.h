@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a component describes its configuration, once, for everyone: the YAML loader, the resolved dump, the JSON Schema and
-// the docs page all walk the same `fields` function. No YAML here.
+// How a component describes its configuration, once, for everyone: the YAML loader, the resolved dump, the JSON Schema
+// and the docs page all walk the same `fields` function. No YAML here.
 //
 //   struct hbm_config {
 //       data_size capacity = 32_GiB;
@@ -16,9 +16,9 @@
 //       std::vector<config_problem> validate() const;   // optional: what one field alone cannot show
 //   };
 //
-// A member may be: a quantity (units.h), bool, std::uint32_t / std::uint64_t, double, std::string, an enum with enum_names,
-// a struct with `fields`, std::optional or std::vector of any of these. Every member has a default in the struct; the fourth
-// argument of visit is the source of that default (value_source.h), the fifth, for numbers and
+// A member may be: a quantity (units.h), bool, std::uint32_t / std::uint64_t, double, std::string, an enum with
+// enum_names, a struct with `fields`, std::optional or std::vector of any of these. Every member has a default in the
+// struct; the fourth argument of visit is the source of that default (value_source.h), the fifth, for numbers and
 // quantities, the values that are legal whatever the other keys say.
 #pragma once
 
@@ -40,14 +40,16 @@
 
 namespace weft {
 
-/// A problem that a config's validate() finds. `key` is relative to the struct ("ici.link_rate" or "" for the struct itself).
+/// A problem that a config's validate() finds. `key` is relative to the struct ("ici.link_rate" or "" for the struct
+/// itself).
 struct config_problem {
     severity level = severity::error;
     std::string key;
     std::string message; ///< whole sentence: what is wrong, why, what would be right
 };
 
-/// Whether none of the problems is an error. An outer validate() asks this of a section before it computes with its values.
+/// Whether none of the problems is an error. An outer validate() asks this of a section before it computes with its
+/// values.
 inline bool no_errors(const std::vector<config_problem>& problems)
 {
     for (const config_problem& p : problems)
@@ -56,8 +58,9 @@ inline bool no_errors(const std::vector<config_problem>& problems)
     return true;
 }
 
-/// What a number or a quantity may be, whatever the other keys say. It is part of the field table, so that the reader, the JSON
-/// Schema and the docs page cannot differ. Made by between(), at_most(), at_least(), one_of() and real_between().
+/// What a number or a quantity may be, whatever the other keys say. It is part of the field table, so that the reader,
+/// the JSON Schema and the docs page cannot differ. Made by between(), at_most(), at_least(), one_of() and
+/// real_between().
 struct field_limits {
     std::uint64_t least = 0; ///< base units of a quantity
     std::uint64_t most = ~std::uint64_t{0};
@@ -167,8 +170,8 @@ private:
 
 } // namespace config_detail
 
-/// Members of the struct that are outside their limits; sections in it speak for themselves. A validate() that others ask begins
-/// with it, the reader asks it of every struct.
+/// Members of the struct that are outside their limits; sections in it speak for themselves. A validate() that others
+/// ask begins with it, the reader asks it of every struct.
 template <class C> std::vector<config_problem> limit_problems(const C& config)
 {
     std::vector<config_problem> problems;
@@ -190,8 +193,8 @@ struct has_fields<T, std::void_t<decltype(T::fields(std::declval<T&>(), std::dec
     : std::true_type {
 };
 
-/// A visitor for the fields of a struct whose defaults another struct replaces: the sources it names are told in place of the
-/// original ones. For a config that derives from another and sets members in its constructor.
+/// A visitor for the fields of a struct whose defaults another struct replaces: the sources it names are told in place
+/// of the original ones. For a config that derives from another and sets members in its constructor.
 template <class Visitor, std::size_t Count> class with_sources {
 public:
     using entry = std::pair<const char*, value_source>; ///< name of a field, source of its default here

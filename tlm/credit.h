@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Credits of one sender for one VL of one receiver, in cells. A credit that travels back is known here from the moment it
-// leaves the receiver, together with the time of its arrival, and counts from that time on: no event is needed unless
-// somebody waits. The nodes of credits under way come from a pool that many counters share. Plain C++.
+// Credits of one sender for one VL of one receiver, in cells. A credit that travels back is known here from the moment
+// it leaves the receiver, together with the time of its arrival, and counts from that time on: no event is needed
+// unless somebody waits. The nodes of credits under way come from a pool that many counters share. Plain C++.
 // Invariant: available + under way + held by the receiver's buffer + packets in flight = depth.
 #pragma once
 
@@ -47,8 +47,8 @@ private:
 /// The first few credits under way are kept here, beside the count; only more than that go to the pool.
 class credit_counter {
 public:
-    /// `cells` more arrive at `at_ps` >= `now_ps`. Credits of one VL arrive in the order in which they were sent; a time before the
-    /// newest one under way is raised to it.
+    /// `cells` more arrive at `at_ps` >= `now_ps`. Credits of one VL arrive in the order in which they were sent; a
+    /// time before the newest one under way is raised to it.
     void give(credit_pool& pool, std::uint64_t now_ps, std::uint64_t at_ps, std::uint32_t cells)
     {
         if (near_count_ == k_near) // keeps the list, and with it the pool, as short as the wire: it stays in the cache

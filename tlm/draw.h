@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random numbers that are the same on every machine, and the sequences of the repeats of a case: component::reset() tells a component which draw begins.
+// Random numbers that are the same on every machine, and the sequences of the repeats of a case: component::reset()
+// tells a component which draw begins.
 #pragma once
 
 #include <cstdint>

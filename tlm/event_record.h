@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Event records: what happened to packets, at exactly two points per component: accepted and emitted. A component has a sink
-// pointer that is null unless somebody looks; then a record costs one call. Everything else is derived from these.
+// Event records: what happened to packets, at exactly two points per component: accepted and emitted. A component has a
+// sink pointer that is null unless somebody looks; then a record costs one call. Everything else is derived from these.
 #pragma once
 
 #include "tlm/packet.h"

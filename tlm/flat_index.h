@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers 0, 1, 2 ... for keys, in the order in which they are first seen: open addressing, nothing depends on addresses. Keys that follow
-// each other, such as the ranks that one talks to, share a cache line. Plain C++.
+// Numbers 0, 1, 2 ... for keys, in the order in which they are first seen: open addressing, nothing depends on
+// addresses. Keys that follow each other, such as the ranks that one talks to, share a cache line. Plain C++.
 #pragma once
 
 #include <cstdint>

@@ -1,15 +1,16 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys that only some configurations use. A config struct (tlm/config_fields.h) lists them once, for everyone: the reader warns
-// about such a key where a file sets it and nothing uses it, the resolved dump shows it as a comment, docs and schema say when
-// it applies.
+// Keys that only some configurations use. A config struct (tlm/config_fields.h) lists them once, for everyone: the
+// reader warns about such a key where a file sets it and nothing uses it, the resolved dump shows it as a comment, docs
+// and schema say when it applies.
 //
 //   struct ub_config {
 //       ...
 //       static std::vector<key_rule<ub_config>> key_rules()
 //       {
-//           return {{"rtp_window", "with transport: rtp", [](const ub_config& c) { return c.transport == ub_transport::rtp; }}};
+//           return {{"rtp_window", "with transport: rtp", [](const ub_config& c) { return c.transport ==
+//           ub_transport::rtp; }}};
 //       }
 //   };
 #pragma once

@@ -1,10 +1,11 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// link: the wire between two devices that are joined by sockets. The sender serialises (it must know when its wire is free);
-// the wire flies. Models: propagation both ways, a fault hook. Does not model: bit errors and retry (see hw/ub), width changes.
-// Timing: first byte arrives `propagation` after the sender's call, a credit likewise. Inside one fabric engine the same
-// arithmetic is done without this module; testbenches/hw/fabric_test.cpp shows that both joints behave identically.
+// link: the wire between two devices that are joined by sockets. The sender serialises (it must know when its wire is
+// free); the wire flies. Models: propagation both ways, a fault hook. Does not model: bit errors and retry (see hw/ub),
+// width changes. Timing: first byte arrives `propagation` after the sender's call, a credit likewise. Inside one fabric
+// engine the same arithmetic is done without this module; testbenches/hw/fabric_test.cpp shows that both joints behave
+// identically.
 #pragma once
 
 #include "tlm/link_socket.h"
@@ -19,8 +20,8 @@ struct link_verdict {
     std::uint64_t extra_delay_ps = 0; ///< arrives later, and whatever follows on the wire arrives behind it
 };
 
-/// Fault hook: asked for every packet that enters the wire. A train is asked for once, and `p.packet_count` packets share the verdict: set
-/// `burst: 1 packet` where single ones are to be lost.
+/// Fault hook: asked for every packet that enters the wire. A train is asked for once, and `p.packet_count` packets
+/// share the verdict: set `burst: 1 packet` where single ones are to be lost.
 class link_fault_if {
 public:
     virtual link_verdict on_packet(std::uint64_t now_ps, const packet& p) = 0;

@@ -3,13 +3,16 @@
 //
 // The link protocol: two calls, and TLM-2.0 sockets that carry them.
 //
-//   forward   send(packet, delay)        the sender's wire starts now; the first byte is at the receiver after `delay_ps`, the
-//                                        last one packet.serialisation_ps later. Never blocks, never fails: the credit has paid.
-//   backward  credit(vl, cells, delay)   `cells` buffer cells of `vl` are free; the sender may count them after `delay_ps`.
+//   forward   send(packet, delay)        the sender's wire starts now; the first byte is at the receiver after
+//             `delay_ps`, the
+//                                        last one packet.serialisation_ps later. Never blocks, never fails: the credit
+//                                        has paid.
+//   backward  credit(vl, cells, delay)   `cells` buffer cells of `vl` are free; the sender may count them after
+//             `delay_ps`.
 //
 // Delays count from the caller's present time (notifier::now_ps, which is sc_time_stamp() for whoever is not a timeline
-// handler). The receiver advertises its buffer depth by one credit() per VL at start_of_simulation; the depth is written
-// down nowhere else. `credits at sender + in flight + buffered + credits returning = depth`.
+// handler). The receiver advertises its buffer depth by one credit() per VL at start_of_simulation; the depth is
+// written down nowhere else. `credits at sender + in flight + buffered + credits returning = depth`.
 //
 // Sockets derive from the TLM-2.0 base sockets; binding a socket of another protocol or VL count is refused.
 #pragma once
@@ -29,8 +32,8 @@ class link_fw_if : public virtual sc_core::sc_interface {
 public:
     using protocol_types = link_protocol_types;
     virtual void send(packet_ptr p, std::uint64_t delay_ps) = 0;
-    /// Whether a packet to `destination` would find room behind the buffer that credits count, now. Where it would not, the sender may
-    /// take others first, and asks again when credits come.
+    /// Whether a packet to `destination` would find room behind the buffer that credits count, now. Where it would not,
+    /// the sender may take others first, and asks again when credits come.
     virtual bool has_room(std::uint32_t /*destination*/, bool /*shortest_paths*/) { return true; }
 };
 

@@ -242,9 +242,9 @@ public:
         write,
         read_modify_write ///< reads and writes every byte: charged twice
     };
-    /// Charge `bytes` of traffic from `offset` on that is requested at `at_ps`; returns the time at which the last byte is read or
-    /// written. Requests are served in the order of the calls, so call in the order of `at_ps`. What lies beyond the capacity is
-    /// charged, too: the spans refuse it.
+    /// Charge `bytes` of traffic from `offset` on that is requested at `at_ps`; returns the time at which the last byte
+    /// is read or written. Requests are served in the order of the calls, so call in the order of `at_ps`. What lies
+    /// beyond the capacity is charged, too: the spans refuse it.
     virtual std::uint64_t charge(std::uint64_t at_ps, std::uint64_t offset, std::uint64_t bytes, access kind) = 0;
     /// Longest contiguous host memory at `offset`, at most `bytes`; its length goes to `got_bytes`. Never null for an
     /// offset below the capacity and bytes > 0; beyond the capacity null and 0. Pages that were never written read as

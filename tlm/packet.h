@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The packet of every fabric, and its pool. One object stands for `packet_count` packets of one message that travel
-// together (a train, docs/adr/0003; 1 is the reference): headers, flits and credits are charged for each of them, events once.
+// together (a train, docs/adr/0003; 1 is the reference): headers, flits and credits are charged for each of them,
+// events once.
 //
-// Packets live in their pool and are known by a 32-bit index; packet_ptr is the only owner. Payload bytes are optional: with
-// `data: off` no packet has any, and nothing else changes.
+// Packets live in their pool and are known by a 32-bit index; packet_ptr is the only owner. Payload bytes are optional:
+// with `data: off` no packet has any, and nothing else changes.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ namespace weft {
 class packet_pool;
 
 /// What a packet asks of its receiver. The numbers in write_op and element are those of hw/abi/types.h (reduce_op,
-/// element_type); the transport layer only carries them. Two cache lines: what every hop reads, and what the ends of the way read.
+/// element_type); the transport layer only carries them. Two cache lines: what every hop reads, and what the ends of
+/// the way read.
 struct alignas(64) packet {
     // Read on every hop.
     std::uint32_t index = 0;       ///< in the pool, set once
@@ -94,8 +96,8 @@ public:
     void adopt_payload(packet& p, std::uint8_t* payload, std::uint64_t bytes);
     void release(packet* p);
 
-    /// Who stands behind a packet in the one list that it may be in (vl_buffer.h). Beside the packets: what is appended need not touch the one
-    /// before, which may have waited for long.
+    /// Who stands behind a packet in the one list that it may be in (vl_buffer.h). Beside the packets: what is appended
+    /// need not touch the one before, which may have waited for long.
     std::uint32_t& next(std::uint32_t index) { return next_[index]; }
     packet& at(std::uint32_t index) { return chunks_[index >> k_chunk_shift][index & k_chunk_mask]; }
     std::uint64_t live() const { return live_; }
@@ -120,8 +122,9 @@ private:
 
 /// How payload becomes packets, flits and credits on one kind of fabric. Two forms:
 ///  * plain (`block_flits` 0): payload is padded to whole flits, a header stands beside them;
-///  * blocks: header and payload run through blocks of up to `block_flits` flits. Every block ends in a trailer, every block but the first
-///    begins with a header of its own, and the last flit of the packet is padded. (Unified Bus: facts of its base specification, ch. 4.)
+///  * blocks: header and payload run through blocks of up to `block_flits` flits. Every block ends in a trailer, every
+///    block but the first begins with a header of its own, and the last flit of the packet is padded. (Unified Bus:
+///    facts of its base specification, ch. 4.)
 struct packet_format {
     std::uint32_t max_payload_bytes = 256;
     std::uint32_t header_bytes = 16;
@@ -162,7 +165,8 @@ struct packet_format {
                              : flits_of_one(payload, false) * flit_bytes + (charge_header_on_wire ? header_bytes : 0);
         return bytes < flit_bytes ? flit_bytes : bytes;
     }
-    /// Credits of one packet: it is buffered with its header, and takes a cell even when it has neither header nor payload.
+    /// Credits of one packet: it is buffered with its header, and takes a cell even when it has neither header nor
+    /// payload.
     std::uint64_t cells_of_one(std::uint64_t payload) const
     {
         const std::uint64_t flits = flits_of_one(payload);

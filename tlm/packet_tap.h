@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where wires hand over what they carry, packet by packet with its bytes, for tools that read captured packets. A component has a
-// tap that is null unless somebody captures.
+// Where wires hand over what they carry, packet by packet with its bytes, for tools that read captured packets. A
+// component has a tap that is null unless somebody captures.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ public:
 
     /// Wire `wire` of `owner`, as in component::wires(). Returns its number for the calls below.
     virtual std::uint32_t add_wire(const component& owner, std::uint32_t wire, wire_protocol protocol) = 0;
-    /// At `now_ps` it is known that `p` will have crossed, or is lost, at `time_ps` >= now_ps. `remark`: what else has happened to it, static.
+    /// At `now_ps` it is known that `p` will have crossed, or is lost, at `time_ps` >= now_ps. `remark`: what else has
+    /// happened to it, static.
     virtual void on_packet(std::uint32_t wire, const packet& p, std::uint64_t now_ps, std::uint64_t time_ps,
                            wire_fate fate, const char* remark) = 0;
     /// The machine begins anew, in this sequence of chance (component::reset).
@@ -41,7 +42,8 @@ protected:
 /// A component whose wires() can be tapped.
 class tapped_wires {
 public:
-    /// From now on the packets of its wires are handed over with their bytes. Before the simulation starts; `tap` outlives the run.
+    /// From now on the packets of its wires are handed over with their bytes. Before the simulation starts; `tap`
+    /// outlives the run.
     virtual void tap_wires(packet_tap& tap) = 0;
 
 protected:

@@ -72,7 +72,8 @@ bool reg_file::holds(std::uint32_t row, std::uint64_t offset, std::uint32_t& ind
 
 reg_file::place reg_file::find(std::uint64_t offset) const
 {
-    // Firmware comes back to the same few registers: one guess for each of 16 classes of offsets. No two rows hold the same one.
+    // Firmware comes back to the same few registers: one guess for each of 16 classes of offsets. No two rows hold the
+    // same one.
     std::uint8_t& guess = guesses_[offset / 4 % std::size(guesses_)];
     std::uint32_t index = 0;
     if (guess < spans_.size() && holds(guess, offset, index))

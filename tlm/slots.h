@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Things under way, known by a number that events can carry; numbers of those that are over are given again, the last one first.
+// Things under way, known by a number that events can carry; numbers of those that are over are given again, the last
+// one first.
 #pragma once
 
 #include <cstddef>

@@ -55,13 +55,14 @@ void timeline::arm(std::uint64_t time_ps)
     tick_.notify(sc_time_from_ps(time_ps - kernel_now_ps()));
 }
 
-/// In large systems every event touches cold state, and finds more of it through what it touches first: the events of a bucket are
-/// announced together, so that their misses overlap, and in two stages.
+/// In large systems every event touches cold state, and finds more of it through what it touches first: the events of a
+/// bucket are announced together, so that their misses overlap, and in two stages.
 void timeline::announce()
 {
     const std::uint64_t present = queue_.present();
     const auto see = [&](std::uint64_t& done, std::uint64_t upto, int stage) {
-        // `done` may be of another width of buckets: then one bucket too many or too few is seen, which changes no result.
+        // `done` may be of another width of buckets: then one bucket too many or too few is seen, which changes no
+        // result.
         for (std::uint64_t bucket = done < present || done > upto ? present : done + 1; bucket <= upto; ++bucket)
             for (const timeline_event& e : queue_.events_of(bucket))
                 if (const event_hints* const hints = hints_[e.client()]; hints != nullptr)

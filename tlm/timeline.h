@@ -1,17 +1,17 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The timeline of a partition: one calendar queue for packet arrivals, output-free times, awaited credits, DMA steps and
-// memory completions, drained by one SC_METHOD. Why one queue of our own: docs/adr/0001-one-timeline.md.
+// The timeline of a partition: one calendar queue for packet arrivals, output-free times, awaited credits, DMA steps
+// and memory completions, drained by one SC_METHOD. Why one queue of our own: docs/adr/0001-one-timeline.md.
 //
 // Order. Events run in order of (time, order word). The order word is (class, actor, sequence), all chosen by the
 // scheduling component and unique per event, so the order never depends on insertion, partitions or builds.
 //
-// Kernel time. The method re-arms itself for the next event, so sc_time_stamp() is true in every handler. With run-ahead on,
-// it instead keeps draining while the SystemC kernel has nothing to do before the next event: no process can see the
-// difference, since none runs, and a kernel activation per event is saved. Handlers use now_ps() and wake processes with
-// notify_at(). Results are identical with run-ahead on and off (testbenches/unit/timeline_test.cpp). It stays off where
-// handlers call foreign SystemC code that reads sc_time_stamp().
+// Kernel time. The method re-arms itself for the next event, so sc_time_stamp() is true in every handler. With
+// run-ahead on, it instead keeps draining while the SystemC kernel has nothing to do before the next event: no process
+// can see the difference, since none runs, and a kernel activation per event is saved. Handlers use now_ps() and wake
+// processes with notify_at(). Results are identical with run-ahead on and off (testbenches/unit/timeline_test.cpp). It
+// stays off where handlers call foreign SystemC code that reads sc_time_stamp().
 #pragma once
 
 #include "tlm/cache_hints.h"
@@ -50,15 +50,16 @@ public:
         hints_.back() = &hints;
     }
 
-    /// Whether hints are asked for at present: events pend in such numbers that the state of the devices no longer fits the inner caches.
-    /// (Measured on 64 chips: 2,048 and more save a tenth of the time of a ring against 512, and lose nothing with 1,024 chips.)
+    /// Whether hints are asked for at present: events pend in such numbers that the state of the devices no longer fits
+    /// the inner caches. (Measured on 64 chips: 2,048 and more save a tenth of the time of a ring against 512, and lose
+    /// nothing with 1,024 chips.)
     bool announces() const { return k_cache_hints && queue_.size() > 4096; }
 
     /// Numbers for order words: `count` consecutive actor ids, handed out in construction order.
     std::uint32_t register_actors(std::uint32_t count);
 
-    /// Let the drain run ahead of the kernel (see above). Off by default, so that a bench that steps sc_start(t) sees no event
-    /// after t.
+    /// Let the drain run ahead of the kernel (see above). Off by default, so that a bench that steps sc_start(t) sees
+    /// no event after t.
     void set_run_ahead(bool on) { run_ahead_ = on; }
 
     /// All components of this partition.

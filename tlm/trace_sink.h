@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where components write what they do, for people who look at a picture of it: tracks with slices, and arrows between slices.
+// Where components write what they do, for people who look at a picture of it: tracks with slices, and arrows between
+// slices.
 #pragma once
 
 #include <cstdint>

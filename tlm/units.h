@@ -70,8 +70,8 @@ struct parsed_quantity {
     std::string error;
 };
 
-/// Parse "<decimal> <unit>" (the blank is optional) into the base unit of `kind`. Refuses a missing unit, a unit of another
-/// kind, a negative number, a value that is no whole number of base units, and one beyond 64 bits.
+/// Parse "<decimal> <unit>" (the blank is optional) into the base unit of `kind`. Refuses a missing unit, a unit of
+/// another kind, a negative number, a value that is no whole number of base units, and one beyond 64 bits.
 parsed_quantity parse_quantity(quantity_kind kind, std::string_view text);
 
 /// Shortest text with a unit that parses back to exactly `value`: "82 GB/s", "4 KiB", "1.5 us".

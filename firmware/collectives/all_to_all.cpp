@@ -5,9 +5,9 @@
 //
 // A block may only be written when its receiver has entered the collective, so all meet first (exchange.h).
 //
-// In a full mesh one descriptor of each local port sends to all ranks, packet by packet in turn. So every rank sends to all others at the
-// same rate all the time: links are loaded alike, and nothing depends on whether ranks keep step. The descriptors are made while the rank
-// waits for the others. Else a rank serves all others one after the other, by rank.
+// In a full mesh one descriptor of each local port sends to all ranks, packet by packet in turn. So every rank sends to
+// all others at the same rate all the time: links are loaded alike, and nothing depends on whether ranks keep step. The
+// descriptors are made while the rank waits for the others. Else a rank serves all others one after the other, by rank.
 #include "firmware/collectives/collectives.h"
 #include "firmware/collectives/exchange.h"
 #include "firmware/collectives/peer_order.h"
@@ -32,7 +32,8 @@ struct all_to_all {
             x.context.expected[k_sem_all_to_all] += ranks;
     }
 
-    /// Blocks of `count` ranks from `first` on, `stride` apart, all equally long; the own rank's, or the next one's, first.
+    /// Blocks of `count` ranks from `first` on, `stride` apart, all equally long; the own rank's, or the next one's,
+    /// first.
     abi::status enqueue(std::uint32_t queue, std::uint32_t first, std::uint32_t count, std::uint32_t stride)
     {
         const abi::element_range block = abi::shard_of(x.command.count, ranks, first);
@@ -47,8 +48,8 @@ struct all_to_all {
         return d.bytes != 0 ? x.enqueue(queue, d) : abi::status{};
     }
 
-    /// To every rank whose number is `port` modulo the number of local ports. The first ranks of all have one element more: a descriptor
-    /// and a queue for themselves.
+    /// To every rank whose number is `port` modulo the number of local ports. The first ranks of all have one element
+    /// more: a descriptor and a queue for themselves.
     abi::status enqueue_for(std::uint32_t port, std::uint32_t ports)
     {
         const auto longer = static_cast<std::uint32_t>(x.command.count % ranks);
@@ -109,8 +110,9 @@ struct all_to_all {
 
     abi::status run()
     {
-        // Members of a list may be anywhere, so each takes a descriptor. The last queue is for tell_line(). A ring takes two descriptors
-        // before the ranks have met: with less, making the second one would tell the device of the first.
+        // Members of a list may be anywhere, so each takes a descriptor. The last queue is for tell_line(). A ring
+        // takes two descriptors before the ranks have met: with less, making the second one would tell the device of
+        // the first.
         const abi::platform_table& t = x.context.table;
         const bool few_descriptors =
             x.meets_by_lines() && t.members == 0 && t.dma_ports < x.dma.queues() && x.dma.ring_entries() >= 2;

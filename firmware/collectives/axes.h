@@ -1,14 +1,16 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How multi_axis cuts its data. The data of a lane is cut into one shard for each rank, and the lane takes one dimension after the
-// other: in a reduce-scatter, ranks that differ in the first dimension only exchange blocks of shards, so that each is left with those
-// whose owners have its coordinate there; then those that differ in the second one, inside these blocks; and so on, until each has its
-// own shard. An all-gather goes the same way back. A reduce does, too, but along each dimension only those with the root's coordinate get the others'
-// blocks, and who has given its own is done.
+// How multi_axis cuts its data. The data of a lane is cut into one shard for each rank, and the lane takes one
+// dimension after the other: in a reduce-scatter, ranks that differ in the first dimension only exchange blocks of
+// shards, so that each is left with those whose owners have its coordinate there; then those that differ in the second
+// one, inside these blocks; and so on, until each has its own shard. An all-gather goes the same way back. A reduce
+// does, too, but along each dimension only those with the root's coordinate get the others' blocks, and who has given
+// its own is done.
 //
-// Inside a line, ranks that are all joined exchange blocks directly. Others pass them on around a ring: of a line without wrap, out over
-// the even coordinates and back over the odd ones, so that every link carries each direction once.
+// Inside a line, ranks that are all joined exchange blocks directly. Others pass them on around a ring: of a line
+// without wrap, out over the even coordinates and back over the odd ones, so that every link carries each direction
+// once.
 //
 // Lanes begin with different dimensions, so that all links work at once.
 #pragma once
@@ -41,13 +43,14 @@ struct axis_level {
 
 struct axis_lane {
     std::uint32_t levels = 0;
-    /// 0: the lane has a range of elements for itself, and the shards of a block lie side by side. Else: a shard is that of its rank in
-    /// the whole buffer, cut into as many parts as there are lanes, and this lane has one part of each.
+    /// 0: the lane has a range of elements for itself, and the shards of a block lie side by side. Else: a shard is
+    /// that of its rank in the whole buffer, cut into as many parts as there are lanes, and this lane has one part of
+    /// each.
     std::uint32_t parts = 0;
     std::uint32_t part = 0;
     std::uint32_t run_messages = 0; ///< of every run of a block; 0: as many as it has chunks
-    /// A message has the parts of all shards of a block that differ in the last dimension only; where some shards are longer, there are two,
-    /// that of longer ones first.
+    /// A message has the parts of all shards of a block that differ in the last dimension only; where some shards are
+    /// longer, there are two, that of longer ones first.
     bool in_strides = false;
     bool uneven = false; ///< some are longer by one element
     axis_level level[abi::k_max_dims];
@@ -86,8 +89,8 @@ struct axis_lane {
     }
 };
 
-/// The order in which lane `colour` of `colours` takes the dimensions of more than one rank, outermost first in lane 0; returns how
-/// many there are. Dimensions with less than half the rate of the fastest one come last in every lane.
+/// The order in which lane `colour` of `colours` takes the dimensions of more than one rank, outermost first in lane 0;
+/// returns how many there are. Dimensions with less than half the rate of the fastest one come last in every lane.
 std::uint32_t axis_order(const abi::platform_table& table, std::uint32_t colour, std::uint32_t* axes);
 /// Of these, how many are fast: each begins a lane.
 std::uint32_t fast_axes(const abi::platform_table& table);

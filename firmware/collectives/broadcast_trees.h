@@ -1,15 +1,16 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spanning trees of a 2-D mesh or torus without failed chips, in several colours: no two trees of a root use the same link in the
-// same direction, so each carries a part of the data at the rate of a link. There are as many as the chip with the fewest links has:
+// Spanning trees of a 2-D mesh or torus without failed chips, in several colours: no two trees of a root use the same
+// link in the same direction, so each carries a part of the data at the rate of a link. There are as many as the chip
+// with the fewest links has:
 //   line                     one
 //   closed line, mesh        two
 //   mesh with closed rows    three (or columns)
 //   torus                    four
-// On a mesh: colour 0 goes along the root's row, then down all other columns, from which chips in the root's column get it. Colour 1
-// does the same with rows and columns swapped. On a torus each colour leaves the root by another link and goes around whole rows and
-// columns one way.
+// On a mesh: colour 0 goes along the root's row, then down all other columns, from which chips in the root's column get
+// it. Colour 1 does the same with rows and columns swapped. On a torus each colour leaves the root by another link and
+// goes around whole rows and columns one way.
 #pragma once
 
 #include "firmware/collectives/mesh.h"
@@ -24,7 +25,8 @@ bool linked_chip(const mesh& m, place p, direction d, place& found);
 
 /// How many trees `m` has.
 std::uint32_t tree_colours(const mesh& m);
-/// Where the parent of `p` lies in tree `colour` of `colours`: tree_colours(), or 1 for the tree of least depth. `p` is not the root.
+/// Where the parent of `p` lies in tree `colour` of `colours`: tree_colours(), or 1 for the tree of least depth. `p` is
+/// not the root.
 direction parent_direction(const mesh& m, place root, std::uint32_t colours, std::uint32_t colour, place p);
 /// Links from the root to the chip that is farthest from it, over all trees.
 std::uint32_t tree_depth(const mesh& m, place root, std::uint32_t colours);

@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes microcode of a collective communication unit: instructions by name, and a stream of them straight into the instruction store. Labels are
-// offsets from the first instruction, as tasks want them, so a program runs wherever it lies.
+// Writes microcode of a collective communication unit: instructions by name, and a stream of them straight into the
+// instruction store. Labels are offsets from the first instruction, as tasks want them, so a program runs wherever it
+// lies.
 #pragma once
 
 #include "firmware/drivers/ccu_driver.h"

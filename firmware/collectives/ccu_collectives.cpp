@@ -13,7 +13,8 @@ constexpr std::uint32_t k_dies = abi::ccu::k_dies;
 constexpr std::uint32_t k_missions = k_ccu_missions;
 constexpr std::uint32_t k_key = 0x7765'6674;    ///< see k_ccu_token
 constexpr std::uint32_t k_channels_mixed = ~0u; ///< ccu_state::channels_of: of no group
-/// A task moves all of its data in one wait. Beside the bound of a wait it has this much time, more than the slowest link takes: 1 GB/s.
+/// A task moves all of its data in one wait. Beside the bound of a wait it has this much time, more than the slowest
+/// link takes: 1 GB/s.
 constexpr std::uint64_t k_ns_per_byte = 1;
 constexpr std::uint64_t k_patience_ns = 10'000; ///< more than the unit, so that it can say itself what was missing
 
@@ -339,7 +340,8 @@ private:
         }
         return {};
     }
-    /// Blocks of `ranks` ranks from `first` on, all as long, by the first channels; none: the own block, inside the own memory.
+    /// Blocks of `ranks` ranks from `first` on, all as long, by the first channels; none: the own block, inside the own
+    /// memory.
     abi::status send_blocks(std::uint32_t first, std::uint32_t ranks)
     {
         for (std::uint32_t k = 0; k < ranks; ++k)

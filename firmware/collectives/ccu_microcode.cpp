@@ -48,10 +48,12 @@ static_assert(a_address_end <= k_ccu_first_bank_register && x_general_end <= k_c
 // Arguments of a run behind address and token, as their registers.
 struct run_registers {
     std::uint32_t offset = x_first, rounds = x_first + 1;
-    // Neighbouring slices: counts of both groups, iterations of the first, its way; whether the second has slices, their way.
+    // Neighbouring slices: counts of both groups, iterations of the first, its way; whether the second has slices,
+    // their way.
     std::uint32_t counts = x_first + 2, loop = x_first + 3, way = x_first + 4, rest_counts = x_first + 5, rest_loop = x_first + 6, rest_way = x_first + 7;
     std::uint32_t last_loop = x_first + 8, last_bytes = x_first + 9, next = x_first + 10;
-    // Pieces: counts and way of the first batch and of the others; iterations, way to the last slice, offsets of replicas.
+    // Pieces: counts and way of the first batch and of the others; iterations, way to the last slice, offsets of
+    // replicas.
     std::uint32_t piece_counts = x_first + 2, piece_way = x_first + 3, more_counts = x_first + 4, more_way = x_first + 5, piece_offsets = x_first + 6,
                   piece_loop = x_first + 7, piece_last = x_first + 8, piece_last_loop = x_first + 9, piece_last_bytes = x_first + 10;
 };
@@ -383,8 +385,8 @@ private:
         again(label);
     }
 
-    // ---- all_to_all. Arguments: output, token, then shard behind the own one and first shard of the input; each by long and short: bytes of a
-    // shard, offset in a shard, offset in the output, bytes of a block.
+    // ---- all_to_all. Arguments: output, token, then shard behind the own one and first shard of the input; each by
+    // long and short: bytes of a shard, offset in a shard, offset in the output, bytes of a block.
     void exchange()
     {
         constexpr std::uint32_t k_behind = 2, k_input = 3; // arguments
@@ -417,9 +419,10 @@ private:
         await_ends();
     }
 
-    /// A stage of all_to_all by lines. Arguments: output, token, input, bytes of an input row; by length, all of a part: its bytes, where the die's
-    /// share of it begins, bytes of that. Input rows are those of the ranks that this rank has data of, and hold a part for each of the line. Output
-    /// rows hold one part, and those of the line's ranks take turns.
+    /// A stage of all_to_all by lines. Arguments: output, token, input, bytes of an input row; by length, all of a
+    /// part: its bytes, where the die's share of it begins, bytes of that. Input rows are those of the ranks that this
+    /// rank has data of, and hold a part for each of the line. Output rows hold one part, and those of the line's ranks
+    /// take turns.
     void forward()
     {
         constexpr std::uint32_t k_input = 2; // argument
@@ -471,7 +474,8 @@ private:
         await_ends();
     }
 
-    /// Arguments: input, token, output, bytes from one block to the next, bytes of a block. Ranks have met, and meet again.
+    /// Arguments: input, token, output, bytes from one block to the next, bytes of a block. Ranks have met, and meet
+    /// again.
     void blocks()
     {
         c.put(load_arg_a(a_from, 0));

@@ -3,21 +3,25 @@
 //
 // Microcode of collectives: what a unit does among the ranks of a group, all at one switch or on a line, as one task.
 //
-// A program is a frame around a body. Frame: every rank sends each other one the address of its buffer and its token, waits for those of all others,
-// carries out the body, says to all that it has ended, and waits until all have. Body: slices of 4 KiB, each by a loop engine for itself: read it from
-// the ranks, sum, write it to the ranks. Engines are replicas of one loop; each goes through the data in steps of all of them. What is left after
-// whole steps, and a last slice that is shorter, follow in a second group.
+// A program is a frame around a body. Frame: every rank sends each other one the address of its buffer and its token,
+// waits for those of all others, carries out the body, says to all that it has ended, and waits until all have. Body:
+// slices of 4 KiB, each by a loop engine for itself: read it from the ranks, sum, write it to the ranks. Engines are
+// replicas of one loop; each goes through the data in steps of all of them. What is left after whole steps, and a last
+// slice that is shorter, follow in a second group.
 //
-// Why bits are never taken for others. Bits and registers that a peer writes belong to a group of ranks: a bank (platform_table::semaphore_bank) has
-// those of all its ranks and those of each of its lines, apart. In a group all tasks are of all members, in the same order. A member begins its next
-// task when all have ended this one. So when its address and bits come, this rank has read and cleared those before: they are not used behind the
-// end that it told. Its `ended` cannot come twice either, since it waits for this rank in between. One set is enough; no two need alternate.
+// Why bits are never taken for others. Bits and registers that a peer writes belong to a group of ranks: a bank
+// (platform_table::semaphore_bank) has those of all its ranks and those of each of its lines, apart. In a group all
+// tasks are of all members, in the same order. A member begins its next task when all have ended this one. So when its
+// address and bits come, this rank has read and cleared those before: they are not used behind the end that it told.
+// Its `ended` cannot come twice either, since it waits for this rank in between. One set is enough; no two need
+// alternate.
 //
-// Whose data is overwritten. Reductions overwrite a slice of the own shard when it is read from all; nobody else reads it. Sums that others write
-// here replace what their writer, the only reader, has read. In one shot all read everything: sums stay in their slices until all have ended reading.
+// Whose data is overwritten. Reductions overwrite a slice of the own shard when it is read from all; nobody else reads
+// it. Sums that others write here replace what their writer, the only reader, has read. In one shot all read
+// everything: sums stay in their slices until all have ended reading.
 //
-// Sums are in the order of ranks, by instructions of up to eight slices; more ranks are added to the sum of those before, seven at a time, while the
-// next seven are read. So all ranks get the same bits.
+// Sums are in the order of ranks, by instructions of up to eight slices; more ranks are added to the sum of those
+// before, seven at a time, while the next seven are read. So all ranks get the same bits.
 #pragma once
 
 #include "firmware/collectives/ccu_code.h"
@@ -51,7 +55,8 @@ struct ccu_group {
     std::uint32_t channel(std::uint32_t place) const { return channels + (place < at ? place : place - 1); }
 };
 
-/// Behind the pieces of a run follow some that are as long or shorter by an element. A program knows by how much, a task how many.
+/// Behind the pieces of a run follow some that are as long or shorter by an element. A program knows by how much, a
+/// task how many.
 struct ccu_shorter {
     bool any = false;
     std::uint32_t bytes = 0;  ///< that a piece is shorter: 0 or an element
@@ -95,19 +100,24 @@ struct ccu_shape {
 };
 ccu_shape shape_of(ccu_kind kind, std::uint32_t ranks, const ccu_capacities& c);
 
-// How registers and entries are allotted. Address registers and general ones have work registers first, then those of each bank.
+// How registers and entries are allotted. Address registers and general ones have work registers first, then those of
+// each bank.
 inline constexpr std::uint32_t k_ccu_most_ranks = k_ccu_channels + 1; ///< of a group
 inline constexpr std::uint32_t k_ccu_axes_registers = k_ccu_channels + 6; ///< of all lines of a rank: six dimensions
 inline constexpr std::uint32_t k_ccu_bank_registers = k_ccu_most_ranks + k_ccu_axes_registers;
 inline constexpr std::uint32_t k_ccu_first_bank_register = 320;
 inline constexpr std::uint32_t k_ccu_flat_entries = (k_ccu_most_ranks + abi::ccu::k_bits_of_entry - 1) / abi::ccu::k_bits_of_entry;
 inline constexpr std::uint32_t k_ccu_axes_entries = 14; ///< sum of those of six lines, each rounded up
-inline constexpr std::uint32_t k_ccu_bank_entries = 3 * (k_ccu_flat_entries + k_ccu_axes_entries); ///< addresses, tokens, ends
+/// Addresses, tokens, ends.
+inline constexpr std::uint32_t k_ccu_bank_entries = 3 * (k_ccu_flat_entries + k_ccu_axes_entries);
 inline constexpr std::uint32_t k_ccu_banks = 8;
-inline constexpr std::uint32_t k_ccu_sent_entries = k_ccu_banks * k_ccu_bank_entries; ///< what this rank has sent has arrived, of a task
-inline constexpr std::uint32_t k_ccu_turn_entry = k_ccu_sent_entries + 2 * k_ccu_flat_entries; ///< which mission may begin, a bit each
+/// What this rank has sent has arrived, of a task.
+inline constexpr std::uint32_t k_ccu_sent_entries = k_ccu_banks * k_ccu_bank_entries;
+/// Which mission may begin, a bit each.
+inline constexpr std::uint32_t k_ccu_turn_entry = k_ccu_sent_entries + 2 * k_ccu_flat_entries;
 inline constexpr std::uint32_t k_ccu_engine_entries = k_ccu_turn_entry + 1; ///< of loop engines
-// Published usable numbers: 3024 registers of each kind, 1008 entries, 192 loop engines; of these, a default instance gets 128 engines.
+// Published usable numbers: 3024 registers of each kind, 1008 entries, 192 loop engines; of these, a default instance
+// gets 128 engines.
 inline constexpr std::uint32_t k_ccu_usable_entries = 1008;
 inline constexpr std::uint32_t k_ccu_most_engines = 128;
 static_assert(k_ccu_first_bank_register + k_ccu_banks * k_ccu_bank_registers <= 3024, "registers of all banks");

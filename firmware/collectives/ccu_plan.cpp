@@ -187,7 +187,8 @@ ccu_plan::next ccu_plan::plan_axis_all_reduce(std::uint32_t die, std::uint32_t s
     job.kind = step + 1 < axes_ ? ccu_kind::reduce : step + 1 == axes_ ? ccu_kind::reduce_all : ccu_kind::gather;
     return next::task;
 }
-/// After `level` dimensions of a broadcast, ranks have it that differ from the root in these only. A reduce goes the same way back.
+/// After `level` dimensions of a broadcast, ranks have it that differ from the root in these only. A reduce goes the
+/// same way back.
 ccu_plan::next ccu_plan::plan_axis_rooted(std::uint32_t die, std::uint32_t step, ccu_job& job, ccu_run& run) const
 {
     if (step >= axes_)
@@ -205,7 +206,8 @@ ccu_plan::next ccu_plan::plan_axis_rooted(std::uint32_t die, std::uint32_t step,
     run = run_of(part_beside_root(half_of({0, command_.count}, die), job));
     return next::task;
 }
-/// Shards of ranks. Those of a block lie side by side, or as far apart as the ranks of inner dimensions; the first ones may be longer by an element.
+/// Shards of ranks. Those of a block lie side by side, or as far apart as the ranks of inner dimensions; the first ones
+/// may be longer by an element.
 ccu_plan::next ccu_plan::plan_axis_shards(std::uint32_t die, std::uint32_t step, ccu_job& job, ccu_run& run) const
 {
     if (step >= axes_)
@@ -294,9 +296,10 @@ ccu_plan::next ccu_plan::plan_exchange(std::uint32_t die, std::uint32_t step, cc
     return next::task;
 }
 
-// ---- all_to_all along one line after the other, the outermost first: what goes far goes in few long messages. Before stage i, rows are those of the
-// ranks that differ from this one in dimensions before it, in their order; each holds what its rank has for those that differ from this one in
-// dimension i or a later one. The dies share each part, and meet before the next stage, which sends what both have brought.
+// ---- all_to_all along one line after the other, the outermost first: what goes far goes in few long messages. Before
+// stage i, rows are those of the ranks that differ from this one in dimensions before it, in their order; each holds
+// what its rank has for those that differ from this one in dimension i or a later one. The dies share each part, and
+// meet before the next stage, which sends what both have brought.
 std::uint64_t ccu_plan::begin_of_block(std::uint32_t rank) const
 {
     return rank < table_.ranks ? abi::shard_of(command_.count, table_.ranks, rank).first : command_.count;

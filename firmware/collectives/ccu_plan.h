@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which tasks the units of a rank carry out in a collective (ccu_collectives.h), and of which data. Pure: no access to any device, so that the host
-// knows as well what programs a collective has.
+// Which tasks the units of a rank carry out in a collective (ccu_collectives.h), and of which data. Pure: no access to
+// any device, so that the host knows as well what programs a collective has.
 #pragma once
 
 #include "firmware/collectives/ccu_microcode.h"
@@ -73,9 +73,11 @@ public:
     /// Fills the lane as far as it has room.
     abi::status plan_more(std::uint32_t die, ccu_lane& lane) const;
     void plan_line(std::uint32_t die, std::uint32_t stage, ccu_job& job) const;
-    /// From the next rank on, around; not across the own rank or where shards become shorter. False: that was the last one.
+    /// From the next rank on, around; not across the own rank or where shards become shorter. False: that was the last
+    /// one.
     bool next_round(ccu_round& round) const;
-    /// Piece `piece` of the blocks of `ranks` ranks from `first` on, all as long, by the first channels; none: the own block, inside the own memory.
+    /// Piece `piece` of the blocks of `ranks` ranks from `first` on, all as long, by the first channels; none: the own
+    /// block, inside the own memory.
     /// False: the die has nothing to do.
     bool plan_blocks(std::uint32_t die, std::uint32_t first, std::uint32_t ranks, std::uint32_t piece,
                      ccu_job& job) const;

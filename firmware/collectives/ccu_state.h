@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a rank remembers of its collective communication units between collectives: which microcode they hold and whom their channels lead to. Part
-// of firmware_context; nothing here is valid before `ready`, so that it costs nothing where no collective uses the units.
+// What a rank remembers of its collective communication units between collectives: which microcode they hold and whom
+// their channels lead to. Part of firmware_context; nothing here is valid before `ready`, so that it costs nothing
+// where no collective uses the units.
 #pragma once
 
 #include "firmware/drivers/ccu_driver.h"

@@ -211,7 +211,8 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
 
 namespace {
 
-// Table, members and semaphores of the group that runs the command, or of the machine. Both are small, and a collective has many messages.
+// Table, members and semaphores of the group that runs the command, or of the machine. Both are small, and a collective
+// has many messages.
 [[gnu::noinline]] abi::status join_group(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command)
 {
     hal.copy_in(&context.table, command.table != 0 ? command.table : abi::k_platform_table_address, sizeof context.table);

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks a command and runs it. Refusals (bad_command, unsupported) are found before anything is sent, alike on every rank;
-// any later failure marks the context as failed.
+// Checks a command and runs it. Refusals (bad_command, unsupported) are found before anything is sent, alike on every
+// rank; any later failure marks the context as failed.
 #pragma once
 
 #include "firmware/collectives/collective_result.h"

@@ -22,7 +22,8 @@ bool is_hypercube(const abi::platform_table& table);
 
 inline constexpr std::uint32_t k_most_domains = 16; ///< of a machine of replicas
 
-/// Elements at command::scratch_offset that are enough for a collective of `count` elements among `ranks`, however they share devices; 0: it uses none.
+/// Elements at command::scratch_offset that are enough for a collective of `count` elements among `ranks`, however they
+/// share devices; 0: it uses none.
 constexpr std::uint64_t scratch_elements(abi::algorithm a, std::uint64_t count, std::uint32_t ranks)
 {
     if (a < abi::algorithm::device_ring) // the older ones have none; new ones come last

@@ -1,16 +1,19 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recursive halving and doubling over devices that form a hypercube, in groups of the ranks with the same index on their devices. Source: AWS Neuron
-// documentation, "Intra-node Collective Communications with AWS Neuron", section on RDH: a 4x4 torus is a hypercube of four axes.
+// Recursive halving and doubling over devices that form a hypercube, in groups of the ranks with the same index on
+// their devices. Source: AWS Neuron documentation, "Intra-node Collective Communications with AWS Neuron", section on
+// RDH: a 4x4 torus is a hypercube of four axes.
 //
-//   reduce_scatter  on the device, a rank sums the contributions for all ranks of its group; then along one axis after the other it sends half of what is
-//                   left, each shard as the sum of what it has and of what came for it before
-//   all_gather      along one axis after the other it exchanges what it has so far, then passes all on to the others of the device
+//   reduce_scatter  on the device, a rank sums the contributions for all ranks of its group; then along one axis after
+//                   the other it sends half of what is left, each shard as the sum of what it has and of what came for
+//                   it before
+//   all_gather      along one axis after the other it exchanges what it has so far, then passes all on to the others of
+//                   the device
 //
 // Long shards go in slices, so that a step passes on the first one while the next one comes.
-// Groups begin with different axes, so that all links are in use. A ring of 2^m devices has m axes by the Gray code of the coordinate; in a ring of four
-// each step is one link.
+// Groups begin with different axes, so that all links are in use. A ring of 2^m devices has m axes by the Gray code of
+// the coordinate; in a ring of four each step is one link.
 #include "firmware/collectives/device_collectives.h"
 #include "firmware/collectives/streams.h"
 
@@ -38,8 +41,9 @@ public:
     const device_map& map() const { return map_; }
     bool holds_peers() const { return map_.per_device > 1 && sums_ && !gathers_; }
 
-    // Each step has a queue of its own, so that one can begin while the one before still waits for its link: sums on the device, halving steps and the own
-    // result, doubling steps, and what is passed on to the device, by as many queues as are left, because it is sent several times.
+    // Each step has a queue of its own, so that one can begin while the one before still waits for its link: sums on
+    // the device, halving steps and the own result, doubling steps, and what is passed on to the device, by as many
+    // queues as are left, because it is sent several times.
     std::uint32_t streams() const { return first_passing() + passing(); }
     std::uint32_t length(std::uint32_t stream) const
     {
@@ -93,7 +97,8 @@ public:
 private:
     /// Of the sums on the device, by the number of the shard, so that two queues of engines share them.
     static constexpr std::uint32_t k_halves = 2;
-    // Numbers for stream_semaphore(): sums on the device, arrivals of each halving step, the own result, arrivals of each doubling step, from the device.
+    // Numbers for stream_semaphore(): sums on the device, arrivals of each halving step, the own result, arrivals of
+    // each doubling step, from the device.
     static std::uint32_t arrivals(std::uint32_t step) { return k_halves + step; }
     std::uint32_t own() const { return axes_ + k_halves; }
     std::uint32_t passed_on() const { return 2 * axes_ + k_halves + 1; }
@@ -124,8 +129,9 @@ private:
         return places_.in_scratch((std::uint64_t{layer} * map_.devices + device) * slot_ + piece.first - shard(device).first);
     }
 
-    // Shards of the group are numbered by the steps in which their devices are across, step 0 the highest bit: what step i sends is [devices >> i + 1,
-    // devices >> i), and 0 is the own one. All go from the highest number to the lowest.
+    // Shards of the group are numbered by the steps in which their devices are across, step 0 the highest bit: what
+    // step i sends is [devices >> i + 1, devices >> i), and 0 is the own one. All go from the highest number to the
+    // lowest.
     /// The highest one of a half.
     std::uint32_t last_of(std::uint32_t half) const { return map_.devices - 1 - (map_.devices - 1 - half) % k_halves; }
     /// Sums of a half that are made when that of shard `t` is; none where it does not exist.
@@ -142,8 +148,8 @@ private:
     std::uint32_t end_of(std::uint32_t step) const { return map_.devices >> step; }
     std::uint32_t first_of(std::uint32_t step) const { return step == axes_ ? 0 : end_of(step) / 2; }
 
-    /// A descriptor waits for one semaphore. For what came in the step before it waits shard by shard; for the sums of the own device, and for what came in
-    /// the steps before that one, the whole step waits beforehand.
+    /// A descriptor waits for one semaphore. For what came in the step before it waits shard by shard; for the sums of
+    /// the own device, and for what came in the steps before that one, the whole step waits beforehand.
     std::uint32_t waits_before(std::uint32_t step) const { return (step >= 1 && map_.per_device > 1 ? k_halves : 0) + (step >= 2 ? step - 1 : 0); }
     void halve(std::uint32_t step, std::uint32_t k, stream_step& s) const
     {

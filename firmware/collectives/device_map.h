@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks by device: which share one, where devices stand, and cycles that visit each of them once. Source: AWS Neuron documentation, "Intra-node
-// Collective Communications with AWS Neuron".
+// Ranks by device: which share one, where devices stand, and cycles that visit each of them once. Source: AWS Neuron
+// documentation, "Intra-node Collective Communications with AWS Neuron".
 #pragma once
 
 #include "hw/abi/platform_table.h"
@@ -39,8 +39,8 @@ inline std::uint32_t bits_of(std::uint32_t size)
     return bits;
 }
 
-/// The device on the other side of the axes that are set in `axes`, where every dimension has 2^m devices: m axes each, from the innermost dimension on, by the
-/// Gray code of the coordinate. In a ring of four each of both is a link.
+/// The device on the other side of the axes that are set in `axes`, where every dimension has 2^m devices: m axes each,
+/// from the innermost dimension on, by the Gray code of the coordinate. In a ring of four each of both is a link.
 inline std::uint32_t across_hypercube(const device_map& map, std::uint32_t of_device, std::uint32_t axes)
 {
     std::uint32_t device = 0, stride = 1;
@@ -57,8 +57,8 @@ inline std::uint32_t across_hypercube(const device_map& map, std::uint32_t of_de
     return device;
 }
 
-/// Cycles over all devices. A square torus has two that share no link; elsewhere there is one, whose hops are links where rows or columns close it
-/// and are routed where none does.
+/// Cycles over all devices. A square torus has two that share no link; elsewhere there is one, whose hops are links
+/// where rows or columns close it and are routed where none does.
 class device_cycles {
 public:
     explicit device_cycles(const device_map& map) : devices_(map.devices), cols_(map.dims == 0 ? 1 : map.size[map.dims - 1])

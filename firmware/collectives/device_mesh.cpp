@@ -1,12 +1,14 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everybody writes straight to everybody, and routing brings it there. Source: AWS Neuron documentation, "Intra-node Collective Communications with
-// AWS Neuron", sections on Mesh.
+// Everybody writes straight to everybody, and routing brings it there. Source: AWS Neuron documentation, "Intra-node
+// Collective Communications with AWS Neuron", sections on Mesh.
 //
-//   reduce_scatter  step 0: the other devices are parted among the ranks of this one. For each rank of its devices a rank sums the contributions of the own
-//                   device and writes the sum to the landing stack there, a slot for each device. Step 1: the stack is summed.
-//   all_gather      step 0: a rank writes the shards of the own device to one rank of each of its devices. Step 1: what came goes to the others of the device.
+//   reduce_scatter  step 0: the other devices are parted among the ranks of this one. For each rank of its devices a
+//                   rank sums the contributions of the own device and writes the sum to the landing stack there, a slot
+//                   for each device. Step 1: the stack is summed.
+//   all_gather      step 0: a rank writes the shards of the own device to one rank of each of its devices. Step 1: what
+//                   came goes to the others of the device.
 //   one step        (all_reduce) everybody sends all to everybody, and sums what came.
 //
 // Which device is whose goes by how far it stands from the own one, so that the work of all ranks has the same shape.
@@ -195,7 +197,8 @@ private:
     std::uint32_t mine_ = 0; ///< devices to which this rank sends
 };
 
-/// Several queues send; each says when the buffer has been read, as the result overwrites it. Parts of the stack are summed side by side, and then their sums.
+/// Several queues send; each says when the buffer has been read, as the result overwrites it. Parts of the stack are
+/// summed side by side, and then their sums.
 class one_step_plan {
 public:
     static constexpr std::uint32_t k_step = costs::k_one_step_step, k_place = costs::k_one_step_place;

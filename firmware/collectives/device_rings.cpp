@@ -1,17 +1,18 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rings over the ranks of devices, both ways around every cycle of devices, each with a part of every shard. Source: AWS Neuron documentation,
-// "Intra-node Collective Communications with AWS Neuron", sections on Ring and KangaRing.
+// Rings over the ranks of devices, both ways around every cycle of devices, each with a part of every shard. Source:
+// AWS Neuron documentation, "Intra-node Collective Communications with AWS Neuron", sections on Ring and KangaRing.
 //
-//   ring      all ranks of a device one after the other. A step reads what came and the own contribution, and writes their sum on (2R1W); results
-//             are read and written on (1R1W).
-//   kangaring only the primary one of every two ranks is in the cycle: it reads what came, its own contribution and that of its secondary (3R1W), and
+//   ring      all ranks of a device one after the other. A step reads what came and the own contribution, and writes
+//             their sum on (2R1W); results are read and written on (1R1W).
+//   kangaring only the primary one of every two ranks is in the cycle: it reads what came, its own contribution and
+//   that of its secondary (3R1W), and
 //             writes results on to both the next primary and the secondary (1R2W). Roles change from cycle to cycle.
 //
 // Small shards take the first cycle one way, longer ones both cycles, then both ways.
-// What is on its way waits at the same place of the scratch area as its shard has in the buffer. A shard goes in slices, so that one is summed while the other
-// one is sent.
+// What is on its way waits at the same place of the scratch area as its shard has in the buffer. A shard goes in
+// slices, so that one is summed while the other one is sent.
 #include "firmware/collectives/device_collectives.h"
 #include "firmware/collectives/streams.h"
 
@@ -27,7 +28,8 @@ constexpr std::uint32_t k_slices = 2;
 // Numbers for stream_semaphore(), by stream.
 constexpr std::uint32_t sums_of(std::uint32_t stream) { return stream; }
 constexpr std::uint32_t results_of(std::uint32_t stream) { return k_most_streams + stream; }
-constexpr std::uint32_t own_of(std::uint32_t stream) { return 2 * k_most_streams + stream; } ///< from the own pair, or the rank itself
+/// From the own pair, or the rank itself.
+constexpr std::uint32_t own_of(std::uint32_t stream) { return 2 * k_most_streams + stream; }
 
 /// Each once.
 struct other_ranks {
@@ -199,7 +201,8 @@ public:
             return;
         }
         step -= sums_ ? n : 0;
-        member = step == 0 ? 1 - member : member; // the secondary's first: behind it comes something for the secondary, which may leave then
+        // The secondary's first: behind it comes something for the secondary, which may leave then.
+        member = step == 0 ? 1 - member : member;
         const std::uint32_t owner = member_at(stream, here + n - step, member);
         const abi::element_range r = piece(owner, stream, slice);
         s.bytes = r.count * places_.element;

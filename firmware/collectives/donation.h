@@ -1,11 +1,12 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the neighbours of failed chips forward to whole pairs of rows, and in which order. Four chips of a 2x2 tile reduce among
-// themselves so that each owns a quarter of the sums, and forward it to the chip of a whole pair that is nearest in their
-// column. There the quarter must have arrived before that chip sends the same elements around its own ring. So the elements are
-// cut into units of at most a chunk, unit u belongs to owner u % 4 of the tile, and each owner's units are made in the order in
-// which its receiver will send them: falling, from the first shard that the receiver sends.
+// What the neighbours of failed chips forward to whole pairs of rows, and in which order. Four chips of a 2x2 tile
+// reduce among themselves so that each owns a quarter of the sums, and forward it to the chip of a whole pair that is
+// nearest in their column. There the quarter must have arrived before that chip sends the same elements around its own
+// ring. So the elements are cut into units of at most a chunk, unit u belongs to owner u % 4 of the tile, and each
+// owner's units are made in the order in which its receiver will send them: falling, from the first shard that the
+// receiver sends.
 #pragma once
 
 #include "hw/abi/types.h"

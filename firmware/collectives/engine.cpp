@@ -15,7 +15,8 @@ namespace {
 constexpr std::uint32_t k_batch = 4;
 // Instructions of entering a pass that are worth a doorbell before it: one costs an access of the bus, about 300.
 constexpr std::uint32_t k_long_entry = 500;
-// The same in direct exchanges: every message has a queue and a link for itself, so a line's worth starts as many links.
+// The same in direct exchanges: every message has a queue and a link for itself, so a line's worth starts as many
+// links.
 constexpr std::uint32_t k_direct_batch = 8;
 
 std::uint32_t larger(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
@@ -46,7 +47,8 @@ void engine::use_queue(channel& c, std::uint32_t queue_index)
     c.port = static_cast<std::uint8_t>(c.queue % context_.table.dma_ports);
 }
 
-// ------------------------------------------------------------------------------------------------------------ passes and runs
+// ------------------------------------------------------------------------------------------------------------ passes
+// and runs
 
 void engine::start_channels()
 {
@@ -84,7 +86,8 @@ void engine::load_run(channel& c)
         use_queue(c, c.now->first_queue);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- sending
+// ----------------------------------------------------------------------------------------------------------------
+// sending
 
 void engine::pay()
 {
@@ -175,12 +178,14 @@ std::uint32_t engine::receives_needed(const channel& c) const
     // The k-th dependent message forwards the k-th received one.
     const std::uint32_t dependency = c.sent >= c.counts.free_sends ? c.sent - c.counts.free_sends + 1 : 0;
     // Do not fill the descriptor ring with sends that lie far ahead of what arrives: the window keeps the channels from
-    // blocking each other on a full ring. It never exceeds what will arrive, and 2 or more cannot close a cycle of waits.
+    // blocking each other on a full ring. It never exceeds what will arrive, and 2 or more cannot close a cycle of
+    // waits.
     const std::uint32_t window = c.sent >= window_ ? smaller(c.sent - window_ + 1, c.counts.receives) : 0;
     return larger(dependency, window);
 }
 
-// ------------------------------------------------------------------------------------------------------------- event loop
+// ------------------------------------------------------------------------------------------------------------- event
+// loop
 
 // Whether the next message must wait whatever it holds, and for what.
 [[gnu::always_inline]] inline bool engine::must_wait_for_arrivals(channel& c)
@@ -207,7 +212,8 @@ bool engine::held_back(channel& c)
                      c.now->view.predecessor);
 }
 
-// Of a reduce: message k of the sums holds what all children of the tree have sent of it, or all that they have sent where it is the only one.
+// Of a reduce: message k of the sums holds what all children of the tree have sent of it, or all that they have sent
+// where it is the only one.
 bool engine::must_wait_for_contributions(channel& c)
 {
     for (const channel& from : channels()) {
@@ -221,8 +227,8 @@ bool engine::must_wait_for_contributions(channel& c)
     return false;
 }
 
-// Sends what can be sent now, a batch at most; returns with the channel done, waiting for a semaphore, stopped by a full
-// ring, or having more.
+// Sends what can be sent now, a batch at most; returns with the channel done, waiting for a semaphore, stopped by a
+// full ring, or having more.
 [[gnu::always_inline]] inline abi::status engine::advance(channel& c)
 {
     charge(costs::k_look);
@@ -327,8 +333,8 @@ void engine::look_ahead()
     return dma_.bus_status("DMA.SEM_COUNT");
 }
 
-// Nobody sleeps for semaphores while a stream has more to send or its ring is full, so what the others wait for is looked at
-// here: a stream that never lets its ring run empty would keep them waiting to its end.
+// Nobody sleeps for semaphores while a stream has more to send or its ring is full, so what the others wait for is
+// looked at here: a stream that never lets its ring run empty would keep them waiting to its end.
 abi::status engine::look_at_semaphores(bool ready_only)
 {
     for (const channel& c : channels()) {

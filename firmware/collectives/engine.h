@@ -1,17 +1,18 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Executes a schedule: an event loop over its channels, each a chunked and pipelined stream of messages that depend on what
-// arrives. It knows no topology.
+// Executes a schedule: an event loop over its channels, each a chunked and pipelined stream of messages that depend on
+// what arrives. It knows no topology.
 //
 // Why nobody's data is overwritten too early:
-//   * into a neighbour's buffer before it has entered the collective: the first message to a successor waits for its ready;
-//   * an all-gather overwrites a shard that its receiver still has to send in the reduce-scatter: the final value of a shard
-//     contains that very contribution, so it has been read long before;
-//   * a fast neighbour's inner reduce-scatter meets the outer one: both accumulate, and the owned shard is the one the outer
-//     pass never sends from here;
-//   * the next collective reuses the buffer: a rank leaves when all its messages have arrived and all its sends have left
-//     memory.
+//   * into a neighbour's buffer before it has entered the collective: the first message to a successor waits for its
+//     ready;
+//   * an all-gather overwrites a shard that its receiver still has to send in the reduce-scatter: the final value of a
+//     shard contains that very contribution, so it has been read long before;
+//   * a fast neighbour's inner reduce-scatter meets the outer one: both accumulate, and the owned shard is the one the
+//     outer pass never sends from here;
+//   * the next collective reuses the buffer: a rank leaves when all its messages have arrived and all its sends have
+//     left memory.
 // Semaphores are explained in firmware/context.h.
 #pragma once
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What collectives share that go step by step, without the event loop of the engine: send a message, wait for all that a
-// semaphore has to count, meet everybody.
+// What collectives share that go step by step, without the event loop of the engine: send a message, wait for all that
+// a semaphore has to count, meet everybody.
 #pragma once
 
 #include "firmware/collectives/collective_result.h"
@@ -14,7 +14,8 @@
 
 namespace weft::firmware {
 
-inline constexpr std::uint32_t k_longest_line = 64; ///< of ranks that meet by lines: longer ones take fewer messages in rounds
+/// Of ranks that meet by lines: longer ones take fewer messages in rounds.
+inline constexpr std::uint32_t k_longest_line = 64;
 
 struct exchange {
     abi::hal& hal;
@@ -33,7 +34,8 @@ struct exchange {
         return dma.post(queue, d, command.timeout_ns);
     }
 
-    /// The same, but the device does not know of it before a doorbell. `queue`: modulo the number of queues. `instructions`: of the caller, for one.
+    /// The same, but the device does not know of it before a doorbell. `queue`: modulo the number of queues.
+    /// `instructions`: of the caller, for one.
     abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d, std::uint32_t instructions = costs::k_direct_message)
     {
         queue %= dma.queues();
@@ -67,7 +69,8 @@ struct exchange {
         return {};
     }
 
-    /// Whether ranks meet line by line: where everybody in a line is joined to everybody, one descriptor tells a whole line.
+    /// Whether ranks meet line by line: where everybody in a line is joined to everybody, one descriptor tells a whole
+    /// line.
     bool meets_by_lines() const
     {
         std::uint32_t longest = 0;
@@ -75,8 +78,8 @@ struct exchange {
             longest = context.table.dims[d] > longest ? context.table.dims[d] : longest;
         return full_mesh(context.table) && longest <= k_longest_line;
     }
-    /// Tells the line along dimension `d`, this rank included, that all ranks have entered that differ from it in inner dimensions only. By
-    /// the last queue, behind no data.
+    /// Tells the line along dimension `d`, this rank included, that all ranks have entered that differ from it in inner
+    /// dimensions only. By the last queue, behind no data.
     abi::status tell_line(std::uint32_t d)
     {
         const std::uint32_t stride = rank_stride(context.table, d);
@@ -104,8 +107,8 @@ struct exchange {
         return {};
     }
 
-    /// Dissemination barrier: in round k rank r tells r + 2^k and waits for r - 2^k, after which the 2^(k+1) ranks up to r are
-    /// known to have entered. In a full mesh, line by line instead.
+    /// Dissemination barrier: in round k rank r tells r + 2^k and waits for r - 2^k, after which the 2^(k+1) ranks up
+    /// to r are known to have entered. In a full mesh, line by line instead.
     abi::status meet_everybody()
     {
         if (meets_by_lines())

@@ -70,8 +70,8 @@ bool engine::held_back_by_failed_chips(channel& c)
     }
 }
 
-// Messages of the all-gather `main` after which all of the unit is there. Shards arrive in falling order, from the one before this
-// chip's own, which is there from the beginning.
+// Messages of the all-gather `main` after which all of the unit is there. Shards arrive in falling order, from the one
+// before this chip's own, which is there from the beginning.
 std::uint32_t engine::arrivals_before_unit(const pass& main, std::uint32_t lane, abi::element_range unit) const
 {
     if (unit.count == 0)

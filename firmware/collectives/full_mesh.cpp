@@ -6,9 +6,9 @@ namespace weft::firmware {
 
 namespace {
 
-// Dimensions in the order in which the ring over all ranks goes through them, without those of one rank. Line i of the dimension
-// added last is walked from one end to the other and back in line i + 1. A dimension of 2 behind an odd number of lines could not
-// close, so it goes first.
+// Dimensions in the order in which the ring over all ranks goes through them, without those of one rank. Line i of the
+// dimension added last is walked from one end to the other and back in line i + 1. A dimension of 2 behind an odd
+// number of lines could not close, so it goes first.
 struct walk {
     std::uint32_t count = 0;
     std::uint8_t dim[abi::k_max_dims] = {};
@@ -30,8 +30,9 @@ struct walk {
     }
 };
 
-// Line `line` of `lines`, each of n ranks that are all joined: 0 .. n-1 and n-1 .. 0 in turn. An odd number of lines ends at the
-// wrong end, so the last but one leaves at 1 (n-1, .., 2, 0, 1) and the last goes 1 .. n-1, 0. n is at least 3 there.
+// Line `line` of `lines`, each of n ranks that are all joined: 0 .. n-1 and n-1 .. 0 in turn. An odd number of lines
+// ends at the wrong end, so the last but one leaves at 1 (n-1, .., 2, 0, 1) and the last goes 1 .. n-1, 0. n is at
+// least 3 there.
 std::uint32_t point_at(std::uint32_t line, std::uint32_t lines, std::uint32_t n, std::uint32_t step)
 {
     if (lines % 2 != 0 && line + 2 >= lines) {
@@ -72,9 +73,9 @@ std::uint32_t rank_on(const abi::platform_table& t, const walk& w, std::uint32_t
     return rank;
 }
 
-// A position of the ring over all ranks, digit by digit, and the search for the nearest one, in either direction, whose rank is
-// below a limit. A rank is the sum of what its coordinates contribute, so a line holds such a rank if its coordinates do without
-// those further in.
+// A position of the ring over all ranks, digit by digit, and the search for the nearest one, in either direction, whose
+// rank is below a limit. A rank is the sum of what its coordinates contribute, so a line holds such a rank if its
+// coordinates do without those further in.
 struct nearest_rank {
     nearest_rank(const abi::platform_table& t, std::uint32_t below, std::uint32_t position) : w(t), limit(below)
     {
@@ -104,7 +105,8 @@ struct nearest_rank {
         return i == 0 ? s : point_at(line[i], lines[i], n[i], s);
     }
     bool fits(std::uint32_t i, std::uint32_t s) const { return base[i] + point(i, s) * stride[i] < limit; }
-    /// Takes step `s` of digit `i`, and in the digits behind it the last or first steps that fit. Coordinate 0 always does.
+    /// Takes step `s` of digit `i`, and in the digits behind it the last or first steps that fit. Coordinate 0 always
+    /// does.
     std::uint32_t take(std::uint32_t i, std::uint32_t s, bool downwards)
     {
         for (;; ++i, s = downwards ? n[i] - 1 : 0) {

@@ -118,7 +118,8 @@ bool next_chip(const mesh& m, place p, direction d, place& found)
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------- pairs of rows
+// ---------------------------------------------------------------------------------------------------------- pairs of
+// rows
 
 bool pair_is_whole(const mesh& m, std::uint32_t pair)
 {
@@ -190,7 +191,8 @@ bool forward_target(const mesh& m, place p, place& target, std::uint32_t& distan
     return false;
 }
 
-// --------------------------------------------------------------------------------------------------------- broadcast tree
+// --------------------------------------------------------------------------------------------------------- broadcast
+// tree
 
 bool tree_parent(const mesh& m, place root, place p, place& parent)
 {

@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The 2-D mesh that a rank knows: its shape, its wrap links and the rectangles of chips that have failed. All functions are
-// pure; "O(regions)" costs at most k_max_failed_regions comparisons. Figures are those of Kumar and Jouppi, "Highly Available
-// Data Parallel ML training on Mesh Networks".
+// The 2-D mesh that a rank knows: its shape, its wrap links and the rectangles of chips that have failed. All functions
+// are pure; "O(regions)" costs at most k_max_failed_regions comparisons. Figures are those of Kumar and Jouppi, "Highly
+// Available Data Parallel ML training on Mesh Networks".
 #pragma once
 
 #include "hw/abi/platform_table.h"
@@ -54,16 +54,18 @@ std::uint32_t whole_pairs(const mesh& m);
 std::uint32_t whole_pairs_before(const mesh& m, std::uint32_t pair);
 std::uint32_t nth_whole_pair(const mesh& m, std::uint32_t n);
 bool column_is_whole(const mesh& m, std::uint32_t col);
-/// The whole column that takes over the second phase of `col`: the nearest, the left one of two. False when there is none.
+/// The whole column that takes over the second phase of `col`: the nearest, the left one of two. False when there is
+/// none.
 bool nearest_whole_column(const mesh& m, std::uint32_t col, std::uint32_t& found);
 
-/// The chip of a whole pair of rows to which a neighbour of failed chips forwards its sums: in its own column, the nearest.
+/// The chip of a whole pair of rows to which a neighbour of failed chips forwards its sums: in its own column, the
+/// nearest.
 /// `distance` counts rows, 1 to the next. False when no pair is whole.
 bool forward_target(const mesh& m, place p, place& target, std::uint32_t& distance);
 
-/// Parent of `p` in the broadcast tree: next chip that works towards the root's row in its column; where there is none up to
-/// and on that row, the next in its own row towards the root's column; on the root's row, the next towards the root. False
-/// for the root, and where failed regions leave none.
+/// Parent of `p` in the broadcast tree: next chip that works towards the root's row in its column; where there is none
+/// up to and on that row, the next in its own row towards the root's column; on the root's row, the next towards the
+/// root. False for the root, and where failed regions leave none.
 bool tree_parent(const mesh& m, place root, place p, place& parent);
 
 } // namespace weft::firmware

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ranks to which direct exchanges keep to shortest paths (platform_table::near_ranks): all links to them are loaded alike, so that a
-// detour takes from others what it brings.
+// The ranks to which direct exchanges keep to shortest paths (platform_table::near_ranks): all links to them are loaded
+// alike, so that a detour takes from others what it brings.
 #pragma once
 
 #include "hw/abi/platform_table.h"

@@ -1,10 +1,10 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order in which a rank serves all others in a direct exchange, so that no rank is everybody's target at once: by rank, from the
-// next one on. In a full mesh of several dimensions, so that all dimensions are loaded alike, along the diagonals: a round goes once
-// through the innermost dimension, and each of its peers is one further in every other dimension, too; queue i has the peers that are
-// i further in the innermost dimension.
+// The order in which a rank serves all others in a direct exchange, so that no rank is everybody's target at once: by
+// rank, from the next one on. In a full mesh of several dimensions, so that all dimensions are loaded alike, along the
+// diagonals: a round goes once through the innermost dimension, and each of its peers is one further in every other
+// dimension, too; queue i has the peers that are i further in the innermost dimension.
 #pragma once
 
 #include "firmware/collectives/full_mesh.h"

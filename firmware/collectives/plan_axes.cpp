@@ -10,13 +10,16 @@ namespace weft::firmware {
 
 namespace {
 
-// A shard that is cut into parts has one message more for each part; below this they would cost more than idle links. On rings every step
-// waits for them: calibrated on an 8x8 torus, where an all_gather of 4 MiB took 117 us in parts of 16 KiB and 78 us by one lane.
+// A shard that is cut into parts has one message more for each part; below this they would cost more than idle links.
+// On rings every step waits for them: calibrated on an 8x8 torus, where an all_gather of 4 MiB took 117 us in parts of
+// 16 KiB and 78 us by one lane.
 constexpr std::uint64_t k_shortest_part_bytes = 8192, k_shortest_ring_part_bytes = 32 << 10;
-// An all_reduce cuts no shard of a rank, but its lanes share a core: below this, one lane is done sooner than two, and on rings below
-// k_shortest_ring_part_bytes two sooner than four. Calibrated on a rack and an 8x8 mesh and torus, 64 KiB to 4 MiB.
+// An all_reduce cuts no shard of a rank, but its lanes share a core: below this, one lane is done sooner than two, and
+// on rings below k_shortest_ring_part_bytes two sooner than four. Calibrated on a rack and an 8x8 mesh and torus, 64
+// KiB to 4 MiB.
 constexpr std::uint64_t k_shortest_lane_part_bytes = 4096, k_shortest_ring_lane_part_bytes = 2048;
-// From here on, two lanes take turns in direct exchanges: while one waits for the last message of a dimension, the other one sends.
+// From here on, two lanes take turns in direct exchanges: while one waits for the last message of a dimension, the
+// other one sends.
 constexpr std::uint64_t k_shortest_turn_bytes = 64 << 10;
 
 // As many lanes as a core keeps busy in messages of the command's chunk.
@@ -93,7 +96,8 @@ void planner::plan_axes()
     }
     for (std::uint32_t colour = 0; colour < colours; ++colour)
         for (std::uint32_t direction = 0; direction < directions; ++direction) {
-            // Channels have their turns by lane: where links are loaded by lines, one lane of each dimension goes before a second one.
+            // Channels have their turns by lane: where links are loaded by lines, one lane of each dimension goes
+            // before a second one.
             const std::uint32_t lane = any_ring ? colour * directions + direction : direction * colours + colour;
             axis_lane& a = make_axis_lane(lane, colour, direction != 0, by_rank && !in_parts);
             make_lane(lane, by_rank ? abi::element_range{0, command_.count}
@@ -190,8 +194,8 @@ void planner::add_axis(channel_plan& c, std::uint32_t level, bool accumulate, st
         p.run_cost = static_cast<std::uint16_t>(p.run_cost + costs::k_axis_stride);
 }
 
-// Who has the root's coordinate along a dimension takes the sums of its line, the last dimension first; the others are done there. Nobody needs to
-// be told: a sum is complete when its receiver has sent its part of it.
+// Who has the root's coordinate along a dimension takes the sums of its line, the last dimension first; the others are
+// done there. Nobody needs to be told: a sum is complete when its receiver has sent its part of it.
 void planner::add_gather_to_root(channel_plan& c, std::uint32_t semaphore)
 {
     const axis_lane& a = out_.axis_lanes[c.lane];
@@ -230,7 +234,8 @@ std::uint16_t planner::queue_of_line(std::uint32_t axis) const
     return static_cast<std::uint16_t>(queue);
 }
 
-// A line of direct exchanges is told that this rank has entered the collective, once; the rank itself with it, by one descriptor.
+// A line of direct exchanges is told that this rank has entered the collective, once; the rank itself with it, by one
+// descriptor.
 void planner::announce_lines()
 {
     std::uint32_t told = 0; // axes

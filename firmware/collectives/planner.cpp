@@ -29,7 +29,8 @@ ring_id hamiltonian_ring(const mesh& m, bool transposed, bool reversed)
     return {ring_kind::hamiltonian, transposed == asked_fits, reversed};
 }
 
-// -------------------------------------------------------------------------------------------------------- parts of a schedule
+// -------------------------------------------------------------------------------------------------------- parts of a
+// schedule
 
 // How this rank sees a ring; the passes of a collective share few of them.
 const ring_view& planner::view(ring_id ring)
@@ -105,8 +106,9 @@ void planner::notify(std::uint32_t queue, std::uint32_t rank, std::uint32_t sema
         notice{static_cast<std::uint8_t>(queue), static_cast<std::uint8_t>(semaphore), rank};
 }
 
-// Everyone who will send to this rank along a ring is told that it has entered the collective: once, channels may share rings.
-// What is taken over overwrites, so nobody may add to it before: those of inner passes are told when the first of them begins.
+// Everyone who will send to this rank along a ring is told that it has entered the collective: once, channels may share
+// rings. What is taken over overwrites, so nobody may add to it before: those of inner passes are told when the first
+// of them begins.
 void planner::announce_rings()
 {
     std::uint64_t told = 0; // semaphores
@@ -128,7 +130,8 @@ void planner::announce_rings()
     }
 }
 
-// --------------------------------------------------------------------------------------------------------------- algorithms
+// ---------------------------------------------------------------------------------------------------------------
+// algorithms
 
 abi::status planner::plan()
 {
@@ -155,7 +158,8 @@ abi::status planner::plan()
     if (command_.algo == abi::algorithm::hierarchical) {
         plan_hierarchical();
     } else if (command_.algo == abi::algorithm::two_d) {
-        // A ring over a line without wrap uses the links of both directions already; a closed one needs a second channel.
+        // A ring over a line without wrap uses the links of both directions already; a closed one needs a second
+        // channel.
         const bool both_ways = mesh_.wrap_rows || mesh_.wrap_cols;
         const ring_id x{ring_kind::line, transposed, false};
         const ring_id y{ring_kind::line, !transposed, false};
@@ -209,8 +213,8 @@ abi::status planner::plan_ring_1d()
     const bool flat = table_.dim_count == 1;
     const bool reduces = command_.op != abi::collective_op::all_gather;
     const bool gathers = command_.op != abi::collective_op::reduce_scatter;
-    // With only one half of the work the user sees which rank has which shard, so shards go by rank; a walk around failed chips
-    // has no positions to go by.
+    // With only one half of the work the user sees which rank has which shard, so shards go by rank; a walk around
+    // failed chips has no positions to go by.
     const run_source source = mesh_.broken()          ? run_source::ring_walk
                               : !(reduces && gathers) ? run_source::ring_rank
                                                       : run_source::ring;
@@ -230,8 +234,9 @@ abi::status planner::plan_ring_1d()
     return {};
 }
 
-// From the innermost dimension outwards, each inside the shard that the one before left here; then the same way back. Both
-// passes of a ring count on one semaphore: they have one sender, which sends the shards of the first before those of the second.
+// From the innermost dimension outwards, each inside the shard that the one before left here; then the same way back.
+// Both passes of a ring count on one semaphore: they have one sender, which sends the shards of the first before those
+// of the second.
 void planner::plan_hierarchical()
 {
     const std::uint32_t dims = table_.dim_count;
@@ -275,8 +280,8 @@ void planner::add_arrivals(std::uint32_t messages, std::uint32_t parent, std::ui
     }
 }
 
-// Rows and columns have a local port each, or the two directions of a line: so of what a chip sends, and of what it gets, each of two ports
-// carries one half.
+// Rows and columns have a local port each, or the two directions of a line: so of what a chip sends, and of what it
+// gets, each of two ports carries one half.
 std::uint16_t planner::queue_towards(direction d) const
 {
     const bool column = d == direction::north || d == direction::south;
@@ -435,9 +440,9 @@ void planner::add_parent(direction d, std::uint32_t parent, std::uint32_t colour
     expect(ready, 1);
 }
 
-// Dimension by dimension, the outermost first: who has a chunk sends it to all others of its line in every dimension further in
-// than the one it came by. All of a line are told at once, so a rank waits for `ready` of them all: none of them can be
-// ahead, because it needs what this rank has not sent yet (firmware/context.h).
+// Dimension by dimension, the outermost first: who has a chunk sends it to all others of its line in every dimension
+// further in than the one it came by. All of a line are told at once, so a rank waits for `ready` of them all: none of
+// them can be ahead, because it needs what this rank has not sent yet (firmware/context.h).
 void planner::plan_fan_out()
 {
     const abi::platform_table& t = table_;
@@ -481,9 +486,10 @@ void planner::plan_fan_out()
         add_arrivals(total, from, line_ready_semaphore(came_by), k_sem_tree_data);
 }
 
-// The way back: dimension by dimension, the innermost first, all of a line send what they have to the one with the root's coordinate,
-// whole, since nobody could send on what is not summed from all. Lines tell each other that they have entered as in plan_axes(): all wait for all
-// before they send. So whoever is ahead, even the one that only gets, knows by then that all have entered, and none is taken for another.
+// The way back: dimension by dimension, the innermost first, all of a line send what they have to the one with the
+// root's coordinate, whole, since nobody could send on what is not summed from all. Lines tell each other that they
+// have entered as in plan_axes(): all wait for all before they send. So whoever is ahead, even the one that only gets,
+// knows by then that all have entered, and none is taken for another.
 void planner::plan_fan_in()
 {
     const abi::platform_table& t = table_;

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the schedule of a command for one rank. Pure: no access to any device, so it runs on cores and on the host alike.
+// Makes the schedule of a command for one rank. Pure: no access to any device, so it runs on cores and on the host
+// alike.
 #pragma once
 
 #include "firmware/collectives/ring_map.h"
@@ -14,7 +15,8 @@ public:
     /// `tree` is of the machine, and is built when first needed.
     planner(ring_map& rings, block_tree& tree, const abi::command& command, schedule& out);
 
-    /// Fills the schedule. The command has been checked and has elements; `unsupported` where failed regions split the mesh.
+    /// Fills the schedule. The command has been checked and has elements; `unsupported` where failed regions split the
+    /// mesh.
     abi::status plan();
 
 private:

@@ -1,9 +1,10 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why nobody's data is overwritten too early: nobody sends before all of its zone have arrived. Where exchanges are syncless, nobody sends before its
-// successor has said that it has entered. An all-gather overwrites a fragment whose final sum has a part of this rank, so the fragment has been
-// read before. A rank leaves when all has come and all that it sent has left memory. Each direction of a ring has a ready semaphore of its own.
+// Why nobody's data is overwritten too early: nobody sends before all of its zone have arrived. Where exchanges are
+// syncless, nobody sends before its successor has said that it has entered. An all-gather overwrites a fragment whose
+// final sum has a part of this rank, so the fragment has been read before. A rank leaves when all has come and all that
+// it sent has left memory. Each direction of a ring has a ready semaphore of its own.
 #include "firmware/collectives/replica_collectives.h"
 
 #include "firmware/collectives/exchange.h"
@@ -114,7 +115,8 @@ private:
     std::uint32_t stripes_;
 };
 
-/// Where ranks stand at unequal distances there is no zone of theirs: their exchanges are syncless. So are those of groups over gateways, if hybrid.
+/// Where ranks stand at unequal distances there is no zone of theirs: their exchanges are syncless. So are those of
+/// groups over gateways, if hybrid.
 void replica_runner::find_zone(replica_line& line, bool wanted, bool whole_machine)
 {
     if (!wanted || table().sync_base == 0)

@@ -10,8 +10,8 @@
 
 namespace weft::firmware {
 
-/// all_reduce, reduce_scatter and all_gather by the method that the command names. Several domains: reduce-scatter in each, all-reduce of like-numbered
-/// replicas over gateways, all-gather in each.
+/// all_reduce, reduce_scatter and all_gather by the method that the command names. Several domains: reduce-scatter in
+/// each, all-reduce of like-numbered replicas over gateways, all-gather in each.
 void run_replica_rings(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result);
 /// all_reduce of what is so small that everybody sends all to everybody.
 void run_replica_broadcast(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result);

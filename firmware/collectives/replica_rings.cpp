@@ -35,7 +35,8 @@ replica_rings::replica_rings(abi::algorithm method, abi::ring_order order, std::
         steps = exchanges + 1;
         break;
     }
-    case abi::algorithm::quad_directional: // rings 0 and 1 cross rungs in the same direction, and so do 2 and 3: on different lanes
+    // Rings 0 and 1 cross rungs in the same direction, and so do 2 and 3: on different lanes.
+    case abi::algorithm::quad_directional:
         add(false, false, n - 1, 0, 4);
         add(true, true, n - 1, 1, 4);
         add(false, true, n - 1, 2, 4);

@@ -1,14 +1,16 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rings of replicas that go in lock-step, as the Graphcore Communication Library builds them: in every step all replicas synchronise, one copy between
-// replicas moves a fragment along each ring, then it is added (reduce-scatter) or stored (all-gather). Pure functions; replica_collectives.cpp runs them.
+// Rings of replicas that go in lock-step, as the Graphcore Communication Library builds them: in every step all
+// replicas synchronise, one copy between replicas moves a fragment along each ring, then it is added (reduce-scatter)
+// or stored (all-gather). Pure functions; replica_collectives.cpp runs them.
 //
 //   method                rings                                   fragments for N replicas  steps of a phase
 //   clockwise             1                                       N                         N - 1
 //   anticlockwise         1                                       N                         N - 1
 //   bidirectional_pair    2 opposite, half of the data each       2N                        N - 1
-//   meet_in_the_middle    2 opposite, half of the way each        N                         1 + N/2 and one fewer: N/2 exchanges, then both are combined
+//   meet_in_the_middle    2 opposite, half of the way each        N                         1 + N/2 and one fewer: N/2
+//                         exchanges, then both are combined
 //   quad_directional      2 serpents in 2 directions, a quarter   4N                        N - 1
 // Source: the last open version of the library, as weft's facts quote it (docs/20_ipu_pod.md).
 #pragma once
@@ -45,7 +47,8 @@ struct replica_ring {
     abi::ring_order order = abi::ring_order::flat;
     bool mirrored = false;
     bool reversed = false;
-    bool combines = false; ///< what it brings its own fragment last goes to a place of its own, and is added when the other ring has come, too
+    /// What it brings its own fragment last goes to a place of its own, and is added when the other ring has come, too.
+    bool combines = false;
     std::uint32_t size = 1;
     std::uint32_t position = 0;
     std::uint32_t hops = 0;       ///< exchanges of a fragment: ranks that it passes

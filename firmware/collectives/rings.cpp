@@ -8,8 +8,8 @@ namespace weft::firmware {
 
 namespace {
 
-// Ring over the points 0 .. n-1 of a line: natural order where the line closes, else out over the even points and back over
-// the odd ones.
+// Ring over the points 0 .. n-1 of a line: natural order where the line closes, else out over the even points and back
+// over the odd ones.
 std::uint32_t line_position(std::uint32_t n, bool closed, std::uint32_t x)
 {
     if (closed)
@@ -25,8 +25,8 @@ std::uint32_t line_point(std::uint32_t n, bool closed, std::uint32_t position)
     return position < even_points ? 2 * position : 2 * (n - 1 - position) + 1;
 }
 
-// Hamiltonian ring: from (0,0) snake through columns 1 .. C-1 down all rows, and come back up column 0. An even number of
-// rows makes the snake end next to column 0.
+// Hamiltonian ring: from (0,0) snake through columns 1 .. C-1 down all rows, and come back up column 0. An even number
+// of rows makes the snake end next to column 0.
 std::uint32_t hamiltonian_position(const mesh& m, place p)
 {
     const std::uint32_t width = m.cols - 1;
@@ -86,8 +86,8 @@ place forward_place(const mesh& m, ring_id id, place p, std::uint32_t position)
     }
 }
 
-// Which chips of an oriented mesh have ranks below a limit: in every row a number of the first ones, which nowhere grows from row to
-// row. Ranks go along its rows, or down its columns where the ring is transposed.
+// Which chips of an oriented mesh have ranks below a limit: in every row a number of the first ones, which nowhere
+// grows from row to row. Ranks go along its rows, or down its columns where the ring is transposed.
 struct first_ranks {
     first_ranks(const mesh& m, bool transposed, std::uint32_t limit)
         : rows(transposed ? m.cols : m.rows), cols(transposed ? m.rows : m.cols), down_columns(transposed)
@@ -119,8 +119,8 @@ struct first_ranks {
     std::uint32_t part; ///< ranks of the next line
 };
 
-// On the Hamiltonian ring: the nearest position at or below `position` with a chip of `first`. In a row of the snake they are `k`
-// neighbours from `begin` on.
+// On the Hamiltonian ring: the nearest position at or below `position` with a chip of `first`. In a row of the snake
+// they are `k` neighbours from `begin` on.
 std::uint32_t hamiltonian_below(const first_ranks& first, std::uint32_t position)
 {
     const std::uint32_t width = first.cols - 1;

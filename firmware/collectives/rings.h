@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Logical rings on a 2-D mesh or torus, as pure functions of (mesh, ring, rank), O(1) where no chip has failed. Figures are
-// those of Kumar and Jouppi, "Highly Available Data Parallel ML training on Mesh Networks". For `transposed` read columns for
-// rows.
+// Logical rings on a 2-D mesh or torus, as pure functions of (mesh, ring, rank), O(1) where no chip has failed. Figures
+// are those of Kumar and Jouppi, "Highly Available Data Parallel ML training on Mesh Networks". For `transposed` read
+// columns for rows.
 #pragma once
 
 #include "firmware/collectives/mesh.h"
@@ -32,7 +32,8 @@ struct ring_id {
 };
 
 inline constexpr std::uint32_t k_ring_numbers = 18;
-/// 0..17: unique for each ring_id of a machine. 0..3 are whole rings, 4.. those along one dimension, 16 and 17 those of tiles.
+/// 0..17: unique for each ring_id of a machine. 0..3 are whole rings, 4.. those along one dimension, 16 and 17 those of
+/// tiles.
 std::uint32_t ring_number(ring_id id);
 
 std::uint32_t ring_size(const mesh& m, ring_id id);
@@ -41,8 +42,9 @@ std::uint32_t ring_position(const mesh& m, ring_id id, std::uint32_t rank);
 /// Rank at `position` (< size) of the ring that `rank` is on. Not on a walk without positions.
 std::uint32_t ring_member(const mesh& m, ring_id id, std::uint32_t rank, std::uint32_t position);
 
-/// The nearest position, from `position` downwards and from 0 on around, whose member has a rank below `limit`, 1 .. size, in one
-/// step. Of rings over all ranks of a machine without failed chips: `hamiltonian`, and `line` in one dimension that closes.
+/// The nearest position, from `position` downwards and from 0 on around, whose member has a rank below `limit`, 1 ..
+/// size, in one step. Of rings over all ranks of a machine without failed chips: `hamiltonian`, and `line` in one
+/// dimension that closes.
 std::uint32_t ring_position_below(const mesh& m, ring_id id, std::uint32_t position, std::uint32_t limit);
 
 /// A ring as one of its members sees it.

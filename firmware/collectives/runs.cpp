@@ -51,8 +51,8 @@ message_counts run_finder::enter(const pass& p, std::uint32_t lane, run_cursor& 
     return {p.total_sends, p.total_receives, p.free_sends};
 }
 
-// A reduce-scatter sends every shard but the one that ends here and receives every one but the first sent; an all-gather sends
-// all but the successor's and receives all but its own.
+// A reduce-scatter sends every shard but the one that ends here and receives every one but the first sent; an
+// all-gather sends all but the successor's and receives all but its own.
 message_counts run_finder::enter_ring(const pass& p, run_cursor& c)
 {
     const std::uint32_t n = p.view.size;
@@ -137,8 +137,8 @@ void run_finder::find_shard_of_rank(const pass& p, run_cursor& c, std::uint32_t 
     c.run = shard_of_rank(schedule_.count, p.view.size, rings_.member(p.ring, c.position), c.lane);
 }
 
-// The run of the current step, or the next one that is not empty, however many are: a rank that walked from one to the next would keep
-// all behind it on the ring waiting. Positions fall, and every list has its turn in each.
+// The run of the current step, or the next one that is not empty, however many are: a rank that walked from one to the
+// next would keep all behind it on the ring waiting. Positions fall, and every list has its turn in each.
 void run_finder::find_shard(const pass& p, run_cursor& c, std::uint32_t position, std::uint32_t list)
 {
     const abi::element_range* const lists = &schedule_.lanes[c.lane].lists[p.first_list];

@@ -4,10 +4,13 @@
 // Finds the runs of a pass, one after the other. Pure: engine and `weft check --schedule` see the same runs.
 //
 // Around a ring of n ranks:
-//   reduce-scatter, step s   send shard position-1-s, receive and accumulate shard position-2-s; ends owning shard `position`
-//   all-gather, step s       send shard position-s,   receive and overwrite shard position-1-s; starts owning shard `position`
-// for s = 0 .. n-2, indices modulo n. What is sent in step s+1 is what arrived in step s, so chunk c of step s+1 leaves as soon as
-// chunk c of step s is in. An inner pass works inside the shard that the outer ring left here. Empty runs are left out.
+//   reduce-scatter, step s   send shard position-1-s, receive and accumulate shard position-2-s; ends owning shard
+//                            `position`
+//   all-gather, step s       send shard position-s,   receive and overwrite shard position-1-s; starts owning shard
+//                            `position`
+// for s = 0 .. n-2, indices modulo n. What is sent in step s+1 is what arrived in step s, so chunk c of step s+1 leaves
+// as soon as chunk c of step s is in. An inner pass works inside the shard that the outer ring left here. Empty runs
+// are left out.
 #pragma once
 
 #include "firmware/collectives/ring_map.h"
@@ -28,7 +31,8 @@ struct run_cursor {
     std::uint64_t short_length = 0; ///< than this
     std::uint32_t more_pieces = 0;  ///< of the run's message, each as long as the run
     std::uint64_t stride = 0;       ///< elements from one to the next
-    std::uint32_t turn = 0;         ///< of fan_out and axis_direct: which other rank, 1 ..; of axis_ring: which run of a block
+    /// Of fan_out and axis_direct: which other rank, 1 ..; of axis_ring: which run of a block.
+    std::uint32_t turn = 0;
 };
 
 /// Messages of a pass.

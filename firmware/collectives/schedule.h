@@ -1,11 +1,12 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one rank does in a collective, as data: a planner (planner.h) makes it from platform table and command, the engine
-// (engine.h) executes it and `weft check --schedule` prints it.
+// What one rank does in a collective, as data: a planner (planner.h) makes it from platform table and command, the
+// engine (engine.h) executes it and `weft check --schedule` prints it.
 //
-// A schedule has channels, which run side by side. A channel has passes, one after the other. A pass is a list of runs of
-// elements to send, which the engine cuts into messages of at most a chunk; runs.h finds them. What the messages wait for:
+// A schedule has channels, which run side by side. A channel has passes, one after the other. A pass is a list of runs
+// of elements to send, which the engine cuts into messages of at most a chunk; runs.h finds them. What the messages
+// wait for:
 //   * `ready` of the successor, once;
 //   * arrivals, where a pass forwards: message k after the first `free_sends` forwards the k-th message received;
 //   * a guard, where a pass is guarded (failed_chips.h).
@@ -88,8 +89,8 @@ struct channel_plan {
     channel_plan() {}
 };
 
-/// What the channels of one direction share: list 0 is all that the lane works on, the others are shards that inner passes
-/// work on.
+/// What the channels of one direction share: list 0 is all that the lane works on, the others are shards that inner
+/// passes work on.
 struct lane_plan {
     abi::element_range lists[2 + k_max_adopted];
 };

@@ -1,20 +1,26 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives whose order of steps is known beforehand: a plan has streams, each a row of descriptors on a queue of its own, which wait for
-// semaphores in the DMA engine (descriptor.h: elements). The core posts them ahead, and sleeps until all has come.
+// Collectives whose order of steps is known beforehand: a plan has streams, each a row of descriptors on a queue of its
+// own, which wait for semaphores in the DMA engine (descriptor.h: elements). The core posts them ahead, and sleeps
+// until all has come.
 //
 // A plan is a class with
 //   streams(), length(stream), step(stream, k, out)   what is posted, in the order of k; pure. At most k_most_streams
-//   expected(semaphore)                               messages that come on a semaphore of k_stream_semaphores, as a whole
-//   tells(sink)                                       sink(rank) for each that sends to this rank, or reads its memory: each once
-//   told_by()                                         how many tell this rank: those to whom it sends, or whose memory it reads
+//   expected(semaphore)                               messages that come on a semaphore of k_stream_semaphores, as a
+//   whole
+//   tells(sink)                                       sink(rank) for each that sends to this rank, or reads its memory:
+//   each once
+//   told_by()                                         how many tell this rank: those to whom it sends, or whose memory
+//   it reads
 //   k_step, k_place                                   instructions of step(), and more for each place (costs.h)
-//   holds_peers()                                     others of the device may not leave before this rank has read their memory
-// Where the engine has fewer queues than a plan has streams, streams share one, one behind the other: a stream may wait for those before it only.
-// Why nobody's data is overwritten too early: nobody sends to a rank, or reads its memory, before it has told that it has entered; a rank leaves
-// when all has come, all that it sent has left memory, and where holds_peers() all others of the device have said that they have read.
-// A rank cannot tell twice before all others have told once: it does not leave before it got what they send.
+//   holds_peers()                                     others of the device may not leave before this rank has read
+//   their memory
+// Where the engine has fewer queues than a plan has streams, streams share one, one behind the other: a stream may wait
+// for those before it only. Why nobody's data is overwritten too early: nobody sends to a rank, or reads its memory,
+// before it has told that it has entered; a rank leaves when all has come, all that it sent has left memory, and where
+// holds_peers() all others of the device have said that they have read. A rank cannot tell twice before all others have
+// told once: it does not leave before it got what they send.
 #pragma once
 
 #include "firmware/collectives/device_map.h"
@@ -25,7 +31,8 @@ namespace weft::firmware {
 inline constexpr std::uint32_t k_most_streams = 16;
 inline constexpr std::uint32_t k_sem_entered = 59;
 inline constexpr std::uint32_t k_sem_has_read = 60;
-/// Data of streams: semaphores that other collectives use for data, too, because who is in the next one already may send what is no data.
+/// Data of streams: semaphores that other collectives use for data, too, because who is in the next one already may
+/// send what is no data.
 inline constexpr std::uint32_t k_stream_semaphores = k_axis_data_semaphores;
 constexpr std::uint32_t stream_semaphore(std::uint32_t number) { return axis_data_semaphore(number); }
 
@@ -54,7 +61,8 @@ struct stream_step {
     }
 };
 
-/// Places to which a transfer of data is duplicated: 1R2W, AWS Neuron documentation (quoted). Notifications go to as many as the engine takes.
+/// Places to which a transfer of data is duplicated: 1R2W, AWS Neuron documentation (quoted). Notifications go to as
+/// many as the engine takes.
 inline constexpr std::uint32_t k_duplicates = 2;
 constexpr std::uint32_t copies_to(std::uint32_t places) { return (places + k_duplicates - 1) / k_duplicates; }
 /// Destinations of copy number `copy` < copies_to(per_device - 1) of what all others of the device get at `offset`.

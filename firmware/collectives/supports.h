@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which collective can be run by which algorithm on which topology. Also for the host, so that a user hears of it before
-// anything is simulated.
+// Which collective can be run by which algorithm on which topology. Also for the host, so that a user hears of it
+// before anything is simulated.
 #pragma once
 
 #include "hw/abi/platform_table.h"
@@ -10,9 +10,9 @@
 
 namespace weft::firmware {
 
-/// True when every rank of `table`'s machine can run `op` by `algo`. Otherwise *reason (never null) is a static sentence
-/// without a full stop, e.g. "ring_1d needs an even number of rows or columns and at least 2 of each". A machine of one
-/// rank supports every pair of op and algorithm that exists.
+/// True when every rank of `table`'s machine can run `op` by `algo`. Otherwise *reason (never null) is a static
+/// sentence without a full stop, e.g. "ring_1d needs an even number of rows or columns and at least 2 of each". A
+/// machine of one rank supports every pair of op and algorithm that exists.
 /// `job` is the SwitchML table of a worker, null or magic 0 where there is none.
 bool supports(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table, bool transposed,
               const char** reason, const abi::switchml::table* job = nullptr);

@@ -1,25 +1,31 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// all_reduce between ranks on a switched network, where every rank is as near as every other: what SwitchML is compared with.
+// all_reduce between ranks on a switched network, where every rank is as near as every other: what SwitchML is compared
+// with.
 //
-// halving_doubling, n = 2^m ranks. Recursive halving: in round k = m-1 .. 0 rank r sends rank r ^ 2^k the half of the shards it
-// still works on that the partner's bit k stands for, and adds what it gets to the other half; then it has the sum of
-// shard r. Recursive doubling goes the same way back. Every rank sends and receives 2|U|(n-1)/n.
-//   A partner that is ahead adds to shards that this rank keeps anyway, and overwrites in the doubling only what has gone into the
-//   very sums it brings, so a rank only has to have entered before its partners send to it: `ready`, once a round.
+// halving_doubling, n = 2^m ranks. Recursive halving: in round k = m-1 .. 0 rank r sends rank r ^ 2^k the half of the
+// shards it still works on that the partner's bit k stands for, and adds what it gets to the other half; then it has
+// the sum of shard r. Recursive doubling goes the same way back. Every rank sends and receives 2|U|(n-1)/n.
+//   A partner that is ahead adds to shards that this rank keeps anyway, and overwrites in the doubling only what has
+//   gone into the very sums it brings, so a rank only has to have entered before its partners send to it: `ready`, once
+//   a round.
 //
-// parameter_server. Shard j of S is summed by server j: on rank j itself, S = n (table.servers == 0), or on a machine of its own:
-// the last S = table.servers ranks are servers, the others work. Every worker sends every server its shard, added on arrival;
-// every server sends every worker the sum. It goes chunk by chunk, as the packets of SwitchML do: chunk t of all shards counts on
-// semaphores t mod W, and a worker sends chunk t + W when it has all sums of chunk t, so a count belongs to one chunk. Colocated 2|U|(n-1)/n sent and
-// received by each where one program is both, 2|U| where two programs meet through the NIC; else 2|U| in all by a worker.
-//   Where table.packet_cores says so, cores make, take and sum the packets, as the program over DPDK does that SwitchML was compared
-// with (Sapio et al., NSDI 2021, section 6.1: 256 elements a packet, servers of eight cores): the DMA engine still moves the data,
-// this core is charged what one of those cores does meanwhile. Worker and server on one machine are two programs: the rank's own
-// shard costs its cores the same and goes through the NIC both ways, so that each sends and receives 2|U|: "the effective bandwidth
-// per node is halved" (footnote 4). Its sum is in place already, so these messages end in a buffer of their own behind those of the NIC.
-//   Cores share packets one by one, whatever pieces they come in; the slower of two programs counts (packet_work). Messages are the
+// parameter_server. Shard j of S is summed by server j: on rank j itself, S = n (table.servers == 0), or on a machine
+// of its own: the last S = table.servers ranks are servers, the others work. Every worker sends every server its shard,
+// added on arrival; every server sends every worker the sum. It goes chunk by chunk, as the packets of SwitchML do:
+// chunk t of all shards counts on semaphores t mod W, and a worker sends chunk t + W when it has all sums of chunk t,
+// so a count belongs to one chunk. Colocated 2|U|(n-1)/n sent and received by each where one program is both, 2|U|
+// where two programs meet through the NIC; else 2|U| in all by a worker.
+//   Where table.packet_cores says so, cores make, take and sum the packets, as the program over DPDK does that SwitchML
+//   was compared
+// with (Sapio et al., NSDI 2021, section 6.1: 256 elements a packet, servers of eight cores): the DMA engine still
+// moves the data, this core is charged what one of those cores does meanwhile. Worker and server on one machine are two
+// programs: the rank's own shard costs its cores the same and goes through the NIC both ways, so that each sends and
+// receives 2|U|: "the effective bandwidth per node is halved" (footnote 4). Its sum is in place already, so these
+// messages end in a buffer of their own behind those of the NIC.
+//   Cores share packets one by one, whatever pieces they come in; the slower of two programs counts (packet_work).
+//   Messages are the
 // work of this core alone.
 //   What is in the buffer of a server of its own is added too: the host clears it. It keeps its shard of the result.
 //   Additions may arrive as soon as all have entered: the barrier of all_to_all.
@@ -85,8 +91,8 @@ constexpr std::uint32_t k_packet_bytes = k_packet_elements * 4;
 constexpr std::uint32_t k_packets_at_a_time = 32; ///< appendix B
 
 /// What cores do for packets: the steps of SwitchML's worker over UDP, and additions.
-/// Worker and server of one machine have cores of their own and work at the same time, while this core does one after the other:
-/// so a program is not charged what fits into the turn of the other one before it.
+/// Worker and server of one machine have cores of their own and work at the same time, while this core does one after
+/// the other: so a program is not charged what fits into the turn of the other one before it.
 class packet_work {
 public:
     /// `cores` of a program share its packets, none the state: every packet is one core's.
@@ -150,7 +156,8 @@ private:
         return amount - covered;
     }
 
-    /// `work` instructions and `accesses` to its elements for each packet, `times` over; one that is sent needs an entry of the NIC.
+    /// `work` instructions and `accesses` to its elements for each packet, `times` over; one that is sent needs an
+    /// entry of the NIC.
     void charge(step s, abi::element_range piece, std::uint32_t times, std::uint32_t work, std::uint32_t accesses)
     {
         if (cores_ == 0 || piece.count == 0)

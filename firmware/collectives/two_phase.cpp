@@ -1,15 +1,18 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// all_to_all, two_phase: half of every block goes along its sender's row to the column of its receiver, waits in memory there and goes
-// on along the column; the other half goes along the column first. So the links of both dimensions work in both phases, and no
-// message turns. Inside a line everybody sends to everybody, nearest first: in such a round all links of its middle work.
+// all_to_all, two_phase: half of every block goes along its sender's row to the column of its receiver, waits in memory
+// there and goes on along the column; the other half goes along the column first. So the links of both dimensions work
+// in both phases, and no message turns. Inside a line everybody sends to everybody, nearest first: in such a round all
+// links of its middle work.
 //
-// A relay keeps the half from source s for destination d, of which it has one coordinate each, in the slot of the rank with the other
-// two: the coordinate of s in the dimension of the first phase and that of d in the other one. Two halves share the slot of a rank.
+// A relay keeps the half from source s for destination d, of which it has one coordinate each, in the slot of the rank
+// with the other two: the coordinate of s in the dimension of the first phase and that of d in the other one. Two
+// halves share the slot of a rank.
 //
-// A relay sends on what has come from some ranks of its line while the others still send: those ranks are parted into groups, nearest
-// first, each with a semaphore for each half. What a rank has for its own line in the second phase needs no relay, and comes first.
+// A relay sends on what has come from some ranks of its line while the others still send: those ranks are parted into
+// groups, nearest first, each with a semaphore for each half. What a rank has for its own line in the second phase
+// needs no relay, and comes first.
 #include "firmware/collectives/collectives.h"
 #include "firmware/collectives/exchange.h"
 #include "firmware/collectives/mesh.h"
@@ -81,8 +84,8 @@ struct relay {
         return x.command.output_offset + (source * block + part.first) * element;
     }
 
-    // Others of a line that are reached by its falling (0) or rising (1) links; on a ring as routing goes, where even coordinates
-    // go up to the opposite one.
+    // Others of a line that are reached by its falling (0) or rising (1) links; on a ring as routing goes, where even
+    // coordinates go up to the opposite one.
     std::uint32_t reached(std::uint32_t dimension, std::uint32_t rising) const
     {
         const std::uint32_t n = size[dimension];

@@ -1,12 +1,12 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions by the direct algorithm, in two shots. First, every rank sends every other rank j its elements of shard j, which are
-// added on arrival. Second, when all of its shard is in, it sends the sums to everybody. reduce_scatter is the first shot,
-// all_gather the second. All links of a rank work at once, each with 1/n of the data in each shot.
+// Reductions by the direct algorithm, in two shots. First, every rank sends every other rank j its elements of shard j,
+// which are added on arrival. Second, when all of its shard is in, it sends the sums to everybody. reduce_scatter is
+// the first shot, all_gather the second. All links of a rank work at once, each with 1/n of the data in each shot.
 //
-// Additions may arrive as soon as all have entered: the barrier of all_to_all. The sums of shard j overwrite nothing that is still
-// needed: they contain what this rank has sent of it.
+// Additions may arrive as soon as all have entered: the barrier of all_to_all. The sums of shard j overwrite nothing
+// that is still needed: they contain what this rank has sent of it.
 #include "firmware/collectives/collectives.h"
 #include "firmware/collectives/exchange.h"
 #include "firmware/collectives/peer_order.h"
@@ -24,7 +24,8 @@ struct two_shot {
 
     abi::element_range shard(std::uint32_t of) const { return abi::shard_of(x.command.count, ranks, of); }
 
-    /// The own shard to everybody, or everybody's to its owner: chunk by chunk, so that all links work from the beginning.
+    /// The own shard to everybody, or everybody's to its owner: chunk by chunk, so that all links work from the
+    /// beginning.
     abi::status shoot(std::uint32_t semaphore, bool adds)
     {
         const std::uint32_t rounds = out.chunks(shard(0)); // the first shard is the longest

@@ -1,14 +1,16 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Driver of the collective communication unit of an IO die (hw/abi/ccu_regs.def, version 1): microcode, channels, tasks.
+// Driver of the collective communication unit of an IO die (hw/abi/ccu_regs.def, version 1): microcode, channels,
+// tasks.
 //
 // Every wait is bounded; a status names the register that was waited on or refused:
 //   wrong_device / wrong_version   where "CCU.TYPE" / "CCU.VERSION", detail = found
-//   timeout                        where "CCU.MISSION_STATE", detail = as of "CCU.MISSION_STATUS"; status code 0: the unit did not end the
-//                                  mission, which was killed
-//   device_error                   where "CCU.MISSION_STATUS", detail = status code | MISSION_WHERE << 8 | die << 40; or "CCU.ERROR", detail =
-//                                  ERROR | die << 40; or "CCU.IRQ_PENDING": interrupts without a cause that do not stop
+//   timeout                        where "CCU.MISSION_STATE", detail = as of "CCU.MISSION_STATUS"; status code 0: the
+//                                  unit did not end the mission, which was killed
+//   device_error                   where "CCU.MISSION_STATUS", detail = status code | MISSION_WHERE << 8 | die << 40;
+//                                  or "CCU.ERROR", detail = ERROR | die << 40; or "CCU.IRQ_PENDING": interrupts without
+//                                  a cause that do not stop
 //   bus_error                      where the register being used, detail = address
 #pragma once
 
@@ -55,7 +57,8 @@ public:
     /// Key of tasks, and token of the own memory.
     abi::status init(std::uint32_t key, std::uint32_t token) const;
     abi::status clear_entries(std::uint32_t first, std::uint32_t count) const;
-    /// `rank` of the machine. By shortest paths only: where all links are loaded alike, a detour takes from others what it brings.
+    /// `rank` of the machine. By shortest paths only: where all links are loaded alike, a detour takes from others what
+    /// it brings.
     abi::status set_channel(std::uint32_t channel, std::uint32_t rank) const;
 
     /// The next instruction written is number `index`; the following ones lie behind it.

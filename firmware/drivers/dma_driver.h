@@ -7,8 +7,8 @@
 //   wrong_device / wrong_version   where "DMA.TYPE" / "DMA.VERSION", detail = found
 //   unsupported                    where "DMA.QUEUES" / "DMA.SEMAPHORES" / "DMA.SEM_BANKS", detail = found
 //   timeout                        where "DMA.HEAD", detail = queue; or "DMA.SEM_PENDING", detail = armed semaphores
-//   device_error                   where "DMA.ERROR", detail = ERROR | ERROR_QUEUE << 32; or "DMA.IRQ_STATUS": interrupts
-//                                  without a cause that do not stop
+//   device_error                   where "DMA.ERROR", detail = ERROR | ERROR_QUEUE << 32; or "DMA.IRQ_STATUS":
+//                                  interrupts without a cause that do not stop
 //   bus_error                      where the register group being used, detail = address
 //
 // The device must come out of reset: rings empty, semaphore counters 0. Counters are never reset by this driver.
@@ -51,8 +51,8 @@ public:
     /// Waits until it does; the wait may last until the ring is half empty on average.
     abi::status wait_space(std::uint32_t queue, std::uint64_t timeout_ns);
 
-    /// Completes the check word of `d` and copies it into the ring, waiting for a free entry if there is none. The device
-    /// does not see it before doorbell().
+    /// Completes the check word of `d` and copies it into the ring, waiting for a free entry if there is none. The
+    /// device does not see it before doorbell().
     abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns);
     /// The same for a descriptor with elements. It comes into the ring whole or not at all.
     abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d, const element_list& more, std::uint64_t timeout_ns);
@@ -65,8 +65,8 @@ public:
     /// enqueue() and doorbell().
     abi::status post(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns);
 
-    /// Asks for an interrupt when COUNT of `semaphore` reaches `threshold`. No access when it is armed for an earlier or
-    /// equal count already: false then.
+    /// Asks for an interrupt when COUNT of `semaphore` reaches `threshold`. No access when it is armed for an earlier
+    /// or equal count already: false then.
     bool arm(std::uint32_t semaphore, std::uint32_t threshold)
     {
         const bool armed = (armed_ >> semaphore & 1) != 0;

@@ -13,8 +13,8 @@ namespace weft::firmware {
 
 inline constexpr std::uint32_t k_control_enable = 1u << 0; ///< CONTROL of a DMA engine or NIC
 
-/// Interrupts in a row without any cause before the line is called broken: a level that nobody can lower would otherwise
-/// keep the core busy for ever.
+/// Interrupts in a row without any cause before the line is called broken: a level that nobody can lower would
+/// otherwise keep the core busy for ever.
 inline constexpr unsigned k_max_spurious = 64;
 
 /// abi::check_word of an entry of a ring, without a copy of it.

@@ -9,8 +9,8 @@ namespace weft::firmware {
 
 namespace {
 
-// Between two looks while the line or the register is not believed. The host stores a command and announces it well within
-// this time (assumed).
+// Between two looks while the line or the register is not believed. The host stores a command and announces it well
+// within this time (assumed).
 constexpr std::uint64_t k_look_ns = 1000;
 
 } // namespace
@@ -58,8 +58,8 @@ abi::status mailbox_driver::take(abi::command& command)
                 hal_.write32(base_ + abi::mailbox::COMMAND_ACK, taken_);
             if (++spurious < k_max_spurious)
                 continue;
-            // Line and register contradict each other. With a command in memory the register is wrong; without one the line
-            // is, and there is nothing to answer yet.
+            // Line and register contradict each other. With a command in memory the register is wrong; without one the
+            // line is, and there is nothing to answer yet.
             const std::uint32_t before = stored;
             if (abi::status s = read_stored(stored); !s.ok())
                 return s;

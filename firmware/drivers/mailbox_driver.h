@@ -3,12 +3,13 @@
 //
 // Driver of the mailbox (hw/abi/mailbox_regs.def, version 1): takes commands from the host, answers them.
 // Errors: wrong_device "MAILBOX.TYPE", wrong_version "MAILBOX.VERSION" (detail = found); device_error
-// "MAILBOX.COMMAND_SEQUENCE" when a command lies in memory that the register does not announce although its interrupt comes;
-// corrupted "command.sequence" when the command in memory is not the one announced; bus_error.
+// "MAILBOX.COMMAND_SEQUENCE" when a command lies in memory that the register does not announce although its interrupt
+// comes; corrupted "command.sequence" when the command in memory is not the one announced; bus_error.
 //
-// DONE is rung only for a command that the host has posted: the device ignores all others, and the answer before may not have
-// been read yet. Where the register cannot tell, command.sequence in memory does: seen twice, so that the host, which stores
-// a command before it announces it, has done both. An interrupt line that stays up costs a look each microsecond and no more.
+// DONE is rung only for a command that the host has posted: the device ignores all others, and the answer before may
+// not have been read yet. Where the register cannot tell, command.sequence in memory does: seen twice, so that the
+// host, which stores a command before it announces it, has done both. An interrupt line that stays up costs a look each
+// microsecond and no more.
 #pragma once
 
 #include "hw/abi/hal.h"
@@ -26,17 +27,17 @@ public:
     /// Is it a mailbox of the version this driver knows?
     abi::status probe(const abi::platform_table& table);
 
-    /// Sleeps until the host has a new command, however long that takes, reads it and acknowledges it, once more when the
-    /// line stays up. On an error command.sequence is the number of the posted command, so that the answer reaches the host;
-    /// 0 when it cannot be read either.
+    /// Sleeps until the host has a new command, however long that takes, reads it and acknowledges it, once more when
+    /// the line stays up. On an error command.sequence is the number of the posted command, so that the answer reaches
+    /// the host; 0 when it cannot be read either.
     abi::status take(abi::command& command);
 
-    /// Sleeps until a command lies in memory, without the registers of the device: for firmware that can only answer with
-    /// an error. bus_error when memory cannot be read.
+    /// Sleeps until a command lies in memory, without the registers of the device: for firmware that can only answer
+    /// with an error. bus_error when memory cannot be read.
     abi::status await_stored(std::uint32_t& sequence);
 
-    /// Writes the response to core-local memory and rings DONE with its sequence number; does not ring when the response
-    /// has not got there.
+    /// Writes the response to core-local memory and rings DONE with its sequence number; does not ring when the
+    /// response has not got there.
     abi::status answer(const abi::response& response);
 
     /// Sequence number of the command that will be worked on next, if the host counts on.

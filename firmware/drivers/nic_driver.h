@@ -1,18 +1,21 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Driver of the Ethernet NIC (hw/abi/nic_regs.def, nic.h, version 1) for one core, which has one queue of it. The rings of queue
-// q lie in the area that the SwitchML table names, at q * entries * (128 + 2048): first the send ring, then the receive ring.
+// Driver of the Ethernet NIC (hw/abi/nic_regs.def, nic.h, version 1) for one core, which has one queue of it. The rings
+// of queue q lie in the area that the SwitchML table names, at q * entries * (128 + 2048): first the send ring, then
+// the receive ring.
 //
 // Every wait is bounded; a status names the register that was waited on or refused:
 //   wrong_device / wrong_version   where "NIC.TYPE" / "NIC.VERSION", detail = found
 //   unsupported                    where "NIC.QUEUES" / "NIC.QUEUE_PAIRS", detail = found
 //   timeout                        where "NIC.TX_HEAD", detail = queue
-//   device_error                   where "NIC.ERROR", detail = ERROR | ERROR_QUEUE << 32; or "NIC.RX_HEAD", detail = found: more
-//                                  entries than the ring has; or "NIC.IRQ_PENDING": interrupts without a cause that do not stop
+//   device_error                   where "NIC.ERROR", detail = ERROR | ERROR_QUEUE << 32; or "NIC.RX_HEAD", detail =
+//                                  found: more entries than the ring has; or "NIC.IRQ_PENDING": interrupts without a
+//                                  cause that do not stop
 //   bus_error                      where the register group being used, detail = address
 //
-// Interrupts. Arming clears what is pending on the own queue, so the usual wait never reads IRQ_PENDING, which the cores share.
+// Interrupts. Arming clears what is pending on the own queue, so the usual wait never reads IRQ_PENDING, which the
+// cores share.
 #pragma once
 
 #include "hw/abi/hal.h"
@@ -31,8 +34,8 @@ public:
     /// Sets up the rings of this core's queue and enables the device. Other cores do the same for theirs, in any order.
     abi::status init(const abi::platform_table& table, const abi::switchml::table& job);
 
-    /// Completes the check word of `e` and copies it into the send ring, waiting for a free entry if there is none. The device
-    /// does not see it before doorbell().
+    /// Completes the check word of `e` and copies it into the send ring, waiting for a free entry if there is none. The
+    /// device does not see it before doorbell().
     abi::status post(abi::nic_send_entry& e, std::uint64_t timeout_ns);
     /// Entries that were posted and not yet announced.
     std::uint32_t held() const { return posted_ - told_; }

@@ -6,7 +6,8 @@
 // Every wait is bounded; a status names the register that was waited on or refused:
 //   wrong_device / wrong_version   where "SYNC.TYPE" / "SYNC.VERSION", detail = found
 //   timeout                        where "SYNC.RELEASES", detail = members of the zone
-//   device_error                   where "SYNC.ERROR", detail = ERROR; or "SYNC.IRQ_PENDING": interrupts without a cause that do not stop
+//   device_error                   where "SYNC.ERROR", detail = ERROR; or "SYNC.IRQ_PENDING": interrupts without a
+//                                  cause that do not stop
 //   bus_error                      where the register being used, detail = address
 #pragma once
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vectors of the compiler, four words at a time: what a host core does with its SSE units (Sapio et al., section 6.3) costs a
-// fraction of the loop over words, and a core without such units does the same in order.
+// Vectors of the compiler, four words at a time: what a host core does with its SSE units (Sapio et al., section 6.3)
+// costs a fraction of the loop over words, and a core without such units does the same in order.
 #include "firmware/switchml/conversion.h"
 
 #include "hw/abi/switchml.h"
@@ -69,7 +69,8 @@ void swap_block(std::uint32_t* words, std::uint32_t count)
 #endif
 }
 
-// Without branches, so that the cost does not depend on the data: the sign of a difference is the mask that takes the larger one.
+// Without branches, so that the cost does not depend on the data: the sign of a difference is the mask that takes the
+// larger one.
 std::int8_t exponent_of_block(const std::uint32_t* floats, std::uint32_t count)
 {
     constexpr std::uint32_t k_zero =
@@ -87,8 +88,8 @@ std::int8_t exponent_of_block(const std::uint32_t* floats, std::uint32_t count)
 void quantise_block(std::uint32_t* words, std::uint32_t count, std::int8_t exponent, std::uint32_t workers)
 {
     const double scale = scale_of(exponent, workers);
-    // Below 2^exponent nothing can leave the range of the integers, and there are no NaN: 127 + exponent is the biased exponent of
-    // that bound as a float.
+    // Below 2^exponent nothing can leave the range of the integers, and there are no NaN: 127 + exponent is the biased
+    // exponent of that bound as a float.
     const std::int32_t bound = (127 + exponent) * (1 << 23);
     constexpr std::uint32_t k_sign = 1u << 31;
     constexpr std::uint32_t k_half = 0x3f00'0000; // 0.5

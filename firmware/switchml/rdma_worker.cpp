@@ -1,24 +1,25 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// SwitchML over RDMA: a block is a message of packets_per_message packets, which takes as many consecutive slots of one version.
-// The NIC converts and writes answers straight into the tensor; the core sees one completion a message.
+// SwitchML over RDMA: a block is a message of packets_per_message packets, which takes as many consecutive slots of one
+// version. The NIC converts and writes answers straight into the tensor; the core sees one completion a message.
 //
-// Why writing in place is safe, though a message may be sent again when part of its answer is already written: that part is
-// complete at the switch, which takes nothing more into it; what is not complete has not been written.
+// Why writing in place is safe, though a message may be sent again when part of its answer is already written: that
+// part is complete at the switch, which takes nothing more into it; what is not complete has not been written.
 //
-// Why late requests harm nobody: both versions of a group of slots share a queue pair, so the switch sees by the sequence
-// number that a request is older than one it has taken, and drops it (stale_filter). With a queue pair for each version a
-// late request for the version of before would be added to its next use.
+// Why late requests harm nobody: both versions of a group of slots share a queue pair, so the switch sees by the
+// sequence number that a request is older than one it has taken, and drops it (stale_filter). With a queue pair for
+// each version a late request for the version of before would be added to its next use.
 //
-// Why late answers harm nobody: the NIC remembers the last two writes of a queue pair by their addresses, which are those of
-// the results, so an answer that comes twice finds the conversion it was meant for and repeats what is there; one that is
-// older is of integers, which all convert alike, or is dropped. Only at the end of a tensor must a core wait: as long as an
-// answer to something sent twice may still be under way, the buffer is not the host's.
+// Why late answers harm nobody: the NIC remembers the last two writes of a queue pair by their addresses, which are
+// those of the results, so an answer that comes twice finds the conversion it was meant for and repeats what is there;
+// one that is older is of integers, which all convert alike, or is dropped. Only at the end of a tensor must a core
+// wait: as long as an answer to something sent twice may still be under way, the buffer is not the host's.
 //
-// A last message that is short goes from, and comes back to, a place of its own: the switch counts on a whole message, whose answer
-// would overwrite what lies behind the tensor. float32 is filled up with zeros, which its exponent counts; of int32 nobody reads
-// the sums behind the end, and the published client sends what is there (quoted). Completions are expected on the queue that sent.
+// A last message that is short goes from, and comes back to, a place of its own: the switch counts on a whole message,
+// whose answer would overwrite what lies behind the tensor. float32 is filled up with zeros, which its exponent counts;
+// of int32 nobody reads the sums behind the end, and the published client sends what is there (quoted). Completions are
+// expected on the queue that sent.
 #include "firmware/costs.h"
 #include "firmware/switchml/conversion.h"
 #include "firmware/switchml/worker.h"

@@ -3,12 +3,14 @@
 //
 // What a core knows of its SwitchML job: the table of hw/abi/switchml.h, checked, and what follows from it.
 //
-// Slots. The pool is shared evenly: core c of C has the W = slots/C slots from first_slot + c*W on, W at most k_max_window. Use
-// number u of a core takes position (u + shift) mod 2W: the slot is position mod W, its version position / W. Use u + W is
-// then the same slot in the other version, and `shift` goes on from one tensor to the next, so that versions alternate for
-// ever. All workers count alike. RDMA: the same with groups of packets_per_message slots in place of slots.
+// Slots. The pool is shared evenly: core c of C has the W = slots/C slots from first_slot + c*W on, W at most
+// k_max_window. Use number u of a core takes position (u + shift) mod 2W: the slot is position mod W, its version
+// position / W. Use u + W is then the same slot in the other version, and `shift` goes on from one tensor to the next,
+// so that versions alternate for ever. All workers count alike. RDMA: the same with groups of packets_per_message slots
+// in place of slots.
 //
-// Memory of the NIC, from `nic_area` on, the same on all workers (the address of an answer is the one that another worker sent):
+// Memory of the NIC, from `nic_area` on, the same on all workers (the address of an answer is the one that another
+// worker sent):
 //   rings            nic_queues * nic_ring_entries * (128 + 2048)
 //   then, by core    UDP: (W + 1) * payload: one send buffer a slot, one of zeros
 //                    RDMA: 3 * packets_per_message * payload: zeros, the answers to them, a short last message

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One retransmission timer per slot, in the circular order of sending: all run equally long, so the one that was started first
-// ends first, and a list is enough. start(), stop() and oldest() take a few loads and stores.
+// One retransmission timer per slot, in the circular order of sending: all run equally long, so the one that was
+// started first ends first, and a list is enough. start(), stop() and oldest() take a few loads and stores.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// SwitchML over UDP. The core converts: tensor -> send buffer of the slot -> frame, and frame -> tensor. The send buffer stays as
-// it is until the answer, so what is sent again is what was sent.
+// SwitchML over UDP. The core converts: tensor -> send buffer of the slot -> frame, and frame -> tensor. The send
+// buffer stays as it is until the answer, so what is sent again is what was sent.
 //
-// The published client copies nothing besides: its loops load from the tensor and store into the packet, or the other way round
-// (p4app-switchML, PreprocessSingle and PostprocessSingle, quoted). Hence stream_in() and stream_out().
+// The published client copies nothing besides: its loops load from the tensor and store into the packet, or the other
+// way round (p4app-switchML, PreprocessSingle and PostprocessSingle, quoted). Hence stream_in() and stream_out().
 #include "firmware/costs.h"
 #include "firmware/switchml/conversion.h"
 #include "firmware/switchml/worker.h"

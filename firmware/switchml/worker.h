@@ -1,21 +1,21 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worker of SwitchML (Sapio et al., NSDI 2021): algorithm 4 (switchml), or algorithm 2 (switchml_lossless), which has neither
-// versions nor timers.
+// Worker of SwitchML (Sapio et al., NSDI 2021): algorithm 4 (switchml), or algorithm 2 (switchml_lossless), which has
+// neither versions nor timers.
 //
-// A core cuts its share of the tensor into blocks (UDP: packets, RDMA: messages) and has at most W of them in the switch, W the
-// slots of its window. int32: use u of a slot (switchml_job.h) carries block u; its answer starts use u + W. float32 needs the
-// exponent of a block before it can be sent, so uses 0 to W-1 carry exponents alone, and use u the integers of block u-W and
-// the exponent of block u: blocks + W uses in all. A tensor of less than W blocks does without the uses in between, so every
-// slot is used twice or not at all and `shift` stays as it was.
+// A core cuts its share of the tensor into blocks (UDP: packets, RDMA: messages) and has at most W of them in the
+// switch, W the slots of its window. int32: use u of a slot (switchml_job.h) carries block u; its answer starts use u +
+// W. float32 needs the exponent of a block before it can be sent, so uses 0 to W-1 carry exponents alone, and use u the
+// integers of block u-W and the exponent of block u: blocks + W uses in all. A tensor of less than W blocks does
+// without the uses in between, so every slot is used twice or not at all and `shift` stays as it was.
 //
-// An answer counts once: when its use is the one under way in its slot. A request that is not answered in time is sent again;
-// whether the first one was lost, its answer, or another worker's request, the switch sorts out. What can be late belongs
-// to older uses, and use numbers run on from tensor to tensor (`tag`).
+// An answer counts once: when its use is the one under way in its slot. A request that is not answered in time is sent
+// again; whether the first one was lost, its answer, or another worker's request, the switch sorts out. What can be
+// late belongs to older uses, and use numbers run on from tensor to tensor (`tag`).
 //
-// Limits of the algorithm, not checked here: requests of one worker for one slot must reach the switch in the order in which
-// they were sent, as they do on one path of links.
+// Limits of the algorithm, not checked here: requests of one worker for one slot must reach the switch in the order in
+// which they were sent, as they do on one path of links.
 #pragma once
 
 #include "firmware/collectives/collective_result.h"
@@ -29,7 +29,8 @@ namespace weft::firmware {
 /// What both transports share: uses, positions, progress and the answer.
 class switchml_worker {
 protected:
-    /// RDMA: messages between two looks at the ring, and between two doorbells: a burst must not keep the switch waiting.
+    /// RDMA: messages between two looks at the ring, and between two doorbells: a burst must not keep the switch
+    /// waiting.
     static constexpr std::uint32_t k_message_batch = 4;
 
     switchml_worker(abi::hal& hal, nic_driver& nic, firmware_context& context, const abi::command& command,
@@ -64,11 +65,11 @@ protected:
     abi::status give_up();
     void finish(collective_result& result, const abi::status& status);
 
-    /// The part of a turn that does not depend on the transport: takes what has come, tells the NIC what is new, sends again
-    /// what is late and, where nothing is left to do, sleeps. `worker` receives one entry and sends late ones again. The NIC is
-    /// told of a whole batch, `at_once` of any, and of a part of one when nothing has come and the hold is over: what the
-    /// transmit buffer of the published client does. A whole batch and a part both start the hold anew, from when nothing had
-    /// come (p4app-switchML, prev_tsc and cur_tsc, quoted).
+    /// The part of a turn that does not depend on the transport: takes what has come, tells the NIC what is new, sends
+    /// again what is late and, where nothing is left to do, sleeps. `worker` receives one entry and sends late ones
+    /// again. The NIC is told of a whole batch, `at_once` of any, and of a part of one when nothing has come and the
+    /// hold is over: what the transmit buffer of the published client does. A whole batch and a part both start the
+    /// hold anew, from when nothing had come (p4app-switchML, prev_tsc and cur_tsc, quoted).
     template <class Worker, class Timers> abi::status serve(Worker& worker, const Timers& timers, bool at_once)
     {
         std::uint32_t news = 0;

@@ -1,17 +1,17 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Block floating point of SwitchML (section 4.6, appendix E): n workers agree on the exponent of the largest magnitude of a
-// block, scale by (2^31 - 1) / (n * 2^exponent), round, and add integers.
+// Block floating point of SwitchML (section 4.6, appendix E): n workers agree on the exponent of the largest magnitude
+// of a block, scale by (2^31 - 1) / (n * 2^exponent), round, and add integers.
 //
 // Cases the paper leaves open, and what is done here:
-//   block maximum 0 or subnormal   exponent k_min_exponent; a block whose agreed exponent is k_min_exponent is sent as zeros, and
-//                                  the result is zeros (an error below n * 2^-126)
+//   block maximum 0 or subnormal   exponent k_min_exponent; a block whose agreed exponent is k_min_exponent is sent as
+//                                  zeros, and the result is zeros (an error below n * 2^-126)
 //   maximum of 2^127 and above     exponent would be 128: saturates at 127; words saturate at +-(2^31 - 1) / n
 //   infinity                       as the largest finite number
 //   NaN                            counts as 0
-//   scale beyond float             agreed exponents up to about -97 overflow float32 as a scale: the scale is kept as a double, and
-//                                  as a float (nic_send_entry) it saturates at the largest one
+//   scale beyond float             agreed exponents up to about -97 overflow float32 as a scale: the scale is kept as a
+//                                  double, and as a float (nic_send_entry) it saturates at the largest one
 #pragma once
 
 #include "hw/abi/types.h"
@@ -22,7 +22,8 @@ inline constexpr std::int8_t k_min_exponent = -126;
 
 constexpr std::uint32_t bits_of_magnitude(std::uint32_t float_bits) { return float_bits & 0x7fff'ffff; }
 
-/// Exponent e with 2^e > |x| for the float whose bits are given: ((bits & 0x7f800000) >> 23) - 126, saturated (P4 client, quoted).
+/// Exponent e with 2^e > |x| for the float whose bits are given: ((bits & 0x7f800000) >> 23) - 126, saturated (P4
+/// client, quoted).
 constexpr std::int8_t exponent_of(std::uint32_t float_bits)
 {
     const std::uint32_t magnitude = bits_of_magnitude(float_bits);

@@ -1,14 +1,15 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hardware abstraction layer: everything firmware may ask of the core it runs on. Three bindings exist: the native core
-// (TLM sockets and a cost table), the rv64 core (loads, stores and traps), and the strict fake of the unit tests.
+// The hardware abstraction layer: everything firmware may ask of the core it runs on. Three bindings exist: the native
+// core (TLM sockets and a cost table), the rv64 core (loads, stores and traps), and the strict fake of the unit tests.
 //
 // Semantics. Code runs in zero simulated time; time passes only inside these calls. Addresses are the chip's physical
 // addresses (platform_table.h). There is no busy wait: whoever waits says for what and how long.
 //
-// Errors. A bus access that is answered with an error sets the sticky `fault()` record and returns 0; later accesses still
-// go out. Drivers look at fault() after each group of accesses and report status_code::bus_error with its address.
+// Errors. A bus access that is answered with an error sets the sticky `fault()` record and returns 0; later accesses
+// still go out. Drivers look at fault() after each group of accesses and report status_code::bus_error with its
+// address.
 #pragma once
 
 #include "hw/abi/types.h"
@@ -43,15 +44,16 @@ public:
     /// Copy between a firmware object and memory on the bus (core-local memory, HBM window). One bus transaction.
     virtual void copy_in(void* to, std::uint64_t from_address, std::uint32_t bytes) = 0;
     virtual void copy_out(std::uint64_t to_address, const void* from, std::uint32_t bytes) = 0;
-    /// The same for a loop that works on memory where it lies: charged as x86, its loads and stores are among the instructions of
-    /// compute(), and the core pays for the access alone. An rv64gc core copies all the same.
+    /// The same for a loop that works on memory where it lies: charged as x86, its loads and stores are among the
+    /// instructions of compute(), and the core pays for the access alone. An rv64gc core copies all the same.
     virtual void stream_in(void* to, std::uint64_t from_address, std::uint32_t bytes) { copy_in(to, from_address, bytes); }
     virtual void stream_out(std::uint64_t to_address, const void* from, std::uint32_t bytes)
     {
         copy_out(to_address, from, bytes);
     }
 
-    /// Sleep until an interrupt line of `mask` is pending. Returns the pending lines of `mask`, 0 when `timeout_ns` passed.
+    /// Sleep until an interrupt line of `mask` is pending. Returns the pending lines of `mask`, 0 when `timeout_ns`
+    /// passed.
     /// Lines are levels: they stay pending until the device is served.
     virtual std::uint32_t wait_irq(std::uint32_t mask, std::uint64_t timeout_ns) = 0;
     /// Read the 32-bit register until (value & mask) == expected. False when `timeout_ns` passed.
@@ -61,8 +63,8 @@ public:
     virtual void compute(std::uint32_t work) = 0; ///< charge this many instructions
     /// What those instructions are. A core that executes its firmware instead of being charged leaves it alone.
     virtual instruction_set charged_as() const { return instruction_set::rv64gc; }
-    /// Charge `times` copies of `bytes` from `address`, each as long as one takes now; another engine moves the data. At most
-    /// k_hal_most_charged_bytes. An RV64 core is not charged.
+    /// Charge `times` copies of `bytes` from `address`, each as long as one takes now; another engine moves the data.
+    /// At most k_hal_most_charged_bytes. An RV64 core is not charged.
     virtual void charge_copies(std::uint64_t address, std::uint32_t bytes, std::uint64_t times)
     {
         static_cast<void>(address);

@@ -1,28 +1,31 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rings of the Ethernet NIC, in HBM. A queue has a send ring of 128-byte entries and a receive ring of 2 KiB entries; both are
-// indexed by running counts (nic_regs.def) modulo their length.
+// Rings of the Ethernet NIC, in HBM. A queue has a send ring of 128-byte entries and a receive ring of 2 KiB entries;
+// both are indexed by running counts (nic_regs.def) modulo their length.
 //
 // Sending. One entry is one frame or one RDMA message:
 //   k_send_frame   the frame is header[0 .. header_bytes) followed by payload_bytes at payload_offset in HBM.
-//   k_send_write   RDMA write over queue pair `queue_pair` (RoCE v2, unreliable connected): payload_bytes at payload_offset go as
-//                  packets of `packet_payload_bytes`, write-first/middle/last-immediate or only-immediate. header[0 .. 42) holds
-//                  Ethernet, IPv4 and UDP headers of a full packet; the NIC corrects the lengths and the checksum. BTH, RETH and
-//                  immediate are made from the fields here; the PSN counts on per queue pair.
-//   k_send_measure sends nothing: completes on the receive ring with the exponent of the largest magnitude of payload_bytes at
+//   k_send_write   RDMA write over queue pair `queue_pair` (RoCE v2, unreliable connected): payload_bytes at
+//                  payload_offset go as packets of `packet_payload_bytes`, write-first/middle/last-immediate or
+//                  only-immediate. header[0 .. 42) holds Ethernet, IPv4 and UDP headers of a full packet; the NIC
+//                  corrects the lengths and the checksum. BTH, RETH and immediate are made from the fields here; the
+//                  PSN counts on per queue pair.
+//   k_send_measure sends nothing: completes on the receive ring with the exponent of the largest magnitude of
+//   payload_bytes at
 //                  payload_offset (float32), as conversion `exponent_of` of hw/abi/block_float.h.
-// Sending and receiving convert between what is in memory (little-endian words of the host) and the network's big-endian 32-bit
-// integers, as `send_format` and `receive_format` say. This stands for the conversion kernels that SwitchML runs on cores (UDP:
-// there firmware converts and uses as_is) or on the accelerator (RDMA, section 6.3 of the paper): inline, at memory rate.
+// Sending and receiving convert between what is in memory (little-endian words of the host) and the network's
+// big-endian 32-bit integers, as `send_format` and `receive_format` say. This stands for the conversion kernels that
+// SwitchML runs on cores (UDP: there firmware converts and uses as_is) or on the accelerator (RDMA, section 6.3 of the
+// paper): inline, at memory rate.
 //
-// Receiving. A frame takes the next receive entry of its queue: completion first, then the whole frame. RDMA packets of a
-// queue pair this NIC knows are written to memory at the address of their RETH (an offset in HBM); only the end of the message
-// takes an entry, without data, in the queue that last posted a write on this queue pair (queue 0 before any). A message with a
-// missing packet takes none (unreliable connected: its remainder is dropped).
-// The answer to a write comes back with the RETH of the write. A queue pair remembers its last two writes: a message takes
-// format and scale of the one whose remote address it carries. A message for another address takes those of the last write,
-// unless that is quantised: the scale would be wrong, so the message is dropped and counted.
+// Receiving. A frame takes the next receive entry of its queue: completion first, then the whole frame. RDMA packets of
+// a queue pair this NIC knows are written to memory at the address of their RETH (an offset in HBM); only the end of
+// the message takes an entry, without data, in the queue that last posted a write on this queue pair (queue 0 before
+// any). A message with a missing packet takes none (unreliable connected: its remainder is dropped).
+// The answer to a write comes back with the RETH of the write. A queue pair remembers its last two writes: a message
+// takes format and scale of the one whose remote address it carries. A message for another address takes those of the
+// last write, unless that is quantised: the scale would be wrong, so the message is dropped and counted.
 #pragma once
 
 #include "hw/abi/platform_table.h"

@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chip's address map and the table in which firmware finds out where it runs: its device tree. The builder writes the
-// table into core-local memory at k_platform_table_address before time zero; firmware checks magic, version and check word.
+// The chip's address map and the table in which firmware finds out where it runs: its device tree. The builder writes
+// the table into core-local memory at k_platform_table_address before time zero; firmware checks magic, version and
+// check word.
 #pragma once
 
 #include "hw/abi/types.h"
@@ -20,9 +21,10 @@ inline constexpr std::uint64_t k_group_table_address = 0x0000'2000;
 inline constexpr std::uint64_t k_group_members_address = 0x0000'2200;
 /// Members of the largest group that has a list.
 inline constexpr std::uint32_t k_most_members = (k_local_memory_bytes - k_group_members_address) / sizeof(std::uint32_t);
-/// Program memory of an RV64 core: image, data and stack. Not part of local memory: 64 KiB would hold the shipped firmware
-/// (17 KiB, 30 KiB without optimisation) but leave little for a user's, a stack could run into what the host writes there,
-/// and below this region nothing is mapped: a stack at its lower end that overflows leaves it and is noticed.
+/// Program memory of an RV64 core: image, data and stack. Not part of local memory: 64 KiB would hold the shipped
+/// firmware (17 KiB, 30 KiB without optimisation) but leave little for a user's, a stack could run into what the host
+/// writes there, and below this region nothing is mapped: a stack at its lower end that overflows leaves it and is
+/// noticed.
 inline constexpr std::uint64_t k_program_memory_base = 0x0010'0000;
 inline constexpr std::uint64_t k_program_memory_bytes = 0x0004'0000;
 inline constexpr std::uint64_t k_core_base = 0x0200'0000; ///< control block of an RV64 core, core_regs.def
@@ -38,7 +40,8 @@ inline constexpr std::uint16_t k_all_near = 0xffff; ///< more than any machine h
 inline constexpr unsigned k_max_dims = 6;
 inline constexpr unsigned k_max_failed_regions = 8;
 
-/// What joins the ranks that differ in one coordinate only. A ladder is two dimensions: a line of two, and a line or ring of rungs.
+/// What joins the ranks that differ in one coordinate only. A ladder is two dimensions: a line of two, and a line or
+/// ring of rungs.
 enum class dimension_kind : std::uint32_t {
     line = 0,    ///< of links
     ring = 1,    ///< a line that closes
@@ -51,7 +54,8 @@ enum class ring_order : std::uint8_t {
     none = 0,
     interleaved = 1, ///< 0 2 4 .. 5 3 1, the ring on a line: no cable closes it
     flat = 2,        ///< 0 1 2 3 .., the direct ring
-    serpent = 3      ///< i XOR ((i >> 1) & 1), and the mirror image of it: two cycles of a ladder that share no link along it
+    /// I XOR ((i >> 1) & 1), and the mirror image of it: two cycles of a ladder that share no link along it.
+    serpent = 3
 };
 /// Which exchanges of replicas begin with a sync of all of them.
 enum class exchange_mode : std::uint8_t {
@@ -68,7 +72,8 @@ struct failed_region {
     std::uint16_t cols = 0;
 };
 
-/// For platform_table::rate_mbps: `part` / `whole` of a rate, rounded up, so that nothing is faster than a bound made from it.
+/// For platform_table::rate_mbps: `part` / `whole` of a rate, rounded up, so that nothing is faster than a bound made
+/// from it.
 constexpr std::uint32_t mbps_of(std::uint64_t bits_per_second, std::uint64_t part = 1, std::uint64_t whole = 1)
 {
     if (whole == 0)
@@ -79,11 +84,11 @@ constexpr std::uint32_t mbps_of(std::uint64_t bits_per_second, std::uint64_t par
 }
 
 /// Ranks are numbered row-major over `dims`: rank = ((c0 * dims[1]) + c1) * dims[2] + ... ; on a 2-D mesh dims = {rows,
-/// cols}. Where regions have failed (2-D meshes only) the numbering counts the remaining chips: there is no gap in it. Rings
-/// are lines wherever routing makes detours: they use no wrap links.
+/// cols}. Where regions have failed (2-D meshes only) the numbering counts the remaining chips: there is no gap in it.
+/// Rings are lines wherever routing makes detours: they use no wrap links.
 ///
-/// A process group has a table of its own: `rank`, `ranks` and dimensions are those of the group. Where its members are no
-/// box of the machine, they are one switched dimension, because routing joins any two.
+/// A process group has a table of its own: `rank`, `ranks` and dimensions are those of the group. Where its members are
+/// no box of the machine, they are one switched dimension, because routing joins any two.
 struct platform_table {
     std::uint32_t magic = k_platform_table_magic;
     std::uint32_t version = k_platform_table_version;
@@ -93,23 +98,28 @@ struct platform_table {
     std::uint32_t dims[k_max_dims] = {};
     std::uint32_t coord[k_max_dims] = {};
     dimension_kind kind[k_max_dims] = {};
-    std::uint32_t rate_mbps[k_max_dims] = {}; ///< payload that a rank can send along a dimension, by all its links there; all 0: not known
+    /// Payload that a rank can send along a dimension, by all its links there; all 0: not known.
+    std::uint32_t rate_mbps[k_max_dims] = {};
     std::uint32_t dma_queues = 0;
     std::uint32_t dma_ports = 0;        ///< local ports between the DMA and the fabric; queue q uses port q % dma_ports
     std::uint32_t dma_ring_entries = 0; ///< descriptors per ring, a power of two
     std::uint32_t failed_regions = 0;   ///< entries of `failed`; disjoint
-    /// Cores of a machine that make and take the packets of parameter servers; 0: the DMA engine alone moves and sums them.
+    /// Cores of a machine that make and take the packets of parameter servers; 0: the DMA engine alone moves and sums
+    /// them.
     std::uint16_t packet_cores = 0;
-    /// Ranks of one device, the innermost dimension, whose memories each of their DMA engines reads (descriptor.h: elements); 0 or 1: only its own.
+    /// Ranks of one device, the innermost dimension, whose memories each of their DMA engines reads (descriptor.h:
+    /// elements); 0 or 1: only its own.
     std::uint8_t device_ranks = 0;
-    /// How many of them take part in the process group: its innermost dimension, where several do. Without a group, all.
+    /// How many of them take part in the process group: its innermost dimension, where several do. Without a group,
+    /// all.
     std::uint8_t device_members = 0;
     /// Ranks, the last ones, that only serve for parameter_server; 0: every rank serves beside its work.
     std::uint32_t servers = 0;
     /// Of the DMA's semaphores, the bank that collectives of this table use. Those of the whole machine use bank 0.
     std::uint16_t semaphore_bank = 0;
-    /// Direct exchanges go by shortest paths inside a block of so many ranks in a row. To other ranks they take all paths that the fabric
-    /// has, because links that no process group needs stand idle there. k_all_near: by shortest paths everywhere.
+    /// Direct exchanges go by shortest paths inside a block of so many ranks in a row. To other ranks they take all
+    /// paths that the fabric has, because links that no process group needs stand idle there. k_all_near: by shortest
+    /// paths everywhere.
     std::uint16_t near_ranks = k_all_near;
     failed_region failed[k_max_failed_regions] = {};
     std::uint64_t dma_base = k_dma_base;
@@ -117,19 +127,24 @@ struct platform_table {
     std::uint64_t hbm_base = k_hbm_base;
     std::uint64_t hbm_bytes = 0;
     std::uint64_t dma_ring_area = 0; ///< bus address in HBM; ring of queue q at + q * entries * 64
-    /// Of a process group: bus address of a list of 32-bit numbers, the machine's rank of each rank of the group; 0: the same numbers.
+    /// Of a process group: bus address of a list of 32-bit numbers, the machine's rank of each rank of the group; 0:
+    /// the same numbers.
     std::uint64_t members = 0;
-    // Of a machine of replicas, each of `replica_ranks` ranks in a row; the collectives of one rank of each are process groups of their own.
+    // Of a machine of replicas, each of `replica_ranks` ranks in a row; the collectives of one rank of each are process
+    // groups of their own.
     ring_order order = ring_order::none;
     exchange_mode exchanges = exchange_mode::syncful;
-    std::uint8_t parallel_links = 1;  ///< side by side between neighbours: a message of a ring is cut into so many, on queues one behind the other
+    /// Side by side between neighbours: a message of a ring is cut into so many, on queues one behind the other.
+    std::uint8_t parallel_links = 1;
     std::uint8_t gateway_dims = 0;    ///< outermost dimensions that lead through gateways: 0 or 1
     std::uint16_t replica_ranks = 1;
-    std::uint16_t split_exchanges = 1; ///< exchanges of a step; each is that of two ranks of every replica, which follow each other
+    /// Exchanges of a step; each is that of two ranks of every replica, which follow each other.
+    std::uint16_t split_exchanges = 1;
     std::uint32_t domain_ranks = 0; ///< of the machine, that no gateway parts; 0: nothing is parted
     std::uint32_t rung_links = 1;   ///< side by side between ranks 2k and 2k + 1 of the machine
     std::uint64_t sync_base = 0;       ///< of the sync unit; 0: there is none
-    std::uint32_t ccus = 0;            ///< collective communication units (ccu.h), one a die, of a chip; 0: there are none
+    /// Collective communication units (ccu.h), one a die, of a chip; 0: there are none.
+    std::uint32_t ccus = 0;
     std::uint32_t ccu_channels = 0;    ///< of each
     std::uint64_t check = 0;           ///< check_word of everything before it
 };
@@ -150,12 +165,13 @@ constexpr std::uint64_t check_word(const std::uint32_t* words, std::size_t count
 /// What the host asks of every rank. Offsets are into HBM and the same on every rank (symmetric buffers).
 /// all_reduce, reduce_scatter, all_gather, broadcast, reduce work in place on `buffer_offset`:
 ///   all_reduce      `count` elements in, the reduction of all ranks' out
-///   reduce_scatter  `count` elements in; shard_of(count, ranks, rank) of the buffer holds the result, the rest is scratch
+///   reduce_scatter  `count` elements in; shard_of(count, ranks, rank) of the buffer holds the result, the rest is
+///                   scratch
 ///   all_gather      shard_of(count, ranks, rank) in; all `count` elements out
 ///   broadcast       the root's `count` elements
 ///   reduce          `count` elements in; the root has the reduction of all ranks', elsewhere the buffer is scratch
-/// all_to_all reads `count` elements at `buffer_offset`: shard j goes to rank j, which stores the blocks of all sources in
-/// rank order, each of shard_of(count, ranks, j).count elements, at `output_offset`.
+/// all_to_all reads `count` elements at `buffer_offset`: shard j goes to rank j, which stores the blocks of all sources
+/// in rank order, each of shard_of(count, ranks, j).count elements, at `output_offset`.
 struct command {
     std::uint32_t sequence = 0; ///< 1, 2, 3, ...
     collective_op op = collective_op::all_reduce;
@@ -168,12 +184,13 @@ struct command {
     std::uint64_t chunk_bytes = 0; ///< pipelining grain, > 0
     std::uint64_t timeout_ns = 0;  ///< bound of every single wait
     std::uint32_t root = 0;
-    std::uint32_t transposed = 0; ///< 1: swap the roles of rows and columns (ring order, row pairs). Algorithms of CCUs: k_only_prepares
-    /// Local address of the table of the process group that runs this among itself: its ranks, shards and root count inside the group.
-    /// 0: the platform table, all ranks.
+    /// 1: swap the roles of rows and columns (ring order, row pairs). Algorithms of CCUs: k_only_prepares.
+    std::uint32_t transposed = 0;
+    /// Local address of the table of the process group that runs this among itself: its ranks, shards and root count
+    /// inside the group. 0: the platform table, all ranks.
     std::uint64_t table = 0;
-    /// Room for what waits on its way, of algorithms that need it. all_to_all: scratch_outputs() times as many bytes as at `output_offset` on the rank with
-    /// most of them; the others: scratch_elements().
+    /// Room for what waits on its way, of algorithms that need it. all_to_all: scratch_outputs() times as many bytes as
+    /// at `output_offset` on the rank with most of them; the others: scratch_elements().
     std::uint64_t scratch_offset = 0;
 };
 

@@ -1,19 +1,24 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// SwitchML on the wire: header offsets and field codecs of its UDP and RoCE v2 frames, and the table in which a worker's
-// firmware finds its job. Field layout: p4lang/p4app-switchML (quoted); byte order is the network's unless said otherwise.
+// SwitchML on the wire: header offsets and field codecs of its UDP and RoCE v2 frames, and the table in which a
+// worker's firmware finds its job. Field layout: p4lang/p4app-switchML (quoted); byte order is the network's unless
+// said otherwise.
 //
-//   UDP frame    Ethernet 14, IPv4 20, UDP 8, SwitchML 8, exponents 2, payload 256 or 1024            (+ FCS 4, preamble and gap 20)
-//   RoCE frame   Ethernet 14, IPv4 20, UDP 8, BTH 12, [RETH 16 in first and only], [immediate 4 in last and only], payload,
-//                ICRC 4                                                                            (+ FCS 4, preamble and gap 20)
+//   UDP frame    Ethernet 14, IPv4 20, UDP 8, SwitchML 8, exponents 2, payload 256 or 1024            (+ FCS 4,
+//                preamble and gap 20)
+//   RoCE frame   Ethernet 14, IPv4 20, UDP 8, BTH 12, [RETH 16 in first and only], [immediate 4 in last and only],
+//                payload,
+//                ICRC 4                                                                            (+ FCS 4, preamble
+//                and gap 20)
 #pragma once
 
 #include "hw/abi/types.h"
 
 namespace weft::abi::switchml {
 
-// Bytes ----------------------------------------------------------------------------------------------------------------
+// Bytes
+// ----------------------------------------------------------------------------------------------------------------
 
 constexpr void put16(std::uint8_t* to, std::uint32_t v)
 {
@@ -55,7 +60,8 @@ inline void swap_words(void* to, const void* from, std::size_t bytes)
     }
 }
 
-// Frames ---------------------------------------------------------------------------------------------------------------
+// Frames
+// ---------------------------------------------------------------------------------------------------------------
 
 inline constexpr std::uint32_t k_ethernet = 0; ///< destination 6, source 6, type 2
 inline constexpr std::uint32_t k_ip = 14;
@@ -115,8 +121,8 @@ constexpr header decode(const std::uint8_t* from)
     return h;
 }
 
-/// One's complement sum of `bytes` bytes (even), folded and inverted: the IPv4 header checksum with its field zero, 0 over a
-/// correct header.
+/// One's complement sum of `bytes` bytes (even), folded and inverted: the IPv4 header checksum with its field zero, 0
+/// over a correct header.
 constexpr std::uint16_t internet_checksum(const std::uint8_t* from, std::uint32_t bytes)
 {
     std::uint32_t sum = 0;
@@ -216,12 +222,12 @@ constexpr bth decode_bth(const std::uint8_t* from)
 {
     return {static_cast<opcode>(from[0]), get32(from + 4) & 0xff'ffff, get32(from + 8) & k_psn_mask};
 }
-/// The PSN of an answer goes by position: an answer to the first packet of a message takes the lowest that has not been used on
-/// its queue pair, one to packet k the same plus k, for either version of the slots by itself. So a packet that is skipped (its slot is
-/// not complete), or comes twice (to one worker and to all), is a gap to the receiver, which drops the rest. A PSN that merely
-/// counted answers would let it put a packet where another belongs.
-/// RETH, 16 bytes behind the BTH of first and only packets. Toward the switch the key is slot << 1 | version of the first
-/// packet; address and length come back with the answer.
+/// The PSN of an answer goes by position: an answer to the first packet of a message takes the lowest that has not been
+/// used on its queue pair, one to packet k the same plus k, for either version of the slots by itself. So a packet that
+/// is skipped (its slot is not complete), or comes twice (to one worker and to all), is a gap to the receiver, which
+/// drops the rest. A PSN that merely counted answers would let it put a packet where another belongs.
+/// RETH, 16 bytes behind the BTH of first and only packets. Toward the switch the key is slot << 1 | version of the
+/// first packet; address and length come back with the answer.
 struct reth {
     std::uint64_t address = 0;
     std::uint32_t key = 0;
@@ -251,10 +257,11 @@ constexpr std::uint32_t switch_queue_pair(std::uint32_t worker, std::uint32_t qu
     return worker << 16 | (queue & 0x1ff);
 }
 
-// A worker's job -------------------------------------------------------------------------------------------------------
+// A worker's job
+// -------------------------------------------------------------------------------------------------------
 
-/// Written by the builder into the local memory of every core of a worker, next to the platform table; absent (magic 0) on
-/// other machines.
+/// Written by the builder into the local memory of every core of a worker, next to the platform table; absent (magic 0)
+/// on other machines.
 inline constexpr std::uint64_t k_table_address = 0x0000'1400;
 inline constexpr std::uint32_t k_table_magic = 0x4c'4d'57'53; ///< "SWML"
 inline constexpr std::uint32_t k_table_version = 2;
@@ -283,12 +290,13 @@ struct table {
     std::uint64_t switch_mac = 0;
     std::uint32_t own_ip = 0;
     std::uint32_t switch_ip = 0;
-    /// The retransmission timeout doubles after this many timeouts of a core in one collective, again after twice as many more,
-    /// and so on; 0: it never does. The P4 client: 100 (quoted).
+    /// The retransmission timeout doubles after this many timeouts of a core in one collective, again after twice as
+    /// many more, and so on; 0: it never does. The P4 client: 100 (quoted).
     std::uint32_t backoff_after = 0;
     /// UDP: packets that a core takes, and announces to the NIC, at a time.
     std::uint32_t packet_batch = 32;
-    /// UDP: fewer are announced when nothing has come and this time has passed since the last time that was so; 0: at once.
+    /// UDP: fewer are announced when nothing has come and this time has passed since the last time that was so; 0: at
+    /// once.
     std::uint32_t transmit_hold_ns = 0;
     std::uint32_t reserved = 0;
     std::uint64_t check = 0; ///< check_word of everything before it

@@ -50,15 +50,18 @@ inline constexpr std::uint32_t reduce = of(collective_op::reduce);
 
 /// What sets an algorithm apart, as bits.
 namespace traits {
-/// Summed in the network. All cores of a rank share the work; the other algorithms run on its first core, which owns the DMA.
+/// Summed in the network. All cores of a rank share the work; the other algorithms run on its first core, which owns
+/// the DMA.
 inline constexpr std::uint32_t by_switch = 1;
 /// Rows and columns have different roles in it: command.transposed swaps them.
 inline constexpr std::uint32_t follows_rows = 2;
-/// For devices of several ranks, whose DMA engines sum and wait (platform_table::device_ranks); it keeps what is on its way at command::scratch_offset.
+/// For devices of several ranks, whose DMA engines sum and wait (platform_table::device_ranks); it keeps what is on its
+/// way at command::scratch_offset.
 inline constexpr std::uint32_t on_devices = 4;
 /// For machines of replicas (platform_table::order).
 inline constexpr std::uint32_t of_replicas = 8;
-/// Carried out by the chip's collective communication units (platform_table::ccus); its core writes microcode and starts it.
+/// Carried out by the chip's collective communication units (platform_table::ccus); its core writes microcode and
+/// starts it.
 inline constexpr std::uint32_t by_ccu = 16;
 } // namespace traits
 

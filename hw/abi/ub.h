@@ -4,9 +4,9 @@
 // What UB controllers, switches and firmware agree on in the network layer of UB-Mesh: structured addresses, the 8-byte
 // source-route header, linear routing tables. Pure C++, freestanding.
 //
-// Source: UB-Mesh (arXiv 2503.20377) section 4.1.1 and Fig. 11 for the layout of the header (quoted), section 4.1.2 for addressing by
-// segments and linear tables (quoted). The meaning of an instruction, the widths of the segments and the form of the tables are not
-// published: ours, and marked `assumed`.
+// Source: UB-Mesh (arXiv 2503.20377) section 4.1.1 and Fig. 11 for the layout of the header (quoted), section 4.1.2 for
+// addressing by segments and linear tables (quoted). The meaning of an instruction, the widths of the segments and the
+// form of the tables are not published: ours, and marked `assumed`.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,15 @@
 
 namespace weft::abi::ub {
 
-// --- Addresses ------------------------------------------------------------------------------------------------------------
+// --- Addresses
+// ------------------------------------------------------------------------------------------------------------
 
 /// What stands behind an address (assumed: 3 bits).
 enum class node_kind : std::uint8_t { npu = 0, spare_npu = 1, cpu = 2, nic = 3 };
 
-/// Segments of a 16-bit network address (CNA), from the top: kind 3, pod 3, rack 4 (2 + 2), board 3, unit 3 (assumed widths; they
-/// hold 8 pods of 4 x 4 racks of 8 x 8 NPUs). `unit` is the NPU of a board, or counts CPUs and NICs of a rack.
+/// Segments of a 16-bit network address (CNA), from the top: kind 3, pod 3, rack 4 (2 + 2), board 3, unit 3 (assumed
+/// widths; they hold 8 pods of 4 x 4 racks of 8 x 8 NPUs). `unit` is the NPU of a board, or counts CPUs and NICs of a
+/// rack.
 struct address {
     node_kind kind = node_kind::npu;
     std::uint8_t pod = 0;   ///< 0..7
@@ -51,14 +53,16 @@ constexpr address decode_address(std::uint16_t bits)
     return a;
 }
 
-// --- Source-route header ----------------------------------------------------------------------------------------------------
+// --- Source-route header
+// ----------------------------------------------------------------------------------------------------
 
 inline constexpr unsigned k_most_hops = 12;        ///< bits of the bitmap
 inline constexpr unsigned k_most_instructions = 6; ///< instruction fields
 inline constexpr unsigned k_header_bytes = 8;
 
-/// One instruction: output port of the router in bits 6..0, and in bit 7 whether the packet is on the second VL of its class behind
-/// that port (assumed; 7 bits hold the 128 x4 ports of an HRS). It may come back to the first: the rule of lanes orders the channels.
+/// One instruction: output port of the router in bits 6..0, and in bit 7 whether the packet is on the second VL of its
+/// class behind that port (assumed; 7 bits hold the 128 x4 ports of an HRS). It may come back to the first: the rule of
+/// lanes orders the channels.
 struct instruction {
     std::uint8_t port = 0; ///< 0..127
     bool second_vl = false;
@@ -72,9 +76,10 @@ constexpr instruction decode_instruction(std::uint8_t b)
     return {static_cast<std::uint8_t>(b & 127u), (b & 128u) != 0};
 }
 
-/// Eight bytes, byte 0 in bits 7..0: ptr in bits 3..0, bitmap in bits 15..4 (bit i of it: hop i is source-routed), instruction j in
-/// byte 2 + j. The instruction of hop i is the one whose number is the count of set bits below i. `ptr` counts every hop, routed
-/// either way; from hop 12 on all hops are by table. A header of zero is a packet routed by tables alone.
+/// Eight bytes, byte 0 in bits 7..0: ptr in bits 3..0, bitmap in bits 15..4 (bit i of it: hop i is source-routed),
+/// instruction j in byte 2 + j. The instruction of hop i is the one whose number is the count of set bits below i.
+/// `ptr` counts every hop, routed either way; from hop 12 on all hops are by table. A header of zero is a packet routed
+/// by tables alone.
 struct source_route {
     std::uint64_t bits = 0;
 
@@ -90,7 +95,8 @@ struct source_route {
     /// Of the present hop; only where here(). Zero where a header has more bits set than instruction fields.
     constexpr std::uint8_t present_byte() const
     {
-        // Set bits below the pointer, in pairs, fours and all: the built-in function is a call where the host may be any, and every hop asks.
+        // Set bits below the pointer, in pairs, fours and all: the built-in function is a call where the host may be
+        // any, and every hop asks.
         unsigned index = bitmap() & ((1u << ptr()) - 1u);
         index = (index & 0x555u) + (index >> 1 & 0x555u);
         index = (index & 0x333u) + (index >> 2 & 0x333u);
@@ -125,9 +131,11 @@ constexpr source_route from_bytes(const std::uint8_t (&in)[k_header_bytes])
     return h;
 }
 
-// --- Linear tables ------------------------------------------------------------------------------------------------------------
+// --- Linear tables
+// ------------------------------------------------------------------------------------------------------------
 
-/// Where an entry leads: `ways` consecutive ports from `port` on are equally good, a hash of the flow chooses; 0 ways: nowhere.
+/// Where an entry leads: `ways` consecutive ports from `port` on are equally good, a hash of the flow chooses; 0 ways:
+/// nowhere.
 struct table_entry {
     std::uint8_t port = 0;
     std::uint8_t ways = 0;
@@ -166,8 +174,8 @@ constexpr unsigned value_of(const address& a, segment s)
 }
 
 /// One step of a lookup: when the destination's segment differs from the router's own, or `always`, the entry at
-/// first + value decides, unless it is empty (no ways) or beyond `count`; else the next step is looked at. `condition` names
-/// another segment that must differ (a spine asks "another rack?" and then looks at the board).
+/// first + value decides, unless it is empty (no ways) or beyond `count`; else the next step is looked at. `condition`
+/// names another segment that must differ (a spine asks "another rack?" and then looks at the board).
 struct table_step {
     segment what = segment::unit;
     bool always = false;

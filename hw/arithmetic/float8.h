@@ -5,11 +5,13 @@
 //
 //   e4m3      1+4+3 bits, no infinities, one NaN pattern a sign, largest 448 (Open Compute Project, OFP8)
 //   e5m2      1+5+2 bits, as IEEE formats are (OFP8)
-//   hifloat8  tapered: a prefix code says how many bits the exponent has (Luo and others, "Ascend HiFloat8 Format", arXiv 2409.16626, recalled):
-//             prefix 11, 10, 01, 001, 0001: 4, 3, 2, 1, 0 bits of exponent, sign and magnitude, its leading one is implied; the rest is fraction.
-//             0000: fraction m of 1 to 7 stands for 2^(m - 23). 0x00 is zero, 0x80 NaN, 0x6f and 0xef infinities, largest 2^15.
+//   hifloat8  tapered: a prefix code says how many bits the exponent has (Luo and others, "Ascend HiFloat8 Format",
+//             arXiv 2409.16626, recalled): prefix 11, 10, 01, 001, 0001: 4, 3, 2, 1, 0 bits of exponent, sign and
+//             magnitude, its leading one is implied; the rest is fraction. 0000: fraction m of 1 to 7 stands for 2^(m -
+//             23). 0x00 is zero, 0x80 NaN, 0x6f and 0xef infinities, largest 2^15.
 //
-// Narrowing rounds to nearest; e4m3 and e5m2 ties to even, hifloat8 ties away from zero. Too large: e4m3 NaN, the others infinity. All NaNs become one pattern.
+// Narrowing rounds to nearest; e4m3 and e5m2 ties to even, hifloat8 ties away from zero. Too large: e4m3 NaN, the
+// others infinity. All NaNs become one pattern.
 #pragma once
 
 #include <cstdint>

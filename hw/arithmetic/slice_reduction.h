@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reduction of several slices at once, as a CCU does it: element by element in the order of the slices, so the bits do not depend on when they came.
+// Reduction of several slices at once, as a CCU does it: element by element in the order of the slices, so the bits do
+// not depend on when they came.
 //
 //   integers   wrap (two's complement)
 //   float32    one IEEE 754 addition after the other
@@ -16,8 +17,8 @@
 
 namespace weft {
 
-/// Reduces `bytes` of `count` slices, 1 to k_most_reduced of them, into the first one. Returns whether a sum of floats is infinite or no number. Throws bug
-/// when `bytes` is no multiple of the element, or the type has no such operation.
+/// Reduces `bytes` of `count` slices, 1 to k_most_reduced of them, into the first one. Returns whether a sum of floats
+/// is infinite or no number. Throws bug when `bytes` is no multiple of the element, or the type has no such operation.
 bool reduce_slices(abi::ccu::element type, abi::reduce_op op, std::uint8_t* const* slices, unsigned count, std::size_t bytes);
 
 /// A transfer's reduction in memory: memory[i] = memory[i] (op) incoming[i], as reduce_slices() of two.

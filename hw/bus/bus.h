@@ -5,8 +5,8 @@
 //
 // Models: decoding, translation to the target's own offsets, a fixed latency per access.
 // Does not model: contention, width, bursts, ordering; traffic that matters does not go over this bus but through DMA.
-// Timing: every access takes `latency` and then the target's own time; with `posted_writes` the master goes on after `latency` when it writes, and the
-// target has the data when it would have it without. No RTL twin.
+// Timing: every access takes `latency` and then the target's own time; with `posted_writes` the master goes on after
+// `latency` when it writes, and the target has the data when it would have it without. No RTL twin.
 //
 // Errors: an access that lies in no window, or only partly in one, is answered with TLM_ADDRESS_ERROR_RESPONSE.
 #pragma once

@@ -1,21 +1,23 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// ccu: the collective communication unit of one UB IO die (UB-Mesh, arXiv 2503.20377, section 7). It runs microcode (hw/abi/ccu.h) that moves data between
-// memories and its own slices, here and at peers, reduces slices and signals by check bits, so that collectives cost no core. A guest of its chip.
+// ccu: the collective communication unit of one UB IO die (UB-Mesh, arXiv 2503.20377, section 7). It runs microcode
+// (hw/abi/ccu.h) that moves data between memories and its own slices, here and at peers, reduces slices and signals by
+// check bits, so that collectives cost no core. A guest of its chip.
 //
-// Models: instruction store, missions, loop engines, address and general registers, check-bit entries, slices in SRAM, channels with a bounded number of
-// operations under way, reductions in SRAM and in memory, remote writes of registers and bits, status codes, timeouts. Does not model: work queues of
-// the UB send side, ECC, address translation beyond one token a memory; instruction fetch beyond the issue rate.
+// Models: instruction store, missions, loop engines, address and general registers, check-bit entries, slices in SRAM,
+// channels with a bounded number of operations under way, reductions in SRAM and in memory, remote writes of registers
+// and bits, status codes, timeouts. Does not model: work queues of the UB send side, ECC, address translation beyond
+// one token a memory; instruction fetch beyond the issue rate.
 //
 // Parts: ccu_contexts (missions, loop engines) ─► ccu_execute ─► ccu_transfers ─► ccu_port ─► fabric ─► ccu_receiver
 //
 // Timing (docs/03_timing_model.md, section 14):
-//   launch at t -> first instruction at t + task_start; then one instruction a cycle, in order, where its check bits are set
-//   local transfer: memory as DMA accesses, SRAM n / sram_rate, the later of both; inside the memory n / copy_rate as well
-//   reduction: reads all slices, writes one, n / reduce_rate in the reduce unit, the latest of these
-//   remote: packets as of the DMA engine (max_payload), a request of no payload for reads, an acknowledgement for each segment
-//   done at t -> its bits are seen at t + check_bit_cycles
+//   launch at t -> first instruction at t + task_start; then one instruction a cycle, in order, where its check bits
+//   are set local transfer: memory as DMA accesses, SRAM n / sram_rate, the later of both; inside the memory n /
+//   copy_rate as well reduction: reads all slices, writes one, n / reduce_rate in the reduce unit, the latest of these
+//   remote: packets as of the DMA engine (max_payload), a request of no payload for reads, an acknowledgement for each
+//   segment done at t -> its bits are seen at t + check_bit_cycles
 #pragma once
 
 #include "hw/abi/registers.h"

@@ -223,7 +223,8 @@ void ccu::stop_context(std::uint32_t number)
     }
 }
 
-/// A task has ended when its last instruction has been issued and all that it began is done: an error of a peer is not lost.
+/// A task has ended when its last instruction has been issued and all that it began is done: an error of a peer is not
+/// lost.
 void ccu::end_if_done(std::uint32_t mission)
 {
     const ccu_mission& m = missions_[mission];

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Missions and loop engines of a CCU: where each of them stands, what it waits for. Numbers: missions first, then engines.
+// Missions and loop engines of a CCU: where each of them stands, what it waits for. Numbers: missions first, then
+// engines.
 #pragma once
 
 #include "hw/ccu/ccu_config.h"

@@ -1,12 +1,13 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What packets between CCUs say, in the fields that the fabric carries for receivers (tlm/packet.h). What a packet asks for stands in its headers: 52 B of
-// network, transport and transaction headers hold it.
+// What packets between CCUs say, in the fields that the fabric carries for receivers (tlm/packet.h). What a packet asks
+// for stands in its headers: 52 B of network, transport and transaction headers hold it.
 //
 //   semaphore            kind, status code, index (register, check-bit segment of a transfer)
 //   message              transfer of the unit that began it; answers name it
-//   destination_offset   token and address; slice; value of a register; of data and answers: byte offset in the transfer
+//   destination_offset   token and address; slice; value of a register; of data and answers: byte offset in the
+//                        transfer
 //   message_packets      packets of the segment; of a request: bytes that are asked for
 //   semaphore_message    check-bit entry and mask of the receiver
 #pragma once

@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sending side of a CCU: what transfers and answers ask to be sent goes packet by packet, one from each peer's queue in turn; data is read while read-ahead
-// slots are free, and a packet starts when it has been read, the wire is idle and credits for it are there.
+// Sending side of a CCU: what transfers and answers ask to be sent goes packet by packet, one from each peer's queue in
+// turn; data is read while read-ahead slots are free, and a packet starts when it has been read, the wire is idle and
+// credits for it are there.
 #pragma once
 
 #include "hw/ccu/ccu_shared.h"

@@ -1,11 +1,12 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Receiving side of a CCU. It takes whatever comes: writes go to memory or slices, requests are answered from there, bits and registers are set. So no packet
-// waits for another one, and requests and data may share a class of virtual lanes.
+// Receiving side of a CCU. It takes whatever comes: writes go to memory or slices, requests are answered from there,
+// bits and registers are set. So no packet waits for another one, and requests and data may share a class of virtual
+// lanes.
 //
-// Timing of a packet whose last byte came at t: the memory's or the SRAM's own; its buffer is free when these have taken the data, as at the DMA engine. A
-// segment is acknowledged when its last byte is written.
+// Timing of a packet whose last byte came at t: the memory's or the SRAM's own; its buffer is free when these have
+// taken the data, as at the DMA engine. A segment is acknowledged when its last byte is written.
 #pragma once
 
 #include "hw/ccu/ccu_transfers.h"

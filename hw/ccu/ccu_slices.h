@@ -3,7 +3,8 @@
 //
 // Memory slices of a CCU: bytes, the rate of the SRAM, and who uses a slice at the moment.
 //
-// Timing of an access of n bytes at t: start = max(t, busy until); busy until = start + n / rate. Reads and writes have a port each.
+// Timing of an access of n bytes at t: start = max(t, busy until); busy until = start + n / rate. Reads and writes have
+// a port each.
 #pragma once
 
 #include "hw/ccu/ccu_config.h"

@@ -67,7 +67,8 @@ void ccu_transfers::issue(std::uint32_t number, ccu_transfer& t, const channel& 
     s.message = name_of(number);
     s.bytes = bytes;
     s.header.index = static_cast<std::uint16_t>(t.issued / std::max<std::uint64_t>(1, shared_.config.segment.value()));
-    const auto ask = [&](ccu_message kind) { // a request has no payload; the answer says where in the transfer it belongs
+    // A request has no payload; the answer says where in the transfer it belongs.
+    const auto ask = [&](ccu_message kind) {
         s.from = ccu_stream::source::none;
         s.header.kind = kind;
         s.bytes = 0;

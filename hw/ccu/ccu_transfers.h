@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transfers and reductions that a CCU has begun and not finished: their segments under way to peers, bounded for each channel, and what is to be done when
-// they are through.
+// Transfers and reductions that a CCU has begun and not finished: their segments under way to peers, bounded for each
+// channel, and what is to be done when they are through.
 #pragma once
 
 #include "hw/ccu/ccu_port.h"
@@ -65,14 +65,16 @@ public:
         const std::uint32_t number = name & 0xff'ffff;
         return number < all_.size() && all_[number].used && all_[number].generation == name >> 24 ? number : k_none;
     }
-    /// Nothing more is expected of channel `c`, whose missions have all ended: what is under way on it goes to `over`. False: a mission uses it.
+    /// Nothing more is expected of channel `c`, whose missions have all ended: what is under way on it goes to `over`.
+    /// False: a mission uses it.
     bool abandon(std::uint32_t c, std::vector<std::uint32_t>& over);
     /// Its first segments go, as far as its channel lets them.
     void begin(std::uint32_t number);
     /// `bytes` of it are acknowledged or here; 0 of one that has none. True: these were the last ones.
     bool finished(std::uint32_t number, std::uint32_t bytes);
     void release(std::uint32_t number);
-    /// Nothing of `mission` sets bits any more, and what has not been begun is not begun. Returns those of which nothing is under way.
+    /// Nothing of `mission` sets bits any more, and what has not been begun is not begun. Returns those of which
+    /// nothing is under way.
     std::vector<std::uint32_t> orphan(std::uint32_t mission);
 
     std::uint32_t under_way() const { return under_way_; }

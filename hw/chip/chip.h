@@ -1,11 +1,13 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// chip: one accelerator as the fabric and the host see it. Composes core, bus, core-local memory, memory, DMA and mailbox by the
-// address map of hw/abi/platform_table.h, and writes the platform table. The fabric's local ports are bound to the DMA. Devices that
-// not every chip has are its guests: the platform makes them, the chip gives them a window, the memory and interrupts.
+// chip: one accelerator as the fabric and the host see it. Composes core, bus, core-local memory, memory, DMA and
+// mailbox by the address map of hw/abi/platform_table.h, and writes the platform table. The fabric's local ports are
+// bound to the DMA. Devices that not every chip has are its guests: the platform makes them, the chip gives them a
+// window, the memory and interrupts.
 //
-// Models: what firmware and DMA do between collectives' first and last byte. Does not model: the matrix and vector units.
+// Models: what firmware and DMA do between collectives' first and last byte. Does not model: the matrix and vector
+// units.
 #pragma once
 
 #include "hw/chip/chip_config.h"
@@ -47,7 +49,8 @@ struct chip_options {
     core_gate* gate = nullptr; ///< between core 0 and its bus; outlives the chip
     /// More than one: DMA and its interrupt belong to core 0.
     std::uint32_t cores = 1;
-    /// Set of algorithms of which every core gets the command, and the chip has answered when all have; the others go to core 0.
+    /// Set of algorithms of which every core gets the command, and the chip has answered when all have; the others go
+    /// to core 0.
     std::uint32_t on_all_cores = 0;
     memory_maker memory = {}; ///< of the configured capacity; none: HBM
     std::vector<guest_maker> guests = {};
@@ -98,8 +101,8 @@ public:
 
     /// Host side: command into core-local memory and interrupt, on every core; any time after construction.
     void post(const abi::command& command);
-    /// What its firmware is told of the machine, and of the process group that the next command is for: written to the local memory of
-    /// the first core.
+    /// What its firmware is told of the machine, and of the process group that the next command is for: written to the
+    /// local memory of the first core.
     const abi::platform_table& table() const { return table_; }
     void write_group(abi::platform_table group, const std::vector<std::uint32_t>& members);
     /// Of the first core that failed, with the messages of all.

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Configuration of a chip. A platform whose chips have other defaults, from other sources, puts its own core, bus or memory section
-// in the place of the plain one (tlm/config_fields.h: with_sources).
+// Configuration of a chip. A platform whose chips have other defaults, from other sources, puts its own core, bus or
+// memory section in the place of the plain one (tlm/config_fields.h: with_sources).
 #pragma once
 
 #include "hw/bus/bus.h"

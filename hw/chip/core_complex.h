@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A further core of a chip: core, bus, core-local memory and mailbox of its own; the chip's shared devices are on its bus at the
-// same addresses as on that of core 0. Nothing keeps two cores from one register: firmware agrees on who uses what.
+// A further core of a chip: core, bus, core-local memory and mailbox of its own; the chip's shared devices are on its
+// bus at the same addresses as on that of core 0. Nothing keeps two cores from one register: firmware agrees on who
+// uses what.
 #pragma once
 
 #include "hw/abi/platform_table.h"

@@ -12,8 +12,8 @@ namespace weft {
 /// "DMA.HEAD(3)", "MAILBOX + 0x200", "the platform table", "HBM"; the number where nothing is known.
 std::string address_text(std::uint64_t address);
 
-/// Meaning of the bits that are set in a status register, from the register's description: "memory error, bad doorbell".
-/// `where` is the register's name as firmware gives it, "DMA.ERROR"; "" for a register without named bits.
+/// Meaning of the bits that are set in a status register, from the register's description: "memory error, bad
+/// doorbell". `where` is the register's name as firmware gives it, "DMA.ERROR"; "" for a register without named bits.
 std::string bits_text(const std::string& where, std::uint32_t value);
 
 } // namespace weft

@@ -151,8 +151,8 @@ public:
     void set_irq(std::uint32_t lines, bool level) override;
     std::uint32_t irq_lines() const { return lines_; }
 
-    /// Reset: the firmware begins anew, at once where the core waits for an interrupt or has returned, else when the time that
-    /// it has charged is over. The lines are down; devices raise theirs again.
+    /// Reset: the firmware begins anew, at once where the core waits for an interrupt or has returned, else when the
+    /// time that it has charged is over. The lines are down; devices raise theirs again.
     void reset(std::uint32_t draw = 0) override;
 
     std::string stat_prefix() const override { return "core"; }
@@ -184,8 +184,8 @@ public:
     }
     /// Where the function that it executes was called from; 0 on a native core.
     virtual std::uint64_t return_address() const { return 0; }
-    /// An address in the instruction of its firmware that it executes, or that has called the HAL; 0: unknown. On an rv64 core
-    /// the pc, on a native core an address of this process.
+    /// An address in the instruction of its firmware that it executes, or that has called the HAL; 0: unknown. On an
+    /// rv64 core the pc, on a native core an address of this process.
     virtual std::uint64_t code_address() const { return 0; }
     /// What it does, without times: the same text for all cores that do the same. Of every core, waiting or not.
     std::string doing() const;
@@ -265,7 +265,8 @@ protected:
     };
     /// Changes whenever the firmware gets on: host_watch.
     virtual std::uint64_t progress() const = 0;
-    /// In a signal handler that has interrupted the firmware: it shall not go on. rv64_core looks itself, between quanta.
+    /// In a signal handler that has interrupted the firmware: it shall not go on. rv64_core looks itself, between
+    /// quanta.
     virtual void abandon(void* context) { static_cast<void>(context); }
     std::uint32_t quiet_ticks() const { return quiet_ticks_; }
 

@@ -55,8 +55,8 @@ void native_core::run()
 
 // ---- host_watch
 
-/// Makes the interrupted thread go on in stay_abandoned(), as if the firmware had called it: no call of the HAL is under way, so
-/// nothing of the simulation is half done.
+/// Makes the interrupted thread go on in stay_abandoned(), as if the firmware had called it: no call of the HAL is
+/// under way, so nothing of the simulation is half done.
 void native_core::abandon(void* context)
 {
     auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;

@@ -7,8 +7,8 @@
 // lines; sleeping. Does not model: instructions, caches, pipelines, races between instructions.
 //
 // Timing contract, besides that of core.h. Code takes no simulated time; time passes inside HAL calls only, and
-// does not depend on the host. A copy takes copy_per_8_bytes for every started 8 bytes, besides its access; a stream takes it of
-// rv64gc only.
+// does not depend on the host. A copy takes copy_per_8_bytes for every started 8 bytes, besides its access; a stream
+// takes it of rv64gc only.
 // wait_irq: a line that is up when the core gets there is returned at once; else the core sleeps. No RTL twin.
 #pragma once
 

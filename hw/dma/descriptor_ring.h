@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far a descriptor ring has got: posted, fetched, sent, completed. All counts are of ring entries and wrap at 2^32, as TAIL and HEAD do: a
-// descriptor with elements has several. Plain C++.
+// How far a descriptor ring has got: posted, fetched, sent, completed. All counts are of ring entries and wrap at 2^32,
+// as TAIL and HEAD do: a descriptor with elements has several. Plain C++.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@ namespace weft {
 
 class descriptor_ring {
 public:
-    /// Whether a ring of `entries` has room for all up to `tail` that HEAD does not show at `now_ps`. `entries` must be a power of two.
+    /// Whether a ring of `entries` has room for all up to `tail` that HEAD does not show at `now_ps`. `entries` must be
+    /// a power of two.
     bool holds(std::uint32_t tail, std::uint64_t entries, std::uint64_t now_ps)
     {
         const bool power_of_two = entries != 0 && (entries & (entries - 1)) == 0;

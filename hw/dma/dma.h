@@ -4,24 +4,26 @@
 // DMA engine of a chip: descriptor queues in HBM, doorbells, memory reads turned into packets, remote writes with
 // accumulate-on-write, semaphores, interrupts.
 //
-// Models: register file (hw/abi/dma_regs.def); one ring per queue, fetched with a bounded prefetch; queues of one local port
-// served round robin, a packet (or train) each; a bounded number of packets read ahead per port; credits toward the fabric;
-// receive buffers that free as memory takes the data; write and accumulate; semaphores that count whole messages; errors
-// that stop the queue; fabrics that let packets and messages overtake each other (order at the target: message_order.h); elements of
-// descriptors: one read and several writes, reduction of several sources on the way out. Does not model: address translation, reads by the fabric.
+// Models: register file (hw/abi/dma_regs.def); one ring per queue, fetched with a bounded prefetch; queues of one local
+// port served round robin, a packet (or train) each; a bounded number of packets read ahead per port; credits toward
+// the fabric; receive buffers that free as memory takes the data; write and accumulate; semaphores that count whole
+// messages; errors that stop the queue; fabrics that let packets and messages overtake each other (order at the target:
+// message_order.h); elements of descriptors: one read and several writes, reduction of several sources on the way out.
+// Does not model: address translation, reads by the fabric.
 //
 // Parts, in the order of a packet's way (docs/adr/0019-dma-by-role.md):
 //
-//   doorbell ─► rings ─► (descriptor_check) ─► transfers ─► reader ─► port ─► sender ─► fabric ─► receiver ─► semaphores ─► interrupt
+//   doorbell ─► rings ─► (descriptor_check) ─► transfers ─► reader ─► port ─► sender ─► fabric ─► receiver ─►
+//   semaphores ─► interrupt
 //
 // Timing, all in docs/03_timing_model.md:
 //   doorbell at t -> descriptor loaded at t + HBM access of 64 B -> its first packet is read from HBM
-//   packets are read in turn while a read-ahead slot is free; a slot is held from the read until the packet starts on the wire
-//   a queue whose message the fabric has no room for (link_fw_if::has_room) is passed over until credits come
+//   packets are read in turn while a read-ahead slot is free; a slot is held from the read until the packet starts on
+//   the wire a queue whose message the fabric has no room for (link_fw_if::has_room) is passed over until credits come
 //   packet on the wire = max(data read, wire idle, credits there), in the order of the reads
 //   packet received at its last byte -> HBM access (accumulate: read + write) -> with the last packet: semaphore + 1;
-//   where packets overtake each other: with the last one to arrive, and not before the messages sent to that semaphore before it
-//   receive credit returns when the HBM has taken the data: its queueing, not its latency
+//   where packets overtake each other: with the last one to arrive, and not before the messages sent to that semaphore
+//   before it receive credit returns when the HBM has taken the data: its queueing, not its latency
 #pragma once
 
 #include "hw/dma/descriptor_check.h"
@@ -59,7 +61,8 @@ public:
     link_initiator_socket& to_fabric(std::uint32_t port);
     link_target_socket& from_fabric(std::uint32_t port);
 
-    /// Elements of descriptors may read `memory`, which is that of `rank`, on the same chip. Before the simulation starts.
+    /// Elements of descriptors may read `memory`, which is that of `rank`, on the same chip. Before the simulation
+    /// starts.
     void read_memory_of(std::uint32_t rank, memory_if& of_rank);
 
     bool idle() const; ///< no descriptor loaded or waiting, nothing being received

@@ -21,7 +21,8 @@ struct dma_engine_timing {
     duration wake{0};           ///< from the semaphore that a descriptor waited for to its first read
     bandwidth queue_rate{0};    ///< bytes that one queue moves; 0: as fast as memory and ports
     bandwidth rate{0};          ///< the same of all queues together; 0: no bound
-    std::uint32_t spread = 1;   ///< engines that share a transfer: it is cut into so many elements where each is as long as `least_element`
+    /// Engines that share a transfer: it is cut into so many elements where each is as long as `least_element`.
+    std::uint32_t spread = 1;
     data_size least_element{512};
     data_size element{64 << 10}; ///< longest element
     data_size element_overhead{0}; ///< each takes as long as this many bytes more

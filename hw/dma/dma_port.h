@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A local port of a DMA engine, as a packet on its way out touches it: dma_reader fills its staged packets, dma_sender empties them.
+// A local port of a DMA engine, as a packet on its way out touches it: dma_reader fills its staged packets, dma_sender
+// empties them.
 #pragma once
 
 #include "tlm/arbiter.h"
@@ -15,7 +16,8 @@
 
 namespace weft {
 
-/// A packet, or a train of full ones, between memory and wire. There are many, and most wait long: they become packets when they are sent.
+/// A packet, or a train of full ones, between memory and wire. There are many, and most wait long: they become packets
+/// when they are sent.
 struct alignas(32) staged_packet {
     std::uint64_t ready_ps;     ///< when it has been read
     std::uint64_t number;       ///< of its first packet, in its transfer

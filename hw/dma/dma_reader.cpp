@@ -54,7 +54,8 @@ void dma_reader::new_head(std::uint32_t index)
     }
 }
 
-/// Of a transfer that may begin: `wake` behind the message for which it waited. Messages that came long before are not known any more.
+/// Of a transfer that may begin: `wake` behind the message for which it waited. Messages that came long before are not
+/// known any more.
 std::uint64_t dma_reader::begins_at(std::uint32_t transfer) const
 {
     if (counted_at_.empty() || transfers_[transfer].shape != transfer_shape::elements)
@@ -232,7 +233,8 @@ void dma_reader::read_elements(dma_port& port, queue& q, const packet_source& fr
     }
 }
 
-/// When the engines have moved `bytes`, `within` behind the start of their message, so many times: once for each source, or destination where there are more.
+/// When the engines have moved `bytes`, `within` behind the start of their message, so many times: once for each
+/// source, or destination where there are more.
 std::uint64_t dma_reader::through_engine(queue& q, std::uint64_t within, std::uint64_t bytes, std::uint64_t times)
 {
     const dma_engine_timing& engine = shared_.config.engine;

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Read-ahead of a DMA engine: it takes the queues of a port in turn and reads their packets from memory, while slots are free.
+// Read-ahead of a DMA engine: it takes the queues of a port in turn and reads their packets from memory, while slots
+// are free.
 #pragma once
 
 #include "hw/dma/dma_port.h"
@@ -40,7 +41,8 @@ public:
     void counted(std::uint32_t s);
     /// Event: queue `q`, which was woken, begins.
     void start(std::uint32_t q);
-    /// Reads what the slots of `port` have room for. To be called when one becomes free, and with credits where dma_port::awaiting_room.
+    /// Reads what the slots of `port` have room for. To be called when one becomes free, and with credits where
+    /// dma_port::awaiting_room.
     void fill(std::uint32_t port);
 
     /// For the stall report, a clause about queue `q`; "" when it does not wait here.
@@ -83,7 +85,8 @@ private:
     std::uint32_t woken_ = 0;   ///< bit q: it has waited long enough, and start() will come
     std::uint64_t engines_busy_until_ps_ = 0; ///< of all queues
     static constexpr std::uint32_t k_counts_known = 8;
-    std::vector<std::array<std::uint64_t, k_counts_known>> counted_at_; ///< by semaphore and count; only where `wake` is not zero
+    /// By semaphore and count; only where `wake` is not zero.
+    std::vector<std::array<std::uint64_t, k_counts_known>> counted_at_;
 };
 
 } // namespace weft

@@ -41,7 +41,8 @@ void dma_receiver::write(packet_ptr p, bool from_fabric)
         return;
     }
     const bool plain = p->write_op == static_cast<std::uint8_t>(abi::reduce_op::none);
-    // A notification without payload is ordered behind the writes before it: it asks the memory for nothing but its turn.
+    // A notification without payload is ordered behind the writes before it: it asks the memory for nothing but its
+    // turn.
     const std::uint64_t done =
         shared_.memory->charge(now, p->destination_offset, p->payload_bytes,
                                plain ? memory_if::access::write : memory_if::access::read_modify_write);

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Receiving side of a DMA engine: what arrives is written or accumulated in memory, and a message that is whole counts there.
+// Receiving side of a DMA engine: what arrives is written or accumulated in memory, and a message that is whole counts
+// there.
 #pragma once
 
 #include "hw/dma/dma_interrupt.h"

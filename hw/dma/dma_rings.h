@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Descriptor rings of a DMA engine: they bring what doorbells announce from memory onto the chip, at most `prefetch` of a queue.
+// Descriptor rings of a DMA engine: they bring what doorbells announce from memory onto the chip, at most `prefetch` of
+// a queue.
 #pragma once
 
 #include "hw/abi/descriptor.h"

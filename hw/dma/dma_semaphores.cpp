@@ -37,7 +37,8 @@ void dma_semaphores::arm(std::uint32_t s, std::uint32_t threshold)
     check(s);
 }
 
-/// Semaphore `s` of the bank that is shown: when it is armed and has reached its threshold, it is pending and no longer armed.
+/// Semaphore `s` of the bank that is shown: when it is armed and has reached its threshold, it is pending and no longer
+/// armed.
 void dma_semaphores::check(std::uint32_t s)
 {
     const std::uint64_t bit = std::uint64_t{1} << s;

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Semaphores of a DMA engine: they count messages until an armed threshold is reached. Registers show one bank of them at a time.
+// Semaphores of a DMA engine: they count messages until an armed threshold is reached. Registers show one bank of them
+// at a time.
 // Plain C++.
 #pragma once
 

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sending side of a DMA engine: a staged packet goes when it has been read, its wire is idle and credits for it are there.
+// Sending side of a DMA engine: a staged packet goes when it has been read, its wire is idle and credits for it are
+// there.
 #pragma once
 
 #include "hw/dma/dma_port.h"

@@ -1,13 +1,14 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each packet of a descriptor reads and writes. A descriptor on chip is a transfer; its packets are numbered in the order in which
-// they are read, and every position in it is such a number.
+// What each packet of a descriptor reads and writes. A descriptor on chip is a transfer; its packets are numbered in
+// the order in which they are read, and every position in it is such a number.
 //
 //   whole     one message without a gap: packet n lies n x max_payload behind both offsets
 //   strided   one message in pieces: every piece is cut into packets by itself, piece after piece
 //   to_ranks  one message to each of several ranks: their packets in turn
-//   elements  one message, made of one or several sources, to one or several destinations: packet n of destination k is number k x packets + n
+//   elements  one message, made of one or several sources, to one or several destinations: packet n of destination k is
+//             number k x packets + n
 //
 // Plain C++. Who reads or sends keeps its own position; a transfer does not change once it is loaded.
 #pragma once
@@ -33,7 +34,8 @@ struct alignas(64) dma_transfer {
     std::uint32_t destination_rank = 0; ///< to_ranks: of the first piece
     std::uint32_t semaphore = 0;
     std::uint32_t message = 0;           ///< its number, for traces; to_ranks: of the first piece
-    std::uint32_t semaphore_message = 0; ///< its number among those to its rank and semaphore; to_ranks: see transfer_pieces
+    /// Its number among those to its rank and semaphore; to_ranks: see transfer_pieces.
+    std::uint32_t semaphore_message = 0;
     std::uint32_t message_packets = 0;   ///< of one message
     std::uint16_t queue = 0;
     std::uint16_t train = 1; ///< most packets of a transaction
@@ -102,7 +104,8 @@ struct packet_target {
 
 class alignas(64) dma_transfers {
 public:
-    /// For rank `rank`, whose fabric cuts messages by `format`; `numbered`: messages carry numbers by which they are put in order.
+    /// For rank `rank`, whose fabric cuts messages by `format`; `numbered`: messages carry numbers by which they are
+    /// put in order.
     dma_transfers(std::uint32_t rank, const packet_format& format, bool numbered)
         : packet_bytes_(format.max_payload_bytes), rank_(rank), numbered_(numbered), format_(format)
     {
@@ -136,7 +139,8 @@ public:
     {
         return transfers_[id].shape == transfer_shape::elements ? rank_of(id, n) == rank_ : transfers_[id].local;
     }
-    /// Packets that go as one transaction from packet `n` on: a train is of full packets, the rest of a piece goes by itself.
+    /// Packets that go as one transaction from packet `n` on: a train is of full packets, the rest of a piece goes by
+    /// itself.
     std::uint32_t train_at(std::uint32_t id, std::uint64_t n) const
     {
         const dma_transfer& t = transfers_[id];
@@ -196,7 +200,8 @@ private:
 
     std::uint64_t packet_bytes_; ///< payload of a full packet
     std::vector<dma_transfer> transfers_;
-    std::vector<transfer_pieces> pieces_; ///< of the transfers in the same places; as long as the last one that has several
+    /// Of the transfers in the same places; as long as the last one that has several.
+    std::vector<transfer_pieces> pieces_;
     std::vector<transfer_elements> elements_; ///< the same
     std::uint32_t rank_;
     bool numbered_;

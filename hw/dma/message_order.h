@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// When messages are complete on a fabric that lets packets overtake each other (order at the target): a message counts when all its
-// packets are in memory and every earlier message of the same source to the same semaphore has counted. Plain C++.
+// When messages are complete on a fabric that lets packets overtake each other (order at the target): a message counts
+// when all its packets are in memory and every earlier message of the same source to the same semaphore has counted.
+// Plain C++.
 #pragma once
 
 #include "tlm/flat_index.h"
@@ -39,8 +40,8 @@ private:
 /// Receiver.
 class message_order {
 public:
-    /// `packets` of the `of_packets` of message `number` are in memory at `done_ps`. complete(at_ps) for each message that counts
-    /// through that, in order, at_ps never falling for one source and semaphore.
+    /// `packets` of the `of_packets` of message `number` are in memory at `done_ps`. complete(at_ps) for each message
+    /// that counts through that, in order, at_ps never falling for one source and semaphore.
     template <class Complete>
     void arrived(std::uint32_t source, std::uint32_t semaphore, std::uint32_t number, std::uint32_t packets,
                  std::uint32_t of_packets, std::uint64_t done_ps, Complete&& complete)

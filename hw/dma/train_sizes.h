@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a packet, or a train of full ones, takes of wire and buffers. As packet_format says, but full packets are not computed again. Plain C++.
+// What a packet, or a train of full ones, takes of wire and buffers. As packet_format says, but full packets are not
+// computed again. Plain C++.
 #pragma once
 
 #include "tlm/packet.h"

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frames as packets of the pool (ethernet_socket.h tells what the fields mean): make, copy, damage, decode, and say in words.
+// Frames as packets of the pool (ethernet_socket.h tells what the fields mean): make, copy, damage, decode, and say in
+// words.
 #pragma once
 
 #include "hw/abi/switchml.h"
@@ -18,7 +19,8 @@ inline std::uint32_t frame_bytes(const packet& frame)
     return frame.wire_bytes - k_fcs_bytes - k_preamble_and_gap_bytes;
 }
 
-/// A frame of `bytes` bytes on the wire (padded to the minimum) that carries the first `carried_bytes` of them, undefined.
+/// A frame of `bytes` bytes on the wire (padded to the minimum) that carries the first `carried_bytes` of them,
+/// undefined.
 /// With data on that is all, with data off the headers.
 packet_ptr make_frame(packet_pool& pool, std::uint32_t bytes, std::uint32_t carried_bytes);
 

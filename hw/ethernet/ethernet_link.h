@@ -3,15 +3,16 @@
 //
 // ethernet_link: a full-duplex cable between two ports, end 0 and end 1.
 //
-// Models: propagation; per direction loss, corruption, duplication and reordering with given probabilities; outages (times during
-// which nothing gets through either way); a test hook that decides frame by frame. Does not model: rates and queues (they belong
-// to the ports, ethernet_transmitter), bit errors in bursts, pause frames.
+// Models: propagation; per direction loss, corruption, duplication and reordering with given probabilities; outages
+// (times during which nothing gets through either way); a test hook that decides frame by frame. Does not model: rates
+// and queues (they belong to the ports, ethernet_transmitter), bit errors in bursts, pause frames.
 //
-// Timing: the last byte arrives `propagation` after it entered; a reordered frame `reorder_delay` later still, so that frames
-// behind it pass; a duplicate one wire time after its original. No events: receivers schedule the arrival.
+// Timing: the last byte arrives `propagation` after it entered; a reordered frame `reorder_delay` later still, so that
+// frames behind it pass; a duplicate one wire time after its original. No events: receivers schedule the arrival.
 //
-// Chance: whether something happens to frame n (counted from 0 per direction) is a function of (seed, stream, direction, n, kind
-// of impairment) alone. Links do not share a sequence, and more corruption does not change which frames are lost.
+// Chance: whether something happens to frame n (counted from 0 per direction) is a function of (seed, stream,
+// direction, n, kind of impairment) alone. Links do not share a sequence, and more corruption does not change which
+// frames are lost.
 #pragma once
 
 #include "hw/ethernet/ethernet_transmitter.h"
@@ -121,7 +122,8 @@ public:
     /// Names what stands at an end.
     void set_device(std::uint32_t end, std::string name) { ends_[end].device = std::move(name); }
     void set_fault_hook(ethernet_fault_if* hook) { hook_ = hook; }
-    /// A frame that has entered at end `from` comes out in `delay_ps`, whatever this cable would do to it: captured frames are fed so.
+    /// A frame that has entered at end `from` comes out in `delay_ps`, whatever this cable would do to it: captured
+    /// frames are fed so.
     void put_out(std::uint32_t from, packet_ptr frame, std::uint64_t delay_ps);
     duration propagation() const { return config_.propagation; }
     /// Frames count from 0 again, in the sequence of chance of `draw`; outages stay at their times.

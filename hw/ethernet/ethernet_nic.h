@@ -1,24 +1,27 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// ethernet_nic: a network adapter with rings in HBM (hw/abi/nic.h), registers (hw/abi/nic_regs.def), frames, and RDMA writes
-// over RoCE v2 unreliable connected.
+// ethernet_nic: a network adapter with rings in HBM (hw/abi/nic.h), registers (hw/abi/nic_regs.def), frames, and RDMA
+// writes over RoCE v2 unreliable connected.
 //
-// Models: send rings with prefetch and bounded read-ahead, served round robin a frame each; messages cut into packets, a PSN per
-// queue pair; conversions on the way out and in; receive rings with flow steering; RDMA receive without a copy; interrupts by
-// arming; errors that stop a queue. Does not model: address translation, checksum of UDP, ICRC, acknowledgements, pause, VLANs.
+// Models: send rings with prefetch and bounded read-ahead, served round robin a frame each; messages cut into packets,
+// a PSN per queue pair; conversions on the way out and in; receive rings with flow steering; RDMA receive without a
+// copy; interrupts by arming; errors that stop a queue. Does not model: address translation, checksum of UDP, ICRC,
+// acknowledgements, pause, VLANs.
 //
 // Timing. M(n) is an access of n bytes to memory: queueing + n / rate + latency (memory_if::charge).
-//   doorbell at t -> entries loaded at t + M(128 a piece, up to `prefetch`) -> payload read, M(payload), while a read-ahead slot
-//   is free -> on the wire at max(read, wire idle), in the order of the reads; a slot is held from the read until then
-//   TX_HEAD counts an entry when its last byte has left memory
-//   frame received at its last byte -> M(16 + frame) (RDMA: M(payload), the last one 16 more) -> host_latency -> RX_HEAD + 1 ->
-//   interrupt. host_latency delays what software sees, never the order, and takes no bandwidth
-// So the zero-load time from doorbell to RX_HEAD of another NIC is, with fixed header h, payload p, wire rate R, memory rate B and
-// latency L: register_latency + 3 L + (128 + p + 16 + h + p) / B + (h + p + 24) / R + host_latency + what lies between.
+//   doorbell at t -> entries loaded at t + M(128 a piece, up to `prefetch`) -> payload read, M(payload), while a
+//   read-ahead slot is free -> on the wire at max(read, wire idle), in the order of the reads; a slot is held from the
+//   read until then TX_HEAD counts an entry when its last byte has left memory
+//   frame received at its last byte -> M(16 + frame) (RDMA: M(payload), the last one 16 more) -> host_latency ->
+//   RX_HEAD + 1 -> interrupt. host_latency delays what software sees, never the order, and takes no bandwidth
+// So the zero-load time from doorbell to RX_HEAD of another NIC is, with fixed header h, payload p, wire rate R, memory
+// rate B and latency L: register_latency + 3 L + (128 + p + 16 + h + p) / B + (h + p + 24) / R + host_latency + what
+// lies between.
 // Line rate needs read_ahead * (frame on the wire) >= L + (entry + payload) / B.
-// A receive buffer holds what has arrived and not yet gone to memory (its queueing, not its latency); frames beyond are dropped.
-// With `carry_data` false frames carry headers only; nothing else changes, times included. `measure` then gives exponent 0.
+// A receive buffer holds what has arrived and not yet gone to memory (its queueing, not its latency); frames beyond are
+// dropped. With `carry_data` false frames carry headers only; nothing else changes, times included. `measure` then
+// gives exponent 0.
 #pragma once
 
 #include "hw/ethernet/nic_config.h"
@@ -58,7 +61,8 @@ public:
     std::uint64_t work() const override { return sender_.entries_sent.value() + receiver_.frames_received.value(); }
     std::uint64_t arrived_bytes() const override { return receiver_.bytes_received.value(); }
     std::string waits() const override { return blocked_on(); }
-    /// Frames from the read of their payload to their last byte on the wire, and from their arrival until they are in memory.
+    /// Frames from the read of their payload to their last byte on the wire, and from their arrival until they are in
+    /// memory.
     void record_into(trace_sink& trace) override;
 
     const ethernet_transmitter& transmitter() const { return wire_; }

@@ -1,16 +1,17 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How Ethernet devices meet: one call over TLM-2.0 base sockets with a protocol type of its own. Nothing comes back: Ethernet
-// has no credits, and whoever has no room drops the frame and counts it.
+// How Ethernet devices meet: one call over TLM-2.0 base sockets with a protocol type of its own. Nothing comes back:
+// Ethernet has no credits, and whoever has no room drops the frame and counts it.
 //
 //   receive(frame, delay)   the last byte of the frame is at the receiver `delay_ps` after the caller's present time
 //                           (notifier::now_ps). The receiver schedules what it does then; it never does it in the call.
 //
-// A frame is a packet of the pool: `payload` holds the first `payload_bytes` bytes of the frame, from the destination address
-// on and without the frame check sequence. A frame whose data is switched off (`data: off`) carries its headers only;
-// `wire_bytes` is always the whole of it on the wire, frame check sequence, preamble and gap included. packet_flags::k_corrupted:
-// the frame check sequence is wrong; MACs drop such a frame and count it.
+// A frame is a packet of the pool: `payload` holds the first `payload_bytes` bytes of the frame, from the destination
+// address on and without the frame check sequence. A frame whose data is switched off (`data: off`) carries its headers
+// only;
+// `wire_bytes` is always the whole of it on the wire, frame check sequence, preamble and gap included.
+// packet_flags::k_corrupted: the frame check sequence is wrong; MACs drop such a frame and count it.
 #pragma once
 
 #include "tlm/packet.h"

@@ -1,16 +1,17 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// ethernet_transmitter: the sending half of a MAC, a plain object inside a device: serialisation at the port's rate and an egress
-// queue in bytes with drop-tail.
+// ethernet_transmitter: the sending half of a MAC, a plain object inside a device: serialisation at the port's rate and
+// an egress queue in bytes with drop-tail.
 //
-// Models: store-and-forward, one FIFO, frames whole (no pre-emption, no pause frames, no priorities). It has no events: a FIFO at
-// a fixed rate is known from the time until which it is busy.
+// Models: store-and-forward, one FIFO, frames whole (no pre-emption, no pause frames, no priorities). It has no events:
+// a FIFO at a fixed rate is known from the time until which it is busy.
 //
-// Timing: a frame that is ready at t starts at max(t, busy until) and its last byte leaves `wire_bytes` * 8 / rate later. Exact:
-// fractions of a picosecond are carried while the wire is busy, and answers are rounded up to whole picoseconds.
-// Queue: the bytes that have not left yet, the rest of the frame on the wire included, are (busy until - t) * rate. A frame that
-// would make them more than `queue` bytes is dropped and counted. All bytes are those of the wire (preamble and gap included).
+// Timing: a frame that is ready at t starts at max(t, busy until) and its last byte leaves `wire_bytes` * 8 / rate
+// later. Exact: fractions of a picosecond are carried while the wire is busy, and answers are rounded up to whole
+// picoseconds. Queue: the bytes that have not left yet, the rest of the frame on the wire included, are (busy until -
+// t) * rate. A frame that would make them more than `queue` bytes is dropped and counted. All bytes are those of the
+// wire (preamble and gap included).
 #pragma once
 
 #include "hw/ethernet/ethernet_socket.h"

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What somebody who looks on sees of frames. Transmitters, cables, NICs and switches have a sink pointer that is null unless
-// somebody looks; then a frame costs one call. frame_recorder.h is a tap between two sockets.
+// What somebody who looks on sees of frames. Transmitters, cables, NICs and switches have a sink pointer that is null
+// unless somebody looks; then a frame costs one call. frame_recorder.h is a tap between two sockets.
 #pragma once
 
 #include "hw/ethernet/ethernet_frame.h"

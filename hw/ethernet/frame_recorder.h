@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// frame_recorder: a tap in one direction between two sockets that writes down every frame. Takes no time and changes nothing;
-// put in where a trace or a test wants it, so that it costs nothing elsewhere. Records come in the order in which frames are
-// handed over, which is the order of `time_ps` only behind one transmitter.
+// frame_recorder: a tap in one direction between two sockets that writes down every frame. Takes no time and changes
+// nothing; put in where a trace or a test wants it, so that it costs nothing elsewhere. Records come in the order in
+// which frames are handed over, which is the order of `time_ps` only behind one transmitter.
 #pragma once
 
 #include "hw/ethernet/frame_record.h"

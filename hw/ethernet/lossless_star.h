@@ -1,17 +1,19 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lossless Ethernet between DMA engines: n machines at one switch, for collectives that run over RDMA (ring, halving-doubling,
-// parameter servers). Reliable transport and priority flow control are abstracted as credits: nothing is lost, a full buffer
-// stops the sender. Frames are those of RoCE v2: every packet is charged its headers, check sequence, preamble and gap.
+// Lossless Ethernet between DMA engines: n machines at one switch, for collectives that run over RDMA (ring,
+// halving-doubling, parameter servers). Reliable transport and priority flow control are abstracted as credits: nothing
+// is lost, a full buffer stops the sender. Frames are those of RoCE v2: every packet is charged its headers, check
+// sequence, preamble and gap.
 //
-// Models: line rate of each port and direction, propagation, the switch as an input-buffered crossbar with round robin; the NIC as
-// a router with one local port of twice the line rate. Does not model: acknowledgements (about 1 % of the other direction),
-// congestion control.
+// Models: line rate of each port and direction, propagation, the switch as an input-buffered crossbar with round robin;
+// the NIC as a router with one local port of twice the line rate. Does not model: acknowledgements (about 1 % of the
+// other direction), congestion control.
 //
 // Timing, zero load, one packet of p bytes from machine to machine:
 //   p / local rate (cut-through: its head) + 2 propagations + pipeline of NIC, switch, NIC + (p + 98 B) / rate
-// RTL twin: none. Routing: to the destination's port (hw/routing/star.h); what a machine sends to itself the switch sends back.
+// RTL twin: none. Routing: to the destination's port (hw/routing/star.h); what a machine sends to itself the switch
+// sends back.
 #pragma once
 
 #include "hw/fabric/plan_fabric.h"

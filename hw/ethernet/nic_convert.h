@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conversions of the NIC between memory (little-endian words of the host) and the wire (big-endian 32-bit integers): the words
-// of hw/abi/block_float.h, a block at a time. Bit-exact with it; testbenches/hw/ethernet_format_test.cpp compares.
+// Conversions of the NIC between memory (little-endian words of the host) and the wire (big-endian 32-bit integers):
+// the words of hw/abi/block_float.h, a block at a time. Bit-exact with it; testbenches/hw/ethernet_format_test.cpp
+// compares.
 #pragma once
 
 #include "hw/abi/nic.h"

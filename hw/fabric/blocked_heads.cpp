@@ -27,8 +27,8 @@ std::string describe(const blocked_head& b, const fabric_layout& layout, packet_
                        layout.port_name(b.router, b.in_port), b.in_vl, layout.link_name(b.out_link), reason);
 }
 
-/// A head that lacks credits waits for the buffer behind its output, whose heads (with VOQ, one per output) wait for the next: that is
-/// followed, depth first. "" without a cycle.
+/// A head that lacks credits waits for the buffer behind its output, whose heads (with VOQ, one per output) wait for
+/// the next: that is followed, depth first. "" without a cycle.
 std::string describe_cycle(const std::vector<blocked_head>& heads, const fabric_layout& layout)
 {
     std::map<std::uint32_t, std::vector<std::size_t>> heads_of_queue; // queue -> indices into heads

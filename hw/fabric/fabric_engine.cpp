@@ -8,13 +8,14 @@
 namespace weft {
 
 namespace {
-/// A packet that enters goes before a relayed one when it is older by as many transmissions of that one. An NPU of UB whose two transmit
-/// queues of 64 packets drain at a quarter of a link's rate or faster is never older by that much, so relays keep their
-/// precedence where nobody starves; one that gets less is served.
+/// A packet that enters goes before a relayed one when it is older by as many transmissions of that one. An NPU of UB
+/// whose two transmit queues of 64 packets drain at a quarter of a link's rate or faster is never older by that much,
+/// so relays keep their precedence where nobody starves; one that gets less is served.
 constexpr std::uint64_t k_patience_packets = 4 * 2 * 64;
 } // namespace
 
-// --- Run --------------------------------------------------------------------------------------------------------------
+// --- Run
+// --------------------------------------------------------------------------------------------------------------
 
 std::uint32_t fabric_engine::inject(std::uint32_t link, packet_ptr p, std::uint64_t delay_ps)
 {
@@ -80,8 +81,8 @@ void fabric_engine::count_turn(std::uint32_t link, const packet& p)
 void fabric_engine::fly(packet& p, std::uint64_t head_ps)
 {
     // Look-ahead routing: the next output is chosen now, so that a packet which must not start before its tail is near
-    // (a fast output, store-and-forward) needs one event and not two. Its order in the buffer is the same: whoever follows it
-    // on this wire has its head behind this tail.
+    // (a fast output, store-and-forward) needs one event and not two. Its order in the buffer is the same: whoever
+    // follows it on this wire has its head behind this tail.
     link_state& l = links_[p.link];
     p.tail_ps = head_ps + p.serialisation_ps;
     const route_decision d = policy_.route(l.to_router, l.to_port, p);
@@ -197,7 +198,8 @@ void fabric_engine::wake(std::uint32_t link)
     link_state& l = links_[link];
     if (l.wake_at_ps != now_ps_)
         return; // an earlier wake has done this one's work and asked for what was still needed
-    // While this is handled the mark stays: a head that asks for this output joins the arbitration instead of overtaking it.
+    // While this is handled the mark stays: a head that asks for this output joins the arbitration instead of
+    // overtaking it.
     std::uint64_t head_at_ps = k_never_ps; // when the next head of the buffer that was last read can ask
     if (l.feeding != k_none) {
         const std::uint32_t feeding = l.feeding;
@@ -226,7 +228,8 @@ void fabric_engine::arbitrate(std::uint32_t link)
         return;
     std::uint64_t wanted_at = k_never_ps;
     link_layer* const retry = (l.special & k_retry_buffer) != 0 ? &layers_[cold_[link].layer] : nullptr;
-    std::uint64_t saved_vls = 0; // a train that has its turn waits for more credits of these; who needs fewer must not take them
+    // A train that has its turn waits for more credits of these; who needs fewer must not take them.
+    std::uint64_t saved_vls = 0;
     const std::uint32_t saved_for = arbiter_.saved_for(l);
     if (saved_for != k_no_grant)
         saved_vls = std::uint64_t{1} << pool_.at(head_at(l, saved_for)).out_vl;
@@ -313,7 +316,8 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
         buffer_state& q = buffers_[qi];
         q.fifo.pop(pool_, p);
         q.asked = false;
-        // The buffer is read as fast as it was filled: a local port of twice the rate of a link feeds two links at once.
+        // The buffer is read as fast as it was filled: a local port of twice the rate of a link feeds two links at
+        // once.
         read_free_ps = q.read_free_ps = now_ps_ + std::min<std::uint64_t>(p.serialisation_ps, serialisation);
         q.out_link = out_id;
         more = !q.fifo.empty();
@@ -343,7 +347,8 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
         sink_->record(make_record(record_kind::link_emitted, now_ps_, serialisation, out_id, p));
         if (step_sink* const steps = steps_of(sink_)) {
             const std::uint64_t head = p.tail_ps - std::min<std::uint64_t>(p.tail_ps, p.serialisation_ps);
-            const std::uint64_t dry = config_.cut_through ? serialisation : 0; // a packet must not run dry on its way out
+            // A packet must not run dry on its way out.
+            const std::uint64_t dry = config_.cut_through ? serialisation : 0;
             const auto in_latency = static_cast<std::uint32_t>(links_[p.link].latency_ps);
             steps->crosses({step_packet::of(p), now_ps_, head, std::max(head, p.tail_ps - std::min(p.tail_ps, dry)),
                             static_cast<std::uint32_t>(serialisation), p.serialisation_ps,
@@ -373,8 +378,9 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     fly(p, head);
 }
 
-/// When the sender behind may count the cells of `p`, which starts now and takes `serialisation_ps`, less the way back. A packet gives
-/// its cells back when it has left. Of a train the first packet does so first; the sender's own train needs them one by one.
+/// When the sender behind may count the cells of `p`, which starts now and takes `serialisation_ps`, less the way back.
+/// A packet gives its cells back when it has left. Of a train the first packet does so first; the sender's own train
+/// needs them one by one.
 std::uint64_t fabric_engine::first_free_ps(const packet& p, std::uint64_t serialisation_ps) const
 {
     const std::uint64_t end_ps = now_ps_ + serialisation_ps;

@@ -1,33 +1,37 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// fabric_engine: moves the packets of every fabric device of a partition, as one engine over contiguous state. Routers, switches and IO
-// controllers are sc_module shells over their slice of it. What is wired to what is in fabric_layout.h, whose turn it is at an output in
-// output_arbiter.h, when links fail or change in link_conditions.h.
+// fabric_engine: moves the packets of every fabric device of a partition, as one engine over contiguous state. Routers,
+// switches and IO controllers are sc_module shells over their slice of it. What is wired to what is in fabric_layout.h,
+// whose turn it is at an output in output_arbiter.h, when links fail or change in link_conditions.h.
 //
-// Models: input buffers per link and VL; routing policy (plain C++); virtual cut-through or store-and-forward; one read port per
-// VL buffer, one transmission at a time per output; round robin over (input, VL), urgent VLs first; credits in cells per VL, exact in
-// time; trains of packets (docs/adr/0003); a pipeline per router; routers on two dies; link-layer retry (link_layer.h); links that lose lanes, are down, go down
-// at a given time, are declared dead, work again; fault hooks. Does not model: flit interleaving of packets on one wire, allocator
-// pipelines (their delay is part of `pipeline`), adaptive routing.
+// Models: input buffers per link and VL; routing policy (plain C++); virtual cut-through or store-and-forward; one read
+// port per VL buffer, one transmission at a time per output; round robin over (input, VL), urgent VLs first; credits in
+// cells per VL, exact in time; trains of packets (docs/adr/0003); a pipeline per router; routers on two dies;
+// link-layer retry (link_layer.h); links that lose lanes, are down, go down at a given time, are declared dead, work
+// again; fault hooks. Does not model: flit interleaving of packets on one wire, allocator pipelines (their delay is
+// part of `pipeline`), adaptive routing.
 //
-// VOQ mode (fabric_config.voq): the buffer of a (link, VL) is one pool of cells with a FIFO per output, so that a packet waits for
-// nothing but its own output, and reading is not limited: a crossbar with as much speed-up as it takes. A full pool still stops its
-// link, whatever output filled it.
+// VOQ mode (fabric_config.voq): the buffer of a (link, VL) is one pool of cells with a FIFO per output, so that a
+// packet waits for nothing but its own output, and reading is not limited: a crossbar with as much speed-up as it
+// takes. A full pool still stops its link, whatever output filled it.
 //
-// Timing contract, all in docs/03_timing_model.md. A packet whose head reaches an output that is idle and has credit starts at
-// once: start = max(head, tail - serialisation_out) (cut-through: it must not run dry), or tail (store-and-forward).
+// Timing contract, all in docs/03_timing_model.md. A packet whose head reaches an output that is idle and has credit
+// starts at once: start = max(head, tail - serialisation_out) (cut-through: it must not run dry), or tail
+// (store-and-forward).
 //   head at the next router = start + propagation + pipeline      tail = head + serialisation_out
-//   output idle again = start + serialisation_out;  buffer read port free = start + min(serialisation_in, serialisation_out)
-//   credit usable at the upstream sender = start + serialisation_out + propagation
-// `pipeline` is that of the router that is entered, over a link or by injection; leaving through an edge charges none. Where the
-// output lies in another zone than the input, head and tail are at arbitration `zone_crossing` later, and where routing looked the output up in a
-// table `table_lookup` later; a packet behind it in the same FIFO does not overtake it.
+//   output idle again = start + serialisation_out;  buffer read port free = start + min(serialisation_in,
+//   serialisation_out) credit usable at the upstream sender = start + serialisation_out + propagation
+// `pipeline` is that of the router that is entered, over a link or by injection; leaving through an edge charges none.
+// Where the output lies in another zone than the input, head and tail are at arbitration `zone_crossing` later, and
+// where routing looked the output up in a table `table_lookup` later; a packet behind it in the same FIFO does not
+// overtake it.
 // Equal times: arrivals before arbitration, then by link number.
 // A link that goes down at T starts nothing at or after T. What has left the sender whole by T arrives; what is being
-// transmitted at T is cut and lost; of a train, the packets that have not left. With dead_link_detection it is declared down at T + detection, and at once when
-// its retries are exhausted: from then on every head that waits for it, or comes to, is dropped, and its cells go back as soon as its
-// tail is in the buffer. Without, heads wait until it is restored, or for ever.
+// transmitted at T is cut and lost; of a train, the packets that have not left. With dead_link_detection it is declared
+// down at T + detection, and at once when its retries are exhausted: from then on every head that waits for it, or
+// comes to, is dropped, and its cells go back as soon as its tail is in the buffer. Without, heads wait until it is
+// restored, or for ever.
 #pragma once
 
 #include "hw/fabric/fabric_layout.h"
@@ -55,7 +59,8 @@ class fabric_engine final : public fabric_layout,
 public:
     fabric_engine(timeline& time, packet_pool& pool, const routing_policy& policy, const fabric_config& config);
 
-    // --- Build, before time zero: see fabric_layout, too -----------------------------------------------------------------
+    // --- Build, before time zero: see fabric_layout, too
+    // -----------------------------------------------------------------
     /// Retry on this link. Also for outputs at an edge.
     void set_link_layer(std::uint32_t link, const link_layer_params& params, link_error_script* script = nullptr);
     /// Lays out the state; nothing can be added afterwards.
@@ -72,10 +77,11 @@ public:
     }
     void edge_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t delay_ps);
     void set_link_up(std::uint32_t link, bool up);
-    /// The link goes down at `at_ps`; the earliest of several times counts, except after a restoration that is planned. Exact before time
-    /// zero; during a run a transmission that has begun is no longer cut.
+    /// The link goes down at `at_ps`; the earliest of several times counts, except after a restoration that is planned.
+    /// Exact before time zero; during a run a transmission that has begun is no longer cut.
     void fail_link_at(std::uint32_t link, std::uint64_t at_ps);
-    /// The link works again from `at_ps` on, with all its credits: ends the last failure that is planned to begin before.
+    /// The link works again from `at_ps` on, with all its credits: ends the last failure that is planned to begin
+    /// before.
     void restore_link_at(std::uint32_t link, std::uint64_t at_ps);
     /// Transmissions that begin at `at_ps` or later take this rate (fewer lanes, or all of them again).
     void degrade_link_at(std::uint32_t link, std::uint64_t at_ps, bandwidth rate);
@@ -92,8 +98,8 @@ public:
     /// Declared down, so that packets for it are dropped.
     bool link_dead(std::uint32_t link) const { return (links_[link].special & k_dead) != 0; }
     bandwidth link_rate(std::uint32_t link) const; ///< now
-    /// What a packet that asked for this output now would wait: the rest of the transmission, and in VOQ mode all that waits in
-    /// the router for the same output, else the heads that do.
+    /// What a packet that asked for this output now would wait: the rest of the transmission, and in VOQ mode all that
+    /// waits in the router for the same output, else the heads that do.
     std::uint64_t backlog_ps(std::uint32_t link) const;
     /// Retry of the link; nullptr where it has none.
     const link_layer* layer(std::uint32_t link) const;
@@ -114,7 +120,8 @@ public:
 
     std::uint64_t packet_hops() const override { return packet_hops_; } ///< packets over router-to-router links
     std::uint64_t transport_hops() const { return transport_hops_; } ///< the same, a train counting once
-    std::uint64_t table_hops() const { return table_hops_; } ///< transactions that a router looked up in its tables, of routing that tells
+    /// Transactions that a router looked up in its tables, of routing that tells.
+    std::uint64_t table_hops() const { return table_hops_; }
     std::uint64_t packets_inside() const { return inside_; }         ///< transactions injected and not yet delivered
     std::uint64_t dropped() const { return dropped_; }
     std::uint64_t state_bytes() const; ///< host memory of links, queues and routers

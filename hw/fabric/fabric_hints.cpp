@@ -37,7 +37,8 @@ void fabric_engine::announce(std::uint32_t a, std::uint8_t kind, int stage) cons
             fetch_line(&voqs_[voq_of(l, l.expected_bit)]);
             if (arbiter_.counts_turns()) {
                 fetch_line(arbiter_.turns_of(a));
-                arbiter_.each(l, [&](std::uint32_t bit) { fetch_line(arbiter_.share_at(voq_of(l, bit))); }); // all are compared
+                // All are compared.
+                arbiter_.each(l, [&](std::uint32_t bit) { fetch_line(arbiter_.share_at(voq_of(l, bit))); });
             }
             if (l.has_entries)
                 fetch_line(arbiter_.entries_of(l));

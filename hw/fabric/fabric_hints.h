@@ -8,7 +8,8 @@
 
 namespace weft {
 
-/// VOQ mode: notes the head that arbitration will choose next if its credits come, without a look at ages; there is one.
+/// VOQ mode: notes the head that arbitration will choose next if its credits come, without a look at ages; there is
+/// one.
 inline void fabric_engine::expect_next(std::uint32_t link)
 {
     link_state& l = links_[link];

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// fabric_layout: which routers a fabric has, how their ports are wired, and where the state of each part lies. Made before time zero;
-// later only looked at. fabric_engine.h moves packets over it.
+// fabric_layout: which routers a fabric has, how their ports are wired, and where the state of each part lies. Made
+// before time zero; later only looked at. fabric_engine.h moves packets over it.
 #pragma once
 
 #include "hw/fabric/fabric_state.h"
@@ -22,13 +22,14 @@ public:
     // --- Build -------------------------------------------------------------------------------------------------------
     /// `pipeline`: where it is not that of the config.
     std::uint32_t add_router(std::uint32_t ports, std::string name, std::optional<duration> pipeline = std::nullopt);
-    /// Ports first..last of the router, in both directions, lie on its second die; all others on the first. May be called for
-    /// several ranges of a router.
+    /// Ports first..last of the router, in both directions, lie on its second die; all others on the first. May be
+    /// called for several ranges of a router.
     void set_second_zone(std::uint32_t router, std::uint32_t first_port, std::uint32_t last_port);
-    /// What comes in through the port enters the fabric there: it goes when nothing that is already on its way can, or when it is older
-    /// than that by 512 transmissions. With one round robin over all inputs, a router's own traffic takes more than its share, until what
-    /// is to be relayed fills the buffers and stops the links; with relays first for ever, it may never go. (By age: Abts and Weisser,
-    /// "Age-based packet arbitration in large-radix k-ary n-cubes", SC 2007.)
+    /// What comes in through the port enters the fabric there: it goes when nothing that is already on its way can, or
+    /// when it is older than that by 512 transmissions. With one round robin over all inputs, a router's own traffic
+    /// takes more than its share, until what is to be relayed fills the buffers and stops the links; with relays first
+    /// for ever, it may never go. (By age: Abts and Weisser, "Age-based packet arbitration in large-radix k-ary
+    /// n-cubes", SC 2007.)
     void set_entry_port(std::uint32_t router, std::uint32_t port);
     /// A directed link between two routers; returns its number.
     std::uint32_t add_link(std::uint32_t from_router, std::uint32_t from_port, std::uint32_t to_router, std::uint32_t to_port,
@@ -108,7 +109,8 @@ protected:
     std::vector<link_cold> cold_;
     std::vector<std::uint32_t> router_links_; ///< links between routers
     std::vector<std::uint32_t> edge_links_;   ///< links that enter or leave the fabric
-    std::vector<std::uint64_t> last_head_ps_; ///< per queue, of the last head on its way into it; only where heads may take unlike times, and without VOQ
+    /// Per queue, of the last head on its way into it; only where heads may take unlike times, and without VOQ.
+    std::vector<std::uint64_t> last_head_ps_;
     credit_pool credits_under_way_;
 
 private:

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Links that are not as they should be: hooks, retry, fewer lanes, down, declared dead, restored. None of it is on the hot path of
-// a healthy link.
+// Links that are not as they should be: hooks, retry, fewer lanes, down, declared dead, restored. None of it is on the
+// hot path of a healthy link.
 #include "hw/fabric/fabric_engine.h"
 
 #include <algorithm>
@@ -28,8 +28,8 @@ const link_layer* fabric_engine::layer(std::uint32_t link) const
     return cold_.at(link).layer == k_none ? nullptr : &layers_[cold_[link].layer];
 }
 
-/// The transmission of `p` that begins now, on a link with a special bit. False when the packet is lost; else its head, for
-/// an undisturbed link in `head_ps`, may come later.
+/// The transmission of `p` that begins now, on a link with a special bit. False when the packet is lost; else its head,
+/// for an undisturbed link in `head_ps`, may come later.
 bool fabric_engine::cross_special(std::uint32_t link, packet& p, std::uint64_t& head_ps)
 {
     link_state& l = links_[link];
@@ -92,8 +92,8 @@ void fabric_engine::lose(std::uint32_t link, packet& p, std::uint64_t end_ps)
     packet_ptr(&p).reset();
 }
 
-/// Whether the transmission of `p` that starts at `start_ps` is under way when the link goes down. Of a train the packets that have
-/// left go on, without the rest.
+/// Whether the transmission of `p` that starts at `start_ps` is under way when the link goes down. Of a train the
+/// packets that have left go on, without the rest.
 bool fabric_engine::cut_short(std::uint32_t link, packet& p, std::uint64_t start_ps)
 {
     link_failure& f = conditions_.failure_of(link);
@@ -127,7 +127,8 @@ void fabric_engine::give_up(std::uint32_t link, packet& p, std::uint64_t at_ps)
     lose(link, p, at_ps);
 }
 
-// --- Down, declared dead, restored ---------------------------------------------------------------------------------------
+// --- Down, declared dead, restored
+// ---------------------------------------------------------------------------------------
 
 void fabric_engine::announce(std::uint8_t kind, std::uint32_t failure, std::uint64_t at_ps)
 {
@@ -222,7 +223,8 @@ void fabric_engine::drop(packet& p)
     packet_ptr(&p).reset();
 }
 
-// --- Rate -----------------------------------------------------------------------------------------------------------------
+// --- Rate
+// -----------------------------------------------------------------------------------------------------------------
 
 void fabric_engine::degrade_link_at(std::uint32_t link, std::uint64_t at_ps, bandwidth rate)
 {

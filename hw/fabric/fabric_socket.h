@@ -6,9 +6,9 @@
 //
 // Timing. Into the engine: a packet's head reaches arbitration `pipeline` after its head reached the socket. Out of the
 // engine: the head leaves the socket `out_params.propagation` after the transmission began. The input propagation of
-// `in_params` is the way of the credits back and must be what the sender's side charges for packets; both are zero where
-// a tlm/link flies between two engines. Two engines joined so behave as one engine with an internal link, except that
-// the first credits arrive one propagation after time zero (testbenches/hw/fabric_test.cpp).
+// `in_params` is the way of the credits back and must be what the sender's side charges for packets; both are zero
+// where a tlm/link flies between two engines. Two engines joined so behave as one engine with an internal link, except
+// that the first credits arrive one propagation after time zero (testbenches/hw/fabric_test.cpp).
 #pragma once
 
 #include "hw/fabric/fabric_engine.h"
@@ -24,8 +24,8 @@ public:
     link_target_socket in;     ///< packets into the fabric
     link_initiator_socket out; ///< packets out of the fabric
 
-    /// The sockets are named `name`_in and `name`_out and belong to the module being built. in_params.depth_cells is the
-    /// buffer behind `in`; the depth behind `out` is what its receiver advertises.
+    /// The sockets are named `name`_in and `name`_out and belong to the module being built. in_params.depth_cells is
+    /// the buffer behind `in`; the depth behind `out` is what its receiver advertises.
     fabric_socket(const std::string& name, fabric_engine& engine, std::uint32_t router, std::uint32_t port,
                   const fabric_link_params& in_params, const fabric_link_params& out_params)
         : in((name + "_in").c_str(), engine.vl_count()), out((name + "_out").c_str(), engine.vl_count()),
@@ -55,7 +55,8 @@ public:
         if (share_cells_ != 0)
             count_queued(out_link, cells);
     }
-    /// With a FIFO for each output, none of them may fill the buffer: each has an equal share, and keeps what is on its way.
+    /// With a FIFO for each output, none of them may fill the buffer: each has an equal share, and keeps what is on its
+    /// way.
     bool has_room(std::uint32_t destination, bool) override
     {
         if (full_outputs_ == 0)

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// State of routers and links, as flat arrays of the structures here: what every hop touches lies apart from what only failures and reports
-// ask for.
+// State of routers and links, as flat arrays of the structures here: what every hop touches lies apart from what only
+// failures and reports ask for.
 #pragma once
 
 #include "hw/fabric/fabric_types.h"
@@ -63,15 +63,17 @@ struct alignas(64) link_state {
     std::uint32_t to_first_voq = 0;     ///< VOQ mode: first FIFO of to_router
     std::uint16_t ports = 0;            ///< of the sending router
     std::uint16_t to_ports = 0;         ///< of to_router
-    std::uint16_t short_of_credits = 0; ///< 1 + the waiter that others of its VL pass, because they need fewer credits; 0: none
+    /// 1 + the waiter that others of its VL pass, because they need fewer credits; 0: none.
+    std::uint16_t short_of_credits = 0;
     std::uint8_t passed_by = 0;         ///< and how many have
-    std::uint8_t run = 0;               ///< transmissions of relays in a row (k_run_of_entries: of entries) while the others could go
+    /// Transmissions of relays in a row (k_run_of_entries: of entries) while the others could go.
+    std::uint8_t run = 0;
     fabric_edge_if* edge = nullptr;
 };
 static_assert(sizeof(link_state) == 128);
 
-/// One VL of a link, in a cache line: what its sender counts, and what the router behind it needs to send on from it. The latter is the
-/// same for all VLs of a link; it stands here so that sending on need not touch the link behind.
+/// One VL of a link, in a cache line: what its sender counts, and what the router behind it needs to send on from it.
+/// The latter is the same for all VLs of a link; it stands here so that sending on need not touch the link behind.
 struct alignas(64) queue_state {
     credit_counter credits;
     std::uint32_t return_ps = 0;  ///< credit: from the receiver back to the sender

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a fabric engine and its surroundings tell each other: configuration, the edge of a fabric, failures, waiting heads.
+// What a fabric engine and its surroundings tell each other: configuration, the edge of a fabric, failures, waiting
+// heads.
 #pragma once
 
 #include "hw/fabric/link_control.h"
@@ -50,9 +51,10 @@ struct fabric_config {
     bool cut_through = true; ///< false: store-and-forward
     bool voq = false;        ///< one FIFO per output in every input buffer, instead of one for all
     duration
-        zone_crossing{}; ///< of a router on two dies: on top of the pipeline when input and output lie on different ones
-    /// VLs from here on go before all others at every output; what is being transmitted is not interrupted. Their FIFOs take turns by
-    /// input port, the lowest first. 64: none do.
+        /// Of a router on two dies: on top of the pipeline when input and output lie on different ones.
+        zone_crossing{};
+    /// VLs from here on go before all others at every output; what is being transmitted is not interrupted. Their FIFOs
+    /// take turns by input port, the lowest first. 64: none do.
     std::uint32_t urgent_from_vl = 64;
     duration table_lookup{}; ///< on top of the pipeline where routing says that it looked a hop up
     /// From the failure of a link to its declaration: what waits for it then is dropped. Not set: waits for ever.

@@ -1,20 +1,25 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// link_control: what the two directions of a link tell each other about credits and acknowledgements, as bytes on the wire. Plain C++; the
-// fabric engine asks it once per transmission and once per freed buffer. No events.
+// link_control: what the two directions of a link tell each other about credits and acknowledgements, as bytes on the
+// wire. Plain C++; the fabric engine asks it once per transmission and once per freed buffer. No events.
 //
-// Models, for each direction of a link ("wire"), what it owes for the traffic of the other one: cells to give back and bytes to acknowledge,
-// from the moment at which a packet of the other direction begins to leave its buffer.
+// Models, for each direction of a link ("wire"), what it owes for the traffic of the other one: cells to give back and
+// bytes to acknowledge, from the moment at which a packet of the other direction begins to leave its buffer.
 //   * A wire that has been idle sends a control block at once for each packet. It delays nobody.
-//   * A wire that is busy takes `cells_per_bit` cells and `bytes_per_bit` bytes along with each data block, free of charge: bits of its header.
-//   * When what is left after a transmission reaches a threshold, control blocks follow it: the wire is busy for their bytes as well.
+//   * A wire that is busy takes `cells_per_bit` cells and `bytes_per_bit` bytes along with each data block, free of
+//     charge: bits of its header.
+//   * When what is left after a transmission reaches a threshold, control blocks follow it: the wire is busy for their
+//     bytes as well.
 //   * What is left when the wire falls idle goes in one control block there.
-// So the wire carries, with `b` blocks a packet and c cells, w bytes owed for each in steady state (per packet of its own, r = c - b cells_per_bit):
-//   r <= 0 and w <= b bytes_per_bit: nothing;   else one control block per ceil(return_at_cells / r) packets, or by bytes likewise.
+// So the wire carries, with `b` blocks a packet and c cells, w bytes owed for each in steady state (per packet of its
+// own, r = c - b cells_per_bit):
+//   r <= 0 and w <= b bytes_per_bit: nothing;   else one control block per ceil(return_at_cells / r) packets, or by
+//   bytes likewise.
 //
-// Does not model: when credits arrive (the engine gives them back without a wait for a block to ride on), the rounding of cells of each VL
-// to whole bits, a packet that waits for a control block on an idle wire (less than the time of one block), loss of control blocks.
+// Does not model: when credits arrive (the engine gives them back without a wait for a block to ride on), the rounding
+// of cells of each VL to whole bits, a packet that waits for a control block on an idle wire (less than the time of one
+// block), loss of control blocks.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +28,8 @@
 namespace weft {
 
 struct link_control_params {
-    std::uint32_t block_bytes = 0;         ///< of a full data block: its header has one bit for credits, one for an acknowledgement
+    /// Of a full data block: its header has one bit for credits, one for an acknowledgement.
+    std::uint32_t block_bytes = 0;
     std::uint32_t cells_per_bit = 0;       ///< that the credit bit gives back
     std::uint32_t bytes_per_bit = 0;       ///< that the acknowledgement bit stands for
     std::uint32_t control_block_bytes = 0; ///< of a block that holds counts for all VLs and an acknowledgement

@@ -23,7 +23,8 @@ std::uint64_t link_layer::damaged_bit(std::uint64_t number, std::uint64_t bits) 
 {
     if (params_.bit_error_rate == 0)
         return k_no_error;
-    // The place of the first error is geometric; u is uniform in (0, 1). Most transmissions are whole and need no logarithm:
+    // The place of the first error is geometric; u is uniform in (0, 1). Most transmissions are whole and need no
+    // logarithm:
     // P(error) <= bits * rate.
     const std::uint64_t random = mixed(key_ + (number + 1) * k_draw_step);
     const double u = (static_cast<double>(random >> 11) + 0.5) * 0x1p-53;

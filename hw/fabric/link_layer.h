@@ -1,26 +1,29 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// link_layer: go-back-N retry of one direction of a link, at packet level. Plain C++; the fabric engine asks it once per transmission on
-// links that have one.
+// link_layer: go-back-N retry of one direction of a link, at packet level. Plain C++; the fabric engine asks it once
+// per transmission on links that have one.
 //
-// Models: blocks of flits with a check sum each; seeded bit errors that remain behind the FEC; the request back and the sender's return to
-// the damaged packet; PHY re-initialisation when retries are used up; the end of the link when these are used up too; a retry buffer that
-// bounds what is sent and not yet acknowledged. Does not model: damage to requests and acknowledgements (33 blocks of a request make that
-// improbable), their share of the reverse direction's bandwidth (link_control.h has it), FEC itself (its overhead is a factor on the rate, bit_error_rate is
-// what it leaves), undetected errors.
+// Models: blocks of flits with a check sum each; seeded bit errors that remain behind the FEC; the request back and the
+// sender's return to the damaged packet; PHY re-initialisation when retries are used up; the end of the link when these
+// are used up too; a retry buffer that bounds what is sent and not yet acknowledged. Does not model: damage to requests
+// and acknowledgements (33 blocks of a request make that improbable), their share of the reverse direction's bandwidth
+// (link_control.h has it), FEC itself (its overhead is a factor on the rate, bit_error_rate is what it leaves),
+// undetected errors.
 //
-// Timing. A transmission begins at t, D is the propagation, S(x) the serialisation of x bytes. When the first damaged block ends e bytes
-// after the beginning of the transmission, its receiver finds out at t + S(e) + D, and the sender begins again at
+// Timing. A transmission begins at t, D is the propagation, S(x) the serialisation of x bytes. When the first damaged
+// block ends e bytes after the beginning of the transmission, its receiver finds out at t + S(e) + D, and the sender
+// begins again at
 //
 //     t' = t + S(e) + 2 D + request + turnaround                        (+ reinit, when `retries` have been used up)
 //
-// with the packet that the block belongs to: a train goes back to one of its packets, those before it are through. Nothing of a
-// damaged packet is forwarded. What the sender puts on the wire between S(e) and t' is thrown away by the receiver and sent again, in the
-// same order; the model keeps the link busy instead and sends it once, from t' + S on. Arrivals are the same. Two things differ: what follows
-// stays in the buffer of the router meanwhile and not in the retry buffer, and is arbitrated when it is sent for good.
-// When `reinits` re-initialisations did not help either, the link is down at t + S(e) + 2 D + request.
-// Acknowledged, so that its place in the retry buffer is free: t_last + S + 2 D + acknowledge.
+// with the packet that the block belongs to: a train goes back to one of its packets, those before it are through.
+// Nothing of a damaged packet is forwarded. What the sender puts on the wire between S(e) and t' is thrown away by the
+// receiver and sent again, in the same order; the model keeps the link busy instead and sends it once, from t' + S on.
+// Arrivals are the same. Two things differ: what follows stays in the buffer of the router meanwhile and not in the
+// retry buffer, and is arbitrated when it is sent for good. When `reinits` re-initialisations did not help either, the
+// link is down at t + S(e) + 2 D + request. Acknowledged, so that its place in the retry buffer is free: t_last + S + 2
+// D + acknowledge.
 #pragma once
 
 #include "hw/routing/fabric_plan.h"
@@ -57,8 +60,8 @@ public:
 
     void set_script(link_error_script* script) { script_ = script; }
 
-    /// Transmissions of a packet (train of `packets`) from `start_ps` on; `rate_at(ps)` is the rate of the link at a time. Nothing
-    /// is begun at or after `down_at_ps`.
+    /// Transmissions of a packet (train of `packets`) from `start_ps` on; `rate_at(ps)` is the rate of the link at a
+    /// time. Nothing is begun at or after `down_at_ps`.
     template <class Rate>
     link_passage pass(std::uint64_t start_ps, std::uint32_t wire_bytes, std::uint32_t packets, std::uint64_t down_at_ps,
                       Rate&& rate_at);

@@ -1,9 +1,10 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who waits at each output of a fabric, and whose turn it is: round robin over (input port, VL), one waiting head each. Where some inputs
-// are entries there are two such rounds, of relays and of entries: relays first, unless the entry has waited too long. As soon as there
-// are trains, turns are counted in packets (fair_turn in tlm/arbiter.h). Plain C++; credits and buffers are the engine's.
+// Who waits at each output of a fabric, and whose turn it is: round robin over (input port, VL), one waiting head each.
+// Where some inputs are entries there are two such rounds, of relays and of entries: relays first, unless the entry has
+// waited too long. As soon as there are trains, turns are counted in packets (fair_turn in tlm/arbiter.h). Plain C++;
+// credits and buffers are the engine's.
 #pragma once
 
 #include "hw/fabric/fabric_state.h"
@@ -16,7 +17,8 @@ namespace weft {
 
 class output_arbiter {
 public:
-    /// Relays, or entries, that go in a row while one of the others could: each kind gets one of 64 transmissions of an output that it wants.
+    /// Relays, or entries, that go in a row while one of the others could: each kind gets one of 64 transmissions of an
+    /// output that it wants.
     static constexpr std::uint32_t k_longest_run = 63;
     /// Packets that pass a waiter of their VL because they need fewer credits: then credits of the VL are saved for it.
     static constexpr std::uint32_t k_most_passes = 63;
@@ -60,8 +62,9 @@ public:
                 see(i * 64 + static_cast<std::uint32_t>(__builtin_ctzll(bits)));
     }
 
-    /// The relay and the entry that go next, either may be k_no_grant; without entries all are relays. may_go(bit, first): whether the
-    /// head has what it needs; `first`: nobody has had less. share(bit): its number for count_turn().
+    /// The relay and the entry that go next, either may be k_no_grant; without entries all are relays. may_go(bit,
+    /// first): whether the head has what it needs; `first`: nobody has had less. share(bit): its number for
+    /// count_turn().
     struct candidates {
         std::uint32_t relay = k_no_grant, entry = k_no_grant;
     };
@@ -110,7 +113,8 @@ public:
         return l.short_of_credits != 0 && l.passed_by >= k_most_passes && waits(l, l.short_of_credits - 1u) ? l.short_of_credits - 1u
                                                                                                            : k_no_grant;
     }
-    /// `granted` goes, and `refused` of the same VL lacked credits (k_no_grant: nobody did). same_vl(bit): whether `bit` wants that VL, too.
+    /// `granted` goes, and `refused` of the same VL lacked credits (k_no_grant: nobody did). same_vl(bit): whether
+    /// `bit` wants that VL, too.
     template <class SameVl> void count_passes(link_state& l, std::uint32_t granted, std::uint32_t refused, SameVl&& same_vl) const
     {
         const std::uint32_t known = l.short_of_credits - 1u;

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A fabric from its plan: one switching engine, and for every router with endpoints or gates a module with their sockets. The same
-// plan is what routing was proved on (hw/routing).
+// A fabric from its plan: one switching engine, and for every router with endpoints or gates a module with their
+// sockets. The same plan is what routing was proved on (hw/routing).
 // Timing: hw/fabric/fabric_engine.h and fabric_socket.h.
 #pragma once
 
@@ -16,7 +16,8 @@ namespace weft {
 
 /// The routers of the plan, in its order, with dies and entries.
 void add_plan_routers(fabric_engine& engine, const fabric_plan& plan);
-/// Its links, in its order, with their retry; those that do not work are down. Returns the number of each in the engine.
+/// Its links, in its order, with their retry; those that do not work are down. Returns the number of each in the
+/// engine.
 std::vector<std::uint32_t> add_plan_links(fabric_engine& engine, const fabric_plan& plan);
 
 /// A router as its chips and other parts see it: the sockets of its local ports, then those of its gates.

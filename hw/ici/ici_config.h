@@ -118,7 +118,8 @@ struct ici_config {
         return 2 * propagation_ps + pipeline_ps() + serialisation;
     }
 
-    /// Buffer per VL with which a stream of full packets runs at the full rate of a link: whole packets, header included.
+    /// Buffer per VL with which a stream of full packets runs at the full rate of a link: whole packets, header
+    /// included.
     std::uint64_t buffer_for_full_rate(std::uint64_t propagation_ps) const
     {
         const std::uint64_t packets =

@@ -3,9 +3,9 @@
 //
 // The TPU inter-chip interconnect: a mesh of ICI routers as a plan (ici_mesh), and the fabric that is built from it.
 //
-// Models: dimension-order routing, or by tables where chips or links have failed; optional wrap links, board and cable wires,
-// two local ports. Routers and ranks count the chips that work, row by row. Does not model: link-level retry, bandwidth of the
-// router's crossbar beyond its ports. Timing: hw/fabric/fabric_engine.h.
+// Models: dimension-order routing, or by tables where chips or links have failed; optional wrap links, board and cable
+// wires, two local ports. Routers and ranks count the chips that work, row by row. Does not model: link-level retry,
+// bandwidth of the router's crossbar beyond its ports. Timing: hw/fabric/fabric_engine.h.
 #pragma once
 
 #include "hw/fabric/plan_fabric.h"
@@ -15,7 +15,8 @@
 
 namespace weft {
 
-/// A whole mesh with the wires of `config`. A board is a 2x2 tile of chips that starts on even coordinates; a wrap link is a cable.
+/// A whole mesh with the wires of `config`. A board is a 2x2 tile of chips that starts on even coordinates; a wrap link
+/// is a cable.
 /// The caller may add what has failed.
 mesh_description ici_mesh(const ici_config& config, std::uint32_t rows, std::uint32_t cols, bool wrap_rows = false,
                           bool wrap_cols = false);

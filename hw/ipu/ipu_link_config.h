@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parameters of IPU-Links, Host-Links, GW-Links and Sync-Links. "Scaling" is Graphcore's guide to scaling an application over multiple replicas, section 7.
+// Parameters of IPU-Links, Host-Links, GW-Links and Sync-Links. "Scaling" is Graphcore's guide to scaling an
+// application over multiple replicas, section 7.
 #pragma once
 
 #include "tlm/config_fields.h"

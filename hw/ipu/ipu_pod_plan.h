@@ -1,14 +1,17 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// IPU-Machines, Pods and clusters of Pods as a plan, wired as Graphcore's guide to scaling draws them (section 7.9.1, Fig. 7.1 to 7.5).
+// IPU-Machines, Pods and clusters of Pods as a plan, wired as Graphcore's guide to scaling draws them (section 7.9.1,
+// Fig. 7.1 to 7.5).
 //
 //   IPU          link controllers 0B 0C 1B 1C on the west edge, 2A 2B 2C 3A 3B 3C on the east edge, and a Host-Link
-//   IPU-Machine  IPUs 0 1 below, 2 3 above; 0-1 and 2-3 by the six links of the east edge, 0-2 by 0B 0C, 1-3 by 1B 1C; a gateway at the Host-Links
-//   domain       machines one above the other, joined by what is left: 1B 1C of IPUs 0 and 2, 0B 0C of IPUs 1 and 3. A ladder of 2 x 2n IPUs.
-//                torus: cables also close the top to the bottom
+//   IPU-Machine  IPUs 0 1 below, 2 3 above; 0-1 and 2-3 by the six links of the east edge, 0-2 by 0B 0C, 1-3 by 1B 1C;
+//                a gateway at the Host-Links
+//   domain       machines one above the other, joined by what is left: 1B 1C of IPUs 0 and 2, 0B 0C of IPUs 1 and 3. A
+//                ladder of 2 x 2n IPUs. torus: cables also close the top to the bottom
 //   cluster      domains side by side; gateways of machines in the same slot form a ring over a switch
-// Links join controllers of the same name (assumed: the text names the two of each side, the figure that pairs them is not public).
+// Links join controllers of the same name (assumed: the text names the two of each side, the figure that pairs them is
+// not public).
 #pragma once
 
 #include "hw/ipu/ipu_link_config.h"
@@ -32,10 +35,12 @@ template <> struct enum_names<ipu_topology> {
 inline constexpr std::array<const char*, 10> k_controllers = {"0B", "0C", "1B", "1C", "2A", "2B", "2C", "3A", "3B", "3C"};
 inline constexpr std::uint32_t k_host_link_port = 10;   ///< of an IPU: to its gateway
 inline constexpr std::uint32_t k_first_tile_port = 11;  ///< of an IPU: from its exchange
-inline constexpr std::uint32_t k_tile_ports = 12;       ///< lane l of the exchange takes link l modulo the links of a way; none waits for another one
+/// Lane l of the exchange takes link l modulo the links of a way; none waits for another one.
+inline constexpr std::uint32_t k_tile_ports = 12;
 inline constexpr std::uint32_t k_ipu_vls = 2;
 inline constexpr std::uint32_t k_machine_ipus = 4;
-// Ports of gateways and switches have numbers, and names, of their own. Of a gateway: the Host-Links of its IPUs, then its sides.
+// Ports of gateways and switches have numbers, and names, of their own. Of a gateway: the Host-Links of its IPUs, then
+// its sides.
 inline constexpr std::uint32_t k_gateway_ipu_port = k_first_tile_port + k_tile_ports;
 inline constexpr std::uint32_t k_east_port = k_gateway_ipu_port + k_machine_ipus, k_west_port = k_east_port + 1;
 /// Of a switch: the east side of domain d, then its west side.
@@ -89,7 +94,8 @@ struct ipu_link_end {
 fabric_plan plan_ipu_pod(const ipu_shape& shape, const ipu_link_config& links, const gateway_config& gateways, const std::vector<swapped_cables>& swapped,
                          const std::vector<ipu_link_end>& down);
 
-/// What the plan wires otherwise than the shape says: a sentence for each controller that leads to another IPU. None where it is right.
+/// What the plan wires otherwise than the shape says: a sentence for each controller that leads to another IPU. None
+/// where it is right.
 std::vector<std::string> wrong_cables(const ipu_shape& shape, const fabric_plan& plan);
 
 /// The wiring with port names, for `weft check`.

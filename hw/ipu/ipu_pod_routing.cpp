@@ -98,7 +98,8 @@ route_decision ipu_pod_routing::route(std::uint32_t router, std::uint32_t in_por
         return from_ipu(router, in_port, p);
     if (router < shape_.gateway_switch(0))
         return from_gateway(router, in_port, p);
-    // A switch stands for the cables of the ring: what comes from an east side leaves for the west side of the next domain.
+    // A switch stands for the cables of the ring: what comes from an east side leaves for the west side of the next
+    // domain.
     const std::uint32_t side = in_port - k_switch_port, domain = side / 2, size = shape_.domains;
     const std::uint32_t out = side % 2 == 0 ? 2 * ((domain + 1) % size) + 1 : 2 * ((domain + size - 1) % size);
     return {static_cast<std::uint16_t>(k_switch_port + out), p.vl};

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of a chip in which buffers and descriptor rings lie, as its cores, its DMA engine and the host see it. hbm.h is one.
+// The memory of a chip in which buffers and descriptor rings lie, as its cores, its DMA engine and the host see it.
+// hbm.h is one.
 #pragma once
 
 #include "tlm/component.h"
@@ -22,7 +23,8 @@ public:
     /// Backdoor of the host: no time, no statistics. Throws `bug` beyond the capacity.
     virtual void read_bytes(std::uint64_t offset, void* to, std::uint64_t bytes) const = 0;
     virtual void write_bytes(std::uint64_t offset, const void* from, std::uint64_t bytes) = 0;
-    /// Drop all contents (everything reads as zero again) and give the memory back to the host; takes DMI pointers back.
+    /// Drop all contents (everything reads as zero again) and give the memory back to the host; takes DMI pointers
+    /// back.
     virtual void release_contents() = 0;
 
 protected:

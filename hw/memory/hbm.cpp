@@ -86,7 +86,8 @@ inline void hbm::take(std::uint64_t at_ps, std::uint64_t bytes)
     busy_until_ps_ += span_ps;
 }
 
-/// Drawn anew for each block, from 16 equal parts of the exponential distribution: integers, so that all machines draw the same.
+/// Drawn anew for each block, from 16 equal parts of the exponential distribution: integers, so that all machines draw
+/// the same.
 std::uint64_t hbm::interval_to_next_load()
 {
     static constexpr std::uint16_t k_in_1024th[16] = {33, 103, 178, 258, 346, 441, 546, 662, 793, 943, 1117, 1327, 1590, 1943, 2477, 3627};

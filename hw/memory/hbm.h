@@ -9,8 +9,8 @@
 // Timing of an access of n bytes that arrives at t, in the order of arrival:
 //   start = max(t, busy until);  busy until = start + n / rate;  last byte at busy until + latency
 // so a lone access takes latency + n / rate, and a stream of accesses runs at `rate`. A read-modify-write counts 2n.
-// `load` is what compute units take of the rate: accesses of `load_block` at exponential intervals, the first one with the first charge, served in
-// the same order. It makes no events.
+// `load` is what compute units take of the rate: accesses of `load_block` at exponential intervals, the first one with
+// the first charge, served in the same order. It makes no events.
 // Fractions of a picosecond are carried while the server is busy; the answer is rounded up. A stream never beats
 // `rate`.
 //

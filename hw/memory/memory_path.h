@@ -1,11 +1,14 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way of a reader to a memory that is not beside it: another stack of its chip, over a fabric that several readers share.
+// The way of a reader to a memory that is not beside it: another stack of its chip, over a fabric that several readers
+// share.
 //
 // Timing of an access of n bytes that arrives at t:
-//   the memory serves it as one of its own; the shared fabric, in the order of arrival, takes n / rate; the later one of both, and `latency` more
-// Reads have the data wires of the fabric for themselves, as on a bus with separate channels for reads and writes: packets do not slow them down.
+//   the memory serves it as one of its own; the shared fabric, in the order of arrival, takes n / rate; the later one
+//   of both, and `latency` more
+// Reads have the data wires of the fabric for themselves, as on a bus with separate channels for reads and writes:
+// packets do not slow them down.
 #pragma once
 
 #include "tlm/mem_socket.h"

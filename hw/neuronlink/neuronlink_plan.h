@@ -1,10 +1,10 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chips of one or several Trainium nodes as a plan: every chip is two halves, of which each serves half of its ranks and has half of its
-// links; the halves are joined. Chips of a node form a torus (lines of two chips where a side is 2), equal places of several nodes a ring.
-// Source of the wiring: AWS Neuron documentation, figure of the node with LNC=2: rows are rings, chip i and i + 4 are joined with wrap, links up and
-// down are at alternating halves by column.
+// The chips of one or several Trainium nodes as a plan: every chip is two halves, of which each serves half of its
+// ranks and has half of its links; the halves are joined. Chips of a node form a torus (lines of two chips where a side
+// is 2), equal places of several nodes a ring. Source of the wiring: AWS Neuron documentation, figure of the node with
+// LNC=2: rows are rings, chip i and i + 4 are joined with wrap, links up and down are at alternating halves by column.
 #pragma once
 
 #include "hw/neuronlink/neuronlink_config.h"

@@ -121,7 +121,8 @@ void neuronlink_routing::plan_detours(const fabric_plan& plan)
     for (const plan_link& l : plan.links)
         goes_down_[l.from * ports_ + l.from_port] = std::pair(level[l.to], l.to) > std::pair(level[l.from], l.from);
 
-    // From each destination backwards, by distance: down links in both states, up links only in the state that has not come down.
+    // From each destination backwards, by distance: down links in both states, up links only in the state that has not
+    // come down.
     tree_.assign(2 * std::size_t{halves_} * halves_, k_no_port);
     std::vector<std::uint32_t> distance(2 * std::size_t{halves_});
     for (std::uint32_t target = 0; target < halves_; ++target) {

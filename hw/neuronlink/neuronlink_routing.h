@@ -1,12 +1,12 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Routing of writes straight to the memory of any chip: along X to the right column, along Y to the right row, along Z to the right node,
-// through the halves of every chip on the way, then to the half of the rank.
-// Deadlock freedom: axis k has VLs 2k and 2k + 1, which also the ways through the chips take that lead along it; 2k up to the link that closes a
-// ring, 2k + 1 behind it (dateline). The last way to the other half takes the upper VL of the last axis.
-// Around failed links: pairs whose way by this order works keep it. All others go up and then down a tree of halves (up*/down*), from end to end
-// on a VL of their own.
+// Routing of writes straight to the memory of any chip: along X to the right column, along Y to the right row, along Z
+// to the right node, through the halves of every chip on the way, then to the half of the rank.
+// Deadlock freedom: axis k has VLs 2k and 2k + 1, which also the ways through the chips take that lead along it; 2k up
+// to the link that closes a ring, 2k + 1 behind it (dateline). The last way to the other half takes the upper VL of the
+// last axis. Around failed links: pairs whose way by this order works keep it. All others go up and then down a tree of
+// halves (up*/down*), from end to end on a VL of their own.
 #pragma once
 
 #include "hw/neuronlink/neuronlink_plan.h"

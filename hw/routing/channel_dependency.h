@@ -1,13 +1,13 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Deadlock analysis after Dally and Seitz: a channel is the buffer of one VL behind one directed link; a packet that holds a
-// channel and wants the next one makes the next depend on it. If no circle of dependencies exists, and receivers take what arrives, no
-// packet waits for ever. The graph is built from the routing function itself: every route from every port of every endpoint to
-// every other endpoint is walked. General: knows no topology and no rule.
+// Deadlock analysis after Dally and Seitz: a channel is the buffer of one VL behind one directed link; a packet that
+// holds a channel and wants the next one makes the next depend on it. If no circle of dependencies exists, and
+// receivers take what arrives, no packet waits for ever. The graph is built from the routing function itself: every
+// route from every port of every endpoint to every other endpoint is walked. General: knows no topology and no rule.
 //
-// A route depends on router, input port, VL and destination endpoint; the ports of one destination part at its own router. Endpoints
-// without ports take no part.
+// A route depends on router, input port, VL and destination endpoint; the ports of one destination part at its own
+// router. Endpoints without ports take no part.
 // Work: per destination every (router, in_port, VL) that a route passes is asked once.
 #pragma once
 

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cycles of a dependency graph that is given by its edges: each_next(channel, visit) calls visit(next) for every dependency.
+// Cycles of a dependency graph that is given by its edges: each_next(channel, visit) calls visit(next) for every
+// dependency.
 // Plain C++, for both proofs of this folder.
 #pragma once
 
@@ -11,9 +12,9 @@
 
 namespace weft {
 
-/// Takes away, again and again, channels of `left` on which nothing depends; `before` counts the dependencies on each channel
-/// and tells afterwards who remains: cycles, and what hangs behind them. Calls dissolved(channel, next) for every dependency of a
-/// channel that is taken, after those on the channel itself. Returns how many were taken.
+/// Takes away, again and again, channels of `left` on which nothing depends; `before` counts the dependencies on each
+/// channel and tells afterwards who remains: cycles, and what hangs behind them. Calls dissolved(channel, next) for
+/// every dependency of a channel that is taken, after those on the channel itself. Returns how many were taken.
 template <class EachNext, class Dissolved>
 std::size_t take_away_free_channels(const std::vector<std::uint32_t>& left, std::vector<std::uint32_t>& before,
                                     EachNext&& each_next, Dissolved&& dissolved)
@@ -33,8 +34,9 @@ std::size_t take_away_free_channels(const std::vector<std::uint32_t>& left, std:
     return free.size();
 }
 
-/// The shortest cycle among the channels with dependencies left in `before`, by breadth-first search from each of `starts`. Once
-/// one is known, at most `most_starts` further starts are tried, and none when it has `short_enough` channels.
+/// The shortest cycle among the channels with dependencies left in `before`, by breadth-first search from each of
+/// `starts`. Once one is known, at most `most_starts` further starts are tried, and none when it has `short_enough`
+/// channels.
 template <class EachNext>
 std::vector<std::uint32_t> shortest_cycle(const std::vector<std::uint32_t>& starts,
                                           const std::vector<std::uint32_t>& before, EachNext&& each_next,

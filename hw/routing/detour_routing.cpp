@@ -1,11 +1,12 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why no cycle: a closed walk in the mesh needs all four directions, so neither set of ports has one; packets change from the
-// first set to the second, and from VL 0 to VL 1, and never back. Every link is up or down by the numbers of its ends.
-// Turns back do not occur: the states of a packet at a router (fresh or late, VL 0 or VL 1) make a graph of 4 nodes per router. A breadth-first search
-// backwards from each destination gives every node its distance, and every table entry is a step that lowers it: no route
-// revisits a node. The proof (channel_dependency.h) looks at the tables and trusts none of this.
+// Why no cycle: a closed walk in the mesh needs all four directions, so neither set of ports has one; packets change
+// from the first set to the second, and from VL 0 to VL 1, and never back. Every link is up or down by the numbers of
+// its ends. Turns back do not occur: the states of a packet at a router (fresh or late, VL 0 or VL 1) make a graph of 4
+// nodes per router. A breadth-first search backwards from each destination gives every node its distance, and every
+// table entry is a step that lowers it: no route revisits a node. The proof (channel_dependency.h) looks at the tables
+// and trusts none of this.
 #include "hw/routing/detour_routing.h"
 
 #include <algorithm>
@@ -86,8 +87,8 @@ public:
     }
 
 private:
-    /// An order by which every router has a way up to the root and a way down from it, from the first root for which there is
-    /// one; the middle is tried first. Where no root has one, that of the middle.
+    /// An order by which every router has a way up to the root and a way down from it, from the first root for which
+    /// there is one; the middle is tried first. Where no root has one, that of the middle.
     void order_tree()
     {
         std::vector<std::uint32_t> roots(routers_);
@@ -112,10 +113,10 @@ private:
         return apart(2 * at.row, d.rows) + apart(2 * at.col, d.cols);
     }
 
-    /// Levels in rounds: a router joins when a link leads from it to routers of earlier rounds and a link leads to it from them.
-    /// Over links that work in both directions these are distances from the root. Up is toward lower levels; ties go by
-    /// number. False when some routers cannot join: then no order with this root serves every pair, because the root is reached by ups
-    /// alone and left by downs alone.
+    /// Levels in rounds: a router joins when a link leads from it to routers of earlier rounds and a link leads to it
+    /// from them. Over links that work in both directions these are distances from the root. Up is toward lower levels;
+    /// ties go by number. False when some routers cannot join: then no order with this root serves every pair, because
+    /// the root is reached by ups alone and left by downs alone.
     bool order_from(std::uint32_t root)
     {
         constexpr std::uint8_t k_sends = 1, k_receives = 2;
@@ -247,8 +248,8 @@ private:
         }
     }
 
-    /// Of the steps that lower the distance: X first while fresh, Y first when late, which is dimension order where that is
-    /// free. Where both ways round are equally long, destinations take turns.
+    /// Of the steps that lower the distance: X first while fresh, Y first when late, which is dimension order where
+    /// that is free. Where both ways round are equally long, destinations take turns.
     void choose(std::uint32_t router, std::uint32_t destination)
     {
         std::uint32_t entry = 0;

@@ -1,10 +1,11 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Table-driven routing of the ICI, for a mesh in which something has failed (docs/10_routing.md). One byte per router and
-// destination holds four output ports of two bits, one for each state that a packet can arrive in: fresh or late, on VL 0 or on
-// VL 1. On VL 0 a packet is late when it has turned into the Y dimension; what late means on VL 1 is one bit per input port.
-// VL rule: VL 0 as long as the way is X before Y; a packet that turns from Y back to X goes on, and stays, on VL 1.
+// Table-driven routing of the ICI, for a mesh in which something has failed (docs/10_routing.md). One byte per router
+// and destination holds four output ports of two bits, one for each state that a packet can arrive in: fresh or late,
+// on VL 0 or on VL 1. On VL 0 a packet is late when it has turned into the Y dimension; what late means on VL 1 is one
+// bit per input port. VL rule: VL 0 as long as the way is X before Y; a packet that turns from Y back to X goes on, and
+// stays, on VL 1.
 #pragma once
 
 #include "hw/routing/routing_policy.h"

@@ -1,11 +1,11 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dimension-order routing of a grid (Kumar and Jouppi, Fig. 1, for two dimensions): along the first axis to the right coordinate, then
-// along the next. On a ring the shorter way round; to the opposite router, even coordinates go up and odd ones down. On a full axis
-// one hop.
-// Deadlock freedom: axis before axis, and within a ring the dateline rule: VL 0 up to the link that closes it, VL 1 from the buffer
-// behind that link to the end of the axis.
+// Dimension-order routing of a grid (Kumar and Jouppi, Fig. 1, for two dimensions): along the first axis to the right
+// coordinate, then along the next. On a ring the shorter way round; to the opposite router, even coordinates go up and
+// odd ones down. On a full axis one hop.
+// Deadlock freedom: axis before axis, and within a ring the dateline rule: VL 0 up to the link that closes it, VL 1
+// from the buffer behind that link to the end of the axis.
 #pragma once
 
 #include "hw/routing/grid.h"
@@ -36,7 +36,8 @@ public:
         bool crosses = false;
         if (a.kind == axis_kind::ring) {
             const std::uint32_t above = there > here ? there - here : there + a.size - here;
-            up = above != a.size - above ? above < a.size - above : here % 2 == 0; // opposite: half of the routers go each way
+            // Opposite: half of the routers go each way.
+            up = above != a.size - above ? above < a.size - above : here % 2 == 0;
             crosses = up ? here == a.size - 1 : here == 0;
         }
         const bool same_axis = in_port - a.first_port < 2;

@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A fabric before it is built: routers with ports, directed links between ports, endpoints behind ports. One object: routing is
-// planned on it, deadlock freedom is proved of it (channel_dependency.h, turn_dependency.h), and hardware is built from it
-// (hw/fabric/plan_fabric.h). Generators: grid.h, star.h, leaf_spine.h; append() makes mixtures of them.
+// A fabric before it is built: routers with ports, directed links between ports, endpoints behind ports. One object:
+// routing is planned on it, deadlock freedom is proved of it (channel_dependency.h, turn_dependency.h), and hardware is
+// built from it (hw/fabric/plan_fabric.h). Generators: grid.h, star.h, leaf_spine.h; append() makes mixtures of them.
 #pragma once
 
 #include "tlm/units.h"
@@ -100,7 +100,8 @@ struct fabric_plan {
     /// Both directions between port `a_port` of `a` and port `b_port` of `b`.
     void connect(std::uint32_t a, std::uint32_t a_port, std::uint32_t b, std::uint32_t b_port, std::uint32_t vls,
                  const fabric_link_params& wire);
-    /// Adds all of `other`, whose routers are renumbered; returns the number of its first one. Ports keep the names of this plan.
+    /// Adds all of `other`, whose routers are renumbered; returns the number of its first one. Ports keep the names of
+    /// this plan.
     std::uint32_t append(const fabric_plan& other);
 };
 

@@ -1,12 +1,12 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Routers in n dimensions, of which each is a line, a ring or fully meshed: meshes and tori, ladders (2 x n, with loop-back cables
-// 2 x ring of n), full meshes, and any mixture. Positions count along the first axis first. Routers that have failed do not
-// exist: ranks, which are also router numbers and endpoints, count the others.
+// Routers in n dimensions, of which each is a line, a ring or fully meshed: meshes and tori, ladders (2 x n, with
+// loop-back cables 2 x ring of n), full meshes, and any mixture. Positions count along the first axis first. Routers
+// that have failed do not exist: ranks, which are also router numbers and endpoints, count the others.
 //
-// Ports: of a line or ring two, up and down ("+X", "-X"); of a full axis one for each coordinate ("X0" ...), of which a router's own
-// has no link; axis by axis; then the local ports.
+// Ports: of a line or ring two, up and down ("+X", "-X"); of a full axis one for each coordinate ("X0" ...), of which a
+// router's own has no link; axis by axis; then the local ports.
 #pragma once
 
 #include "hw/routing/fabric_plan.h"
@@ -32,7 +32,8 @@ struct grid_wiring {
     std::uint32_t vls = 1;
     bool relays_first = false;  ///< local ports are entries of their router
     fabric_link_params local{}; ///< between router and chip
-    /// Wire of the link on `axis` between coordinates `a` and `b`, a < b, but for the link that closes a ring: a is the last one then.
+    /// Wire of the link on `axis` between coordinates `a` and `b`, a < b, but for the link that closes a ring: a is the
+    /// last one then.
     std::function<fabric_link_params(std::uint32_t axis, std::uint32_t a, std::uint32_t b)> wire{};
 };
 

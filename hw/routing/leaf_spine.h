@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A folded Clos of two stages: machines at leaf switches, every leaf at every spine. Routers: the NICs of the machines (port 0 to the leaf,
-// port 1 to the machine), then leaves, then spines. Ports of a leaf: its NICs, then the spines; of a spine: the leaves.
+// A folded Clos of two stages: machines at leaf switches, every leaf at every spine. Routers: the NICs of the machines
+// (port 0 to the leaf, port 1 to the machine), then leaves, then spines. Ports of a leaf: its NICs, then the spines; of
+// a spine: the leaves.
 #pragma once
 
 #include "hw/routing/fabric_plan.h"
@@ -24,8 +25,8 @@ struct leaf_spine_description {
 
 fabric_plan leaf_spine_plan(const leaf_spine_description& d);
 
-/// Up to the spine that the destination names, destination modulo spines, then down: one path a pair, and no turn from down to up. What a
-/// machine sends to itself its leaf sends back.
+/// Up to the spine that the destination names, destination modulo spines, then down: one path a pair, and no turn from
+/// down to up. What a machine sends to itself its leaf sends back.
 class leaf_spine_routing final : public routing_policy {
 public:
     static constexpr std::uint32_t k_to_leaf = 0;

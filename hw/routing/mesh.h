@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A 2-D mesh of routers with optional wrap links, failed rectangles of routers and failed directed links: a grid of rows and
-// columns. Router r, column c has ports +X (to c + 1), -X, +Y (to r + 1), -Y, then its local ports. Ranks count the chips that
-// work row by row.
+// A 2-D mesh of routers with optional wrap links, failed rectangles of routers and failed directed links: a grid of
+// rows and columns. Router r, column c has ports +X (to c + 1), -X, +Y (to r + 1), -Y, then its local ports. Ranks
+// count the chips that work row by row.
 #pragma once
 
 #include "hw/routing/grid.h"

@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plan in parts: some of the routers, with gates where links lead to routers of other parts. Each part is built by itself; gates are
-// bound to those of the other part, or to what carries packets there. The routing stays that of the whole.
+// A plan in parts: some of the routers, with gates where links lead to routers of other parts. Each part is built by
+// itself; gates are bound to those of the other part, or to what carries packets there. The routing stays that of the
+// whole.
 #pragma once
 
 #include "hw/routing/fabric_plan.h"

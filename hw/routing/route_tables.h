@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A user's own routing: for every router and destination the port by which a packet goes on and the VL of the buffer behind it. One line
-// of text an entry; words stand between blanks, # begins a comment:
+// A user's own routing: for every router and destination the port by which a packet goes on and the VL of the buffer
+// behind it. One line of text an entry; words stand between blanks, # begins a comment:
 //
 //   router     destination  port  VL
 //   chip(0,0)  chip(0,1)    +X    0
@@ -53,13 +53,13 @@ struct route_tables_problem {
     std::string message;
 };
 
-/// Adds a problem for each line that cannot be used: unknown names, a port where no link works, a VL that the link has not, an entry
-/// that comes twice.
+/// Adds a problem for each line that cannot be used: unknown names, a port where no link works, a VL that the link has
+/// not, an entry that comes twice.
 route_tables read_route_tables(const std::string& text, const fabric_plan& plan,
                                std::vector<route_tables_problem>& problems);
 
-/// The same form, of a routing that goes by destination alone; "" for one that also goes by where a packet comes from, as datelines and
-/// detours do.
+/// The same form, of a routing that goes by destination alone; "" for one that also goes by where a packet comes from,
+/// as datelines and detours do.
 std::string text_of_route_tables(const fabric_plan& plan, const route_function& route);
 
 class table_routing final : public routing_policy {

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Machines at one switch. Routers 0 to machines - 1 are their NICs (port 0 to the switch, port 1 to the machine), the last router is
-// the switch (port m to NIC m). What a machine sends to itself the switch sends back.
+// Machines at one switch. Routers 0 to machines - 1 are their NICs (port 0 to the switch, port 1 to the machine), the
+// last router is the switch (port m to NIC m). What a machine sends to itself the switch sends back.
 #pragma once
 
 #include "hw/routing/fabric_plan.h"

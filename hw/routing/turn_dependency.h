@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Deadlock freedom of all that a rule of turns allows, whatever paths are in use. The channel-dependency graph as in channel_dependency.h,
-// but for every turn at every router that the rule allows to a packet that can get there, on whatever way. Nothing is taken from
-// the word of the rule: a rule that breaks its own argument is found out.
+// Deadlock freedom of all that a rule of turns allows, whatever paths are in use. The channel-dependency graph as in
+// channel_dependency.h, but for every turn at every router that the rule allows to a packet that can get there, on
+// whatever way. Nothing is taken from the word of the rule: a rule that breaks its own argument is found out.
 #pragma once
 
 #include "hw/routing/channel_dependency.h"
@@ -24,8 +24,8 @@ struct turn_question {
     std::string vl{"VL"};
 };
 
-/// Verdict deadlock_free or cycle; of `pairs` nothing is said. The cycle is a shortest one among those through the first few thousand
-/// channels that lie on or before one. `plan` has links that work and endpoints.
+/// Verdict deadlock_free or cycle; of `pairs` nothing is said. The cycle is a shortest one among those through the
+/// first few thousand channels that lie on or before one. `plan` has links that work and endpoints.
 channel_proof prove_turns(const fabric_plan& plan, const turn_question& question);
 
 } // namespace weft

@@ -1,10 +1,12 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// sync_network: wires by which ranks meet without a packet. Every rank has a sync unit (sync_unit.h) whose registers its firmware writes.
+// sync_network: wires by which ranks meet without a packet. Every rank has a sync unit (sync_unit.h) whose registers
+// its firmware writes.
 //
-// Models: zones of any ranks, one beside the other, and wires that are cut. Where the wires of a zone meet, a signal is made when all members have
-// arrived; it goes back to each of them. Does not model: the encoding of the signal. Real machines have few zones with fixed patterns (assumed).
+// Models: zones of any ranks, one beside the other, and wires that are cut. Where the wires of a zone meet, a signal is
+// made when all members have arrived; it goes back to each of them. Does not model: the encoding of the signal. Real
+// machines have few zones with fixed patterns (assumed).
 //
 // Timing. Member i is way(i) from the place where the wires of its zone meet (sync_wires, made by the platform):
 //   meet = the latest arrival(i) + way(i), release(i) = meet + way(i)

@@ -1,9 +1,11 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// sync_unit: one chip's end of a sync network (sync_network.h), as its firmware sees it (hw/abi/sync_regs.def). A guest of its chip.
+// sync_unit: one chip's end of a sync network (sync_network.h), as its firmware sees it (hw/abi/sync_regs.def). A guest
+// of its chip.
 //
-// A write of ARRIVE takes effect when it has crossed the bus. The release raises the interrupt, which IRQ_PENDING lowers.
+// A write of ARRIVE takes effect when it has crossed the bus. The release raises the interrupt, which IRQ_PENDING
+// lowers.
 #pragma once
 
 #include "hw/abi/hal.h"

@@ -3,7 +3,8 @@
 //
 // The registers and the arithmetic of one pipe of the SwitchML aggregation program, in plain C++.
 //
-// Models: worker bitmaps of both versions of a slot, count of the workers still missing, maxima of two exponents, 64 sums, the
+// Models: worker bitmaps of both versions of a slot, count of the workers still missing, maxima of two exponents, 64
+// sums, the
 //         priority-ordered next-step table for packets of 64 and 256 words (p4lang/p4app-switchML, quoted).
 // Does not model: stages and their clock; ports, recirculation and multicast (the switch around it does).
 // Timing: none. A pass takes effect in submit().

@@ -4,10 +4,10 @@
 // One pass of a packet through one pipe of the SwitchML aggregation program, and who computes it: the C++ model
 // (aggregation_model), its RTL twin (rtl/shell), or both in lockstep. Plain C++.
 //
-// The arithmetic is that of the published P4 program (p4app-switchML, quoted): per slot and version a worker bitmap, a count of
-// the workers still missing, a signed maximum of two exponents and 64 sums of 32 bits that wrap. A CONSUME pass takes 64 words
-// in and gives the second half of them out, a HARVEST pass gives 32 words out. Every pass is one atomic read-modify-write per
-// register: passes take effect in the order of submit().
+// The arithmetic is that of the published P4 program (p4app-switchML, quoted): per slot and version a worker bitmap, a
+// count of the workers still missing, a signed maximum of two exponents and 64 sums of 32 bits that wrap. A CONSUME
+// pass takes 64 words in and gives the second half of them out, a HARVEST pass gives 32 words out. Every pass is one
+// atomic read-modify-write per register: passes take effect in the order of submit().
 #pragma once
 
 #include <array>
@@ -91,8 +91,8 @@ std::string to_string(const aggregation_result& result);
 class aggregation_unit {
 public:
     virtual ~aggregation_unit() = default;
-    /// Hands over a pass at simulated time `now_ps`, which never decreases. It takes effect after all passes submitted before.
-    /// Returns the ticket of its result. Throws `bug` for a pool index outside the registers.
+    /// Hands over a pass at simulated time `now_ps`, which never decreases. It takes effect after all passes submitted
+    /// before. Returns the ticket of its result. Throws `bug` for a pool index outside the registers.
     virtual std::uint64_t submit(const aggregation_pass& pass, std::uint64_t now_ps) = 0;
     /// The result of that pass; each ticket once, in the order of submit(). `now_ps` as above.
     virtual aggregation_result take(std::uint64_t ticket, std::uint64_t now_ps) = 0;

@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The drop simulator of the published program (p4app-switchML, quoted): a random 16-bit number and floor(65535 p) are added
-// with saturation; the packet is dropped when the sum is 0xffff. With p = 0 it is not installed and draws no number.
+// The drop simulator of the published program (p4app-switchML, quoted): a random 16-bit number and floor(65535 p) are
+// added with saturation; the packet is dropped when the sum is 0xffff. With p = 0 it is not installed and draws no
+// number.
 #pragma once
 
 #include "tlm/draw.h"

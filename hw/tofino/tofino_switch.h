@@ -99,7 +99,8 @@ public:
     std::string stat_prefix() const override { return basename(); }
     std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
     std::string waits() const override;
-    /// Frames of a job, by the port of their arrival, until they leave for the ports or end in a register; lost: neither.
+    /// Frames of a job, by the port of their arrival, until they leave for the ports or end in a register; lost:
+    /// neither.
     void record_into(trace_sink& trace) override;
 
     // State

@@ -91,7 +91,8 @@ void bulk_mover::start_of_simulation()
     if (view_.receive_bytes == 0)
         return;
     const std::uint64_t one = view_.format.cells_of_one(view_.format.max_payload_bytes);
-    const std::uint64_t cells = std::max(view_.receive_bytes / view_.format.cell_bytes(), one); // else nothing would move
+    // Else nothing would move.
+    const std::uint64_t cells = std::max(view_.receive_bytes / view_.format.cell_bytes(), one);
     for (const auto& p : ports_)
         for (std::uint32_t vl = 0; vl < view_.vl_count; ++vl)
             p->in->credit(vl, static_cast<std::uint32_t>(cells), 0);

@@ -1,17 +1,19 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// bulk_mover: what sends and receives behind the UB IO controller of a CPU or a NIC, and beside the DMA engine of an NPU: messages that no firmware
-// posts, of host programs and checkpoints. A message is bytes of the own memory, written to the memory of a peer.
+// bulk_mover: what sends and receives behind the UB IO controller of a CPU or a NIC, and beside the DMA engine of an
+// NPU: messages that no firmware posts, of host programs and checkpoints. A message is bytes of the own memory, written
+// to the memory of a peer.
 //
-// Models: messages to several peers packet by packet in turn; a bounded number of packets read ahead; credits toward the controller; a receive buffer
-// that frees as the memory takes the data; messages that are whole in memory. Does not model: descriptors, doorbells, interrupts, address translation.
+// Models: messages to several peers packet by packet in turn; a bounded number of packets read ahead; credits toward
+// the controller; a receive buffer that frees as the memory takes the data; messages that are whole in memory. Does not
+// model: descriptors, doorbells, interrupts, address translation.
 //
 // Timing.
 //   a packet is read while a read-ahead slot is free and its way has room (link_fw_if::has_room)
 //   packet on the wire = max(data read, wire idle, credits there), in the order of the reads
-//   packet received at its last byte -> memory access; the buffer is free when the memory has taken the data: its queueing, not its latency
-//   a message has arrived when its last byte is in memory, whatever overtook what
+//   packet received at its last byte -> memory access; the buffer is free when the memory has taken the data: its
+//   queueing, not its latency a message has arrived when its last byte is in memory, whatever overtook what
 #pragma once
 
 #include "tlm/component.h"
@@ -53,7 +55,8 @@ struct bulk_mover_view {
     packet_format format;
     bandwidth port_rate;               ///< to the controller
     std::uint32_t read_ahead = 64;     ///< packets of one port between memory and wire
-    std::uint64_t receive_bytes = 0;   ///< buffer per port and VL; 0: that of the DMA engine beside it is its own as well
+    /// Buffer per port and VL; 0: that of the DMA engine beside it is its own as well.
+    std::uint64_t receive_bytes = 0;
     bool carry_data = true;            ///< false: no payload bytes, same times
 };
 

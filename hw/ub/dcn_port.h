@@ -1,13 +1,15 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// dcn_port: the DCN side of a NIC, as the memory behind its bulk_mover: what is written goes out, what is read comes in. Beyond it lies storage that all
-// NICs reach and that is never slower than they are.
+// dcn_port: the DCN side of a NIC, as the memory behind its bulk_mover: what is written goes out, what is read comes
+// in. Beyond it lies storage that all NICs reach and that is never slower than they are.
 //
-// Models: a rate for each direction, a latency to the storage, the contents. Nothing is lost: what the rate does not take yet stays in the receive buffer of
-// the NIC, and its credits stop the fabric. Does not model: frames, switches and congestion of the DCN.
+// Models: a rate for each direction, a latency to the storage, the contents. Nothing is lost: what the rate does not
+// take yet stays in the receive buffer of the NIC, and its credits stop the fabric. Does not model: frames, switches
+// and congestion of the DCN.
 //
-// Timing of n bytes that come at t, each direction by itself:  busy until = max(t, busy until) + n / rate; in the storage, or here, `latency` later.
+// Timing of n bytes that come at t, each direction by itself:  busy until = max(t, busy until) + n / rate; in the
+// storage, or here, `latency` later.
 #pragma once
 
 #include "tlm/component.h"

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parameters of a UB fabric: links, packets, devices, path choice, end-to-end transport. What is called "UB" below is the UB Base Specification 2.0.
+// Parameters of a UB fabric: links, packets, devices, path choice, end-to-end transport. What is called "UB" below is
+// the UB Base Specification 2.0.
 #pragma once
 
 #include "hw/fabric/link_control.h"
@@ -245,7 +246,8 @@ struct ub_config {
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<ub_config>> key_rules();
 
-    /// Transport rtp, without any round trip measured: from the first try until the last one has been in vain, and the last wait of it.
+    /// Transport rtp, without any round trip measured: from the first try until the last one has been in vain, and the
+    /// last wait of it.
     std::uint64_t rtp_tries_ps() const { return rtp_timeout.value() * ((std::uint64_t{1} << rtp_tries) - 1); }
     std::uint64_t rtp_longest_wait_ps() const { return rtp_timeout.value() << (rtp_tries - 1); }
 

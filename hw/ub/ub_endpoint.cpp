@@ -34,7 +34,8 @@ void ub_endpoint::schedule(std::uint64_t at_ps, std::uint32_t a, event_kind kind
     time_.schedule(at_ps, make_order(event_class::device, actor_, sequence_++), *this, a, kind);
 }
 
-// --- Sending ----------------------------------------------------------------------------------------------------------------
+// --- Sending
+// ----------------------------------------------------------------------------------------------------------------
 
 /// Packets of one flow are those of one message stream; where packets are spread, tables spread them too.
 std::uint32_t ub_endpoint::flow_of(const packet& p)
@@ -70,8 +71,8 @@ void ub_endpoint::from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay
     launch(die, std::move(p), set.paths[path], delay_ps);
 }
 
-/// A train whose packets take several ways: each path gets those that single packets would have sent by it, in one train that is as
-/// long as they are apart.
+/// A train whose packets take several ways: each path gets those that single packets would have sent by it, in one
+/// train that is as long as they are apart.
 void ub_endpoint::launch_spread(std::uint32_t die, packet_ptr p, ub_path_cache::path_set& set, std::uint64_t delay_ps)
 {
     const std::uint64_t start_ps = this->start_ps(die, delay_ps);
@@ -239,7 +240,8 @@ void ub_endpoint::note_unreachable(std::uint32_t destination)
         listener_->unreachable(number_, destination);
 }
 
-// --- Receiving --------------------------------------------------------------------------------------------------------------
+// --- Receiving
+// --------------------------------------------------------------------------------------------------------------
 
 void ub_endpoint::from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps)
 {
@@ -274,8 +276,8 @@ void ub_endpoint::from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t del
     dies_[die].chip->deliver_to_chip(std::move(p), delay_ps);
 }
 
-/// Acknowledgements stand for packets of one group of 64 numbers; they are due when enough have come, when too many groups are open,
-/// at a duplicate or a last try (the sender has missed an acknowledgement), or after a while.
+/// Acknowledgements stand for packets of one group of 64 numbers; they are due when enough have come, when too many
+/// groups are open, at a duplicate or a last try (the sender has missed an acknowledgement), or after a while.
 void ub_endpoint::account_arrival(receive_channel& c, std::uint32_t index, std::uint32_t psn, bool at_once,
                                   std::uint64_t tail_ps)
 {
@@ -337,7 +339,8 @@ void ub_endpoint::launch_ack(receive_channel& c, std::uint32_t group, const ub_p
     launch(c.die, std::move(p), path, 0);
 }
 
-// --- Mode rtp, sender -------------------------------------------------------------------------------------------------------
+// --- Mode rtp, sender
+// -------------------------------------------------------------------------------------------------------
 
 ub_endpoint::send_channel& ub_endpoint::sender_to(std::uint32_t destination)
 {
@@ -494,7 +497,8 @@ void ub_endpoint::on_event(std::uint32_t a, std::uint8_t kind)
     }
 }
 
-// --- Control ----------------------------------------------------------------------------------------------------------------
+// --- Control
+// ----------------------------------------------------------------------------------------------------------------
 
 void ub_endpoint::rename(std::uint32_t number)
 {

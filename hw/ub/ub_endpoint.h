@@ -1,17 +1,17 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// ub_endpoint: what the UB IO controllers of one chip share: its place, its paths, its transmit queues, its end-to-end transport. The
-// sockets are in ub_io_controller, one per IO die.
+// ub_endpoint: what the UB IO controllers of one chip share: its place, its paths, its transmit queues, its end-to-end
+// transport. The sockets are in ub_io_controller, one per IO die.
 //
-// Models: a path per packet or flow; one transmit queue per UB port and IO die (the input buffers of the engine's router,
-// so nobody waits behind a packet for another port); in mode rtp numbered packets, copies until acknowledged, resends on other
-// paths, duplicates dropped, acknowledgements as packets of the response class. Does not model: work queues, address
-// translation, congestion control.
+// Models: a path per packet or flow; one transmit queue per UB port and IO die (the input buffers of the engine's
+// router, so nobody waits behind a packet for another port); in mode rtp numbered packets, copies until acknowledged,
+// resends on other paths, duplicates dropped, acknowledgements as packets of the response class. Does not model: work
+// queues, address translation, congestion control.
 //
-// Timing. A packet of the chip goes on to its transmit queue as its bytes come in; the controller adds nothing that is not in the
-// router's latency. Acknowledgements and resends use the same way into the router, one after the other with the chip's packets.
-// Credit to the chip: ctp, when the packet leaves the transmit queue; rtp, when it is acknowledged.
+// Timing. A packet of the chip goes on to its transmit queue as its bytes come in; the controller adds nothing that is
+// not in the router's latency. Acknowledgements and resends use the same way into the router, one after the other with
+// the chip's packets. Credit to the chip: ctp, when the packet leaves the transmit queue; rtp, when it is acknowledged.
 #pragma once
 
 #include "hw/fabric/fabric_engine.h"
@@ -53,8 +53,8 @@ public:
                 const ub_plan& plan, const ub_config& config, std::uint32_t number, std::uint32_t router);
     ~ub_endpoint();
 
-    /// Requests in the queue of one port that go to hosts. They have a share of their own: a checkpoint, which the NICs hold up, would
-    /// else keep every message in memory that may go by this port among others.
+    /// Requests in the queue of one port that go to hosts. They have a share of their own: a checkpoint, which the NICs
+    /// hold up, would else keep every message in memory that may go by this port among others.
     struct bulk_queue {
         struct run {
             std::uint32_t cells;
@@ -75,7 +75,8 @@ public:
         std::uint32_t full_ports = 0;    ///< that hold as much
         std::vector<std::uint32_t> queued;  ///< cells of requests, for each port of the router
         std::vector<std::uint64_t> entered; ///< the same, that have ever come
-        std::vector<bulk_queue> bulk;       ///< of these, packets to hosts, for each port; empty where nobody sends to them
+        /// Of these, packets to hosts, for each port; empty where nobody sends to them.
+        std::vector<bulk_queue> bulk;
     };
     void add_die(die_links links)
     {
@@ -87,22 +88,26 @@ public:
     /// Movers send to endpoints from this number on: their packets have shares of transmit queues of their own.
     void set_first_host(std::uint32_t endpoint);
 
-    // --- Data path -------------------------------------------------------------------------------------------------------
+    // --- Data path
+    // -------------------------------------------------------------------------------------------------------
     void from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
     /// A packet to `destination` will come from the chip soon.
     void bring_near(std::uint32_t destination) const;
     void from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
-    /// Whether the queues of all ports by which a request to `destination` may leave have room, or of one where the queues choose. A
-    /// port that is full keeps back what goes by it, and nothing else. Answers never ask: requests that wait for them would wait for ever.
+    /// Whether the queues of all ports by which a request to `destination` may leave have room, or of one where the
+    /// queues choose. A port that is full keeps back what goes by it, and nothing else. Answers never ask: requests
+    /// that wait for them would wait for ever.
     bool has_room(std::uint32_t die, std::uint32_t destination, bool shortest_paths);
     /// `way_in`: the queue where each port has one; `out_link`: where the packet goes.
     void left_transmit_queue(std::uint32_t die, std::uint32_t way_in, std::uint32_t out_link, std::uint32_t vl,
                              std::uint32_t cells, std::uint64_t delay_ps);
 
-    // --- Control ---------------------------------------------------------------------------------------------------------
+    // --- Control
+    // ---------------------------------------------------------------------------------------------------------
     ub_path_cache& paths() { return paths_; }
     const ub_path_cache& paths() const { return paths_; }
-    /// No destination counts as unreachable sooner after a first try: the slowest notice of a failed link comes within this time.
+    /// No destination counts as unreachable sooner after a first try: the slowest notice of a failed link comes within
+    /// this time.
     void set_patience(std::uint64_t patience_ps) { patience_ps_ = patience_ps; }
     /// From now on this endpoint speaks and answers as `number`.
     void rename(std::uint32_t number);
@@ -115,8 +120,8 @@ public:
     void expect_number(std::uint32_t peer, std::uint32_t psn);
     std::vector<std::uint32_t> unreachable() const { return unreachable_; }
     bool settled(std::uint64_t now_ps) override;
-    /// Turns among paths, and the numbers of all channels that still work. Links that are excluded and endpoints that are
-    /// unreachable stay so.
+    /// Turns among paths, and the numbers of all channels that still work. Links that are excluded and endpoints that
+    /// are unreachable stay so.
     void reset(std::uint32_t draw) override;
     bool idle() const { return held_ == 0; } ///< no packet waits for its acknowledgement or its window
     std::string blocked_on() const;          ///< "" when idle
@@ -155,8 +160,8 @@ private:
         receive_channel(rtp_receiver w, std::uint32_t p) : window(std::move(w)), peer(p) {}
         rtp_receiver window;
         std::uint32_t peer;
-        /// Packets of a group of 64 numbers that the sender has not been told about. Several, because paths of different lengths
-        /// mix the numbers of one group with those of the next ones.
+        /// Packets of a group of 64 numbers that the sender has not been told about. Several, because paths of
+        /// different lengths mix the numbers of one group with those of the next ones.
         struct unacknowledged {
             std::uint32_t psn = 0; ///< of any of them
             std::uint32_t count = 0;
@@ -219,8 +224,8 @@ private:
             set.mark = dies_[die].entered[set.mark_port] + p.cells / p.packet_count;
         return path;
     }
-    /// With VOQs: from `at_ps` until a UB port is through with what waits for it, relayed packets included. What was launched and has not come
-    /// to its queue yet counts as if it queued.
+    /// With VOQs: from `at_ps` until a UB port is through with what waits for it, relayed packets included. What was
+    /// launched and has not come to its queue yet counts as if it queued.
     std::uint64_t waits_ps(std::uint32_t port, std::uint64_t at_ps) const
     {
         const std::uint64_t until_ps =

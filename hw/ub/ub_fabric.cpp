@@ -16,7 +16,8 @@ template <counter ub_endpoint::*Which> std::uint64_t sum_of(const void* fabric)
     return static_cast<const ub_fabric*>(fabric)->sum(Which);
 }
 
-/// What the ports of a class are called: P to the backplanes, N down to NPUs, H to and from HRS, S between leaf and spine.
+/// What the ports of a class are called: P to the backplanes, N down to NPUs, H to and from HRS, S between leaf and
+/// spine.
 char port_letter(ub_channel c)
 {
     switch (c) {
@@ -165,7 +166,8 @@ std::string ub_fabric::port_name(std::uint32_t router, std::uint32_t port) const
     return fmt::format("{}{}", letter, number);
 }
 
-// --- Faults -----------------------------------------------------------------------------------------------------------------
+// --- Faults
+// -----------------------------------------------------------------------------------------------------------------
 
 void ub_fabric::fail_link_at(std::uint32_t plan_link, std::uint64_t at_ps)
 {
@@ -287,7 +289,8 @@ void ub_fabric::link_up(std::uint32_t link, std::uint64_t now_ps)
         link_listener_->link_up(link, now_ps);
 }
 
-// --- Look -------------------------------------------------------------------------------------------------------------------
+// --- Look
+// -------------------------------------------------------------------------------------------------------------------
 
 void ub_fabric::unreachable(std::uint32_t source, std::uint32_t destination)
 {

@@ -1,11 +1,12 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// ub_fabric: a UB network from a plan: one switching engine with every NPU, CPU, NIC, LRS and HRS as a router, and the UB IO
-// controllers at its edges. Switches have no sockets and are no modules: they are their slice of the engine's state, with a name
-// and statistics.
+// ub_fabric: a UB network from a plan: one switching engine with every NPU, CPU, NIC, LRS and HRS as a router, and the
+// UB IO controllers at its edges. Switches have no sockets and are no modules: they are their slice of the engine's
+// state, with a name and statistics.
 //
-// Models: source-routed and table-routed hops (ub_routing), path choice and transport (ub_endpoint), wires with MAC latency, dies.
+// Models: source-routed and table-routed hops (ub_routing), path choice and transport (ub_endpoint), wires with MAC
+// latency, dies.
 // Timing: hw/fabric/fabric_engine.h; of a whole path: ub_zero_load_ps() in ub_link.h.
 #pragma once
 
@@ -34,7 +35,8 @@ class ub_fabric final : public sc_core::sc_module,
                         private timeline_client,
                         private port_namer_if {
 public:
-    /// `plan` and `config` must outlive the fabric. `npu_users`: who sends through each controller of an NPU: its DMA engine, and a coprocessor.
+    /// `plan` and `config` must outlive the fabric. `npu_users`: who sends through each controller of an NPU: its DMA
+    /// engine, and a coprocessor.
     /// `managed`: devices speak to each other (ub_management).
     ub_fabric(const sc_core::sc_module_name& name, timeline& time, packet_pool& pool, const ub_plan& plan,
               const ub_config& config, std::uint32_t npu_users = 1, bool managed = false);
@@ -54,7 +56,8 @@ public:
     std::uint32_t link_of(std::uint32_t plan_link) const { return links_.at(plan_link); } ///< number in the engine
     std::uint32_t plan_link_of(std::uint32_t engine_link) const; ///< fabric_engine::k_none: an edge
 
-    // --- Faults. Links by their number in the plan; times before the run or later than now. --------------------------------
+    // --- Faults. Links by their number in the plan; times before the run or later than now.
+    // --------------------------------
     void fail_link_at(std::uint32_t plan_link, std::uint64_t at_ps);
     void restore_link_at(std::uint32_t plan_link, std::uint64_t at_ps);
     /// The link goes on with fewer lanes, without stopping.
@@ -68,11 +71,12 @@ public:
     void set_patience(std::uint64_t at_least_ps);
     /// Told, per endpoint, of the links of every path set that is made while links are excluded.
     void set_fall_back_listener(ub_fall_back_if* listener);
-    /// From now on the chip behind `router` stands for `endpoint` (64+1): packets for it go there, and what that chip sends comes
-    /// from it. Transport channels with it begin anew; what was under way to it is given up.
+    /// From now on the chip behind `router` stands for `endpoint` (64+1): packets for it go there, and what that chip
+    /// sends comes from it. Transport channels with it begin anew; what was under way to it is given up.
     void take_over(std::uint32_t endpoint, std::uint32_t router);
 
-    // --- Look ------------------------------------------------------------------------------------------------------------
+    // --- Look
+    // ------------------------------------------------------------------------------------------------------------
     /// Pairs (source, destination) of which packets were not sent or given up, sorted.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> unreachable() const;
     std::string unreachable_text(std::size_t at_most = 16) const; ///< by names; "" when there are none

@@ -10,7 +10,8 @@
 
 namespace weft {
 
-/// Routers and links keep their numbers. `managed`: with a control processor at each device, behind a port and VLs of its own.
+/// Routers and links keep their numbers. `managed`: with a control processor at each device, behind a port and VLs of
+/// its own.
 fabric_plan ub_fabric_plan(const ub_plan& plan, const ub_config& config, bool managed = false);
 
 } // namespace weft

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands behind the UB IO controller of a CPU, a NIC or a spare NPU that takes no part in a run: it sends nothing, takes what
-// arrives at once, and counts it. Timing: none.
+// What stands behind the UB IO controller of a CPU, a NIC or a spare NPU that takes no part in a run: it sends nothing,
+// takes what arrives at once, and counts it. Timing: none.
 #pragma once
 
 #include "tlm/link_socket.h"

@@ -1,12 +1,12 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// ub_io_controller: one UB IO controller as its chip sees it. An NPU has two, a CPU or a NIC one. A shell: sockets toward the DMA
-// (or a traffic endpoint) and statistics; ub_endpoint does the work, the fabric engine switches.
+// ub_io_controller: one UB IO controller as its chip sees it. An NPU has two, a CPU or a NIC one. A shell: sockets
+// toward the DMA (or a traffic endpoint) and statistics; ub_endpoint does the work, the fabric engine switches.
 //
-// `in` takes packets of the request class on VL 0 and of the response class on VL 2, paid with credits for its transmit queue;
-// the controller chooses path and lane. `out` hands over packets on the VL of their class, lane 0. packet.destination_port tells
-// the receiver by which controller a packet came.
+// `in` takes packets of the request class on VL 0 and of the response class on VL 2, paid with credits for its transmit
+// queue; the controller chooses path and lane. `out` hands over packets on the VL of their class, lane 0.
+// packet.destination_port tells the receiver by which controller a packet came.
 #pragma once
 
 #include "hw/ub/ub_endpoint.h"
@@ -23,8 +23,8 @@ public:
     link_target_socket in;     ///< from the chip
     link_initiator_socket out; ///< to the chip
 
-    /// Adds its edges to the engine's router of `endpoint`, whose IO die number `die` it is. `queue_cells`: what its transmit
-    /// queues hold together, per class and user; it has `users`, of which one alone would have as much.
+    /// Adds its edges to the engine's router of `endpoint`, whose IO die number `die` it is. `queue_cells`: what its
+    /// transmit queues hold together, per class and user; it has `users`, of which one alone would have as much.
     ub_io_controller(const sc_core::sc_module_name& name, fabric_engine& engine, ub_endpoint& endpoint,
                      const ub_ports& ports, std::uint32_t die, const ub_config& config, std::uint32_t queue_cells,
                      std::uint32_t users = 1);

@@ -40,7 +40,8 @@ void ub_management::send(const ub_message& m, const ub_management_way& way)
     send_leg(m, way, itineraries_.size(), 0);
 }
 
-/// Over the links of one header, from place `first` of the way. `kept`: its number among itineraries_, and one, if others follow.
+/// Over the links of one header, from place `first` of the way. `kept`: its number among itineraries_, and one, if
+/// others follow.
 void ub_management::send_leg(const ub_message& m, const ub_management_way& way, std::size_t kept, std::uint32_t first)
 {
     const std::uint32_t end = way.end_of_leg(first);

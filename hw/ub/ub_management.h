@@ -1,14 +1,15 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// ub_management: what lets the devices of a UB fabric speak to each other. Every router, switches included, has a control processor behind a port of
-// its own; what it sends are packets of the fabric, of one size, on the two lanes of the management class, source-routed all the way.
+// ub_management: what lets the devices of a UB fabric speak to each other. Every router, switches included, has a
+// control processor behind a port of its own; what it sends are packets of the fabric, of one size, on the two lanes of
+// the management class, source-routed all the way.
 //
-// Models: their bytes on wires, where they go before data and wait for what is being transmitted; credits, cuts, losses and bit errors as of any
-// packet; the port at local_port_rate. Does not model: memory of a control processor, which holds any number of packets that wait for outputs;
-// what it computes (the listener's part).
-// Deadlock: the class has lanes of its own and follows the rule of lanes; where a packet ends it is taken at once, and nothing that is sent waits
-// for anything else. So the graph that is proved for requests holds for it as well.
+// Models: their bytes on wires, where they go before data and wait for what is being transmitted; credits, cuts, losses
+// and bit errors as of any packet; the port at local_port_rate. Does not model: memory of a control processor, which
+// holds any number of packets that wait for outputs; what it computes (the listener's part).
+// Deadlock: the class has lanes of its own and follows the rule of lanes; where a packet ends it is taken at once, and
+// nothing that is sent waits for anything else. So the graph that is proved for requests holds for it as well.
 #pragma once
 
 #include "hw/fabric/fabric_engine.h"

@@ -1,12 +1,14 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ways of management packets, from any device to any device: the quickest ones at zero load that the rule of lanes admits and one header holds.
+// Ways of management packets, from any device to any device: the quickest ones at zero load that the rule of lanes
+// admits and one header holds.
 // Plain C++.
 //
-// A management packet has an instruction for every hop, so a header leads over six links at most. It begins at a control processor as a
-// packet begins at a chip, on lane 0, also at a switch. Where the rule or the header end, and no other way is left, a
-// control processor on the way takes the packet and sends it on with a header of its own, as if it began there.
+// A management packet has an instruction for every hop, so a header leads over six links at most. It begins at a
+// control processor as a packet begins at a chip, on lane 0, also at a switch. Where the rule or the header end, and no
+// other way is left, a control processor on the way takes the packet and sends it on with a header of its own, as if it
+// began there.
 #pragma once
 
 #include "hw/routing/ub/ub_plan.h"
@@ -46,7 +48,8 @@ public:
     /// `payload_bytes`: of a packet. Both must outlive this.
     ub_management_ways(const ub_plan& plan, const ub_config& config, std::uint64_t payload_bytes);
 
-    /// From those of `from` that are nearest to each of `to`: the quickest way from the nearest, and from the second nearest, if any.
+    /// From those of `from` that are nearest to each of `to`: the quickest way from the nearest, and from the second
+    /// nearest, if any.
     std::vector<pair_of_ways> from_nearest_two(const std::vector<std::uint32_t>& from,
                                                const std::vector<std::uint32_t>& to, const link_toll& toll) const;
     /// The quickest from one of `from`, without relays while that costs no toll; nothing when none is left.

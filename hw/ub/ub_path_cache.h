@@ -1,15 +1,17 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a source knows about its ways: a path set per destination, fetched when it is first needed, and the choice among the paths
-// of a set. Plain C++.
+// What a source knows about its ways: a path set per destination, fetched when it is first needed, and the choice among
+// the paths of a set. Plain C++.
 //
-// Choice by weights is smooth weighted round robin (ub_turns.h): of n paths with weights w each run of sum(w) packets has exactly w of each, as
-// far apart as they can be. A path whose turn it is, and which is longer than others in time, must be worth it: its extra latency is covered by
-// what waits for the shorter ones now or by the message itself, or packets to this destination have waited for as long already. Else the shorter path goes on which the
-// packet is through first. (To pay for the longer way when as much has been paid for waiting is the rule of the ski rental: without knowing how
-// many packets follow, nobody takes more than twice the least time.) Adaptive choice takes the least of that extra latency and of the wait at the
-// first port times the hops, the first of equals. A flow keeps its path until its set changes. docs/adr/0023.
+// Choice by weights is smooth weighted round robin (ub_turns.h): of n paths with weights w each run of sum(w) packets
+// has exactly w of each, as far apart as they can be. A path whose turn it is, and which is longer than others in time,
+// must be worth it: its extra latency is covered by what waits for the shorter ones now or by the message itself, or
+// packets to this destination have waited for as long already. Else the shorter path goes on which the packet is
+// through first. (To pay for the longer way when as much has been paid for waiting is the rule of the ski rental:
+// without knowing how many packets follow, nobody takes more than twice the least time.) Adaptive choice takes the
+// least of that extra latency and of the wait at the first port times the hops, the first of equals. A flow keeps its
+// path until its set changes. docs/adr/0023.
 #pragma once
 
 #include "hw/ub/ub_config.h"
@@ -57,10 +59,12 @@ public:
         std::uint32_t quickest = 0;          ///< as many take no longer
         std::uint32_t most_extra_ps = 0;
         std::uint32_t turn = 0;       ///< among the quickest
-        std::uint64_t waited_ps = 0;  ///< packets for this destination have been in the queues so long, what they were not since then deducted
+        /// Packets for this destination have been in the queues so long, what they were not since then deducted.
+        std::uint64_t waited_ps = 0;
         std::uint64_t last_ps = 0;    ///< of the last packet
         std::uint64_t waits_until_ps = 0; ///< when the last of them leaves, with credits
-        std::uint64_t mark = 0;           ///< of the last packet, for the endpoint: the port's queue has it while less has left
+        /// Of the last packet, for the endpoint: the port's queue has it while less has left.
+        std::uint64_t mark = 0;
         std::uint16_t mark_port = k_any_port;
         std::uint8_t mark_die = 0;
         std::vector<std::uint16_t> flow_path; ///< per flow % k_flows: path + 1, 0 not yet chosen
@@ -70,7 +74,8 @@ public:
     ub_path_cache(const ub_plan& plan, const ub_routing& routing, ub_turns& turns, const ub_config& config,
                   std::uint32_t router);
 
-    /// Paths to an endpoint, of the configured kinds or the shortest only; none: unreachable. Valid until the next call.
+    /// Paths to an endpoint, of the configured kinds or the shortest only; none: unreachable. Valid until the next
+    /// call.
     path_set& set_for(std::uint32_t destination, bool shortest = false)
     {
         const std::uint32_t key = shortest ? destination | k_shortest_set : destination;
@@ -78,15 +83,16 @@ public:
             return sets_[last_];
         return look_up(key);
     }
-    /// The same set, from now on with ways that avoid the links of its paths, but for the first or last where there are no others: for
-    /// a destination that does not answer, because links are down of which nobody has told this source.
+    /// The same set, from now on with ways that avoid the links of its paths, but for the first or last where there are
+    /// no others: for a destination that does not answer, because links are down of which nobody has told this source.
     path_set& widen(std::uint32_t destination);
     /// Brings into the cache what the next choice among the paths to `destination` will most likely read.
     void bring_near(std::uint32_t destination) const;
-    /// Index of the path for the next packet of flow `flow`, which comes at `at_ps`, of a set that is not empty. `still_waits`: the last one has
-    /// not left its queue. `message_ps`: what the message of the packet takes on one link. waiting(port): time until a UB port has sent what waits for it, this packet included. Adaptive choice takes the least of that times the hops: a way of two links
-    /// costs the fabric twice what the direct one does (UGAL with local knowledge; Singh, "Load-balanced routing in interconnection
-    /// networks", 2005).
+    /// Index of the path for the next packet of flow `flow`, which comes at `at_ps`, of a set that is not empty.
+    /// `still_waits`: the last one has not left its queue. `message_ps`: what the message of the packet takes on one
+    /// link. waiting(port): time until a UB port has sent what waits for it, this packet included. Adaptive choice
+    /// takes the least of that times the hops: a way of two links costs the fabric twice what the direct one does (UGAL
+    /// with local knowledge; Singh, "Load-balanced routing in interconnection networks", 2005).
     template <class Waiting>
     std::uint32_t choose(path_set& set, std::uint32_t flow, std::uint64_t at_ps, bool still_waits, std::uint64_t message_ps, Waiting&& waiting) const
     {

@@ -1,12 +1,13 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// ub_port_sharer: who sends through one UB IO controller of an NPU: the DMA engine, and a coprocessor and a bulk mover where there are any. Each has transmit
-// credits of its own, as many as one alone would have. What comes in goes to the mover when it is from a CPU or a NIC, to the coprocessor where the packet says
-// so. Adds no time: the way into the router serialises all.
+// ub_port_sharer: who sends through one UB IO controller of an NPU: the DMA engine, and a coprocessor and a bulk mover
+// where there are any. Each has transmit credits of its own, as many as one alone would have. What comes in goes to the
+// mover when it is from a CPU or a NIC, to the coprocessor where the packet says so. Adds no time: the way into the
+// router serialises all.
 //
-// Credits come back without saying whose packet has left: they go to whoever has most cells outside, which all get back in the end. The others hear of
-// them, too: they may wait for room in the queues, which all fill.
+// Credits come back without saying whose packet has left: they go to whoever has most cells outside, which all get back
+// in the end. The others hear of them, too: they may wait for room in the queues, which all fill.
 #pragma once
 
 #include "tlm/link_socket.h"

@@ -1,17 +1,18 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// End-to-end reliable transport (mode rtp), both ends, as plain C++: numbers, a window, selective acknowledgements, timeouts. What
-// sends packets and runs the clock is ub_endpoint.
+// End-to-end reliable transport (mode rtp), both ends, as plain C++: numbers, a window, selective acknowledgements,
+// timeouts. What sends packets and runs the clock is ub_endpoint.
 //
-// A sender numbers its packets to one destination (PSN) and keeps each until it is acknowledged; at most `window` are under way.
-// A receiver takes every packet once, in any order, and tells the sender in acknowledgements: all numbers below
-// `cumulative`, and which of the 64 from `group` on have arrived. Wait for an acknowledgement of a packet: the configured time, or
-// what the measured round trips ask for where that is longer, doubled with every try. A destination is unreachable when the oldest packet
-// was tried in vain `tries` times, the last one over all paths at once, while nothing at all was acknowledged, and when news of links
-// that have failed could have come since the first try (`patience`): till then the longest wait is repeated.
-// Source of the scheme: UB's RTP has PSNs, acknowledgements and selective ones (quoted); window and coalescing are assumed. Wait:
-// twice the longest round trip of late (rtp_round_trip), measured by Karn's rule; the configured time is the least wait and the first.
+// A sender numbers its packets to one destination (PSN) and keeps each until it is acknowledged; at most `window` are
+// under way. A receiver takes every packet once, in any order, and tells the sender in acknowledgements: all numbers
+// below `cumulative`, and which of the 64 from `group` on have arrived. Wait for an acknowledgement of a packet: the
+// configured time, or what the measured round trips ask for where that is longer, doubled with every try. A destination
+// is unreachable when the oldest packet was tried in vain `tries` times, the last one over all paths at once, while
+// nothing at all was acknowledged, and when news of links that have failed could have come since the first try
+// (`patience`): till then the longest wait is repeated. Source of the scheme: UB's RTP has PSNs, acknowledgements and
+// selective ones (quoted); window and coalescing are assumed. Wait: twice the longest round trip of late
+// (rtp_round_trip), measured by Karn's rule; the configured time is the least wait and the first.
 #pragma once
 
 #include "tlm/packet.h"
@@ -43,10 +44,11 @@ inline rtp_ack ack_in(const packet& p) { return {p.packet_number, p.message, p.d
 /// `a` comes before `b` in the circle of numbers.
 constexpr bool psn_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
 
-/// The longest of the latest round trips, and the wait that follows from it: twice that. The peak fades by 1/24 in a round trip, however
-/// many packets one has. Means and deviations (RFC 6298) lag behind queues that fill: with them a loaded rack still sent
-/// packets again that were not lost. Source: Ekstroem and Ludwig, "The Peak-Hopper: a new end-to-end retransmission timer for
-/// reliable unicast transport", INFOCOM 2004, with its largest boost all the time (fade and boost recalled).
+/// The longest of the latest round trips, and the wait that follows from it: twice that. The peak fades by 1/24 in a
+/// round trip, however many packets one has. Means and deviations (RFC 6298) lag behind queues that fill: with them a
+/// loaded rack still sent packets again that were not lost. Source: Ekstroem and Ludwig, "The Peak-Hopper: a new
+/// end-to-end retransmission timer for reliable unicast transport", INFOCOM 2004, with its largest boost all the time
+/// (fade and boost recalled).
 class rtp_round_trip {
 public:
     void sample(std::uint64_t round_trip_ps, std::uint64_t under_way)
@@ -77,8 +79,9 @@ public:
         bool everywhere = false; ///< it was last sent over all paths at once
     };
 
-    /// `window` is a power of two. `all`: round trips to all destinations of the sending controller, which must outlive this; their
-    /// packets stand in the same queues, so that they tell what to expect of a destination that has not answered yet.
+    /// `window` is a power of two. `all`: round trips to all destinations of the sending controller, which must outlive
+    /// this; their packets stand in the same queues, so that they tell what to expect of a destination that has not
+    /// answered yet.
     rtp_sender(std::uint32_t window, std::uint64_t least_wait_ps, std::uint32_t tries, rtp_round_trip& all)
         : slots_(window), least_wait_ps_(least_wait_ps), tries_(tries), all_(&all)
     {
@@ -103,7 +106,8 @@ public:
         return next_++;
     }
     /// release(slot) for every packet that `a` newly acknowledges.
-    /// `under_way`: packets of the controller, to all destinations. True when waits have become shorter, by the end of a back-off.
+    /// `under_way`: packets of the controller, to all destinations. True when waits have become shorter, by the end of
+    /// a back-off.
     template <class Release>
     bool acknowledge(const rtp_ack& a, std::uint64_t now_ps, std::uint64_t under_way, Release&& release)
     {
@@ -114,7 +118,8 @@ public:
                 return;
             s.waiting = false;
             progress_ps_ = now_ps;
-            // Else nobody knows which copy was acknowledged (Karn), or the acknowledgement was lost and that of a copy tells now.
+            // Else nobody knows which copy was acknowledged (Karn), or the acknowledgement was lost and that of a copy
+            // tells now.
             if (!s.again && s.sent_ps >= expired_ps_) {
                 here_.sample(now_ps - s.sent_ps, next_ - base_);
                 all_->sample(now_ps - s.sent_ps, under_way);
@@ -153,8 +158,8 @@ public:
         }
         return first;
     }
-    /// resend(psn, slot) for every packet whose time is over, over all paths at once where slot.everywhere says so; false when the
-    /// destination counts as unreachable.
+    /// resend(psn, slot) for every packet whose time is over, over all paths at once where slot.everywhere says so;
+    /// false when the destination counts as unreachable.
     template <class Resend> bool expire(std::uint64_t now_ps, std::uint64_t patience_ps, Resend&& resend)
     {
         for (std::uint32_t psn = base_; psn != next_; ++psn) {
@@ -203,9 +208,9 @@ private:
     std::uint32_t base_ = 0, next_ = 0;
     std::uint64_t least_wait_ps_;
     std::uint32_t tries_;
-    /// Doublings that packets sent from now on wait for until a round trip is measured again; those under way were lost with the first one,
-    /// if it was. Without, a wait that is too short would stay: no packet that is sent twice gives a sample (Karn and Partridge,
-    /// SIGCOMM 1987).
+    /// Doublings that packets sent from now on wait for until a round trip is measured again; those under way were lost
+    /// with the first one, if it was. Without, a wait that is too short would stay: no packet that is sent twice gives
+    /// a sample (Karn and Partridge, SIGCOMM 1987).
     std::uint32_t back_off_ = 0;
     rtp_round_trip here_; ///< to this destination
     rtp_round_trip* all_;

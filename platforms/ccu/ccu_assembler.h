@@ -19,7 +19,8 @@ namespace weft {
 /// Texts longer than this are refused.
 inline constexpr std::size_t k_most_ccu_text_bytes = std::size_t{4} << 20;
 
-/// The whole text; every problem, in the order of the lines. The program is good to look at, but not to run, when one is an error.
+/// The whole text; every problem, in the order of the lines. The program is good to look at, but not to run, when one
+/// is an error.
 ccu_program assemble_ccu(const std::string& text, const std::string& file_name, std::vector<problem>& problems);
 /// The same; throws user_error with all problems.
 ccu_program assemble_ccu(const std::string& text, const std::string& file_name);

@@ -23,7 +23,8 @@ struct ccu_token {
     bool is(std::string_view t) const { return what != kind::end && text == t; }
 };
 
-/// Words of letters, digits and '_' (a directive begins with '.'), numbers, and signs of one character or "..". Comments begin with ';' or '#'.
+/// Words of letters, digits and '_' (a directive begins with '.'), numbers, and signs of one character or "..".
+/// Comments begin with ';' or '#'.
 std::vector<ccu_token> ccu_tokens(std::string_view line, const std::string& file, int number, std::vector<problem>& problems);
 
 /// "x12" as kind 'x' and number 12; kinds are a, x, m and c.
@@ -45,7 +46,8 @@ using ccu_symbols = std::map<std::string, ccu_symbol>;
 /// Why nothing may have this name, or "".
 std::string reserved_name(const std::string& name);
 
-/// Reads one line from left to right. A reader gives nullopt when it has told a problem; then the rest of the line makes no sense.
+/// Reads one line from left to right. A reader gives nullopt when it has told a problem; then the rest of the line
+/// makes no sense.
 class ccu_line_reader {
 public:
     ccu_line_reader(const std::vector<ccu_token>& tokens, std::string file, int line, const ccu_symbols& symbols, std::vector<problem>& problems)

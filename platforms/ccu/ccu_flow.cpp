@@ -16,7 +16,8 @@ namespace {
 // Limits of this checker: real programs stay far below.
 constexpr std::uint64_t k_most_steps = 1'000'000;
 constexpr std::uint64_t k_most_paths = 4'096;
-constexpr std::uint64_t k_most_rounds = std::uint64_t{1} << 24; ///< of one loop: seconds, where a round takes a microsecond
+/// Of one loop: seconds, where a round takes a microsecond.
+constexpr std::uint64_t k_most_rounds = std::uint64_t{1} << 24;
 constexpr std::uint32_t k_followed_rounds = 3; ///< after them, the state of the unit repeats or the loop is refused
 constexpr std::uint32_t k_most_tries = 8;
 

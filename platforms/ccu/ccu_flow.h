@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Walks all paths of a mission through its program, with registers as far as they are known. Backward jumps are followed for a few rounds; a round with an
-// unknown counter then proves that all others are like it, and the walk goes on behind the loop.
+// Walks all paths of a mission through its program, with registers as far as they are known. Backward jumps are
+// followed for a few rounds; a round with an unknown counter then proves that all others are like it, and the walk goes
+// on behind the loop.
 #pragma once
 
 #include "platforms/ccu/ccu_unit_state.h"
@@ -16,8 +17,8 @@
 
 namespace weft {
 
-/// Of a general register: a number; or a symbol and a number added to it; or nothing is known. Symbols below k_arguments are declared arguments, the others
-/// counters of loops.
+/// Of a general register: a number; or a symbol and a number added to it; or nothing is known. Symbols below
+/// k_arguments are declared arguments, the others counters of loops.
 struct ccu_value {
     enum class kind : std::uint8_t { constant, relative, unknown } what = kind::unknown;
     std::uint32_t symbol = 0;

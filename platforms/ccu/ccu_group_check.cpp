@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups of loops. Loop engines run in parallel: each is walked through one iteration of its body, which must leave all as it found it, and no two of them may
-// share a check bit, or a slice that one of them writes. So they may run in any order, any number of times.
+// Groups of loops. Loop engines run in parallel: each is walked through one iteration of its body, which must leave all
+// as it found it, and no two of them may share a check bit, or a slice that one of them writes. So they may run in any
+// order, any number of times.
 #include "platforms/ccu/ccu_flow.h"
 
 #include "platforms/ccu/ccu_operands.h"
@@ -106,7 +107,8 @@ bool ccu_walk::group(ccu_path& p, const instruction& i)
     std::uint32_t number = 0;
     const std::size_t before = findings_.errors();
     for (std::uint32_t k = 0; k <= replicas; ++k)
-        for (std::uint32_t l = k == 0 ? 0 : first; l < loops && findings_.errors() == before; ++l) // replicas of a wrong body are as wrong
+        // Replicas of a wrong body are as wrong.
+        for (std::uint32_t l = k == 0 ? 0 : first; l < loops && findings_.errors() == before; ++l)
             engine(p, program_.code[first_loop + l], k, *offsets, readers, writers, bits, number++, written, read);
     if (findings_.errors() != before)
         return false;

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operands of the instructions, read from the table hw/abi/ccu_ops.def, and what makes an instruction legal whatever unit runs it.
+// Operands of the instructions, read from the table hw/abi/ccu_ops.def, and what makes an instruction legal whatever
+// unit runs it.
 #pragma once
 
 #include "hw/abi/ccu.h"
@@ -43,7 +44,8 @@ std::optional<unsigned> field_of_peer_bits(const abi::ccu::op_row& row);
 /// Why this type does not go with this operation, or "".
 std::string type_problem(const abi::ccu::op_row& row, abi::ccu::element type, abi::reduce_op redop);
 
-/// An instruction as the assembler writes it before operands are filled in: unused fields are zero, the length is a full slice.
+/// An instruction as the assembler writes it before operands are filled in: unused fields are zero, the length is a
+/// full slice.
 abi::ccu::instruction blank_instruction(const abi::ccu::op_row& row);
 
 /// Why this is no instruction that the text form can say, one sentence each; empty: it is legal.

@@ -1,11 +1,11 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program of a collective communication unit (hw/abi/ccu.h) as assembler, disassembler and checker share it: instructions, where each of them stands,
-// and what the text promises about the task's arguments and about the peers.
+// A program of a collective communication unit (hw/abi/ccu.h) as assembler, disassembler and checker share it:
+// instructions, where each of them stands, and what the text promises about the task's arguments and about the peers.
 //
-// Numbers of instructions, in the fields L of loops and groups and in the registers of jumps, count from the task's start: a program runs wherever it is
-// loaded, and nothing has to be relocated.
+// Numbers of instructions, in the fields L of loops and groups and in the registers of jumps, count from the task's
+// start: a program runs wherever it is loaded, and nothing has to be relocated.
 #pragma once
 
 #include "hw/abi/ccu.h"
@@ -36,7 +36,8 @@ struct ccu_program {
 
     // What the text declares.
     std::map<std::uint32_t, ccu_argument_range> arguments = {};
-    std::optional<std::uint32_t> ranks = {};      ///< `.ranks n`: all n ranks run it, channel c leads to rank + 1 + c modulo n
+    /// `.ranks n`: all n ranks run it, channel c leads to rank + 1 + c modulo n.
+    std::optional<std::uint32_t> ranks = {};
     source_position ranks_where = {};
     std::map<std::uint16_t, std::uint16_t> peer_sets = {}; ///< mask by entry: whatever waits for these bits is served
     std::set<std::uint16_t> peer_address_registers = {};   ///< .peer_writes

@@ -1,11 +1,13 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the checker knows of a unit at one point of a program: check bits, transfers under way, slices with data, and what the peers have done for sure.
+// What the checker knows of a unit at one point of a program: check bits, transfers under way, slices with data, and
+// what the peers have done for sure.
 //
-// Whole-group programs (`.ranks n`): all n ranks run the same instructions, and channel c of each leads to the rank 1 + c further, modulo n. So what this rank
-// sends at a position of the program, another rank has sent to this one at the same position of its own run. A wait is served when the send stands before it.
-// A bit, register or slice of a peer may be sent again only when this rank knows, by messages, that the peer has taken the one before: known_ holds for each
+// Whole-group programs (`.ranks n`): all n ranks run the same instructions, and channel c of each leads to the rank 1 +
+// c further, modulo n. So what this rank sends at a position of the program, another rank has sent to this one at the
+// same position of its own run. A wait is served when the send stands before it. A bit, register or slice of a peer may
+// be sent again only when this rank knows, by messages, that the peer has taken the one before: known_ holds for each
 // rank the position that it has passed for sure; it travels with every bit that is sent.
 #pragma once
 

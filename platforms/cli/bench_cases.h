@@ -1,16 +1,16 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `weft bench` measures without a platform. Every function elaborates one system, so each runs in a process of its own: a SystemC
-// kernel can be elaborated only once. CPU time of the process, never wall time.
+// What `weft bench` measures without a platform. Every function elaborates one system, so each runs in a process of its
+// own: a SystemC kernel can be elaborated only once. CPU time of the process, never wall time.
 #pragma once
 
 #include "platforms/report/isolated_run.h"
 
 namespace weft::cli {
 
-/// Runs `measure` in a child process and returns its figures. Throws bug when it fails, user_error when the host has no process
-/// left. The caller must not have elaborated anything itself. May be called by several threads at once.
+/// Runs `measure` in a child process and returns its figures. Throws bug when it fails, user_error when the host has no
+/// process left. The caller must not have elaborated anything itself. May be called by several threads at once.
 run_figures in_child(const std::function<run_figures()>& measure);
 
 /// Bare SC_METHOD that re-notifies itself, with `pending` such methods: "events_per_s".

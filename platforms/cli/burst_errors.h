@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Errors of transport in bursts against single packets: arithmetic, bounds, and the page that shows them. Simulates nothing.
+// Errors of transport in bursts against single packets: arithmetic, bounds, and the page that shows them. Simulates
+// nothing.
 //
 //   error = time with bursts / time with single packets - 1
 //   bounds: sizes of 64 KiB and more: 2 %; below: 5 %, or 1 us, whichever is more

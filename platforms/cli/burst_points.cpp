@@ -27,8 +27,8 @@ template <class T> void shuffle(std::vector<T>& all, std::mt19937_64& random)
         std::swap(all[i - 1], all[below(random, i)]);
 }
 
-/// `count` different points of a family. Each axis goes through all its values before one comes again (Latin hypercube), as far
-/// as points stay different.
+/// `count` different points of a family. Each axis goes through all its values before one comes again (Latin
+/// hypercube), as far as points stay different.
 std::vector<std::uint64_t> drawn_points(const sweep_family& family, std::uint64_t count, std::mt19937_64& random)
 {
     count = std::min(count, family.count());
@@ -173,7 +173,8 @@ std::vector<std::pair<std::string, std::string>> sweep_workloads::collectives_of
     std::vector<std::pair<std::string, std::string>> candidates;
     for (const auto& [op, op_name] : enum_names<abi::collective_op>::values)
         for (const auto& [algorithm, algorithm_name] : enum_names<abi::algorithm>::values)
-            if (!abi::by_switch(algorithm) && !abi::is_in(abi::k_by_ccu, algorithm) && algorithm != k_auto_algorithm) // units send single packets
+            // Units send single packets.
+            if (!abi::by_switch(algorithm) && !abi::is_in(abi::k_by_ccu, algorithm) && algorithm != k_auto_algorithm)
                 candidates.emplace_back(op_name, algorithm_name);
     const std::string what = fmt::format("{} ({})", point.name(), point.where());
     const std::vector<std::string> refusals =

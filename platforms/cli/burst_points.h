@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The points at which transport in bursts is compared with single packets: families of machines, each the cross product of its
-// axes. A point is a shipped file with some keys changed, so that anybody can run it again by hand. Points are data and are
-// numbered; nothing here simulates.
+// The points at which transport in bursts is compared with single packets: families of machines, each the cross product
+// of its axes. A point is a shipped file with some keys changed, so that anybody can run it again by hand. Points are
+// data and are numbered; nothing here simulates.
 #pragma once
 
 #include "platforms/cli/cli.h"
@@ -68,18 +68,19 @@ struct sweep_point {
     std::string where() const;                      ///< "mesh 4x4, buffer 4 KiB, ...": the names of its values
     std::vector<std::string> sizes() const;
     sweep_work work() const; ///< of the values that have one
-    std::uint32_t large_cases() const; ///< of 16 MiB, in which trains are long; 0 where the values have work of their own
+    /// Of 16 MiB, in which trains are long; 0 where the values have work of their own.
+    std::uint32_t large_cases() const;
 };
 
 /// Which points of the table.
 enum class sweep_subset : std::uint8_t { corner, sample, all };
-/// `sample` takes at most `count` points: the share of each family, drawn by `seed` so that the values of an axis occur equally
-/// often. The same arguments give the same points, in the order of the table.
+/// `sample` takes at most `count` points: the share of each family, drawn by `seed` so that the values of an axis occur
+/// equally often. The same arguments give the same points, in the order of the table.
 std::vector<sweep_point> sweep_points(sweep_subset subset, std::uint64_t count, std::uint64_t seed,
                                       const std::vector<sweep_family>& families = sweep_families());
 
-/// Finds, and keeps, which collectives and algorithms the machine of a point can run. What goes through an aggregating switch
-/// knows no bursts and is left out.
+/// Finds, and keeps, which collectives and algorithms the machine of a point can run. What goes through an aggregating
+/// switch knows no bursts and is left out.
 class sweep_workloads {
 public:
     explicit sweep_workloads(std::string config_dir) : config_dir_(std::move(config_dir)) {}

@@ -176,8 +176,8 @@ sweep_family tpu_corner()
     return f;
 }
 
-/// Machines on which trains once erred: what set their length in the end was not held against a buffer, or streams shared what they were
-/// taken to own.
+/// Machines on which trains once erred: what set their length in the end was not held against a buffer, or streams
+/// shared what they were taken to own.
 sweep_family tpu_found()
 {
     sweep_family f;

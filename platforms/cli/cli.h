@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands of the program, one file each, and what they share. Exit codes: 0 fine, 1 a run or check failed, 2 the user's
-// input cannot be used, 3 a bug of ours.
+// The commands of the program, one file each, and what they share. Exit codes: 0 fine, 1 a run or check failed, 2 the
+// user's input cannot be used, 3 a bug of ours.
 #pragma once
 
 #include "platforms/config/yaml_document.h"
@@ -34,8 +34,8 @@ void add_platform_options(CLI::App& app, platform_source& source);
 std::optional<std::uint64_t> whole_number(const std::string& text);
 /// Refuses all other texts, and numbers that are not from `least` to `most`. `what` it is: "seed".
 CLI::Validator is_whole_number(const char* what, std::uint64_t least, std::uint64_t most);
-/// For names of files and folders to write. "-" is standard output where an option prints there instead of the table, and is
-/// refused everywhere else.
+/// For names of files and folders to write. "-" is standard output where an option prints there instead of the table,
+/// and is refused everywhere else.
 enum class dash : std::uint8_t { refused, is_stdout };
 CLI::Validator is_output_name(dash means = dash::refused);
 /// An option for such a number.

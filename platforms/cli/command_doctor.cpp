@@ -24,7 +24,8 @@ struct shipped {
     double seconds = 0;
 };
 
-/// Platform files in `folder`, by how many ranks they have, then by memory, the largest first. Sweeps and price lists are none.
+/// Platform files in `folder`, by how many ranks they have, then by memory, the largest first. Sweeps and price lists
+/// are none.
 std::vector<shipped> platform_files(const std::string& folder)
 {
     std::vector<std::string> files;

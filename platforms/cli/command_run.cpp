@@ -41,9 +41,9 @@ namespace weft::cli {
 
 namespace {
 
-/// Of CPU time, without a call of the HAL, or of a machine that moves no data. Measured (docs/09_speed.md): a whole all-reduce of
-/// 1,024 ranks takes 26 ms of CPU time a rank, fabric included, so no stretch of the shipped firmware between two calls is
-/// longer, and the machine is no 26 s without a packet; it may take twice this.
+/// Of CPU time, without a call of the HAL, or of a machine that moves no data. Measured (docs/09_speed.md): a whole
+/// all-reduce of 1,024 ranks takes 26 ms of CPU time a rank, fabric included, so no stretch of the shipped firmware
+/// between two calls is longer, and the machine is no 26 s without a packet; it may take twice this.
 constexpr std::uint32_t k_host_timeout_s = 60;
 
 struct run_options {
@@ -69,7 +69,8 @@ struct run_options {
     std::uint32_t host_timeout_s = k_host_timeout_s;
 };
 
-/// Feeds the progress bar from the runner, lets a debugger interrupt, and tells a recorder when collectives begin and end.
+/// Feeds the progress bar from the runner, lets a debugger interrupt, and tells a recorder when collectives begin and
+/// end.
 class shown_progress final : public run_observer {
 public:
     shown_progress(progress& bar, gdb_server* debugger, activity_recorder* recorder) : bar_(bar), debugger_(debugger), recorder_(recorder) {}

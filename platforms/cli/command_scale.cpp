@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `weft scale`: the training step of a file on 1, 2, 4 ... replicas, by what its time is made of (Graphcore, "Scaling an application over multiple
-// replicas", section 7.2 and 7.3).
+// `weft scale`: the training step of a file on 1, 2, 4 ... replicas, by what its time is made of (Graphcore, "Scaling
+// an application over multiple replicas", section 7.2 and 7.3).
 #include "platforms/cli/cli.h"
 #include "platforms/cli/point_runs.h"
 #include "platforms/cli/terminal.h"
@@ -154,7 +154,8 @@ std::vector<std::string> findings(const std::vector<scale_point>& points)
                                share(besides, last.step), last.replicas, besides > 0 ? last.step / besides : INFINITY));
     text.push_back(fmt::format("Efficiency         {:.1f} % of {:.4g} times the throughput of {} replica{}", 100 * last.samples_per_second / (ratio * first.samples_per_second), ratio,
                                first.replicas, first.replicas == 1 ? "" : "s"));
-    // Hosts serve all replicas: what they take grows with them, and bounds a step as soon as it is longer than the rest.
+    // Hosts serve all replicas: what they take grows with them, and bounds a step as soon as it is longer than the
+    // rest.
     const double input = std::max(last.host, last.host_link), rest = last.step - last.waits;
     const char* const who = last.host >= last.host_link ? "host" : "host link";
     if (input > 0 && input >= rest)

@@ -82,8 +82,8 @@ std::vector<std::uint64_t> sizes_of(const tune_options& options)
     return {all.begin(), all.end()};
 }
 
-/// The entries of the workload of a file, without a look at the machine. The document has been read once, so what is wrong with an entry by
-/// itself has been told.
+/// The entries of the workload of a file, without a look at the machine. The document has been read once, so what is
+/// wrong with an entry by itself has been told.
 std::vector<collective_spec> entries_of(const yaml_document& document)
 {
     std::vector<collective_spec> entries;
@@ -151,7 +151,8 @@ struct tuned_kind {
     }
 };
 
-/// What to measure: the entries of the file, for the operations asked for; the defaults of an entry where the file has none.
+/// What to measure: the entries of the file, for the operations asked for; the defaults of an entry where the file has
+/// none.
 std::vector<tuned_kind> kinds_of(const tune_options& options, const std::vector<collective_spec>& entries)
 {
     std::vector<abi::collective_op> ops;
@@ -448,8 +449,8 @@ int tune(const tune_options& options)
     interruption signals;
     const std::vector<std::uint64_t> sizes = sizes_of(options);
     const tuned_source source = read_source(options.source);
-    // Once as it stands: what is wrong with the machine or with an entry by itself is told with its line. That an algorithm of the file cannot
-    // run, or that it names none, does not matter here.
+    // Once as it stands: what is wrong with the machine or with an entry by itself is told with its line. That an
+    // algorithm of the file cannot run, or that it names none, does not matter here.
     const loaded_platform as_it_stands = read_platform_text(source.text, source.name, source.source);
     const auto is_of_workload = [](const problem& p) { return p.key_path.rfind("workload", 0) == 0; };
     const bool machine_is_sound =

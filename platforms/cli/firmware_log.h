@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What firmware has to say, in <out>/firmware.log: time, core, line. An output_file, which is begun with the first line.
+// What firmware has to say, in <out>/firmware.log: time, core, line. An output_file, which is begun with the first
+// line.
 #pragma once
 
 #include "platforms/report/output_file.h"

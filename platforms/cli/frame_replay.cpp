@@ -20,7 +20,8 @@ namespace weft::cli {
 namespace {
 
 constexpr std::uint64_t k_look_ps = 1'000'000;
-/// Looks at a machine that does not come to rest: a second of simulated time, a thousand times as long as a retransmission may wait.
+/// Looks at a machine that does not come to rest: a second of simulated time, a thousand times as long as a
+/// retransmission may wait.
 constexpr std::uint64_t k_most_looks = 1'000'000;
 constexpr std::uint32_t k_longest_frame = 0xffff; ///< of Ethernet with jumbo frames: no NIC takes more
 
@@ -212,7 +213,8 @@ bool frame_replay::come_to_rest(std::uint64_t until_ps)
 
 void frame_replay::feed()
 {
-    // A frame is handed over as long before it arrives as by its cable: then what else happens at that time has the order that it had.
+    // A frame is handed over as long before it arrives as by its cable: then what else happens at that time has the
+    // order that it had.
     for (const frame& f : frames_) {
         const std::uint64_t ahead_ps = std::max<std::uint64_t>(1, wires_[f.wire].link->propagation().value());
         const std::uint64_t at_ps = f.time_ps - std::min(f.time_ps, ahead_ps);

@@ -1,12 +1,13 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Captured frames in place of a workload: what workers have sent comes out of their cables again, whole or damaged, at the time at which it
-// did, and what the switch answers is compared with the answers in the same files. No worker sends anything itself.
+// Captured frames in place of a workload: what workers have sent comes out of their cables again, whole or damaged, at
+// the time at which it did, and what the switch answers is compared with the answers in the same files. No worker sends
+// anything itself.
 //
-// Which frames: an interface of a file stands for the wire of its name ("cable_0 up"). Frames of a wire that leads away from a rank are fed, but
-// for those whose comment begins with "lost". All others are answers. Where a comment says "start N draw D", as a capture does when a case begins on a
-// reset machine, the machine is reset first.
+// Which frames: an interface of a file stands for the wire of its name ("cable_0 up"). Frames of a wire that leads away
+// from a rank are fed, but for those whose comment begins with "lost". All others are answers. Where a comment says
+// "start N draw D", as a capture does when a case begins on a reset machine, the machine is reset first.
 #pragma once
 
 #include "hw/ethernet/ethernet_link.h"
@@ -22,7 +23,8 @@ namespace weft::cli {
 
 class frame_replay final : public sc_core::sc_module, private packet_tap {
 public:
-    /// Reads the files, or the .pcapng files of a folder, and taps the machine. `also`: another tap, which hears all that is told; may be nullptr.
+    /// Reads the files, or the .pcapng files of a folder, and taps the machine. `also`: another tap, which hears all
+    /// that is told; may be nullptr.
     /// Throws user_error where a file cannot be read or is of another machine.
     frame_replay(const sc_core::sc_module_name& name, machine& m, const std::vector<std::string>& files,
                  packet_tap* also);

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run takes of the host, before it has run. Rough: for the first line of a sweep and its remaining time, which each point
-// that ends corrects, and for `weft check` and `weft doctor`.
+// What a run takes of the host, before it has run. Rough: for the first line of a sweep and its remaining time, which
+// each point that ends corrects, and for `weft check` and `weft doctor`.
 #pragma once
 
 #include "platforms/workload/machine.h"

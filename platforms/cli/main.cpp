@@ -74,7 +74,8 @@ std::string explain(const CLI::App* app, const CLI::Error& e)
     return fmt::format("{}: {}\n`{} --help` explains.\n", name, what, name);
 }
 
-/// A standard stream that the caller has closed would be the next file that is opened, and output would go into that one.
+/// A standard stream that the caller has closed would be the next file that is opened, and output would go into that
+/// one.
 void occupy_closed_streams()
 {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -89,8 +90,8 @@ bool reader_has_left()
     return ::poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
 }
 
-/// The exit code when everything printed on stdout has to have arrived. A reader that left early (`weft ... | head`) is told
-/// nothing: the exit code is what a shell shows for SIGPIPE.
+/// The exit code when everything printed on stdout has to have arrived. A reader that left early (`weft ... | head`) is
+/// told nothing: the exit code is what a shell shows for SIGPIPE.
 int with_stdout_checked(int exit_code)
 {
     constexpr int k_ended_by_sigpipe = 128 + SIGPIPE;

@@ -18,7 +18,8 @@ struct point_costs {
     std::function<std::uint64_t(std::size_t)> memory_bytes;
     std::uint64_t memory_of_all = 0; ///< that points may take together; one that needs more by itself runs alone
 };
-/// run_points(), where a point waits until it fits beside those that run, and the progress bar tells about how long the rest takes.
+/// run_points(), where a point waits until it fits beside those that run, and the progress bar tells about how long the
+/// rest takes.
 std::vector<bool> run_points(const point_work& work, const point_costs& costs, unsigned jobs, bool quiet);
 
 /// "4 min", "35 s": host time, rounded for people.

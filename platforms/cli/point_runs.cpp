@@ -60,7 +60,8 @@ private:
         return !costs_.memory_bytes || running_ == 0 ||
                (taken_bytes_ <= costs_.memory_of_all && memory(i) <= costs_.memory_of_all - taken_bytes_);
     }
-    /// The first point that fits beside those that run; waits for one to end where none does. Nothing: no more is to be begun.
+    /// The first point that fits beside those that run; waits for one to end where none does. Nothing: no more is to be
+    /// begun.
     std::optional<std::size_t> next(std::unique_lock<std::mutex>& lock)
     {
         for (;;) {

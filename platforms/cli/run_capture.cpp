@@ -111,7 +111,8 @@ std::uint32_t run_capture::cable_of(const component& owner, const wire_ends& end
     return number;
 }
 
-/// After its two ends. Where a fabric and Ethernet cables join the same ends, as beside a SwitchML switch, those of the fabric say so.
+/// After its two ends. Where a fabric and Ethernet cables join the same ends, as beside a SwitchML switch, those of the
+/// fabric say so.
 void run_capture::name_files()
 {
     std::set<std::string> taken;

@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packets of a run in pcapng files, one a cable: an interface for each direction. A file appears with its first packet; its packets
-// stand in the order of their times. All files together have a bound of size; what is beyond is counted, in the file, too.
+// Packets of a run in pcapng files, one a cable: an interface for each direction. A file appears with its first packet;
+// its packets stand in the order of their times. All files together have a bound of size; what is beyond is counted, in
+// the file, too.
 #pragma once
 
 #include "platforms/cli/trace_filter.h"
@@ -27,7 +28,8 @@ struct capture_options {
 
 class run_capture final : public packet_tap {
 public:
-    /// Of wires that `filter` shows. `on_file`: called with the name of each file that is begun. All outlive it, and it outlives the run.
+    /// Of wires that `filter` shows. `on_file`: called with the name of each file that is begun. All outlive it, and it
+    /// outlives the run.
     run_capture(const capture_options& options, const trace_filter& filter,
                 std::function<void(const std::string&)> on_file);
     run_capture(const run_capture&) = delete;
@@ -35,7 +37,8 @@ public:
 
     /// Taps all wires of the machine. Somebody who does so himself calls add_wire() for each.
     void attach(machine& m);
-    /// When all wires are known. Throws user_error where `filter` leaves none, or where the host cannot open as many files.
+    /// When all wires are known. Throws user_error where `filter` leaves none, or where the host cannot open as many
+    /// files.
     void check_wires();
     /// Completes the files. Throws output_lost.
     void close();

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lets every component of a machine record into a trace: a process per rank with what the parts of its chip do, one process with
-// all links and cables, one for each other device.
+// Lets every component of a machine record into a trace: a process per rank with what the parts of its chip do, one
+// process with all links and cables, one for each other device.
 #pragma once
 
 #include "platforms/cli/trace_filter.h"

@@ -50,7 +50,8 @@ command_end shell(const std::string& command)
     return end;
 }
 
-/// The answer of `sbatch --parsable`, a job number and perhaps `;` and a cluster, among what plugins and warnings say. "": there is none.
+/// The answer of `sbatch --parsable`, a job number and perhaps `;` and a cluster, among what plugins and warnings say.
+/// "": there is none.
 std::string job_number(const std::string& text)
 {
     std::istringstream lines(text);

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Points of a sweep as one Slurm job array. Every node runs the commands that this host would run, in the same folders, which all must share.
+// Points of a sweep as one Slurm job array. Every node runs the commands that this host would run, in the same folders,
+// which all must share.
 #pragma once
 
 #include "platforms/cli/sweep_folder.h"
@@ -21,8 +22,8 @@ struct slurm_options {
 /// Throws user_error where this host has no sbatch.
 void require_slurm();
 
-/// Submits `points`, waits until the array has ended, and calls `ended` once for each point that has, in any order. At a stop request the array
-/// is cancelled. Throws user_error when Slurm refuses or loses the array.
+/// Submits `points`, waits until the array has ended, and calls `ended` once for each point that has, in any order. At
+/// a stop request the array is cancelled. Throws user_error when Slurm refuses or loses the array.
 void run_slurm_array(const sweep_folder& folder, const std::vector<std::size_t>& points, const slurm_options& options,
                      const std::function<void(std::size_t point, const program_result& end)>& ended);
 

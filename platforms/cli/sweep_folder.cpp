@@ -35,7 +35,8 @@ json json_of(const std::string& file)
     return json::parse(text, nullptr, false);
 }
 
-/// What a run that printed this has to say of why it ended: its last line that is not a summary, or the picture of a hang its first.
+/// What a run that printed this has to say of why it ended: its last line that is not a summary, or the picture of a
+/// hang its first.
 std::string reason_in(const program_result& end)
 {
     if (end.exit_code < 0)

@@ -30,7 +30,8 @@ public:
     std::string dir_of(std::size_t point) const;
     /// As arguments of this program.
     std::vector<std::string> command_of(std::size_t point) const;
-    /// Before a point is run: its files, and nothing that an earlier run has left in place of its results. Throws output_lost.
+    /// Before a point is run: its files, and nothing that an earlier run has left in place of its results. Throws
+    /// output_lost.
     void prepare(std::size_t point) const;
     /// After it: keeps what it printed, and why there are no results. Throws output_lost when the disk is full.
     void conclude(std::size_t point, const program_result& end) const;

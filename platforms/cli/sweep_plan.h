@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The points of a sweep file on its platform: every point is read and checked before one runs, and what is wrong is told with the line of the
-// sweep file. Nothing here simulates or writes.
+// The points of a sweep file on its platform: every point is read and checked before one runs, and what is wrong is
+// told with the line of the sweep file. Nothing here simulates or writes.
 #pragma once
 
 #include "platforms/cli/cli.h"
@@ -38,8 +38,8 @@ struct sweep_plan {
     std::size_t refused = 0;         ///< points
 };
 
-/// `overrides` and `seed` of the command line come after `sweep.set` and before the values of a point. Throws user_error where a setting of the
-/// command line is swept, or two points write the same file.
+/// `overrides` and `seed` of the command line come after `sweep.set` and before the values of a point. Throws
+/// user_error where a setting of the command line is swept, or two points write the same file.
 sweep_plan plan_sweep(const sweep_file& file, const std::vector<std::string>& overrides,
                       std::optional<std::uint64_t> seed);
 

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which part of a run its trace or its captures show: some ranks, some links, a window of time. What is named twice must fit both.
+// Which part of a run its trace or its captures show: some ranks, some links, a window of time. What is named twice
+// must fit both.
 #pragma once
 
 #include "platforms/workload/process_groups.h"

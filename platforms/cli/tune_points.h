@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The points of `weft tune`: one collective of one size by one algorithm, on the machine of a file. What has a time is kept in a file of its
-// own, so that a later call for the same point, by the same program, need not simulate it again.
+// The points of `weft tune`: one collective of one size by one algorithm, on the machine of a file. What has a time is
+// kept in a file of its own, so that a later call for the same point, by the same program, need not simulate it again.
 #pragma once
 
 #include "platforms/cli/cli.h"
@@ -25,7 +25,8 @@ struct tuned_source {
     /// `workload` in the place of that of the file.
     loaded_platform read(const std::string& workload) const;
 };
-/// Training steps and a table of an earlier call have no part in what is measured. Data are left out, unless `source` sets `data`.
+/// Training steps and a table of an earlier call have no part in what is measured. Data are left out, unless `source`
+/// sets `data`.
 tuned_source read_source(platform_source source);
 
 struct tune_point {
@@ -40,7 +41,8 @@ struct tune_point {
 /// Simulates the point in a process of its own, which ends after `seconds` of host time, 0: never.
 tuning_time simulate(const tuned_source& source, const tune_point& point, unsigned seconds);
 
-/// Times by point, in files of a folder. What a file says counts only for the same digest of program, machine and point.
+/// Times by point, in files of a folder. What a file says counts only for the same digest of program, machine and
+/// point.
 class kept_points {
 public:
     /// `run_digest`: of everything that a time depends on beside program and point (digest_of_run()).

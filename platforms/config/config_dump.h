@@ -140,7 +140,8 @@ template <class C> config_field describe(const C& config) { return config_detail
 /// comes from: the line of `origin` that sets it, or the source of the default. Keys that nothing uses are comments.
 std::string to_yaml(const config_field& config, const yaml_document* origin = nullptr);
 
-/// Values in force only; quantities as text with their unit; optionals without value and keys that nothing uses are left out.
+/// Values in force only; quantities as text with their unit; optionals without value and keys that nothing uses are
+/// left out.
 nlohmann::json to_json(const config_field& config);
 
 /// JSON Schema (draft 2020-12) of the file: types, units, enums, defaults, no unknown keys. `other_keys` are

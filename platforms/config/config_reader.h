@@ -45,7 +45,8 @@ public:
     /// value in the struct is a default that the user never wrote.
     void add_finding(const std::string& path, const config_problem& finding);
 
-    /// Warns about every key of the document that matches `key` (key_rule::key, in the struct at `path`), which nothing uses.
+    /// Warns about every key of the document that matches `key` (key_rule::key, in the struct at `path`), which nothing
+    /// uses.
     /// Silent when the struct has keys that could not be read: they may be what decides.
     void add_unused(const std::string& path, const std::string& key, const std::string& only);
 
@@ -63,8 +64,8 @@ public:
     bool read_real(const yaml_node& node, const std::string& path, double& out);
     bool read_text(const yaml_node& node, const std::string& path, std::string& out);
     bool read_quantity(const yaml_node& node, const std::string& path, quantity_kind kind, std::uint64_t& out);
-    /// Cycles, or a time where the clock is known: the nearest whole number of its cycles, with a warning where that is more than
-    /// 1 % away. `clock_hz` 0: there is none.
+    /// Cycles, or a time where the clock is known: the nearest whole number of its cycles, with a warning where that is
+    /// more than 1 % away. `clock_hz` 0: there is none.
     bool read_cycles(const yaml_node& node, const std::string& path, std::uint64_t clock_hz, std::uint64_t& out);
     /// `out` is the index into `names`.
     bool read_choice(const yaml_node& node, const std::string& path, const std::vector<std::string>& names,
@@ -245,8 +246,8 @@ C read_config(const yaml_document& document, std::vector<problem>& problems,
     return config;
 }
 
-/// Adds what the document itself and validate() have to say of a configuration that was read from it without an error, and has got more values
-/// since; sorted in the order of the file.
+/// Adds what the document itself and validate() have to say of a configuration that was read from it without an error,
+/// and has got more values since; sorted in the order of the file.
 template <class C> void validate_config(const yaml_document& document, std::vector<problem>& problems, const C& config)
 {
     problems.insert(problems.end(), document.problems().begin(), document.problems().end());
@@ -255,8 +256,8 @@ template <class C> void validate_config(const yaml_document& document, std::vect
     sort_problems(document, problems);
 }
 
-/// read_config(), throwing user_error with all problems when one of them is an error. Warnings are put into `warnings` if
-/// given.
+/// read_config(), throwing user_error with all problems when one of them is an error. Warnings are put into `warnings`
+/// if given.
 template <class C>
 C read_config_or_throw(const yaml_document& document, const std::vector<std::string>& other_keys = {},
                        std::vector<problem>* warnings = nullptr)

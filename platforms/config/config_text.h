@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts of the texts that are made of a config_field: the resolved dump, the template of a file, schema and page of keys.
+// Parts of the texts that are made of a config_field: the resolved dump, the template of a file, schema and page of
+// keys.
 #pragma once
 
 #include "platforms/config/config_dump.h"

@@ -45,7 +45,8 @@ template <class E> std::vector<std::string> names_of_enum()
     return names;
 }
 
-/// The one of `names` that YAML 1.1 reads as this boolean: "off" for false. None where there is no such name, or several.
+/// The one of `names` that YAML 1.1 reads as this boolean: "off" for false. None where there is no such name, or
+/// several.
 std::optional<std::size_t> choice_of_boolean(const std::vector<std::string>& names, bool value);
 
 } // namespace weft

@@ -67,8 +67,9 @@ public:
     /// with all that cannot be applied.
     void apply_overrides(const std::vector<std::string>& assignments);
 
-    /// Puts the files that the keys `extends` and `include` at the top name below this one (yaml_layers.h), and takes these keys
-    /// out. Before overrides. Throws user_error with all that is wrong with the names and with files that are no tree.
+    /// Puts the files that the keys `extends` and `include` at the top name below this one (yaml_layers.h), and takes
+    /// these keys out. Before overrides. Throws user_error with all that is wrong with the names and with files that
+    /// are no tree.
     void read_layers();
 
     /// Takes a key at the top out, as if the file did not have it.
@@ -118,8 +119,8 @@ private:
     std::vector<problem> problems_;
 };
 
-/// What YAML 1.1 takes this plain word for: true (true, yes, on), false (false, no, off) in three spellings each, or none.
-/// Many tools still read `off` so and write it back as `false`; YAML 1.2 knows true and false only.
+/// What YAML 1.1 takes this plain word for: true (true, yes, on), false (false, no, off) in three spellings each, or
+/// none. Many tools still read `off` so and write it back as `false`; YAML 1.2 knows true and false only.
 std::optional<bool> yaml_1_1_boolean(std::string_view word);
 
 /// "ici" + "link_rate" -> "ici.link_rate"; either may be empty.

@@ -6,10 +6,10 @@
 //   extends: rack.yaml                          a whole platform file, of which this one is a variant
 //   include: [slow_links.yaml, small_hbm.yaml]  parts that several files share; one name alone needs no brackets
 //
-// Names are relative to the folder of the file that has them. Parts lie over the extended file, and the file itself over both:
-// section by section, key by key; a list or a value replaces what stood there as a whole. Two parts must not set the same key.
-// Extended and included files may do the same in turn, 16 deep and 64 files together. Every value keeps its own place: messages
-// and `weft check FILE --resolved` name the file and line that set it.
+// Names are relative to the folder of the file that has them. Parts lie over the extended file, and the file itself
+// over both: section by section, key by key; a list or a value replaces what stood there as a whole. Two parts must not
+// set the same key. Extended and included files may do the same in turn, 16 deep and 64 files together. Every value
+// keeps its own place: messages and `weft check FILE --resolved` name the file and line that set it.
 //
 // yaml_document::read_layers() does it.
 #pragma once

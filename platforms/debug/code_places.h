@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places in the source of the firmware for the cores of a run, native and rv64: what machine_picture prints beside what a
-// core does. Files are read when the first place is asked for.
+// Places in the source of the firmware for the cores of a run, native and rv64: what machine_picture prints beside what
+// a core does. Files are read when the first place is asked for.
 #pragma once
 
 #include "platforms/debug/source_places.h"

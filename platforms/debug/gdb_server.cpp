@@ -195,8 +195,8 @@ void gdb_server::end_step_early(const tap& t, std::uint64_t pc)
     stop({stop_reason::kind::signal, k_sigtrap, stepping.rank, {}, 0}, &t);
 }
 
-/// The core that gdb takes over a breakpoint was reset inside the instruction. It will not come to the one behind it, where gdb
-/// waits for it with every breakpoint out: gdb is told that it is there.
+/// The core that gdb takes over a breakpoint was reset inside the instruction. It will not come to the one behind it,
+/// where gdb waits for it with every breakpoint out: gdb is told that it is there.
 void gdb_server::end_step_at_reset(const tap& stepping, const tap& in_hook, std::uint64_t pc)
 {
     std::uint16_t first = 0;

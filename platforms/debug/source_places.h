@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where in its source an instruction is: file, line and function, from the debug information and the symbols of an ELF file.
+// Where in its source an instruction is: file, line and function, from the debug information and the symbols of an ELF
+// file.
 // Read by libdw; a build without it asks addr2line, which may not be there.
 #pragma once
 
@@ -23,8 +24,8 @@ public:
     source_places(const source_places&) = delete;
     source_places& operator=(const source_places&) = delete;
 
-    /// "firmware/drivers/dma_driver.cpp:104, weft::firmware::dma_driver::wait_space" for an address as the file has it; the
-    /// function alone, or "", where less is known.
+    /// "firmware/drivers/dma_driver.cpp:104, weft::firmware::dma_driver::wait_space" for an address as the file has it;
+    /// the function alone, or "", where less is known.
     std::string at(std::uint64_t address) const;
 
     /// A call under way on an RV64 hart.
@@ -33,8 +34,8 @@ public:
         std::uint64_t sp = 0;
         std::uint64_t ra = 0; ///< of the innermost frame; 0 of others
     };
-    /// The frame that called `f`, by the call frame information; its pc is 0 where the file does not tell. `read` gives a word
-    /// of the stack.
+    /// The frame that called `f`, by the call frame information; its pc is 0 where the file does not tell. `read` gives
+    /// a word of the stack.
     frame caller_of(const frame& f, const std::function<std::uint64_t(std::uint64_t address)>& read) const;
 
 private:

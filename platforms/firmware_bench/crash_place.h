@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where native firmware was when its process crashed or was ended: a signal handler notes it in memory that the parent shares.
+// Where native firmware was when its process crashed or was ended: a signal handler notes it in memory that the parent
+// shares.
 #pragma once
 
 #include "platforms/firmware_bench/call_site.h"
@@ -27,8 +28,8 @@ public:
     [[noreturn]] static void end_thrown(std::uint64_t return_address);
     /// In the parent, afterwards: the child has ended so.
     bool thrown() const;
-    /// In the parent, afterwards: ", rank 2 at driver.cpp:7, spin; the last call of the HAL: driver.cpp:5"; "" when nothing
-    /// was noted.
+    /// In the parent, afterwards: ", rank 2 at driver.cpp:7, spin; the last call of the HAL: driver.cpp:5"; "" when
+    /// nothing was noted.
     std::string text() const;
 
     struct noted;

@@ -1,11 +1,11 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The validation bench of firmware: runs one firmware on a small machine of a platform, first with devices that behave, then once
-// for every place where every hostile device can strike. Right is: all ranks finish and every element of every answer
-// is the right one; or every rank that does not finish reports why, the struck one with the right code and register.
-// Anything else is a failure: no answer, a wrong answer, an error that nobody reports, another error than the one
-// that occurred.
+// The validation bench of firmware: runs one firmware on a small machine of a platform, first with devices that behave,
+// then once for every place where every hostile device can strike. Right is: all ranks finish and every element of
+// every answer is the right one; or every rank that does not finish reports why, the struck one with the right code and
+// register. Anything else is a failure: no answer, a wrong answer, an error that nobody reports, another error than the
+// one that occurred.
 //
 // Every run is a child process, bounded in simulated and in host time. Deterministic: the same firmware and options
 // give the same report.

@@ -16,7 +16,8 @@ struct isolated_result {
 };
 
 /// Runs `work` in a child and ends it after `seconds` of host time, 0: never. The child ends with its parent. Throws
-/// user_error when the host has no process left, and interrupted when a stop is requested. The caller must not have elaborated anything itself.
+/// user_error when the host has no process left, and interrupted when a stop is requested. The caller must not have
+/// elaborated anything itself.
 isolated_result run_isolated(const std::function<std::string()>& work, unsigned seconds);
 
 } // namespace weft

@@ -15,8 +15,8 @@ struct program_result {
     int exit_code = -1;  ///< -1: it did not end by itself
 };
 
-/// Ends it after `seconds` of host time, 0: never, and with the caller. It is in a process group of its own: Ctrl-C on the terminal reaches only
-/// the caller. Throws as run_isolated().
+/// Ends it after `seconds` of host time, 0: never, and with the caller. It is in a process group of its own: Ctrl-C on
+/// the terminal reaches only the caller. Throws as run_isolated().
 program_result run_program(const std::vector<std::string>& arguments, unsigned seconds);
 
 } // namespace weft

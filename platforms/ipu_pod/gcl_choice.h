@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the Graphcore Communication Library chooses by itself: the order of a ring and the method, from its last open version as weft's facts quote it
-// (docs/20_ipu_pod.md). Sizes are bytes that an IPU puts in: of an all-gather its shard, else its whole tensor.
+// What the Graphcore Communication Library chooses by itself: the order of a ring and the method, from its last open
+// version as weft's facts quote it (docs/20_ipu_pod.md). Sizes are bytes that an IPU puts in: of an all-gather its
+// shard, else its whole tensor.
 #pragma once
 
 #include "hw/ipu/ipu_pod_plan.h"
@@ -22,7 +23,8 @@ abi::algorithm gcl_method(abi::collective_op op, ipu_topology topology, std::uin
 /// The same for a group of replicas with one IPU, or the broadcast of tiny tensors: what gcl_ranges() give.
 abi::algorithm gcl_choice(abi::collective_op op, ipu_topology topology, std::uint32_t replicas, std::uint64_t size_bytes);
 
-/// The same as ranges of sizes as weft counts them, and the broadcast of tiny tensors of later versions, among `ranks` of all domains.
+/// The same as ranges of sizes as weft counts them, and the broadcast of tiny tensors of later versions, among `ranks`
+/// of all domains.
 std::vector<published_range> gcl_ranges(ipu_topology topology, std::uint32_t replica_ipus, std::uint32_t replicas, std::uint32_t ranks);
 
 } // namespace weft

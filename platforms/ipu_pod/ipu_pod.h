@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graphcore IPU-Pods: IPU-Machines on a ladder of IPU-Links, and clusters of them over gateways (Graphcore, "Scaling an application over multiple
-// replicas", section 7.9). A rank is an IPU: its exchange program runs on a modelled core, which synchronises, lets the exchange move fragments,
-// and waits. Numbers are those of Fig. 7.3, domain by domain.
+// Graphcore IPU-Pods: IPU-Machines on a ladder of IPU-Links, and clusters of them over gateways (Graphcore, "Scaling an
+// application over multiple replicas", section 7.9). A rank is an IPU: its exchange program runs on a modelled core,
+// which synchronises, lets the exchange move fragments, and waits. Numbers are those of Fig. 7.3, domain by domain.
 #pragma once
 
 #include "hw/fabric/plan_fabric.h"
@@ -288,7 +288,8 @@ struct ipu_pod_config {
     std::uint64_t control_cores() const { return ranks(); }
     std::vector<ipu_link_end> known_down() const; ///< what routing spreads around
     std::vector<swapped_cables> swaps() const;
-    /// With replicas of several IPUs, what runs among IPUs of the same place: "dimension 1"; of one replica alone, "blocks of 1". "": all ranks run together.
+    /// With replicas of several IPUs, what runs among IPUs of the same place: "dimension 1"; of one replica alone,
+    /// "blocks of 1". "": all ranks run together.
     std::string replica_groups() const;
     /// That in every entry of the workload that names no groups.
     void group_replicas();

@@ -127,7 +127,8 @@ abi::platform_table ipu_pod_config::rank_table(std::uint32_t rank) const
     t.parallel_links = k_links_along;
     t.gateway_dims = s.domains > 1 ? 1 : 0;
     t.replica_ranks = static_cast<std::uint16_t>(pod.replica_size);
-    // Replicas of more than two IPUs on a torus: two places at a time, one in each column. Places of one column could wait for each other.
+    // Replicas of more than two IPUs on a torus: two places at a time, one in each column. Places of one column could
+    // wait for each other.
     t.split_exchanges = static_cast<std::uint16_t>(pod.topology == ipu_topology::torus && pod.replica_size > 2 ? pod.replica_size / 2 : 1);
     t.domain_ranks = s.domains > 1 ? s.domain_ipus() : 0;
     t.rung_links = k_links_across;

@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sync-Links follow the IPU-Links (Scaling, section 7.9.1). The wires of a zone meet on its middle rung, in the column of its first member (assumed); those
-// of several domains in the middle one (assumed). A whole ladder of n IPUs then takes ceil(15 ns x f x hops x 2) cycles, hops = 1 + (n / 2) / 2: test model
-// of PopLibs (quoted).
+// Sync-Links follow the IPU-Links (Scaling, section 7.9.1). The wires of a zone meet on its middle rung, in the column
+// of its first member (assumed); those of several domains in the middle one (assumed). A whole ladder of n IPUs then
+// takes ceil(15 ns x f x hops x 2) cycles, hops = 1 + (n / 2) / 2: test model of PopLibs (quoted).
 #pragma once
 
 #include "hw/ipu/ipu_pod_plan.h"

@@ -37,8 +37,8 @@ struct wanted {
     std::vector<std::string> groups = {};
 };
 
-/// "time_us_0", "steps_0", "sent_bytes" of all IPUs, "host_bytes" over Host-Links to gateways, "sync_ps" of the longest sync, and "links": what the
-/// busiest IPU-Link was busy, in %.
+/// "time_us_0", "steps_0", "sent_bytes" of all IPUs, "host_bytes" over Host-Links to gateways, "sync_ps" of the longest
+/// sync, and "links": what the busiest IPU-Link was busy, in %.
 run_figures simulate(ipu_pod_config config, const wanted& w)
 {
     collective_spec spec;
@@ -213,7 +213,8 @@ void ipu_pod_validation::choice()
     count(row_kind::conformity(), "G3", fmt::format("of {} choices at the published thresholds, those that differ", std::size(all)), "", 0, wrong, k_gcl);
 }
 
-/// The thresholds of the library were "determined experimentally", as its code says: they are crossovers that were measured.
+/// The thresholds of the library were "determined experimentally", as its code says: they are crossovers that were
+/// measured.
 void ipu_pod_validation::crossovers()
 {
     for (const auto& [machines, name, published] : {std::tuple{1u, "4", 1.245}, {2u, "8", 4.981}, {4u, "16", 39.85}}) {

@@ -16,8 +16,8 @@ namespace weft {
 /// What `auto` takes on `machine` without a table; nothing where there is no range of the maker and no prediction.
 std::optional<abi::algorithm> choice_without_table(const platform& machine, const collective_case& c);
 
-/// Fills the choices of all entries of `run` that are sound; returns those for which nothing on `machine` runs the collective. `tuned` is the
-/// table that `run.tuning` names, or nullptr; where it has a case, it decides.
+/// Fills the choices of all entries of `run` that are sound; returns those for which nothing on `machine` runs the
+/// collective. `tuned` is the table that `run.tuning` names, or nullptr; where it has a case, it decides.
 std::vector<config_problem> choose_algorithms(run_config& run, const platform& machine, const tuning_table* tuned);
 
 } // namespace weft

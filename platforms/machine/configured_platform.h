@@ -21,11 +21,12 @@
 
 namespace weft {
 
-/// A platform with configuration `Config`, which has: `k_platform`, the value of the key `platform`; `run`; fields() and validate();
-/// ranks(); rank_table(), what firmware of a rank is told; trains(); control_chip(), the chip of a rank; control_cores(), how many cores run
-/// firmware; hop_latency(), a head's way from a rank to the next one of a dimension of rank_table(). `Routing` is made from it when first asked for: report() and route_tables() are what `weft check` prints, problem()
-/// why it cannot be used, or "" (planned_routing.h has all three). Its constructor throws user_error where the tables of `routing: FILE` cannot be
-/// read.
+/// A platform with configuration `Config`, which has: `k_platform`, the value of the key `platform`; `run`; fields()
+/// and validate(); ranks(); rank_table(), what firmware of a rank is told; trains(); control_chip(), the chip of a
+/// rank; control_cores(), how many cores run firmware; hop_latency(), a head's way from a rank to the next one of a
+/// dimension of rank_table(). `Routing` is made from it when first asked for: report() and route_tables() are what
+/// `weft check` prints, problem() why it cannot be used, or "" (planned_routing.h has all three). Its constructor
+/// throws user_error where the tables of `routing: FILE` cannot be read.
 template <class Config, class Routing> class configured_platform : public platform {
 public:
     using config_type = Config;
@@ -57,7 +58,8 @@ public:
     std::string routing_report() const override { return routing().report(); }
     std::string route_tables() const final { return routing().route_tables(); }
 
-    /// What only further files, routes and proofs tell; called once, of a configuration without errors whose tables, if any, are good.
+    /// What only further files, routes and proofs tell; called once, of a configuration without errors whose tables, if
+    /// any, are good.
     virtual void find_problems(const yaml_document& document, std::vector<problem>& problems)
     {
         static_cast<void>(document), static_cast<void>(problems);

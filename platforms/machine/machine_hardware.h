@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a machine is made of between two restarts: timeline, packets, fabrics, and chips with their firmware. A platform adds its
-// fabric, then its chips in the order of their ranks, and binds their local ports.
+// What a machine is made of between two restarts: timeline, packets, fabrics, and chips with their firmware. A platform
+// adds its fabric, then its chips in the order of their ranks, and binds their local ports.
 #pragma once
 
 #include "platforms/workload/machine.h"
@@ -16,7 +16,8 @@ namespace weft {
 
 class machine_hardware {
 public:
-    /// SystemC modules are made where they stand: call in a constructor, or before the simulation starts. Names end in `suffix`.
+    /// SystemC modules are made where they stand: call in a constructor, or before the simulation starts. Names end in
+    /// `suffix`.
     explicit machine_hardware(core_fitter fit = {}, const std::string& suffix = "");
     ~machine_hardware();
 
@@ -38,8 +39,8 @@ private:
     std::vector<fabric_engine*> fabrics_;
 };
 
-/// What a chip sends and receives: packets of `format`, in trains of a machine that runs `run`, through one local port of `port_rate` on one VL,
-/// in order. A platform changes what is otherwise.
+/// What a chip sends and receives: packets of `format`, in trains of a machine that runs `run`, through one local port
+/// of `port_rate` on one VL, in order. A platform changes what is otherwise.
 dma_fabric_view dma_view(const run_config& run, const train_choice& trains, const packet_format& format, bandwidth port_rate);
 
 /// Local port `port` of a chip at a port of the fabric, which has sockets `in` and `out`.

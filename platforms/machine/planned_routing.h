@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The routing of a fabric that is one fabric_plan: what the platform chooses, or the tables of `routing: FILE` in its place; proved when it
-// is made, before anything is built.
+// The routing of a fabric that is one fabric_plan: what the platform chooses, or the tables of `routing: FILE` in its
+// place; proved when it is made, before anything is built.
 #pragma once
 
 #include "hw/routing/route_tables.h"

@@ -17,7 +17,8 @@ namespace {
 /// Divisions into groups of which each has a bank of semaphores while none is reset; bank 0 is that of all ranks.
 constexpr std::size_t k_most_divisions = abi::dma::SEM_BANKS_reset - 1;
 
-/// What an entry runs: the algorithms of the file, in the place of `auto` those of the table of `tuning`. Predictions are made of what runs.
+/// What an entry runs: the algorithms of the file, in the place of `auto` those of the table of `tuning`. Predictions
+/// are made of what runs.
 struct algorithm_in_file {
     abi::algorithm algorithm;
     std::string place;  ///< ".algorithms.0"

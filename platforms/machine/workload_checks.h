@@ -33,10 +33,12 @@ struct workload_ground {
     std::function<std::string(std::uint32_t ranks_per_group)> group_refusal;
 };
 
-/// Room for buffers in a chip's memory, of a chip that is sound; else without a limit. `key` is that of the memory: "chip.hbm".
+/// Room for buffers in a chip's memory, of a chip that is sound; else without a limit. `key` is that of the memory:
+/// "chip.hbm".
 void set_room(workload_ground& ground, const chip_config& chip, const std::string& key);
 
-/// Adds what is wrong with `run.workload` and `run.training_step`; keys as in the file. Warns of much memory of the host.
+/// Adds what is wrong with `run.workload` and `run.training_step`; keys as in the file. Warns of much memory of the
+/// host.
 void check_workload(const run_config& run, const workload_ground& ground, std::vector<config_problem>& problems);
 
 } // namespace weft

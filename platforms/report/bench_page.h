@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page of `weft bench`: tables of figures with targets, on the terminal as they are measured and as Markdown. Knows no platform.
+// The page of `weft bench`: tables of figures with targets, on the terminal as they are measured and as Markdown. Knows
+// no platform.
 #pragma once
 
 #include "platforms/report/isolated_run.h"

@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A packet of a fabric as bytes of a capture (link type 147). The layout is ours: the model knows what headers say, and how many bytes
-// they take on the wire, not where each bit of them is. Source-route header: as on the wire (hw/abi/ub.h). Numbers are big-endian.
+// A packet of a fabric as bytes of a capture (link type 147). The layout is ours: the model knows what headers say, and
+// how many bytes they take on the wire, not where each bit of them is. Source-route header: as on the wire
+// (hw/abi/ub.h). Numbers are big-endian.
 //
 //    0  2  magic "WF"              12  4  destination rank       40  4  bytes on the wire, whole train
 //    2  1  version, 1              16  4  message, or group *    44  4  bytes of payload, whole train
@@ -11,7 +12,8 @@
 //    5  1  write operation         28  4  packets of the train
 //    6  1  element type            32  8  offset in the destination's memory, or bits *
 //    7  1  port at the destination
-//    8  4  source rank             * of an acknowledgement: first number that is missing, and 64 from `group` on, a bit each
+//    8  4  source rank             * of an acknowledgement: first number that is missing, and 64 from `group` on, a bit
+//       each
 #pragma once
 
 #include "tlm/packet.h"

@@ -1,9 +1,10 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who uses which link, seen on the wires of a run, and whether rings share links. Knows no collective and no schedule: a ring
-// is what closes. Among streams that count on one semaphore, whoever receives nothing or sends nothing on is taken away until
-// nothing changes; what is left must be closed circles of senders. Messages without payload are not traffic of a ring.
+// Who uses which link, seen on the wires of a run, and whether rings share links. Knows no collective and no schedule:
+// a ring is what closes. Among streams that count on one semaphore, whoever receives nothing or sends nothing on is
+// taken away until nothing changes; what is left must be closed circles of senders. Messages without payload are not
+// traffic of a ring.
 #pragma once
 
 #include "tlm/event_record.h"
@@ -31,7 +32,8 @@ public:
     /// Of links with `watched[link]`; other links and other records are ignored.
     explicit link_occupancy(const std::vector<bool>& watched);
     void record(const event_record& r) override;
-    /// Messages with payload that one endpoint sent to another, counting on one semaphore: on the link of their way that saw most.
+    /// Messages with payload that one endpoint sent to another, counting on one semaphore: on the link of their way
+    /// that saw most.
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint64_t> messages_between() const;
     /// Of one semaphore, in the order of links.
     std::vector<link_use> uses(std::uint32_t semaphore) const;

@@ -69,8 +69,8 @@ public:
     void add_input(int descriptor, std::string what);
     /// `what` names the option: "--json", or what makes the file: "results.json of --out".
     void add_output(const std::string& path, std::string what, target_kind kind = target_kind::any);
-    /// Throws user_error with every clash and every place that is no file. Files that standard output and standard error
-    /// go to count as outputs.
+    /// Throws user_error with every clash and every place that is no file. Files that standard output and standard
+    /// error go to count as outputs.
     void check() const;
 
 private:

@@ -1,11 +1,12 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Captured packets in files that Wireshark reads: pcapng (draft-ietf-opsawg-pcapng, quoted), one section, little-endian, nanoseconds.
+// Captured packets in files that Wireshark reads: pcapng (draft-ietf-opsawg-pcapng, quoted), one section,
+// little-endian, nanoseconds.
 //
-// Simulated time is exact to picoseconds, readers only to nanoseconds: the rest stands in an option of ours in each packet (code 0x8001, one
-// 32-bit word; codes from 0x8000 on are for local use). What a wire has done stands in the packet's flags (damaged: CRC error) and
-// in its comment.
+// Simulated time is exact to picoseconds, readers only to nanoseconds: the rest stands in an option of ours in each
+// packet (code 0x8001, one 32-bit word; codes from 0x8000 on are for local use). What a wire has done stands in the
+// packet's flags (damaged: CRC error) and in its comment.
 #pragma once
 
 #include "platforms/report/output_file.h"

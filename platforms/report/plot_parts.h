@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What plots in SVG are made of: texts, lines, markers, and the colours of curves by light and dark. Lengths are pixels.
+// What plots in SVG are made of: texts, lines, markers, and the colours of curves by light and dark. Lengths are
+// pixels.
 #pragma once
 
 #include <cmath>

@@ -12,8 +12,9 @@ namespace weft {
 /// "out/results.previous.json" for "out/results.json".
 std::string previous_name(const std::string& path);
 
-/// Renames each file, "out/results.json", to its previous_name(), in place of an older one. Only a regular file is moved, and
-/// one that cannot be moved stays. They come back with the end of this object when the run was refused: nothing replaces them.
+/// Renames each file, "out/results.json", to its previous_name(), in place of an older one. Only a regular file is
+/// moved, and one that cannot be moved stays. They come back with the end of this object when the run was refused:
+/// nothing replaces them.
 class earlier_files {
 public:
     explicit earlier_files(const std::vector<std::string>& paths);

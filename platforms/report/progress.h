@@ -28,7 +28,8 @@ public:
     ~progress(); ///< finish()
 
     bool enabled() const { return enabled_; }
-    /// Case `index` (from 0) begins; `label` as in "all_reduce ring_1d 64 MiB". `fraction` of it, or where several run at a time of all, is done.
+    /// Case `index` (from 0) begins; `label` as in "all_reduce ring_1d 64 MiB". `fraction` of it, or where several run
+    /// at a time of all, is done.
     void begin_case(std::uint32_t index, const std::string& label, double fraction = 0);
     /// `fraction` of the current case is done, 0 to 1. May be called as often as one likes: it draws every 100 ms at
     /// most.

@@ -542,7 +542,8 @@ void print_table(std::ostream& out, const run_report& report, const table_style&
     for (const auto& warning : report.warnings) {
         if (!style.warnings)
             break;
-        const char* const label = warning.find("warning: ") == std::string::npos ? "warning: " : ""; // those of the file have it
+        // Those of the file have it.
+        const char* const label = warning.find("warning: ") == std::string::npos ? "warning: " : "";
         out << (style.color ? k_yellow : "") << "# " << label << warning << (style.color ? k_plain : "") << '\n';
     }
     print_rows(out, report, style);

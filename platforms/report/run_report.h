@@ -34,9 +34,11 @@ struct result_row {
     std::uint32_t steps = 0;            ///< longest chain of ring or tree steps
     std::uint32_t train_packets = 1;    ///< that a transaction stood for, at most
     std::uint64_t alone_ps = 0;         ///< the same without hosts beside it; 0: not known
-    double bound_us = 0;                ///< the least time by links and memory (platforms/workload/bounds.h); 0: not known
+    /// The least time by links and memory (platforms/workload/bounds.h); 0: not known.
+    double bound_us = 0;
     std::string bound_by = {};          ///< what sets it
-    /// Of a case of `auto`: why it has this algorithm, "by tuning FILE, 25.5 us predicted; next ..."; "" where the file names the algorithm.
+    /// Of a case of `auto`: why it has this algorithm, "by tuning FILE, 25.5 us predicted; next ..."; "" where the file
+    /// names the algorithm.
     std::string choice = {};
     std::string chosen_by = {};                                  ///< "tuning FILE", "prediction"
     std::vector<std::pair<std::string, double>> predicted = {}; ///< us by algorithm, the fastest first
@@ -177,7 +179,8 @@ struct run_report {
     std::vector<link_load> links; ///< all that carried anything, in the order of the machine
     std::vector<rank_row> ranks;
     memory_traffic memory;
-    std::string transport; ///< "trains of up to 28 packets in long messages, ... (auto: ...); here up to 8"; "" where no fabric has them
+    /// "trains of up to 28 packets in long messages, ... (auto: ...); here up to 8"; "" where no fabric has them.
+    std::string transport;
     std::uint64_t simulated_time_ps = 0;
     std::uint64_t microcode_ps = 0; ///< run_outcome::microcode_ps; 0: nothing was written before
     double host_seconds = 0;
@@ -201,22 +204,23 @@ struct table_style {
     bool warnings = true; ///< above the table; not where the user has read them on the same terminal
 };
 
-/// Rows in the columns of nccl-tests, grouped by operation, then the training steps, then the summary. Times are rounded to a nanosecond from
-/// picoseconds without floating point; results.json has them in full.
+/// Rows in the columns of nccl-tests, grouped by operation, then the training steps, then the summary. Times are
+/// rounded to a nanosecond from picoseconds without floating point; results.json has them in full.
 void print_table(std::ostream& out, const run_report& report, const table_style& style = {});
 
-/// results.json, by results_schema.h: {schema, version, results: [{op, algorithm, group (where not all ranks completed it), type, redop, size_bytes, count, time_us,
-/// algbw_GBps, busbw_GBps, wrong, steps, train_packets, limited_by and busy_shares (case_limits.h), and for a repeated case repeats: {count, min_us, max_us, standard_deviation_us, times_us}}],
-/// training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
+/// results.json, by results_schema.h: {schema, version, results: [{op, algorithm, group (where not all ranks completed
+/// it), type, redop, size_bytes, count, time_us, algbw_GBps, busbw_GBps, wrong, steps, train_packets, limited_by and
+/// busy_shares (case_limits.h), and for a repeated case repeats: {count, min_us, max_us, standard_deviation_us,
+/// times_us}}], training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
 /// exposed_us, share, groups: [{name, type, size_bytes, count, ranks_per_group, calls, ready_us, start_us, time_us,
-/// wrong}], exchanges: [the same]}]} if the run has one, host: {checkpoints: [{number, load, bytes, start_us, time_us, waited_us, rate_GBps, bound_us,
-/// bound_by, bound_share, busiest, busiest_share, resent, wrong_bytes, checksum}], traffic: [{name, direction, asked_GBps, rate_GBps, bytes, messages, late,
-/// lost, mean_latency_us, longest_latency_us, wrong_bytes}], step_alone_us} where CPUs and NICs took part; a result then has alone_us, a step
-/// beside_checkpoint; digest, simulated_time_ps, microcode_ps (where CCUs were used), host_seconds, packet_hops,
-/// packet_hops_per_cpu_s, timeline_events, config, stats: [{name, value, unit, description}]}. `wrong` is null for a run
-/// without data, `ranks_per_group` where all ranks sum together; `digest` is a string of 16 hex digits. CPU time, kernel
-/// activations and the busiest links come first among the stats. Throws bug for a number that is not
-/// finite.
+/// wrong}], exchanges: [the same]}]} if the run has one, host: {checkpoints: [{number, load, bytes, start_us, time_us,
+/// waited_us, rate_GBps, bound_us, bound_by, bound_share, busiest, busiest_share, resent, wrong_bytes, checksum}],
+/// traffic: [{name, direction, asked_GBps, rate_GBps, bytes, messages, late, lost, mean_latency_us, longest_latency_us,
+/// wrong_bytes}], step_alone_us} where CPUs and NICs took part; a result then has alone_us, a step beside_checkpoint;
+/// digest, simulated_time_ps, microcode_ps (where CCUs were used), host_seconds, packet_hops, packet_hops_per_cpu_s,
+/// timeline_events, config, stats: [{name, value, unit, description}]}. `wrong` is null for a run without data,
+/// `ranks_per_group` where all ranks sum together; `digest` is a string of 16 hex digits. CPU time, kernel activations
+/// and the busiest links come first among the stats. Throws bug for a number that is not finite.
 nlohmann::ordered_json to_json(const run_report& report);
 
 /// `ps` picoseconds in microseconds, exactly, without trailing zeros: 1234500 -> "1.2345".

@@ -1,12 +1,13 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace file for Perfetto (https://ui.perfetto.dev) or chrome://tracing: processes with tracks, tracks with slices. On demand
-// also a track per rank for the functions that its core executes.
+// A trace file for Perfetto (https://ui.perfetto.dev) or chrome://tracing: processes with tracks, tracks with slices.
+// On demand also a track per rank for the functions that its core executes.
 //
-// The slices of one track of such a file must nest; ours may overlap in any way: packets in a memory, frames in a switch. So a
-// slice goes into the first lane of its track that is free at its start, and lanes are what the file has as tracks. A track has
-// k_most_lanes of them; a slice that finds none free becomes a mark at its start, with its length among its arguments.
+// The slices of one track of such a file must nest; ours may overlap in any way: packets in a memory, frames in a
+// switch. So a slice goes into the first lane of its track that is free at its start, and lanes are what the file has
+// as tracks. A track has k_most_lanes of them; a slice that finds none free becomes a mark at its start, with its
+// length among its arguments.
 #pragma once
 
 #include "platforms/report/output_file.h"
@@ -25,8 +26,8 @@ class trace_writer final {
 public:
     static constexpr std::uint32_t k_most_lanes = 64;
 
-    /// Begins an output_file that close() completes. Throws user_error when that is not possible. After `at_most` records
-    /// nothing more is written and dropped() counts: traces of long runs would fill the disk.
+    /// Begins an output_file that close() completes. Throws user_error when that is not possible. After `at_most`
+    /// records nothing more is written and dropped() counts: traces of long runs would fill the disk.
     trace_writer(const std::string& path, std::uint64_t at_most);
     trace_writer(const trace_writer&) = delete;
     trace_writer& operator=(const trace_writer&) = delete;

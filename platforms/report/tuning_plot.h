@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times over sizes on two logarithmic axes, as one SVG without scripts. Its colours follow the reader's choice of light or dark; curves
-// differ by colour and marker, from the ninth on by dashes. The same plot gives the same bytes.
+// Times over sizes on two logarithmic axes, as one SVG without scripts. Its colours follow the reader's choice of light
+// or dark; curves differ by colour and marker, from the ninth on by dashes. The same plot gives the same bytes.
 #pragma once
 
 #include <cstddef>

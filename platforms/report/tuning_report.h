@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `weft tune` has to say: for each kind of case a table of times by size and algorithm, where the fastest one changes, and what went
-// wrong. Plain data, filled by whoever ran; nothing here knows about platforms or SystemC.
+// What `weft tune` has to say: for each kind of case a table of times by size and algorithm, where the fastest one
+// changes, and what went wrong. Plain data, filled by whoever ran; nothing here knows about platforms or SystemC.
 #pragma once
 
 #include "platforms/report/run_report.h"
@@ -18,7 +18,8 @@
 
 namespace weft {
 
-/// One algorithm at one size. Without a time, why: "refused", "failed" or "not run"; and the whole reason, "" for a point that was not run.
+/// One algorithm at one size. Without a time, why: "refused", "failed" or "not run"; and the whole reason, "" for a
+/// point that was not run.
 struct tuning_time {
     std::optional<std::uint64_t> ps;
     std::string missing;
@@ -78,9 +79,9 @@ std::string ranges_text(const tuning_section& section);
 
 void print_tuning(std::ostream& out, const tuning_report& report, const table_style& style = {});
 
-/// {version, machine, tables: [{op, type, redop, how, rows: [{size_bytes, count, time_us: {algorithm: us}, missing: {algorithm: reason}, fastest,
-/// next, next_factor, predicted, predicted_factor}], ranges: [{from_bytes, to_bytes, algorithm}], crossovers: [{bytes, us, below, above}],
-/// plot}], points, finished, kept, table}.
+/// {version, machine, tables: [{op, type, redop, how, rows: [{size_bytes, count, time_us: {algorithm: us}, missing:
+/// {algorithm: reason}, fastest, next, next_factor, predicted, predicted_factor}], ranges: [{from_bytes, to_bytes,
+/// algorithm}], crossovers: [{bytes, us, below, above}], plot}], points, finished, kept, table}.
 nlohmann::ordered_json to_json(const tuning_report& report);
 
 tuning_plot plot_of(const tuning_section& section, const std::string& title);

@@ -110,8 +110,8 @@ private:
     bool meets(const std::optional<double>& value, const std::vector<std::string>& order) const;
 };
 
-/// The least that could explain a target: bytes over rate plus one constant, without a network. A model that meets no more rows than it
-/// has shown nothing by them.
+/// The least that could explain a target: bytes over rate plus one constant, without a network. A model that meets no
+/// more rows than it has shown nothing by them.
 struct null_model {
     std::string target;
     std::string what; ///< "bytes / 82 GB/s + 0.71 ms, the constant fitted to T1"
@@ -165,11 +165,11 @@ std::string line_of(const validation_row& row);
 /// What counts, for the terminal: emergent rows first, then each other kind, then the null models.
 std::string head_of(const validation_report& report);
 std::string to_markdown(const validation_report& report);
-/// {name, version, kinds: {emergent: {met, missed, not_run, not_judged}, ...}, null_models: [{target, what, rows, simulation_met,
-/// null_met}], targets: [{target, kind, fitted_input, what, unit, published, simulated, error_percent, tolerance: {kind, amount},
-/// verdict, null_model, null_model_meets, why_not_run, why_not_judged, why_miss, source}], sensitivities: [{what, result}], inputs:
-/// [{what, value, source}], met, missed, not_run, not_judged}. published, simulated and null_model are numbers, or names in their
-/// order; error_percent is null for these.
+/// {name, version, kinds: {emergent: {met, missed, not_run, not_judged}, ...}, null_models: [{target, what, rows,
+/// simulation_met, null_met}], targets: [{target, kind, fitted_input, what, unit, published, simulated, error_percent,
+/// tolerance: {kind, amount}, verdict, null_model, null_model_meets, why_not_run, why_not_judged, why_miss, source}],
+/// sensitivities: [{what, result}], inputs: [{what, value, source}], met, missed, not_run, not_judged}. published,
+/// simulated and null_model are numbers, or names in their order; error_percent is null for these.
 nlohmann::ordered_json to_json(const validation_report& report);
 
 } // namespace weft

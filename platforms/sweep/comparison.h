@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two results, key by key: configuration, results, statistics. Results are paired by what was run, not by their place in the file. What only the
-// host decides (its time, the rate of the simulator) is left out.
+// Two results, key by key: configuration, results, statistics. Results are paired by what was run, not by their place
+// in the file. What only the host decides (its time, the rate of the simulator) is left out.
 #pragma once
 
 #include "platforms/sweep/results_file.h"
@@ -62,7 +62,8 @@ struct comparisons {
     bool same() const;
 };
 
-/// `a` and `b`: folders with results.json, such files, or folders of sweeps. Throws user_error where they cannot be compared.
+/// `a` and `b`: folders with results.json, such files, or folders of sweeps. Throws user_error where they cannot be
+/// compared.
 comparisons compare_paths(const std::string& a, const std::string& b, double tolerance);
 
 std::string to_text(const comparisons& all);

@@ -51,7 +51,8 @@ table texts_table(const std::vector<compared_text>& texts, const char* what)
     return lines;
 }
 
-/// The parts of one comparison in the order in which they are read: what was asked for, what came out, what only one has.
+/// The parts of one comparison in the order in which they are read: what was asked for, what came out, what only one
+/// has.
 std::vector<table> tables_of(const comparison& c)
 {
     std::vector<table> all;

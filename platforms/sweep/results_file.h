@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// results.json of a run, read again: what sweeps collect and comparisons pair. Its keys are told at platforms/report/run_report.h.
+// results.json of a run, read again: what sweeps collect and comparisons pair. Its keys are told at
+// platforms/report/run_report.h.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -37,10 +38,12 @@ struct stored_results {
     nlohmann::json config; ///< resolved
     std::vector<stored_stat> stats;
 
-    std::optional<std::uint64_t> wrong_bytes; ///< of checkpoints and host traffic; none: there were none, or without data
+    /// Of checkpoints and host traffic; none: there were none, or without data.
+    std::optional<std::uint64_t> wrong_bytes;
 
     std::uint64_t wrong() const;    ///< elements, of all rows
-    std::string wrong_text() const; ///< "3 wrong elements, 8 wrong bytes of checkpoints and host traffic"; "": nothing is wrong
+    /// "3 wrong elements, 8 wrong bytes of checkpoints and host traffic"; "": nothing is wrong.
+    std::string wrong_text() const;
 };
 
 /// Throws user_error: no such file, no JSON, not of a run.

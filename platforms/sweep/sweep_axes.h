@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the results of a sweep vary in: swept keys, operation, algorithm, size. Each is an axis with its values, of which plots take one for x,
-// some for lines and the rest for panels.
+// What the results of a sweep vary in: swept keys, operation, algorithm, size. Each is an axis with its values, of
+// which plots take one for x, some for lines and the rest for panels.
 #pragma once
 
 #include "platforms/sweep/sweep_report.h"

@@ -33,7 +33,8 @@ struct sweep_setting {
 /// One key of the grid, with each of its values.
 using swept_key = std::vector<sweep_setting>;
 
-/// What the page shows; empty: chosen from what varies. Names are "op", "algorithm", "type", "redop", "group", "size", or a swept key.
+/// What the page shows; empty: chosen from what varies. Names are "op", "algorithm", "type", "redop", "group", "size",
+/// or a swept key.
 struct sweep_plot {
     std::string x;
     std::string y; ///< "time", "busbw" or "algbw": what is shown first

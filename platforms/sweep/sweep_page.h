@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page of a sweep: one HTML file without scripts that needs no network. Small multiples on common axes, where the fastest line changes, every
-// point with its state. The same report gives the same bytes.
+// The page of a sweep: one HTML file without scripts that needs no network. Small multiples on common axes, where the
+// fastest line changes, every point with its state. The same report gives the same bytes.
 #pragma once
 
 #include "platforms/sweep/sweep_panels.h"

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small multiples of a sweep: which axis is x, which make lines and which make panels, and where the fastest line changes in each panel.
+// Small multiples of a sweep: which axis is x, which make lines and which make panels, and where the fastest line
+// changes in each panel.
 #pragma once
 
 #include "platforms/sweep/sweep_axes.h"

@@ -72,8 +72,8 @@ std::string heading_of(const sweep_column& column);
 /// Without the unit where the heading has it.
 std::string csv_cell(const sweep_column& column, const sweep_cell& cell);
 
-/// One line for each result of each point, and one for a point without results, whose state and reason say why. Lines end with \n; fields
-/// with a comma, a quote or a line break are quoted (RFC 4180).
+/// One line for each result of each point, and one for a point without results, whose state and reason say why. Lines
+/// end with \n; fields with a comma, a quote or a line break are quoted (RFC 4180).
 std::string to_csv(const sweep_report& report);
 std::string csv_field(const std::string& text);
 

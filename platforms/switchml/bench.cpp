@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A switch packet of these measurements is a packet that a worker sends and the switch aggregates: one pass or four, and for
-// the one that completes its slot another seven and the copies to all workers.
+// A switch packet of these measurements is a packet that a worker sends and the switch aggregates: one pass or four,
+// and for the one that completes its slot another seven and the copies to all workers.
 #include "platforms/switchml/bench.h"
 
 #include "hw/tofino/tofino_switch.h"
@@ -72,7 +72,8 @@ run_figures measure(const switchml_case& what)
             {"thread_switches_per_packet", switches / packets}};
 }
 
-/// Elaboration, and memory once every core waits for a command: "s" of CPU, "resident_MiB". An empty tree is one switch.
+/// Elaboration, and memory once every core waits for a command: "s" of CPU, "resident_MiB". An empty tree is one
+/// switch.
 run_figures measure_elaboration(std::uint32_t workers, const std::vector<std::uint32_t>& tree)
 {
     switchml_config config = rack_of(workers, 10);

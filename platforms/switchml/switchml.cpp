@@ -176,7 +176,8 @@ void switchml_machine::connect(std::uint32_t sw, std::uint32_t port, ethernet_li
     link.out(end).bind(switches_[sw]->from_network(port));
 }
 
-/// All workers below one switch. A job of more than one node gets one more of them, which joins the others (virtual switches).
+/// All workers below one switch. A job of more than one node gets one more of them, which joins the others (virtual
+/// switches).
 void switchml_machine::admit_jobs()
 {
     tofino_switch& sw = *switches_.front();

@@ -1,12 +1,12 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The platform of SwitchML (Sapio et al., NSDI 2021): workers with Ethernet NICs below one programmable switch or a tree of
-// them, and the same workers on a lossless network of the same rate for what it is compared with.
+// The platform of SwitchML (Sapio et al., NSDI 2021): workers with Ethernet NICs below one programmable switch or a
+// tree of them, and the same workers on a lossless network of the same rate for what it is compared with.
 //
-// A worker is a chip (hw/chip) with several cores, a NIC toward the switch and a DMA engine toward the lossless star. One
-// workload may use both: switchml and switchml_lossless go through the switch, ring_1d, halving_doubling and parameter_server
-// over the star. Only one collective runs at a time, so the two never compete.
+// A worker is a chip (hw/chip) with several cores, a NIC toward the switch and a DMA engine toward the lossless star.
+// One workload may use both: switchml and switchml_lossless go through the switch, ring_1d, halving_doubling and
+// parameter_server over the star. Only one collective runs at a time, so the two never compete.
 #pragma once
 
 #include "firmware/switchml/switchml_job.h"
@@ -288,7 +288,8 @@ struct switchml_config {
         std::uint32_t workers = 0;
         std::uint32_t first_port = 0;
     };
-    /// Below one switch: job by job, all jobs alike. A node that finds no room in the pipe of the one before begins the next.
+    /// Below one switch: job by job, all jobs alike. A node that finds no room in the pipe of the one before begins the
+    /// next.
     std::vector<node> nodes() const;
     /// Of a node: ports of a pipe, those with a recirculation port of their own (256 elements), bits of a bitmap.
     std::uint32_t most_workers_of_a_node() const;
@@ -323,7 +324,8 @@ public:
                      const std::string& waves = "");
     ~switchml_machine() override;
     std::string chip_name(std::uint32_t rank) const override;
-    std::string node_name(std::uint32_t rank) const override { return "nic(" + std::to_string(rank) + ")"; } ///< as of hw/routing/star.h
+    /// As of hw/routing/star.h.
+    std::string node_name(std::uint32_t rank) const override { return "nic(" + std::to_string(rank) + ")"; }
     std::uint32_t data_ranks() const override { return config_.workers; }
     collective_case as_run(const collective_case& c) const override;
     bool recovers(const collective_case& c) const override { return c.algo == abi::algorithm::switchml; }

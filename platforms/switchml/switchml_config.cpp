@@ -133,7 +133,8 @@ train_choice switchml_config::trains() const
     const std::uint64_t local_ps = wire_rate(bandwidth(2 * s.rate.value())).time_ps(wire_bytes);
     const std::uint64_t depth = s.buffer.value() / format.cells_of_one(format.max_payload_bytes);
     const std::uint64_t nic_ps = s.nic_latency.value();
-    const std::uint64_t either_ps = std::max(nic_ps, s.switch_latency.value()); // a cable leads into a NIC or the switch
+    // A cable leads into a NIC or the switch.
+    const std::uint64_t either_ps = std::max(nic_ps, s.switch_latency.value());
     const std::string buffer = fmt::format("network.lossless_buffer = {}", to_string(network.lossless_buffer));
     train_ground ground;
     ground.packet_payload = static_cast<std::uint32_t>(format.max_payload_bytes);
@@ -333,7 +334,8 @@ std::vector<key_rule<switchml_config>> switchml_config::key_rules()
     static const auto over_udp = [](const config& c) {
         return by_switch(c) && c.job.transport == abi::switchml::transport::udp;
     };
-    for (const char* key : {"worker.cores", "worker.core.instruction_set", "worker.nic"}) // a core of a server probes its queue
+    // A core of a server probes its queue.
+    for (const char* key : {"worker.cores", "worker.core.instruction_set", "worker.nic"})
         rule(key, "for algorithms by the switch or by parameter servers",
              [](const config& c) { return by_switch(c) || by_servers(c); });
     for (const char* key : {"worker.packet_batch", "worker.transmit_hold"})
@@ -713,8 +715,8 @@ private:
     std::string waves_; ///< file in which the pins of all pipes are drawn
 };
 
-/// rows below a root switch of one port each where rows > 1, with cols workers each. Few slots, so that they go round and the pool is
-/// full; a timeout of the job far below that of the bench, so that what is lost can be sent again.
+/// rows below a root switch of one port each where rows > 1, with cols workers each. Few slots, so that they go round
+/// and the pool is full; a timeout of the job far below that of the bench, so that what is lost can be sent again.
 firmware_bench_machine bench_rack(std::uint32_t rows, std::uint32_t cols, std::uint32_t)
 {
     const std::string tree = rows > 1 ? fmt::format("tree: [{}, {}]\n", rows, cols) : "";

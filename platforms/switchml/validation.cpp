@@ -255,8 +255,8 @@ void switchml_checks::loss()
     }
 }
 
-/// M10: passes of a packet: what they cost, from the times of a sum of one packet a worker with two latencies of a pass, both
-/// longer than the packet on the recirculation port; and how many there are, from the counter of the switch.
+/// M10: passes of a packet: what they cost, from the times of a sum of one packet a worker with two latencies of a
+/// pass, both longer than the packet on the recirculation port; and how many there are, from the counter of the switch.
 void switchml_checks::passes()
 {
     constexpr std::uint64_t k_published_ns = 520, k_slower_ns = 1520;

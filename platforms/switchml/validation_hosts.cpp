@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// M14: what the paper's text says of its hosts: one core fills 10 Gb/s, eight do not quite fill 100 Gb/s. M15: the order of Fig. 3.
-// M11: the order of training steps with 16 workers. Nothing is fitted to any of it: costs are those of firmware/costs.h.
+// M14: what the paper's text says of its hosts: one core fills 10 Gb/s, eight do not quite fill 100 Gb/s. M15: the
+// order of Fig. 3. M11: the order of training steps with 16 workers. Nothing is fitted to any of it: costs are those of
+// firmware/costs.h.
 #include "platforms/switchml/validation_runs.h"
 
 #include <algorithm>
@@ -17,7 +18,8 @@ constexpr std::uint32_t k_host_workers = 8;
 constexpr std::uint32_t k_host_cores = 8;
 constexpr data_size k_server_chunk(32 << 10);        ///< of a server; eight of them are under way (assumed)
 
-// Of the line, 256 elements a packet. RDMA: 58 B of headers and check sequence, 24 of frame, and 20 a message of 16 packets.
+// Of the line, 256 elements a packet. RDMA: 58 B of headers and check sequence, 24 of frame, and 20 a message of 16
+// packets.
 constexpr double k_share_of_packets = 1024.0 / 1100;
 constexpr double k_share_of_rdma = 1024.0 / (1024 + 58 + 24 + 20.0 / 16);
 constexpr double k_share_of_star = 1024.0 / (1024 + lossless_star_config::k_header_bytes);
@@ -65,8 +67,9 @@ void switchml_checks::hosts()
         }
 }
 
-/// float32, since section 6.3 names int32 as a case of its own; at 100 Gb/s int32 as well, for conversion on the GPU. ring_1d stands for NCCL: it is the ideal ring, which NCCL does not reach, so
-/// that the order is harder to meet than in print.
+/// float32, since section 6.3 names int32 as a case of its own; at 100 Gb/s int32 as well, for conversion on the GPU.
+/// ring_1d stands for NCCL: it is the ideal ring, which NCCL does not reach, so that the order is harder to meet than
+/// in print.
 void switchml_checks::order_of_systems()
 {
     add_null("M15", "bytes with their headers / line rate, hosts cost nothing");
@@ -141,7 +144,8 @@ void switchml_checks::order_of_systems()
     }
 }
 
-/// An eighth of a step: elements, compute and the times at which gradients are ready. Both ways of summing keep their share.
+/// An eighth of a step: elements, compute and the times at which gradients are ready. Both ways of summing keep their
+/// share.
 void shorten(training_step_config& step)
 {
     constexpr std::uint64_t k_part = 8;

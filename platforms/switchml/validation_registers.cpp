@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// M13: the registers of a pipe against a reference that is written from the published table alone, on random passes; and model
-// against Verilog where the build has it.
+// M13: the registers of a pipe against a reference that is written from the published table alone, on random passes;
+// and model against Verilog where the build has it.
 #include "hw/tofino/aggregation_model.h"
 #include "platforms/switchml/aggregators.h"
 #include "platforms/switchml/validation_runs.h"

@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// M12: published sequences of packets against the registers of a pipe: the scenarios of the packet tests of microsoft/SwitchML, two
-// workers, and the example of appendix A (Fig. 8), three. Packets of 64 words; word i of a packet is m * i, as in those tests.
+// M12: published sequences of packets against the registers of a pipe: the scenarios of the packet tests of
+// microsoft/SwitchML, two workers, and the example of appendix A (Fig. 8), three. Packets of 64 words; word i of a
+// packet is m * i, as in those tests.
 #include "hw/tofino/aggregation_model.h"
 #include "platforms/switchml/validation_runs.h"
 

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `weft bench` measures of TPU-v3 meshes. Every function but the last elaborates one system, so each runs in a process of its own.
+// What `weft bench` measures of TPU-v3 meshes. Every function but the last elaborates one system, so each runs in a
+// process of its own.
 // CPU time of the process, never wall time.
 #pragma once
 
@@ -12,10 +13,11 @@
 
 namespace weft {
 
-/// Uniform random traffic of 256 B packets on an n x n mesh: "hops_per_s", "events_per_hop", "activations_per_hop", "hops".
+/// Uniform random traffic of 256 B packets on an n x n mesh: "hops_per_s", "events_per_hop", "activations_per_hop",
+/// "hops".
 run_figures bench_uniform(unsigned side, bool carry_data, double load, unsigned packets_each);
-/// All-reduce on a mesh, with `burst` packets per transaction, 0 being auto; `deep`: buffers of 512 KiB for long trains. As bench_uniform, and
-/// "time_us", "cpu_s", "resident_MiB", "instructions" (of rv64 cores).
+/// All-reduce on a mesh, with `burst` packets per transaction, 0 being auto; `deep`: buffers of 512 KiB for long
+/// trains. As bench_uniform, and "time_us", "cpu_s", "resident_MiB", "instructions" (of rv64 cores).
 run_figures bench_all_reduce(const std::string& algorithm, unsigned side, bool checked, const std::string& size,
                              unsigned packet_bytes, unsigned burst, bool rv64 = false, bool deep = false);
 

@@ -36,8 +36,8 @@ struct half_dead_tile {
     std::size_t region;
 };
 
-/// The first tile of which a region takes a part. Two regions that share a tile are refused too: the firmware looks at one
-/// after the other.
+/// The first tile of which a region takes a part. Two regions that share a tile are refused too: the firmware looks at
+/// one after the other.
 std::optional<half_dead_tile> half_dead(const mesh_description& mesh, chip_tile tile)
 {
     if (mesh.failed.empty())

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// TPU-v3 pod: R x C chips on a 2-D mesh of ICI links (Kumar and Jouppi, "Highly Available Data Parallel ML training on Mesh
-// Networks"). Ranks count the chips that work, row by row; on a whole mesh rank = row * cols + col.
+// TPU-v3 pod: R x C chips on a 2-D mesh of ICI links (Kumar and Jouppi, "Highly Available Data Parallel ML training on
+// Mesh Networks"). Ranks count the chips that work, row by row; on a whole mesh rank = row * cols + col.
 #pragma once
 
 #include "hw/ici/ici_fabric.h"

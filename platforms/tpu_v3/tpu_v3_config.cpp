@@ -145,7 +145,8 @@ train_choice tpu_v3_config::trains() const
         return buffer.value() / format.cell_bytes() / format.cells_of_one(format.max_payload_bytes);
     };
     const std::uint64_t depth = packets_in(ici.buffer_per_vl);
-    const std::uint64_t local_depth = packets_in(ici.local_buffer_in_use()) / (ici.voq ? 4 : 1); // each output has its share
+    // Each output has its share.
+    const std::uint64_t local_depth = packets_in(ici.local_buffer_in_use()) / (ici.voq ? 4 : 1);
     const bool cables = mesh.rows > 2 || mesh.cols > 2;
     const std::uint64_t wire_ps = (cables ? std::max(ici.cable_propagation, ici.board_propagation) : ici.board_propagation).value();
     const std::string buffer = fmt::format("ici.buffer_per_vl = {}", to_string(ici.buffer_per_vl));
@@ -153,7 +154,8 @@ train_choice tpu_v3_config::trains() const
     // Calibrated: in 32 packets two trains of 10 were 8 % off (two_d), in 64 packets two of 28 were not.
     const std::uint32_t own_trains = depth < 64 ? 4 : 2;
     const bandwidth links(4 * ici.link_rate.value());
-    const bandwidth ring_links(2 * ici.link_rate.value()); // two_d alone sums on all four, in single packets without links of its own
+    // Two_d alone sums on all four, in single packets without links of its own.
+    const bandwidth ring_links(2 * ici.link_rate.value());
     train_ground ground;
     ground.packet_payload = static_cast<std::uint32_t>(format.max_payload_bytes);
     ground.sides = {mesh.rows, mesh.cols};
@@ -332,7 +334,8 @@ std::string tpu_v3_config::group_refusal(std::uint32_t ranks_per_group) const
                : why;
 }
 
-/// A buffer that does not cover the round trip of its link throttles it: allowed, but said. One that holds no packet: refused.
+/// A buffer that does not cover the round trip of its link throttles it: allowed, but said. One that holds no packet:
+/// refused.
 void tpu_v3_config::check_buffers(std::vector<config_problem>& p) const
 {
     const std::uint64_t one = ici.format().cells_of_one(ici.max_payload.value()) * ici.flit.value();

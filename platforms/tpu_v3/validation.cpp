@@ -11,7 +11,8 @@ constexpr const char* k_table_2_source = "Kumar and Jouppi, Table 2 (quoted); to
 constexpr double k_share_tolerance_percent = 10;
 } // namespace
 
-/// T1: the share of the all-reduce in a step on the full mesh. Inputs that nobody publishes were read from these very shares.
+/// T1: the share of the all-reduce in a step on the full mesh. Inputs that nobody publishes were read from these very
+/// shares.
 void validation::shares()
 {
     add_null("T1", fmt::format("bytes / link rate + {:.2f} ms; the constant is fitted to T1", null_constant_ms_));
@@ -32,7 +33,8 @@ void validation::shares()
     }
 }
 
-/// T6: O(N^2) steps of the 1-D ring against O(N) of the 2-D scheme on an N x N mesh, and equal throughput of large sums.
+/// T6: O(N^2) steps of the 1-D ring against O(N) of the 2-D scheme on an N x N mesh, and equal throughput of large
+/// sums.
 void validation::steps_and_bandwidth()
 {
     constexpr std::uint64_t k_small_bytes = 64 << 10;

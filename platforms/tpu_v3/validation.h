@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What Kumar and Jouppi publish about TPU-v3 meshes, compared with the simulation. Inputs are the platform files
-// resnet50_512, resnet50_1024, bert_512 and bert_1024, whose comments give the sources. Nothing of the simulation is fitted here; the null
-// models are, to what they are judged by.
+// resnet50_512, resnet50_1024, bert_512 and bert_1024, whose comments give the sources. Nothing of the simulation is
+// fitted here; the null models are, to what they are judged by.
 #pragma once
 
 #include "platforms/report/validation_report.h"

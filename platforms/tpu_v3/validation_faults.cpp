@@ -33,7 +33,8 @@ std::optional<double> ratio(const run_figures& full, const run_figures& broken)
     return a && b ? std::optional<double>(*b / *a) : std::nullopt;
 }
 
-/// As Table 1 defines it: chips x time of the full mesh by chips x time of the broken one, with the same number of steps.
+/// As Table 1 defines it: chips x time of the full mesh by chips x time of the broken one, with the same number of
+/// steps.
 std::optional<double> efficiency_percent(const table_2_row& t, const run_figures& full, const run_figures& broken)
 {
     const auto a = figure(full, "step_ms");

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The null model of training steps: an all-reduce takes bytes / link rate + one constant, with failed chips a factor more. Constant and
-// factor are fitted to what they are judged by, which is the best such a model can do.
+// The null model of training steps: an all-reduce takes bytes / link rate + one constant, with failed chips a factor
+// more. Constant and factor are fitted to what they are judged by, which is the best such a model can do.
 #include "platforms/tpu_v3/validation_runs.h"
 
 #include <algorithm>

@@ -62,7 +62,8 @@ void validation::public_row(const char* target, const std::string& what, const c
     add(std::move(row));
 }
 
-/// T8: links of the full pod that cross its middle, counted, times the rate of a link: two inputs, nothing is simulated.
+/// T8: links of the full pod that cross its middle, counted, times the rate of a link: two inputs, nothing is
+/// simulated.
 void validation::bisection()
 {
     tpu_v3_config config = config_of("mesh_32x32");
@@ -106,7 +107,8 @@ void validation::predicted_steps()
     const auto compute_of = [this](const char* name) {
         return static_cast<double>(config_of(name).run.training_step->compute.value()) * 1e-9;
     };
-    // The compute of the files holds the published share; here the published step less the simulated, or null, all-reduce.
+    // The compute of the files holds the published share; here the published step less the simulated, or null,
+    // all-reduce.
     const auto law = [&](double batch, double t_512, double t_1024, double step_512, double step_1024) {
         return law_of(batch, step_512 - t_512, step_1024 - t_1024);
     };

@@ -55,8 +55,8 @@ void add_occupancy(run_figures& figures, const link_occupancy& seen)
     figures["forward_on_ring_links"] = forwards.open_on_ring_links;
 }
 
-/// Ring steps that a run of one collective made, from its packets: the messages with payload that a chip sent by one lane. Each step of
-/// a lane is one message, as long as shards are smaller than the chunk of the firmware.
+/// Ring steps that a run of one collective made, from its packets: the messages with payload that a chip sent by one
+/// lane. Each step of a lane is one message, as long as shards are smaller than the chunk of the firmware.
 double steps_sent(const link_occupancy& seen)
 {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> of_lane; // (source, lane)

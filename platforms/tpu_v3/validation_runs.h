@@ -18,8 +18,8 @@ namespace weft {
 tpu_v3_config all_reduces(std::uint32_t rows, std::uint32_t cols, std::vector<abi::algorithm> algorithms,
                            std::uint64_t bytes);
 
-/// Gradient groups of a step that are alike and run one after another: one of them, with its part of the compute, has the same share of
-/// the step. 1 when they are not, or when anything else is exchanged.
+/// Gradient groups of a step that are alike and run one after another: one of them, with its part of the compute, has
+/// the same share of the step. 1 when they are not, or when anything else is exchanged.
 std::size_t alike_groups(const tpu_v3_config& config);
 
 /// A row of Table 2, with its full mesh and the one with a failed host.
@@ -95,7 +95,8 @@ private:
     double null_factor_ = 1;      ///< fitted to T2
 };
 
-/// The value of `from`, `from` + `step`, .. `to` with the smallest worst(value); the least that a fit of one constant can be.
+/// The value of `from`, `from` + `step`, .. `to` with the smallest worst(value); the least that a fit of one constant
+/// can be.
 template <class Worst> double least_worst(double from, double to, double step, Worst&& worst)
 {
     double best = from, least = worst(from);

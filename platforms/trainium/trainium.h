@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node of AWS Trainium chips, or several (AWS Neuron documentation, "Intra-node Collective Communications with AWS Neuron"). A rank is a logical
-// NeuronCore (LNC) with its communication core, DMA engines and share of HBM. Ranks count inside a chip first, then along rows, columns and nodes.
+// A node of AWS Trainium chips, or several (AWS Neuron documentation, "Intra-node Collective Communications with AWS
+// Neuron"). A rank is a logical NeuronCore (LNC) with its communication core, DMA engines and share of HBM. Ranks count
+// inside a chip first, then along rows, columns and nodes.
 #pragma once
 
 #include "hw/fabric/plan_fabric.h"

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the YAML of a Trainium node means: checks that need more than one section, the description of `weft check`, reading.
+// What the YAML of a Trainium node means: checks that need more than one section, the description of `weft check`,
+// reading.
 #include "firmware/collectives/supports.h"
 #include "platforms/machine/configured_platform.h"
 #include "platforms/machine/machine_checks.h"
@@ -73,7 +74,8 @@ abi::platform_table trainium_config::rank_table(std::uint32_t rank) const
 
 duration trainium_config::hop_latency(std::uint32_t dimension) const
 {
-    const std::uint32_t axis = shape().axes() - 1 - dimension; // the last dimension, inside a chip, wraps around to no axis
+    // The last dimension, inside a chip, wraps around to no axis.
+    const std::uint32_t axis = shape().axes() - 1 - dimension;
     const duration wire = axis == 2 ? neuronlink.node_propagation : axis < 2 ? neuronlink.propagation : duration(0);
     return duration(wire.value() + 2 * neuronlink.router_latency.value());
 }
@@ -211,7 +213,8 @@ public:
         if (const std::string problem = routing().problem(); !problem.empty())
             add_problem(document, problems, "faults", problem);
     }
-    /// What a rank can send tells nothing of a process group here: others of its device read its memory and send for it.
+    /// What a rank can send tells nothing of a process group here: others of its device read its memory and send for
+    /// it.
     bandwidth links_rate() const override { return bandwidth(0); }
     std::vector<published_range> published_ranges(const abi::platform_table&) const override
     {

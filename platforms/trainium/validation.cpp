@@ -107,7 +107,8 @@ private:
             at->second = time_us(node_of("trn2"), collective_op::all_reduce, by, bytes);
         return at->second;
     }
-    /// Size in bytes at which `large` becomes as fast as `small`, between two of `sizes` on straight lines of a log-log plot; none: nowhere.
+    /// Size in bytes at which `large` becomes as fast as `small`, between two of `sizes` on straight lines of a log-log
+    /// plot; none: nowhere.
     template <class Time> std::optional<double> crossover(algorithm small, algorithm large, const std::vector<double>& sizes, Time&& us)
     {
         double before = 0, at_before = 0;
@@ -148,7 +149,8 @@ void trainium_validation::crossovers()
     second.why_miss = "kangaring hides its hops behind HBM, of which it takes 95 %, where the cost model adds them; rdh takes 75 %: its sums, steps and copies draw on one "
                       "memory in the order of their requests, and each step waits for the one before";
     add(second);
-    // The cost model of steps and bytes: 1.8 us a step of mesh and rdh, 1.0 us a hop of kangaring; link bytes x 2.0 for mesh; HBM bytes.
+    // The cost model of steps and bytes: 1.8 us a step of mesh and rdh, 1.0 us a hop of kangaring; link bytes x 2.0 for
+    // mesh; HBM bytes.
     report.null_models.push_back({"N1", "steps x 1.8 us + the larger one of link bytes / 128 GB/s (twice for mesh) and HBM bytes / 2.9 TB/s"});
     report.rows[report.rows.size() - 2].null_value = 1.08;
     report.null_models.push_back({"N2", "the same, with 1.0 us a hop of kangaring"});

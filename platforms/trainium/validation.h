@@ -6,7 +6,8 @@
 
 namespace weft {
 
-/// N1 to N10: AWS Neuron documentation, "Intra-node Collective Communications with AWS Neuron", and what follows from it.
+/// N1 to N10: AWS Neuron documentation, "Intra-node Collective Communications with AWS Neuron", and what follows from
+/// it.
 validation_report validate_trainium(const validation_settings& how);
 
 } // namespace weft

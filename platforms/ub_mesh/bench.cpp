@@ -101,7 +101,8 @@ run_figures measure(const ub_case& what)
             {"resident_MiB", resident_bytes() / (1 << 20)}};
 }
 
-/// "proof_s" (topology, lane rule, proof, census), "s" (with all hardware), "resident_MiB", "bytes_per_npu", "fabric_bytes_per_npu".
+/// "proof_s" (topology, lane rule, proof, census), "s" (with all hardware), "resident_MiB", "bytes_per_npu",
+/// "fabric_bytes_per_npu".
 run_figures measure_elaboration(const ub_case& what)
 {
     const ub_mesh_config config = config_of(what);

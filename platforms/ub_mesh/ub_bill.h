@@ -1,11 +1,13 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bill of materials of a UB-Mesh machine and of what it is compared with: chips, switches, cables by class, optical modules,
-// counted by arithmetic from the shape. Plain C++. Figures: UB-Mesh (arXiv 2503.20377), tables 2, 3 and 6, Fig. 16, 18, 21.
+// Bill of materials of a UB-Mesh machine and of what it is compared with: chips, switches, cables by class, optical
+// modules, counted by arithmetic from the shape. Plain C++. Figures: UB-Mesh (arXiv 2503.20377), tables 2, 3 and 6,
+// Fig. 16, 18, 21.
 //
 // Models: lanes of every cable class, switches of every stage that is non-blocking for the lanes an NPU has towards it.
-// Does not model: the wiring inside the backplanes of 1D-FM (only its 36 or 16 LRS are published), NICs to the DCN, power.
+// Does not model: the wiring inside the backplanes of 1D-FM (only its 36 or 16 LRS are published), NICs to the DCN,
+// power.
 #pragma once
 
 #include "hw/routing/ub/ub_shape.h"
@@ -32,7 +34,8 @@ enum class ub_cable_class : std::uint8_t { x, y, backplane, z, alpha, hrs };
 inline constexpr unsigned k_ub_cable_classes = 6;
 enum class ub_cable_kind : std::uint8_t { passive, active, optical };
 
-/// Table 2: X and Y 1 m passive, Z 10 m active, alpha 100 m and beta, gamma (to HRS) 1000 m optical. Backplane: assumed as X.
+/// Table 2: X and Y 1 m passive, Z 10 m active, alpha 100 m and beta, gamma (to HRS) 1000 m optical. Backplane: assumed
+/// as X.
 struct ub_cable_traits {
     const char* name;
     ub_cable_kind kind;
@@ -62,12 +65,12 @@ struct ub_bill {
     std::uint64_t switch_lanes() const; ///< x72 an LRS, x512 an HRS
 };
 
-/// What the shape describes. Racks of the baselines 1d_fm_a, 1d_fm_b and clos are those of Fig. 16; with several racks, a second
-/// stage of HRS joins the first two (the LRS of a Clos rack have no lanes left).
+/// What the shape describes. Racks of the baselines 1d_fm_a, 1d_fm_b and clos are those of Fig. 16; with several racks,
+/// a second stage of HRS joins the first two (the LRS of a Clos rack have no lanes left).
 ub_bill bill_of(const ub_shape& shape);
 
-/// A column of Fig. 21 for pods of 4x4 racks of 64 NPUs; 8 pods: 8192 NPUs. clos_x64 has leaf and spine of x512 without LRS
-/// between NPUs, and 16 LRS a rack for the CPUs (derived from table 6).
+/// A column of Fig. 21 for pods of 4x4 racks of 64 NPUs; 8 pods: 8192 NPUs. clos_x64 has leaf and spine of x512 without
+/// LRS between NPUs, and 16 LRS a rack for the CPUs (derived from table 6).
 ub_bill bill_of(ub_architecture architecture, std::uint32_t pods = 8);
 
 } // namespace weft

@@ -1,11 +1,13 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cost and availability of the five architectures of Fig. 21 at 8192 NPUs, side by side, from their bills and a price file.
-// Plain C++. Equations: UB-Mesh (arXiv 2503.20377) 6.4 (cost efficiency) and 6.6 (MTBF, availability).
+// Cost and availability of the five architectures of Fig. 21 at 8192 NPUs, side by side, from their bills and a price
+// file. Plain C++. Equations: UB-Mesh (arXiv 2503.20377) 6.4 (cost efficiency) and 6.6 (MTBF, availability).
 //
-//   CapEx of a network = s (HRS lanes + r LRS lanes) + o (2 optical lanes + 2 p passive + 2 a active lanes), a lane having two ends;
-//                        r, p, a from the price file, s and o calibrated on the published network CapEx by least squares
+//   CapEx of a network = s (HRS lanes + r LRS lanes) + o (2 optical lanes + 2 p passive + 2 a active lanes), a lane
+//   having two ends;
+//                        r, p, a from the price file, s and o calibrated on the published network CapEx by least
+//                        squares
 //   OpEx               between the published ends, by network CapEx (assumed)
 //   TCO = CapEx + OpEx  with OpEx the published share of the TCO of the x64 Clos; cost efficiency = performance / TCO
 //   MTBF = 8760 h / failures a year; availability = MTBF / (MTBF + MTTR)

@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The price file: what CapEx, OpEx and availability of UB-Mesh and its alternatives are computed from. There are no defaults: a
-// figure without value, source and confidence is an error of the file. configs/ub_mesh/prices.yaml is the one that ships.
+// The price file: what CapEx, OpEx and availability of UB-Mesh and its alternatives are computed from. There are no
+// defaults: a figure without value, source and confidence is an error of the file. configs/ub_mesh/prices.yaml is the
+// one that ships.
 #pragma once
 
 #include "platforms/ub_mesh/ub_bill.h"
@@ -108,8 +109,8 @@ struct ub_prices {
     double performance_of(ub_architecture a) const;
 };
 
-/// Reads a price file; what is wrong with it is added to `problems`, with positions. Throws user_error when there is no YAML to
-/// read. The prices are usable only when no error was added.
+/// Reads a price file; what is wrong with it is added to `problems`, with positions. Throws user_error when there is no
+/// YAML to read. The prices are usable only when no error was added.
 ub_prices read_prices(const std::string& path, std::vector<problem>& problems);
 
 } // namespace weft

@@ -175,8 +175,8 @@ void ub_hosts::give_up()
         n.mover->drop_queue();
 }
 
-/// A failure that has happened, and that nobody knows of yet; a checkpoint that has not begun; bytes on their way through the DCN; rtp: packets that their
-/// controllers will send again or give up.
+/// A failure that has happened, and that nobody knows of yet; a checkpoint that has not begun; bytes on their way
+/// through the DCN; rtp: packets that their controllers will send again or give up.
 bool ub_hosts::expects_more() const
 {
     const std::uint64_t now = time_.now_ps();
@@ -278,7 +278,8 @@ void ub_hosts::find_bound()
         longest(us(npus * state / nics, static_cast<double>(config_.nic.rate.value())), "DCN of NICs");
         if (const std::uint32_t lanes = lanes_out(topology_.nic_router(rack, 0), ub_channel::side_up); lanes != 0)
             longest(us(npus * wire / nics, static_cast<double>(config_.ub.link_rate(lanes).value())), "links of NICs");
-        // All of it crosses the links from NPUs and leaves into the switches of a NIC, but for what a spare NPU sends, which stands at switches itself.
+        // All of it crosses the links from NPUs and leaves into the switches of a NIC, but for what a spare NPU sends,
+        // which stands at switches itself.
         const double behind =
             npus - static_cast<double>(std::count_if(replaced.begin(), replaced.end(), [&](std::uint32_t position) {
                 return position / config_.mesh.npus_per_rack() == rack;

@@ -99,7 +99,8 @@ void warn_of_times(const ub_mesh_config& config, std::vector<config_problem>& p)
         behind_the_end(at, f.at, "the device will not fail");
         if (f.at.value() == 0 || stands_in(config, f))
             continue;
-        const bool host = f.device.rfind("cpu(", 0) == 0 || f.device.rfind("nic(", 0) == 0; // no collective goes by it, and others take its part
+        // No collective goes by it, and others take its part.
+        const bool host = f.device.rfind("cpu(", 0) == 0 || f.device.rfind("nic(", 0) == 0;
         if (config.ub.transport == ub_transport::ctp && host)
             continue;
         if (config.ub.transport == ub_transport::ctp)
@@ -114,7 +115,8 @@ void warn_of_times(const ub_mesh_config& config, std::vector<config_problem>& p)
 
 std::uint32_t rack_of(const ub_shape& shape, std::uint32_t npu) { return npu / shape.npus_per_rack(); }
 
-/// Positions of NPUs that have failed: those that a spare one stands in for, or the others. The first of a rack gets the spare NPU.
+/// Positions of NPUs that have failed: those that a spare one stands in for, or the others. The first of a rack gets
+/// the spare NPU.
 std::vector<std::uint32_t> failed_npus(const ub_mesh_config& config, bool with_spare)
 {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> by_time;

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Faults of a UB-Mesh machine: links that fail, narrow or have bit errors, NPUs, switches and other devices that fail, and how the machine gets
-// over them.
+// Faults of a UB-Mesh machine: links that fail, narrow or have bit errors, NPUs, switches and other devices that fail,
+// and how the machine gets over them.
 #pragma once
 
 #include "tlm/config_fields.h"

@@ -179,7 +179,8 @@ void ub_hosts::bulk_arrived(std::uint32_t number)
     if (const auto p = piece_of_.find(number); p != piece_of_.end()) {
         piece& arrives = pieces_[p->second];
         piece_of_.erase(p);
-        if (result_.load || time_.now_ps() < nics_[arrives.nic].fails_ps) // else its buffer is lost with it, and the message is sent again
+        // Else its buffer is lost with it, and the message is sent again.
+        if (result_.load || time_.now_ps() < nics_[arrives.nic].fails_ps)
             arrived(arrives);
     }
 }

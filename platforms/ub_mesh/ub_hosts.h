@@ -1,12 +1,14 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CPUs and NICs of a UB-Mesh machine as endpoints that send and receive, and what they exchange with NPUs: streams, checkpoints, loads.
+// CPUs and NICs of a UB-Mesh machine as endpoints that send and receive, and what they exchange with NPUs: streams,
+// checkpoints, loads.
 //
-//   NPU n of a rack  streams with CPU n modulo CPUs; writes its state to NICs as host.checkpoint.nics says, counted among those that work
+//   NPU n of a rack  streams with CPU n modulo CPUs; writes its state to NICs as host.checkpoint.nics says, counted
+//                    among those that work
 //   controllers      messages of an NPU go by its two IO dies in turn
-//   device fails     when the slowest notice has come, or a controller gives it up (rtp): its streams go on with another CPU, what a NIC has not taken
-//                    whole is sent to another one of the rack
+//   device fails     when the slowest notice has come, or a controller gives it up (rtp): its streams go on with
+//                    another CPU, what a NIC has not taken whole is sent to another one of the rack
 #pragma once
 
 #include "hw/chip/chip.h"
@@ -45,7 +47,8 @@ struct ub_cpu_config {
     std::vector<config_problem> validate() const { return limit_problems(*this); }
 };
 
-/// One server for reads and writes, and a latency, as HBM (hw/memory/hbm.h); without a bus, because programs of hosts take no time.
+/// One server for reads and writes, and a latency, as HBM (hw/memory/hbm.h); without a bus, because programs of hosts
+/// take no time.
 class ub_cpu_memory final : public memory_if, public component {
 public:
     ub_cpu_memory(timeline& time, const ub_cpu_config& config, std::uint64_t capacity_bytes, const std::string& name);
@@ -76,12 +79,14 @@ private:
     sparse_store contents_;
 };
 
-/// What lies beyond the DCN and outlives a restart: the contents of two checkpoints, so that one that is broken off spoils none.
+/// What lies beyond the DCN and outlives a restart: the contents of two checkpoints, so that one that is broken off
+/// spoils none.
 class ub_checkpoint_store final : public memory_if {
 public:
     explicit ub_checkpoint_store(std::uint64_t bytes_of_one) : bytes_of_one_(bytes_of_one), contents_(2 * bytes_of_one) {}
     std::uint64_t base_of_last() const { return last_place_ * bytes_of_one_; }
-    std::uint64_t base_of_next() const { return (1 - last_place_) * bytes_of_one_; } ///< whatever its number: some are broken off
+    /// Whatever its number: some are broken off.
+    std::uint64_t base_of_next() const { return (1 - last_place_) * bytes_of_one_; }
     void complete(std::uint32_t checkpoint)
     {
         last = checkpoint;
@@ -122,7 +127,8 @@ public:
     void add_npu(chip& c, std::uint32_t position, const std::string& name);
     bulk_mover& mover_beside(const chip& c) { return *npus_.at(c.rank()).mover; }
     bool is_host(std::uint32_t router) const { return router >= first_cpu_ && router < end_; }
-    /// A CPU or a NIC fails at `at_ps`. A rank uses it no more from hears() on, all others from `known_ps` (k_never_ps: never).
+    /// A CPU or a NIC fails at `at_ps`. A rank uses it no more from hears() on, all others from `known_ps` (k_never_ps:
+    /// never).
     void device_fails(std::uint32_t router, std::uint64_t at_ps, std::uint64_t known_ps);
     void hears(std::uint32_t rank, std::uint32_t failed_router) { unreachable(rank, failed_router); }
     bool idle() const;

@@ -46,7 +46,8 @@ ub_machine::ub_machine(const ub_mesh_config& config, std::shared_ptr<const ub_ro
 
 ub_machine::~ub_machine() = default;
 
-/// The hardware after `number` interruptions: their NPUs, and those that failed before time zero, are not part of the job.
+/// The hardware after `number` interruptions: their NPUs, and those that failed before time zero, are not part of the
+/// job.
 void ub_machine::build(std::size_t number)
 {
     const std::string suffix = number == 0 ? "" : fmt::format("_{}", number);
@@ -293,7 +294,8 @@ std::vector<std::string> ub_machine::interruptions_to_come() const
     return all;
 }
 
-/// Resends cost the rate that they take, and tell that a wait is shorter than the way. One lost acknowledgement may stand for many.
+/// Resends cost the rate that they take, and tell that a wait is shorter than the way. One lost acknowledgement may
+/// stand for many.
 std::vector<std::string> ub_machine::warnings() const
 {
     const ub_fabric& ub = *now().fabric;
@@ -318,7 +320,8 @@ std::vector<std::string> ub_machine::warnings() const
 bool ub_machine::tells_failure(const fabric_engine&, const link_failure& failure) const
 {
     const std::uint32_t link = now().fabric->plan_link_of(failure.link);
-    const auto is_dead_host = [&](std::uint32_t router) { // nobody sends again what it does not get; others take its part
+    // Nobody sends again what it does not get; others take its part.
+    const auto is_dead_host = [&](std::uint32_t router) {
         const ub_router_plan& r = routes_->plan.routers[router];
         return (r.device == ub_device::cpu || r.device == ub_device::nic) &&
                std::any_of(config_.faults.devices.begin(), config_.faults.devices.end(), [&](const ub_device_fault_config& f) { return f.device == r.name; });
@@ -374,7 +377,8 @@ bool ub_machine::is_given_up(const incarnation& i, std::uint32_t plan_link) cons
     for (const ub_faulty_link& f : faulty_links(config_, topology))
         if (f.fault->goes_down() && (f.link == plan_link || f.reverse == plan_link))
             return false;
-    return std::find(i.given_up.begin(), i.given_up.end(), topology.reverse_of(plan_link)) == i.given_up.end(); // with its way back
+    // With its way back.
+    return std::find(i.given_up.begin(), i.given_up.end(), topology.reverse_of(plan_link)) == i.given_up.end();
 }
 
 /// A link that its bit errors have brought down is a failure like any other: both directions end, and sources are told.

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// UB-Mesh: boards, racks, pods and SuperPods of NPUs joined by Unified Bus links (arXiv 2503.20377), and the baselines it is
-// compared with. Ranks count NPUs: rank = ((pod * racks + rack) * boards + board) * npus + npu.
+// UB-Mesh: boards, racks, pods and SuperPods of NPUs joined by Unified Bus links (arXiv 2503.20377), and the baselines
+// it is compared with. Ranks count NPUs: rank = ((pod * racks + rack) * boards + board) * npus + npu.
 #pragma once
 
 #include "firmware/drivers/ccu_driver.h"
@@ -139,7 +139,8 @@ struct ub_mesh_config {
     std::vector<std::uint32_t> positions() const;
     abi::platform_table rank_table(std::uint32_t rank) const;
     bool has_ccus() const; ///< of every NPU, two
-    /// Where the memory of an NPU holds what it exchanges with hosts, below the descriptor rings: state, then messages of streams.
+    /// Where the memory of an NPU holds what it exchanges with hosts, below the descriptor rings: state, then messages
+    /// of streams.
     std::uint64_t host_offset() const;
     /// Packets that a NIC reads from the DCN before their way has taken them.
     std::uint64_t nic_read_ahead() const { return std::max<std::uint64_t>(1, nic.buffer.value() / ub.max_payload.value()); }
@@ -154,10 +155,12 @@ struct ub_mesh_config {
     duration hop_latency(std::uint32_t dimension) const; ///< through both NPUs and the cable between them
     bandwidth links_rate() const; ///< of an NPU, those to its LRS included
     std::uint64_t control_cores() const { return ranks(); }
-    /// Gives ports and DMA engines the buffers of configs/ub_mesh/superpod.yaml, in which trains are long. Assumed values.
+    /// Gives ports and DMA engines the buffers of configs/ub_mesh/superpod.yaml, in which trains are long. Assumed
+    /// values.
     void deepen_buffers();
     bool has_bit_errors() const; ///< of any link
-    std::uint64_t failures() const { return faults.links.size() + faults.devices.size(); } ///< that are planned and that sources are told of, at most
+    /// That are planned and that sources are told of, at most.
+    std::uint64_t failures() const { return faults.links.size() + faults.devices.size(); }
     /// Devices speak to each other: links may go down while the machine runs, and sources are told.
     bool sends_notices() const { return faults.notification != ub_notification::none && (faults.links_fail_later() || has_bit_errors()); }
     /// Of the last of all packets that an NPU's controllers keep, without anybody else's traffic.
@@ -194,7 +197,8 @@ struct ub_routes {
     /// Lines for `weft check`: proof, and how many paths the rule admits, counted when asked.
     std::string report() const;
     std::string route_tables() const; ///< as platform::route_tables()
-    /// What is to be said when the machine has no path of the kind that ub.paths names beside the shortest; "" when it has.
+    /// What is to be said when the machine has no path of the kind that ub.paths names beside the shortest; "" when it
+    /// has.
     std::string unused_kind() const;
     const std::string& problem() const { return problem_; }         ///< why it cannot be used; "" when it can
     const std::string& problem_key() const { return problem_key_; } ///< of the file

@@ -20,8 +20,9 @@ namespace weft {
 namespace {
 
 constexpr std::uint64_t k_most_checkpoint_messages = 1 << 26; ///< of all NPUs: each takes some 100 B of host memory
-/// Beyond it single packets of a board of 8 NPUs took up to 1.9 times as long as trains: entries that are 512 transmissions older go before relays
-/// (hw/fabric/fabric_engine.cpp), and relays fill the links' buffers. Measured: 7.3 times is within 0.1 %, 8.8 and 10 times are 37 and 12 % off.
+/// Beyond it single packets of a board of 8 NPUs took up to 1.9 times as long as trains: entries that are 512
+/// transmissions older go before relays (hw/fabric/fabric_engine.cpp), and relays fill the links' buffers. Measured:
+/// 7.3 times is within 0.1 %, 8.8 and 10 times are 37 and 12 % off.
 constexpr std::uint64_t k_queue_to_buffer = 6;
 constexpr std::uint32_t k_most_ranks = 8192;
 
@@ -167,7 +168,8 @@ duration ub_mesh_config::hop_latency(std::uint32_t dimension) const
 bandwidth ub_mesh_config::links_rate() const
 {
     std::uint32_t lanes = ub_topology::k_npu_lanes;
-    const bool switched = mesh.racks() > 1 || (mesh.backplane && ub.paths != ub_path_use::shortest); // shortest paths in a rack take no switch
+    // Shortest paths in a rack take no switch.
+    const bool switched = mesh.racks() > 1 || (mesh.backplane && ub.paths != ub_path_use::shortest);
     if (mesh.rack == ub_rack_kind::full_mesh_2d)
         lanes = (mesh.npus - 1) * mesh.x_lanes + (mesh.boards - 1) * mesh.y_lanes +
                 (switched ? mesh.backplane_lanes : 0);
@@ -189,7 +191,8 @@ train_choice ub_mesh_config::trains() const
     const std::uint64_t local_ps = wire_rate(ub.local_port_rate).time_ps(wire_bytes);
     const std::uint64_t cells = format.cells_of_one(format.max_payload_bytes);
     const std::string buffer = fmt::format("ub.buffer_per_vl = {}", to_string(ub.buffer_per_vl));
-    // The packets of a train that is spread go on as many paths as there are over the other NPUs of a board, or of a column.
+    // The packets of a train that is spread go on as many paths as there are over the other NPUs of a board, or of a
+    // column.
     const bool spread = ub.paths != ub_path_use::shortest && ub.spreading == ub_spreading::packet && ub.choice == ub_choice::weighted;
     const auto paths_in = [&](std::uint32_t side) { return spread && side > 2 ? side - 1 : 1; };
     const std::uint32_t paths = mesh.npus == 1     ? paths_in(mesh.boards)
@@ -543,7 +546,8 @@ bool ub_mesh_config::training_steps_without_checkpoint() const
     return run.training_step && run.workload.empty() && run.host->checkpoint->every > run.training_step->steps;
 }
 
-/// The last packet that an NPU's controllers may keep waits for all others: its acknowledgement cannot come before they have left.
+/// The last packet that an NPU's controllers may keep waits for all others: its acknowledgement cannot come before they
+/// have left.
 void ub_mesh_config::check_transport(std::vector<config_problem>& p) const
 {
     if (ub.transport != ub_transport::rtp)
@@ -582,7 +586,8 @@ std::uint64_t ub_mesh_config::neighbour_round_trip_ps(const ub_topology& topolog
     return least_ps == k_never_ps ? 0 : least_ps; // 0: one NPU alone
 }
 
-/// A buffer that does not cover the round trip of its link throttles it: allowed, but said, of the link that suffers most.
+/// A buffer that does not cover the round trip of its link throttles it: allowed, but said, of the link that suffers
+/// most.
 void ub_mesh_config::check_link_buffers(std::vector<config_problem>& p) const
 {
     if (ub.buffers_cover_round_trip)

@@ -1,16 +1,17 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the sources of a UB machine have left what has failed: in closed form, with nobody else on the wires, and at most. ub_notices.h sends
-// the packets; this tells what is to be expected of them, for waits, warnings and tests.
+// When the sources of a UB machine have left what has failed: in closed form, with nobody else on the wires, and at
+// most. ub_notices.h sends the packets; this tells what is to be expected of them, for waits, warnings and tests.
 //
 //   direct      detection + way of the notice from the nearer end + notice_software + table_write
 //   hop_by_hop  detection + min over the ways of sum(flood_per_hop + hop) + flood_per_hop at the source + table_write
 //
-// A hop or a way is that of a packet from control processor to control processor (ub_management_ways). At most: at every link on the way the
-// notice waits for a full packet that is being transmitted, with its control blocks, and for every other message of the same failures. That bound
-// holds where links are as wide as they were built and without retries for bit errors, and while the notices that wait behind a link fit in its
-// buffer; a notice that is lost on a second failure comes later, at most by repeats_ps().
+// A hop or a way is that of a packet from control processor to control processor (ub_management_ways). At most: at
+// every link on the way the notice waits for a full packet that is being transmitted, with its control blocks, and for
+// every other message of the same failures. That bound holds where links are as wide as they were built and without
+// retries for bit errors, and while the notices that wait behind a link fit in its buffer; a notice that is lost on a
+// second failure comes later, at most by repeats_ps().
 #pragma once
 
 #include "hw/routing/ub/ub_topology.h"
@@ -49,16 +50,19 @@ public:
     ub_notice_times(const ub_plan& plan, const ub_config& ub, const ub_faults_config& faults,
                     const std::vector<bool>& down);
 
-    /// Sources that use what has failed, in order, and when they stop, with nobody else on the wires. Empty with notification: none.
+    /// Sources that use what has failed, in order, and when they stop, with nobody else on the wires. Empty with
+    /// notification: none.
     std::vector<ub_notice> of(const ub_failed_part& part, const std::vector<std::uint32_t>& affected) const;
     /// The slowest of them at most, when `messages` other messages are under way.
     std::uint64_t at_most_ps(const ub_failed_part& part, const std::vector<std::uint32_t>& affected,
                              std::uint64_t messages) const;
-    /// The same over all endpoints, with all messages of `failures` failures and repeats of what is lost: no source waits for longer.
+    /// The same over all endpoints, with all messages of `failures` failures and repeats of what is lost: no source
+    /// waits for longer.
     std::uint64_t patience_ps(const ub_failed_part& part, std::uint64_t failures) const;
     /// Direct: from the first try of a notice until the last one has been in vain.
     std::uint64_t repeats_ps() const;
-    /// Direct: packets that tell `sources` of one failure when none is lost: a notice each, and acknowledgements to two ends.
+    /// Direct: packets that tell `sources` of one failure when none is lost: a notice each, and acknowledgements to two
+    /// ends.
     static std::uint64_t messages_for(std::uint64_t sources) { return 3 * sources; }
 
     /// All messages of `failures` failures, and of links that work again, that one of them may wait for.

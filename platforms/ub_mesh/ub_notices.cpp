@@ -72,7 +72,8 @@ void ub_notices::on_event(std::uint32_t a, std::uint8_t kind)
     }
 }
 
-// --- What happens to links --------------------------------------------------------------------------------------------------
+// --- What happens to links
+// --------------------------------------------------------------------------------------------------
 
 void ub_notices::expect(const ub_failed_part& part, std::uint64_t at_ps, std::uint64_t until_ps,
                         const std::vector<std::uint32_t>& affected)
@@ -208,9 +209,11 @@ void ub_notices::heard(const ub_message& m)
             acknowledge(tellings_[it->second]);
 }
 
-// --- Direct -----------------------------------------------------------------------------------------------------------------
+// --- Direct
+// -----------------------------------------------------------------------------------------------------------------
 
-/// Not over what ends know: what is down from the start, what the news is about, their own ports, and what they have been told as sources.
+/// Not over what ends know: what is down from the start, what the news is about, their own ports, and what they have
+/// been told as sources.
 ub_management_ways::link_toll ub_notices::seen_dead(const news& n, std::uint8_t which,
                                                     const std::vector<std::uint32_t>& ends) const
 {
@@ -351,7 +354,8 @@ std::vector<std::uint32_t> ub_notices::users_of(std::uint32_t link) const
     return {all.begin(), all.end()};
 }
 
-// --- Hop by hop ---------------------------------------------------------------------------------------------------------------
+// --- Hop by hop
+// ---------------------------------------------------------------------------------------------------------------
 
 void ub_notices::pass_on(const job& j)
 {

@@ -1,23 +1,26 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the sources of a UB machine learn that a link is down, or works again (UB-Mesh, section 4.2, Fig. 12): packets from control processor to
-// control processor (hw/ub/ub_management.h). An end of a link knows when the link is declared dead, or works again.
+// How the sources of a UB machine learn that a link is down, or works again (UB-Mesh, section 4.2, Fig. 12): packets
+// from control processor to control processor (hw/ub/ub_management.h). An end of a link knows when the link is declared
+// dead, or works again.
 //
-//   direct      Two ends, the nearest to a source at zero load, have the source in a precomputed list. The nearest sends it a notice at once; the
-//               source acknowledges to both. An end without an acknowledgement sends (the second one for the first time) after notice_timeout, and
-//               again with twice the time, notice_tries times in all, each time by links that it has not tried. No way leads over links that are
-//               down from the start, that the news is about, or that the end itself sees dead.
-//   hop_by_hop  A device that hears a news for the first time works on it for flood_per_hop and passes it on over all links that it does not see
-//               dead, but for those to whom it has it from. When a link works again its ends tell each other what they know.
+//   direct      Two ends, the nearest to a source at zero load, have the source in a precomputed list. The nearest
+//               sends it a notice at once; the source acknowledges to both. An end without an acknowledgement sends
+//               (the second one for the first time) after notice_timeout, and again with twice the time, notice_tries
+//               times in all, each time by links that it has not tried. No way leads over links that are down from the
+//               start, that the news is about, or that the end itself sees dead.
+//   hop_by_hop  A device that hears a news for the first time works on it for flood_per_hop and passes it on over all
+//               links that it does not see dead, but for those to whom it has it from. When a link works again its ends
+//               tell each other what they know.
 //
-// A source works on what it hears (notice_software, or flood_per_hop), writes its table (table_write), and from then on its controllers use other
-// paths. What is older than what a source has heard of the same link changes nothing.
+// A source works on what it hears (notice_software, or flood_per_hop), writes its table (table_write), and from then on
+// its controllers use other paths. What is older than what a source has heard of the same link changes nothing.
 // Of a device that fails every neighbour is an end.
 //
-// Fallback sets. A source that makes a path set anew because links are down may take links that it did not use before. It tells their ends, which
-// from then on count it among those that they notify, also of a failure that lies back. That message is a time and no packet: the way at zero
-// load (assumed). A flood needs none: everybody hears.
+// Fallback sets. A source that makes a path set anew because links are down may take links that it did not use before.
+// It tells their ends, which from then on count it among those that they notify, also of a failure that lies back. That
+// message is a time and no packet: the way at zero load (assumed). A flood needs none: everybody hears.
 // Source of the mechanisms: the paper (quoted); of acknowledgements, repeats and times: assumed, see ub_faults_config.
 #pragma once
 
@@ -37,18 +40,20 @@ namespace weft {
 
 class ub_notices final : public component, public ub_fall_back_if, private ub_management_if, private timeline_client {
 public:
-    /// `fabric` is managed. `down`: links that are down from the start. `unforeseen`: links may fail of which expect() learns when they do; then
-    /// who has fallen back to which link is kept.
+    /// `fabric` is managed. `down`: links that are down from the start. `unforeseen`: links may fail of which expect()
+    /// learns when they do; then who has fallen back to which link is kept.
     ub_notices(ub_fabric& fabric, timeline& time, const ub_config& ub, const ub_faults_config& faults,
                const std::vector<bool>& down, bool unforeseen);
 
-    /// The part fails at `at_ps` and works again at `until_ps` (k_never_ps: never). `affected`: sources that are to be told, sorted.
+    /// The part fails at `at_ps` and works again at `until_ps` (k_never_ps: never). `affected`: sources that are to be
+    /// told, sorted.
     void expect(const ub_failed_part& part, std::uint64_t at_ps, std::uint64_t until_ps,
                 const std::vector<std::uint32_t>& affected);
     /// Called when the router of a source has written its table because the part has failed.
     using source_knows = std::function<void(std::uint32_t router, const ub_failed_part& part)>;
     void when_known(source_knows listener) { knows_ = std::move(listener); }
-    /// Its sending end sees that the link (of the plan) is dead, or works again. Of links that nobody expects nobody is told.
+    /// Its sending end sees that the link (of the plan) is dead, or works again. Of links that nobody expects nobody is
+    /// told.
     void link_down(std::uint32_t link);
     void link_up(std::uint32_t link);
     /// Sources that have fallen back to the link or its reverse, in order.

@@ -26,8 +26,8 @@ std::string size_text(const ub_shape& m)
     return text + fmt::format("{} board{} of {}", m.boards, m.boards == 1 ? "" : "s", m.npus);
 }
 
-/// Sources that still use a link send again and again until they hear that it has failed; firmware may not wait so long. "" when
-/// that is soon enough.
+/// Sources that still use a link send again and again until they hear that it has failed; firmware may not wait so
+/// long. "" when that is soon enough.
 std::string late_notice(const ub_mesh_config& config, const std::string& fault, std::uint64_t notice_ps)
 {
     const bool hop_by_hop = config.faults.notification == ub_notification::hop_by_hop;
@@ -166,7 +166,8 @@ private:
     }
     struct expected {
         std::size_t sources;
-        std::uint64_t last_ps, at_most_ps; ///< with nobody else on the wires, and with full packets and all other notices on them
+        /// With nobody else on the wires, and with full packets and all other notices on them.
+        std::uint64_t last_ps, at_most_ps;
     };
     ub_notice_times notice_times() const { return {routing().plan, config_.ub, config_.faults, routing().down}; }
     expected expected_of(const ub_notice_times& times, const ub_failed_part& part, const std::vector<std::uint32_t>& affected) const

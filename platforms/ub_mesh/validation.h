@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the UB-Mesh paper (arXiv 2503.20377) publishes, compared with topologies that are built, bills that are counted, and training
-// steps composed of simulated collectives (validation_model.h). Inputs are the price file and the table of validation_model.cpp; two of
-// them are fitted, on one bar of Fig. 17a, and named.
+// What the UB-Mesh paper (arXiv 2503.20377) publishes, compared with topologies that are built, bills that are counted,
+// and training steps composed of simulated collectives (validation_model.h). Inputs are the price file and the table of
+// validation_model.cpp; two of them are fitted, on one bar of Fig. 17a, and named.
 #pragma once
 
 #include "platforms/report/validation_report.h"

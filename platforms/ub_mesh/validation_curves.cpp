@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Targets of single collectives: all-reduce of a board against its bound (V15), all-to-all of 4 x 4 NPUs by two ways a pair (V16), the
-// published utilisation of a mesh link against the size of a message (V18).
+// Targets of single collectives: all-reduce of a board against its bound (V15), all-to-all of 4 x 4 NPUs by two ways a
+// pair (V16), the published utilisation of a mesh link against the size of a message (V18).
 #include "platforms/ub_mesh/validation_pieces.h"
 #include "platforms/ub_mesh/validation_runs.h"
 
@@ -16,8 +16,8 @@ namespace {
 constexpr double k_mib = 1 << 20;
 constexpr double k_port_gbytes = 56; ///< GB/s of an x4 port, raw (quoted)
 
-/// Keys that stand for the two constants of the published curve, and what they are fitted to: the first and the last of its points. An
-/// algorithm that leaves less to software has a fit of its own.
+/// Keys that stand for the two constants of the published curve, and what they are fitted to: the first and the last of
+/// its points. An algorithm that leaves less to software has a fit of its own.
 struct curve_fit {
     const char* algorithm;
     double efficiency;       ///< ub.efficiency: stands for the payload efficiency

@@ -1,13 +1,15 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training step as compute and collectives, for Fig. 17, 19 and 20: arithmetic over simulated times (validation_pieces.h). All that is
-// not known stands in ub_step_inputs, with its confidence; one of them, `exposed`, is fitted. Internal to this folder.
+// A training step as compute and collectives, for Fig. 17, 19 and 20: arithmetic over simulated times
+// (validation_pieces.h). All that is not known stands in ub_step_inputs, with its confidence; one of them, `exposed`,
+// is fitted. Internal to this folder.
 //
 //   step = compute + exposed x (TP + SP + EP + PP + DP), each count x time of one transfer
 //   counts and sizes: Table 1 for 96 layers of hidden 12288; count ~ layers, size ~ hidden, DP size ~ layers x hidden^2
-//   compute = layers x micro-batches x tokens x (72 hidden^2 f + 6 sequence x hidden) / (TP x rate), f = (4 + 8 experts a token) / 12
-//   sequence beyond what 8 boards hold (8 x tokens): SP gathers grow with it; from 64K on SP spans two racks
+//   compute = layers x micro-batches x tokens x (72 hidden^2 f + 6 sequence x hidden) / (TP x rate), f = (4 + 8 experts
+//   a token) / 12 sequence beyond what 8 boards hold (8 x tokens): SP gathers grow with it; from 64K on SP spans two
+//   racks
 #pragma once
 
 #include "platforms/ub_mesh/validation_pieces.h"
@@ -66,8 +68,8 @@ double performance_percent(const ub_step_inputs& inputs, const ub_model& m, cons
 /// The same, over all models as well.
 double mean_performance_percent(const ub_step_inputs& inputs, const std::vector<double>& sequences,
                                 const ub_architecture_times& a, const ub_architecture_times& b);
-/// The null model: bytes that an NPU has to get / rate of its lanes that lead to who has them, at 85 % of 112 Gb/s. No paths, no
-/// latency, nothing in the way.
+/// The null model: bytes that an NPU has to get / rate of its lanes that lead to who has them, at 85 % of 112 Gb/s. No
+/// paths, no latency, nothing in the way.
 struct ub_null_lanes {
     double board;  ///< towards the NPUs of its board
     double column; ///< towards the same NPU of the other boards

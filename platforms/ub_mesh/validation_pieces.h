@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Simulated times of the collectives that a training step is composed of: on racks of each architecture, and on a slice of a pod (one
-// board of every rack, with its share of the lanes between racks, which leaves share with no other board). All groups
-// that would work at the same time do. Internal to this folder.
+// Simulated times of the collectives that a training step is composed of: on racks of each architecture, and on a slice
+// of a pod (one board of every rack, with its share of the lanes between racks, which leaves share with no other
+// board). All groups that would work at the same time do. Internal to this folder.
 #pragma once
 
 #include "platforms/report/isolated_run.h"
@@ -59,7 +59,8 @@ struct ub_board_machine {
     double efficiency = 1;
     std::uint64_t clock_mhz = 1000;
 };
-/// Microseconds of collectives of all NPUs by the algorithm of this name, in the order of the sizes; none where a run failed.
+/// Microseconds of collectives of all NPUs by the algorithm of this name, in the order of the sizes; none where a run
+/// failed.
 std::vector<std::optional<double>> board_times(const isolated_run& isolated, const ub_board_machine& what, abi::collective_op op,
                                                const std::string& algorithm, const std::vector<double>& sizes_mib);
 /// Payload bytes of the collective communication units of all NPUs together in one collective; none where a run failed.

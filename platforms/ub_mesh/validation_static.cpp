@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Targets without simulation: the ledger of topologies that are built (V1), cables (V2), cost (V6 to V10), failures (V11, V12).
+// Targets without simulation: the ledger of topologies that are built (V1), cables (V2), cost (V6 to V10), failures
+// (V11, V12).
 #include "platforms/ub_mesh/validation_runs.h"
 
 #include <fmt/format.h>

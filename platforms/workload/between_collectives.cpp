@@ -193,8 +193,8 @@ bool collective_host::let_it_drain()
     return true;
 }
 
-/// What streams move beside it is no progress: nothing of a checkpoint or a load takes longer than a wait of the firmware may, or it is stuck. What goes on
-/// by itself, tries of controllers, say, has host CPU time as its bound.
+/// What streams move beside it is no progress: nothing of a checkpoint or a load takes longer than a wait of the
+/// firmware may, or it is stuck. What goes on by itself, tries of controllers, say, has host CPU time as its bound.
 bool collective_host::await_hosts()
 {
     host_devices& hosts = *machine_.hosts();

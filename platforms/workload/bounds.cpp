@@ -14,7 +14,8 @@ using abi::dimension_kind;
 
 constexpr double k_bytes_per_us_and_mbps = 1e6 / 8 / 1e6; ///< 1 Mb/s
 
-/// Bytes per us that the rank with the fewest links can send. A rank at the end of a line has half of the others' links there.
+/// Bytes per us that the rank with the fewest links can send. A rank at the end of a line has half of the others' links
+/// there.
 double least_rate(const abi::platform_table& t)
 {
     double all = 0;
@@ -71,7 +72,8 @@ double moved(collective_op op, double bytes, std::uint32_t ranks)
     return has_root(op) ? bytes : op == collective_op::all_reduce ? 2 * others : others;
 }
 
-/// Ranks that share devices read each other's memory, and what DMA engines sum and duplicate is touched once: what bounds them is a whole device.
+/// Ranks that share devices read each other's memory, and what DMA engines sum and duplicate is touched once: what
+/// bounds them is a whole device.
 collective_bound bound_of_devices(const abi::platform_table& t, std::uint64_t memory_bps, collective_op op, double bytes)
 {
     const double per_device = t.device_members > 1 ? t.device_members : 1;
@@ -96,7 +98,8 @@ collective_bound bound_of_devices(const abi::platform_table& t, std::uint64_t me
     return bound;
 }
 
-/// Bytes that a rank's memory is touched with by units that sum on the way: the input of a sum is read, here or by others, its result written once.
+/// Bytes that a rank's memory is touched with by units that sum on the way: the input of a sum is read, here or by
+/// others, its result written once.
 double touched_by_units(collective_op op, double bytes, std::uint32_t ranks)
 {
     switch (op) {

@@ -1,18 +1,23 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The least time that a collective can take on a machine, from what its links and memories carry; latencies and software are not in it.
-// Of whole machines with known rates: no chip has failed, ranks are numbered by coordinates.
+// The least time that a collective can take on a machine, from what its links and memories carry; latencies and
+// software are not in it. Of whole machines with known rates: no chip has failed, ranks are numbered by coordinates.
 //
-// A process group leaves links of others idle, which routing may borrow; only the links that each of its ranks has bound it.
+// A process group leaves links of others idle, which routing may borrow; only the links that each of its ranks has
+// bound it.
 //
-//   links of a rank   all_reduce sends 2 S (n-1)/n from each rank, reduce_scatter and all_gather S (n-1)/n, over all its links, or over
-//                     those of a corner where lines do not close. A broadcast brings S to each rank, a reduce S to its root.
-//   a dimension       all_to_all: on a full mesh S (d-1)/d of each rank along d ranks. On a line or ring, what crosses its middle
-//   links of a device the same as those of a rank, where ranks share a device and read each other's memory: of all its ranks together, over all its links
-//   memory            reads to send, reads and writes to accumulate, writes to store: S (n-1)/n times 5, 3, 2; all_to_all 2; S times 1 in a broadcast, 2 in a reduce. With devices: inputs read and
-//                     results written once, and what comes to be summed written and read. Collective communication units (`by_units`) sum what they
-//                     read on its way: inputs are read and results written once
+//   links of a rank   all_reduce sends 2 S (n-1)/n from each rank, reduce_scatter and all_gather S (n-1)/n, over all
+//                     its links, or over those of a corner where lines do not close. A broadcast brings S to each rank,
+//                     a reduce S to its root.
+//   a dimension       all_to_all: on a full mesh S (d-1)/d of each rank along d ranks. On a line or ring, what crosses
+//                     its middle
+//   links of a device the same as those of a rank, where ranks share a device and read each other's memory: of all its
+//   ranks together, over all its links
+//   memory            reads to send, reads and writes to accumulate, writes to store: S (n-1)/n times 5, 3, 2;
+//                     all_to_all 2; S times 1 in a broadcast, 2 in a reduce. With devices: inputs read and results
+//                     written once, and what comes to be summed written and read. Collective communication units
+//                     (`by_units`) sum what they read on its way: inputs are read and results written once
 #pragma once
 
 #include "hw/abi/platform_table.h"
@@ -28,8 +33,9 @@ struct collective_bound {
     std::string resource; ///< that sets it: "links of a rank"
 };
 
-/// Of a collective of `size_bytes` as in collective_case.h. `memory_bps`: reads and writes together, 0 for not known. `links_bps`: what a rank can send by all
-/// links that it has; what exceeds the rates of its dimensions may carry their traffic, too. Nothing where no rates are known.
+/// Of a collective of `size_bytes` as in collective_case.h. `memory_bps`: reads and writes together, 0 for not known.
+/// `links_bps`: what a rank can send by all links that it has; what exceeds the rates of its dimensions may carry their
+/// traffic, too. Nothing where no rates are known.
 std::optional<collective_bound> bound_of(const abi::platform_table& table, std::uint64_t links_bps, std::uint64_t memory_bps,
                                          abi::collective_op op, std::uint64_t size_bytes, bool by_units = false);
 

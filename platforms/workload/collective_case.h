@@ -112,17 +112,20 @@ struct collective_case {
     data_style style = data_style::exact;
     /// all_reduce only: this many ranks sum among themselves, in groups of the platform's choice; 0: all ranks do.
     std::uint32_t ranks_per_group = 0;
-    /// Process groups that run it at once (process_groups.h); empty: all ranks together. `count` and `root` are those of a group.
+    /// Process groups that run it at once (process_groups.h); empty: all ranks together. `count` and `root` are those
+    /// of a group.
     std::vector<std::string> groups;
-    /// Sums of float32 that go over the network as integers with a common exponent per this many elements (block floating
-    /// point): they are right within the bound of that, not bit for bit. 0: the sums are of floats.
+    /// Sums of float32 that go over the network as integers with a common exponent per this many elements (block
+    /// floating point): they are right within the bound of that, not bit for bit. 0: the sums are of floats.
     std::uint32_t quantised_block = 0;
     std::uint64_t chunk_bytes = 0; ///< pipelining grain of the firmware; 0: none told
-    /// Of a case of `auto`: what was predicted of each algorithm that runs here, the fastest first. That one is `algo`, unless it is `tuned`.
+    /// Of a case of `auto`: what was predicted of each algorithm that runs here, the fastest first. That one is `algo`,
+    /// unless it is `tuned`.
     std::vector<algorithm_prediction> predictions;
     std::string tuning; ///< of a case of `auto`: the table that was asked before the prediction; "": none
     bool tuned = false; ///< and it has named `algo`
-    std::string published_by; ///< of a case of `auto`: who names `algo` for its size (published_range::source); "": nobody
+    /// Of a case of `auto`: who names `algo` for its size (published_range::source); "": nobody.
+    std::string published_by;
 };
 
 using abi::has_root;
@@ -198,7 +201,8 @@ inline std::string problem_of(const collective_case& c, std::uint32_t ranks)
     return {};
 }
 
-/// Bus bandwidth / algorithm bandwidth for `ranks` ranks, see the head of this file. 0 for one rank, except broadcast and reduce.
+/// Bus bandwidth / algorithm bandwidth for `ranks` ranks, see the head of this file. 0 for one rank, except broadcast
+/// and reduce.
 constexpr double bus_bandwidth_factor(abi::collective_op op, std::uint32_t ranks)
 {
     const double n = ranks;
@@ -219,8 +223,8 @@ constexpr double algorithm_bandwidth_GBps(std::uint64_t size_bytes, std::uint64_
     return time_ps == 0 ? 0.0 : static_cast<double>(size_bytes) / static_cast<double>(time_ps) * 1e3;
 }
 
-/// Elements that rank `rank` of `ranks` (of its group) must hold before the start, as indices of abi::command's `count` elements. Everything else
-/// of its buffers must be cleared, or the result of an earlier run could pass for this one's.
+/// Elements that rank `rank` of `ranks` (of its group) must hold before the start, as indices of abi::command's `count`
+/// elements. Everything else of its buffers must be cleared, or the result of an earlier run could pass for this one's.
 inline abi::element_range input_range(const collective_case& c, std::uint32_t rank, std::uint32_t ranks)
 {
     switch (c.op) {

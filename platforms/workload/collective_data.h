@@ -25,8 +25,9 @@
 //
 // Exact max and min need no such care: every rank gives 1 <= |x| <= 2^p.
 //
-// Quantised sums (collective_case::quantised_block) of n ranks are right within n^2 2^e / 2^32, 2^e being above every magnitude of
-// the block, plus the rounding to float32: appendix E of Sapio et al., NSDI 2021, with rounding to nearest.
+// Quantised sums (collective_case::quantised_block) of n ranks are right within n^2 2^e / 2^32, 2^e being above every
+// magnitude of the block, plus the rounding to float32: appendix E of Sapio et al., NSDI 2021, with rounding to
+// nearest.
 //
 // Limit: k_max_checked_ranks, up to which no float16 sum of the random style can overflow.
 #pragma once

@@ -75,7 +75,8 @@ public:
     void set_start_skew(std::uint64_t ps) { start_skew_ps_ = ps; }
     /// Whether collectives are cases of `workload`: of those that fail, groups that have finished are results.
     void set_keeps_groups(bool keeps) { keeps_groups_ = keeps; }
-    /// Microcode of CCUs is written before a collective, by a command of its own; else by the first collective that needs it.
+    /// Microcode of CCUs is written before a collective, by a command of its own; else by the first collective that
+    /// needs it.
     void set_prepares(bool prepares) { prepares_ = prepares; }
     std::size_t begun() const { return index_; } ///< collectives so far
     void set_begun(std::size_t index) { index_ = index; }

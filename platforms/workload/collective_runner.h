@@ -8,8 +8,8 @@
 // machine has settled, resets it on a whole microsecond and lets it boot, as before the first one. With `repeats` the
 // ranks start at random times. A case whose job was interrupted begins again on what the machine has then.
 //
-// With `host` streams run beside each case, and beside all training steps together; a case has one checkpoint, steps have one after every few of them. A job
-// that is interrupted goes on behind the last complete checkpoint.
+// With `host` streams run beside each case, and beside all training steps together; a case has one checkpoint, steps
+// have one after every few of them. A job that is interrupted goes on behind the last complete checkpoint.
 //
 // A stop request (tlm/stop_request.h) ends the run where it is: what has completed counts, and where every rank is is
 // told.

@@ -23,23 +23,26 @@ namespace {
 namespace costs = firmware::costs;
 using abi::dimension_kind;
 
-// Where ranks send to each other rank in turn, lines and rings are not loaded alike at each moment, the less so the longer they are: the
-// share of its bound that an all_to_all by direct reaches is one of these by the ranks of the longest. Calibrated: 8x8 mesh 51 %, torus
-// 36 %, 4x4 torus 80 %.
+// Where ranks send to each other rank in turn, lines and rings are not loaded alike at each moment, the less so the
+// longer they are: the share of its bound that an all_to_all by direct reaches is one of these by the ranks of the
+// longest. Calibrated: 8x8 mesh 51 %, torus 36 %, 4x4 torus 80 %.
 constexpr double k_direct_share_by_line = 4, k_direct_share_by_ring = 3;
 constexpr double k_two_phase_share = 0.9; ///< 8x8 mesh 94 %, torus 90 %
-// Detours over switches, where a rank has links to them: they add this part of those links to a line of d ranks, over d. Calibrated on
-// boards of two NPUs; on a rack they add little.
+// Detours over switches, where a rank has links to them: they add this part of those links to a line of d ranks, over
+// d. Calibrated on boards of two NPUs; on a rack they add little.
 constexpr double k_outside_share = 1.6;
 
-// A direct exchange in a process group of a full mesh takes detours over links that the group has in no dimension: this part of them adds to each
-// dimension. Calibrated on racks of 8x8 and 8x4 NPUs, rows and blocks of 8, 16 and 32, all_reduce of 4 and 16 MiB: 0.16 to 0.27, columns 0.
+// A direct exchange in a process group of a full mesh takes detours over links that the group has in no dimension: this
+// part of them adds to each dimension. Calibrated on racks of 8x8 and 8x4 NPUs, rows and blocks of 8, 16 and 32,
+// all_reduce of 4 and 16 MiB: 0.16 to 0.27, columns 0.
 constexpr double k_borrowed_share = 0.2;
 
-// Of collective communication units, calibrated on a board of 8 NPUs: register accesses of a core for a task on both dies, from its arguments to the
-// status; moving and reducing one slice; share of the links' payload rate that slices and their requests leave.
+// Of collective communication units, calibrated on a board of 8 NPUs: register accesses of a core for a task on both
+// dies, from its arguments to the status; moving and reducing one slice; share of the links' payload rate that slices
+// and their requests leave.
 constexpr double k_unit_accesses = 56, k_unit_slice_us = 0.35, k_unit_share = 0.97;
-// A root gets sums only when their ranks have read: the share in a reduce. Calibrated: 16 MiB on a board 0.85, 64 MiB 0.94; 16 MiB on a rack by ccu_axes 0.8.
+// A root gets sums only when their ranks have read: the share in a reduce. Calibrated: 16 MiB on a board 0.85, 64 MiB
+// 0.94; 16 MiB on a rack by ccu_axes 0.8.
 constexpr double k_unit_collect_share = 0.85;
 
 constexpr double bytes_per_us(std::uint64_t mbps) { return static_cast<double>(mbps) / 8; }
@@ -66,7 +69,8 @@ public:
                                                : bound_of_group(t_.ranks, m_.links_bps, memory_bps, op, size, by_units);
             return bound ? bound->us : 0;
         };
-        // By multi_axis a reduce is a reduce-scatter, and then the root gets the shards that it lacks: by links, what an all_reduce sends.
+        // By multi_axis a reduce is a reduce-scatter, and then the root gets the shards that it lacks: by links, what
+        // an all_reduce sends.
         const bool in_halves = c_.op == abi::collective_op::reduce && c_.algo == abi::algorithm::multi_axis;
         return std::max({*found, bound_us(c_.op, m_.memory_bps), in_halves ? bound_us(abi::collective_op::all_reduce, 0) : 0});
     }
@@ -93,14 +97,16 @@ private:
         }
     }
 
-    // --- Parts ------------------------------------------------------------------------------------------------------------
+    // --- Parts
+    // ------------------------------------------------------------------------------------------------------------
     double instructions(double n) const { return n * m_.instruction_us; }
     /// A message that is made outside the event loop.
     double post(double extra_instructions = 0) const
     {
         return instructions(costs::k_direct_message + extra_instructions) + m_.descriptor_us + m_.access_us;
     }
-    /// From a doorbell to the core of the receiver, `hops_us` away: the descriptor is fetched, data read and written, the core woken.
+    /// From a doorbell to the core of the receiver, `hops_us` away: the descriptor is fetched, data read and written,
+    /// the core woken.
     double latency(double hops_us) const
     {
         return m_.engine_us + 3 * m_.memory_us + hops_us + m_.wake_us + m_.access_us + instructions(costs::k_wake);
@@ -134,7 +140,8 @@ private:
         }
         return us;
     }
-    /// The innermost dimension in which `rank` differs from this one; of broken meshes, whose numbers have no gaps, any.
+    /// The innermost dimension in which `rank` differs from this one; of broken meshes, whose numbers have no gaps,
+    /// any.
     std::uint32_t dimension_of(std::uint32_t rank) const
     {
         for (std::uint32_t d = t_.dim_count; d-- > 0;) {
@@ -144,8 +151,8 @@ private:
         }
         return t_.dim_count - 1;
     }
-    /// A stream to one neighbour along dimension `d`, `streams` at once of each rank. A full mesh lends links: packets take the direct one or
-    /// one relay.
+    /// A stream to one neighbour along dimension `d`, `streams` at once of each rank. A full mesh lends links: packets
+    /// take the direct one or one relay.
     double stream_rate(std::uint32_t d, double streams) const
     {
         double all = bytes_per_us(t_.rate_mbps[d]);
@@ -176,7 +183,8 @@ private:
                 share = std::min(share, (t_.kind[d] == dimension_kind::line ? k_direct_share_by_line : k_direct_share_by_ring) / t_.dims[d]);
         return share;
     }
-    /// By shortest paths, as an exchange goes: without links to switches. Groups borrow some of the links that they leave idle.
+    /// By shortest paths, as an exchange goes: without links to switches. Groups borrow some of the links that they
+    /// leave idle.
     double bound_of_exchange() const
     {
         const auto op = abi::collective_op::all_to_all;
@@ -207,17 +215,20 @@ private:
     double start() const { return instructions(costs::k_command + costs::k_response) + 4 * m_.access_us; }
     double chunks(double bytes) const { return std::max(1.0, std::ceil(bytes / chunk_)); }
 
-    // --- Firmware that executes a schedule --------------------------------------------------------------------------------
+    // --- Firmware that executes a schedule
+    // --------------------------------------------------------------------------------
     double by_schedule() const
     {
-        // A reduce seen from its root sends nothing. The same trees the other way, or the blocks that everybody gets, take as long.
+        // A reduce seen from its root sends nothing. The same trees the other way, or the blocks that everybody gets,
+        // take as long.
         collective_case planned = c_;
         if (c_.op == abi::collective_op::reduce)
             planned.op =
                 c_.algo == abi::algorithm::mesh_tree ? abi::collective_op::broadcast : abi::collective_op::all_reduce;
         const planned_rank rank = plan_of(t_, planned);
         const auto lanes = static_cast<double>(rank.channels.size());
-        // Channels go along one dimension at once when their passes of the same number do; passes without runs do not count.
+        // Channels go along one dimension at once when their passes of the same number do; passes without runs do not
+        // count.
         std::map<std::pair<std::uint32_t, std::uint32_t>, double> streams;
         const auto each_pass = [](const planned_channel& channel, auto&& see) {
             std::uint32_t number = 0;
@@ -229,7 +240,8 @@ private:
                 streams[{number, p.runs.empty() ? 0 : dimension_of(p.runs.front().to)}] += p.runs.empty() ? 0 : 1;
             });
         double longest = 0;
-        std::vector<double> wire_us(t_.dim_count, 0); // of all exchanges along a dimension: lanes that go along one at once share its links
+        // Of all exchanges along a dimension: lanes that go along one at once share its links.
+        std::vector<double> wire_us(t_.dim_count, 0);
         for (const planned_channel& channel : rank.channels) {
             double us = 0;
             each_pass(channel, [&](const planned_pass& p, std::uint32_t number) {
@@ -253,14 +265,16 @@ private:
                             costs::k_sleep + costs::k_wake) +
                m_.descriptor_us + 4 * m_.access_us;
     }
-    /// Of that, what lies between the arrival of one message and the doorbell of the next; arming and sleeping come after it.
+    /// Of that, what lies between the arrival of one message and the doorbell of the next; arming and sleeping come
+    /// after it.
     double answer() const
     {
         return instructions(costs::k_turn + costs::k_look + costs::k_message + costs::k_doorbell) + m_.descriptor_us + m_.access_us;
     }
     double message() const { return instructions(costs::k_look + costs::k_message + costs::k_doorbell) + m_.descriptor_us + m_.access_us; }
 
-    /// Steps that wait for each other: chunks of a run go on when they have come. `lanes` share the core, `streams` the links.
+    /// Steps that wait for each other: chunks of a run go on when they have come. `lanes` share the core, `streams` the
+    /// links.
     double chain(const planned_pass& p, double lanes, double streams) const
     {
         const double busy_us = (lanes - 1) / 2 * woken_message(); // the core is with another lane when a message comes
@@ -315,7 +329,8 @@ private:
         return std::max(lanes * made_us + last_us, wire_us) + latency(m_.hop_us[d]) + instructions(costs::k_sleep + costs::k_turn) + m_.access_us;
     }
 
-    // --- Firmware without one ---------------------------------------------------------------------------------------------
+    // --- Firmware without one
+    // ---------------------------------------------------------------------------------------------
     /// Elements that ranks other than this one own, in messages.
     double messages_to_others(double pieces) const
     {
@@ -367,12 +382,14 @@ private:
     {
         const double pieces = chunks(bytes_ / t_.ranks);
         const double messages = messages_to_others(pieces) + (t_.ranks - 1) * pieces;
-        const double wire_us = 2 * bytes_ * (t_.ranks - 1) / t_.ranks / stream_rate(t_.dim_count - 1, 1); // by all paths
+        // By all paths.
+        const double wire_us = 2 * bytes_ * (t_.ranks - 1) / t_.ranks / stream_rate(t_.dim_count - 1, 1);
         const double core_us = messages * post(costs::k_shot_message + costs::k_shot_peer + costs::k_diagonal_peer + costs::k_diagonal_axis);
         return start() + barrier() + std::max(core_us, wire_us) + 2 * latency(farthest());
     }
 
-    // --- Collective communication units -----------------------------------------------------------------------------------
+    // --- Collective communication units
+    // -----------------------------------------------------------------------------------
     /// They are large enough for its programs.
     bool units_run() const
     {

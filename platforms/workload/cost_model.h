@@ -3,10 +3,11 @@
 //
 // How long a collective will take by each algorithm, without simulating it, and which one `algorithms: [auto]` takes.
 //
-// From the schedule of one rank (planned_schedule.h): messages that its core makes, bytes by dimension and link, steps that wait for each
-// other. Firmware without a schedule has a formula of the same parts here. What a message costs follows from the instructions in
-// firmware/costs.h, the bus, the memory and the hops of this machine. Queues at links are not in it, but for the calibrated shares named in
-// cost_model.cpp; buffers below the round trip and slow local ports are not in it at all. Never less than the bound (bounds.h).
+// From the schedule of one rank (planned_schedule.h): messages that its core makes, bytes by dimension and link, steps
+// that wait for each other. Firmware without a schedule has a formula of the same parts here. What a message costs
+// follows from the instructions in firmware/costs.h, the bus, the memory and the hops of this machine. Queues at links
+// are not in it, but for the calibrated shares named in cost_model.cpp; buffers below the round trip and slow local
+// ports are not in it at all. Never less than the bound (bounds.h).
 #pragma once
 
 #include "firmware/drivers/ccu_driver.h"
@@ -41,11 +42,12 @@ struct message_costs {
 /// `table`: of a rank of the machine, or of the group that runs the case. Throws user_error where a planner refuses.
 std::optional<double> predicted_us(const abi::platform_table& table, const message_costs& costs, const collective_case& c);
 
-/// Of every algorithm that runs the operation of `c` here and has a prediction, the fastest first; equal ones in the order of the catalogue.
+/// Of every algorithm that runs the operation of `c` here and has a prediction, the fastest first; equal ones in the
+/// order of the catalogue.
 std::vector<algorithm_prediction> predictions_of(const abi::platform_table& table, const message_costs& costs, collective_case c);
 
-/// Why `auto` took the algorithm of a case: "25.5 us predicted; next direct, 44.9 us", "by tuning out/tuning.yaml, 44.9 us predicted; next ...";
-/// "" where the file names it.
+/// Why `auto` took the algorithm of a case: "25.5 us predicted; next direct, 44.9 us", "by tuning out/tuning.yaml, 44.9
+/// us predicted; next ..."; "" where the file names it.
 std::string choice_of(const collective_case& c);
 
 } // namespace weft

@@ -101,7 +101,8 @@ private:
     std::uint64_t total_bytes_ = 0;
 };
 
-/// 16 hexadecimal digits of the digest of a text, or of what a file holds; of one that cannot be read, as if it were empty.
+/// 16 hexadecimal digits of the digest of a text, or of what a file holds; of one that cannot be read, as if it were
+/// empty.
 std::string digest_of_text(std::string_view text);
 std::string digest_of_file(const std::string& file);
 

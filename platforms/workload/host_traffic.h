@@ -1,14 +1,17 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What hosts do beside collectives and training steps: messages between CPUs and chips at a rate, and checkpoints, the state of every chip
-// through NICs to storage and back. Configuration, results, and the devices as the host of a run knows them; a platform with hosts implements these.
+// What hosts do beside collectives and training steps: messages between CPUs and chips at a rate, and checkpoints, the
+// state of every chip through NICs to storage and back. Configuration, results, and the devices as the host of a run
+// knows them; a platform with hosts implements these.
 //
-//   checkpoint  each chip sends `state` bytes in messages of `message` to NICs of its rack; done when the last byte is in the storage
+//   checkpoint  each chip sends `state` bytes in messages of `message` to NICs of its rack; done when the last byte is
+//               in the storage
 //   load        the same bytes the other way, after a restart; done when the last byte is in the memory of its chip
 //   bound       the largest of the times that one resource needs for its part of the bytes
 //
-// The state that is written is that of the moment in which the checkpoint begins: chips are taken to copy on write. Storing the copy costs nothing.
+// The state that is written is that of the moment in which the checkpoint begins: chips are taken to copy on write.
+// Storing the copy costs nothing.
 #pragma once
 
 #include "tlm/config_fields.h"
@@ -144,7 +147,8 @@ struct host_stream_result {
     double rate_GBps() const { return active_ps == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(active_ps) * 1e3; }
 };
 
-/// CPUs, NICs and what moves data between them and chips, as the host of a run asks for it. Calls come between two steps of the simulation.
+/// CPUs, NICs and what moves data between them and chips, as the host of a run asks for it. Calls come between two
+/// steps of the simulation.
 class host_devices {
 public:
     /// Streams begin, and end: no message is posted any more.
@@ -166,7 +170,8 @@ public:
     virtual std::vector<host_stream_result> streams() const = 0;
     /// A run without hosts goes on here: what is left is not sent.
     virtual void give_up() = 0;
-    /// Grows with every byte of a checkpoint or a load that NICs send or get, and with its messages; streams leave it alone.
+    /// Grows with every byte of a checkpoint or a load that NICs send or get, and with its messages; streams leave it
+    /// alone.
     virtual std::uint64_t moved() const = 0;
     virtual std::uint64_t began_ps() const = 0; ///< kernel time of the first byte of what is under way
 
@@ -174,10 +179,13 @@ protected:
     ~host_devices() = default;
 };
 
-std::uint64_t host_state_key(std::uint64_t seed, std::uint32_t position, std::uint32_t checkpoint); ///< of a chip's state
-std::uint64_t host_message_key(std::uint64_t seed, std::uint32_t number);                           ///< of a message of a stream
+/// Of a chip's state.
+std::uint64_t host_state_key(std::uint64_t seed, std::uint32_t position, std::uint32_t checkpoint);
+/// Of a message of a stream.
+std::uint64_t host_message_key(std::uint64_t seed, std::uint32_t number);
 
-/// `bytes`, a multiple of 8, at `offset` of `memory` become those of `key` from word `first_word` on; and whether they are.
+/// `bytes`, a multiple of 8, at `offset` of `memory` become those of `key` from word `first_word` on; and whether they
+/// are.
 void write_contents(memory_if& memory, std::uint64_t offset, std::uint64_t bytes, std::uint64_t key, std::uint64_t first_word);
 struct found_contents {
     std::uint64_t wrong_bytes = 0; ///< in words that differ

@@ -1,9 +1,10 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Ctrl-C (SIGINT), SIGTERM and SIGHUP do to a command. The first asks the simulation to stop (tlm/stop_request.h), so
-// that what is finished can be told and saved; the second ends the process at once. Before begin(), while there is nothing to
-// save yet, the first one does. A signal that the caller ignores (nohup, a shell's `trap '' INT`) stays ignored.
+// What Ctrl-C (SIGINT), SIGTERM and SIGHUP do to a command. The first asks the simulation to stop (tlm/stop_request.h),
+// so that what is finished can be told and saved; the second ends the process at once. Before begin(), while there is
+// nothing to save yet, the first one does. A signal that the caller ignores (nohup, a shell's `trap '' INT`) stays
+// ignored.
 #pragma once
 
 #include <exception>
@@ -19,13 +20,14 @@ public:
     interruption(const interruption&) = delete;
     interruption& operator=(const interruption&) = delete;
 
-    /// The first signal waits for release(), which ends the process then. For work that must not be cut: what it finds decides
-    /// what may be changed on disk. `what_it_does` as in begin().
+    /// The first signal waits for release(), which ends the process then. For work that must not be cut: what it finds
+    /// decides what may be changed on disk. `what_it_does` as in begin().
     void hold(const char* what_it_does);
     void release();
     /// A file that must not stay when the process is ended at once. Before begin().
     void remove_at_once(const std::string& path);
-    /// From now on the first signal is a request. `what_it_does`, for the user: "stops and saves what is finished"; static.
+    /// From now on the first signal is a request. `what_it_does`, for the user: "stops and saves what is finished";
+    /// static.
     void begin(const char* what_it_does);
 
     /// In a child after fork(): signals that are not ignored end it, and it ends with its parent.

@@ -11,8 +11,8 @@ namespace weft {
 /// Links that are down and have affected something, a line each, for `what`, which began at `start_ps`. "" for none.
 std::string describe_link_failures(const machine& m, std::uint64_t start_ps, const char* what = "this collective");
 
-/// After a run that ended at `end_ps`: what a user expects of a link failure and did not get. With `completed`, that is also
-/// a failure which no collective noticed.
+/// After a run that ended at `end_ps`: what a user expects of a link failure and did not get. With `completed`, that is
+/// also a failure which no collective noticed.
 std::vector<std::string> link_failure_warnings(const machine& m, std::uint64_t end_ps, bool completed);
 
 /// Whether packets may be left inside the fabrics because of a link that is down.

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A built platform as a workload sees it, and a configured one as the command line sees it. A platform folder implements
-// both; nothing else knows its parts.
+// A built platform as a workload sees it, and a configured one as the command line sees it. A platform folder
+// implements both; nothing else knows its parts.
 #pragma once
 
 #include "hw/abi/platform_table.h"
@@ -37,13 +37,14 @@ struct restart_plan {
     bool loads = false;         ///< then the last checkpoint is loaded back from storage, if there is one
 };
 
-/// A machine whose job is interrupted when a chip fails for good, and goes on with other chips on fresh hardware (docs/adr/0013).
+/// A machine whose job is interrupted when a chip fails for good, and goes on with other chips on fresh hardware
+/// (docs/adr/0013).
 class restarting {
 public:
     /// Kernel time in ps of the next interruption; k_never_ps: none is to come.
     virtual std::uint64_t interrupted_at_ps() const = 0;
-    /// The host restarts the job: all that the machine has is new from now on, and its firmware has booted or boots; what the old
-    /// hardware still does concerns nobody. Called at an interruption, at most once for each.
+    /// The host restarts the job: all that the machine has is new from now on, and its firmware has booted or boots;
+    /// what the old hardware still does concerns nobody. Called at an interruption, at most once for each.
     virtual restart_plan restart() = 0;
     /// Interruptions that have not come yet, as the start of a sentence: "npu(p0,r0,b1,3) fails at 60 us".
     virtual std::vector<std::string> interruptions_to_come() const = 0;
@@ -80,7 +81,8 @@ public:
         static_cast<void>(c);
         return false;
     }
-    /// Nothing of what has been run is under way any more. A timeline may hold what is yet to come, a link that is going to fail.
+    /// Nothing of what has been run is under way any more. A timeline may hold what is yet to come, a link that is
+    /// going to fail.
     virtual bool at_rest() { return time().empty(); }
     /// And no credit, timer or wire is left over from it: the machine may be reset.
     bool settled() { return at_rest() && time().components().settled(time().now_ps()); }
@@ -103,11 +105,14 @@ public:
                     all.push_back(one);
         return all;
     }
-    /// CPUs and NICs that send and receive; of the present hardware. nullptr: there are none, or the run does not use them.
+    /// CPUs and NICs that send and receive; of the present hardware. nullptr: there are none, or the run does not use
+    /// them.
     virtual host_devices* hosts() { return nullptr; }
-    /// What the user should know of a run that has ended, beside failures of links: a sentence each, the key of the file first.
+    /// What the user should know of a run that has ended, beside failures of links: a sentence each, the key of the
+    /// file first.
     virtual std::vector<std::string> warnings() const { return {}; }
-    /// Whether users hear of the effect of this failure: not where it is part of another fault, or routing knew of it in time.
+    /// Whether users hear of the effect of this failure: not where it is part of another fault, or routing knew of it
+    /// in time.
     virtual bool tells_failure(const fabric_engine& fabric, const link_failure& failure) const
     {
         static_cast<void>(fabric), static_cast<void>(failure);
@@ -125,7 +130,8 @@ public:
     {
         throw bug("machine", 0, "groups of " + std::to_string(ranks_per_group) + " ranks on a machine without groups");
     }
-    /// platform_table::near_ranks of each of these process groups, which work at once; `tables`: of their first ranks. Empty: k_all_near for all.
+    /// platform_table::near_ranks of each of these process groups, which work at once; `tables`: of their first ranks.
+    /// Empty: k_all_near for all.
     virtual std::vector<std::uint16_t> near_ranks(const std::vector<std::vector<std::uint32_t>>& groups,
                                                   const std::vector<abi::platform_table>& tables) const
     {
@@ -167,8 +173,8 @@ public:
     virtual abi::platform_table rank_table(std::uint32_t rank) const = 0;
     /// Of the memory of one rank, reads and writes together.
     virtual bandwidth memory_rate() const = 0;
-    /// Payload that one rank can send by all links that it has, with any routing: 0 where nobody says. In a process group a rank may have more
-    /// of shared links than its part, and idle links of others.
+    /// Payload that one rank can send by all links that it has, with any routing: 0 where nobody says. In a process
+    /// group a rank may have more of shared links than its part, and idle links of others.
     virtual bandwidth links_rate() const
     {
         const abi::platform_table t = rank_table(0);
@@ -179,7 +185,8 @@ public:
     }
     /// What a message of one rank costs, for predictions (cost_model.h).
     virtual message_costs costs() const = 0;
-    /// For `algorithms: [auto]`, where `tuning` does not decide: the first one is taken that covers a size and that every group can run.
+    /// For `algorithms: [auto]`, where `tuning` does not decide: the first one is taken that covers a size and that
+    /// every group can run.
     /// `group`: what a rank of the longest group is told, or of the machine.
     virtual std::vector<published_range> published_ranges(const abi::platform_table& group) const
     {
@@ -194,25 +201,28 @@ public:
     virtual std::uint64_t rv64_cores() const = 0;
     /// What `weft check` prints: shape, rates, buffers against round trips.
     virtual std::string description() const = 0;
-    /// How packets are routed, and the proof that no route can deadlock; `weft check` prints it below the description. Seconds
-    /// for ten thousand chips.
+    /// How packets are routed, and the proof that no route can deadlock; `weft check` prints it below the description.
+    /// Seconds for ten thousand chips.
     virtual std::string routing_report() const = 0;
-    /// The routing as lines of `routing: FILE` (hw/routing/route_tables.h), to begin with; "": it does not go by destination alone.
+    /// The routing as lines of `routing: FILE` (hw/routing/route_tables.h), to begin with; "": it does not go by
+    /// destination alone.
     virtual std::string route_tables() const = 0;
     /// How many packets are simulated as one transaction, and why (train_choice.h).
     virtual train_choice trains() const = 0;
-    /// Elaborates. Call once, before the simulation starts. `fit` is asked once for each chip; none: the shipped firmware.
+    /// Elaborates. Call once, before the simulation starts. `fit` is asked once for each chip; none: the shipped
+    /// firmware.
     virtual std::unique_ptr<machine> build(const core_fitter& fit) const = 0;
     std::unique_ptr<machine> build() const { return build(core_fitter()); }
 };
 
 /// What the ranks are told that run a case together: all of them, or those of one of the largest groups, by place.
 std::vector<abi::platform_table> tables_told(const platform& p, const collective_case& c);
-/// What the first rank of each of `groups` is told, in the order of the groups; of the whole machine where `groups` is empty. Groups that
-/// find_groups() refuses are left out.
+/// What the first rank of each of `groups` is told, in the order of the groups; of the whole machine where `groups` is
+/// empty. Groups that find_groups() refuses are left out.
 std::vector<abi::platform_table> group_tables(const platform& p, const std::vector<std::string>& groups);
 
-/// A small machine for the bench of firmware (platforms/firmware_bench), of rows x cols ranks in the platform's own sense.
+/// A small machine for the bench of firmware (platforms/firmware_bench), of rows x cols ranks in the platform's own
+/// sense.
 struct firmware_bench_machine {
     struct link {
         std::string name;    ///< "chip(1,0).+X"
@@ -222,7 +232,8 @@ struct firmware_bench_machine {
     std::string file;  ///< with the workload of the bench; the struck rank is the root of its broadcasts
     std::string core;  ///< key of its cores
     std::vector<link> links = {};
-    bool engines_go_on = false; ///< what is posted is done though the core has given up waiting: a rank that is late finds it done
+    /// What is posted is done though the core has given up waiting: a rank that is late finds it done.
+    bool engines_go_on = false;
 };
 struct firmware_bench_source {
     std::uint32_t rows, cols; ///< unless the user says otherwise

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The schedules of firmware (firmware/collectives/schedule.h) as the host sees them: what every rank of a machine sends and
-// receives in a collective, without running it.
+// The schedules of firmware (firmware/collectives/schedule.h) as the host sees them: what every rank of a machine sends
+// and receives in a collective, without running it.
 #pragma once
 
 #include "hw/abi/platform_table.h"
@@ -50,7 +50,8 @@ struct planned_rank {
 /// The schedule of one rank. Throws user_error where its planner refuses.
 planned_rank plan_of(const abi::platform_table& table, const collective_case& c);
 
-/// Whether every rank is sent exactly the messages that it waits for: "" or the first difference. `ranks` are all of them, by rank.
+/// Whether every rank is sent exactly the messages that it waits for: "" or the first difference. `ranks` are all of
+/// them, by rank.
 std::string unmatched(const std::vector<planned_rank>& ranks);
 
 /// A few lines per channel and pass, one per run.

@@ -247,7 +247,8 @@ std::vector<abi::platform_table> tables_of_group(const rank_list& list, const ta
             abi::dimension_kind kind = machine.kind[d];
             std::uint64_t rate = machine.rate_mbps[d];
             if (kind == abi::dimension_kind::full)
-                rate = (rate * (all.size() - 1) + machine.dims[d] - 2) / (machine.dims[d] - 1); // a link to each other member
+                // A link to each other member.
+                rate = (rate * (all.size() - 1) + machine.dims[d] - 2) / (machine.dims[d] - 1);
             else if (kind == abi::dimension_kind::ring && all.size() != machine.dims[d])
                 kind = abi::dimension_kind::line;
             if (kind == abi::dimension_kind::line && all.size() == 2) {

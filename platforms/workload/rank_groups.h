@@ -15,7 +15,8 @@ public:
     explicit rank_groups(std::uint32_t ranks);
     /// Rank r belongs to group `group_of_rank[r]`. Throws bug unless the groups are 0, 1, ... without a gap.
     explicit rank_groups(std::vector<std::uint32_t> group_of_rank);
-    /// These lists, of some of `ranks`; a rank's place is that in its list. Throws bug where a rank is in two, or does not exist.
+    /// These lists, of some of `ranks`; a rank's place is that in its list. Throws bug where a rank is in two, or does
+    /// not exist.
     rank_groups(std::uint32_t ranks, std::vector<std::vector<std::uint32_t>> members);
 
     std::uint32_t ranks() const { return static_cast<std::uint32_t>(group_of_.size()); }

@@ -105,7 +105,8 @@ struct collective_spec {
 
     std::vector<std::uint64_t> all_sizes() const; ///< bytes, in the order to run
     std::vector<abi::algorithm> all_algorithms() const;
-    std::vector<abi::algorithm> taken_algorithms() const; ///< the same, with what `auto` took in its place as soon as that is known
+    /// The same, with what `auto` took in its place as soon as that is known.
+    std::vector<abi::algorithm> taken_algorithms() const;
     abi::algorithm default_algorithm() const;
     std::vector<collective_case> cases() const;
     std::uint64_t case_count() const; ///< of cases(), without making them, each as often as it is repeated
@@ -172,7 +173,8 @@ struct run_config {
 /// Whether the entry is sound by itself, so that its cases can be made.
 bool is_sound(const collective_spec& spec);
 
-/// Whether the workload or the training step runs an algorithm of this kind; in place of `auto` counts what it took, when that is known.
+/// Whether the workload or the training step runs an algorithm of this kind; in place of `auto` counts what it took,
+/// when that is known.
 bool runs_any(const run_config& run, bool (*is)(abi::algorithm));
 /// Whether anything in `run` is left to the host to choose.
 bool uses_auto(const run_config& run);

@@ -37,7 +37,8 @@ struct run_outcome {
     std::vector<checkpoint_result> checkpoints;       ///< and loads, in the order of their ends
     std::vector<host_stream_result> host_streams;
     std::uint64_t step_alone_ps = 0;                  ///< a training step without hosts beside it; 0: none was run
-    std::uint64_t microcode_ps = 0;                   ///< longest time that writing the microcode of a case took, before its own time
+    /// Longest time that writing the microcode of a case took, before its own time.
+    std::uint64_t microcode_ps = 0;
     std::uint64_t digest = 0;
     std::uint64_t simulated_time_ps = 0;
     double host_seconds = 0;
@@ -47,7 +48,8 @@ struct run_outcome {
 /// One more run of a case that is repeated: time_ps becomes the mean of all, rounded to the nearest ps.
 void add_repeat(case_result& all, const case_result& r);
 
-/// Over results, times, restarts and what hosts did; `answers` of all ranks, the last they gave, count when a collective has failed.
+/// Over results, times, restarts and what hosts did; `answers` of all ranks, the last they gave, count when a
+/// collective has failed.
 std::uint64_t digest_of(const run_outcome& outcome, const std::vector<abi::response>& answers);
 
 } // namespace weft

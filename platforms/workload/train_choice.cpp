@@ -9,24 +9,28 @@
 namespace weft {
 
 namespace {
-/// Beyond this a longer train saves no time of the host: its costs per transaction are a per cent of those of its bytes.
+/// Beyond this a longer train saves no time of the host: its costs per transaction are a per cent of those of its
+/// bytes.
 constexpr std::uint32_t k_longest = 512;
 constexpr double k_stated_error = 0.02;
-/// Where streams meet, a train is served at once that single packets would have spread: a step is late by a train at most for every
-/// buffer on the way of its messages where they meet others. Five of these are 2 % of a step of 256 trains.
+/// Where streams meet, a train is served at once that single packets would have spread: a step is late by a train at
+/// most for every buffer on the way of its messages where they meet others. Five of these are 2 % of a step of 256
+/// trains.
 constexpr std::uint32_t k_trains_of_a_step = 256;
-/// Where a train is spread over paths, its parts are late by their own length, and a message waits for its latest part alone. Calibrated:
-/// the table of docs/adr/0003.
+/// Where a train is spread over paths, its parts are late by their own length, and a message waits for its latest part
+/// alone. Calibrated: the table of docs/adr/0003.
 constexpr std::uint32_t k_trains_of_a_spread_step = 128;
-/// Calibrated, as above: 4 of a chunk were 4 % off on boards of UB; 20 of one that a tree of chips forwards, 4 % on 4x3 chips.
+/// Calibrated, as above: 4 of a chunk were 4 % off on boards of UB; 20 of one that a tree of chips forwards, 4 % on 4x3
+/// chips.
 constexpr std::uint64_t k_trains_of_a_chunk = 8, k_trains_of_a_forwarded_chunk = 32;
-/// A step of fewer packets costs the host little, and the order of single packets shows in its time. Calibrated: on racks and boards whose
-/// trains are spread, such steps have one chunk, so that no chunk evens out what another one lost, and trains of 16 packets and more were 2
-/// to 8 % off; two_d on 3x5 chips, with steps of 1,365 packets, 2.1 %; hierarchical on two NPUs, of 2,048, 3.7 %.
+/// A step of fewer packets costs the host little, and the order of single packets shows in its time. Calibrated: on
+/// racks and boards whose trains are spread, such steps have one chunk, so that no chunk evens out what another one
+/// lost, and trains of 16 packets and more were 2 to 8 % off; two_d on 3x5 chips, with steps of 1,365 packets, 2.1 %;
+/// hierarchical on two NPUs, of 2,048, 3.7 %.
 constexpr std::uint64_t k_short_step_packets = 3072;
-/// Accesses to memory for what is sent on: it is read, and was read and written where it was added. Calibrated where streams meet: a ring of
-/// SwitchML workers was 14.5 % off with memory of 2.26 times the rate of its links, 3.7 % at 2.7, 0.01 % at 3. Streams with links of their own
-/// wait for memory in the same order always: 0.4 % at 2.25.
+/// Accesses to memory for what is sent on: it is read, and was read and written where it was added. Calibrated where
+/// streams meet: a ring of SwitchML workers was 14.5 % off with memory of 2.26 times the rate of its links, 3.7 % at
+/// 2.7, 0.01 % at 3. Streams with links of their own wait for memory in the same order always: 0.4 % at 2.25.
 constexpr std::uint64_t k_memory_quarters = 12, k_memory_quarters_of_own_links = 9;
 
 std::uint64_t ranks_of(const train_ground& ground)
@@ -59,7 +63,8 @@ std::uint64_t parts_of(const train_ground& ground, const collective_case& c)
     }
 }
 
-/// Streams of this collective, which is no broadcast (shares_ports()), share neither local ports nor links with others, so that each may fill a buffer.
+/// Streams of this collective, which is no broadcast (shares_ports()), share neither local ports nor links with others,
+/// so that each may fill a buffer.
 bool owns_links(const train_ground& ground, const collective_case& c)
 {
     const auto [shortest, longest] = std::minmax_element(ground.sides.begin(), ground.sides.end());
@@ -68,15 +73,16 @@ bool owns_links(const train_ground& ground, const collective_case& c)
     return c.ranks_per_group != 2 && (c.algo != abi::algorithm::two_d || *shortest >= 3); // so does a ring of two
 }
 
-/// A broadcast on a mesh of rows and columns goes by several trees, whose streams share read-ahead and local ports at every chip: trains were up to
-/// 18 % off. (In full meshes it has one stream for each link.)
+/// A broadcast on a mesh of rows and columns goes by several trees, whose streams share read-ahead and local ports at
+/// every chip: trains were up to 18 % off. (In full meshes it has one stream for each link.)
 bool shares_ports(const train_ground& ground, const collective_case& c)
 {
     return c.algo == abi::algorithm::mesh_tree && ground.sides.size() == 2;
 }
 
-/// Groups that run at once meet on links. Where many send to one at once, or messages of several rings meet at every router, nothing evens out who goes first: direct exchanges
-/// and parameter servers were up to 10 % off in trains, two_d with wrap links, which has two times, up to 5 %, and on lines 9 %.
+/// Groups that run at once meet on links. Where many send to one at once, or messages of several rings meet at every
+/// router, nothing evens out who goes first: direct exchanges and parameter servers were up to 10 % off in trains,
+/// two_d with wrap links, which has two times, up to 5 %, and on lines 9 %.
 bool meets_everywhere(const train_ground& ground, const collective_case& c)
 {
     return !c.groups.empty() || c.op == abi::collective_op::reduce || shares_ports(ground, c) ||
@@ -103,8 +109,8 @@ const train_hop* refusing(const train_choice& choice, std::uint32_t packets, boo
 
 constexpr bool is_power_of_two(std::uint32_t n) { return (n & (n - 1)) == 0; }
 
-/// The longest train of at most `most` packets that all buffers take; `limit` becomes the buffer that takes no longer one. Queues that share the
-/// slots of a DMA engine get even shares only of lengths that fill them: powers of two.
+/// The longest train of at most `most` packets that all buffers take; `limit` becomes the buffer that takes no longer
+/// one. Queues that share the slots of a DMA engine get even shares only of lengths that fill them: powers of two.
 std::uint32_t longest_train(const train_choice& choice, std::uint32_t most, bool own, const train_hop*& limit)
 {
     const std::uint32_t least = choice.paths > 1 ? 2 * choice.paths : 2; // parts of one packet are no trains
@@ -256,7 +262,8 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
             most = std::max<std::uint64_t>(1, to), reason = why;
     };
     lower(step * choice.paths / choice.trains_a_step, "the length of a step");
-    // A chunk goes on when its last packet is there: a train must be little of it, and less where chunks go from chip to chip.
+    // A chunk goes on when its last packet is there: a train must be little of it, and less where chunks go from chip
+    // to chip.
     if (const std::uint64_t chunk = c.chunk_bytes / choice.ground.packet_payload; chunk > 0)
         lower(chunk / trains_of_a_chunk(c), "the length of a chunk");
     const train_hop* limit = nullptr;

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long trains may be (`burst:`): as long as a derived bound of their error allows on this machine, or as the user says. docs/adr/0003.
+// How long trains may be (`burst:`): as long as a derived bound of their error allows on this machine, or as the user
+// says. docs/adr/0003.
 #pragma once
 
 #include "hw/dma/dma.h"
@@ -23,9 +24,12 @@ struct train_hop {
     std::uint64_t filled_ps = 0;    ///< one packet, by the wire into it
     std::uint64_t drained_ps = 0;   ///< one packet, by the wire or memory out of it whose rate differs most
     std::uint32_t trains = 8;       ///< that must fit where many streams share the buffer
-    std::uint32_t own_trains = 8;   ///< that must fit for a stream that has it for itself: one train leaves, the next one comes
+    /// That must fit for a stream that has it for itself: one train leaves, the next one comes.
+    std::uint32_t own_trains = 8;
     std::uint32_t paths = 1;        ///< that share the packets of a train: the buffer is one of as many
-    std::uint64_t round_trip_ps = 0; ///< 0: no stream needs all of it; else from the start of a packet that waits for nothing until its credit can be used again
+    /// 0: no stream needs all of it; else from the start of a packet that waits for nothing until its credit can be
+    /// used again.
+    std::uint64_t round_trip_ps = 0;
 };
 
 /// What a platform says of its machine.
@@ -54,7 +58,8 @@ struct case_trains {
     std::string reason; ///< why no more: "steps of fewer than 3072 packets"
 };
 
-/// "trains of up to 8 packets in long messages, else single packets (auto: ici.buffer_per_vl = 16 KiB sets the length)".
+/// "trains of up to 8 packets in long messages, else single packets (auto: ici.buffer_per_vl = 16 KiB sets the
+/// length)".
 std::string text_of(const train_choice& choice);
 
 case_trains trains_of(const train_choice& choice, const collective_case& c);
@@ -63,22 +68,26 @@ inline std::uint32_t train_of(const train_choice& choice, const collective_case&
 /// Of the one of `cases`, of which there is one at least, with the longest trains.
 case_trains longest_trains(const train_choice& choice, const std::vector<collective_case>& cases);
 
-/// Derived bound of the error of trains of `packets`, as a share of the time of single packets; nothing where none is known.
+/// Derived bound of the error of trains of `packets`, as a share of the time of single packets; nothing where none is
+/// known.
 std::optional<double> train_error_bound(const train_choice& choice, const collective_case& c, std::uint32_t packets);
 
-/// What a user who has set `burst` must know, of the cases of his file: a warning; "" when their times stay within the stated error.
+/// What a user who has set `burst` must know, of the cases of his file: a warning; "" when their times stay within the
+/// stated error.
 std::string train_warning(const train_choice& choice, packet_count burst, const std::vector<collective_case>& cases);
 
 /// Whether trains of `packets` keep the wire into the buffer busy: their credits are back before it runs out of them.
 bool train_streams(const train_hop& hop, std::uint32_t packets);
 
-/// Buffers of a DMA engine between its memory and a port on which a packet takes `packet_ps`. `chip_key` and `memory_key` name them as in the
-/// file ("chip", "chip.hbm"); `links` is the sum of the links of a chip in one direction.
+/// Buffers of a DMA engine between its memory and a port on which a packet takes `packet_ps`. `chip_key` and
+/// `memory_key` name them as in the file ("chip", "chip.hbm"); `links` is the sum of the links of a chip in one
+/// direction.
 std::vector<train_hop> dma_hops(const dma_config& dma, const hbm_config& memory, const packet_format& format, std::uint64_t packet_ps,
                                 bandwidth links, std::uint32_t paths, const std::string& chip_key, const std::string& memory_key);
 
-/// Trains are for machines whose memory does not set the pace: `memory` serves what `links`, the sum of the links of a chip in one
-/// direction, can ask of it, or nearly. They read what is sent, and read and write what is added to. Else a sentence why not.
+/// Trains are for machines whose memory does not set the pace: `memory` serves what `links`, the sum of the links of a
+/// chip in one direction, can ask of it, or nearly. They read what is sent, and read and write what is added to. Else a
+/// sentence why not.
 std::string memory_sets_the_pace(bandwidth memory, bandwidth links, const std::string& key, bool own_links = false);
 
 /// Not a buffer: time and bytes of a train on a wire where a packet takes `packet_ps` are numbers of 32 bits.

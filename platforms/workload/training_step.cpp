@@ -337,7 +337,8 @@ private:
         std::uint64_t time_ps;
     };
 
-    /// Until the samples of the next step are there, of which hosts begin with this one; without prefetch, as long as they take.
+    /// Until the samples of the next step are there, of which hosts begin with this one; without prefetch, as long as
+    /// they take.
     bool wait_for_samples()
     {
         const std::uint64_t takes_ps = config_.input.time_ps(result_.samples);

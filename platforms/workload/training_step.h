@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training step as a workload: compute, and the communication that it needs. One step of one rank, alike on all ranks, is
+// A training step as a workload: compute, and the communication that it needs. One step of one rank, alike on all
+// ranks, is
 //
 //   compute     `compute` of time, during which gradient groups become ready and exchanges are met
 //   group       a fused all-reduce of gradients; its start follows the overlap rule:
@@ -9,18 +10,19 @@
 //                 when_ready  when the group is ready and the machine is free; compute goes on meanwhile
 //   exchange    a small all-reduce that compute waits for (batch-norm statistics)
 //
-// The machine runs one collective at a time: groups in the order of the file, a waiting exchange before a waiting group. A
-// group that is being sent when compute meets an exchange ends first. The optimiser's update belongs to `compute`. Posting
-// a command takes the host no time.
+// The machine runs one collective at a time: groups in the order of the file, a waiting exchange before a waiting
+// group. A group that is being sent when compute meets an exchange ends first. The optimiser's update belongs to
+// `compute`. Posting a command takes the host no time.
 //
-// With gradient accumulation a step has several micro batches: compute and exchanges in each, groups after the last one. Where samples have to
-// come from hosts, a step cannot be shorter than they take.
+// With gradient accumulation a step has several micro batches: compute and exchanges in each, groups after the last
+// one. Where samples have to come from hosts, a step cannot be shorter than they take.
 //
 //   communication   sum of the times of all collectives
 //   exposed         step time - compute - waiting for samples, that is the communication that compute does not hide
 //   share           exposed / step time
-//   law             R MBS GA / (GA T_MB + T_AR) samples a second (Graphcore, "Scaling an application over multiple replicas", section 7.2.1): R
-//                   replicas, micro batch MBS, accumulation GA; T_MB compute and exchanges of a micro batch, T_AR the groups
+//   law             R MBS GA / (GA T_MB + T_AR) samples a second (Graphcore, "Scaling an application over multiple
+//                   replicas", section 7.2.1): R replicas, micro batch MBS, accumulation GA; T_MB compute and exchanges
+//                   of a micro batch, T_AR the groups
 //
 // Pure C++: the schedule knows the machine through step_host alone.
 #pragma once
@@ -190,7 +192,8 @@ struct training_step_config {
     std::vector<gradient_group> summed() const;
     std::uint64_t compute_ps() const { return compute.value() * accumulation; } ///< of a step
     std::uint64_t ready_ps(const gradient_group& g) const;
-    std::uint64_t exchange_ps(const step_exchange& e, std::uint32_t index) const; ///< compute of a micro batch done when it is met
+    /// Compute of a micro batch done when it is met.
+    std::uint64_t exchange_ps(const step_exchange& e, std::uint32_t index) const;
     collective_case case_of(const gradient_group& g) const;
     collective_case case_of(const step_exchange& e) const;
     std::vector<collective_case> cases() const; ///< of groups, then of exchanges
@@ -210,8 +213,8 @@ struct case_result {
     bool checked = false;
     check_outcome check; ///< when checked
     case_shares shares;  ///< what its parts were busy with; of the first run
-    /// With `repeats` above 1: the time of every run, the plain one first. Then time_ps is their mean, steps the most of
-    /// one run, messages and wrong elements the sum.
+    /// With `repeats` above 1: the time of every run, the plain one first. Then time_ps is their mean, steps the most
+    /// of one run, messages and wrong elements the sum.
     std::vector<std::uint64_t> repeats_ps = {};
     std::uint64_t alone_ps = 0; ///< the same without hosts beside it; 0: there were none, or it was not asked for
     std::string group;   ///< "job 0" where the collective of one group completed and that of another did not; else ""
@@ -255,7 +258,8 @@ struct training_step_result {
 /// The machine as a training step needs it. Both calls return false when the run cannot go on.
 class step_host {
 public:
-    /// Runs one collective on all ranks, in buffers at `buffer_offset`, and fills `result`. `input_seed` makes the inputs.
+    /// Runs one collective on all ranks, in buffers at `buffer_offset`, and fills `result`. `input_seed` makes the
+    /// inputs.
     virtual bool run_collective(const collective_case& c, std::uint64_t chunk_bytes, std::uint64_t buffer_offset,
                                 std::uint64_t input_seed, case_result& result) = 0;
     /// Lets time pass.
@@ -267,8 +271,8 @@ protected:
     ~step_host() = default;
 };
 
-/// Runs one step. `first_input_seed` + i makes the inputs of the i-th collective. False when a call of the host failed: `part`
-/// is then the name of the group or exchange.
+/// Runs one step. `first_input_seed` + i makes the inputs of the i-th collective. False when a call of the host failed:
+/// `part` is then the name of the group or exchange.
 bool run_training_step(const training_step_config& config, step_host& host, std::uint64_t first_input_seed,
                        training_step_result& result, std::string& part);
 

@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of several curves of time over size is the lowest, and where the lowest changes. Between two measured sizes a curve is a straight
-// line on logarithmic scales; where it lacks one of the two it does not exist there. No SystemC, no names.
+// Which of several curves of time over size is the lowest, and where the lowest changes. Between two measured sizes a
+// curve is a straight line on logarithmic scales; where it lacks one of the two it does not exist there. No SystemC, no
+// names.
 #pragma once
 
 #include <cstddef>

@@ -180,7 +180,8 @@ tuning_table read_tuning_table(const std::string& file)
 std::string to_text(const tuning_table& table, const std::string& made_by)
 {
     std::string text = "# " + made_by + "\n";
-    std::replace_if(text.begin(), text.end() - 1, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' '); // one line of a comment
+    // One line of a comment.
+    std::replace_if(text.begin(), text.end() - 1, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
     text +=
         "# A platform file loads it with the key `tuning`; entries of the workload with `algorithms: [auto]` follow it. Sizes between\n"
         "# measured ones are divided where the lines between measured times cross, on logarithmic scales.\n";

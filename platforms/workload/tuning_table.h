@@ -102,14 +102,14 @@ struct tuning_table {
     std::optional<abi::algorithm> fastest(const collective_case& c) const;
 };
 
-/// Throws user_error with all that is wrong: of the file itself without a position, so that it goes on with "tuning"; of its content with
-/// line and column.
+/// Throws user_error with all that is wrong: of the file itself without a position, so that it goes on with "tuning";
+/// of its content with line and column.
 tuning_table read_tuning_table(const std::string& file);
 /// Text of such a file; `made_by` is its first line. The same table gives the same bytes.
 std::string to_text(const tuning_table& table, const std::string& made_by);
 
-/// What the times of a machine depend on: "mesh.rows=4". Not in it: workload, data, seed, bounds of a run, how packets are put together. A
-/// file that the configuration names counts by its content.
+/// What the times of a machine depend on: "mesh.rows=4". Not in it: workload, data, seed, bounds of a run, how packets
+/// are put together. A file that the configuration names counts by its content.
 tuned_machine machine_of(const platform& p);
 /// The same with all values that a run depends on but for its workload, for results that are kept.
 std::string digest_of_run(const platform& p);

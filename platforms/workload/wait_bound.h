@@ -18,8 +18,8 @@ public:
     wait_bound(machine& m, duration time_limit) : machine_(m), time_limit_(time_limit) {}
 
     enum class counts : std::uint8_t { all, engines };
-    /// A wait begins. `host_work` grows with what the host itself sees done: ranks that have booted, answers. engines: beside streams of hosts, which move
-    /// packets whatever happens, only what engines of chips and NICs move is work.
+    /// A wait begins. `host_work` grows with what the host itself sees done: ranks that have booted, answers. engines:
+    /// beside streams of hosts, which move packets whatever happens, only what engines of chips and NICs move is work.
     void begin(std::uint64_t host_work, counts what = counts::all);
     /// A wait for the machine to come to rest begins: time_limit counts from now until end_rest().
     void begin_rest(std::uint64_t host_work);

@@ -1,12 +1,13 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One pipe of the SwitchML aggregation program: bitmap, count and exponent unit, next-step decoder and Alus stateful ALUs.
-// Throughput: one pass a clock, in order, back-to-back passes of one slot exact. Latency: 4 clocks, constant (valid_i to valid_o).
-// Buffering: none, no back-pressure. Clearing: a pulse on clear_i when no pass is under way zeroes all registers in Depth clocks,
-// during which ready_o is low and no pass may enter; so does reset.
+// One pipe of the SwitchML aggregation program: bitmap, count and exponent unit, next-step decoder and Alus stateful
+// ALUs. Throughput: one pass a clock, in order, back-to-back passes of one slot exact. Latency: 4 clocks, constant
+// (valid_i to valid_o). Buffering: none, no back-pressure. Clearing: a pulse on clear_i when no pass is under way
+// zeroes all registers in Depth clocks, during which ready_o is low and no pass may enter; so does reset.
 //
-//   clock 0  inputs; bitmap RAM reads          clock 2  RAMs of count, exponents and values give; operations; results registered
+//   clock 0  inputs; bitmap RAM reads          clock 2  RAMs of count, exponents and values give; operations; results
+//            registered
 //   clock 1  bitmap updated; the others read   clock 3  next step decided; outputs registered
 //
 // C++ twin: aggregation_model (hw/tofino/aggregation_model.h); the two are run in lockstep by rtl/shell.

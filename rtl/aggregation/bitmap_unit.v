@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worker bitmaps of both versions of a slot: the version of a packet gets the bit of its worker, the other version loses it.
-// Throughput: one packet a clock, also back to back on one slot. Latency: valid_i to before_o two clocks.
+// Worker bitmaps of both versions of a slot: the version of a packet gets the bit of its worker, the other version
+// loses it. Throughput: one packet a clock, also back to back on one slot. Latency: valid_i to before_o two clocks.
 // Memory: one synchronous RAM of Depth / 2 x 2 bitmaps; version 0 in the low half.
 // C++ twin: aggregation_model::consume.
 `default_nettype none

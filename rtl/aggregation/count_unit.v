@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers still missing from a slot and version. A new packet counts down, the first of all from the number of workers; a
-// repeated one only reads. What comes out is the count before the packet: 1 says that the packet completes the slot, 0 that the
-// slot was empty or is complete. A job of one worker is special: 1 for a new packet, 0 for a repeated one.
+// Workers still missing from a slot and version. A new packet counts down, the first of all from the number of workers;
+// a repeated one only reads. What comes out is the count before the packet: 1 says that the packet completes the slot,
+// 0 that the slot was empty or is complete. A job of one worker is special: 1 for a new packet, 0 for a repeated one.
 // Throughput and timing: as stateful_alu. Memory: one synchronous RAM of Depth counts.
 // C++ twin: aggregation_model::consume.
 `default_nettype none

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signed maxima of the two exponents of a slot and version. The first packet overwrites them, later ones raise them, repeated
-// ones leave them. One exponent comes out: the first, or the second for a harvest.
+// Signed maxima of the two exponents of a slot and version. The first packet overwrites them, later ones raise them,
+// repeated ones leave them. One exponent comes out: the first, or the second for a harvest.
 // Throughput and timing: as stateful_alu. Memory: one synchronous RAM of Depth pairs of exponents.
 // C++ twin: aggregation_model::consume and harvest.
 `default_nettype none

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of a packet after its pass: the next-step table of the P4 program, rows in order of priority. Combinational.
+// What becomes of a packet after its pass: the next-step table of the P4 program, rows in order of priority.
+// Combinational.
 // Exactly one of the five steps is set for any input.
 // C++ twin: decide_next_step (hw/tofino/aggregation_model.cpp).
 `default_nettype none

@@ -1,9 +1,10 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One stateful ALU: a pair of words per pool index; each operation reads the pair, may change it, and gives one word out.
-// Throughput: one operation a clock, also back to back on one index. Latency: the index goes in one clock before the operands;
-// the output is there one clock after them. Memory: one synchronous RAM of Depth x 2 words, one read and one write port.
+// One stateful ALU: a pair of words per pool index; each operation reads the pair, may change it, and gives one word
+// out. Throughput: one operation a clock, also back to back on one index. Latency: the index goes in one clock before
+// the operands; the output is there one clock after them. Memory: one synchronous RAM of Depth x 2 words, one read and
+// one write port.
 // Sums wrap. The operation decoder is outside, once for all ALUs of a pipe.
 // C++ twin: aggregation_model::consume and harvest (hw/tofino/aggregation_model.cpp), words of one k.
 `default_nettype none

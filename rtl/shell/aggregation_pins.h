@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pins of rtl/aggregation/aggregation_pipe.v as plain structs, and the Verilated model behind them. One call is one clock.
+// The pins of rtl/aggregation/aggregation_pipe.v as plain structs, and the Verilated model behind them. One call is one
+// clock.
 #pragma once
 
 #include <array>
@@ -67,7 +68,8 @@ public:
     /// The same without waves: for reset and clearing, which happen between two instants.
     void clock_without_waves();
 
-    /// Writes an FST file from now on, up to a bound of size and while its disk has room. Why it cannot be written; "": it can.
+    /// Writes an FST file from now on, up to a bound of size and while its disk has room. Why it cannot be written; "":
+    /// it can.
     std::string open_waves(const std::string& file);
     /// Why and when the file has ended before the simulation; "" when it has not.
     const std::string& waves_cut() const { return waves_cut_; }

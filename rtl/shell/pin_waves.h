@@ -1,12 +1,14 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waves of the pins of aggregation pipes, all pipes of a machine in one FST file: the ports of rtl/aggregation/aggregation_pipe.v by their names,
-// a scope for each pipe. The Verilog and its C++ twin write the same signals at the same times, so two files compare.
+// Waves of the pins of aggregation pipes, all pipes of a machine in one FST file: the ports of
+// rtl/aggregation/aggregation_pipe.v by their names, a scope for each pipe. The Verilog and its C++ twin write the same
+// signals at the same times, so two files compare.
 //
-// What is drawn: four clocks for each pass, from the edge at which it enters; inputs at that edge, outputs with the fourth. valid_i and valid_o
-// are low where no pass enters and none comes out; everything else keeps what it was last. next_type_o is drawn where a pass recirculates, exponent_o where an
-// exponent is read: else they mean nothing. Not drawn: reset and clearing, which take no simulated time.
+// What is drawn: four clocks for each pass, from the edge at which it enters; inputs at that edge, outputs with the
+// fourth. valid_i and valid_o are low where no pass enters and none comes out; everything else keeps what it was last.
+// next_type_o is drawn where a pass recirculates, exponent_o where an exponent is read: else they mean nothing. Not
+// drawn: reset and clearing, which take no simulated time.
 #pragma once
 
 #include "rtl/shell/aggregation_pins.h"

@@ -3,11 +3,13 @@
 //
 // The registers of one pipe, computed by the Verilog in rtl/aggregation instead of by aggregation_model.
 //
-// Models: the clock of 1.22 GHz (recalled). A pass enters at the first rising edge at or after its submit(), one a clock; its
+// Models: the clock of 1.22 GHz (recalled). A pass enters at the first rising edge at or after its submit(), one a
+// clock; its
 //         result stands 4 clocks later. The clock stands still while nothing is under way (`gated`) or runs on
 //         (`free_running`); entries, results and registers are the same.
 // Does not model: time of clearing, which happens between two passes at no simulated time.
-// Timing: none toward the caller: take() clocks the pipe on until the result stands, even ahead of `now_ps`. The time of a pass
+// Timing: none toward the caller: take() clocks the pipe on until the result stands, even ahead of `now_ps`. The time
+// of a pass
 //         through the switch is the switch's, 4 clocks of it are the pipe's.
 // C++ twin: hw/tofino/aggregation_model.h.
 #pragma once
@@ -51,7 +53,8 @@ struct rtl_aggregation_options {
 
 class rtl_aggregation : public aggregation_unit {
 public:
-    /// `register_depth` as of aggregation_model, at most k_pipe_depth: the Verilog has that many and leaves the rest unused.
+    /// `register_depth` as of aggregation_model, at most k_pipe_depth: the Verilog has that many and leaves the rest
+    /// unused.
     /// Throws user_error when the waves cannot be written.
     explicit rtl_aggregation(std::uint32_t register_depth = k_default_register_depth,
                              const rtl_aggregation_options& options = {});
@@ -114,8 +117,8 @@ private:
     std::deque<std::uint64_t> entries_; ///< cycles, of the passes whose results were not taken
 };
 
-/// Both on the same passes: answers with the result of the RTL, and throws `bug` with pass, both results and both slots at the
-/// first difference.
+/// Both on the same passes: answers with the result of the RTL, and throws `bug` with pass, both results and both slots
+/// at the first difference.
 class lockstep_aggregation : public aggregation_unit {
 public:
     explicit lockstep_aggregation(std::uint32_t register_depth = k_default_register_depth,

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Room for files of waves. Their writer maps temporary files into memory: where a disk has no room for them, the process ends with a bus error.
+// Room for files of waves. Their writer maps temporary files into memory: where a disk has no room for them, the
+// process ends with a bus error.
 #pragma once
 
 #include <cstdint>

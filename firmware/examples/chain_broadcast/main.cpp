@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A driver of one's own, without firmware/boot and without the HAL: it serves broadcasts by handing the data from chip to
-// chip in order of rank, piece by piece, and refuses all else. What it needs of weft is hw/abi, headers alone.
+// A driver of one's own, without firmware/boot and without the HAL: it serves broadcasts by handing the data from chip
+// to chip in order of rank, piece by piece, and refuses all else. What it needs of weft is hw/abi, headers alone.
 #include "hw/abi/descriptor.h"
 #include "hw/abi/hal.h"
 #include "hw/abi/registers.h"

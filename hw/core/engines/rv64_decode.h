@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// As much decoding of RV64GC as an engine needs beside its own: lengths, widths of accesses, reads of counters. Pure C++.
+// As much decoding of RV64GC as an engine needs beside its own: lengths, widths of accesses, reads of counters. Pure
+// C++.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,8 @@
 //   * It delivers neither interrupts nor exceptions: enter_trap() does by hand what the hart would.
 //   * uc_emu_stop() in a device access abandons the instruction before it writes its register, which is what a bus
 //     error needs; in the hook of an instruction it ends before the instruction.
-//   * It reserves 1 GiB of address space for translated code and ends the process with a line of its own when it gets none:
-//     the same is reserved and given back before, so that a limit of address space is told in words.
+//   * It reserves 1 GiB of address space for translated code and ends the process with a line of its own when it gets
+//     none: the same is reserved and given back before, so that a limit of address space is told in words.
 // A callback must not throw through the engine's generated code: exceptions are kept and thrown again by run().
 #include "hw/core/engines/rv64_decode.h"
 #include "hw/core/iss.h"

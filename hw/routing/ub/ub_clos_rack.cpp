@@ -1,10 +1,10 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clos rack of Fig. 16: 72 LRS, no links between NPUs (quoted: printed, as in ub_topology.h). 8 + 10 LRS a backplane do not
-// make a two-stage Clos of x72 switches for 64 NPUs x72: two stages would need the lanes twice. Ours: one stage, every
-// NPU x1 to each of the 72 LRS. 8 lanes of an LRS are left: LRS 0..31 have x1 to every CPU (x32), LRS 32..39 x1 to
-// every NIC (x8), LRS 40..71 x2 to the spare NPU (x64).
+// Clos rack of Fig. 16: 72 LRS, no links between NPUs (quoted: printed, as in ub_topology.h). 8 + 10 LRS a backplane do
+// not make a two-stage Clos of x72 switches for 64 NPUs x72: two stages would need the lanes twice. Ours: one stage,
+// every NPU x1 to each of the 72 LRS. 8 lanes of an LRS are left: LRS 0..31 have x1 to every CPU (x32), LRS 32..39 x1
+// to every NIC (x8), LRS 40..71 x2 to the spare NPU (x64).
 //
 // Ports. NPU: LRS. LRS (a leaf): NPUs, then CPUs, NICs or the spare NPU.
 #include "hw/routing/ub/ub_generator.h"

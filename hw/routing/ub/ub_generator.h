@@ -64,8 +64,8 @@ protected:
     /// A switch of one rack.
     std::uint32_t add_switch(ub_device device, role is, std::uint32_t rack, std::uint32_t plane, std::string name,
                              std::uint32_t ports);
-    /// NPUs by rank, then the spare NPU, CPUs and NICs of every rack: as many CPUs and NICs as boards (8 and 8; quoted). The
-    /// second die of an NPU begins behind `first_die_ports`.
+    /// NPUs by rank, then the spare NPU, CPUs and NICs of every rack: as many CPUs and NICs as boards (8 and 8;
+    /// quoted). The second die of an NPU begins behind `first_die_ports`.
     void add_npus(std::uint32_t ports, std::uint32_t first_die_ports);
     void add_side_nodes(std::uint32_t spare_ports, std::uint32_t cpu_ports, std::uint32_t nic_ports);
     void connect(std::uint32_t a, std::uint32_t a_port, std::uint32_t b, std::uint32_t b_port, std::uint32_t lanes,
@@ -105,7 +105,8 @@ protected:
     std::uint32_t links_to_racks() const { return shape_.rack_cols - 1 + shape_.rack_rows - 1; } ///< of one switch
     std::string rack_name(std::uint32_t rack) const;
 
-    // Racks in which spine s has CPUs, the spare NPU and half of NIC s / 2, in this order on its ports from `cpu_port` on.
+    // Racks in which spine s has CPUs, the spare NPU and half of NIC s / 2, in this order on its ports from `cpu_port`
+    // on.
     bool has_nic(std::uint32_t s) const { return s / 2 < numbers_.nics; }
     void connect_side_nodes(std::uint32_t rack, std::uint32_t s, std::uint32_t cpu_port, std::uint32_t cpu_lanes);
 

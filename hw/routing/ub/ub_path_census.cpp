@@ -127,8 +127,8 @@ ub_path_census census_of(const ub_paths& paths)
         for (std::uint32_t to = 0; to < in_rack; ++to)
             c.pair("in a rack", from, to, s.racks());
 
-    // Between racks the column of an NPU does not matter: a leaf serves all of its board. Nor do boards but for the sign of the one
-    // Y hop.
+    // Between racks the column of an NPU does not matter: a leaf serves all of its board. Nor do boards but for the
+    // sign of the one Y hop.
     const auto npu = [&](std::uint32_t rack, std::uint32_t board) { return rack * in_rack + board * s.npus; };
     const std::uint64_t board_pairs = std::uint64_t{s.boards} * (s.boards - 1) / 2;
     const auto boards_of = [&](const char* group, std::uint32_t rack, std::uint32_t other, std::uint64_t times) {

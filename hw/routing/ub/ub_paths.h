@@ -1,21 +1,22 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// All-path routing of UB-Mesh (arXiv 2503.20377, section 4.1 and Fig. 18): sets of paths for a pair, as the source's controller
-// stamps them. Pure C++.
+// All-path routing of UB-Mesh (arXiv 2503.20377, section 4.1 and Fig. 18): sets of paths for a pair, as the source's
+// controller stamps them. Pure C++.
 //
-// Paths are instances of patterns over moves (X, Y, up, Z, ...). Between NPUs of a rack: shortest X, Y, XY, YX; detour with one
-// hop more in X or Y, or by LRS (a leaf joins a board, leaf - spine - leaf all boards). Between racks: shortest up, Z and alpha in either
-// order, down, with Y before or after; detour by one more rack; borrow through an HRS. Between pods: through an HRS. CPU, NIC, spare
-// NPU: by spines. A path that the rule of lanes refuses is left out.
+// Paths are instances of patterns over moves (X, Y, up, Z, ...). Between NPUs of a rack: shortest X, Y, XY, YX; detour
+// with one hop more in X or Y, or by LRS (a leaf joins a board, leaf - spine - leaf all boards). Between racks:
+// shortest up, Z and alpha in either order, down, with Y before or after; detour by one more rack; borrow through an
+// HRS. Between pods: through an HRS. CPU, NIC, spare NPU: by spines. A path that the rule of lanes refuses is left out.
 //
-// Weights, by path counting: what a path adds when all NPUs do the same. Each link offers its lanes (those between switches divided by
-// the NPUs of a board, which share them), divided by the paths of the set that use it; a path gets the least of its links, divided
-// by how often it makes the same move (two X hops take two X links). Example, a permutation x -> x + 1 on boards, in lanes a
-// pair: x4 direct, six detours in X of x4 / 2, four by LRS of x4: 32, eight times the direct link; equal shares would give 22.
+// Weights, by path counting: what a path adds when all NPUs do the same. Each link offers its lanes (those between
+// switches divided by the NPUs of a board, which share them), divided by the paths of the set that use it; a path gets
+// the least of its links, divided by how often it makes the same move (two X hops take two X links). Example, a
+// permutation x -> x + 1 on boards, in lanes a pair: x4 direct, six detours in X of x4 / 2, four by LRS of x4: 32,
+// eight times the direct link; equal shares would give 22.
 //
-// Where none of the patterns is left (links are down), the shortest ways that the rule admits are searched over the whole fabric, one for
-// each link into the destination.
+// Where none of the patterns is left (links are down), the shortest ways that the rule admits are searched over the
+// whole fabric, one for each link into the destination.
 #pragma once
 
 #include "hw/routing/ub/ub_lane_rules.h"
@@ -30,7 +31,8 @@ struct ub_path_options {
     bool detour = false;
     bool borrow = false;
     std::uint32_t most_paths = 512; ///< of one pair, in the order of patterns
-    bool tables_where_same = false; ///< headers leave hops to tables that choose the same, not only where they have no room for all
+    /// Headers leave hops to tables that choose the same, not only where they have no room for all.
+    bool tables_where_same = false;
 };
 
 enum class ub_move : std::uint8_t {
@@ -57,8 +59,9 @@ struct ub_pattern {
     ub_move moves[k_most_moves] = {};
 };
 
-/// The header of a path; false when it does not fit: more than 6 hops whose port or lane tables and `rule` would not choose, or more than 12.
-/// Hops that tables choose anyway are left to them where there are more than 6, or always with `tables_where_same`.
+/// The header of a path; false when it does not fit: more than 6 hops whose port or lane tables and `rule` would not
+/// choose, or more than 12. Hops that tables choose anyway are left to them where there are more than 6, or always with
+/// `tables_where_same`.
 bool encode_route(const ub_topology& topology, const ub_lane_rule& rule, const std::uint32_t* links, std::uint32_t count, const std::uint8_t* lanes,
                   std::uint32_t to, abi::ub::source_route& route, bool tables_where_same = false);
 
@@ -80,8 +83,8 @@ public:
             step(w, 0, from, visit);
         }
     }
-    /// Routers that have a path over this link in their shortest set, ascending: whom its end tells first when it fails (direct
-    /// notification). From the patterns backward, not by asking all pairs.
+    /// Routers that have a path over this link in their shortest set, ascending: whom its end tells first when it fails
+    /// (direct notification). From the patterns backward, not by asking all pairs.
     std::vector<std::uint32_t> affected_sources(std::uint32_t link) const;
 
     const ub_topology& topology() const { return *topology_; }
@@ -146,8 +149,8 @@ private:
     std::vector<std::uint32_t> links_out_; ///< of every router, by moves, in the order of ports
 };
 
-/// How many paths of each set a rule admits, over all pairs of a machine (by symmetry: pairs that differ in coordinates which
-/// do not matter are counted, not walked).
+/// How many paths of each set a rule admits, over all pairs of a machine (by symmetry: pairs that differ in coordinates
+/// which do not matter are counted, not walked).
 struct ub_path_census {
     struct row {
         std::string pairs; ///< "in a rack", "between racks", "between pods", "CPU, NIC, spare NPU"
@@ -168,8 +171,8 @@ struct ub_path_census {
 };
 ub_path_census census_of(const ub_paths& paths);
 
-/// Load of every link in lanes' worth of one pair's rate (1 = a pair sends as fast as one lane carries), when each pair spreads
-/// by weight over its paths. The most loaded link bounds the throughput: 1 / largest.
+/// Load of every link in lanes' worth of one pair's rate (1 = a pair sends as fast as one lane carries), when each pair
+/// spreads by weight over its paths. The most loaded link bounds the throughput: 1 / largest.
 std::vector<double> link_loads(const ub_paths& paths,
                                const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pairs);
 

@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a platform loads into the devices of a UB fabric before time zero: routers with their ports, addresses and linear
-// tables, links, the rule of virtual lanes, and who answers the question which paths a source may use. Plain data; ub_topology and ub_paths compute
-// it, hw/ub runs it.
+// What a platform loads into the devices of a UB fabric before time zero: routers with their ports, addresses and
+// linear tables, links, the rule of virtual lanes, and who answers the question which paths a source may use. Plain
+// data; ub_topology and ub_paths compute it, hw/ub runs it.
 #pragma once
 
 #include "hw/abi/ub.h"
@@ -18,7 +18,8 @@ namespace weft {
 
 enum class ub_device : std::uint8_t { npu, cpu, nic, lrs, hrs };
 
-/// Classes of directed channels for the rule of virtual lanes. A class is a direction in a dimension or a stage of a switched part.
+/// Classes of directed channels for the rule of virtual lanes. A class is a direction in a dimension or a stage of a
+/// switched part.
 /// `plus` leads to a higher coordinate.
 enum class ub_channel : std::uint8_t {
     local,  ///< between a controller and its own DMA or memory
@@ -47,8 +48,8 @@ enum class ub_class : std::uint8_t { request = 0, response = 1 };
 inline constexpr std::uint32_t k_ub_classes = 2;
 inline constexpr std::uint32_t k_ub_lanes_per_class = 2;
 inline constexpr std::uint32_t k_ub_vls = k_ub_classes * k_ub_lanes_per_class;
-/// Where devices speak to each other there is a third class behind these, management, with its own two lanes: VL 4 and 5. What it carries
-/// ends in a control processor, never in a chip, and goes before all data.
+/// Where devices speak to each other there is a third class behind these, management, with its own two lanes: VL 4 and
+/// 5. What it carries ends in a control processor, never in a chip, and goes before all data.
 inline constexpr std::uint32_t k_ub_management_vl = k_ub_vls;
 inline constexpr std::uint32_t k_ub_managed_vls = k_ub_vls + k_ub_lanes_per_class;
 
@@ -78,8 +79,8 @@ struct ub_table_plan {
     std::vector<abi::ub::table_step> steps;
 };
 
-/// Which lane a packet goes on by when it is routed by table (VL switching by in-lane and classes at each node). Deadlock freedom
-/// is proved over every turn that this rule allows.
+/// Which lane a packet goes on by when it is routed by table (VL switching by in-lane and classes at each node).
+/// Deadlock freedom is proved over every turn that this rule allows.
 class ub_lane_rule {
 public:
     static constexpr std::uint8_t k_refused = 0xff;
@@ -116,12 +117,13 @@ struct ub_path {
     std::vector<std::uint32_t> links; ///< indices into ub_plan::links, in order
 };
 
-/// Answers of the platform's all-path routing. Asked when a source first sends to a destination and when a link that one of
-/// the paths uses has been reported down or up again; never per packet.
+/// Answers of the platform's all-path routing. Asked when a source first sends to a destination and when a link that
+/// one of the paths uses has been reported down or up again; never per packet.
 class ub_path_source {
 public:
     virtual ~ub_path_source() = default;
-    /// Paths from router to router that avoid every link marked in `down` (one flag per link, may be empty), in a fixed order.
+    /// Paths from router to router that avoid every link marked in `down` (one flag per link, may be empty), in a fixed
+    /// order.
     /// Empty: unreachable.
     virtual std::vector<ub_path> paths(std::uint32_t from, std::uint32_t to, const std::vector<bool>& down) const = 0;
 };

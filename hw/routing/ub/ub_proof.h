@@ -1,11 +1,11 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Deadlock freedom of a UB-Mesh machine under a rule of lanes, before time zero. The channel-dependency graph (Dally and Seitz, as in
-// hw/routing) of one message class: a node is the buffer of one lane behind one directed link; there is an edge for every turn
-// at every router that the rule allows to a packet that can get there, on whatever way: more than all paths in use. Requests and
-// responses have lanes of their own, so two such graphs stand side by side. Nothing is taken from the word of the rule: a rule that
-// breaks its own argument is found out.
+// Deadlock freedom of a UB-Mesh machine under a rule of lanes, before time zero. The channel-dependency graph (Dally
+// and Seitz, as in hw/routing) of one message class: a node is the buffer of one lane behind one directed link; there
+// is an edge for every turn at every router that the rule allows to a packet that can get there, on whatever way: more
+// than all paths in use. Requests and responses have lanes of their own, so two such graphs stand side by side. Nothing
+// is taken from the word of the rule: a rule that breaks its own argument is found out.
 #pragma once
 
 #include "hw/routing/channel_dependency.h"
@@ -13,8 +13,8 @@
 
 namespace weft {
 
-/// Verdict deadlock_free or cycle; of `pairs` nothing is said. The cycle is a shortest one among those through the first few thousand
-/// channels that lie on or before one.
+/// Verdict deadlock_free or cycle; of `pairs` nothing is said. The cycle is a shortest one among those through the
+/// first few thousand channels that lie on or before one.
 /// `wired` is ub_fabric_plan(plan, config): what is built.
 channel_proof prove_lanes(const ub_plan& plan, const fabric_plan& wired, const ub_lane_rule& rule);
 

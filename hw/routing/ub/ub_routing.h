@@ -1,12 +1,12 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Routing of a UB fabric, hop by hop: by the source-route header of the packet where its bitmap says so, else by the linear
-// table of the router. Plain C++, flat arrays.
+// Routing of a UB fabric, hop by hop: by the source-route header of the packet where its bitmap says so, else by the
+// linear table of the router. Plain C++, flat arrays.
 //
-// A packet keeps its message class for its whole way: VL = class * 2 + lane. Lane of a source-routed hop: as its instruction says.
-// Lane of a hop by table: ub_lane_rule of the channel it came in on and the one it goes out on. A router that stands for the
-// destination hands the packet to the controller of the IO die on which it arrived.
+// A packet keeps its message class for its whole way: VL = class * 2 + lane. Lane of a source-routed hop: as its
+// instruction says. Lane of a hop by table: ub_lane_rule of the channel it came in on and the one it goes out on. A
+// router that stands for the destination hands the packet to the controller of the IO die on which it arrived.
 //
 // A management packet has an instruction for every hop; the device where they end hands it to its control processor.
 #pragma once
@@ -19,10 +19,10 @@
 
 namespace weft {
 
-/// Ports of a router in the engine: UB ports 0 .. n-1 as in the plan; behind them the ways out to the chip, one per IO die; then the
-/// ways in, of which each die has one per UB port, as transmit queues. Where all buffers have a FIFO per output (VOQ),
-/// these are the transmit queues, and each die has one way in. Behind all of them, where devices speak to each other, the port of the
-/// control processor, on the first die.
+/// Ports of a router in the engine: UB ports 0 .. n-1 as in the plan; behind them the ways out to the chip, one per IO
+/// die; then the ways in, of which each die has one per UB port, as transmit queues. Where all buffers have a FIFO per
+/// output (VOQ), these are the transmit queues, and each die has one way in. Behind all of them, where devices speak to
+/// each other, the port of the control processor, on the first die.
 struct ub_ports {
     std::uint32_t ub = 0, local = 0;
     bool voq = false;
@@ -47,7 +47,8 @@ public:
     std::uint32_t router_of(std::uint32_t endpoint) const { return endpoint_router_[endpoint]; }
     /// From now on `router` stands for `endpoint`, and its tables are asked for that router's address.
     void move_endpoint(std::uint32_t endpoint, std::uint32_t router) { endpoint_router_[endpoint] = router; }
-    /// UB port that the table of `router` names for packets of `flow` to the router `to`; k_none where it leads nowhere.
+    /// UB port that the table of `router` names for packets of `flow` to the router `to`; k_none where it leads
+    /// nowhere.
     std::uint32_t table_port(std::uint32_t router, std::uint32_t to, std::uint32_t flow) const
     {
         const abi::ub::table_entry e = abi::ub::look_up(routers_[router].table, places_[to]);

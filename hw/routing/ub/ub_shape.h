@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a UB-Mesh machine looks like, as numbers: the input of the topology, of the bill of materials and of the YAML section `mesh`.
+// What a UB-Mesh machine looks like, as numbers: the input of the topology, of the bill of materials and of the YAML
+// section `mesh`.
 // Plain data. Figures: UB-Mesh (arXiv 2503.20377), tables 2 and 3, Fig. 7, 8, 16, 18.
 #pragma once
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Paths of a UB machine from tables of the user, one a pair: the controller of the source stamps the ports and lanes of the tables on the
-// way into the header.
+// Paths of a UB machine from tables of the user, one a pair: the controller of the source stamps the ports and lanes of
+// the tables on the way into the header.
 #pragma once
 
 #include "hw/routing/route_tables.h"
@@ -12,8 +12,8 @@
 
 namespace weft {
 
-/// `wired` (ub_fabric_plan) as the tables see it: with the two lanes of a message class as VLs, and links that are down from the start
-/// marked.
+/// `wired` (ub_fabric_plan) as the tables see it: with the two lanes of a message class as VLs, and links that are down
+/// from the start marked.
 fabric_plan lanes_of_a_class(fabric_plan wired, const std::vector<bool>& down);
 
 class ub_table_paths final : public ub_path_source {

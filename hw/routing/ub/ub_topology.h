@@ -1,16 +1,17 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// UB-Mesh as routers, links, addresses and linear tables: board, rack, pod, SuperPod, and the baselines of Fig. 16 and 18. Pure
-// C++. Every number of the lane ledger is counted from the links that were made, never from the shape.
+// UB-Mesh as routers, links, addresses and linear tables: board, rack, pod, SuperPod, and the baselines of Fig. 16 and
+// 18. Pure C++. Every number of the lane ledger is counted from the links that were made, never from the shape.
 //
-// Printed (UB-Mesh, arXiv 2503.20377, table 3, Fig. 7, 8, 16, 18; Q): NPU x72, CPU x32, LRS x72, HRS x512; 8 x 8 NPUs, 8 CPUs, 8 NICs and
-// a spare NPU a rack; x256 out of each of four backplanes, x128 from rack to rack; 36 LRS + 4 HRS a rack (1D-FM-A), 16 LRS + 8 HRS
-// (1D-FM-B), 72 LRS (Clos). Derived here (derived), the one split that fits: an NPU has 7 X, 7 Y and 4 backplane ports x4; a backplane
-// has 8 leaf and 4 spine LRS; leaf: 8 NPUs x4, 6 racks x4, 2 HRS x4, 4 spines x2; spine: 8 leaves x2, 8 CPUs x2, spare NPU x4. HRS (plane,
-// board, k) has one x4 port a rack. Assumed (assumed): a leaf meets the leaf of the same plane and board of the other rack; NIC j
-// has x4 to spines 2j and 2j + 1; backplanes beyond the fourth (more than x16 an NPU) have leaves only. What is ours in the baselines is
-// said where they are built.
+// Printed (UB-Mesh, arXiv 2503.20377, table 3, Fig. 7, 8, 16, 18; Q): NPU x72, CPU x32, LRS x72, HRS x512; 8 x 8 NPUs,
+// 8 CPUs, 8 NICs and a spare NPU a rack; x256 out of each of four backplanes, x128 from rack to rack; 36 LRS + 4 HRS a
+// rack (1D-FM-A), 16 LRS + 8 HRS (1D-FM-B), 72 LRS (Clos). Derived here (derived), the one split that fits: an NPU has
+// 7 X, 7 Y and 4 backplane ports x4; a backplane has 8 leaf and 4 spine LRS; leaf: 8 NPUs x4, 6 racks x4, 2 HRS x4, 4
+// spines x2; spine: 8 leaves x2, 8 CPUs x2, spare NPU x4. HRS (plane, board, k) has one x4 port a rack. Assumed
+// (assumed): a leaf meets the leaf of the same plane and board of the other rack; NIC j has x4 to spines 2j and 2j + 1;
+// backplanes beyond the fourth (more than x16 an NPU) have leaves only. What is ours in the baselines is said where
+// they are built.
 //
 // A ub_generator for each kind of rack builds it; ports and tables are described there.
 #pragma once
@@ -57,15 +58,15 @@ public:
                                    k_spines_per_plane = ub_generator::k_spines_per_plane;
     static constexpr std::uint32_t k_npu_lanes = 72, k_cpu_lanes = ub_generator::k_cpu_lanes, k_lrs_lanes = 72, k_hrs_lanes = 512;
 
-    /// Why a shape cannot be built at all (too wide for the address, a baseline with several pods, ...). Lanes that do not fit are
-    /// no reason: they are violations of the ledger.
+    /// Why a shape cannot be built at all (too wide for the address, a baseline with several pods, ...). Lanes that do
+    /// not fit are no reason: they are violations of the ledger.
     static std::vector<std::string> problems(const ub_shape& shape);
     /// Throws std::invalid_argument with the first of problems().
     explicit ub_topology(const ub_shape& shape, const ub_cables& cables = {});
 
     const ub_shape& shape() const { return shape_; }
-    /// Routers, links, tables, endpoints: NPUs by rank, then spare NPUs by rack, CPUs, NICs. Without lane rule and paths. Endpoint i
-    /// is router i. Links come in pairs, one direction each.
+    /// Routers, links, tables, endpoints: NPUs by rank, then spare NPUs by rack, CPUs, NICs. Without lane rule and
+    /// paths. Endpoint i is router i. Links come in pairs, one direction each.
     const ub_plan& plan() const { return plan_; }
     ub_ledger ledger() const;
 
@@ -76,7 +77,8 @@ public:
     std::uint32_t cpus_per_rack() const { return numbers_.cpus; }
     std::uint32_t nics_per_rack() const { return numbers_.nics; }
 
-    // rank = ((pod * racks per pod + rack) * boards + board) * npus + npu; racks are numbered over all pods where said so.
+    // rank = ((pod * racks per pod + rack) * boards + board) * npus + npu; racks are numbered over all pods where said
+    // so.
     std::uint32_t npu_router(std::uint32_t rank) const { return rank; }
     std::uint32_t spare_router(std::uint32_t rack_of_all) const; ///< k_none where there is none
     std::uint32_t cpu_router(std::uint32_t rack_of_all, std::uint32_t j) const;
@@ -104,8 +106,8 @@ public:
     }
     std::uint32_t ports(std::uint32_t router) const { return plan_.routers[router].ports; }
     abi::ub::table_view table_of(std::uint32_t router) const;
-    /// Links from router to everywhere (k_none: not reachable), over links not marked in `down`, and what may pass on: endpoints relay
-    /// too. For the time that a flood takes.
+    /// Links from router to everywhere (k_none: not reachable), over links not marked in `down`, and what may pass on:
+    /// endpoints relay too. For the time that a flood takes.
     std::vector<std::uint32_t> hops_from(std::uint32_t router, const std::vector<bool>& down = {}) const;
 
 private:

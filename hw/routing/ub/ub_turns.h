@@ -1,10 +1,10 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose turn it is among paths with weights: smooth weighted round robin. Each turn every path gains its weight, and the one that is owed
-// most, the first of equals, pays the sum of them. After as many turns as the sum of the weights, divided by what they have in
-// common, all are where they began. Thousands of path sets have the same few vectors of weights: they share one round, and a set
-// keeps nothing but its place in it. Plain C++.
+// Whose turn it is among paths with weights: smooth weighted round robin. Each turn every path gains its weight, and
+// the one that is owed most, the first of equals, pays the sum of them. After as many turns as the sum of the weights,
+// divided by what they have in common, all are where they began. Thousands of path sets have the same few vectors of
+// weights: they share one round, and a set keeps nothing but its place in it. Plain C++.
 #pragma once
 
 #include <cstdint>
