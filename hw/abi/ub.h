@@ -14,8 +14,7 @@
 
 namespace weft::abi::ub {
 
-// --- Addresses
-// ------------------------------------------------------------------------------------------------------------
+// --- Addresses -------------------------------------------------------------------------------------------------------
 
 /// What stands behind an address (assumed: 3 bits).
 enum class node_kind : std::uint8_t { npu = 0, spare_npu = 1, cpu = 2, nic = 3 };
@@ -53,8 +52,7 @@ constexpr address decode_address(std::uint16_t bits)
     return a;
 }
 
-// --- Source-route header
-// ----------------------------------------------------------------------------------------------------
+// --- Source-route header ---------------------------------------------------------------------------------------------
 
 inline constexpr unsigned k_most_hops = 12;        ///< bits of the bitmap
 inline constexpr unsigned k_most_instructions = 6; ///< instruction fields
@@ -131,8 +129,7 @@ constexpr source_route from_bytes(const std::uint8_t (&in)[k_header_bytes])
     return h;
 }
 
-// --- Linear tables
-// ------------------------------------------------------------------------------------------------------------
+// --- Linear tables ---------------------------------------------------------------------------------------------------
 
 /// Where an entry leads: `ways` consecutive ports from `port` on are equally good, a hash of the flow chooses; 0 ways:
 /// nowhere.

@@ -104,8 +104,7 @@ std::uint64_t native_core::code_address() const
     return called_from_ == nullptr ? 0 : reinterpret_cast<std::uint64_t>(called_from_) - 1; // in the call before it
 }
 
-// ---- time
-// ----------------------------------------------------------------------------------------------------------------
+// ---- time -----------------------------------------------------------------------------------------------------------
 
 void native_core::compute(std::uint32_t work)
 {
@@ -162,8 +161,7 @@ void native_core::log(const char* text, std::uint64_t value)
         log_->on_log(name(), local_now_ps(), text, value);
 }
 
-// ---- bus
-// -----------------------------------------------------------------------------------------------------------------
+// ---- bus ------------------------------------------------------------------------------------------------------------
 
 void native_core::record_fault(std::uint64_t address, bool was_write)
 {
@@ -259,8 +257,7 @@ void native_core::move_out(std::uint64_t to_address, const void* from, std::uint
     charge_move(bytes, how);
 }
 
-// ---- interrupts
-// ----------------------------------------------------------------------------------------------------------
+// ---- interrupts -----------------------------------------------------------------------------------------------------
 
 std::uint32_t native_core::wait_irq(std::uint32_t mask, std::uint64_t timeout_ns)
 {

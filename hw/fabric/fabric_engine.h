@@ -59,8 +59,7 @@ class fabric_engine final : public fabric_layout,
 public:
     fabric_engine(timeline& time, packet_pool& pool, const routing_policy& policy, const fabric_config& config);
 
-    // --- Build, before time zero: see fabric_layout, too
-    // -----------------------------------------------------------------
+    // --- Build, before time zero: see fabric_layout, too -------------------------------------------------------------
     /// Retry on this link. Also for outputs at an edge.
     void set_link_layer(std::uint32_t link, const link_layer_params& params, link_error_script* script = nullptr);
     /// Lays out the state; nothing can be added afterwards.

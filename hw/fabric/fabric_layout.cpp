@@ -17,8 +17,7 @@ fabric_layout::fabric_layout(const fabric_config& config) : config_(config), voq
         ++vl_shift_;
 }
 
-// --- Build
-// --------------------------------------------------------------------------------------------------------------
+// --- Build -----------------------------------------------------------------------------------------------------------
 
 std::uint32_t fabric_layout::add_router(std::uint32_t ports, std::string name, std::optional<duration> pipeline)
 {
@@ -177,8 +176,7 @@ void fabric_layout::lay_out_input(std::uint32_t link)
         l.zone = static_cast<std::uint8_t>(1 + second_zone_[r.first_port + l.to_port]);
 }
 
-// --- Look
-// ---------------------------------------------------------------------------------------------------------------
+// --- Look ------------------------------------------------------------------------------------------------------------
 
 std::uint32_t fabric_layout::out_link(std::uint32_t router, std::uint32_t port) const
 {

@@ -127,8 +127,7 @@ void fabric_engine::give_up(std::uint32_t link, packet& p, std::uint64_t at_ps)
     lose(link, p, at_ps);
 }
 
-// --- Down, declared dead, restored
-// ---------------------------------------------------------------------------------------
+// --- Down, declared dead, restored -----------------------------------------------------------------------------------
 
 void fabric_engine::announce(std::uint8_t kind, std::uint32_t failure, std::uint64_t at_ps)
 {
@@ -223,8 +222,7 @@ void fabric_engine::drop(packet& p)
     packet_ptr(&p).reset();
 }
 
-// --- Rate
-// -----------------------------------------------------------------------------------------------------------------
+// --- Rate ------------------------------------------------------------------------------------------------------------
 
 void fabric_engine::degrade_link_at(std::uint32_t link, std::uint64_t at_ps, bandwidth rate)
 {

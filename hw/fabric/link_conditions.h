@@ -16,8 +16,7 @@ class link_conditions {
 public:
     link_conditions(std::vector<link_state>& links, std::vector<link_cold>& cold) : links_(links), cold_(cold) {}
 
-    // --- Failures, by number
-    // ---------------------------------------------------------------------------------------------
+    // --- Failures, by number -----------------------------------------------------------------------------------------
     /// The failure that ends the link at `at_ps` or before: the present one, or a new one behind a restoration.
     std::uint32_t plan_failure(std::uint32_t link, std::uint64_t at_ps);
     /// Ends the last failure of the link that begins before `at_ps`; k_no_part if there is none.
@@ -42,8 +41,7 @@ public:
     /// The failure is over, if that is due now: the next one of its link, if any is planned, takes its place.
     bool restore(std::uint32_t number, std::uint64_t now_ps);
 
-    // --- Rates
-    // -----------------------------------------------------------------------------------------------------------
+    // --- Rates -------------------------------------------------------------------------------------------------------
     void plan_rate(std::uint32_t link, std::uint64_t at_ps, bandwidth rate);
     /// Of transmissions that begin at `at_ps`: of changes for one time the last one counts.
     bandwidth rate_at(std::uint32_t link, std::uint64_t at_ps) const;

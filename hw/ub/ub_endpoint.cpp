@@ -34,8 +34,7 @@ void ub_endpoint::schedule(std::uint64_t at_ps, std::uint32_t a, event_kind kind
     time_.schedule(at_ps, make_order(event_class::device, actor_, sequence_++), *this, a, kind);
 }
 
-// --- Sending
-// ----------------------------------------------------------------------------------------------------------------
+// --- Sending ---------------------------------------------------------------------------------------------------------
 
 /// Packets of one flow are those of one message stream; where packets are spread, tables spread them too.
 std::uint32_t ub_endpoint::flow_of(const packet& p)
@@ -240,8 +239,7 @@ void ub_endpoint::note_unreachable(std::uint32_t destination)
         listener_->unreachable(number_, destination);
 }
 
-// --- Receiving
-// --------------------------------------------------------------------------------------------------------------
+// --- Receiving -------------------------------------------------------------------------------------------------------
 
 void ub_endpoint::from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps)
 {
@@ -339,8 +337,7 @@ void ub_endpoint::launch_ack(receive_channel& c, std::uint32_t group, const ub_p
     launch(c.die, std::move(p), path, 0);
 }
 
-// --- Mode rtp, sender
-// -------------------------------------------------------------------------------------------------------
+// --- Mode rtp, sender ------------------------------------------------------------------------------------------------
 
 ub_endpoint::send_channel& ub_endpoint::sender_to(std::uint32_t destination)
 {
@@ -497,8 +494,7 @@ void ub_endpoint::on_event(std::uint32_t a, std::uint8_t kind)
     }
 }
 
-// --- Control
-// ----------------------------------------------------------------------------------------------------------------
+// --- Control ---------------------------------------------------------------------------------------------------------
 
 void ub_endpoint::rename(std::uint32_t number)
 {

@@ -88,8 +88,7 @@ public:
     /// Movers send to endpoints from this number on: their packets have shares of transmit queues of their own.
     void set_first_host(std::uint32_t endpoint);
 
-    // --- Data path
-    // -------------------------------------------------------------------------------------------------------
+    // --- Data path ---------------------------------------------------------------------------------------------------
     void from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
     /// A packet to `destination` will come from the chip soon.
     void bring_near(std::uint32_t destination) const;
@@ -102,8 +101,7 @@ public:
     void left_transmit_queue(std::uint32_t die, std::uint32_t way_in, std::uint32_t out_link, std::uint32_t vl,
                              std::uint32_t cells, std::uint64_t delay_ps);
 
-    // --- Control
-    // ---------------------------------------------------------------------------------------------------------
+    // --- Control -----------------------------------------------------------------------------------------------------
     ub_path_cache& paths() { return paths_; }
     const ub_path_cache& paths() const { return paths_; }
     /// No destination counts as unreachable sooner after a first try: the slowest notice of a failed link comes within

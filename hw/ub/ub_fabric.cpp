@@ -166,8 +166,7 @@ std::string ub_fabric::port_name(std::uint32_t router, std::uint32_t port) const
     return fmt::format("{}{}", letter, number);
 }
 
-// --- Faults
-// -----------------------------------------------------------------------------------------------------------------
+// --- Faults ----------------------------------------------------------------------------------------------------------
 
 void ub_fabric::fail_link_at(std::uint32_t plan_link, std::uint64_t at_ps)
 {
@@ -289,8 +288,7 @@ void ub_fabric::link_up(std::uint32_t link, std::uint64_t now_ps)
         link_listener_->link_up(link, now_ps);
 }
 
-// --- Look
-// -------------------------------------------------------------------------------------------------------------------
+// --- Look ------------------------------------------------------------------------------------------------------------
 
 void ub_fabric::unreachable(std::uint32_t source, std::uint32_t destination)
 {

@@ -56,8 +56,7 @@ public:
     std::uint32_t link_of(std::uint32_t plan_link) const { return links_.at(plan_link); } ///< number in the engine
     std::uint32_t plan_link_of(std::uint32_t engine_link) const; ///< fabric_engine::k_none: an edge
 
-    // --- Faults. Links by their number in the plan; times before the run or later than now.
-    // --------------------------------
+    // --- Faults. Links by their number in the plan; times before the run or later than now. --------------------------
     void fail_link_at(std::uint32_t plan_link, std::uint64_t at_ps);
     void restore_link_at(std::uint32_t plan_link, std::uint64_t at_ps);
     /// The link goes on with fewer lanes, without stopping.
@@ -75,8 +74,7 @@ public:
     /// sends comes from it. Transport channels with it begin anew; what was under way to it is given up.
     void take_over(std::uint32_t endpoint, std::uint32_t router);
 
-    // --- Look
-    // ------------------------------------------------------------------------------------------------------------
+    // --- Look --------------------------------------------------------------------------------------------------------
     /// Pairs (source, destination) of which packets were not sent or given up, sorted.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> unreachable() const;
     std::string unreachable_text(std::size_t at_most = 16) const; ///< by names; "" when there are none

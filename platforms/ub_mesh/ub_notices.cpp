@@ -72,8 +72,7 @@ void ub_notices::on_event(std::uint32_t a, std::uint8_t kind)
     }
 }
 
-// --- What happens to links
-// --------------------------------------------------------------------------------------------------
+// --- What happens to links -------------------------------------------------------------------------------------------
 
 void ub_notices::expect(const ub_failed_part& part, std::uint64_t at_ps, std::uint64_t until_ps,
                         const std::vector<std::uint32_t>& affected)
@@ -209,8 +208,7 @@ void ub_notices::heard(const ub_message& m)
             acknowledge(tellings_[it->second]);
 }
 
-// --- Direct
-// -----------------------------------------------------------------------------------------------------------------
+// --- Direct ----------------------------------------------------------------------------------------------------------
 
 /// Not over what ends know: what is down from the start, what the news is about, their own ports, and what they have
 /// been told as sources.
@@ -354,8 +352,7 @@ std::vector<std::uint32_t> ub_notices::users_of(std::uint32_t link) const
     return {all.begin(), all.end()};
 }
 
-// --- Hop by hop
-// ---------------------------------------------------------------------------------------------------------------
+// --- Hop by hop ------------------------------------------------------------------------------------------------------
 
 void ub_notices::pass_on(const job& j)
 {

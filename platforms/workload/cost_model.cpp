@@ -97,8 +97,7 @@ private:
         }
     }
 
-    // --- Parts
-    // ------------------------------------------------------------------------------------------------------------
+    // --- Parts -------------------------------------------------------------------------------------------------------
     double instructions(double n) const { return n * m_.instruction_us; }
     /// A message that is made outside the event loop.
     double post(double extra_instructions = 0) const
@@ -215,8 +214,7 @@ private:
     double start() const { return instructions(costs::k_command + costs::k_response) + 4 * m_.access_us; }
     double chunks(double bytes) const { return std::max(1.0, std::ceil(bytes / chunk_)); }
 
-    // --- Firmware that executes a schedule
-    // --------------------------------------------------------------------------------
+    // --- Firmware that executes a schedule ---------------------------------------------------------------------------
     double by_schedule() const
     {
         // A reduce seen from its root sends nothing. The same trees the other way, or the blocks that everybody gets,
@@ -329,8 +327,7 @@ private:
         return std::max(lanes * made_us + last_us, wire_us) + latency(m_.hop_us[d]) + instructions(costs::k_sleep + costs::k_turn) + m_.access_us;
     }
 
-    // --- Firmware without one
-    // ---------------------------------------------------------------------------------------------
+    // --- Firmware without one ----------------------------------------------------------------------------------------
     /// Elements that ranks other than this one own, in messages.
     double messages_to_others(double pieces) const
     {
@@ -388,8 +385,7 @@ private:
         return start() + barrier() + std::max(core_us, wire_us) + 2 * latency(farthest());
     }
 
-    // --- Collective communication units
-    // -----------------------------------------------------------------------------------
+    // --- Collective communication units ------------------------------------------------------------------------------
     /// They are large enough for its programs.
     bool units_run() const
     {

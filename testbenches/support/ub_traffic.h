@@ -291,8 +291,7 @@ private:
     std::uint64_t sent_ = 0, received_ = 0, misdelivered_ = 0, last_arrival_ps_ = 0;
 };
 
-// --- Machines
-// ---------------------------------------------------------------------------------------------------------------
+// --- Machines --------------------------------------------------------------------------------------------------------
 
 /// Path sets of a machine without faults are asked for by many runs: kept here.
 class ub_kept_paths final : public ub_path_source {

@@ -65,8 +65,7 @@ std::string ub_generator::rack_name(std::uint32_t rack) const
     return fmt::format("p{},r{}", rack / shape_.racks_per_pod(), rack % shape_.racks_per_pod());
 }
 
-// --- Routers
-// ----------------------------------------------------------------------------------------------------------
+// --- Routers ---------------------------------------------------------------------------------------------------------
 
 std::uint32_t ub_generator::add_router(ub_device device, ub_place place, std::string name, std::uint32_t ports)
 {
@@ -162,8 +161,7 @@ void ub_generator::add_side_nodes(std::uint32_t spare_ports, std::uint32_t cpu_p
     numbers_.first_leaf = next_router();
 }
 
-// --- Links
-// ------------------------------------------------------------------------------------------------------------
+// --- Links -----------------------------------------------------------------------------------------------------------
 
 void ub_generator::connect(std::uint32_t a, std::uint32_t a_port, std::uint32_t b, std::uint32_t b_port,
                            std::uint32_t lanes, ub_channel there, ub_channel back, duration propagation)
@@ -253,8 +251,7 @@ void ub_generator::connect_racks(std::uint32_t first, std::uint32_t per_rack, st
     }
 }
 
-// --- Tables
-// -----------------------------------------------------------------------------------------------------------
+// --- Tables ----------------------------------------------------------------------------------------------------------
 
 void ub_generator::connect_side_nodes(std::uint32_t rack, std::uint32_t s, std::uint32_t cpu_port, std::uint32_t cpu_lanes)
 {
