@@ -7,12 +7,12 @@ _weft()
     [ "$COMP_CWORD" -gt 0 ] && prev=${COMP_WORDS[COMP_CWORD - 1]}
     for ((i = 1; i < COMP_CWORD; i++)); do
         case "${path:+$path }${COMP_WORDS[i]}" in
-            'run'|'check'|'new'|'list'|'bench'|'bursts'|'ccu'|'ccu asm'|'ccu disasm'|'ccu check'|'docs'|'doctor'|'firmware'|'firmware test'|'report'|'scale'|'sweep'|'compare'|'tune'|'validate') path="${path:+$path }${COMP_WORDS[i]}" ;;
+            'run'|'check'|'new'|'list'|'bench'|'bursts'|'ccu'|'ccu asm'|'ccu disasm'|'ccu check'|'docs'|'doctor'|'explain'|'firmware'|'firmware test'|'report'|'scale'|'sweep'|'compare'|'tune'|'validate') path="${path:+$path }${COMP_WORDS[i]}" ;;
         esac
     done
     case "$path" in
-        '') words='run check new list bench bursts ccu docs doctor firmware report scale sweep compare tune validate -h --help --version --verbose build clean test'; arguments=words; with_value='' ;;
-        'run') words='-h --help --set --seed --out --json --trace --trace-limit --trace-ranks --trace-links --trace-window --trace-firmware --coverage-firmware --gdb --gdb-core --gdb-wait --host-timeout --report --quiet'; arguments=files; with_value='--set|--seed|--out|--json|--trace|--trace-limit|--trace-ranks|--trace-links|--trace-window|--coverage-firmware|--gdb|--gdb-core|--gdb-wait|--host-timeout' ;;
+        '') words='run check new list bench bursts ccu docs doctor explain firmware report scale sweep compare tune validate -h --help --version --verbose build clean test'; arguments=words; with_value='' ;;
+        'run') words='-h --help --set --seed --out --json --trace --trace-limit --trace-ranks --trace-links --trace-window --trace-firmware --pcap --pcap-limit --pcap-bytes --pcap-links --pcap-window --waves --replay --coverage-firmware --gdb --gdb-core --gdb-wait --host-timeout --report --quiet'; arguments=files; with_value='--set|--seed|--out|--json|--trace|--trace-limit|--trace-ranks|--trace-links|--trace-window|--pcap|--pcap-limit|--pcap-bytes|--pcap-links|--pcap-window|--waves|--replay|--coverage-firmware|--gdb|--gdb-core|--gdb-wait|--host-timeout' ;;
         'check') words='-h --help --set --seed --resolved --routes --schedule --rank'; arguments=files; with_value='--set|--seed|--rank' ;;
         'new') words='-h --help --set --force'; arguments=platforms; with_value='--set' ;;
         'list') words='-h --help --bounds --set'; arguments=files; with_value='--bounds|--set' ;;
@@ -24,6 +24,7 @@ _weft()
         'ccu check') words='-h --help --capacity'; arguments=files; with_value='--capacity' ;;
         'docs') words='-h --help --out'; arguments=files; with_value='--out' ;;
         'doctor') words='-h --help --configs --memory'; arguments=files; with_value='--configs|--memory' ;;
+        'explain') words='-h --help --case --rank --no-reruns --changes --jobs --point-timeout --json --quiet'; arguments=files; with_value='--case|--rank|--changes|--jobs|--point-timeout|--json' ;;
         'firmware') words='test -h --help'; arguments=words; with_value='' ;;
         'firmware test') words='-h --help --list --device --core --platform --mesh --rank --runs --out --quiet'; arguments=files; with_value='--device|--core|--platform|--mesh|--rank|--runs|--out' ;;
         'report') words='-h --help --out --published'; arguments=files; with_value='--out|--published' ;;
