@@ -17,8 +17,7 @@
 
 namespace weft::abi::switchml {
 
-// Bytes
-// ----------------------------------------------------------------------------------------------------------------
+// Bytes ---------------------------------------------------------------------------------------------------------------
 
 constexpr void put16(std::uint8_t* to, std::uint32_t v)
 {
@@ -60,8 +59,7 @@ inline void swap_words(void* to, const void* from, std::size_t bytes)
     }
 }
 
-// Frames
-// ---------------------------------------------------------------------------------------------------------------
+// Frames --------------------------------------------------------------------------------------------------------------
 
 inline constexpr std::uint32_t k_ethernet = 0; ///< destination 6, source 6, type 2
 inline constexpr std::uint32_t k_ip = 14;
@@ -257,8 +255,7 @@ constexpr std::uint32_t switch_queue_pair(std::uint32_t worker, std::uint32_t qu
     return worker << 16 | (queue & 0x1ff);
 }
 
-// A worker's job
-// -------------------------------------------------------------------------------------------------------
+// A worker's job ------------------------------------------------------------------------------------------------------
 
 /// Written by the builder into the local memory of every core of a worker, next to the platform table; absent (magic 0)
 /// on other machines.
