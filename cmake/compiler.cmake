@@ -34,7 +34,8 @@ if(NOT WEFT_CACHE_HINTS)
     add_compile_definitions(WEFT_NO_CACHE_HINTS)
 endif()
 
-# No precompiled headers: <systemc> and <tlm> cost 0.4 s a file, and a forced include hides missing ones.
+# No precompiled headers: they save a tenth of the CPU time, and a forced include hides missing ones. WEFT_UNITY saves
+# more: nine sources of hw/dma take 12 s of CPU one by one and 4.7 s together, eleven of hw/fabric 18.5 s and 4.6 s.
 find_program(WEFT_CCACHE ccache)
 mark_as_advanced(WEFT_CCACHE)
 if(WEFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
