@@ -64,7 +64,9 @@ json timed_without_refused(const explained_case& c, tried_change& change, unsign
         auto& all = change.what.settings;
         const auto refused = std::find_if(all.begin(), all.end(),
                                           [&](const std::string& s) { return s.rfind(error->key_path + "=", 0) == 0; });
-        all.erase(refused == all.end() ? all.end() - 1 : refused);
+        const auto out = refused == all.end() ? all.end() - 1 : refused;
+        change.what.left_out.push_back(out->substr(0, out->find('=')));
+        all.erase(out);
     }
     if (change.what.settings.empty())
         return json{{"problem", "the machine refuses every key of it"}};
@@ -98,6 +100,7 @@ json to_json(const tried_change& c, std::uint64_t before_ps)
     json j;
     j["change"] = c.what.words;
     j["settings"] = c.what.settings;
+    j["left_out"] = c.what.left_out;
     if (!c.asked)
         j["share"] = c.what.share;
     if (c.result.contains("time_ps")) {
@@ -212,7 +215,8 @@ int explain(const explain_options& options)
     if (std::abs(told_ps - static_cast<double>(time_ps)) >= 1)
         fmt::print(stderr, "warning: {} says {:.6f} us{}\n", file, c.row().time_us,
                    all.value("slowest", true)
-                       ? ", for another version, for a case that was repeated, or for one that continues others."
+                       ? ", for another version, for a case that was repeated or continues others, beside traffic of hosts, "
+                         "or with a fault at a time of the run: what is explained here is the case by itself."
                        : ".");
     if (stop_requested())
         return interrupted_exit_code();

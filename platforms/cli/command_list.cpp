@@ -15,7 +15,7 @@ namespace {
 void print_bounds(const platform& p)
 {
     const abi::platform_table table = p.rank_table(0);
-    fmt::print("{} ranks. The least time of 64 MiB, and the speed that no algorithm exceeds, by what links and memory carry;\n"
+    fmt::print("{} ranks. The least time of 64 MiB, and the speed that no algorithm of the ranks exceeds, by what links and memory carry;\n"
                "latencies and software come on top.\n\n  {:<15} {:>12} {:>16}  {}\n",
                table.ranks, "collective", "64 MiB (us)", "algbw (GB/s)", "set by");
     constexpr std::uint64_t size = 64 << 20;

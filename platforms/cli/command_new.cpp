@@ -65,8 +65,8 @@ int write_new(const new_options& options)
         "# Every key has the value that stands here; change it, or take the line out for the default.\n"
         "#     weft check FILE                what does this file describe?\n"
         "#     weft run FILE                  run it: times, bandwidths, wrong elements\n"
-        "# Confidence of every figure: Q quoted from a public document, D derived from quoted figures, R recalled and not\n"
-        "# verified, A assumed. A key behind '#' without a blank has no value, or nothing uses it as the file stands.\n\n",
+        "# Sources of defaults: quoted from a public document, derived from quoted figures, recalled and not verified,\n"
+        "# assumed, or calibrated. A line that begins with '#' and a key has no value, or nothing uses it as the file stands.\n\n",
         info->name, info->summary, weft::version());
     text += template_yaml(loaded.platform->resolved(), *loaded.document);
     if (options.file.empty()) {

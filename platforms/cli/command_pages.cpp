@@ -125,7 +125,7 @@ void add_paths(const CLI::App& app, const std::string& path, std::string& out)
 
 std::string man_page(const CLI::App& app)
 {
-    std::string out = "'\\\" Made by `weft docs`; do not edit.\n"
+    std::string out = ".\\\" Made by `weft docs`; do not edit.\n"
                       ".TH WEFT 1 \"\" \"weft\" \"User Commands\"\n"
                       ".SH NAME\nweft \\- virtual platforms of the machines that train large models\n"
                       ".SH SYNOPSIS\n.B weft\n.I COMMAND\n[\\fIOPTION\\fR]... [\\fIFILE\\fR]\n"

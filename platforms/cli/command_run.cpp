@@ -418,7 +418,8 @@ void check_targets(const run_options& options, const loaded_platform& loaded, co
     targets.add_output(options.trace, "--trace");
     targets.add_output(options.waves, "--waves", target_kind::regular_file);
     if (!options.waves.empty())
-        targets.add_output(options.waves + ".hier", "beside it, for the time of the run,", target_kind::regular_file);
+        for (const char* beside : {".part", ".part.hier"})
+            targets.add_output(options.waves + beside, "beside it, for the time of the run,", target_kind::regular_file);
     for (const std::string& file : options.replay)
         targets.add_input(file, "of --replay");
     targets.add_output(options.coverage_firmware, "--coverage-firmware");
@@ -461,6 +462,19 @@ bool is_there_at_once(const std::string& file)
 {
     std::error_code error;
     return std::filesystem::is_regular_file(file == "-" ? "/dev/stdin" : file, error);
+}
+
+/// Captures must not replace the files that are replayed beside them.
+void refuse_own_replay(const run_options& options)
+{
+    namespace fs = std::filesystem;
+    std::error_code none;
+    for (const std::string& from : options.replay) {
+        const fs::path folder = fs::is_directory(from, none) ? fs::path(from) : fs::absolute(from, none).parent_path();
+        if (fs::equivalent(folder, options.pcap, none))
+            throw user_error(fmt::format(
+                "--pcap: {} holds what --replay reads, and captures would replace it; name another folder.", options.pcap));
+    }
 }
 
 /// Feeds captured frames in place of the workload, and tells how the answers compare.
@@ -525,8 +539,10 @@ int run(const run_options& options)
             prepare_output_file(*file);
     const made_folders folders(dir), capture_folders(options.pcap.empty() ? dir : options.pcap);
     prepare_output_dir(dir);
-    if (!options.pcap.empty())
+    if (!options.pcap.empty()) {
         prepare_output_dir(options.pcap);
+        refuse_own_replay(options);
+    }
     for (const std::string& file : p.output_files())
         prepare_output_file(file);
 
@@ -538,6 +554,9 @@ int run(const run_options& options)
             signals.remove_at_once(trace->unfinished_file());
     }
     signals.remove_at_once(output_file::temporary_for(dir + "/firmware.log"));
+    for (const char* beside : {".part", ".part.hier"})
+        if (!options.waves.empty())
+            signals.remove_at_once(options.waves + beside);
     constexpr std::uint32_t k_many_ranks = 512; // seconds until the first case begins
     if (p.ranks() >= k_many_ranks)
         bar.begin_case(0, fmt::format("building {} ranks", p.ranks()));
@@ -737,16 +756,17 @@ void add_run(CLI::App& app, int& exit_code)
     command
         ->add_option(
             "--waves", options->waves,
-            "Draw the pins of the switch's aggregation pipes in an FST file, for GTKWave: of the Verilog or, by\n"
-            "the same names, of its C++ twin, as switch.aggregator says")
+            "Draw the pins of the switch's aggregation pipes in an FST file, for GTKWave: of the\n"
+            "Verilog or, by the same names, of its C++ twin, as switch.aggregator says")
         ->type_name("FILE")
         ->check(is_output_name());
     CLI::Option* replay =
         command
             ->add_option(
                 "--replay", options->replay,
-                "In place of the workload, feed the switch the frames that workers sent in this pcapng file (a\n"
-                "folder: all in it), at their times, and compare its answers with those in the file; repeatable")
+                "In place of the workload, feed the switch the frames that workers sent in this pcapng\n"
+                "file (a folder: all in it), at their times, and compare its answers with those in the\n"
+                "file; repeatable")
             ->type_name("FILE");
     command
         ->add_option("--coverage-firmware", options->coverage_firmware,

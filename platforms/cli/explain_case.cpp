@@ -233,6 +233,12 @@ json explained(const explained_case& c, const std::optional<std::uint32_t>& rank
     j["time_us"] = static_cast<double>(time_ps) / 1e6;
     j["time_ps"] = time_ps;
     j["slowest"] = of == last;
+    const std::size_t cores = m->chips()[of]->cores().size();
+    if (cores > 1)
+        j["note"] = fmt::format(
+            "chips have {} cores, of which the first is looked at: which rank answers last is not sure, and waits for "
+            "the others, timeouts of lost frames among them, count as {}",
+            cores, "NIC");
     if (const auto trains = m->train_of(result.what); trains > 1)
         j["train_packets"] = trains;
     if (result.shares.known) {

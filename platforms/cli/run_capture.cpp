@@ -6,6 +6,7 @@
 #include "platforms/report/fabric_record.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <set>
 #include <sys/resource.h>
@@ -24,7 +25,9 @@ std::uint64_t most_open_files()
         return 0;
     if (limit.rlim_cur < limit.rlim_max) {
         limit.rlim_cur = limit.rlim_max;
-        static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit) == 0 && ::getrlimit(RLIMIT_NOFILE, &limit) == 0);
+        static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+        if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) // what was granted
+            return 0;
     }
     return limit.rlim_cur > k_files_of_others ? limit.rlim_cur - k_files_of_others : 0;
 }
@@ -218,15 +221,25 @@ void run_capture::on_reset(std::uint32_t wire, std::uint32_t draw)
 
 void run_capture::close()
 {
+    std::string lost;
     for (cable& c : cables_) {
-        if (c.file == nullptr)
+        if (c.file == nullptr) { // nothing crossed it: what an earlier run has left is not of this one
+            std::error_code none;
+            std::filesystem::remove(c.name, none);
             continue;
+        }
         release(c, ~std::uint64_t{0});
         for (const std::uint32_t w : c.wires)
             c.file->write(pcapng_statistics(wires_[w].interface, wires_[w].seen, wires_[w].left_out));
-        c.file->commit();
+        try { // the others are whole
+            c.file->commit();
+        } catch (const user_error& e) {
+            lost += (lost.empty() ? "" : "\n") + std::string(e.what());
+        }
         c.file.reset();
     }
+    if (!lost.empty())
+        throw user_error(lost + "\n--pcap: with a smaller --pcap-limit, or fewer cables by --pcap-links, they take less room.");
 }
 
 std::string run_capture::summary() const

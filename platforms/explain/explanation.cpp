@@ -149,6 +149,8 @@ std::string path_text(const json& all)
         out << fmt::format(
             "A step of the path is a train of up to {} packets, not a packet: burst: 1 packet gives the finer picture.\n",
             trains);
+    if (all.contains("note"))
+        out << "Note: " << all.at("note").get<std::string>() << ".\n";
     out << bound_sentence(all) << "\n";
     std::vector<std::vector<std::string>> lines{{"cause", "time(us)", "share(%)", "most of it(us)"}};
     std::uint64_t sum_ps = 0;
@@ -175,7 +177,8 @@ std::string changes_text(const json& all)
     std::string best_words;
     bool whole = true;
     for (const json& c : changes) {
-        const std::string words = c.at("change").get<std::string>();
+        const auto left_out = c.value("left_out", std::vector<std::string>());
+        const std::string words = c.at("change").get<std::string>() + (left_out.empty() ? "" : " (in part)");
         const std::string share = c.contains("share") ? fmt::format("{:.1f}", 100 * c.at("share").get<double>()) : "";
         if (!c.contains("time_us")) {
             whole = false;
@@ -193,16 +196,16 @@ std::string changes_text(const json& all)
         }
         if (const auto settings = c.at("settings").get<std::vector<std::string>>();
             !settings.empty() && !c.contains("problem"))
-            notes += fmt::format("  {}: {}\n", words, fmt::join(settings, ", "));
+            notes += fmt::format("  {}: {}{}{}\n", words, fmt::join(settings, ", "),
+                                 left_out.empty() ? "" : "; beyond what is legal, so unchanged: ",
+                                 fmt::join(left_out, ", "));
     }
     std::ostringstream out;
     out << "\nWhat would help, each change run again by itself:\n\n";
     print_columns(out, lines, 1);
     out << "\n" << notes;
     if (best >= k_no_gain)
-        out << fmt::format("\n{}{} helps most: {:.1f} % less time.\n",
-                           static_cast<char>(std::toupper(static_cast<unsigned char>(best_words.front()))),
-                           best_words.substr(1), 100 * best);
+        out << fmt::format("\nWhat helps most of these: {}, {:.1f} % less time.\n", best_words, 100 * best);
     else if (whole)
         out << "\nNothing of this helps: no change shortens the collective by half a percent.\n";
     return out.str();

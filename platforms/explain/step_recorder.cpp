@@ -178,6 +178,7 @@ void step_recorder::attach(machine& m)
 void step_recorder::begin(std::uint64_t now_ps)
 {
     run_.begin_ps = now_ps;
+    ended_ = !problem_.empty(); // with host.compare the case runs once more, and that one counts
     steps_ = 0;
     run_.sent.clear();
     run_.crossings.clear();

@@ -18,6 +18,7 @@ constexpr std::pair<const char*, area> k_sections[] = {
     {"cores", area::core},
     {"bus", area::core},
     {"mailbox", area::core},
+    {"local_memory", area::core},
     {"hbm", area::memory},
     {"memory", area::memory},
     {"dma", area::dma},
@@ -115,8 +116,8 @@ std::vector<recipe> recipes()
     };
 }
 
-/// "" where the recipe does not change the key.
-std::string changed(const recipe& r, const found_key& k)
+/// "" where the recipe does not change the key; `left_out` gets it where the value would be beyond its limits.
+std::string changed(const recipe& r, const found_key& k, std::vector<std::string>& left_out)
 {
     const auto* const text = std::get_if<std::string>(&k.field->value);
     if (text == nullptr || std::find(r.areas.begin(), r.areas.end(), k.of) == r.areas.end())
@@ -144,7 +145,11 @@ std::string changed(const recipe& r, const found_key& k)
         break;
     default: return "";
     }
-    return is_legal(k.field->limits, value) ? k.path + "=" + format_quantity(k.field->kind, value) : "";
+    if (!is_legal(k.field->limits, value)) {
+        left_out.push_back(k.path);
+        return "";
+    }
+    return k.path + "=" + format_quantity(k.field->kind, value);
 }
 
 } // namespace
@@ -165,7 +170,7 @@ std::vector<what_if> promising_changes(const config_field& config,
         for (const path_cause c : r.causes)
             w.share += all_ps > 0 ? static_cast<double>(by_cause[static_cast<std::size_t>(c)]) / all_ps : 0;
         for (const found_key& k : keys)
-            if (std::string setting = changed(r, k); !setting.empty())
+            if (std::string setting = changed(r, k, w.left_out); !setting.empty())
                 w.settings.push_back(std::move(setting));
         if (w.share >= k_least_share && !w.settings.empty())
             changes.push_back(std::move(w));

@@ -18,6 +18,8 @@ namespace weft {
 struct what_if {
     std::string words;                 ///< "links twice as fast"
     std::vector<std::string> settings; ///< as of --set
+    /// Keys that stay as they are: the value, or the machine with it, would be beyond what is legal.
+    std::vector<std::string> left_out;
     double share = 0;                  ///< of the path that it may shorten, 0 to 1
 };
 

@@ -24,6 +24,7 @@ void ub_hosts::begin(std::uint32_t number, bool load, std::uint64_t after_ps)
     busy_ = true;
     pieces_.clear();
     piece_of_.clear();
+    left_ = 0;
     start_at_ps_ = time_.now_ps() + after_ps;
     if (!load)
         fill_states();

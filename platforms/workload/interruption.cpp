@@ -17,7 +17,7 @@ namespace {
 
 constexpr int k_exit_of_signals = 128; // as shells have it
 constexpr int k_signals[] = {SIGINT, SIGTERM, SIGHUP};
-constexpr std::size_t k_most_files = 4;
+constexpr std::size_t k_most_files = 2048; ///< captures of many cables; untouched pages of the table take no memory
 constexpr std::size_t k_longest_path = 4096;
 
 // Handlers know no object and may not allocate.

@@ -61,7 +61,7 @@ std::string wait_bound::over(std::uint64_t host_work, counts what)
     if (!host_watch::over_bound(
             static_cast<std::uint32_t>(quiet_s * host_watch::k_ticks_per_second / k_bounds_of_a_core)))
         return "";
-    const bool streams = what == counts::engines && machine_.hosts() != nullptr;
+    const bool streams = what == counts::engines && machine_.hosts() != nullptr && !machine_.hosts()->streams().empty();
     if (streams)
         return fmt::format("nothing but streams of hosts moves: for {:.0f} s of host CPU time (twice --host-timeout), from {} to {} of simulated time, no byte of a "
                            "collective or a checkpoint has moved",

@@ -99,7 +99,8 @@ struct pin_waves::signals {
     }
 };
 
-pin_waves::pin_waves(const std::string& file) : file_(file), changes_to_look_(k_changes_between_looks)
+pin_waves::pin_waves(const std::string& file)
+    : file_(file), part_(file + ".part"), changes_to_look_(k_changes_between_looks)
 {
     const auto refuse = [&](const std::string& why) {
         throw user_error("--waves " + file + " cannot be written: " + why + ". Name a file elsewhere.");
@@ -107,12 +108,12 @@ pin_waves::pin_waves(const std::string& file) : file_(file), changes_to_look_(k_
     if (const std::string problem = space_problem(file); !problem.empty())
         refuse(problem);
     // The writer tells no reason, and may end the program: what it does first is tried before.
-    std::FILE* const tried = std::fopen(file.c_str(), "wb");
+    std::FILE* const tried = std::fopen(part_.c_str(), "wb");
     if (tried == nullptr)
         refuse(std::strerror(errno));
     else
         std::fclose(tried);
-    writer_ = fstWriterCreate(file.c_str(), 1);
+    writer_ = fstWriterCreate(part_.c_str(), 1);
     if (writer_ == nullptr)
         refuse("a file beside it cannot be made");
     fstWriterSetPackType(writer_, FST_WR_PT_LZ4);
@@ -124,8 +125,18 @@ pin_waves::pin_waves(const std::string& file) : file_(file), changes_to_look_(k_
 pin_waves::~pin_waves()
 {
     advance(std::numeric_limits<std::uint64_t>::max());
-    if (writer_ != nullptr)
-        fstWriterClose(writer_);
+    finish();
+}
+
+/// A run that is refused, or in which no pass has come, leaves an earlier file as it is.
+void pin_waves::finish()
+{
+    if (writer_ == nullptr)
+        return;
+    fstWriterClose(writer_);
+    writer_ = nullptr;
+    if (!begun_ || std::rename(part_.c_str(), file_.c_str()) != 0)
+        std::remove(part_.c_str());
 }
 
 std::uint32_t pin_waves::add_pipe(const std::string& scope)
@@ -234,11 +245,10 @@ void pin_waves::write(const change& c)
 void pin_waves::look_at_space(std::uint64_t time_ps)
 {
     changes_to_look_ = k_changes_between_looks;
-    const std::string problem = growth_problem(file_);
+    const std::string problem = growth_problem(part_);
     if (problem.empty())
         return;
-    fstWriterClose(writer_);
-    writer_ = nullptr;
+    finish();
     cut_ = file_ + " ends at " + std::to_string(time_ps / 1'000'000) + " us of simulated time: " + problem + ".";
 }
 

@@ -62,8 +62,10 @@ private:
     void write_until(std::uint64_t time_ps);
     void write(const change& c);
     void look_at_space(std::uint64_t time_ps);
+    void finish();
 
     std::string file_;
+    std::string part_; ///< has the content until it is whole
     std::string cut_;
     void* writer_ = nullptr; ///< of GTKWave's fstapi; nullptr: the file has ended
     std::vector<pipe_state> pipes_;

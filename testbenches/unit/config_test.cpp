@@ -584,7 +584,7 @@ TEST_CASE("the resolved dump reads back to the same values and says where they c
     INFO(text);
     CHECK_SAYS(text, "seed: 42  # Seed of all random numbers; set by x.yaml:5\n");
     CHECK_SAYS(text, "  link_rate: 82 GB/s  # Rate of one link, one direction; set by x.yaml:9\n");
-    CHECK_SAYS(text, "  flight_time: 50 ns  # Propagation delay; default, source: assumed\n");
+    CHECK_SAYS(text, "  flight_time: 50 ns  # Propagation delay; default, source: assumed: nothing is published\n");
     CHECK_SAYS(text, "  depth: 9 packets  # Receive buffer of a VL; set by --set\n");
     CHECK_SAYS(text, "# spare: not set  # A second kind of link\n");
     CHECK_SAYS(
@@ -662,11 +662,11 @@ TEST_CASE("JSON and JSON Schema and the docs table follow the fields", "[config]
     CHECK(properties.at("shape").at("default") == nlohmann::json({4, 4}));
     CHECK(properties.at("shape").at("items").at("maximum") == 4294967295u);
     CHECK_FALSE(properties.at("note").contains("default"));
-    CHECK_SAYS(properties.at("utilisation").at("description").get<std::string>(), "Default: measured");
+    CHECK_SAYS(properties.at("utilisation").at("description").get<std::string>(), "Default: derived: measured");
 
     const std::string table = markdown_table(describe(pod_test_config{}));
     CHECK_SAYS(table,
-               "| `ici.link_rate` | bandwidth | `82 GB/s` | Rate of one link, one direction | a paper, section 2");
+               "| `ici.link_rate` | bandwidth | `82 GB/s` | Rate of one link, one direction | quoted: a paper, section 2");
     CHECK_SAYS(table,
                "| `workload.N.op` | one of `all_reduce`, `all_gather`, `none` | `all_reduce` | The collective |  |\n");
     CHECK_SAYS(table, "| `utilisation` | number | `0.5` | Share \\| of peak | measured |\n");

@@ -177,8 +177,8 @@ TEST_CASE("results.json has the promised fields", "[report]")
     std::vector<std::string> keys;
     for (const auto& item : j.items())
         keys.push_back(item.key());
-    CHECK(keys == std::vector<std::string>{"version", "results", "digest", "simulated_time_ps", "host_seconds",
-                                           "packet_hops", "packet_hops_per_cpu_s", "timeline_events", "config",
+    CHECK(keys == std::vector<std::string>{"schema", "version", "results", "links", "ranks", "digest", "simulated_time_ps",
+                                           "host_seconds", "packet_hops", "packet_hops_per_cpu_s", "timeline_events", "config",
                                            "failure", "failed_case", "warnings", "stats"});
     REQUIRE(j["results"].size() == 3);
     keys.clear();

@@ -1,0 +1,158 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/explain/path_index.h"
+
+#include "hw/abi/platform_table.h"
+#include "hw/abi/registers.h"
+
+#include <functional>
+#include <string>
+
+namespace weft {
+
+std::uint64_t key_of(const step_packet& p)
+{
+    return (std::uint64_t{p.source} << 32 | p.destination) * 0x9e37'79b9'7f4a'7c15ull ^ p.message;
+}
+
+path_index::path_index(const recorded_run& run) : run_(run)
+{
+    for (std::uint32_t i = 0; i < run.crossings.size(); ++i) {
+        const auto& c = run.crossings[i];
+        crossings_of_message_[key_of(c.step.packet)].push_back(i);
+        crossings_of_link_[place(c.device, c.step.link)].push_back(i);
+        crossings_of_buffer_[place(c.device, c.step.in_link) << 6 | (c.step.in_vl & 63)].push_back(i);
+    }
+    for (std::uint32_t i = 0; i < run.sent.size(); ++i) {
+        sent_of_message_[key_of(run.sent[i].step.packet)].push_back(i);
+        sent_of_port_[place(run.sent[i].device, run.sent[i].step.port)].push_back(i);
+    }
+    for (std::uint32_t i = 0; i < run.posted.size(); ++i)
+        posted_of_work_[place(run.posted[i].device, 0) ^ run.posted[i].step.work * 0x9e37'79b9'7f4a'7c15ull]
+            .push_back(i);
+    for (std::uint32_t i = 0; i < run.woken.size(); ++i)
+        woken_of_work_[place(run.woken[i].device, 0) ^ run.woken[i].step.work * 0x9e37'79b9'7f4a'7c15ull].push_back(
+            i);
+    for (std::uint32_t i = 0; i < run.accepted.size(); ++i)
+        accepted_of_device_[run.accepted[i].device].push_back(i);
+    for (std::uint32_t i = 0; i < run.completions.size(); ++i)
+        completions_of_device_[run.completions[i].device].push_back(i);
+    for (auto& of_device : completions_of_device_)
+        std::stable_sort(of_device.second.begin(), of_device.second.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return run.completions[a].time_ps < run.completions[b].time_ps;
+        });
+    for (std::uint32_t i = 0; i < run.slices.size(); ++i)
+        note_slice(i);
+    sort_slices();
+    match_doorbells();
+    match_works();
+}
+
+bool path_index::is_switch_track(std::uint32_t track) const
+{
+    return run_.tracks[track].rank == recorded_device::k_nobody &&
+           run_.tracks[track].name.rfind("from port", 0) == 0;
+}
+
+void path_index::note_slice(std::uint32_t number)
+{
+    const trace_slice& s = run_.slices[number];
+    if (s.name == "sync") {
+        syncs_of_rank_[run_.tracks[s.track].rank].push_back(number);
+        syncs_of_zone_[std::hash<std::string>{}(s.arguments)].push_back(number);
+    }
+    if (s.flow == flow_step::none)
+        return;
+    slices_of_flow_[s.flow_id].push_back(number);
+    if (s.flow == flow_step::ends)
+        frames_of_rank_[run_.tracks[s.track].rank].push_back(number);
+    if (is_switch_track(s.track))
+        switch_slices_of_name_[std::hash<std::string>{}(s.name)].push_back(number);
+}
+/// Those on a way by their starts, those that have come by their ends.
+void path_index::sort_slices()
+{
+    const auto sort_by = [](index_lists& lists, auto&& time_of) {
+        for (auto& one : lists)
+            std::stable_sort(one.second.begin(), one.second.end(),
+                             [&](std::uint32_t a, std::uint32_t b) { return time_of(a) < time_of(b); });
+    };
+    const auto start = [&](std::uint32_t i) { return run_.slices[i].start_ps; };
+    sort_by(slices_of_flow_, start);
+    sort_by(switch_slices_of_name_, start);
+    sort_by(syncs_of_zone_, start);
+    const auto end = [&](std::uint32_t i) { return run_.slices[i].start_ps + run_.slices[i].span_ps; };
+    sort_by(frames_of_rank_, end);
+    sort_by(syncs_of_rank_, end);
+}
+
+/// Which write of a doorbell each descriptor came by: rings are first in, first out.
+void path_index::match_doorbells()
+{
+    doorbell_of_posted_.assign(run_.posted.size(), k_none);
+    struct ring {
+        std::vector<std::uint32_t> doorbells; ///< marks
+        std::size_t next = 0;
+        std::uint32_t fetched = 0;
+    };
+    std::map<std::uint32_t, std::vector<std::uint32_t>> of_device;
+    for (std::uint32_t i = 0; i < run_.posted.size(); ++i)
+        if (run_.devices[run_.posted[i].device].has_rings)
+            of_device[run_.posted[i].device].push_back(i);
+    for (const auto& [device, list] : of_device) {
+        const std::vector<core_mark>& marks = run_.cores[rank_of(device)];
+        std::unordered_map<std::uint32_t, ring> rings;
+        std::size_t m = 0;
+        for (const std::uint32_t i : list) {
+            const work_posted& p = run_.posted[i].step;
+            for (; m < marks.size() && marks[m].time_ps <= p.time_ps; ++m) {
+                if (marks[m].what != core_mark::kind::write)
+                    continue;
+                const std::uint64_t offset = marks[m].address - abi::k_dma_base;
+                if (offset == abi::dma::CONTROL) {
+                    rings.clear();
+                    continue;
+                }
+                const std::uint64_t stride = abi::dma::TAIL(1) - abi::dma::TAIL(0);
+                if (offset >= abi::dma::TAIL(0) && offset < abi::dma::SEM_COUNT(0) &&
+                    (offset - abi::dma::TAIL(0)) % stride == 0)
+                    rings[static_cast<std::uint32_t>((offset - abi::dma::TAIL(0)) / stride)].doorbells.push_back(
+                        static_cast<std::uint32_t>(m));
+            }
+            ring& r = rings[p.queue];
+            r.fetched += p.entries;
+            while (r.next < r.doorbells.size() &&
+                   static_cast<std::int32_t>(marks[r.doorbells[r.next]].value - r.fetched) < 0)
+                ++r.next;
+            if (r.next < r.doorbells.size())
+                doorbell_of_posted_[i] = r.doorbells[r.next];
+        }
+    }
+}
+
+/// The last packet of each work, and its wake-up: numbers of works are used again.
+void path_index::match_works()
+{
+    last_sent_of_.assign(run_.posted.size(), k_none);
+    woken_of_posted_.assign(run_.posted.size(), k_none);
+    posted_of_sent_.assign(run_.sent.size(), k_none);
+    for (std::uint32_t i = 0; i < run_.posted.size(); ++i)
+        posted_of_device_[run_.posted[i].device].push_back(i);
+    const auto work_at = [&](std::uint32_t device, std::uint64_t work, std::uint64_t at_ps) {
+        return last_of(
+            list_at(posted_of_work_, place(device, 0) ^ work * 0x9e37'79b9'7f4a'7c15ull), at_ps,
+            [&](std::uint32_t p) { return run_.posted[p].step.time_ps; },
+            [&](std::uint32_t p) { return run_.posted[p].device == device && run_.posted[p].step.work == work; });
+    };
+    for (std::uint32_t i = 0; i < run_.sent.size(); ++i)
+        if (const std::uint32_t p = work_at(run_.sent[i].device, run_.sent[i].step.work, run_.sent[i].step.time_ps);
+            p != k_none)
+            last_sent_of_[p] = i, posted_of_sent_[i] = p;
+    for (std::uint32_t i = 0; i < run_.woken.size(); ++i)
+        if (const std::uint32_t p =
+                work_at(run_.woken[i].device, run_.woken[i].step.work, run_.woken[i].step.time_ps);
+            p != k_none)
+            woken_of_posted_[p] = i;
+}
+
+} // namespace weft
