@@ -29,6 +29,7 @@ ALLOWED = re.compile(r"^/tmp(/[a-z_]+)?/?[`'\").,;]*$")
 OTHERS = {
     "host.memory": "part of a machine in C++, page 07",
     "nic.bad_frames": "a statistic",
+    "host.traffic.0.samples.rate": "a statistic",
     "ici.chip_0_1": "a name of SystemC",
     "extends": "no key of a platform, ADR 0030",
     "configs/ring/ring_8.yaml": "of the platform that page 08 makes",

@@ -33,7 +33,7 @@ MARK = "-- weft docs --"
 # What differs between two hosts, two versions of one behaviour, or two runs.
 MASKS = [
     (r"^Host time .*", "Host time <masked>"),
-    (r"^Host      about .*", "Host      <masked>"),
+    (r"^Host      (at least )?about .*", "Host      <masked>"),
     (r"\d+\.\d+\.\d+\+[0-9.]*g[0-9a-f]+(\.modified)?", "<version>"),
     (r"\d+\.\d+ million per CPU second", "<rate> per CPU second"),
     (r"(results|cases) in \d+(\.\d+)? (s|min|h)", r"\1 in <time>"),
