@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace weft::cli {
 
@@ -37,8 +38,9 @@ std::string listed(const std::vector<stored_row>& rows)
     std::size_t n = 0;
     for (std::size_t i = 0; i < rows.size(); ++i)
         if (rows[i].size_bytes && ++n <= k_shown)
-            text +=
-                fmt::format("\n  {:>3}  {}:{}:{}", i, rows[i].op, rows[i].algorithm, size_text(*rows[i].size_bytes));
+            text += fmt::format("\n  {:>3}  {}:{}:{}  {} {}{}{}", i, rows[i].op, rows[i].algorithm,
+                                size_text(*rows[i].size_bytes), rows[i].type, rows[i].redop,
+                                rows[i].group.empty() ? "" : ", ", rows[i].group);
     return text + (n > k_shown ? fmt::format("\n  and {} more", n - k_shown) : "");
 }
 
@@ -83,7 +85,7 @@ json refusal_of(const loaded_platform& loaded)
 explained_case::explained_case(const std::string& file, const std::string& wanted) : results_(read_results(file))
 {
     if (!results_.failure.empty())
-        throw user_error(fmt::format("{}: the run did not end: {}. Run it again, or explain a run that has ended.",
+        throw user_error(fmt::format("{}: the run did not end: {} Run it again, or explain a run that has ended.",
                                      file, results_.failure.substr(0, results_.failure.find('\n'))));
     if (std::none_of(results_.rows.begin(), results_.rows.end(),
                      [](const stored_row& r) { return r.size_bytes.has_value(); }))
@@ -117,10 +119,16 @@ std::size_t explained_case::find(const std::string& wanted) const
             fmt::format("--case: {} is neither a number nor OP:ALGORITHM:SIZE, as all_reduce:ring_1d:1MiB; {} has:{}",
                         in_quotes(wanted), results_.file, listed(rows)));
     const parsed_quantity size = parse_quantity(quantity_kind::data_size, wanted.substr(b + 1));
+    std::vector<std::size_t> found;
     for (std::size_t i = 0; size.ok && i < rows.size(); ++i)
         if (rows[i].op == wanted.substr(0, a) && rows[i].algorithm == wanted.substr(a + 1, b - a - 1) &&
             rows[i].size_bytes == size.value)
-            return i;
+            found.push_back(i);
+    if (found.size() == 1)
+        return found.front();
+    if (!found.empty()) // they differ in type, operation of sums, or group
+        throw user_error(fmt::format("--case: {} are {} cases; write the number of one of them: {}.", in_quotes(wanted),
+                                     found.size(), fmt::join(found, ", ")));
     throw user_error(
         fmt::format("--case: there is no case {}; {} has:{}", in_quotes(wanted), results_.file, listed(rows)));
 }

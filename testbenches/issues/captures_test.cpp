@@ -241,6 +241,10 @@ TEST_CASE("captures have a bound of size and filters")
     }
     CHECK(folder.weft("run r.yaml --out o --pcap none --pcap-links nothing") == 2);
     CHECK_THAT(folder.read("stderr"), Contains("--pcap-links leaves nothing to capture"));
+    folder.write("w.fst", "earlier");
+    CHECK(folder.weft("run r.yaml --out o --pcap none --pcap-links nothing --waves w.fst") == 2);
+    CHECK(folder.read("w.fst") == "earlier");
+    CHECK_FALSE(folder.exists("w.fst.part"));
     CHECK(folder.weft("run r.yaml --out o --pcap none --pcap-window 5") == 2);
     CHECK_THAT(folder.read("stderr"), Contains("--pcap-window 5: write two times"));
     CHECK(folder.weft("run r.yaml --out o --pcap none --pcap-limit 5") == 2);
@@ -271,6 +275,12 @@ TEST_CASE("a replayed capture gives the answers that it has, by the model and by
         }
     }
     CHECK(folder.weft("run r.yaml --out p --quiet --replay cap --set job.timeout='1 ms'") == 0); // workers send nothing themselves
+    const std::string before = folder.read("cap/nic_0--switch.pcapng");
+    for (const char* from : {"cap", "cap/nic_0--switch.pcapng"}) {
+        CHECK(folder.weft(fmt::format("run r.yaml --out p --quiet --replay {} --pcap cap", from)) == 2);
+        CHECK_THAT(folder.read("stderr"), Contains("--pcap: cap holds what --replay reads"));
+    }
+    CHECK(folder.read("cap/nic_0--switch.pcapng") == before);
     CHECK(folder.weft("run r.yaml --out p --quiet --replay cap --set switch.pass_latency='1 us'") == 1);
     CHECK_THAT(folder.read("stderr"), Contains("the replay differs: "));
     CHECK(folder.weft("run r.yaml --out p --quiet --replay cap/nic_0--switch.pcapng") == 1); // the others are missing

@@ -158,7 +158,7 @@ TEST_CASE("explain: changes are run and give the times of runs")
             "explain out --quiet --json all.json --changes 'ici.link_rate=164 GB/s,ici.local_port_rate=328 GB/s'") ==
         0);
     CHECK_THAT(folder.read("stdout"),
-               Contains("all_reduce ring_1d of 1 MiB") && Contains("What would help") && Contains(" helps most"));
+               Contains("all_reduce ring_1d of 1 MiB") && Contains("What would help") && Contains("What helps most"));
     const json j = json::parse(folder.read("all.json"));
     const json& changes = j.at("changes");
     REQUIRE(changes.size() >= 3);
@@ -190,6 +190,42 @@ TEST_CASE("explain: a rank and a case that the user names")
     CHECK(first.at("slowest") == false);
     CHECK(first.at("critical_path").at("time_ps") < last.at("critical_path").at("time_ps"));
     CHECK(sum_of(causes_of(first)) == first.at("critical_path").at("time_ps"));
+}
+
+TEST_CASE("explain: a collective beside traffic of hosts is that beside the traffic")
+{
+    const program_folder folder;
+    run(folder, "platform: ub_mesh\nname: hosts\nmesh: {boards: 2, npus: 4}\nhost: {traffic: [{rate: 1 GB/s}]}\n"
+                "workload: [{op: all_reduce, algorithms: [direct], sizes: [256 KiB]}]\n");
+    REQUIRE(folder.weft("explain out --no-reruns --quiet --json -") == 0);
+    const json all = json::parse(folder.read("stdout")); // it runs alone before, by host.compare
+    CHECK(all.at("critical_path").at("messages") > 0);
+    CHECK(causes_of(all).at("serialisation") > 0);
+}
+
+TEST_CASE("explain: a change says which keys it leaves as they are")
+{
+    const program_folder folder;
+    run(folder, "platform: ub_mesh\nname: board\nmesh: {boards: 1, npus: 4, backplane: false}\n"
+                "workload: [{op: all_reduce, algorithms: [direct], sizes: [4 MiB]}]\n");
+    REQUIRE(folder.weft("explain out --quiet --json -") == 0);
+    const json all = json::parse(folder.read("stdout"));
+    bool found = false;
+    for (const json& change : all.at("changes"))
+        for (const json& key : change.at("left_out"))
+            found = found || key == "ub.lane_rate"; // 224 Gbps are beyond its limit
+    CHECK(found);
+    CHECK(folder.weft("explain out") == 0);
+    CHECK_THAT(folder.read("stdout"), Contains("(in part)") && Contains("beyond what is legal, so unchanged: ub.lane_rate"));
+}
+
+TEST_CASE("explain: a name of several cases is refused with their numbers")
+{
+    const program_folder folder;
+    run(folder, "platform: tpu_v3\nname: mesh\nmesh: {rows: 2, cols: 2}\n"
+                "workload: [{op: all_reduce, algorithms: [ring_1d], types: [int32, float32], sizes: [4 KiB]}]\n");
+    CHECK(folder.weft("explain out --case all_reduce:ring_1d:4KiB") == 2);
+    CHECK_THAT(folder.read("stderr"), Contains("are 2 cases; write the number of one of them: 0, 1."));
 }
 
 TEST_CASE("explain: what cannot be explained is refused with a remedy")
