@@ -252,7 +252,7 @@ TEST_CASE("captures have a bound of size and filters")
     CHECK_FALSE(folder.exists("none"));
 }
 
-TEST_CASE("a replayed capture gives the answers that it has, by the model and by the Verilog")
+TEST_CASE("a replayed capture gives the answers that it has by the model and by the Verilog")
 {
     const program_folder folder;
     folder.write("r.yaml", rack("", "types: [int32, float32], sizes: [24 KiB, 100 B]"));
