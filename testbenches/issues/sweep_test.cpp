@@ -350,7 +350,7 @@ TEST_CASE("sweep: two programs do not share a folder and outputs do not replace 
     CHECK_THAT(sweep.err(), Contains("out/sweep.csv is the sweep file, which this command reads"));
 }
 
-TEST_CASE("sweep: wrong bytes of checkpoints and host traffic are wrong answers, also for compare")
+TEST_CASE("sweep: wrong bytes of checkpoints and host traffic are wrong answers also for compare")
 {
     const program_folder folder;
     folder.write("a.yaml", "platform: ub_mesh\nmesh: {boards: 2, npus: 2}\nhost: {compare: false, traffic: [{rate: 1 GB/s}], checkpoint: {state: 64 KiB}}\n"
@@ -372,7 +372,7 @@ TEST_CASE("sweep: wrong bytes of checkpoints and host traffic are wrong answers,
     }
 }
 
-TEST_CASE("sweep: times of checkpoints are results and streams are statistics, also for compare")
+TEST_CASE("sweep: times of checkpoints are results and streams are statistics also for compare")
 {
     const program_folder folder;
     folder.write("a.yaml", "platform: ub_mesh\ndata: off\nmesh: {boards: 2, npus: 2}\nhost: {compare: false, traffic: [{rate: 1 GB/s}], checkpoint: {state: 256 KiB}}\n"
