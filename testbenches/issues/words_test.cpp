@@ -104,7 +104,7 @@ TEST_CASE("words that the glossary rules out occur nowhere")
 
 TEST_CASE("no comment of the product is wider than 120 columns")
 {
-    constexpr std::size_t k_columns = 120;
+    constexpr std::ptrdiff_t k_columns = 120;
     std::size_t comments = 0;
     for_each_line([&](const fs::path& file, std::size_t number, const std::string& line) {
         const std::size_t at = line.find("//");
@@ -114,8 +114,9 @@ TEST_CASE("no comment of the product is wider than 120 columns")
         if (std::count(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at), '"') % 2 != 0)
             return;
         ++comments;
-        if (line.size() > k_columns) {
-            INFO(file.string() << ":" << number << " has " << line.size() << " columns");
+        const auto columns = std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; }); // UTF-8
+        if (columns > k_columns) {
+            INFO(file.string() << ":" << number << " has " << columns << " columns");
             CHECK(false);
         }
     });

@@ -69,7 +69,10 @@ TEST_CASE("a run with a report leaves one page that needs nothing else")
     const std::string begin = R"(<script type="application/json" id="data">)";
     const std::size_t at = page.find(begin) + begin.size();
     const json data = json::parse(page.substr(at, page.find("</script>", at) - at));
-    CHECK(data.at("results") == json::parse(w.read("out/small/results.json")));
+    json results = json::parse(w.read("out/small/results.json"));
+    for (const char* rows : {"links", "ranks"}) // the page has those of its activity
+        CHECK(results.erase(rows) == 1);
+    CHECK(data.at("results") == results);
     CHECK(data.at("activity") == json::parse(w.read("out/small/activity.json")));
     CHECK(data.at("activity").at("cases").size() == 6);
     for (const json& row : data.at("results").at("results")) {
