@@ -36,13 +36,16 @@ _weft()
     esac
     COMPREPLY=()
     if [ -n "$with_value" ] && [[ "$prev" =~ ^($with_value)$ ]]; then
+        compopt -o filenames 2> /dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
     elif [[ "$cur" == -* || "$arguments" == words ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
     elif [ "$arguments" = platforms ]; then
+        compopt -o filenames 2> /dev/null
         mapfile -t COMPREPLY < <(compgen -W 'tpu_v3 switchml ub_mesh trainium ipu_pod' -- "$cur"; compgen -f -- "$cur")
     else
+        compopt -o filenames 2> /dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
     fi
 }
-complete -o filenames -F _weft weft ./weft
+complete -F _weft weft ./weft
