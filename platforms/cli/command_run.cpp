@@ -464,19 +464,6 @@ bool is_there_at_once(const std::string& file)
     return std::filesystem::is_regular_file(file == "-" ? "/dev/stdin" : file, error);
 }
 
-/// Captures must not replace the files that are replayed beside them.
-void refuse_own_replay(const run_options& options)
-{
-    namespace fs = std::filesystem;
-    std::error_code none;
-    for (const std::string& from : options.replay) {
-        const fs::path folder = fs::is_directory(from, none) ? fs::path(from) : fs::absolute(from, none).parent_path();
-        if (fs::equivalent(folder, options.pcap, none))
-            throw user_error(fmt::format(
-                "--pcap: {} holds what --replay reads, and captures would replace it; name another folder.", options.pcap));
-    }
-}
-
 /// Feeds captured frames in place of the workload, and tells how the answers compare.
 int end_replay(const run_options& options, machine& m, frame_replay& replay, run_capture* captured, trace_writer* trace,
                const run_trace* traced, interruption& signals)
@@ -541,7 +528,7 @@ int run(const run_options& options)
     prepare_output_dir(dir);
     if (!options.pcap.empty()) {
         prepare_output_dir(options.pcap);
-        refuse_own_replay(options);
+        refuse_captures_over(options.replay, options.pcap);
     }
     for (const std::string& file : p.output_files())
         prepare_output_file(file);

@@ -310,4 +310,16 @@ void frame_replay::compare()
         failure_ = first;
 }
 
+void refuse_captures_over(const std::vector<std::string>& replayed, const std::string& pcap)
+{
+    namespace fs = std::filesystem;
+    std::error_code none;
+    for (const std::string& from : replayed) {
+        const fs::path folder = fs::is_directory(from, none) ? fs::path(from) : fs::absolute(from, none).parent_path();
+        if (fs::equivalent(folder, pcap, none))
+            throw user_error(fmt::format(
+                "--pcap: {} holds what --replay reads, and captures would replace it; name another folder.", pcap));
+    }
+}
+
 } // namespace weft::cli

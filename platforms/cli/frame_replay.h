@@ -77,4 +77,7 @@ private:
     std::string summary_, failure_;
 };
 
+/// Throws user_error when captures in the folder `pcap` would replace files that are replayed beside them.
+void refuse_captures_over(const std::vector<std::string>& replayed, const std::string& pcap);
+
 } // namespace weft::cli

@@ -669,7 +669,7 @@ TEST_CASE("JSON and JSON Schema and the docs table follow the fields", "[config]
                "| `ici.link_rate` | bandwidth | `82 GB/s` | Rate of one link, one direction | quoted: a paper, section 2");
     CHECK_SAYS(table,
                "| `workload.N.op` | one of `all_reduce`, `all_gather`, `none` | `all_reduce` | The collective |  |\n");
-    CHECK_SAYS(table, "| `utilisation` | number | `0.5` | Share \\| of peak | measured |\n");
+    CHECK_SAYS(table, "| `utilisation` | number | `0.5` | Share \\| of peak | derived: measured |\n");
     CHECK_SAYS(table, "| `spare.depth` |");
     CHECK_SAYS(table, "| `note` | text | not set |");
 }
