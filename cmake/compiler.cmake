@@ -44,4 +44,5 @@ endif()
 
 add_library(weft_warnings INTERFACE)
 add_library(weft::warnings ALIAS weft_warnings)
-target_compile_options(weft_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion $<$<BOOL:${WEFT_WERROR}>:-Werror>)
+# Sources that are compiled together see names of each other, which nothing is wrong with.
+target_compile_options(weft_warnings INTERFACE -Wall -Wextra $<$<NOT:$<BOOL:${WEFT_UNITY}>>:-Wshadow> -Wconversion $<$<BOOL:${WEFT_WERROR}>:-Werror>)

@@ -45,7 +45,8 @@ public:
     std::string svg() const
     {
         std::string out = fmt::format(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" "
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+            "role=\"img\" "
             "aria-labelledby=\"t d\" font-family=\"DejaVu Sans, Verdana, Arial, sans-serif\" font-size=\"13\">\n",
             k_width, k_height);
         out += fmt::format("<title id=\"t\">{}</title>\n<desc id=\"d\">{}</desc>\n<style>{}</style>\n",
