@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What this machine can run. What is missing to build is the launcher's part, ./weft doctor.
+#include "cmake/version.h"
 #include "platforms/cli/build_facts.h"
 #include "platforms/cli/cli.h"
 #include "platforms/cli/host_costs.h"
@@ -57,7 +58,7 @@ std::string text_of(const shipped& s)
 
 void examine(const std::string& configs, std::uint64_t memory_bytes)
 {
-    fmt::print("Program   {}\n", build_facts().substr(0, build_facts().find('\n')));
+    fmt::print("Program   weft {}\n", version());
     const std::vector<std::string> parts = built_in();
     fmt::print("With      {}\n", parts.empty() ? "nothing optional" : fmt::format("{}", fmt::join(parts, ", ")));
     fmt::print("Cores     {}; one simulation uses one, `sweep`, `bursts` and `scale` use all\n",
@@ -95,16 +96,7 @@ void add_doctor(CLI::App& app, int& exit_code)
     command->add_option("--configs", *configs, "Folder with platform files")->type_name("DIR")->capture_default_str();
     command->add_option("--memory", *memory, "As if so much were free: \"4 GiB\". Default: what the host has free")
         ->type_name("SIZE");
-    command->callback([configs, memory] {
-        std::uint64_t bytes = free_host_memory_bytes();
-        if (!memory->empty()) {
-            const parsed_quantity size = parse_quantity(quantity_kind::data_size, *memory);
-            if (!size.ok)
-                throw user_error(fmt::format("--memory: {}.", size.error));
-            bytes = size.value;
-        }
-        examine(*configs, bytes);
-    });
+    command->callback([configs, memory] { examine(*configs, host_memory_option(*memory)); });
 }
 
 } // namespace weft::cli

@@ -43,17 +43,6 @@ struct sweep_options {
     bool jobs_set = false;
 };
 
-std::uint64_t memory_for(const sweep_options& options)
-{
-    if (options.memory.empty())
-        return free_host_memory_bytes();
-    const parsed_quantity size = parse_quantity(quantity_kind::data_size, options.memory);
-    if (!size.ok || size.value == 0)
-        throw user_error(fmt::format("--memory: {} is no size; write {}.", in_quotes(options.memory),
-                                     legal_units(quantity_kind::data_size)));
-    return size.value;
-}
-
 class sweep_run {
 public:
     sweep_run(const sweep_options& options, const sweep_file& file, const sweep_plan& plan, const sweep_folder& folder)
@@ -130,7 +119,7 @@ public:
         point_costs costs;
         costs.seconds = [&](std::size_t n) { return plan_.points[to_do_[n]].seconds; };
         costs.memory_bytes = [&](std::size_t n) { return plan_.points[to_do_[n]].memory_bytes; };
-        costs.memory_of_all = memory_for(options_);
+        costs.memory_of_all = host_memory_option(options_.memory);
         run_points(work, costs, options_.jobs, options_.quiet);
     }
 
@@ -269,7 +258,7 @@ void check_targets(const sweep_options& options, const sweep_file& file, const s
 int sweep(const sweep_options& options)
 {
     interruption signals;
-    static_cast<void>(memory_for(options)); // whether it is a size
+    static_cast<void>(host_memory_option(options.memory)); // whether it is a size
     if (options.engine == "slurm" && !options.memory.empty())
         throw user_error("--memory: is for points of this host; write --sbatch --mem=SIZE for Slurm.");
     if (options.engine != "slurm" && !options.sbatch.empty())

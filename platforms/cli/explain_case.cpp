@@ -70,13 +70,12 @@ std::vector<std::uint64_t> answers_of(const recorded_run& run)
     return answers;
 }
 
-/// A refusal, with its first key for who wants to go on without it.
+/// A refusal, by its first error.
 json refusal_of(const loaded_platform& loaded)
 {
     const problem* const error = loaded.first_error();
     json j;
     j["problem"] = error == nullptr ? loaded.message() : error->key_path + ": " + error->message;
-    j["key"] = error == nullptr ? "" : error->key_path;
     return j;
 }
 

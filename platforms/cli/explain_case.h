@@ -26,7 +26,6 @@ public:
     loaded_platform machine(const std::vector<std::string>& settings = {}) const;
     const stored_row& row() const { return results_.rows[number_]; }
     std::string words() const; ///< "case 3, all_reduce ring_1d of 1 MiB int32"
-    const std::string& version() const { return results_.version; }
 
 private:
     std::size_t find(const std::string& wanted) const;

@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/host_costs.h"
 
+#include "platforms/config/suggest.h"
 #include "platforms/workload/case_memory.h"
+#include "tlm/check.h"
+#include "tlm/units.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <fstream>
 #include <string>
 #include <unistd.h>
@@ -56,6 +60,17 @@ std::uint64_t free_host_memory_bytes()
         limit > used)
         bytes = std::min(bytes, limit - used);
     return bytes;
+}
+
+std::uint64_t host_memory_option(const std::string& text)
+{
+    if (text.empty())
+        return free_host_memory_bytes();
+    const parsed_quantity size = parse_quantity(quantity_kind::data_size, text);
+    if (!size.ok || size.value == 0)
+        throw user_error(
+            fmt::format("--memory: {} is no size; write {}.", in_quotes(text), legal_units(quantity_kind::data_size)));
+    return size.value;
 }
 
 } // namespace weft::cli

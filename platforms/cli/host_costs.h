@@ -8,6 +8,7 @@
 #include "platforms/workload/machine.h"
 
 #include <cstdint>
+#include <string>
 
 namespace weft::cli {
 
@@ -17,5 +18,7 @@ double host_seconds(const platform& p);
 std::uint64_t host_memory_bytes(const platform& p);
 /// What the host can give without swapping, of the container's limit where it has one.
 std::uint64_t free_host_memory_bytes();
+/// `--memory`: the size that the user names, "" for what is free. Throws user_error: no size, or none at all.
+std::uint64_t host_memory_option(const std::string& text);
 
 } // namespace weft::cli

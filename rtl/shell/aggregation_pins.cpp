@@ -17,7 +17,6 @@ namespace {
 
 constexpr int k_levels_of_waves = 8; // of the module hierarchy
 constexpr int k_most_errors = 1 << 30;
-constexpr std::uint64_t k_high_time_ps = 400; // about half a clock at 1.22 GHz
 
 constexpr std::uint32_t k_clocks_between_looks = 1 << 12; // some milliseconds of the host
 
@@ -100,7 +99,7 @@ void aggregation_pins::look_at_space(std::uint64_t time_ps)
         return;
     model_->waves->close();
     model_->waves.reset();
-    waves_cut_ = waves_file_ + " ends at " + std::to_string(time_ps / 1'000'000) + " us of simulated time: " + problem + ".";
+    waves_cut_ = cut_text(waves_file_, time_ps, problem);
 }
 
 void aggregation_pins::drive_and_rise()
@@ -160,7 +159,7 @@ void aggregation_pins::clock(std::uint64_t time_ps)
     model_->top.clk_i = 0;
     model_->top.eval();
     if (model_->waves)
-        model_->waves->dump(time_ps + k_high_time_ps);
+        model_->waves->dump(time_ps + k_pin_high_time_ps);
     if (model_->waves)
         look_at_space(time_ps);
 }

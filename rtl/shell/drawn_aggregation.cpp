@@ -18,21 +18,7 @@ std::uint64_t drawn_aggregation::submit(const aggregation_pass& pass, std::uint6
     const std::uint64_t entry = std::max(pipe_cycle_at(now_ps), next_cycle_);
     next_cycle_ = entry + 1;
     entries_.push_back(entry);
-    in_.valid = true;
-    in_.type = static_cast<std::uint8_t>(pass.type);
-    in_.size = static_cast<std::uint8_t>(pass.size);
-    in_.index = pass.pool_index;
-    in_.worker = pass.worker;
-    in_.workers = pass.workers;
-    in_.last_of_message = pass.last_of_message;
-    in_.exponent0 = pass.exponent0;
-    in_.exponent1 = pass.exponent1;
-    in_.map_result = pass.map_result;
-    in_.count = pass.count;
-    if (is_consume(pass.type)) {
-        in_.d0 = pass.d0;
-        in_.d1 = pass.d1;
-    }
+    set_inputs(in_, pass);
     drawn_.waves->on_pass(drawn_.number, entry, in_, now_ps);
     return ticket;
 }

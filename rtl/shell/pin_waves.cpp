@@ -20,7 +20,6 @@ namespace weft {
 
 namespace {
 
-constexpr std::uint64_t k_pin_high_time_ps = 400; ///< about half a clock at 1.22 GHz, as in the waves of the Verilog
 constexpr std::uint32_t k_changes_between_looks = 1 << 14;
 constexpr std::uint32_t k_word_bits = 32;
 
@@ -249,7 +248,7 @@ void pin_waves::look_at_space(std::uint64_t time_ps)
     if (problem.empty())
         return;
     finish();
-    cut_ = file_ + " ends at " + std::to_string(time_ps / 1'000'000) + " us of simulated time: " + problem + ".";
+    cut_ = cut_text(file_, time_ps, problem);
 }
 
 } // namespace weft

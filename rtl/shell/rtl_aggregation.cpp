@@ -27,6 +27,25 @@ next_step step_of(const aggregation_pipe_outputs& out)
 
 } // namespace
 
+void set_inputs(aggregation_pipe_inputs& in, const aggregation_pass& pass)
+{
+    in.valid = true;
+    in.type = static_cast<std::uint8_t>(pass.type);
+    in.size = static_cast<std::uint8_t>(pass.size);
+    in.index = pass.pool_index;
+    in.worker = pass.worker;
+    in.workers = pass.workers;
+    in.last_of_message = pass.last_of_message;
+    in.exponent0 = pass.exponent0;
+    in.exponent1 = pass.exponent1;
+    in.map_result = pass.map_result;
+    in.count = pass.count;
+    if (is_consume(pass.type)) {
+        in.d0 = pass.d0;
+        in.d1 = pass.d1;
+    }
+}
+
 rtl_aggregation::rtl_aggregation(std::uint32_t register_depth, const rtl_aggregation_options& options)
     : register_depth_(checked_register_depth(register_depth, k_aggregation_module)), clock_(options.clock), drawn_(options.pins)
 {
@@ -133,28 +152,13 @@ std::uint64_t rtl_aggregation::submit(const aggregation_pass& pass, std::uint64_
         else
             clock_once(now_ps);
     }
-    auto& in = pins_.in;
-    in.valid = true;
-    in.type = static_cast<std::uint8_t>(pass.type);
-    in.size = static_cast<std::uint8_t>(pass.size);
-    in.index = pass.pool_index;
-    in.worker = pass.worker;
-    in.workers = pass.workers;
-    in.last_of_message = pass.last_of_message;
-    in.exponent0 = pass.exponent0;
-    in.exponent1 = pass.exponent1;
-    in.map_result = pass.map_result;
-    in.count = pass.count;
-    if (is_consume(pass.type)) {
-        in.d0 = pass.d0;
-        in.d1 = pass.d1;
-    }
+    set_inputs(pins_.in, pass);
     used_ = true;
     entries_[submitted_ % entries_.size()] = entry;
     ++under_way_;
     ++passes_;
     clock_once(now_ps);
-    in.valid = false;
+    pins_.in.valid = false;
     return submitted_++;
 }
 

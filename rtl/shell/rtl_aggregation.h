@@ -34,6 +34,8 @@ constexpr std::uint64_t pipe_time_of(std::uint64_t cycle)
 {
     return cycle / k_pipe_clock_mhz * 1'000'000 + cycle % k_pipe_clock_mhz * 1'000'000 / k_pipe_clock_mhz;
 }
+/// What the pins have in the clock in which the pass enters the pipe.
+void set_inputs(aggregation_pipe_inputs& in, const aggregation_pass& pass);
 
 class pin_waves;
 
@@ -48,7 +50,7 @@ enum class pipe_clock { gated, free_running };
 struct rtl_aggregation_options {
     pipe_clock clock = pipe_clock::gated;
     std::string waves; ///< FST file; empty: none. Waves need time: about a millisecond a thousand passes
-    drawn_pipe pins;   ///< where its pins are drawn
+    drawn_pipe pins{}; ///< where its pins are drawn
 };
 
 class rtl_aggregation : public aggregation_unit {

@@ -45,4 +45,9 @@ std::string growth_problem(const std::string& file)
     return too_long ? "it has reached " + std::to_string(k_most_wave_bytes >> 20) + " MiB" : space_problem(file);
 }
 
+std::string cut_text(const std::string& file, std::uint64_t time_ps, const std::string& problem)
+{
+    return file + " ends at " + std::to_string(time_ps / 1'000'000) + " us of simulated time: " + problem + ".";
+}
+
 } // namespace weft

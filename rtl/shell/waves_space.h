@@ -17,5 +17,7 @@ inline constexpr std::uint64_t k_most_wave_bytes = 1 << 30;
 std::string space_problem(const std::string& file);
 /// The same of one that has begun, which must not become longer than k_most_wave_bytes.
 std::string growth_problem(const std::string& file);
+/// What is told of a file that ends before the simulation, at this simulated time, for a problem of those above.
+std::string cut_text(const std::string& file, std::uint64_t time_ps, const std::string& problem);
 
 } // namespace weft
