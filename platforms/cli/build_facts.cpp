@@ -6,12 +6,13 @@
 #include "platforms/cli/host_costs.h"
 #include "tlm/units.h"
 
-#include <CLI/CLI.hpp>
+// Of the libraries only what holds their versions: the whole headers take ten seconds.
+#include <CLI/Version.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
+#include <nlohmann/detail/abi_macros.hpp>
 #include <sys/utsname.h>
-#include <systemc>
+#include <sysc/kernel/sc_ver.h>
 #include <thread>
 
 namespace weft::cli {

@@ -5,6 +5,7 @@
 // user's input cannot be used, 3 a bug of ours.
 #pragma once
 
+#include "platforms/cli/platforms.h"
 #include "platforms/config/yaml_document.h"
 #include "platforms/workload/machine.h"
 
@@ -17,9 +18,6 @@
 #include <vector>
 
 namespace weft::cli {
-
-/// All platforms that the program knows, in the order of `weft list`: platforms/platforms.txt.
-const std::vector<const platform_info*>& platforms();
 
 /// A platform file and what the command line says about it.
 struct platform_source {
@@ -70,23 +68,5 @@ loaded_platform read_platform(const platform_source& source);
 loaded_platform read_platform_text(std::string text, const std::string& file_name, const platform_source& source = {});
 /// read_platform() and its message on stderr; without a platform the exit code is 2.
 loaded_platform load(const platform_source& source);
-
-void add_run(CLI::App& app, int& exit_code);
-void add_ccu(CLI::App& app, int& exit_code);
-void add_check(CLI::App& app, int& exit_code);
-void add_compare(CLI::App& app, int& exit_code);
-void add_list(CLI::App& app, int& exit_code);
-void add_new(CLI::App& app, int& exit_code);
-void add_bench(CLI::App& app, int& exit_code);
-void add_bursts(CLI::App& app, int& exit_code);
-void add_docs(CLI::App& app, int& exit_code);
-void add_doctor(CLI::App& app, int& exit_code);
-void add_explain(CLI::App& app, int& exit_code);
-void add_firmware(CLI::App& app, int& exit_code);
-void add_report(CLI::App& app, int& exit_code);
-void add_scale(CLI::App& app, int& exit_code);
-void add_sweep(CLI::App& app, int& exit_code);
-void add_tune(CLI::App& app, int& exit_code);
-void add_validate(CLI::App& app, int& exit_code);
 
 } // namespace weft::cli

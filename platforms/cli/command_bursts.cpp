@@ -3,6 +3,7 @@
 #include "cmake/version.h"
 #include "platforms/cli/burst_errors.h"
 #include "platforms/cli/cli.h"
+#include "platforms/cli/commands.h"
 #include "platforms/cli/point_runs.h"
 #include "platforms/firmware_bench/isolated.h"
 #include "platforms/report/output_file.h"

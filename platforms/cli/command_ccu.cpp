@@ -5,6 +5,7 @@
 #include "platforms/ccu/ccu_disassembler.h"
 #include "platforms/ccu/ccu_program_file.h"
 #include "platforms/cli/cli.h"
+#include "platforms/cli/commands.h"
 #include "platforms/report/output_file.h"
 #include "platforms/report/run_report.h"
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/cli.h"
+#include "platforms/cli/commands.h"
 #include "platforms/cli/host_costs.h"
-#include "platforms/cli/point_costs.h"
 #include "platforms/workload/collective_runner.h"
 #include "platforms/workload/planned_schedule.h"
 

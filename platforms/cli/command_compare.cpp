@@ -1,6 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/cli.h"
+#include "platforms/cli/commands.h"
 #include "platforms/config/suggest.h"
 #include "platforms/report/output_file.h"
 #include "platforms/sweep/comparison.h"

@@ -5,6 +5,7 @@
 #include "hw/abi/registers.h"
 #include "platforms/ccu/ccu_instruction_page.h"
 #include "platforms/cli/cli.h"
+#include "platforms/cli/commands.h"
 #include "platforms/cli/command_pages.h"
 #include "platforms/config/yaml_layers.h"
 #include "platforms/report/results_schema.h"
@@ -95,7 +96,7 @@ void add_docs(CLI::App& app, int& exit_code)
 {
     (void)exit_code;
     auto dir = std::make_shared<std::string>("docs");
-    CLI::App* command = app.add_subcommand("docs", "Write the generated pages: keys, registers, instructions, schemas, man page, completion");
+    CLI::App* command = app.add_subcommand("docs", "Write the generated pages: keys, registers, instructions, schemas, man page, completion, help");
     command->add_option("--out", *dir, "Folder to write to")->type_name("DIR")->check(is_output_name())->capture_default_str();
     command->callback([dir, &app] {
         prepare_output_dir(*dir);
@@ -105,6 +106,7 @@ void add_docs(CLI::App& app, int& exit_code)
         for (const platform_info* info : platforms())
             names.emplace_back(info->name);
         write_file_atomically(*dir + "/weft.1", man_page(app));
+        write_file_atomically(*dir + "/help.txt", app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal)); // app.help() would be that of `docs`
         write_file_atomically(*dir + "/weft.bash", bash_completion(app, names));
         write_file_atomically(*dir + "/22_ccu_instructions.md", ccu_instruction_page(k_notice));
         write_file_atomically(*dir + "/results.schema.json", results_schema().dump(2) + "\n");

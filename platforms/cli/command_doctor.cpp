@@ -5,8 +5,8 @@
 #include "cmake/version.h"
 #include "platforms/cli/build_facts.h"
 #include "platforms/cli/cli.h"
+#include "platforms/cli/commands.h"
 #include "platforms/cli/host_costs.h"
-#include "platforms/cli/point_costs.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `weft explain`: where the time of a collective went, and which changes of the configuration would shorten it.
+#include "platforms/cli/commands.h"
 #include "platforms/cli/explain_case.h"
 #include "platforms/cli/point_runs.h"
 #include "platforms/config/suggest.h"

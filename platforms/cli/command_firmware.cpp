@@ -5,6 +5,7 @@
 #include "hw/core/elf_program.h"
 #include "hw/core/iss.h"
 #include "platforms/cli/cli.h"
+#include "platforms/cli/commands.h"
 #include "platforms/config/suggest.h"
 #include "platforms/firmware_bench/call_site.h"
 #include "platforms/firmware_bench/firmware_bench.h"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/main.h"
 #include "platforms/cli/cli.h"
+#include "platforms/cli/commands.h"
 #include "platforms/workload/bounds.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmake/version.h"
 #include "platforms/cli/cli.h"
+#include "platforms/cli/commands.h"
 #include "platforms/config/config_template.h"
 #include "platforms/config/suggest.h"
 #include "platforms/report/output_file.h"

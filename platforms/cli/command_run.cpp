@@ -4,6 +4,7 @@
 #include "hw/core/host_watch.h"
 #include "hw/core/iss.h"
 #include "platforms/cli/cli.h"
+#include "platforms/cli/commands.h"
 #include "platforms/cli/firmware_log.h"
 #include "platforms/cli/frame_replay.h"
 #include "platforms/cli/machine_figures.h"

@@ -4,6 +4,7 @@
 // `weft scale`: the training step of a file on 1, 2, 4 ... replicas, by what its time is made of (Graphcore, "Scaling
 // an application over multiple replicas", section 7.2 and 7.3).
 #include "platforms/cli/cli.h"
+#include "platforms/cli/commands.h"
 #include "platforms/cli/point_runs.h"
 #include "platforms/cli/terminal.h"
 #include "platforms/firmware_bench/isolated.h"

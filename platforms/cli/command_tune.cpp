@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmake/version.h"
 #include "platforms/cli/cli.h"
+#include "platforms/cli/commands.h"
 #include "platforms/cli/point_runs.h"
 #include "platforms/cli/terminal.h"
 #include "platforms/cli/tune_points.h"

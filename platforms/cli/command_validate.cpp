@@ -3,6 +3,7 @@
 #include "cmake/version.h"
 #include "platforms/cli/bench_cases.h"
 #include "platforms/cli/cli.h"
+#include "platforms/cli/commands.h"
 #include "platforms/report/run_report.h"
 #include "platforms/report/validation_report.h"
 #include "platforms/workload/interruption.h"

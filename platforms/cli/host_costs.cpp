@@ -8,6 +8,7 @@
 #include "tlm/units.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fstream>
 #include <string>
@@ -36,6 +37,15 @@ double host_seconds(const platform& p)
             add(c, p.run().training_step->steps);
     return k_start_s + ranks * k_rank_s + hops / k_hops_per_s +
            (p.run().data == data_mode::off ? 0 : bytes / k_data_bytes_per_s);
+}
+
+std::string about_seconds(double seconds)
+{
+    constexpr double k_minute = 60, k_hour = 3600;
+    if (seconds < 1.5 * k_minute)
+        return fmt::format("{:.0f} s", std::max(1.0, std::ceil(seconds)));
+    return seconds < 1.5 * k_hour ? fmt::format("{:.0f} min", seconds / k_minute)
+                                  : fmt::format("{:.1f} h", seconds / k_hour);
 }
 
 std::uint64_t host_memory_bytes(const platform& p)

@@ -14,6 +14,8 @@ namespace weft::cli {
 
 /// Seconds from the bytes and packets of the cases, at the rates of docs/09_speed.md on a machine with two cores.
 double host_seconds(const platform& p);
+/// "4 min", "35 s": host time, rounded for people.
+std::string about_seconds(double seconds);
 /// The program, its objects for each rank, and the contents of all memories. `data: off` carries none.
 std::uint64_t host_memory_bytes(const platform& p);
 /// What the host can give without swapping, of the container's limit where it has one.

@@ -3,7 +3,9 @@
 #include "cmake/version.h"
 #include "platforms/cli/build_facts.h"
 #include "platforms/cli/cli.h"
+#include "platforms/cli/commands.h"
 #include "platforms/config/suggest.h"
+#include "platforms/config/whole_program.h"
 #include "platforms/report/output_file.h"
 #include "platforms/workload/interruption.h"
 #include "tlm/check.h"
@@ -133,28 +135,19 @@ int run_command(int argc, char* argv[])
     app.failure_message(explain);
     app.get_formatter()->column_width(30);
     int exit_code = 0;
-    weft::cli::add_run(app, exit_code);
-    weft::cli::add_check(app, exit_code);
-    weft::cli::add_new(app, exit_code);
-    weft::cli::add_list(app, exit_code);
-    weft::cli::add_bench(app, exit_code);
-    weft::cli::add_bursts(app, exit_code);
-    weft::cli::add_ccu(app, exit_code);
-    weft::cli::add_docs(app, exit_code);
-    weft::cli::add_doctor(app, exit_code);
-    weft::cli::add_explain(app, exit_code);
-    weft::cli::add_firmware(app, exit_code);
-    weft::cli::add_report(app, exit_code);
-    weft::cli::add_scale(app, exit_code);
-    weft::cli::add_sweep(app, exit_code);
-    weft::cli::add_compare(app, exit_code);
-    weft::cli::add_tune(app, exit_code);
-    weft::cli::add_validate(app, exit_code);
+    weft::cli::add_commands(app, exit_code);
     const std::string word = first_word(argc, argv);
     std::vector<std::string> commands;
     for (const CLI::App* command : app.get_subcommands({}))
         commands.push_back(command->get_name());
-    if (argc == 1 || (!word.empty() && std::find(commands.begin(), commands.end(), word) == commands.end())) {
+    const bool is_known = std::find(commands.begin(), commands.end(), word) != commands.end();
+    const std::vector<std::string>& elsewhere = weft::cli::commands_elsewhere();
+    if (std::find(elsewhere.begin(), elsewhere.end(), word) != elsewhere.end())
+        throw weft::whole_program_needed("`weft " + word + "`");
+    if (!elsewhere.empty() && word.empty() && (argc == 1 || std::strcmp(argv[1], "--version") != 0))
+        throw weft::whole_program_needed("help"); // which lists all commands
+    commands.insert(commands.end(), elsewhere.begin(), elsewhere.end()); // for suggestions
+    if (argc == 1 || (!word.empty() && !is_known)) {
         if (argc > 1)
             fmt::print(stderr, "weft: {} is no command; {}\n`weft --help` explains.\n", weft::in_quotes(word),
                        weft::suggestion(word, commands));
@@ -166,6 +159,8 @@ int run_command(int argc, char* argv[])
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? 0 : 2;
+    } catch (const weft::whole_program_needed&) {
+        throw;
     } catch (const weft::output_lost& e) {
         fmt::print(stderr, "{}\n", e.what());
         return 1;
@@ -201,5 +196,9 @@ int run_command(int argc, char* argv[])
 int sc_main(int argc, char* argv[])
 {
     occupy_closed_streams();
-    return with_stdout_checked(run_command(argc, argv));
+    try {
+        return with_stdout_checked(run_command(argc, argv));
+    } catch (const weft::whole_program_needed& e) {
+        return weft::cli::start_whole_program(argc, argv, e.what());
+    }
 }

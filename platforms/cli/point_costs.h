@@ -22,7 +22,4 @@ struct point_costs {
 /// rest takes.
 std::vector<bool> run_points(const point_work& work, const point_costs& costs, unsigned jobs, bool quiet);
 
-/// "4 min", "35 s": host time, rounded for people.
-std::string about_seconds(double seconds);
-
 } // namespace weft::cli

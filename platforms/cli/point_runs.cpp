@@ -1,6 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/point_costs.h"
+#include "platforms/cli/host_costs.h"
 #include "platforms/cli/program_identity.h"
 
 #include "cmake/version.h"
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <condition_variable>
 #include <cstdio>
 #include <exception>
@@ -161,15 +161,6 @@ std::vector<bool> run_points(const point_work& work, unsigned jobs, bool quiet)
 std::vector<bool> run_points(const point_work& work, const point_costs& costs, unsigned jobs, bool quiet)
 {
     return point_runner(work, costs, quiet).run(jobs);
-}
-
-std::string about_seconds(double seconds)
-{
-    constexpr double k_minute = 60, k_hour = 3600;
-    if (seconds < 1.5 * k_minute)
-        return fmt::format("{:.0f} s", std::max(1.0, std::ceil(seconds)));
-    return seconds < 1.5 * k_hour ? fmt::format("{:.0f} min", seconds / k_minute)
-                                  : fmt::format("{:.1f} h", seconds / k_hour);
 }
 
 std::string program_identity()

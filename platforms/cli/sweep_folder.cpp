@@ -24,15 +24,14 @@ namespace weft::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using json = nlohmann::json;
 
 constexpr int k_format = 1;
 
-json json_of(const std::string& file)
+nlohmann::json json_of(const std::string& file)
 {
     std::ifstream in(file, std::ios::binary);
     const std::string text(std::istreambuf_iterator<char>(in), {});
-    return json::parse(text, nullptr, false);
+    return nlohmann::json::parse(text, nullptr, false);
 }
 
 /// What a run that printed this has to say of why it ended: its last line that is not a summary, or the picture of a
@@ -113,7 +112,7 @@ void sweep_folder::note(std::size_t point, const std::string& reason) const
     j["command"] = fmt::format("weft {}", fmt::join(words, " "));
     j["identity"] = p.identity;
     j["reason"] = reason;
-    write_file_atomically(dir_of(point) + "/point.json", j.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+    write_file_atomically(dir_of(point) + "/point.json", j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 void sweep_folder::prepare(std::size_t point) const
@@ -154,10 +153,10 @@ swept_point sweep_folder::read(std::size_t point) const
         return p;
     }
     const std::string dir = dir_of(point);
-    const json noted = json_of(dir + "/point.json");
-    if (!noted.is_object() || noted.value("identity", json()) != planned.identity)
+    const nlohmann::json noted = json_of(dir + "/point.json");
+    if (!noted.is_object() || noted.value("identity", nlohmann::json()) != planned.identity)
         return p;
-    const json reason = noted.value("reason", json());
+    const nlohmann::json reason = noted.value("reason", nlohmann::json());
     if (reason.is_string() && !reason.get<std::string>().empty()) {
         p.state = point_state::failed;
         p.reason = reason.get<std::string>();

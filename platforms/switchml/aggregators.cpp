@@ -11,11 +11,6 @@
 
 namespace weft {
 
-std::string waves_file(const switchml_switch_config& config, std::uint32_t number, std::uint32_t pipe)
-{
-    return config.waves.empty() ? "" : config.waves + "_" + std::to_string(number) + "_" + std::to_string(pipe) + ".fst";
-}
-
 std::shared_ptr<pin_waves> make_pin_waves(const std::string& file)
 {
 #ifdef WEFT_HAS_RTL

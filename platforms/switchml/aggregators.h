@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The registers of a switch's pipes, as `switch.aggregator` says.
+// The registers of a switch's pipes, as `switch.aggregator` says: aggregators.cpp, and models_only.cpp in weft_first.
 #pragma once
 
 #include "hw/tofino/tofino_switch.h"
@@ -17,7 +17,11 @@ aggregation_factory aggregators(const switchml_switch_config& config, std::uint3
 /// A file of waves for all pipes of a machine; empty where `file` is "". Throws user_error where it cannot be written.
 std::shared_ptr<pin_waves> make_pin_waves(const std::string& file);
 /// Where the waves of a pipe of switch `number` go; "" when there are none.
-std::string waves_file(const switchml_switch_config& config, std::uint32_t number, std::uint32_t pipe);
+inline std::string waves_file(const switchml_switch_config& config, std::uint32_t number, std::uint32_t pipe)
+{
+    return config.waves.empty() ? ""
+                                : config.waves + "_" + std::to_string(number) + "_" + std::to_string(pipe) + ".fst";
+}
 
 /// Why this build cannot make them, as a sentence; "" when it can.
 std::string aggregator_refusal(aggregator_kind kind, const tofino_config& chip);

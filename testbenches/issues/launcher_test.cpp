@@ -10,19 +10,30 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A copy of the launcher whose program is up to date.
+/// A copy of the launcher, with programs that are up to date.
 class launcher_copy : public program_shell {
 public:
-    launcher_copy()
+    enum class built : std::uint8_t { nothing, first, all };
+    explicit launcher_copy(built what = built::all)
     {
         const fs::path source = WEFT_SOURCE_DIR;
         fs::copy_file(source / "weft", path() / "weft");
+        fs::create_directories(path() / "docs");
+        fs::copy_file(source / "docs/help.txt", path() / "docs/help.txt");
+        fs::copy_file(source / "CMakeLists.txt", path() / "CMakeLists.txt");
         fs::create_directories(path() / "build/release/bin");
-        fs::create_symlink(WEFT_PROGRAM, path() / "build/release/bin/weft");
         write("build/built", "");
-        // The stamp that a build leaves, by the launcher's own function.
-        REQUIRE(run("sed -n '/^fingerprint()/,/^}/p' weft > stamp.sh && root=$PWD && . ./stamp.sh && "
-                    "fingerprint > build/release/.weft_built")
+        if (what == built::first)
+            add_program("weft_first", ".weft_first_built", fs::path(WEFT_PROGRAM).parent_path() / "weft_first");
+        if (what == built::all)
+            add_program("weft", ".weft_built", WEFT_PROGRAM);
+    }
+    /// With the stamp that a build leaves, by the launcher's own function.
+    void add_program(const std::string& name, const std::string& stamp, const fs::path& program)
+    {
+        fs::create_symlink(program, path() / "build/release/bin" / name);
+        REQUIRE(run("sed -n '/^fingerprint()/,/^}/p' weft > stamp.sh && root=$PWD && . ./stamp.sh && rm stamp.sh && "
+                    "fingerprint > build/release/" + stamp)
                     .exit_code == 0);
     }
     bool keeps_the_build() const { return exists("build/built") && exists("build/release/bin/weft"); }
@@ -73,4 +84,87 @@ TEST_CASE("the launcher's help lists its own commands beside those of the progra
             CHECK(has(text, "./weft " + command));
     }
     CHECK(sh.run("./weft --help > /dev/full").exit_code != 0);
+}
+
+TEST_CASE("before anything is built the launcher shows help and version at once")
+{
+    for (const auto what : {launcher_copy::built::nothing, launcher_copy::built::first}) {
+        const launcher_copy sh(what);
+        const shell_result help = sh.run("./weft --help");
+        CHECK(help.exit_code == 0);
+        CHECK(help.err.empty());
+        const shell_result program = sh.run("$weft --help");
+        CHECK(help.out.substr(0, program.out.size()) == program.out);
+        CHECK(has(help.out, "./weft clean"));
+        const shell_result none = sh.run("./weft");
+        CHECK(none.exit_code == 2);
+        CHECK(none.err == help.out);
+        const shell_result version = sh.run("./weft --version");
+        CHECK(version.exit_code == 0);
+        CHECK(has(version.out, "weft 0."));
+        CHECK(has(version.out, "not built yet") == (what == launcher_copy::built::nothing));
+        CHECK_FALSE(sh.exists("build/release/build.ninja"));
+    }
+}
+
+TEST_CASE("the first program runs what it has and starts the launcher for everything else")
+{
+    const launcher_copy sh(launcher_copy::built::first);
+    const shell_result first = sh.run("./weft run small.yaml --json -");
+    const shell_result all = sh.run("$weft run small.yaml --json -");
+    REQUIRE(all.exit_code == 0);
+    CHECK(first.exit_code == 0);
+    const auto digest = [](const std::string& text) {
+        const std::size_t at = text.find("\"digest\"");
+        return at == std::string::npos ? "none" : text.substr(at, 40);
+    };
+    CHECK(digest(first.out) != "none");
+    CHECK(digest(first.out) == digest(all.out));
+    CHECK(sh.run("./weft check small.yaml").out == sh.run("$weft check small.yaml").out);
+    CHECK(sh.run("./weft list").out == sh.run("$weft list").out);
+
+    // The first program itself, with a launcher that says how it was called.
+    sh.write("launcher", "#!/bin/sh\necho \"launched for $WEFT_WHOLE: $*\"\n");
+    const std::string first_program = "chmod +x launcher; WEFT_LAUNCHER=$PWD/launcher build/release/bin/weft_first ";
+    const shell_result help = sh.run("$weft --help");
+    std::istringstream lines(help.out.substr(help.out.find("Subcommands:")));
+    std::string line;
+    std::getline(lines, line);
+    std::size_t commands = 0;
+    while (std::getline(lines, line) && line.rfind("  ", 0) == 0) {
+        std::string command;
+        std::istringstream(line) >> command;
+        if (line[2] == ' ' || command.empty()) // a second line of the same command
+            continue;
+        ++commands;
+        const shell_result r = sh.run(first_program + command + " --help");
+        INFO(command);
+        CHECK(r.exit_code == 0);
+        CHECK((has(r.out, "weft " + command) || r.out == "launched for `weft " + command + "`: " + command + " --help\n"));
+    }
+    CHECK(commands >= 17);
+    CHECK(sh.run(first_program + "--help").out == "launched for help: --help\n");
+
+    const shell_result wrong = sh.run(first_program + "tunee x");
+    CHECK(wrong.exit_code == 2);
+    CHECK(has(wrong.err, "did you mean 'tune'"));
+    const std::string rack = WEFT_SOURCE_DIR "/configs/switchml/rack_4x10g.yaml";
+    CHECK(has(sh.run(first_program + "run " + rack + " --set switch.aggregator=rtl").out, "launched for the Verilog"));
+    CHECK(has(sh.run(first_program + "run " + rack + " --waves x.fst").out, "launched for --waves"));
+    const shell_result piped = sh.run(first_program + "run - --set switch.aggregator=rtl < " + rack);
+    CHECK(piped.exit_code == 2);
+    CHECK(has(piped.err, "standard input cannot be read twice"));
+    const shell_result alone = sh.run("unset WEFT_LAUNCHER; build/release/bin/weft_first tune x");
+    CHECK(alone.exit_code == 2);
+    CHECK(has(alone.err, "./weft build"));
+}
+
+TEST_CASE("once all commands are built the launcher starts no other program")
+{
+    launcher_copy sh(launcher_copy::built::first);
+    sh.add_program("weft", ".weft_built", WEFT_PROGRAM);
+    sh.write("broken", "");
+    sh.run("rm build/release/bin/weft_first && ln -s ../../../broken build/release/bin/weft_first");
+    CHECK(sh.run("./weft check small.yaml").exit_code == 0);
+    CHECK(sh.run("./weft list").exit_code == 0);
 }

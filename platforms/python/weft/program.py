@@ -150,7 +150,10 @@ class Program:
 
     def _start(self) -> str:
         try:
-            ended = self.call(["--version"], show=["stderr"] if _is_launcher(self.path) else [])
+            # All of it is built here: what a build tells is no part of a run, and files reach it by its standard input.
+            ended = self.call(["build"], show=["stderr"]) if _is_launcher(self.path) else None
+            if ended is None or ended.code == 0:
+                ended = self.call(["--version"])
         except OSError as e:
             raise ProgramNotFound(f"{self.path} cannot be started: {e.strerror}.") from None
         if ended.code != 0:

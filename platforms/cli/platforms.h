@@ -1,0 +1,16 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+namespace weft {
+struct platform_info;
+}
+
+namespace weft::cli {
+
+/// All platforms that the program knows, in the order of `weft list`: platforms/platforms.txt.
+const std::vector<const platform_info*>& platforms();
+
+} // namespace weft::cli
