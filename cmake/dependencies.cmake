@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Everything from outside, found once, here. All of it is in Debian 12: cmake/debian-packages.txt.
-#   SystemC::systemc  fmt::fmt  spdlog::spdlog  yaml-cpp  nlohmann_json::nlohmann_json  CLI11::CLI11
+#   SystemC::systemc  fmt::fmt  yaml-cpp  nlohmann_json::nlohmann_json  CLI11::CLI11
 #   with WEFT_UNICORN: WEFT::unicorn, and the cross compiler in WEFT_RV64_CXX
 #   where libdw is installed: WEFT::libdw
 #   with WEFT_RTL: function verilate(), ZLIB::ZLIB
@@ -49,7 +49,6 @@ else()
 endif()
 
 weft_find(fmt libfmt-dev)
-weft_find(spdlog libspdlog-dev)
 weft_find(yaml-cpp libyaml-cpp-dev)
 weft_find(nlohmann_json nlohmann-json3-dev)
 weft_find(CLI11 libcli11-dev)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "platforms/cli/platforms.h"
+#include "platforms/cli/size_options.h"
 #include "platforms/config/yaml_document.h"
 #include "platforms/workload/machine.h"
 
@@ -25,6 +26,7 @@ struct platform_source {
     std::vector<std::string> overrides; ///< --set key.path=value
     std::optional<std::uint64_t> seed;
     std::vector<std::string> left_out = {}; ///< keys at the top that are read as if they were not there
+    size_options sizes = {};                ///< before `overrides`
 };
 void add_platform_options(CLI::App& app, platform_source& source);
 

@@ -90,6 +90,7 @@ void add_check(CLI::App& app, int& exit_code)
     CLI::App* command =
         app.add_subcommand("check", "Check a platform file and describe what it means; builds and writes nothing");
     add_platform_options(*command, *source);
+    add_size_options(*command, source->sizes);
     command->add_flag("--resolved", *resolved,
                       "Print the whole configuration as YAML: every value, its meaning, and where it comes from");
     auto routes = std::make_shared<bool>(false);

@@ -9,8 +9,10 @@
 #include "platforms/cli/frame_replay.h"
 #include "platforms/cli/machine_figures.h"
 #include "platforms/cli/run_capture.h"
+#include "platforms/cli/run_observers.h"
 #include "platforms/cli/run_trace.h"
 #include "platforms/cli/terminal.h"
+#include "platforms/cli/trace_fan.h"
 #include "platforms/debug/code_places.h"
 #include "platforms/config/config_rows.h"
 #include "platforms/debug/instruments.h"
@@ -18,6 +20,7 @@
 #include "platforms/report/previous_results.h"
 #include "platforms/report/progress.h"
 #include "platforms/report/report_page.h"
+#include "platforms/report/results_csv.h"
 #include "platforms/report/run_report.h"
 #include "platforms/report/trace_writer.h"
 #include "platforms/workload/activity_recorder.h"
@@ -51,6 +54,8 @@ struct run_options {
     platform_source source;
     std::string out;
     std::string json;
+    std::string csv;
+    log_options log;
     std::string trace;
     std::uint64_t trace_limit = 1'000'000;
     trace_filter_texts trace_filter;
@@ -68,39 +73,6 @@ struct run_options {
     bool trace_firmware = false;
     std::string coverage_firmware;
     std::uint32_t host_timeout_s = k_host_timeout_s;
-};
-
-/// Feeds the progress bar from the runner, lets a debugger interrupt, and tells a recorder when collectives begin and
-/// end.
-class shown_progress final : public run_observer {
-public:
-    shown_progress(progress& bar, gdb_server* debugger, activity_recorder* recorder) : bar_(bar), debugger_(debugger), recorder_(recorder) {}
-    void on_begin(const collective_case& c) override
-    {
-        if (recorder_ != nullptr)
-            recorder_->begin(c);
-    }
-    void on_end() override
-    {
-        if (recorder_ != nullptr)
-            recorder_->end();
-    }
-    void on_case(std::size_t index, std::size_t, const collective_case& c) override
-    {
-        bar_.begin_case(static_cast<std::uint32_t>(index),
-                        fmt::format("{} {} {}", name_of(c.op), name_of(c.algo), to_string(data_size(c.size_bytes))));
-    }
-    void on_progress(double fraction) override
-    {
-        bar_.update(fraction);
-        if (debugger_ != nullptr)
-            debugger_->poll();
-    }
-
-private:
-    progress& bar_;
-    gdb_server* debugger_;
-    activity_recorder* recorder_;
 };
 
 /// The least T_AR of a step in ps, by the bounds of its groups; none: not known for one of them.
@@ -417,6 +389,9 @@ void check_targets(const run_options& options, const loaded_platform& loaded, co
     if (options.json != "-")
         targets.add_output(options.json, "--json");
     targets.add_output(options.trace, "--trace");
+    targets.add_output(options.log.file, "--log");
+    if (options.csv != "-")
+        targets.add_output(options.csv, "--csv");
     targets.add_output(options.waves, "--waves", target_kind::regular_file);
     if (!options.waves.empty())
         for (const char* beside : {".part", ".part.hier"})
@@ -534,12 +509,18 @@ int run(const run_options& options)
     for (const std::string& file : p.output_files())
         prepare_output_file(file);
 
-    progress bar = progress::on_stderr(static_cast<std::uint32_t>(collective_count(p.run())), options.quiet);
+    progress bar =
+        progress::on_stderr(static_cast<std::uint32_t>(collective_count(p.run())), options.quiet || options.log.verbose);
     std::unique_ptr<trace_writer> trace;
     if (!options.trace.empty()) {
         trace = std::make_unique<trace_writer>(options.trace, options.trace_limit);
         if (!trace->unfinished_file().empty())
             signals.remove_at_once(trace->unfinished_file());
+    }
+    std::unique_ptr<run_log> lines;
+    if (!options.log.file.empty()) {
+        lines = std::make_unique<run_log>(options.log);
+        signals.remove_at_once(lines->unfinished_file());
     }
     signals.remove_at_once(output_file::temporary_for(dir + "/firmware.log"));
     for (const char* beside : {".part", ".part.hier"})
@@ -550,8 +531,16 @@ int run(const run_options& options)
         bar.begin_case(0, fmt::format("building {} ranks", p.ranks()));
     const std::unique_ptr<machine> m = p.build();
     std::optional<run_trace> traced;
+    std::vector<trace_sink*> sinks;
     if (trace)
-        traced.emplace(*m, *trace, traced_part);
+        sinks.push_back(&traced.emplace(*trace, traced_part));
+    if (lines)
+        sinks.push_back(lines.get());
+    const trace_fan recording(*m, sinks);
+    if (traced)
+        traced->check_filter();
+    if (lines)
+        lines->check_components();
     std::optional<run_capture> captured;
     if (!options.pcap.empty())
         captured.emplace(captures, captured_part,
@@ -581,9 +570,9 @@ int run(const run_options& options)
     std::optional<activity_recorder> recorder;
     if (options.report)
         recorder.emplace("activity", *m);
-    shown_progress observer(bar, debugger, recorder ? &*recorder : nullptr);
+    run_observers observer(*m, {bar, debugger, recorder ? &*recorder : nullptr, lines.get(), options.log.verbose});
     run_outcome outcome;
-    std::string log_line;
+    std::string log_line, lines_text;
     final_outputs outputs;
     {
         collective_runner runner("host", *m, p.run(), &observer, &places);
@@ -600,6 +589,8 @@ int run(const run_options& options)
             instrumented.end_trace(m->time().now_ps());
             outputs.write([&] { trace->close(); });
         }
+        if (lines)
+            outputs.write([&] { lines_text = lines->close(); });
         if (captured)
             outputs.write([&] { captured->close(); });
         if (!options.coverage_firmware.empty())
@@ -617,17 +608,24 @@ int run(const run_options& options)
         }
         if (!options.json.empty() && options.json != "-")
             outputs.write([&] { write_file_atomically(options.json, to_json(report).dump(2) + "\n"); });
-        if (options.json == "-")
+        const auto csv = [&] { return to_csv(results_of(to_json(report), dir + "/results.json")); };
+        if (!options.csv.empty() && options.csv != "-")
+            outputs.write([&] { write_file_atomically(options.csv, csv()); });
+        if (options.csv == "-")
+            std::cout << csv();
+        else if (options.json == "-")
             std::cout << to_json(report).dump(2) << "\n";
         else if (!options.quiet)
             print_table(std::cout, report, style_of_stdout());
     }
-    if (!options.quiet && options.json != "-" && !outputs.lost()) {
+    if (!options.quiet && options.json != "-" && options.csv != "-" && !outputs.lost()) {
         fmt::print("results: {}/results.json\n{}", dir, log_line);
         if (recorder)
             fmt::print("report:  {}/{}\n", dir, k_report_file);
         if (trace)
             fmt::print("trace:   {} ({}; open it at https://ui.perfetto.dev)\n", options.trace, traced->summary());
+        if (lines)
+            fmt::print("log:     {} ({})\n", options.log.file, lines_text);
         if (captured)
             fmt::print("pcap:    {} ({})\n", options.pcap, captured->summary());
         if (!options.waves.empty())
@@ -681,6 +679,7 @@ void add_run(CLI::App& app, int& exit_code)
     CLI::App* command =
         app.add_subcommand("run", "Run the workload of a platform file, check every answer, write the results");
     add_platform_options(*command, options->source);
+    add_size_options(*command, options->source.sizes);
     command
         ->add_option("--out", options->out, "Folder for results.json; made if missing. Default: out/<name of the run>")
         ->type_name("DIR")
@@ -690,6 +689,11 @@ void add_run(CLI::App& app, int& exit_code)
                      "Write the results as JSON to FILE too; '-' prints them instead of the table")
         ->type_name("FILE")
         ->check(is_output_name(dash::is_stdout));
+    command
+        ->add_option("--csv", options->csv, "Write the results as CSV to FILE, too; '-' prints them instead of the table")
+        ->type_name("FILE")
+        ->check(is_output_name(dash::is_stdout));
+    add_log_options(*command, options->log);
     CLI::Option* trace =
         command->add_option("--trace", options->trace, "Write a trace of all messages, frames and links for Perfetto")
             ->type_name("FILE")
@@ -782,7 +786,7 @@ void add_run(CLI::App& app, int& exit_code)
         ->capture_default_str();
     command->add_flag("--report", options->report,
                       "Write report.html, one page to look at, and what `weft report` makes it of again");
-    for (const char* other : {"--json", "--report", "--gdb", "--coverage-firmware", "--trace-firmware"})
+    for (const char* other : {"--json", "--csv", "--log", "-v", "--report", "--gdb", "--coverage-firmware", "--trace-firmware"})
         replay->excludes(command->get_option(other));
     command->add_flag("--quiet", options->quiet, "No table and no progress bar, only problems");
     command->callback([options, &exit_code] { exit_code = run(*options); });

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "platforms/cli/cli.h"
-#include "platforms/sweep/results_file.h"
+#include "platforms/report/results_file.h"
 
 #include <nlohmann/json.hpp>
 

@@ -18,7 +18,7 @@ void add_platform_options(CLI::App& app, platform_source& source)
         ->type_name(" ");
     app.add_option("--set", source.overrides,
                    "Change one value of the file; repeatable. The value is YAML, the\n"
-                   "entries of a list are numbered from 0:\n"
+                   "entries of a list are numbered from 0, and * is all of them:\n"
                    "  --set mesh.rows=4 --set \"ici.link_rate=100 GB/s\"\n"
                    "  --set workload.0.op=broadcast --set \"workload.0.sizes=[4 B, 1 MiB]\"")
         ->type_name("KEY.PATH=VALUE")
@@ -126,7 +126,8 @@ void read(loaded_platform& result, const platform_source& source)
 {
     result.source_text = result.document->source();
     result.document->read_layers();
-    std::vector<std::string> overrides = source.overrides;
+    std::vector<std::string> overrides = source.sizes.overrides();
+    overrides.insert(overrides.end(), source.overrides.begin(), source.overrides.end());
     if (source.seed)
         overrides.push_back("seed=" + std::to_string(*source.seed));
     std::vector<problem> refused; // what else is wrong is told in the same pass

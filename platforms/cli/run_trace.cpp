@@ -11,12 +11,9 @@ namespace {
 constexpr std::uint32_t k_wires_process = 1'000'000; ///< ranks are below, other devices behind
 }
 
-run_trace::run_trace(machine& m, trace_writer& out, const trace_filter& filter) : out_(out), filter_(filter)
+void run_trace::check_filter() const
 {
-    for (timeline* time : m.all_timelines())
-        for (component* c : time->components())
-            c->record_into(*this);
-    if (processes_.empty() && !filter.all())
+    if (processes_.empty() && !filter_.all())
         throw user_error(
             "--trace-ranks and --trace-links leave nothing to trace. Links are named as in `Busiest links` of a run, such as chip(0,1).+X.");
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lets every component of a machine record into a trace: a process per rank with what the parts of its chip do, one
+// What components record (trace_fan.h) as a trace: a process per rank with what the parts of its chip do, one
 // process with all links and cables, one for each other device.
 #pragma once
 
@@ -15,22 +15,24 @@
 
 namespace weft::cli {
 
-class run_trace final : private trace_sink {
+class run_trace final : public trace_sink {
 public:
-    /// All outlive it, and it outlives the run. Throws user_error when `filter` leaves no track.
-    run_trace(machine& m, trace_writer& out, const trace_filter& filter);
+    /// Both outlive it, and it outlives the run.
+    run_trace(trace_writer& out, const trace_filter& filter) : out_(out), filter_(filter) {}
     run_trace(const run_trace&) = delete;
     run_trace& operator=(const run_trace&) = delete;
 
+    std::uint32_t add_track(const component& owner, const std::string& name) override;
+    void slice(const trace_slice& s) override;
+    void mark(const trace_slice& s) override;
+    /// Once all components have their tracks. Throws user_error when `filter` leaves none.
+    void check_filter() const;
     /// "12 records", and what is not among them.
     std::string summary() const;
 
 private:
     static constexpr std::uint32_t k_hidden = 0xffff'ffff; ///< a track that is not shown
 
-    std::uint32_t add_track(const component& owner, const std::string& name) override;
-    void slice(const trace_slice& s) override;
-    void mark(const trace_slice& s) override;
     bool takes(const trace_slice& s);
 
     trace_writer& out_;

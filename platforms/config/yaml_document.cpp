@@ -29,7 +29,6 @@ constexpr std::size_t k_max_bytes = 4u << 20;
 constexpr std::size_t k_max_depth = 64;
 constexpr std::size_t k_max_values = 200000;
 constexpr const char* k_too_large = "the file is larger than 4 MiB; a configuration is smaller";
-constexpr const char* k_override_file = "--set";
 
 [[noreturn]] void refuse(source_position where, std::string message, std::string key_path = {})
 {
@@ -526,7 +525,8 @@ void yaml_document::apply_overrides(const std::vector<std::string>& assignments)
 {
     std::vector<problem> problems;
     for (const auto& assignment : assignments)
-        apply(assignment, problems);
+        for (const auto& one : for_each_entry(assignment, problems))
+            apply(one, problems);
     throw_if_errors(problems);
 }
 

@@ -48,6 +48,9 @@ struct yaml_entry {
 /// The entry of a map with this key; nullptr: there is none.
 yaml_entry* find_entry(yaml_node& map, const std::string& key);
 
+/// Where overrides are, in messages.
+inline constexpr const char* k_override_file = "--set";
+
 class yaml_document {
 public:
     /// Text of a file, for load() and for render(). Throws user_error: missing, unreadable, a directory, too big.
@@ -63,8 +66,8 @@ public:
     static yaml_document parse(std::string text, std::string file_name);
 
     /// Applies `--set key.path=value` overrides in order, the later one wins. The value is YAML ("82 GB/s", "[4, 4]",
-    /// "{op: all_reduce}"); a number in the path is a list index, from 0; a missing key is added. Throws user_error
-    /// with all that cannot be applied.
+    /// "{op: all_reduce}"); a number in the path is a list index, from 0, and `*` every index; a missing key is added.
+    /// Throws user_error with all that cannot be applied.
     void apply_overrides(const std::vector<std::string>& assignments);
 
     /// Puts the files that the keys `extends` and `include` at the top name below this one (yaml_layers.h), and takes
@@ -111,6 +114,7 @@ public:
 
 private:
     void apply(const std::string& assignment, std::vector<problem>& problems);
+    std::vector<std::string> for_each_entry(const std::string& assignment, std::vector<problem>& problems) const;
     source_position position(std::uint16_t file, int line, int column, bool from_override) const;
     friend class layer_reader;
 

@@ -75,7 +75,7 @@ std::vector<member> case_keys()
             {"count", count("Elements in that size")}};
 }
 
-json result_row()
+json row_schema()
 {
     std::vector<member> row = case_keys();
     row.insert(row.begin() + 2, member{"group", text("Ranks that completed it, where not all did together"), false});
@@ -221,7 +221,7 @@ nlohmann::ordered_json results_schema()
         {{"schema", count("Version of this schema, " + std::to_string(k_results_schema) +
                           ": further keys may come without a new number")},
          {"version", text("Of weft")},
-         {"results", list(result_row(), "A row for each collective and size")},
+         {"results", list(row_schema(), "A row for each collective and size")},
          {"training_step", training_step(), false},
          {"host", hosts(), false},
          {"links", list(link, "A row for each direction of a wire, in the order of the machine")},

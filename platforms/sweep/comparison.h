@@ -5,7 +5,7 @@
 // in the file. What only the host decides (its time, the rate of the simulator) is left out.
 #pragma once
 
-#include "platforms/sweep/results_file.h"
+#include "platforms/report/results_file.h"
 
 #include <cstddef>
 #include <optional>

@@ -11,7 +11,6 @@ namespace weft {
 
 namespace {
 
-
 /// The unit of "82 GB/s"; "" of what is no number with a unit.
 std::string unit_of(const std::string& text)
 {
@@ -38,8 +37,6 @@ std::string value_of(const config_field& field)
         return value_text(field);
     return to_json(field).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
-
-std::string optional_number(const std::optional<double>& number) { return number ? fmt::format("{}", *number) : ""; }
 
 } // namespace
 
@@ -131,24 +128,14 @@ std::string csv_cell(const sweep_column& column, const sweep_cell& cell)
     return column.unit.empty() ? cell.text : cell.text.substr(0, cell.text.find(' '));
 }
 
-std::string csv_field(const std::string& text)
-{
-    if (text.find_first_of(",\"\r\n") == std::string::npos)
-        return text;
-    std::string quoted = "\"";
-    for (const char c : text)
-        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
-}
-
 std::string to_csv(const sweep_report& report)
 {
     std::vector<std::string> heading{"point"};
     for (const sweep_column& c : report.columns)
         heading.push_back(csv_field(heading_of(c)));
-    for (const char* name :
-         {"state", "op", "algorithm", "group", "type", "redop", "size (B)", "time (us)", "algbw (GB/s)", "busbw (GB/s)",
-          "bound share", "bound by", "wrong", "digest", "folder", "host (s)", "reason"})
+    heading.emplace_back("state");
+    heading.insert(heading.end(), csv_result_headings().begin(), csv_result_headings().end());
+    for (const char* name : {"digest", "folder", "host (s)", "reason"})
         heading.emplace_back(name);
     std::string out = fmt::format("{}\n", fmt::join(heading, ","));
     for (std::size_t i = 0; i < report.points.size(); ++i) {
@@ -157,24 +144,17 @@ std::string to_csv(const sweep_report& report)
         for (std::size_t c = 0; c < report.columns.size(); ++c)
             point.push_back(csv_field(csv_cell(report.columns[c], p.cells[c])));
         point.emplace_back(name_of(p.state));
-        const std::vector<std::string> end{p.digest, csv_field(p.folder), optional_number(p.host_seconds),
+        const std::vector<std::string> end{p.digest, csv_field(p.folder), csv_number(p.host_seconds),
                                            csv_field(p.reason)};
         for (const stored_row& row : p.rows) {
             std::vector<std::string> line = point;
-            for (const std::string& text : {row.op, row.algorithm, row.group, row.type, row.redop})
-                line.push_back(csv_field(text));
-            line.push_back(row.size_bytes ? std::to_string(*row.size_bytes) : "");
-            line.push_back(fmt::format("{}", row.time_us));
-            for (const std::optional<double>& figure : {row.algbw_GBps, row.busbw_GBps, row.bound_share})
-                line.push_back(optional_number(figure));
-            line.push_back(csv_field(row.bound_by));
-            line.push_back(row.wrong ? std::to_string(*row.wrong) : "");
+            const std::vector<std::string> result = csv_result(row);
+            line.insert(line.end(), result.begin(), result.end());
             line.insert(line.end(), end.begin(), end.end());
             out += fmt::format("{}\n", fmt::join(line, ","));
         }
         if (p.rows.empty()) {
-            constexpr std::size_t k_figures = 12;
-            point.resize(point.size() + k_figures);
+            point.resize(point.size() + csv_result_headings().size());
             point.insert(point.end(), end.begin(), end.end());
             out += fmt::format("{}\n", fmt::join(point, ","));
         }

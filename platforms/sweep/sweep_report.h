@@ -5,7 +5,7 @@
 #pragma once
 
 #include "platforms/config/config_dump.h"
-#include "platforms/sweep/results_file.h"
+#include "platforms/report/results_csv.h"
 #include "platforms/sweep/sweep_file.h"
 #include "tlm/units.h"
 
@@ -72,9 +72,7 @@ std::string heading_of(const sweep_column& column);
 /// Without the unit where the heading has it.
 std::string csv_cell(const sweep_column& column, const sweep_cell& cell);
 
-/// One line for each result of each point, and one for a point without results, whose state and reason say why. Lines
-/// end with \n; fields with a comma, a quote or a line break are quoted (RFC 4180).
+/// One line for each result of each point, and one for a point without results, whose state and reason say why.
 std::string to_csv(const sweep_report& report);
-std::string csv_field(const std::string& text);
 
 } // namespace weft

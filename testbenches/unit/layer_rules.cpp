@@ -28,7 +28,7 @@ const string_list k_freestanding = {"cstddef", "cstdint", "climits", "limits", "
 const string_list k_firmware_extra = {"algorithm", "array", "cstring", "initializer_list", "new", "tuple", "utility"};
 
 const string_list k_systemc = {"systemc", "systemc.h", "tlm", "tlm.h", "tlm_utils/", "sysc/"};
-const string_list k_platform_libraries = {"yaml-cpp/", "nlohmann/", "CLI/", "spdlog/"};
+const string_list k_platform_libraries = {"yaml-cpp/", "nlohmann/", "CLI/"};
 
 bool starts_with(const std::string& text, const std::string& prefix)
 {

@@ -48,5 +48,7 @@ struct stored_results {
 
 /// Throws user_error: no such file, no JSON, not of a run.
 stored_results read_results(const std::string& file);
+/// The same of what is, or would be, in `file`.
+stored_results results_of(const nlohmann::json& j, const std::string& file);
 
 } // namespace weft

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "platforms/sweep/results_file.h"
+#include "platforms/report/results_file.h"
 
-#include "platforms/config/yaml_document.h"
+#include "tlm/check.h"
 
 #include <cerrno>
 #include <cstring>
@@ -15,26 +15,24 @@ namespace weft {
 
 namespace {
 
-using json = nlohmann::json;
-
-std::optional<double> number_of(const json& j, const char* key)
+std::optional<double> number_of(const nlohmann::json& j, const char* key)
 {
     const auto found = j.find(key);
     return found != j.end() && found->is_number() ? std::optional<double>(found->get<double>()) : std::nullopt;
 }
-std::optional<std::uint64_t> count_of(const json& j, const char* key)
+std::optional<std::uint64_t> count_of(const nlohmann::json& j, const char* key)
 {
     const auto found = j.find(key);
     return found != j.end() && found->is_number_unsigned() ? std::optional<std::uint64_t>(found->get<std::uint64_t>())
                                                            : std::nullopt;
 }
-std::string text_of(const json& j, const char* key)
+std::string text_of(const nlohmann::json& j, const char* key)
 {
     const auto found = j.find(key);
     return found != j.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-stored_row row_of(const json& j)
+stored_row row_of(const nlohmann::json& j)
 {
     stored_row row;
     row.op = j.at("op").get<std::string>();
@@ -53,17 +51,17 @@ stored_row row_of(const json& j)
     return row;
 }
 
-void add_steps(const json& training, std::vector<stored_row>& rows)
+void add_steps(const nlohmann::json& training, std::vector<stored_row>& rows)
 {
     std::size_t n = 0;
-    for (const json& step : training.at("steps")) {
+    for (const nlohmann::json& step : training.at("steps")) {
         stored_row row;
         row.op = "training_step";
         row.algorithm = text_of(training, "algorithm");
         row.group = fmt::format("step {}", n++);
         row.time_us = step.at("time_us").get<double>();
         for (const char* parts : {"groups", "exchanges"})
-            for (const json& part : step.at(parts))
+            for (const nlohmann::json& part : step.at(parts))
                 if (const auto wrong = count_of(part, "wrong"))
                     row.wrong = row.wrong.value_or(0) + *wrong;
         rows.push_back(std::move(row));
@@ -71,13 +69,13 @@ void add_steps(const json& training, std::vector<stored_row>& rows)
 }
 
 /// Saves and loads as rows; of streams, which have no time, statistics; wrong bytes of all.
-void add_hosts(const json& host, stored_results& r)
+void add_hosts(const nlohmann::json& host, stored_results& r)
 {
     for (const char* parts : {"checkpoints", "traffic"})
-        for (const json& part : host.at(parts))
+        for (const nlohmann::json& part : host.at(parts))
             if (const auto wrong = count_of(part, "wrong_bytes"))
                 r.wrong_bytes = r.wrong_bytes.value_or(0) + *wrong;
-    for (const json& checkpoint : host.at("checkpoints")) {
+    for (const nlohmann::json& checkpoint : host.at("checkpoints")) {
         stored_row row;
         row.op = "checkpoint";
         row.algorithm = checkpoint.at("load").get<bool>() ? "load" : "save";
@@ -91,7 +89,7 @@ void add_hosts(const json& host, stored_results& r)
         r.rows.push_back(std::move(row));
     }
     std::size_t n = 0;
-    for (const json& stream : host.at("traffic")) {
+    for (const nlohmann::json& stream : host.at("traffic")) {
         const std::string name = fmt::format("host.traffic.{}.{}.", n++, text_of(stream, "name"));
         const auto add = [&](const char* key, const char* figure, const char* unit) {
             if (const auto value = number_of(stream, key))
@@ -137,7 +135,11 @@ stored_results read_results(const std::string& file)
     if (!in)
         throw user_error(fmt::format("{}: cannot be read: {}; `weft run` writes it.", file, std::strerror(errno)));
     const std::string text(std::istreambuf_iterator<char>(in), {});
-    const json j = json::parse(text, nullptr, false);
+    return results_of(nlohmann::json::parse(text, nullptr, false), file);
+}
+
+stored_results results_of(const nlohmann::json& j, const std::string& file)
+{
     if (!j.is_object() || !j.contains("results") || !j.contains("config"))
         throw user_error(fmt::format("{}: is no results.json of `weft run`: {}.", file,
                                      j.is_discarded() ? "it is not JSON" : "it has no results or no config"));
@@ -148,18 +150,18 @@ stored_results read_results(const std::string& file)
         r.digest = text_of(j, "digest");
         r.failure = text_of(j, "failure");
         r.host_seconds = number_of(j, "host_seconds").value_or(0);
-        for (const json& row : j.at("results"))
+        for (const nlohmann::json& row : j.at("results"))
             r.rows.push_back(row_of(row));
         if (j.contains("training_step"))
-            add_steps(j["training_step"], r.rows);
+            add_steps(j.at("training_step"), r.rows);
         if (j.contains("host"))
-            add_hosts(j["host"], r);
+            add_hosts(j.at("host"), r);
         r.config = j.at("config");
         if (j.contains("stats"))
-            for (const json& stat : j["stats"])
+            for (const nlohmann::json& stat : j.at("stats"))
                 r.stats.push_back(
                     {stat.at("name").get<std::string>(), stat.at("value").get<double>(), text_of(stat, "unit")});
-    } catch (const json::exception& e) {
+    } catch (const nlohmann::json::exception& e) {
         throw user_error(fmt::format("{}: is no results.json of this `weft`: {}.", file, e.what()));
     }
     return r;
