@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Points of a sweep on threads: memory that they share, and the words for what remains.
+#include "platforms/cli/host_costs.h"
 #include "platforms/cli/point_costs.h"
 
 #include <catch2/catch.hpp>
