@@ -9,7 +9,8 @@ file(STRINGS "${PROJECT_SOURCE_DIR}/platforms/platforms.txt" weft_platforms REGE
 #
 # Static library weft_<name> with cli::platforms(), which the commands loop over: these platforms, in this order.
 # A platform with Verilog has it in a library of its own, weft::platforms_<platform>_rtl; with MODELS_ONLY
-# weft::platforms_<platform>_models_only takes its place.
+# weft::platforms_<platform>_models_only takes its place. Without MODELS_ONLY there is cli::studies(), too: of the platforms
+# with a library weft::platforms_<platform>_studies.
 function(weft_platform_list name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "MODELS_ONLY" "" "")
     if(arg_MODELS_ONLY)
@@ -24,7 +25,23 @@ function(weft_platform_list name)
         if(TARGET weft::platforms_${platform}_${variant})
             list(APPEND libraries weft::platforms_${platform}_${variant})
         endif()
+        if(NOT arg_MODELS_ONLY AND TARGET weft::platforms_${platform}_studies)
+            string(APPEND declared "extern const platform_studies k_${platform}_studies;\n")
+            string(APPEND studied "&k_${platform}_studies, ")
+            list(PREPEND libraries weft::platforms_${platform}_studies)
+        endif()
     endforeach()
+    if(NOT arg_MODELS_ONLY)
+        set(studies [[
+
+const std::vector<const platform_studies*>& studies()
+{
+    static const std::vector<const platform_studies*> all{@studied@};
+    return all;
+}
+]])
+        string(CONFIGURE "${studies}" studies @ONLY)
+    endif()
     set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
     file(CONFIGURE OUTPUT "${source}" CONTENT [[// Made from platforms/platforms.txt.
 #include "platforms/cli/platforms.h"
@@ -39,7 +56,7 @@ const std::vector<const platform_info*>& platforms()
     static const std::vector<const platform_info*> all{@listed@};
     return all;
 }
-
+@studies@
 } // namespace weft::cli
 ]] @ONLY)
     weft_library(${name} SOURCES "${source}" LINKS ${libraries})

@@ -7,6 +7,7 @@
 #include "platforms/report/bench_page.h"
 #include "platforms/report/run_report.h"
 #include "platforms/workload/interruption.h"
+#include "platforms/workload/platform_studies.h"
 
 #include "cmake/version.h"
 
@@ -83,9 +84,9 @@ void add_bench(CLI::App& app, int& exit_code)
         how.full = options->full;
         how.isolated = in_child;
         measure_host(out, how);
-        for (const platform_info* info : platforms())
-            if (info->bench != nullptr)
-                info->bench(out, how);
+        for (const platform_studies* one : studies())
+            if (one->bench != nullptr)
+                one->bench(out, how);
         if (!options->out.empty()) {
             const std::string head = fmt::format(
                 "# Speed\n\n<!-- Made by `weft bench{} --out {}`; do not edit. -->\n\nweft {} on {}, medians of {} runs, CPU time of one "

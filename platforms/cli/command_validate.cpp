@@ -7,6 +7,7 @@
 #include "platforms/report/run_report.h"
 #include "platforms/report/validation_report.h"
 #include "platforms/workload/interruption.h"
+#include "platforms/workload/platform_studies.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -28,9 +29,9 @@ struct validate_options {
 std::vector<std::string> validated_names()
 {
     std::vector<std::string> all;
-    for (const platform_info* info : platforms())
-        if (info->validate != nullptr)
-            all.emplace_back(info->name);
+    for (const platform_studies* one : studies())
+        if (one->validate != nullptr)
+            all.emplace_back(one->platform->name);
     return all;
 }
 
@@ -49,10 +50,10 @@ validation_settings settings(const validate_options& options)
 
 int validate(validate_options options)
 {
-    const platform_info* target = nullptr;
-    for (const platform_info* info : platforms())
-        if (options.target == info->name)
-            target = info;
+    const platform_studies* target = nullptr;
+    for (const platform_studies* one : studies())
+        if (options.target == one->platform->name)
+            target = one;
     // A page and a folder of platform files for each: remaking one page leaves the others alone.
     if (options.out.empty())
         options.out = fmt::format("docs/06_validation_{}.md", options.target);

@@ -7,7 +7,6 @@
 #include "firmware/collectives/supports.h"
 #include "platforms/ipu_pod/gcl_choice.h"
 #include "platforms/ipu_pod/ipu_pod.h"
-#include "platforms/ipu_pod/validation.h"
 #include "platforms/machine/configured_platform.h"
 #include "platforms/machine/machine_checks.h"
 #include "platforms/machine/workload_checks.h"
@@ -436,7 +435,6 @@ platform_info make_info()
 {
     platform_info info = info_of<configured_ipu_pod>(
         "Graphcore IPU-Pod: IPU-Machines on a ladder of IPU-Links with a sync network, clusters of Pods over gateways");
-    info.validate = validate_ipu_pod;
     info.scaled = scaled_pod;
     info.firmware_bench = &k_firmware_bench;
     return info;

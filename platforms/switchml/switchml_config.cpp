@@ -11,9 +11,7 @@
 #include "platforms/machine/machine_checks.h"
 #include "platforms/machine/workload_checks.h"
 #include "platforms/switchml/aggregators.h"
-#include "platforms/switchml/bench.h"
 #include "platforms/switchml/switchml.h"
-#include "platforms/switchml/validation.h"
 #include "platforms/workload/records_waves.h"
 
 #include <algorithm>
@@ -736,8 +734,6 @@ platform_info make_info()
 {
     platform_info info = info_of<configured_switchml>(
         "SwitchML: workers below a programmable switch that adds gradients, over lossy Ethernet, UDP or RDMA");
-    info.validate = validate_switchml;
-    info.bench = bench_switchml;
     info.firmware_bench = &k_firmware_bench;
     return info;
 }

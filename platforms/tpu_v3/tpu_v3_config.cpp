@@ -6,10 +6,8 @@
 #include "platforms/machine/configured_platform.h"
 #include "platforms/machine/machine_checks.h"
 #include "platforms/machine/workload_checks.h"
-#include "platforms/tpu_v3/bench.h"
 #include "platforms/tpu_v3/tiles.h"
 #include "platforms/tpu_v3/tpu_v3.h"
-#include "platforms/tpu_v3/validation.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -441,8 +439,6 @@ platform_info make_info()
 {
     platform_info info = info_of<configured_tpu_v3>(
         "TPU-v3 pod: a 2-D mesh of chips with ICI links, dimension-order routing, detours around failed chips and links, optional wrap links");
-    info.validate = validate_tpu_v3;
-    info.bench = bench_tpu_v3;
     info.former_name = "tpu_pod";
     info.firmware_bench = &k_firmware_bench;
     return info;

@@ -8,7 +8,6 @@
 #include "platforms/machine/machine_checks.h"
 #include "platforms/machine/workload_checks.h"
 #include "platforms/trainium/trainium.h"
-#include "platforms/trainium/validation.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -271,7 +270,6 @@ platform_info make_info()
 {
     platform_info info = info_of<configured_trainium>(
         "AWS Trainium: nodes of chips with several ranks on a NeuronLink torus, DMA engines that sum, duplicate and wait");
-    info.validate = validate_trainium;
     info.firmware_bench = &k_firmware_bench;
     return info;
 }

@@ -3,11 +3,9 @@
 //
 // A UB-Mesh machine as the command line sees it: reading, description, proof.
 #include "platforms/machine/configured_platform.h"
-#include "platforms/ub_mesh/bench.h"
 #include "platforms/ub_mesh/ub_bill_costs.h"
 #include "platforms/ub_mesh/ub_mesh.h"
 #include "platforms/ub_mesh/ub_notices.h"
-#include "platforms/ub_mesh/validation.h"
 
 #include <fmt/format.h>
 #include <optional>
@@ -231,8 +229,6 @@ platform_info make_info()
     platform_info info = info_of<configured_ub_mesh>(
         "Huawei UB-Mesh: boards, racks, pods and SuperPods of NPUs as full meshes of Unified Bus links, all-path source routing, spare NPUs; "
         "and its baselines");
-    info.validate = validate_ub_mesh;
-    info.bench = bench_ub_mesh;
     info.firmware_bench = &k_firmware_bench;
     return info;
 }

@@ -253,10 +253,6 @@ struct platform_info {
     /// Reads the file; problems are added, and nullptr is returned when one of them is an error.
     std::unique_ptr<platform> (*read)(const yaml_document& document, std::vector<problem>& problems);
     config_field (*defaults)(); ///< for the schema and the docs
-    /// What `weft validate` compares with published results; nullptr: nothing.
-    validation_report (*validate)(const validation_settings& how) = nullptr;
-    /// Adds its lines to the page of `weft bench`; nullptr: none.
-    void (*bench)(bench_page& page, const bench_settings& how) = nullptr;
     const char* former_name = nullptr; ///< that files of older versions have
     /// What `weft firmware test` runs; nullptr: the platform has no such bench.
     const firmware_bench_source* firmware_bench = nullptr;

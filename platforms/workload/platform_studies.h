@@ -1,0 +1,19 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "platforms/workload/machine.h"
+
+namespace weft {
+
+/// What only `weft validate` and `weft bench` ask of a platform. It stands in a library of its own,
+/// weft::platforms_<name>_studies, as k_<name>_studies: weft_first is built without it.
+struct platform_studies {
+    const platform_info* platform;
+    /// What `weft validate` compares with published results; nullptr: nothing.
+    validation_report (*validate)(const validation_settings& how) = nullptr;
+    /// Adds its lines to the page of `weft bench`; nullptr: none.
+    void (*bench)(bench_page& page, const bench_settings& how) = nullptr;
+};
+
+} // namespace weft
