@@ -26,7 +26,7 @@ _weft()
         'doctor') words='-h --help --configs --memory'; arguments=files; with_value='--configs|--memory' ;;
         'explain') words='-h --help --case --rank --no-reruns --changes --jobs --point-timeout --json --quiet'; arguments=files; with_value='--case|--rank|--changes|--jobs|--point-timeout|--json' ;;
         'firmware') words='test -h --help'; arguments=words; with_value='' ;;
-        'firmware test') words='-h --help --list --device --core --platform --mesh --rank --runs --out --quiet'; arguments=files; with_value='--device|--core|--platform|--mesh|--rank|--runs|--out' ;;
+        'firmware test') words='-h --help --list --device --core --platform --mesh --rank --runs --set --out --quiet'; arguments=files; with_value='--device|--core|--platform|--mesh|--rank|--runs|--set|--out' ;;
         'report') words='-h --help --out --published'; arguments=files; with_value='--out|--published' ;;
         'scale') words='-h --help --set --seed --to --jobs --point-timeout --json --quiet'; arguments=files; with_value='--set|--seed|--to|--jobs|--point-timeout|--json' ;;
         'sweep') words='-h --help --set --seed --jobs --timeout --memory --out --engine --sbatch --skip-invalid --dry-run --quiet'; arguments=files; with_value='--set|--seed|--jobs|--timeout|--memory|--out|--engine|--sbatch' ;;

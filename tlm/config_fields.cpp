@@ -25,6 +25,19 @@ bool is_within(std::uint64_t value, const field_limits& l)
            (!l.power_of_two || (value != 0 && (value & (value - 1)) == 0));
 }
 
+/// A rate that is shown in bytes beside limits in bits, in bits too; else nothing.
+std::string in_bits(std::uint64_t value, std::optional<quantity_kind> kind, const std::string& legal)
+{
+    constexpr std::uint64_t k_giga = 1'000'000'000;
+    if (kind != quantity_kind::bandwidth || value % k_giga != 0)
+        return "";
+    const std::string text = shown(value, kind);
+    const auto ends_with = [](const std::string& all, const std::string& end) {
+        return all.size() >= end.size() && all.compare(all.size() - end.size(), end.size(), end) == 0;
+    };
+    return ends_with(text, "B/s") && ends_with(legal, "bps") ? fmt::format(" ({} Gbps)", value / k_giga) : "";
+}
+
 } // namespace
 
 std::string text_of(const field_limits& l, std::optional<quantity_kind> kind)
@@ -56,10 +69,12 @@ std::string text_of(const field_limits& l, std::optional<quantity_kind> kind)
 void check_limits(const std::string& key, std::uint64_t value, std::optional<quantity_kind> kind,
                   const field_limits& limits, std::vector<config_problem>& problems)
 {
-    if (limits.bounds_whole() && !is_within(value, limits))
-        problems.push_back(
-            {severity::error, key,
-             fmt::format("is {}, must be {}{}.", shown(value, kind), text_of(limits, kind), limits.reason)});
+    if (limits.bounds_whole() && !is_within(value, limits)) {
+        const std::string legal = text_of(limits, kind);
+        problems.push_back({severity::error, key,
+                            fmt::format("is {}{}, must be {}{}.", shown(value, kind), in_bits(value, kind, legal), legal,
+                                        limits.reason)});
+    }
 }
 
 void check_limits(const std::string& key, double value, const field_limits& limits,

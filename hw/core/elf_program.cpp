@@ -101,8 +101,11 @@ elf_program parse_elf(const std::uint8_t* file, std::size_t bytes, const std::st
 elf_program read_elf_file(const std::string& path)
 {
     struct stat info {};
-    if (stat(path.c_str(), &info) != 0)
-        return refused(fmt::format("names '{}', which cannot be read: {}.", path, std::strerror(errno)));
+    if (stat(path.c_str(), &info) != 0) {
+        const bool sought_here = errno == ENOENT && (path.empty() || path.front() != '/');
+        return refused(fmt::format("names '{}', which cannot be read: {}.{}", path, std::strerror(errno),
+                                   sought_here ? " It is looked for in the present folder; an absolute name holds in any." : ""));
+    }
     if (!S_ISREG(info.st_mode) || static_cast<std::uint64_t>(info.st_size) > k_longest_file_bytes)
         return refused(
             fmt::format("names '{}', which is no file, or longer than 256 MiB; give a program linked for RV64.", path));

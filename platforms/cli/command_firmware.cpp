@@ -233,6 +233,12 @@ void add_firmware(CLI::App& app, int& exit_code)
     add_number(*command, "--runs", options->bench.most_runs, "Runs of one device at most, an even sample; 0: all",
                "number of runs", 0, 1'000'000'000)
         ->capture_default_str();
+    command
+        ->add_option("--set", options->bench.settings,
+                     "Change one value of the machine or its workload; repeatable:\n"
+                     "  --set \"workload=[{op: broadcast, sizes: [4 KiB], chunk: 256 B}]\"")
+        ->type_name("KEY.PATH=VALUE")
+        ->allow_extra_args(false);
     command->add_option("--out", options->out, "Write the report as JSON to FILE too")
         ->type_name("FILE")
         ->check(is_output_name());

@@ -39,8 +39,9 @@ std::unique_ptr<platform> read_machine(const firmware_under_test& firmware, cons
                                        const bench_options& options, const std::string& setting)
 {
     // Firmware must also get along with what it has left behind itself, and the devices of the bench know no reset.
-    std::vector<std::string> settings = {fmt::format("firmware_timeout={} ps", k_timeout_ps),
-                                         fmt::format("time_limit={} ps", k_time_limit_ps), "cases=continuous"};
+    std::vector<std::string> settings = options.settings;
+    settings.insert(settings.end(), {fmt::format("firmware_timeout={} ps", k_timeout_ps),
+                                     fmt::format("time_limit={} ps", k_time_limit_ps), "cases=continuous"});
     if (firmware.entry == nullptr)
         settings.push_back(machine.core + ".model=rv64");
     if (!firmware.elf.empty())

@@ -38,6 +38,7 @@ struct bench_options {
     std::vector<std::string> only; ///< names of devices; empty: all
     bool stop_at_failure = false;  ///< go on with the next device at the first failure of one
     unsigned host_seconds = 30;    ///< of one run
+    std::vector<std::string> settings; ///< KEY.PATH=VALUE, of the machine and its workload
 };
 
 /// One device, after its runs.

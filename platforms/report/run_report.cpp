@@ -351,7 +351,7 @@ void print_summary(std::ostream& out, const run_report& r, const table_style& st
         line("Stopped", r.failure.substr(0, r.failure.find('\n')));
     line("Simulated time", exact_us(r.simulated_time_ps) + " us");
     line("Host time", fmt::format("{:.2f} s, of which {:.2f} s of CPU for the simulation{}", r.host_seconds,
-                                  r.host_cpu_seconds, carried_data(r) ? ", the rest for data and checks" : ""));
+                                  r.host_cpu_seconds, carried_data(r) ? ", the rest for data, checks and other programs" : ""));
     line("Packet hops",
          fmt::format("{}, {:.2f} million per CPU second; {} timeline events, {} kernel activations", r.packet_hops,
                      r.packet_hops_per_cpu_s / 1e6, r.timeline_events, r.kernel_activations));

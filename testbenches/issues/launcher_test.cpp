@@ -103,6 +103,9 @@ TEST_CASE("before anything is built the launcher shows help and version at once"
         CHECK(version.exit_code == 0);
         CHECK(has(version.out, "weft 0."));
         CHECK(has(version.out, "not built yet") == (what == launcher_copy::built::nothing));
+        const shell_result wrong = sh.run("./weft rum x.yaml");
+        CHECK(wrong.exit_code == 2);
+        CHECK(has(wrong.err, "'rum' is no command"));
         CHECK_FALSE(sh.exists("build/release/build.ninja"));
     }
 }

@@ -113,7 +113,7 @@ Busiest links    chip[0,0] x+ to chip[0,1]    123.5 MB   97.12 %
                  chip[1,1] y-                    999 B    0.50 %
 HBM traffic      5.0 GB read, 2.5 MB written; busiest chip[0,0] with 1.2 GB
 Simulated time   1234582.236178 us
-Host time        1.50 s, of which 1.25 s of CPU for the simulation, the rest for data and checks
+Host time        1.50 s, of which 1.25 s of CPU for the simulation, the rest for data, checks and other programs
 Packet hops      5000000, 4.00 million per CPU second; 7000000 timeline events, 600 kernel activations
 Wrong elements   3 in 2 of 3 results, 1 carried no data
 Digest           0123456789abcdef
