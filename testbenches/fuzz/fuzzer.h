@@ -6,6 +6,7 @@
 #pragma once
 
 #include "platforms/cli/cli.h"
+#include "platforms/cli/commands.h"
 #include "testbenches/support/mutator.h"
 
 #include <algorithm>
