@@ -182,6 +182,10 @@ int run_command(int argc, char* argv[])
                 "smaller sizes or --set data=off.\n");
             return 1;
         }
+        if (what.find("bug in lockstep_aggregation") != std::string::npos) {
+            fmt::print(stderr, "weft stopped because the Verilog and its model differ; one of them is wrong:\n{}\n", what);
+            return 3;
+        }
         fmt::print(
             stderr,
             "weft stopped because of a bug of its own:\n{}\nversion {}; please report this with the file that was run.\n",

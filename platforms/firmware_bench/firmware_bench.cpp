@@ -54,7 +54,7 @@ std::unique_ptr<platform> read_machine(const firmware_under_test& firmware, cons
     std::unique_ptr<platform> made = options.platform->read(document, problems);
     for (const problem& p : problems)
         if (p.level == severity::error)
-            throw user_error(fmt::format("a mesh of {}x{} chips cannot run the bench: {} {}", options.rows, options.cols,
+            throw user_error(fmt::format("a mesh of {}x{} chips cannot run the bench: {}: {}", options.rows, options.cols,
                                          p.key_path, p.message));
     return made;
 }
