@@ -202,22 +202,34 @@ weft.layout = (() => {
 
   /// Links between two places as lanes of one line, bent where the straight way leads over others.
   function finish(places, links, shape, wraps, kinds = []) {
-    const at = new Map(places.map((p) => [p.x.toFixed(2) + ":" + p.y.toFixed(2), p]));
+    // Places by squares of one, to find those near a point.
+    const squares = new Map(), square = (x, y) => Math.round(x) + ":" + Math.round(y);
+    for (const p of places) {
+      const key = square(p.x, p.y);
+      if (!squares.has(key)) squares.set(key, []);
+      squares.get(key).push(p);
+    }
+    const covers = (x, y, a, b) => {
+      for (let i = -1; i <= 1; i++)
+        for (let k = -1; k <= 1; k++)
+          for (const p of squares.get(square(x + i, y + k)) || [])
+            if (p !== a && p !== b && Math.abs(p.x - x) < 0.26 && Math.abs(p.y - y) < 0.26) return true;
+      return false;
+    };
+    const beside = 0.65; // as far apart as places of one position, or parts of a chip, stand
     links.forEach((l) => {
       const a = places[l.from], b = places[l.to];
       l.inside = l.from === l.to;
       l.bend = 0;
-      if (l.inside || shape === "circle" || shape === "star") return;
+      if (l.inside || shape === "circle" || shape === "star" || links.length > 20000) return;
       const dx = b.x - a.x, dy = b.y - a.y, length = Math.hypot(dx, dy);
-      const straight = Math.abs(dx) < 1e-6 || Math.abs(dy) < 1e-6;
-      if (!straight || length < 1.25) return;
+      if (Math.min(Math.abs(dx), Math.abs(dy)) > beside || length < 1.25) return;
       let over = false;
-      for (let t = 0.3; t < length - 0.29 && !over; t += 0.05)
-        over = at.has((a.x + dx * t / length).toFixed(2) + ":" + (a.y + dy * t / length).toFixed(2));
+      for (let t = 0.3; t < length - 0.29 && !over; t += 0.1) over = covers(a.x + dx * t / length, a.y + dy * t / length, a, b);
       if (!over) return;
       // Both directions of a pair on the same side.
       const forward = l.from < l.to ? 1 : -1;
-      l.bend = forward * (0.25 + 0.13 * length) * (Math.abs(dy) < 1e-6 ? -1 : 1);
+      l.bend = forward * (0.4 + 0.13 * length) * (Math.abs(dy) < Math.abs(dx) ? -1 : 1);
     });
     const extent = places.reduce((e, p) => ({ x0: Math.min(e.x0, p.x), x1: Math.max(e.x1, p.x), y0: Math.min(e.y0, p.y), y1: Math.max(e.y1, p.y) }),
       { x0: Infinity, x1: -Infinity, y0: Infinity, y1: -Infinity });
