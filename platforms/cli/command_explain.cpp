@@ -251,7 +251,7 @@ void add_explain(CLI::App& app, int& exit_code)
         ->allow_extra_args(false);
     add_number(*command, "--jobs", options->jobs,
                "Changes that run at the same time. Default: one for each core of the host", "number of runs", 1, 1024);
-    add_number(*command, "--point-timeout", options->point_timeout_s, "Host seconds that a run may take; 0: any",
+    add_number(*command, "--timeout,--point-timeout", options->point_timeout_s, "Host seconds that a run may take; 0: any",
                "number of seconds", 0, 1'000'000)
         ->capture_default_str();
     command

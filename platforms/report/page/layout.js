@@ -16,6 +16,7 @@ weft.layout = (() => {
   const groupsOf = (name) => {
     const inside = /\(([^)]*)\)/.exec(name);
     const text = inside ? inside[1] : name.split(" ")[0];
+    if (!inside && text.includes(".")) return text.split(".").slice(0, -1); // "d0.ipu3"
     const groups = [];
     for (const part of text.split(",")) {
       if (!/^[a-z]+\d+$/i.test(part)) break;
@@ -133,7 +134,15 @@ weft.layout = (() => {
       const stepX = width + between * Math.max(1, width / 16), stepY = height + (between + (local && (depth > 0 || width === 1) ? 1.6 : 0)) * Math.max(1, height / 16);
       if (y >= 0 && wide > 1 && high > 1) {
         const flip = isLine(y) && high > 1.6 * wide; // a ladder lies
-        if (flip) { spread(y, high, stepX, stepY); spreadDown(x, stepY, wide); }
+        const along = flip ? y : x, across = flip ? x : y, n = values[along].length, other = values[across].length;
+        if (isLine(along) && n > 20 && n >= 6 * other) {
+          // A ladder that is much longer than wide goes to and fro, so that its rungs can be told apart.
+          const inner = along > across, room = height + between * Math.max(1, height / 16);
+          const between2 = stepY - room, piece = inner ? room : other * room + 0.8;
+          const columns = columnsFor(n, stepX, inner ? other * room : piece, 2.2), lines = Math.ceil(n / columns);
+          winding(along, columns, stepX, piece);
+          spreadDown(across, inner ? lines * room + between2 + 1 : room, other);
+        } else if (flip) { spread(y, high, stepX, stepY); spreadDown(x, stepY, wide); }
         else { spread(x, wide, stepX, stepY); spreadDown(y, stepY, high); }
         d -= 2;
       } else {
@@ -144,6 +153,15 @@ weft.layout = (() => {
         d -= y >= 0 ? 2 : 1;
       }
       depth += width > 1 || height > 1 ? 1 : 0;
+    }
+    function winding(dimension, columns, stepX, stepY) {
+      for (const p of based) {
+        const i = indexOf[dimension].get(p.at[dimension]), line = Math.floor(i / columns);
+        p.x += (line % 2 === 0 ? i % columns : columns - 1 - i % columns) * stepX;
+        p.y += line * stepY;
+      }
+      width = (columns - 1) * stepX + width;
+      height = (Math.ceil(values[dimension].length / columns) - 1) * stepY + height;
     }
     function spreadDown(dimension, step, n) {
       for (const p of based) p.y += indexOf[dimension].get(p.at[dimension]) * step;
