@@ -206,7 +206,7 @@ TEST_CASE("captures of a UB-Mesh board: source routes lead where packets go")
 TEST_CASE("the dissector says whose fabric a packet is of")
 {
     const std::pair<std::string, std::string> machines[] = {
-        {"tpu_v3\nmesh: {rows: 1, cols: 2}", "ICI"},
+        {"tpu_v3\nmesh: {rows: 2, cols: 2}", "ICI"},
         {"trainium\nnode: {rows: 1, cols: 2}", "NeuronLink"},
         {"ub_mesh\nmesh: {boards: 1, npus: 2, backplane: false}", "UB"},
         {"switchml\nworkers: 2", "lossless"},

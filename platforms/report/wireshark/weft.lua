@@ -184,7 +184,7 @@ end
 
 function fabric.dissector(buffer, packet, tree)
     if buffer:len() < 64 or buffer(0, 2):string() ~= "WF" or buffer(2, 1):uint() ~= 2 then return 0 end
-    local platform = buffer(56, 8):stringz()
+    local platform = string.match(buffer(56, 8):string(), "^[%w_]*")
     packet.cols.protocol = fabrics[platform] or platform
     local t = tree:add(fabric, buffer())
     t:add(u.platform, buffer(56, 8), platform)
