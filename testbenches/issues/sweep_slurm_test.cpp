@@ -118,7 +118,7 @@ TEST_CASE("tune: a Slurm array makes the table of this host")
     const std::string said = folder.read("stderr");
     INFO(said);
     REQUIRE(code == 0);
-    CHECK_THAT(said, Contains("Slurm job 417: 10 points in 10 tasks") && Contains("all_reduce by ring_1d, 4 B: "));
+    CHECK_THAT(said, Contains("Slurm job 417: 12 points in 12 tasks") && Contains("all_reduce by ring_1d, 4 B: "));
     const auto table_of = [&](const std::string& dir) { // but for the command that made it
         const std::string text = folder.read(dir + "/tuning.yaml");
         return text.substr(text.find("\nmachine:"));

@@ -120,7 +120,7 @@ TEST_CASE("the report of training steps draws them over time")
 TEST_CASE("a report shows published against simulated values")
 {
     const temporary_folder folder;
-    folder.write("two.yaml", "platform: tpu_v3\nname: two\nmesh: {rows: 1, cols: 2}\nworkload: [{op: all_gather, sizes: [64 KiB]}]\n");
+    folder.write("two.yaml", "platform: tpu_v3\nname: two\nmesh: {rows: 2, cols: 2}\nworkload: [{op: all_gather, sizes: [64 KiB]}]\n");
     folder.write("published.json", R"({"name":"tpu_v3","targets":[
         {"target":"T1","kind":"emergent","what":"a share","unit":"%","published":4.2,"simulated":4.3,"verdict":"met","source":"a table"},
         {"target":"T2","kind":"emergent","what":"an order","unit":"","published":["a first one with a long name","a second one"],
