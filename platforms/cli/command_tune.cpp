@@ -403,8 +403,17 @@ std::uint64_t memory_of_points(const tuned_source& source, const std::vector<tun
 /// This call, for one point, as arguments of this program.
 std::vector<std::string> command_of_point(const tune_options& o, const std::string& dir, std::size_t point)
 {
-    std::vector<std::string> words{"tune", o.source.file, "--out", dir, "--quiet", "--point", std::to_string(point),
-                                   "--factor", std::to_string(o.factor), "--timeout", "0"};
+    std::vector<std::string> words{"tune",
+                                   o.source.file,
+                                   "--out",
+                                   dir,
+                                   "--quiet",
+                                   "--point",
+                                   std::to_string(point),
+                                   "--factor",
+                                   std::to_string(o.factor),
+                                   "--timeout",
+                                   "0"};
     const auto add = [&](const char* option, const std::vector<std::string>& values) {
         if (!values.empty())
             words.insert(words.end(), {option, fmt::format("{}", fmt::join(values, ","))});
@@ -447,8 +456,8 @@ int measure_one(const tune_options& options, const tuned_source& source, const k
 }
 
 /// Simulates the points that no earlier call has kept, and fills their times. Exceptions as of run_points().
-void measure(const tune_options& options, const tuned_source& source, const kept_points& kept,
-             const std::string& dir, std::uint64_t memory_bytes, tune_plan& plan)
+void measure(const tune_options& options, const tuned_source& source, const kept_points& kept, const std::string& dir,
+             std::uint64_t memory_bytes, tune_plan& plan)
 {
     const auto time_of = [&](const tune_point& p) -> tuning_time& {
         return plan.report.sections[p.section].rows[p.row].times[p.algorithm];
@@ -613,8 +622,8 @@ int tune(const tune_options& options)
     name_files(kept, plan);
     if (options.only_point)
         return measure_one(options, source, kept, plan);
-    measure(options, source, kept, dir,
-            options.engine == "slurm" ? 0 : memory_of_points(source, kinds, sizes.back()), plan);
+    measure(options, source, kept, dir, options.engine == "slurm" ? 0 : memory_of_points(source, kinds, sizes.back()),
+            plan);
     tuning_report& report = plan.report;
     tuning_table table;
     table.format = tuning_table::k_format;
@@ -680,8 +689,9 @@ void add_tune(CLI::App& app, int& exit_code)
         ->delimiter(',')
         ->allow_extra_args(false)
         ->capture_default_str();
-    add_number(*command, "--factor", options->factor, "In a range, each size is so many times the one before; 2 narrows the crossovers", "factor",
-               2, 1'000'000)
+    add_number(*command, "--factor", options->factor,
+               "In a range, each size is so many times the one before; 2 narrows the crossovers", "factor", 2,
+               1'000'000)
         ->capture_default_str();
     command
         ->add_option("--algorithms", options->algorithms,
@@ -698,8 +708,9 @@ void add_tune(CLI::App& app, int& exit_code)
         ->type_name("S")
         ->capture_default_str();
     command
-        ->add_option("--memory", options->memory,
-                     "Host memory that points may take together, for example \"8 GiB\": others wait.\nDefault: what is free when they begin")
+        ->add_option(
+            "--memory", options->memory,
+            "Host memory that points may take together, for example \"8 GiB\": others wait.\nDefault: what is free when they begin")
         ->type_name("SIZE");
     command
         ->add_option("--engine", options->engine,

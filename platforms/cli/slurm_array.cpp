@@ -99,8 +99,8 @@ public:
                 "while [ \"$i\" -lt {1} ]; do\n    sh {2}/\"$i\".sh\n    i=$((i + {0}))\ndone\n",
                 tasks, points_.size(), quoted_for_shell(scripts_)));
         const std::string command =
-            fmt::format("sbatch --parsable --job-name=weft --array=0-{}{} --output={} --chdir={} {} {}",
-                        tasks - 1, options_.at_a_time == 0 ? "" : fmt::format("%{}", options_.at_a_time),
+            fmt::format("sbatch --parsable --job-name=weft --array=0-{}{} --output={} --chdir={} {} {}", tasks - 1,
+                        options_.at_a_time == 0 ? "" : fmt::format("%{}", options_.at_a_time),
                         quoted_for_shell(scripts_ + "/task_%a.txt"), quoted_for_shell(fs::current_path().string()),
                         options_.sbatch, quoted_for_shell(scripts_ + "/array.sh"));
         const command_end end = shell(command);
