@@ -3,7 +3,9 @@
 #include "hw/ethernet/ethernet_frame.h"
 
 #include <cstring>
+#include <fmt/compile.h>
 #include <fmt/format.h>
+#include <iterator>
 
 namespace weft {
 
@@ -93,9 +95,10 @@ frame_summary decode_frame(const packet& frame)
 namespace {
 std::string mac_text(std::uint64_t mac)
 {
-    std::string text;
-    for (int shift = 40; shift >= 0; shift -= 8)
-        text += fmt::format("{}{:02x}", shift == 40 ? "" : ":", mac >> shift & 0xff);
+    // By hand: a trace has two of them in every record of a frame.
+    std::string text = "00:00:00:00:00:00";
+    for (std::size_t digit = 0; digit < 12; ++digit)
+        text[digit + digit / 2] = "0123456789abcdef"[mac >> (44 - 4 * digit) & 0xf];
     return text;
 }
 
@@ -117,11 +120,16 @@ std::string to_string(const frame_summary& s)
 {
     std::string text;
     switch (s.kind) {
-    case frame_kind::switchml:
-        text = fmt::format("SwitchML job {} slot {} version {} id {} exponents {}/{}, {} words", s.switchml.job,
-                           s.switchml.slot, s.switchml.version ? 1 : 0, s.switchml.id, s.switchml.exponent0,
-                           s.switchml.exponent1, s.payload_bytes / 4);
-        break;
+    case frame_kind::switchml: { // a format is read once, with what comes behind
+        fmt::memory_buffer all;
+        fmt::format_to(
+            std::back_inserter(all),
+            FMT_COMPILE("SwitchML job {} slot {} version {} id {} exponents {}/{}, {} words, {} > {}, {} B{}"),
+            s.switchml.job, s.switchml.slot, s.switchml.version ? 1 : 0, s.switchml.id, s.switchml.exponent0,
+            s.switchml.exponent1, s.payload_bytes / 4, mac_text(s.addresses.source_mac),
+            mac_text(s.addresses.destination_mac), s.wire_bytes, s.corrupted ? ", corrupted" : "");
+        return fmt::to_string(all);
+    }
     case frame_kind::roce:
         text = fmt::format("RoCE {} queue pair {:#x} PSN {}", opcode_text(s.bth.op), s.bth.queue_pair, s.bth.psn);
         if (sml::begins_message(s.bth.op))

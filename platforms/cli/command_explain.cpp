@@ -214,11 +214,12 @@ int explain(const explain_options& options)
     // A run with a recorder takes the time of one without; another version may have another one.
     const double told_ps = c.row().time_us * 1e6;
     if (std::abs(told_ps - static_cast<double>(time_ps)) >= 1)
-        fmt::print(stderr, "warning: {} says {:.6f} us{}\n", file, c.row().time_us,
-                   all.value("slowest", true)
-                       ? ", for another version, for a case that was repeated or continues others, beside traffic of hosts, "
-                         "or with a fault at a time of the run: what is explained here is the case by itself."
-                       : ".");
+        fmt::print(
+            stderr, "warning: {} says {:.6f} us{}\n", file, c.row().time_us,
+            all.value("slowest", true)
+                ? ", for another version, for a case that was repeated or continues others, beside traffic of hosts, "
+                  "or with a fault at a time of the run: what is explained here is the case by itself."
+                : ".");
     if (stop_requested())
         return interrupted_exit_code();
     const bool failed = std::any_of(changes.begin(), changes.end(),
@@ -252,8 +253,8 @@ void add_explain(CLI::App& app, int& exit_code)
         ->allow_extra_args(false);
     add_number(*command, "--jobs", options->jobs,
                "Changes that run at the same time. Default: one for each core of the host", "number of runs", 1, 1024);
-    add_number(*command, "--point-timeout", options->point_timeout_s, "Host seconds that a run may take; 0: any",
-               "number of seconds", 0, 1'000'000)
+    add_number(*command, "--timeout,--point-timeout", options->point_timeout_s,
+               "Host seconds that a run may take; 0: any", "number of seconds", 0, 1'000'000)
         ->capture_default_str();
     command
         ->add_option("--json", options->json_file,

@@ -324,13 +324,13 @@ trace_filter filter_of(const run_options& options, const weft::platform& p)
     return trace_filter(options.trace_filter, p.ranks(), [&tables](std::uint32_t rank) -> const abi::platform_table& { return tables[rank]; });
 }
 
-capture_options capture_of(const run_options& options)
+capture_options capture_of(const run_options& options, const char* platform)
 {
     const parsed_quantity limit = parse_quantity(quantity_kind::data_size, options.pcap_limit);
     if (!limit.ok)
         throw user_error(
             fmt::format("--pcap-limit {}: {}; write a size, such as \"100 MiB\".", options.pcap_limit, limit.error));
-    return {options.pcap, limit.value, options.pcap_bytes};
+    return {options.pcap, limit.value, options.pcap_bytes, platform};
 }
 
 instrument_options instruments_for(const run_options& options, trace_writer* trace, const trace_filter& traced_part)
@@ -481,7 +481,7 @@ int run(const run_options& options)
     const weft::platform& p = *loaded.platform;
     const trace_filter traced_part = filter_of(options, p);
     const trace_filter captured_part(options.pcap_filter, p.ranks(), {});
-    const capture_options captures = capture_of(options);
+    const capture_options captures = capture_of(options, loaded.info->name);
     if (!options.waves.empty()) {
         auto* const signals_of = dynamic_cast<records_waves*>(loaded.platform.get());
         if (signals_of == nullptr)

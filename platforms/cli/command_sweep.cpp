@@ -100,7 +100,9 @@ public:
             how.sbatch = options_.sbatch;
             how.at_a_time = options_.jobs_set ? options_.jobs : 0;
             how.timeout_s = options_.timeout_s;
-            run_slurm_array(folder_, to_do_, how, [&](std::size_t i, const program_result& end) {
+            const slurm_work tasks{folder_.dir(), [&](std::size_t i) { return folder_.command_of(i); },
+                                   [&](std::size_t i) { folder_.prepare(i); }};
+            run_slurm_array(tasks, to_do_, how, [&](std::size_t i, const program_result& end) {
                 folder_.conclude(i, end);
                 if (const std::string told = finish(i, end); !told.empty())
                     fmt::print(stderr, "{}\n", told);
@@ -260,10 +262,7 @@ int sweep(const sweep_options& options)
 {
     interruption signals;
     static_cast<void>(host_memory_option(options.memory)); // whether it is a size
-    if (options.engine == "slurm" && !options.memory.empty())
-        throw user_error("--memory: is for points of this host; write --sbatch --mem=SIZE for Slurm.");
-    if (options.engine != "slurm" && !options.sbatch.empty())
-        throw user_error("--sbatch: is for --engine slurm, which is not asked for.");
+    check_engine(options.engine, options.sbatch, options.memory);
     const sweep_file file = read_sweep_file(options.file);
     const sweep_plan plan = plan_sweep(file, options.overrides, options.seed);
     fmt::print(stderr, "{}", plan.messages);
@@ -346,7 +345,7 @@ void add_sweep(CLI::App& app, int& exit_code)
         *command, "--jobs", options->jobs,
         "Points that run at the same time. Default: one for each core of the host; with\nSlurm: as many as it starts",
         "number of points", 1, 1024);
-    add_number(*command, "--timeout", options->timeout_s, "Host seconds that a point may take; 0: any",
+    add_number(*command, "--timeout,--point-timeout", options->timeout_s, "Host seconds that a point may take; 0: any",
                "number of seconds", 0, 10'000'000)
         ->type_name("S")
         ->capture_default_str();

@@ -3,7 +3,9 @@
 #include "cmake/version.h"
 #include "platforms/cli/cli.h"
 #include "platforms/cli/commands.h"
-#include "platforms/cli/point_runs.h"
+#include "platforms/cli/host_costs.h"
+#include "platforms/cli/point_costs.h"
+#include "platforms/cli/slurm_array.h"
 #include "platforms/cli/terminal.h"
 #include "platforms/cli/tune_points.h"
 #include "platforms/config/config_reader.h"
@@ -18,6 +20,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iostream>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -34,7 +37,12 @@ struct tune_options {
     std::vector<std::string> sizes{k_default_sizes};
     std::uint32_t factor = 4;
     unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
-    unsigned point_timeout_s = 3600;
+    unsigned timeout_s = 3600;
+    std::string memory;
+    std::string engine = "local";
+    std::string sbatch;
+    std::optional<std::uint32_t> only_point; ///< of a task of Slurm: runs this one, and keeps its time
+    bool jobs_set = false;
     std::string out;
     std::string json;
     bool quiet = false;
@@ -367,22 +375,104 @@ std::vector<std::string> plot_names(const std::vector<tuned_kind>& kinds)
     return names;
 }
 
+void name_files(const kept_points& kept, tune_plan& plan)
+{
+    for (tune_point& p : plan.points) {
+        const tuning_section& section = plan.report.sections[p.section];
+        p.file = kept.file_of(
+            p, fmt::format("{}_{}_{}", section.op, section.algorithms[p.algorithm], section.rows[p.row].size_bytes));
+    }
+}
+
+/// Of a point that needs most: the largest size, of any kind by any algorithm.
+std::uint64_t memory_of_points(const tuned_source& source, const std::vector<tuned_kind>& kinds, std::uint64_t largest)
+{
+    std::uint64_t most = 0;
+    const auto look = [&](const tuned_kind& kind, const std::vector<abi::algorithm>& by) {
+        const loaded_platform loaded = source.read(kind.workload(by, largest));
+        if (loaded.platform)
+            most = std::max(most, host_memory_bytes(*loaded.platform));
+        return loaded.platform != nullptr;
+    };
+    for (const tuned_kind& kind : kinds)
+        if (!look(kind, kind.algorithms)) // some exclude each other, or are refused at this size
+            for (const abi::algorithm a : kind.algorithms)
+                look(kind, {a});
+    return most;
+}
+
+/// This call, for one point, as arguments of this program.
+std::vector<std::string> command_of_point(const tune_options& o, const std::string& dir, std::size_t point)
+{
+    std::vector<std::string> words{"tune",
+                                   o.source.file,
+                                   "--out",
+                                   dir,
+                                   "--quiet",
+                                   "--point",
+                                   std::to_string(point),
+                                   "--factor",
+                                   std::to_string(o.factor),
+                                   "--timeout",
+                                   "0"};
+    const auto add = [&](const char* option, const std::vector<std::string>& values) {
+        if (!values.empty())
+            words.insert(words.end(), {option, fmt::format("{}", fmt::join(values, ","))});
+    };
+    add("--op", o.ops);
+    add("--sizes", o.sizes);
+    add("--algorithms", o.algorithms);
+    if (o.source.seed)
+        words.insert(words.end(), {"--seed", std::to_string(*o.source.seed)});
+    for (const std::string& set : o.source.overrides)
+        words.insert(words.end(), {"--set", set});
+    return words;
+}
+
+/// What a task of Slurm tells: "refused: why", "failed: why".
+tuning_time told_by(const program_result& end)
+{
+    if (!end.failure.empty())
+        return {std::nullopt, "failed", end.failure};
+    for (const char* what : {"refused", "failed"})
+        if (const std::size_t at = end.text.rfind(fmt::format("{}: ", what)); at != std::string::npos) {
+            const std::size_t begin = at + std::string_view(what).size() + 2;
+            return {std::nullopt, what, end.text.substr(begin, end.text.find('\n', begin) - begin)};
+        }
+    return {std::nullopt, "failed", fmt::format("the task ended with exit code {} and no time", end.exit_code)};
+}
+
+/// One point, for a task of Slurm: its time is kept, or what is missing told. Exit code.
+int measure_one(const tune_options& options, const tuned_source& source, const kept_points& kept, tune_plan& plan)
+{
+    if (*options.only_point >= plan.points.size())
+        throw user_error(fmt::format("--point: there are {} points.", plan.points.size()));
+    const tune_point& p = plan.points[*options.only_point];
+    const tuning_time time = simulate(source, p, options.timeout_s);
+    if (time.ps)
+        kept.keep(p, *time.ps);
+    else
+        fmt::print(stderr, "{}: {}\n", time.missing, time.reason);
+    return time.ps ? 0 : 1;
+}
+
 /// Simulates the points that no earlier call has kept, and fills their times. Exceptions as of run_points().
-void measure(const tune_options& options, const tuned_source& source, const kept_points& kept, tune_plan& plan)
+void measure(const tune_options& options, const tuned_source& source, const kept_points& kept, const std::string& dir,
+             std::uint64_t memory_bytes, tune_plan& plan)
 {
     const auto time_of = [&](const tune_point& p) -> tuning_time& {
         return plan.report.sections[p.section].rows[p.row].times[p.algorithm];
     };
     std::vector<tune_point> to_do;
-    for (tune_point& p : plan.points) {
-        p.file = kept.file_of(p, fmt::format("{}_{}_{}", plan.report.sections[p.section].op,
-                                             plan.report.sections[p.section].algorithms[p.algorithm],
-                                             plan.report.sections[p.section].rows[p.row].size_bytes));
+    std::vector<std::size_t> numbers; ///< of these points
+    for (std::size_t i = 0; i < plan.points.size(); ++i) {
+        const tune_point& p = plan.points[i];
         if (const auto ps = kept.time_ps(p)) {
             time_of(p) = {ps, "", ""};
             ++plan.report.kept;
         } else {
             to_do.push_back(p);
+            numbers.push_back(i);
         }
     }
     plan.report.finished = plan.report.kept;
@@ -394,7 +484,7 @@ void measure(const tune_options& options, const tuned_source& source, const kept
     work.count = to_do.size();
     work.name = [&](std::size_t i) { return to_do[i].name; };
     work.run = [&](std::size_t i) {
-        const tuning_time time = simulate(source, to_do[i], options.point_timeout_s);
+        const tuning_time time = simulate(source, to_do[i], options.timeout_s);
         if (!time.ps && stop_requested())
             return;
         if (time.ps)
@@ -411,7 +501,26 @@ void measure(const tune_options& options, const tuned_source& source, const kept
         return lines ? fmt::format("[{}/{}] {}: {} us", told, plan.points.size(), to_do[i].name, rounded_us(*time.ps))
                      : "";
     };
-    run_points(work, options.jobs, options.quiet);
+    if (options.engine == "slurm" && !to_do.empty()) {
+        slurm_options how;
+        how.sbatch = options.sbatch;
+        how.at_a_time = options.jobs_set ? options.jobs : 0;
+        how.timeout_s = options.timeout_s;
+        std::vector<std::size_t> places(to_do.size());
+        std::iota(places.begin(), places.end(), std::size_t{0});
+        const slurm_work tasks{dir, [&](std::size_t i) { return command_of_point(options, dir, numbers[i]); }, {}};
+        run_slurm_array(tasks, places, how, [&](std::size_t i, const program_result& end) {
+            const auto ps = kept.time_ps(to_do[i]);
+            time_of(to_do[i]) = ps ? tuning_time{ps, "", ""} : told_by(end);
+            if (const std::string text = work.finished(i); !text.empty())
+                fmt::print(stderr, "{}\n", text);
+        });
+    } else if (!to_do.empty()) {
+        point_costs costs;
+        costs.memory_bytes = [&](std::size_t) { return memory_bytes; };
+        costs.memory_of_all = host_memory_option(options.memory);
+        run_points(work, costs, options.jobs, options.quiet);
+    }
     // A point that ended while others were being stopped has a time, too.
     plan.report.finished = 0;
     for (const tune_point& p : plan.points)
@@ -448,6 +557,10 @@ std::string command_line_of(const tune_options& o, const std::string& file)
 int tune(const tune_options& options)
 {
     interruption signals;
+    static_cast<void>(host_memory_option(options.memory)); // whether it is a size
+    check_engine(options.engine, options.sbatch, options.memory);
+    if (options.engine == "slurm" && options.source.file == "-")
+        throw user_error("--engine slurm: the nodes cannot read this terminal; write the platform into a file.");
     const std::vector<std::uint64_t> sizes = sizes_of(options);
     const tuned_source source = read_source(options.source);
     // Once as it stands: what is wrong with the machine or with an entry by itself is told with its line. That an
@@ -480,6 +593,8 @@ int tune(const tune_options& options)
     for (const problem& p : loaded.problems)
         plan.report.warnings.push_back(to_string(p));
 
+    if (options.engine == "slurm")
+        require_slurm();
     const std::string dir = options.out.empty() ? "out/" + machine.run().name + "/tune" : options.out;
     const std::vector<std::string> plots = plot_names(kinds);
     output_targets targets;
@@ -505,7 +620,11 @@ int tune(const tune_options& options)
 
     signals.begin("stops; points that are finished are kept");
     const kept_points kept(points_dir, digest_of_run(machine));
-    measure(options, source, kept, plan);
+    name_files(kept, plan);
+    if (options.only_point)
+        return measure_one(options, source, kept, plan);
+    measure(options, source, kept, dir, options.engine == "slurm" ? 0 : memory_of_points(source, kinds, sizes.back()),
+            plan);
     tuning_report& report = plan.report;
     tuning_table table;
     table.format = tuning_table::k_format;
@@ -571,8 +690,9 @@ void add_tune(CLI::App& app, int& exit_code)
         ->delimiter(',')
         ->allow_extra_args(false)
         ->capture_default_str();
-    add_number(*command, "--factor", options->factor, "In a range, each size is so many times the one before; 2 narrows the crossovers", "factor",
-               2, 1'000'000)
+    add_number(*command, "--factor", options->factor,
+               "In a range, each size is so many times the one before; 2 narrows the crossovers", "factor", 2,
+               1'000'000)
         ->capture_default_str();
     command
         ->add_option("--algorithms", options->algorithms,
@@ -580,12 +700,32 @@ void add_tune(CLI::App& app, int& exit_code)
         ->type_name("NAMES")
         ->delimiter(',')
         ->allow_extra_args(false);
-    add_number(*command, "--jobs", options->jobs,
-               "Points that run at the same time. Default: one for each core of the host", "number of points", 1, 1024);
-    add_number(*command, "--point-timeout", options->point_timeout_s, "Host seconds that a point may take; 0: any",
-               "number of seconds", 0, 1'000'000)
+    CLI::Option* jobs = add_number(
+        *command, "--jobs", options->jobs,
+        "Points that run at the same time. Default: one for each core of the host; with\nSlurm: as many as it starts",
+        "number of points", 1, 1024);
+    add_number(*command, "--timeout,--point-timeout", options->timeout_s, "Host seconds that a point may take; 0: any",
+               "number of seconds", 0, 10'000'000)
         ->type_name("S")
         ->capture_default_str();
+    command
+        ->add_option(
+            "--memory", options->memory,
+            "Host memory that points may take together, for example \"8 GiB\": others wait.\nDefault: what is free when they begin")
+        ->type_name("SIZE");
+    command
+        ->add_option("--engine", options->engine,
+                     "Who runs the points: local, or slurm as a job array (its nodes share the folders)")
+        ->type_name("NAME")
+        ->check(CLI::IsMember({"local", "slurm"}))
+        ->capture_default_str();
+    command
+        ->add_option("--sbatch", options->sbatch,
+                     "With Slurm: further options of sbatch, for example \"--partition=long --mem=8G\"")
+        ->type_name("OPTIONS");
+    add_number(*command, "--point", options->only_point, "Of a task of Slurm: run this point, and keep its time",
+               "number of a point", 0, 1'000'000)
+        ->group(""); // not for users
     command
         ->add_option(
             "--out", options->out,
@@ -606,7 +746,10 @@ void add_tune(CLI::App& app, int& exit_code)
         "    weft tune configs/ub_mesh/rack.yaml --op all_reduce,all_gather --sizes 4B..16MiB --out out/rack\n"
         "    weft run configs/ub_mesh/rack.yaml --set tuning=out/rack/tuning.yaml \\\n"
         "        --set \"workload=[{op: all_reduce, algorithms: [auto], sizes: [1 MiB]}]\"\n");
-    command->callback([options, &exit_code] { exit_code = tune(*options); });
+    command->callback([options, jobs, &exit_code] {
+        options->jobs_set = jobs->count() > 0;
+        exit_code = tune(*options);
+    });
 }
 
 } // namespace weft::cli

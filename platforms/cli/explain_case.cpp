@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/explain_case.h"
 
-#include "hw/abi/registers.h"
 #include "platforms/cli/point_runs.h"
 #include "platforms/config/suggest.h"
 #include "platforms/explain/critical_path.h"
@@ -48,27 +47,27 @@ std::string listed(const std::vector<stored_row>& rows)
 class recording final : public run_observer {
 public:
     recording(step_recorder& to, machine& m) : to_(to), machine_(m) {}
+    /// By rank; 0: it has not answered.
+    const std::vector<std::uint64_t>& answers_ps() const { return answers_ps_; }
     void on_case(std::size_t, std::size_t, const collective_case&) override {}
     void on_progress(double) override {}
-    void on_begin(const collective_case&) override { to_.begin(machine_.time().now_ps()); }
+    void on_begin(const collective_case&) override
+    {
+        answers_ps_.assign(machine_.chips().size(), 0);
+        to_.begin(machine_.time().now_ps());
+    }
     void on_end() override { to_.end(); }
+    void on_answer(std::uint32_t rank, std::uint64_t at_ps) override
+    {
+        if (rank < answers_ps_.size())
+            answers_ps_[rank] = at_ps;
+    }
 
 private:
     step_recorder& to_;
     machine& machine_;
+    std::vector<std::uint64_t> answers_ps_;
 };
-
-/// When each rank has answered, as its core's write says; 0: it was not seen.
-std::vector<std::uint64_t> answers_of(const recorded_run& run)
-{
-    std::vector<std::uint64_t> answers(run.cores.size(), 0);
-    for (std::size_t rank = 0; rank < run.cores.size(); ++rank)
-        for (const core_mark& m : run.cores[rank])
-            if (m.what == core_mark::kind::write && m.address == abi::k_mailbox_base + abi::mailbox::DONE &&
-                m.time_ps >= run.begin_ps)
-                answers[rank] = m.time_ps;
-    return answers;
-}
 
 /// A refusal, by its first error.
 json refusal_of(const loaded_platform& loaded)
@@ -84,8 +83,8 @@ json refusal_of(const loaded_platform& loaded)
 explained_case::explained_case(const std::string& file, const std::string& wanted) : results_(read_results(file))
 {
     if (!results_.failure.empty())
-        throw user_error(fmt::format("{}: the run did not end: {} Run it again, or explain a run that has ended.",
-                                     file, results_.failure.substr(0, results_.failure.find('\n'))));
+        throw user_error(fmt::format("{}: the run did not end: {} Run it again, or explain a run that has ended.", file,
+                                     results_.failure.substr(0, results_.failure.find('\n'))));
     if (std::none_of(results_.rows.begin(), results_.rows.end(),
                      [](const stored_row& r) { return r.size_bytes.has_value(); }))
         throw user_error(
@@ -216,14 +215,11 @@ json explained(const explained_case& c, const std::optional<std::uint32_t>& rank
     check_invariants(*m);
     const case_result& result = outcome.cases.front();
     recorded_run& run = recorder.run();
-    run.answer_ps = answers_of(run);
+    run.answer_ps = observer.answers_ps();
+    run.answer_ps.resize(run.cores.size(), 0);
     const auto last =
         static_cast<std::size_t>(std::max_element(run.answer_ps.begin(), run.answer_ps.end()) - run.answer_ps.begin());
-    // Cores that are not looked at may answer later than the first of their chip.
-    std::uint64_t time_ps = 0;
-    for (const case_result& one : outcome.cases)
-        time_ps = std::max(time_ps, one.time_ps);
-    run.answer_ps[last] = run.begin_ps + time_ps;
+    const std::uint64_t time_ps = run.answer_ps[last] - run.begin_ps;
     const auto of = static_cast<std::size_t>(rank.value_or(static_cast<std::uint32_t>(last)));
     if (of >= run.answer_ps.size() || run.answer_ps[of] == 0) {
         j["problem"] = fmt::format("--rank: rank {} {}", of,
@@ -243,9 +239,7 @@ json explained(const explained_case& c, const std::optional<std::uint32_t>& rank
     const std::size_t cores = m->chips()[of]->cores().size();
     if (cores > 1)
         j["note"] = fmt::format(
-            "chips have {} cores, of which the first is looked at: which rank answers last is not sure, and waits for "
-            "the others, timeouts of lost frames among them, count as {}",
-            cores, "NIC");
+            "chips have {} cores, of which the first is looked at: waits for the others count as NIC", cores);
     if (const auto trains = m->train_of(result.what); trains > 1)
         j["train_packets"] = trains;
     if (result.shares.known) {

@@ -161,11 +161,11 @@ void run_capture::on_packet(std::uint32_t wire, const packet& p, std::uint64_t n
     wire_state& w = wires_[wire];
     cable& c = cables_[w.cable];
     if (!filter_.shows_time(time_ps)) {
-        ++filtered_;
+        ++filtered_, ++w.seen, ++w.left_out;
         return;
     }
     const bool whole = w.protocol == wire_protocol::ethernet;
-    const std::string record = whole ? std::string() : fabric_record(p, options_.longest);
+    const std::string record = whole ? std::string() : fabric_record(p, options_.platform, options_.longest);
     std::string_view bytes = record;
     pcapng_packet& to = scratch_;
     to.interface = w.interface;
@@ -239,7 +239,8 @@ void run_capture::close()
         c.file.reset();
     }
     if (!lost.empty())
-        throw user_error(lost + "\n--pcap: with a smaller --pcap-limit, or fewer cables by --pcap-links, they take less room.");
+        throw user_error(
+            lost + "\n--pcap: with a smaller --pcap-limit, or fewer cables by --pcap-links, they take less room.");
 }
 
 std::string run_capture::summary() const

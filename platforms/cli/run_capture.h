@@ -24,6 +24,7 @@ struct capture_options {
     std::string dir;
     std::uint64_t limit_bytes = std::uint64_t{1} << 30; ///< of all files
     std::uint32_t longest = 0;                          ///< bytes of a packet that are kept; 0: all
+    std::string platform = {};                          ///< whose fabrics these are
 };
 
 class run_capture final : public packet_tap {

@@ -80,8 +80,8 @@ std::string text_of_file(const std::string& file)
 
 class slurm_array {
 public:
-    slurm_array(const sweep_folder& folder, const std::vector<std::size_t>& points, const slurm_options& options)
-        : folder_(folder), points_(points), options_(options), scripts_(fs::absolute(folder.dir()).string() + "/slurm")
+    slurm_array(const slurm_work& work, const std::vector<std::size_t>& points, const slurm_options& options)
+        : work_(work), points_(points), options_(options), scripts_(fs::absolute(work.dir).string() + "/slurm")
     {
     }
     void submit()
@@ -95,12 +95,12 @@ public:
         write_file_atomically(
             scripts_ + "/array.sh",
             fmt::format(
-                "#!/bin/sh\n# Made by `weft sweep --engine slurm`: task k runs the points k, k + {0}, ...\ni=$SLURM_ARRAY_TASK_ID\n"
+                "#!/bin/sh\n# Made by weft, --engine slurm: task k runs the points k, k + {0}, ...\ni=$SLURM_ARRAY_TASK_ID\n"
                 "while [ \"$i\" -lt {1} ]; do\n    sh {2}/\"$i\".sh\n    i=$((i + {0}))\ndone\n",
                 tasks, points_.size(), quoted_for_shell(scripts_)));
         const std::string command =
-            fmt::format("sbatch --parsable --job-name=weft-sweep --array=0-{}{} --output={} --chdir={} {} {}",
-                        tasks - 1, options_.at_a_time == 0 ? "" : fmt::format("%{}", options_.at_a_time),
+            fmt::format("sbatch --parsable --job-name=weft --array=0-{}{} --output={} --chdir={} {} {}", tasks - 1,
+                        options_.at_a_time == 0 ? "" : fmt::format("%{}", options_.at_a_time),
                         quoted_for_shell(scripts_ + "/task_%a.txt"), quoted_for_shell(fs::current_path().string()),
                         options_.sbatch, quoted_for_shell(scripts_ + "/array.sh"));
         const command_end end = shell(command);
@@ -109,7 +109,7 @@ public:
             throw user_error(fmt::format("--engine slurm: sbatch refuses the array: {}",
                                          end.text.empty() ? "it says nothing" : end.text));
         fmt::print(stderr, "Slurm job {}: {} points in {} tasks; its scripts are in {}/slurm\n", job_, points_.size(),
-                   tasks, folder_.dir());
+                   tasks, work_.dir);
     }
     void wait(const std::function<void(std::size_t, const program_result&)>& ended)
     {
@@ -133,7 +133,7 @@ public:
                         ended(points_[i],
                               {"",
                                fmt::format("Slurm job {} ended without it; {}/slurm/task_{}.txt may tell why", job_,
-                                           folder_.dir(), i % k_most_tasks),
+                                           work_.dir, i % k_most_tasks),
                                -1});
                 return;
             }
@@ -161,7 +161,7 @@ private:
         if (options_.timeout_s != 0)
             words = {"timeout", "--signal=KILL", std::to_string(options_.timeout_s)};
         words.push_back(quoted_for_shell(fs::read_symlink("/proc/self/exe").string()));
-        for (const std::string& word : folder_.command_of(points_[i]))
+        for (const std::string& word : work_.command_of(points_[i]))
             words.push_back(quoted_for_shell(word));
         return fmt::format("cd {} || exit 1\n{} > {} 2>&1 < /dev/null\necho $? > {}.new && mv {}.new {}\n",
                            quoted_for_shell(fs::current_path().string()), fmt::join(words, " "),
@@ -184,7 +184,7 @@ private:
         return r;
     }
 
-    const sweep_folder& folder_;
+    const slurm_work& work_;
     const std::vector<std::size_t>& points_;
     const slurm_options& options_;
     const std::string scripts_;
@@ -193,6 +193,14 @@ private:
 
 } // namespace
 
+void check_engine(const std::string& engine, const std::string& sbatch, const std::string& memory)
+{
+    if (engine == "slurm" && !memory.empty())
+        throw user_error("--memory: is for points of this host; write --sbatch --mem=SIZE for Slurm.");
+    if (engine != "slurm" && !sbatch.empty())
+        throw user_error("--sbatch: is for --engine slurm, which is not asked for.");
+}
+
 void require_slurm()
 {
     if (shell("command -v sbatch squeue scancel").exit_code != 0)
@@ -200,12 +208,13 @@ void require_slurm()
             "--engine slurm: this host has no sbatch, squeue or scancel; install Slurm (Debian: slurm-wlm), or take --engine local.");
 }
 
-void run_slurm_array(const sweep_folder& folder, const std::vector<std::size_t>& points, const slurm_options& options,
+void run_slurm_array(const slurm_work& work, const std::vector<std::size_t>& points, const slurm_options& options,
                      const std::function<void(std::size_t, const program_result&)>& ended)
 {
-    slurm_array array(folder, points, options);
+    slurm_array array(work, points, options);
     for (const std::size_t p : points)
-        folder.prepare(p);
+        if (work.prepare)
+            work.prepare(p);
     array.submit();
     try {
         array.wait(ended);

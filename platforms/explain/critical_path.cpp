@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/explain/critical_path.h"
 
-#include "platforms/explain/path_index.h"
 #include "hw/abi/hal.h"
 #include "hw/abi/nic.h"
 #include "hw/abi/platform_table.h"
 #include "hw/abi/registers.h"
+#include "platforms/explain/path_index.h"
 #include "tlm/check.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 constexpr path_cause_row k_rows[k_path_causes] = {
     {"host", "firmware", "the command comes to the rank"},
     {"firmware", "firmware", "cores work: instructions, register accesses, wake-ups"},
-    {"timeout", "firmware", "a core sleeps until a timeout ends"},
+    {"timeout", "firmware", "until a timeout ends: a core sleeps, or what was lost is sent again"},
     {"DMA", "DMA", "doorbells and descriptors on their way, engines that start"},
     {"memory", "memory", "reads before sending, writes and sums after receiving, their queue included"},
     {"queueing: port", "queueing", "the port of the chip sends other messages"},
@@ -289,13 +289,11 @@ private:
     /// slot: without any it was of the first ones, for which nothing had to come.
     void from_frames(std::uint32_t rank, const std::string& name, path_cause between)
     {
-        const std::size_t stem = name.find('.');
+        const std::string slot = slot_of(name, false);
         const std::uint32_t last = last_of(
             list_at(frames_of_rank_, rank), cursor_,
             [&](std::uint32_t i) { return run_.slices[i].start_ps + run_.slices[i].span_ps; },
-            [&](std::uint32_t i) {
-                return stem == std::string::npos || run_.slices[i].name.compare(0, stem + 1, name, 0, stem + 1) == 0;
-            });
+            [&](std::uint32_t i) { return slot.empty() || slot_of(run_.slices[i].name, false) == slot; });
         if (last == k_none)
             return spend(between, path_.begin_ps, rank);
         spend(between, run_.slices[last].start_ps + run_.slices[last].span_ps, rank);
@@ -309,7 +307,15 @@ private:
         const recorded_track& at = run_.tracks[s.track];
         const std::string where = at.rank == recorded_device::k_nobody ? at.name : "";
         if (s.flow == flow_step::begins) { // it left a card: for the frame of this slot that came before
+            ++path_.frames;
             spend(path_cause::nic, s.start_ps, at.rank);
+            if (const auto [head, earlier] = sent_before(number); earlier != k_none) { // it was lost, or its answer was
+                const trace_slice& lost = run_.slices[earlier];
+                spend(path_cause::nic, run_.slices[head].start_ps, at.rank);
+                spend(path_cause::time_out, lost.start_ps + lost.span_ps, at.rank);
+                next_ = {step::frame, at.rank, earlier};
+                return;
+            }
             return from_frames(at.rank, s.name, path_cause::nic);
         }
         spend(s.flow == flow_step::ends  ? path_cause::nic
@@ -333,10 +339,33 @@ private:
             return;
         }
         // A switch has made it when the last frame of its slot had come.
-        before = last_of(list_at(switch_slices_of_name_, std::hash<std::string>{}(s.name)), cursor_ - 1, start_of,
-                         [&](std::uint32_t i) { return run_.slices[i].name == s.name; });
-        if (before != k_none)
+        const std::string slot = slot_of(s.name, true);
+        before = last_of(list_at(switch_slices_of_slot_, std::hash<std::string>{}(slot)), cursor_ - 1, start_of,
+                         [&](std::uint32_t i) { return slot_of(run_.slices[i].name, true) == slot; });
+        if (before != k_none) {
+            ++path_.frames;
             next_ = {step::frame, at.rank, before};
+        }
+    }
+
+    /// A frame that left a card: the frame that began its message, and when the card has sent that message before, the
+    /// frame that began it then.
+    std::pair<std::uint32_t, std::uint32_t> sent_before(std::uint32_t number) const
+    {
+        const trace_slice& s = run_.slices[number];
+        const auto start_of = [&](std::uint32_t i) { return run_.slices[i].start_ps; };
+        const std::vector<std::uint32_t>& sent = list_at(frames_from_rank_, run_.tracks[s.track].rank);
+        const std::uint64_t stream = streams_.at(number);
+        const std::uint32_t head = last_of(sent, s.start_ps, start_of, [&](std::uint32_t i) {
+            return streams_.at(i) == stream && message_texts_.count(i) != 0;
+        });
+        if (head == k_none || run_.slices[head].start_ps == 0)
+            return {head, k_none};
+        const std::uint64_t text = message_texts_.at(head);
+        return {head, last_of(sent, run_.slices[head].start_ps - 1, start_of, [&](std::uint32_t i) {
+                    const auto other = message_texts_.find(i);
+                    return other != message_texts_.end() && other->second == text;
+                })};
     }
 
     // --- Packets

@@ -18,7 +18,7 @@ namespace weft {
 enum class path_cause : std::uint8_t {
     host,          ///< the command comes to the rank
     firmware,      ///< a core works: instructions, register accesses, wake-up
-    time_out,      ///< a core sleeps until a timeout ends
+    time_out,      ///< a core sleeps until a timeout ends; a frame that was lost waits for it to be sent again
     dma,           ///< doorbell and descriptor on their way, engines starting
     memory,        ///< reads before sending, writes and sums after receiving, with their queue
     port,          ///< queueing: the port of the chip sends other messages
@@ -58,7 +58,8 @@ struct critical_path {
     std::uint64_t begin_ps = 0;
     std::uint64_t end_ps = 0;
     std::vector<path_part> parts; ///< in the order of time, without gaps
-    std::uint32_t messages = 0;   ///< followed
+    std::uint32_t messages = 0;   ///< followed, of the fabric
+    std::uint32_t frames = 0;     ///< followed, of Ethernet
 
     std::uint64_t time_ps() const { return end_ps - begin_ps; }
     std::array<std::uint64_t, k_path_causes> by_cause() const;

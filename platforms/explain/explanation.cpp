@@ -40,6 +40,19 @@ std::string places_text(const json& cause)
     return text;
 }
 
+/// "30 messages", "4 messages and 12 frames"
+std::string steps_text(const json& path)
+{
+    const auto counted = [](std::uint32_t n, const char* what) {
+        return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+    };
+    const std::string messages = counted(path.at("messages").get<std::uint32_t>(), "message");
+    const auto frames = path.at("frames").get<std::uint32_t>();
+    if (frames == 0)
+        return messages;
+    return path.at("messages") == 0 ? counted(frames, "frame") : messages + " and " + counted(frames, "frame");
+}
+
 std::string bound_sentence(const json& all)
 {
     std::string text;
@@ -77,6 +90,7 @@ json to_json(const critical_path& path)
     j["time_us"] = us_of(path.time_ps());
     j["time_ps"] = path.time_ps();
     j["messages"] = path.messages;
+    j["frames"] = path.frames;
     const auto by_cause = path.by_cause();
     std::vector<std::size_t> order;
     for (std::size_t c = 0; c < k_path_causes; ++c)
@@ -136,7 +150,7 @@ std::string path_text(const json& all)
         "{}: {} takes {:.3f} us on {} ranks; rank {} answers {}.\n", all.at("title").get<std::string>(),
         all.at("case").get<std::string>(), all.at("time_us").get<double>(), all.at("ranks").get<std::uint32_t>(), rank,
         all.at("slowest").get<bool>() ? "last" : fmt::format("after {:.3f} us", path.at("time_us").get<double>()));
-    out << fmt::format("Its critical path goes through {} messages.", path.at("messages").get<std::uint32_t>());
+    out << fmt::format("Its critical path goes through {}.", steps_text(path));
     std::size_t told = 0;
     for (const json& c : causes) {
         if (told++ == 2)
@@ -196,9 +210,9 @@ std::string changes_text(const json& all)
         }
         if (const auto settings = c.at("settings").get<std::vector<std::string>>();
             !settings.empty() && !c.contains("problem"))
-            notes += fmt::format("  {}: {}{}{}\n", words, fmt::join(settings, ", "),
-                                 left_out.empty() ? "" : "; beyond what is legal, so unchanged: ",
-                                 fmt::join(left_out, ", "));
+            notes += fmt::format(
+                "  {}: {}{}{}\n", words, fmt::join(settings, ", "),
+                left_out.empty() ? "" : "; beyond what is legal, so unchanged: ", fmt::join(left_out, ", "));
     }
     std::ostringstream out;
     out << "\nWhat would help, each change run again by itself:\n\n";

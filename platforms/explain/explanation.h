@@ -14,7 +14,7 @@
 
 namespace weft {
 
-/// {rank, time_us, messages, causes: [{cause, group, meaning, time_us, share, where: [{name, time_us}]}], path:
+/// {rank, time_us, messages, frames, causes: [{cause, group, meaning, time_us, share, where: [{name, time_us}]}], path:
 /// [{from_us, until_us, cause, rank, where}]}. Causes without time are left out, the largest come first. Times of the
 /// path count from the command.
 nlohmann::ordered_json to_json(const critical_path& path);

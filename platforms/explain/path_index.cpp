@@ -4,7 +4,9 @@
 
 #include "hw/abi/platform_table.h"
 #include "hw/abi/registers.h"
+#include "hw/abi/switchml.h"
 
+#include <cstdlib>
 #include <functional>
 #include <string>
 
@@ -28,11 +30,10 @@ path_index::path_index(const recorded_run& run) : run_(run)
         sent_of_port_[place(run.sent[i].device, run.sent[i].step.port)].push_back(i);
     }
     for (std::uint32_t i = 0; i < run.posted.size(); ++i)
-        posted_of_work_[place(run.posted[i].device, 0) ^ run.posted[i].step.work * 0x9e37'79b9'7f4a'7c15ull]
-            .push_back(i);
-    for (std::uint32_t i = 0; i < run.woken.size(); ++i)
-        woken_of_work_[place(run.woken[i].device, 0) ^ run.woken[i].step.work * 0x9e37'79b9'7f4a'7c15ull].push_back(
+        posted_of_work_[place(run.posted[i].device, 0) ^ run.posted[i].step.work * 0x9e37'79b9'7f4a'7c15ull].push_back(
             i);
+    for (std::uint32_t i = 0; i < run.woken.size(); ++i)
+        woken_of_work_[place(run.woken[i].device, 0) ^ run.woken[i].step.work * 0x9e37'79b9'7f4a'7c15ull].push_back(i);
     for (std::uint32_t i = 0; i < run.accepted.size(); ++i)
         accepted_of_device_[run.accepted[i].device].push_back(i);
     for (std::uint32_t i = 0; i < run.completions.size(); ++i)
@@ -48,10 +49,19 @@ path_index::path_index(const recorded_run& run) : run_(run)
     match_works();
 }
 
+std::string path_index::slot_of(const std::string& name, bool with_version)
+{
+    if (name.rfind("qp ", 0) == 0) { // toward the switch the number has that of the worker in front
+        const auto pair = static_cast<std::uint32_t>(std::strtoul(name.c_str() + 3, nullptr, 10));
+        return "qp " + std::to_string(abi::switchml::switch_queue_pair(0, pair));
+    }
+    const std::size_t dot = name.find('.');
+    return dot == std::string::npos ? "" : with_version ? name : name.substr(0, dot);
+}
+
 bool path_index::is_switch_track(std::uint32_t track) const
 {
-    return run_.tracks[track].rank == recorded_device::k_nobody &&
-           run_.tracks[track].name.rfind("from port", 0) == 0;
+    return run_.tracks[track].rank == recorded_device::k_nobody && run_.tracks[track].name.rfind("from port", 0) == 0;
 }
 
 void path_index::note_slice(std::uint32_t number)
@@ -64,11 +74,31 @@ void path_index::note_slice(std::uint32_t number)
     if (s.flow == flow_step::none)
         return;
     slices_of_flow_[s.flow_id].push_back(number);
+    if (s.flow == flow_step::begins)
+        note_sent_frame(number);
     if (s.flow == flow_step::ends)
         frames_of_rank_[run_.tracks[s.track].rank].push_back(number);
     if (is_switch_track(s.track))
-        switch_slices_of_name_[std::hash<std::string>{}(s.name)].push_back(number);
+        switch_slices_of_slot_[std::hash<std::string>{}(slot_of(s.name, true))].push_back(number);
 }
+
+/// Packets of RDMA have numbers of their own when they are sent again: what their message is, the first one says.
+void path_index::note_sent_frame(std::uint32_t number)
+{
+    const trace_slice& s = run_.slices[number];
+    frames_from_rank_[run_.tracks[s.track].rank].push_back(number);
+    const std::size_t psn = s.name.find(" psn ");
+    streams_[number] = psn == std::string::npos ? s.flow_id : std::hash<std::string>{}(s.name.substr(0, psn));
+    std::string text = s.arguments;
+    if (psn != std::string::npos) {
+        const std::size_t from = text.find(" PSN "), to = text.find(" address ");
+        if (from == std::string::npos || to == std::string::npos)
+            return;
+        text.erase(from, to - from);
+    }
+    message_texts_[number] = std::hash<std::string>{}(text);
+}
+
 /// Those on a way by their starts, those that have come by their ends.
 void path_index::sort_slices()
 {
@@ -79,7 +109,8 @@ void path_index::sort_slices()
     };
     const auto start = [&](std::uint32_t i) { return run_.slices[i].start_ps; };
     sort_by(slices_of_flow_, start);
-    sort_by(switch_slices_of_name_, start);
+    sort_by(frames_from_rank_, start);
+    sort_by(switch_slices_of_slot_, start);
     sort_by(syncs_of_zone_, start);
     const auto end = [&](std::uint32_t i) { return run_.slices[i].start_ps + run_.slices[i].span_ps; };
     sort_by(frames_of_rank_, end);
@@ -149,8 +180,7 @@ void path_index::match_works()
             p != k_none)
             last_sent_of_[p] = i, posted_of_sent_[i] = p;
     for (std::uint32_t i = 0; i < run_.woken.size(); ++i)
-        if (const std::uint32_t p =
-                work_at(run_.woken[i].device, run_.woken[i].step.work, run_.woken[i].step.time_ps);
+        if (const std::uint32_t p = work_at(run_.woken[i].device, run_.woken[i].step.work, run_.woken[i].step.time_ps);
             p != k_none)
             woken_of_posted_[p] = i;
 }

@@ -60,12 +60,19 @@ protected:
         return k_none;
     }
     static bool any(std::uint32_t) { return true; }
+    /// What a frame is of, by its name: "slot 3.1", or "slot 3" without version; of RDMA "qp 5", the queue by which
+    /// all workers send to a slot and get its results. "" for other frames.
+    static std::string slot_of(const std::string& name, bool with_version);
     /// A track of a switch, which belongs to no rank.
     bool is_switch_track(std::uint32_t track) const;
 
     const recorded_run& run_;
     index_lists crossings_of_message_, crossings_of_link_, crossings_of_buffer_, sent_of_message_, posted_of_work_,
-        woken_of_work_, slices_of_flow_, frames_of_rank_, switch_slices_of_name_, syncs_of_rank_, syncs_of_zone_;
+        woken_of_work_, slices_of_flow_, frames_of_rank_, switch_slices_of_slot_, syncs_of_rank_, syncs_of_zone_;
+    index_lists frames_from_rank_;
+    /// Of frames that left a card: where frames of a message follow each other; and what tells a message from others,
+    /// of the frame that begins it. A frame of UDP is a message.
+    std::unordered_map<std::uint32_t, std::uint64_t> streams_, message_texts_;
     ordered_lists sent_of_port_, accepted_of_device_, completions_of_device_;
     ordered_lists posted_of_device_;
     std::vector<std::uint32_t> doorbell_of_posted_; ///< marks of the device's core
@@ -73,6 +80,7 @@ protected:
 
 private:
     void note_slice(std::uint32_t number);
+    void note_sent_frame(std::uint32_t number);
     void sort_slices();
     void match_doorbells();
     void match_works();

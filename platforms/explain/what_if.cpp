@@ -10,10 +10,19 @@ namespace weft {
 
 namespace {
 
-/// Part of a machine that a section of the file is about.
-enum class area : std::uint8_t { links, memory, core, dma, ccu, sync, nic, aggregation, none };
+/// Part of a machine that a section of the file is about. `none`: sections and what is in them are no speed of the
+/// machine. `unknown`: of sections inside the section may be about a part.
+enum class area : std::uint8_t { links, memory, core, dma, ccu, sync, nic, aggregation, job, none, unknown };
 
 constexpr std::pair<const char*, area> k_sections[] = {
+    {"ici", area::links},
+    {"ub", area::links},
+    {"neuronlink", area::links},
+    {"ipu_link", area::links},
+    {"gateway", area::links},
+    {"network", area::links},
+    {"cable", area::links},
+    {"cables", area::links},
     {"core", area::core},
     {"cores", area::core},
     {"bus", area::core},
@@ -27,12 +36,33 @@ constexpr std::pair<const char*, area> k_sections[] = {
     {"nic", area::nic},
     {"switch", area::aggregation},
     {"tofino", area::aggregation},
+    {"job", area::job},
+    // Sizes of machines, what holds others, what is done with them, what breaks.
+    {"mesh", area::none},
+    {"node", area::none},
+    {"pod", area::none},
+    {"gcl", area::none},
+    {"cpu", area::none},
+    {"impairments", area::none},
+    {"outages", area::none},
     {"workload", area::none},
     {"training_step", area::none},
     {"faults", area::none},
     {"host", area::none},
     {"prices", area::none},
+    {"chip", area::unknown},
+    {"npu", area::unknown},
+    {"ipu", area::unknown},
+    {"worker", area::unknown},
 };
+
+const std::pair<const char*, area>* row_of(const std::string& section)
+{
+    for (const auto& row : k_sections)
+        if (section == row.first)
+            return &row;
+    return nullptr;
+}
 
 /// Names of keys that are no speed of the machine: bounds of waits, times of faults.
 constexpr const char* k_no_speed[] = {"timeout",   "limit", "skew",     "detection", "retry",
@@ -54,9 +84,10 @@ void collect(const config_field& field, const std::string& path, area of, std::v
 {
     if (field.unused || !field.present)
         return;
-    for (const auto& [section, its_area] : k_sections)
-        if (field.name == section)
-            of = its_area;
+    if (const auto* const row = row_of(field.name); row != nullptr)
+        of = row->second;
+    else if (field.type == field_type::section)
+        of = area::unknown; // nobody has said what it is about
     if (of == area::none)
         return;
     if (field.type == field_type::section || field.type == field_type::list) {
@@ -64,8 +95,7 @@ void collect(const config_field& field, const std::string& path, area of, std::v
             const std::string name = field.type == field_type::list ? std::to_string(i) : field.children[i].name;
             collect(field.children[i], path.empty() ? name : path + "." + name, of, keys);
         }
-    } else if (field.type == field_type::quantity &&
-               path.find('.') != std::string::npos) { // keys at the top are of the run
+    } else if (field.type == field_type::quantity && of != area::unknown) { // keys at the top are of the run
         keys.push_back({path, of, &field});
     }
 }
@@ -82,6 +112,7 @@ struct recipe {
     const char* words;
     std::vector<area> areas;
     bool rates, times, rooms; ///< twice, half, twice
+    bool timeouts;            ///< half; no other durations
     std::vector<path_cause> causes;
 };
 
@@ -94,11 +125,13 @@ std::vector<recipe> recipes()
          true,
          false,
          false,
+         false,
          {c::serialisation, c::port, c::arbitration, c::head_of_line, c::nic}},
         {"half the latency of links and routers",
          {area::links, area::sync},
          false,
          true,
+         false,
          false,
          {c::propagation, c::router, c::controller, c::sync}},
         {"buffers twice as large",
@@ -106,13 +139,15 @@ std::vector<recipe> recipes()
          false,
          false,
          true,
+         false,
          {c::credits, c::head_of_line}},
-        {"cores twice as fast", {area::core}, true, true, false, {c::firmware}},
-        {"DMA engines with half the delays", {area::dma}, true, true, false, {c::dma}},
-        {"memory twice as fast", {area::memory}, true, true, false, {c::memory}},
-        {"coprocessors twice as fast", {area::ccu}, true, true, false, {c::ccu}},
-        {"network cards with half the delays", {area::nic}, false, true, false, {c::nic}},
-        {"a switch with half the delays", {area::aggregation}, false, true, false, {c::aggregation}},
+        {"cores twice as fast", {area::core}, true, true, false, false, {c::firmware}},
+        {"DMA engines with half the delays", {area::dma}, true, true, false, false, {c::dma}},
+        {"memory twice as fast", {area::memory}, true, true, false, false, {c::memory}},
+        {"coprocessors twice as fast", {area::ccu}, true, true, false, false, {c::ccu}},
+        {"network cards with half the delays", {area::nic}, false, true, false, false, {c::nic}},
+        {"half the timeout of resends", {area::job}, false, false, false, true, {c::time_out}},
+        {"a switch with half the delays", {area::aggregation}, false, true, false, false, {c::aggregation}},
     };
 }
 
@@ -123,8 +158,14 @@ std::string changed(const recipe& r, const found_key& k, std::vector<std::string
     if (text == nullptr || std::find(r.areas.begin(), r.areas.end(), k.of) == r.areas.end())
         return "";
     const parsed_quantity now = parse_quantity(k.field->kind, *text);
-    if (!now.ok || now.value == 0 || has_any(k.field->name, std::begin(k_no_speed), std::end(k_no_speed)))
+    if (!now.ok || now.value == 0)
         return "";
+    if (r.timeouts) {
+        if (k.field->kind != quantity_kind::duration || k.field->name.find("timeout") == std::string::npos)
+            return "";
+    } else if (has_any(k.field->name, std::begin(k_no_speed), std::end(k_no_speed))) {
+        return "";
+    }
     std::uint64_t value = now.value;
     switch (k.field->kind) {
     case quantity_kind::bandwidth:
@@ -134,7 +175,7 @@ std::string changed(const recipe& r, const found_key& k, std::vector<std::string
         value = now.value * 2;
         break;
     case quantity_kind::duration:
-        if (!r.times)
+        if (!r.times && !r.timeouts)
             return "";
         value = now.value / 2;
         break;
@@ -152,14 +193,36 @@ std::string changed(const recipe& r, const found_key& k, std::vector<std::string
     return k.path + "=" + format_quantity(k.field->kind, value);
 }
 
+void add_sections(const config_field& field, std::vector<std::string>& all)
+{
+    for (const config_field& f : field.children) {
+        const config_field* inner = &f;
+        while (inner->type == field_type::list)
+            inner = &inner->element.at(0);
+        const auto* const row = row_of(f.name);
+        if (inner->type != field_type::section || (row != nullptr && row->second == area::none))
+            continue;
+        if (row == nullptr)
+            all.push_back(f.name);
+        add_sections(*inner, all);
+    }
+}
+
 } // namespace
+
+std::vector<std::string> sections_without_part(const config_field& config)
+{
+    std::vector<std::string> all;
+    add_sections(config, all);
+    return all;
+}
 
 std::vector<what_if> promising_changes(const config_field& config,
                                        const std::array<std::uint64_t, k_path_causes>& by_cause, std::size_t most)
 {
     constexpr double k_least_share = 0.02;
     std::vector<found_key> keys;
-    collect(config, "", area::links, keys);
+    collect(config, "", area::unknown, keys);
     double all_ps = 0;
     for (const std::uint64_t ps : by_cause)
         all_ps += static_cast<double>(ps);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Changes of a configuration that are worth a run, for what a critical path is made of. Keys are found by their
-// declared kinds, rates, times and sizes of buffers, and by the section that they stand in; no platform is known. Plain
-// C++.
+// declared kinds, rates, times and sizes of buffers, and by the section that they stand in; a section that is not in
+// the table of what_if.cpp is left as it is. Plain C++.
 #pragma once
 
 #include "platforms/config/config_dump.h"
@@ -20,11 +20,15 @@ struct what_if {
     std::vector<std::string> settings; ///< as of --set
     /// Keys that stay as they are: the value, or the machine with it, would be beyond what is legal.
     std::vector<std::string> left_out;
-    double share = 0;                  ///< of the path that it may shorten, 0 to 1
+    double share = 0; ///< of the path that it may shorten, 0 to 1
 };
 
 /// The most promising first, at most `most`; none that could touch less than 2 % of the path.
 std::vector<what_if> promising_changes(const config_field& config,
                                        const std::array<std::uint64_t, k_path_causes>& by_cause, std::size_t most = 3);
+
+/// Sections of which nobody has said which part of a machine they are about: no change has their keys. A platform has
+/// none of them (testbenches/issues/explain_test.cpp).
+std::vector<std::string> sections_without_part(const config_field& config);
 
 } // namespace weft

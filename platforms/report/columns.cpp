@@ -27,15 +27,12 @@ void print_columns(std::ostream& out, const std::vector<std::vector<std::string>
         for (std::size_t i = 0; i < line.size(); ++i)
             width[i] = std::max(width[i], display_width(line[i]));
     for (std::size_t n = 0; n < lines.size(); ++n) {
-        out << (n == 0 ? "# " : "  ");
+        std::string text = n == 0 ? "# " : "  ";
         for (std::size_t i = 0; i < lines[n].size(); ++i) {
             const std::string room(width[i] - display_width(lines[n][i]), ' ');
-            out << (i == 0 ? "" : "  ")
-                << (i >= left                  ? room + lines[n][i]
-                    : i + 1 == lines[n].size() ? lines[n][i]
-                                               : lines[n][i] + room);
+            text += (i == 0 ? "" : "  ") + (i < left ? lines[n][i] + room : room + lines[n][i]);
         }
-        out << '\n';
+        out << text.erase(text.find_last_not_of(' ') + 1) << '\n'; // an empty cell leaves no blanks at the end
     }
 }
 

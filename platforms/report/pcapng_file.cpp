@@ -130,30 +130,37 @@ struct interface_clock {
     std::uint64_t offset_s = 0;
 };
 
-class pcapng_reader {
+} // namespace
+
+class pcapng_reader::blocks {
 public:
-    explicit pcapng_reader(const std::string& path) : path_(path), file_(path, std::ios::binary)
+    explicit blocks(const std::string& path) : path_(path), file_(path, std::ios::binary)
     {
         if (!file_)
             throw user_error(fmt::format("{} cannot be read: {}. Name a pcapng file, such as weft run --pcap writes.",
                                          path, std::generic_category().message(errno)));
     }
-    pcapng_content read()
+    bool next(pcapng_packet& p)
     {
         while (next_block())
-            if (type_ == k_section_block)
+            if (type_ == k_section_block) {
                 begin_section();
-            else if (type_ == k_interface_block)
+            } else if (type_ == k_interface_block) {
                 read_interface();
-            else if (type_ == k_packet_block)
-                read_packet();
-            else if (type_ == k_simple_packet_block)
+            } else if (type_ == k_statistics_block) {
+                read_statistics();
+            } else if (type_ == k_packet_block) {
+                read_packet(p);
+                return true;
+            } else if (type_ == k_simple_packet_block) {
                 refuse(
                     "is a packet without a time (simple packet block), which cannot be replayed; write it again with times");
+            }
         if (!begun_)
             refuse("has nothing in it");
-        return std::move(content_);
+        return false;
     }
+    const std::vector<pcapng_interface>& interfaces() const { return interfaces_; }
 
 private:
     [[noreturn]] void refuse(const std::string& what) const
@@ -235,7 +242,7 @@ private:
     }
     void begin_section()
     {
-        section_interfaces_ = content_.interfaces.size();
+        section_interfaces_ = interfaces_.size();
         if (u16(4) != 1)
             refuse(fmt::format("version {} of pcapng; only version 1 is known", u16(4)));
     }
@@ -251,8 +258,7 @@ private:
             else if (code == k_description)
                 i.description.assign(body_, at, length);
             else if (code == k_time_offset && length == 8)
-                clock.offset_s =
-                    big_ ? std::uint64_t{u32(at)} << 32 | u32(at + 4) : std::uint64_t{u32(at + 4)} << 32 | u32(at);
+                clock.offset_s = u64(at);
             else if (code == k_time_resolution && length == 1) {
                 const auto r = static_cast<std::uint8_t>(body_[at]);
                 const unsigned power = r & 0x7f;
@@ -263,16 +269,34 @@ private:
                     clock.ticks_per_s *= (r & 0x80) != 0 ? 2 : 10;
             }
         });
-        content_.interfaces.push_back(std::move(i));
+        interfaces_.push_back(std::move(i));
         clocks_.push_back(clock);
     }
-    void read_packet()
+    /// Place in interfaces_ of what a block is of.
+    std::uint32_t interface_of(const char* what) const
     {
-        pcapng_packet p;
         const std::uint32_t number = u32(0);
-        if (section_interfaces_ + number >= content_.interfaces.size())
-            refuse(fmt::format("a packet of interface {}, which the file does not describe", number));
-        p.interface = static_cast<std::uint32_t>(section_interfaces_ + number);
+        if (section_interfaces_ + number >= interfaces_.size())
+            refuse(fmt::format("{} of interface {}, which the file does not describe", what, number));
+        return static_cast<std::uint32_t>(section_interfaces_ + number);
+    }
+    std::uint64_t u64(std::size_t at) const
+    {
+        return big_ ? std::uint64_t{u32(at)} << 32 | u32(at + 4) : std::uint64_t{u32(at + 4)} << 32 | u32(at);
+    }
+    void read_statistics()
+    {
+        pcapng_interface& i = interfaces_[interface_of("statistics")];
+        options(12, [&](std::uint16_t code, std::size_t at, std::uint16_t length) {
+            if (code == k_left_out && length == 8)
+                i.left_out = u64(at); // the last ones hold
+        });
+    }
+    void read_packet(pcapng_packet& p)
+    {
+        p.flags = 0;
+        p.comment.clear();
+        p.interface = interface_of("a packet");
         const std::uint64_t ticks = std::uint64_t{u32(4)} << 32 | u32(8);
         const interface_clock& clock = clocks_[p.interface];
         __extension__ typedef unsigned __int128 uint128;
@@ -294,12 +318,11 @@ private:
             else if (code == k_ps_beyond && length == 4 && u32(at) < k_ps_per_ns)
                 p.time_ps += u32(at);
         });
-        content_.packets.push_back(std::move(p));
     }
 
-    const std::string& path_;
+    const std::string path_;
     std::ifstream file_;
-    pcapng_content content_;
+    std::vector<pcapng_interface> interfaces_;
     std::vector<interface_clock> clocks_; ///< of the interfaces
     std::string body_;                    ///< of the block, behind type and length
     std::uint32_t type_ = 0;
@@ -309,8 +332,10 @@ private:
     bool begun_ = false;
 };
 
-} // namespace
-
-pcapng_content read_pcapng(const std::string& path) { return pcapng_reader(path).read(); }
+pcapng_reader::pcapng_reader(const std::string& path) : blocks_(std::make_unique<blocks>(path)) {}
+pcapng_reader::~pcapng_reader() = default;
+pcapng_reader::pcapng_reader(pcapng_reader&&) noexcept = default;
+bool pcapng_reader::next(pcapng_packet& p) { return blocks_->next(p); }
+const std::vector<pcapng_interface>& pcapng_reader::interfaces() const { return blocks_->interfaces(); }
 
 } // namespace weft

@@ -12,6 +12,7 @@
 #include "platforms/report/output_file.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,8 @@ struct pcapng_interface {
     std::string name;        ///< "cable_0 up"
     std::string description; ///< "nic(0) > switch"
     std::uint16_t link_type = k_link_type_ethernet;
-    std::uint32_t longest = 0; ///< bytes of a packet that are kept; 0: all
+    std::uint32_t longest = 0;  ///< bytes of a packet that are kept; 0: all
+    std::uint64_t left_out = 0; ///< packets that are not in the file, as its statistics say; only of what was read
 };
 
 struct pcapng_packet {
@@ -49,12 +51,23 @@ void append_pcapng(std::string& to, const pcapng_packet& p, std::string_view byt
 /// How many packets the interface has seen, and how many of them are not in the file.
 std::string pcapng_statistics(std::uint32_t interface, std::uint64_t seen, std::uint64_t left_out);
 
-/// What a file holds, of any writer: either byte order, any resolution of time, several sections.
-struct pcapng_content {
-    std::vector<pcapng_interface> interfaces; ///< of all sections
-    std::vector<pcapng_packet> packets;       ///< in the order of the file
+/// A file of any writer, packet by packet: either byte order, any resolution of time, several sections. Blocks of
+/// other kinds are passed over. Both functions throw user_error with file, byte and remedy.
+class pcapng_reader {
+public:
+    explicit pcapng_reader(const std::string& path);
+    ~pcapng_reader();
+    pcapng_reader(pcapng_reader&&) noexcept;
+    pcapng_reader& operator=(pcapng_reader&&) = delete;
+
+    /// The next packet, in the order of the file; false: there are no more.
+    bool next(pcapng_packet& p);
+    /// Of all sections, up to the packet that was read last; at the end all, with what their statistics say.
+    const std::vector<pcapng_interface>& interfaces() const;
+
+private:
+    class blocks;
+    std::unique_ptr<blocks> blocks_;
 };
-/// Throws user_error with file, byte and remedy. Blocks of other kinds are passed over.
-pcapng_content read_pcapng(const std::string& path);
 
 } // namespace weft

@@ -88,8 +88,8 @@ public:
         const auto larger = [](const compared_figure& x, const compared_figure& y) {
             return std::abs(x.difference()) > std::abs(y.difference());
         };
-        std::stable_sort(out_.beyond.begin(), out_.beyond.end(), larger);
-        std::stable_sort(out_.stats.begin(), out_.stats.end(), larger);
+        for (auto* figures : {&out_.beyond, &out_.bounds, &out_.stats})
+            std::stable_sort(figures->begin(), figures->end(), larger);
         return std::move(out_);
     }
 
@@ -131,7 +131,7 @@ private:
             };
             add_text(name + ": wrong elements", wrong(x), wrong(y));
             if (x.bound_us && y.bound_us) {
-                add_figure(out_.beyond, {name + ": least time by the bound", "us", *x.bound_us, *y.bound_us});
+                add_figure(out_.bounds, {name + ": least time by the bound", "us", *x.bound_us, *y.bound_us});
                 add_text(name + ": bound by", x.bound_by, y.bound_by);
             }
         }

@@ -34,16 +34,16 @@ struct comparison {
     std::string digest_a, digest_b;
     std::vector<compared_text> config;       ///< in the order of the keys
     std::vector<compared_text> outcomes;     ///< failures, wrong elements of rows, what set a bound
-    std::vector<compared_figure> beyond;     ///< results beyond the tolerance, the largest difference first
+    std::vector<compared_figure> beyond;     ///< times beyond the tolerance, the largest difference first
+    std::vector<compared_figure> bounds;     ///< least times by links and memory beyond it, in the same order
     std::vector<compared_figure> stats;      ///< statistics beyond it, in the same order
     std::vector<std::string> only_a, only_b; ///< results and statistics
     std::size_t compared = 0;                ///< figures that both have
     std::size_t equal = 0;                   ///< of them: exactly
 
-    bool same() const
-    {
-        return beyond.empty() && outcomes.empty() && stats.empty() && only_a.empty() && only_b.empty();
-    }
+    bool same() const { return differing() == 0 && outcomes.empty() && only_a.empty() && only_b.empty(); }
+    /// Figures beyond the tolerance.
+    std::size_t differing() const { return beyond.size() + bounds.size() + stats.size(); }
 };
 
 /// `tolerance`: 0.01 lets figures differ by 1 %.

@@ -51,17 +51,19 @@ table texts_table(const std::vector<compared_text>& texts, const char* what)
     return lines;
 }
 
-/// The parts of one comparison in the order in which they are read: what was asked for, what came out, what only one
-/// has.
+/// The parts of one comparison in the order in which they are read: what came out, what was asked for, what follows
+/// from both.
 std::vector<table> tables_of(const comparison& c)
 {
     std::vector<table> all;
-    if (!c.config.empty())
-        all.push_back(texts_table(c.config, "configuration"));
     if (!c.outcomes.empty())
         all.push_back(texts_table(c.outcomes, "outcome"));
     if (!c.beyond.empty())
         all.push_back(figures_table(c.beyond, "result"));
+    if (!c.config.empty())
+        all.push_back(texts_table(c.config, "configuration"));
+    if (!c.bounds.empty())
+        all.push_back(figures_table(c.bounds, "bound"));
     if (!c.stats.empty())
         all.push_back(figures_table(c.stats, "statistic"));
     if (!c.only_a.empty() || !c.only_b.empty()) {
@@ -77,7 +79,7 @@ std::vector<table> tables_of(const comparison& c)
 
 std::string verdict_of(const comparison& c, double tolerance)
 {
-    const std::size_t beyond = c.beyond.size() + c.stats.size();
+    const std::size_t beyond = c.differing();
     std::string text = fmt::format("{} figures compared: {} are equal, {} differ by {:g} % or less, {} by more",
                                    c.compared, c.equal, c.compared - c.equal - beyond, 100 * tolerance, beyond);
     if (!c.outcomes.empty())
@@ -114,7 +116,7 @@ void print_pair(std::ostream& out, const comparison& c, double tolerance)
 
 std::string html_table(const table& lines)
 {
-    std::string out = "<div class=\"scroll\"><table>\n";
+    std::string out = scroll_begin(lines.front().front()) + "<table>\n";
     for (std::size_t i = 0; i < lines.size(); ++i) {
         out += "<tr>";
         for (std::size_t k = 0; k < lines[i].size(); ++k) {
@@ -162,14 +164,18 @@ std::string to_csv(const comparisons& all)
             out += fmt::format("{},{},{},{},{},{},{}\n", csv_field(c.name), kind, csv_field(name), csv_field(a),
                                csv_field(b), csv_field(unit), d);
         };
-        for (const compared_text& t : c.config)
-            line("configuration", t.key, t.a, t.b, "", "");
+        const auto figure_lines = [&](const char* kind, const std::vector<compared_figure>& figures) {
+            for (const compared_figure& f : figures)
+                line(kind, f.name, fmt::format("{}", f.a), fmt::format("{}", f.b), f.unit,
+                     fmt::format("{:.6g}", f.difference()));
+        };
         for (const compared_text& t : c.outcomes)
             line("outcome", t.key, t.a, t.b, "", "");
-        for (const auto* figures : {&c.beyond, &c.stats})
-            for (const compared_figure& f : *figures)
-                line(figures == &c.beyond ? "result" : "statistic", f.name, fmt::format("{}", f.a),
-                     fmt::format("{}", f.b), f.unit, fmt::format("{:.6g}", f.difference()));
+        figure_lines("result", c.beyond);
+        for (const compared_text& t : c.config)
+            line("configuration", t.key, t.a, t.b, "", "");
+        figure_lines("bound", c.bounds);
+        figure_lines("statistic", c.stats);
         for (const std::string& name : c.only_a)
             line("only one has", name, "there", "", "", "");
         for (const std::string& name : c.only_b)

@@ -36,7 +36,7 @@ constexpr const char* k_css =
     "h1{font-size:22px;margin:0 0 4px}h2{font-size:17px;margin:28px 0 8px}p{margin:4px 0 10px}.soft-text{color:#5b6675}"
     ".panels{display:flex;flex-wrap:wrap;gap:10px}.panel{border:1px solid #e3e8ee;border-radius:6px}"
     ".legend{display:flex;flex-wrap:wrap;gap:4px 18px;margin:8px 0}.legend svg{vertical-align:middle}"
-    ".scroll{overflow-x:auto}table{border-collapse:collapse;font-size:13.5px;font-variant-numeric:tabular-nums}"
+    ".scroll{overflow-x:auto}.scroll:focus-visible{outline:2px solid #cf5a13}table{border-collapse:collapse;font-size:13.5px;font-variant-numeric:tabular-nums}"
     "th,td{padding:3px 10px;border-bottom:1px solid #e3e8ee;text-align:left;white-space:nowrap}td.wide{white-space:normal;min-width:22em}"
     "th{border-bottom:2px solid #c3cad3}td.n,th.n{text-align:right}.bad{color:#b3261e;font-weight:bold}a{color:#1f6fb4}"
     ".choice{margin:10px 0}.choice label{border:1px solid #c3cad3;border-radius:6px;padding:3px 12px;margin-right:6px;cursor:pointer}"
@@ -284,7 +284,7 @@ std::string winners_of(const sweep_panels& panels)
 {
     if (panels.lines.size() < 2)
         return "";
-    std::string out = "<h2>Fastest, and where it changes</h2>\n<div class=\"scroll\"><table>\n";
+    std::string out = "<h2>Fastest, and where it changes</h2>\n" + scroll_begin("Fastest") + "<table>\n";
     out += table_row({"panel", "fastest by " + panels.x_name}, "th");
     for (const sweep_panel& panel : panels.panels)
         if (const std::string text = winners_text(panels, panel); !text.empty())
@@ -294,7 +294,7 @@ std::string winners_of(const sweep_panels& panels)
                                  [](const sweep_panel& p) { return !p.crossovers.empty(); });
     if (!any)
         return out + "<p>In no panel does the fastest change.</p>\n";
-    out += "<div class=\"scroll\"><table>\n" +
+    out += scroll_begin("Crossovers") + "<table>\n" +
            table_row({"panel", "from", "to", "between", "and", "about", "time there (us)"}, "th");
     for (const sweep_panel& panel : panels.panels)
         for (const sweep_crossover& c : panel.crossovers)
@@ -308,7 +308,7 @@ std::string winners_of(const sweep_panels& panels)
 
 std::string points_of(const sweep_report& report)
 {
-    std::string out = "<h2>Points</h2>\n<div class=\"scroll\"><table>\n<tr><th class=\"n\">point</th>";
+    std::string out = "<h2>Points</h2>\n" + scroll_begin("Points") + "<table>\n<tr><th class=\"n\">point</th>";
     for (const sweep_column& c : report.columns)
         out += fmt::format("<th>{}</th>", escaped(c.base ? c.key : heading_of(c)));
     out += "<th>state</th><th class=\"n\">results</th><th>digest</th><th>folder</th><th>reason</th></tr>\n";
@@ -336,6 +336,11 @@ std::string page_head(const std::string& title)
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
         "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n",
         escaped(title), k_css, plot_style());
+}
+
+std::string scroll_begin(const std::string& name)
+{
+    return fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">", escaped(name));
 }
 
 std::string to_page(const sweep_report& report, const sweep_panels& panels)

@@ -16,5 +16,7 @@ std::string to_page(const sweep_report& report, const sweep_panels& panels);
 
 /// Head of the pages of this folder, up to <body>: colours by the reader's choice of light and dark.
 std::string page_head(const std::string& title);
+/// Around a table, up to "</div>": it can be scrolled by keys. `name`: for who hears the page.
+std::string scroll_begin(const std::string& name);
 
 } // namespace weft

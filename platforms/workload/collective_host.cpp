@@ -55,8 +55,8 @@ double expected_traffic(const collective_case& c, double ranks)
 collective_host::collective_host(machine& m, const run_config& config, run_outcome& outcome, run_observer* observer,
                                  code_places* places)
     : machine_(m), restarts_(m.restarts()), config_(config), outcome_(outcome), observer_(observer),
-      picture_(m, places), stall_(m), bound_(m, config.time_limit), memory_(m, output_offset_for(config)), groups_(m), shares_(m),
-      cases_(collective_count(config))
+      picture_(m, places), stall_(m), bound_(m, config.time_limit), memory_(m, output_offset_for(config)), groups_(m),
+      shares_(m), cases_(collective_count(config))
 {
     for (chip* c : machine_.all_chips())
         c->connect_host(*this);
@@ -157,7 +157,8 @@ abi::command collective_host::command_for(const placed_case& placed, std::uint64
     command.count = c.count;
     command.buffer_offset = placed.buffer_offset;
     command.output_offset = memory_.output_offset();
-    command.scratch_offset = scratch_offset_for(command.output_offset, static_cast<std::uint32_t>(machine_.chips().size()), c.algo);
+    command.scratch_offset =
+        scratch_offset_for(command.output_offset, static_cast<std::uint32_t>(machine_.chips().size()), c.algo);
     command.chunk_bytes = chunk_bytes;
     command.timeout_ns = config_.firmware_timeout.value() / 1000;
     command.root = c.root;
@@ -196,6 +197,8 @@ void collective_host::on_done(std::uint32_t rank, std::uint32_t sequence)
     last_answer_ps_ = kernel_now_ps();
     if (now_ && rank < now_->answer_ps.size())
         now_->answer_ps[rank] = last_answer_ps_;
+    if (observer_ != nullptr)
+        observer_->on_answer(rank, last_answer_ps_);
     if (++answers_ == ranks())
         all_answered_.notify(sc_core::SC_ZERO_TIME);
 }

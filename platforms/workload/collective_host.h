@@ -40,6 +40,12 @@ public:
     /// Its command is about to be posted; and all ranks have answered it.
     virtual void on_begin(const collective_case& c) { static_cast<void>(c); }
     virtual void on_end() {}
+    /// A rank has answered it: all its cores have.
+    virtual void on_answer(std::uint32_t rank, std::uint64_t at_ps)
+    {
+        static_cast<void>(rank);
+        static_cast<void>(at_ps);
+    }
 
 protected:
     ~run_observer() = default;

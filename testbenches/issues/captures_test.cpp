@@ -132,10 +132,11 @@ TEST_CASE("captures of SwitchML over UDP hold every frame and say which are lost
     CHECK(lost > 0);
     CHECK(damaged > 0);
     CHECK(late > 0);
-    CHECK(frames == statistic(folder, "o/results.json", "cables.frames") + statistic(folder, "o/results.json", "cables.duplicated"));
-    CHECK(lost == statistic(folder, "o/results.json", "cables.lost"));
-    CHECK(repeated >= statistic(folder, "o/results.json", "cables.duplicated"));
-    CHECK(damaged >= statistic(folder, "o/results.json", "cables.corrupted")); // and copies of those
+    const auto counted = [&](const char* name) { return statistic(folder, "o/results.json", name); };
+    CHECK(static_cast<double>(frames) == counted("cables.frames") + counted("cables.duplicated"));
+    CHECK(static_cast<double>(lost) == counted("cables.lost"));
+    CHECK(static_cast<double>(repeated) >= counted("cables.duplicated"));
+    CHECK(static_cast<double>(damaged) >= counted("cables.corrupted")); // and copies of those
 }
 
 TEST_CASE("captures of SwitchML over RDMA: the dissector agrees with Wireshark's own of RoCE")
@@ -183,11 +184,11 @@ TEST_CASE("captures of a UB-Mesh board: source routes lead where packets go")
     std::size_t packets = 0, routed = 0, around = 0;
     std::map<std::string, std::set<std::string>> ports_of; // output port of an instruction -> interfaces
     for (const std::string& file : files)
-        for (const row& r : dissect(folder, file, {"weft_ub.source", "weft_ub.destination", "weft_ub.packets", "weft_ub.payload_bytes",
+        for (const row& r : dissect(folder, file, {"weft_fabric.source", "weft_fabric.destination", "weft_fabric.packets", "weft_fabric.payload_bytes",
                                                    "weft_ub.route.ptr", "weft_ub.route.bitmap", "frame.interface_description", "frame.len"})) {
             ++packets;
             CHECK(r[2] == "1");
-            CHECK(std::stoul(r[7]) == 56 + std::stoul(r[3]));
+            CHECK(std::stoul(r[7]) == 64 + std::stoul(r[3]));
             const std::string& ends = r[6];
             const std::size_t to = ends.find(" > ");
             REQUIRE(to != std::string::npos);
@@ -200,6 +201,34 @@ TEST_CASE("captures of a UB-Mesh board: source routes lead where packets go")
     CHECK(packets == json::parse(folder.read("o/results.json")).at("packet_hops").get<std::size_t>());
     CHECK(routed > 0);
     CHECK(around > 0);
+}
+
+TEST_CASE("the dissector says whose fabric a packet is of")
+{
+    const std::pair<std::string, std::string> machines[] = {
+        {"tpu_v3\nmesh: {rows: 2, cols: 2}", "ICI"},
+        {"trainium\nnode: {rows: 1, cols: 2}", "NeuronLink"},
+        {"ub_mesh\nmesh: {boards: 1, npus: 2, backplane: false}", "UB"},
+        {"switchml\nworkers: 2", "lossless"},
+    };
+    for (const auto& [machine, protocol] : machines) {
+        INFO(machine);
+        const program_folder folder;
+        folder.write("a.yaml", "platform: " + machine + "\nname: a\nworkload: [{op: all_gather, sizes: [4 KiB]}]\n");
+        const int code = folder.weft("run a.yaml --out o --quiet --pcap cap");
+        INFO(folder.read("stderr"));
+        REQUIRE(code == 0);
+        std::size_t packets = 0;
+        for (const std::string& file : captures_in(folder, "cap"))
+            for (const row& r : dissect(folder, file, {"_ws.col.Protocol", "weft_fabric.platform", "weft_ub.route.ptr"})) {
+                ++packets;
+                CHECK(r[0] == protocol);
+                CHECK(r[1] == machine.substr(0, machine.find('\n')));
+                if (protocol != "UB")
+                    CHECK(r[2].empty());
+            }
+        CHECK(packets > 0);
+    }
 }
 
 TEST_CASE("packets that a failing link loses are flagged")
@@ -323,6 +352,32 @@ TEST_CASE("a replay of other frames or of another machine is told apart")
     folder.write("cap/nic_2--switch.pcapng", bytes);
     CHECK(folder.weft("run r.yaml --out p --quiet --replay cap") == 1);
     CHECK_THAT(folder.read("stderr"), Contains("has other bytes, or another fate, than in the files"));
+}
+
+TEST_CASE("a replay of a capture that was cut or is named twice is refused")
+{
+    const program_folder folder;
+    folder.write("r.yaml", rack(""));
+    const auto refused = [&](const std::string& files, const std::string& why) {
+        CHECK(folder.weft("run r.yaml --out p --quiet --replay " + files) == 2);
+        CHECK_THAT(folder.read("stderr"), Contains(why));
+    };
+    REQUIRE(folder.weft("run r.yaml --out o --quiet --pcap whole") == 0);
+    REQUIRE(folder.weft("run r.yaml --out o --quiet --pcap small --pcap-limit 20KiB") == 0);
+    refused("small", "packets of its interface 'cable_0 ");
+    CHECK_THAT(folder.read("stderr"), Contains("are not in the file") && Contains("a larger --pcap-limit"));
+    REQUIRE(folder.weft("run r.yaml --out o --quiet --pcap part --pcap-window '..30 us'") == 0);
+    refused("part", "without --pcap-window");
+    REQUIRE(folder.weft("run r.yaml --out o --quiet --pcap heads --pcap-bytes 60") == 0);
+    refused("heads", "the capture keeps the first 60 B of each frame");
+    refused("whole/nic_0--switch.pcapng --replay whole/nic_0--switch.pcapng",
+            "its interface 'cable_0 up' is in whole/nic_0--switch.pcapng, too; name each capture once");
+    refused("whole --replay whole/nic_2--switch.pcapng", "its interface 'cable_2 up' is in ");
+    folder.write("copy.pcapng", folder.read("whole/nic_1--switch.pcapng"));
+    refused("whole --replay copy.pcapng", "name each capture once");
+    // Without data frames have their headers alone: nothing was cut.
+    REQUIRE(folder.weft("run r.yaml --out o --quiet --pcap bare --set data=off --pcap-bytes 2000") == 0);
+    CHECK(folder.weft("run r.yaml --out p --quiet --replay bare --set data=off") == 0);
 }
 
 TEST_CASE("waves of the model and of the Verilog are the same and show every pass")

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `weft explain`, as a user starts it: parts that sum to the time, parts that are their formulas, changes that are run.
+#include "platforms/cli/cli.h"
+#include "platforms/explain/what_if.h"
 #include "testbenches/issues/program.h"
 #include "testbenches/issues/started_program.h"
 
@@ -9,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 
 using namespace weft::testing;
 using Catch::Matchers::Contains;
@@ -217,6 +220,88 @@ TEST_CASE("explain: a change says which keys it leaves as they are")
     CHECK(found);
     CHECK(folder.weft("explain out") == 0);
     CHECK_THAT(folder.read("stdout"), Contains("(in part)") && Contains("beyond what is legal, so unchanged: ub.lane_rate"));
+}
+
+TEST_CASE("explain: what lost frames wait for is a timeout and a smaller one is tried")
+{
+    for (const std::string job : {"timeout: 300 us", "timeout: 300 us, transport: rdma"}) {
+        const program_folder folder;
+        run(folder, "platform: switchml\nname: rack\nworkers: 3\nworker: {cores: 1, nic: {queues: 1}}\ndata: off\n"
+                    "network: {cable: {seed: 3, impairments: {loss: 0.01}}}\njob: {slots: 16, " + job + "}\n"
+                    "workload: [{op: all_reduce, algorithms: [switchml], types: [int32], sizes: [256 KiB]}]\n");
+        INFO(job);
+        const int code = folder.weft("explain out --quiet --json all.json");
+        INFO(folder.read("stderr") << folder.read("stdout"));
+        REQUIRE(code == 0);
+        const json all = json::parse(folder.read("all.json"));
+        const auto causes = causes_of(all);
+        CHECK(sum_of(causes) == all.at("time_ps"));
+        REQUIRE(causes.count("timeout") == 1);
+        const std::uint64_t lost_ps = causes.at("timeout");
+        CHECK(lost_ps > 250'000'000); // a timeout at least, less the frame itself
+        CHECK(2 * lost_ps > causes.at("NIC"));
+        bool tried = false;
+        for (const json& change : all.at("changes"))
+            if (change.at("change") == "half the timeout of resends") {
+                tried = true;
+                CHECK(change.at("settings") == json::array({"job.timeout=150 us"}));
+                CHECK(change.at("gain") > 0.05);
+            }
+        CHECK(tried);
+        const std::string text = folder.read("stdout");
+        CHECK_THAT(text, Contains(" frames.") && !Contains("0 messages"));
+        CHECK(all.at("critical_path").at("frames") > 2);
+        CHECK(all.at("critical_path").at("messages") == 0);
+    }
+    // Nothing is lost: no timeout, though frames of a slot come again and again.
+    const program_folder folder;
+    run(folder, "platform: switchml\nname: rack\nworkers: 3\ndata: off\njob: {slots: 4}\n"
+                "workload: [{op: all_reduce, algorithms: [switchml], types: [int32, float32], sizes: [256 KiB]}]\n");
+    for (const char* number : {"0", "1"})
+        CHECK(causes_of(explained(folder, std::string("--case ") + number)).count("timeout") == 0);
+}
+
+TEST_CASE("explain: with several cores a chip the last rank is the one that answers last")
+{
+    const program_folder folder;
+    run(folder, "platform: switchml\nname: rack\nworkers: 3\nworker: {cores: 4}\ndata: off\n"
+                "network: {cable: {seed: 3, impairments: {loss: 0.01}}}\njob: {slots: 16, timeout: 300 us}\n"
+                "workload: [{op: all_reduce, algorithms: [switchml], types: [int32], sizes: [256 KiB]}]\n");
+    const json last = explained(folder, "");
+    CHECK(last.at("slowest") == true);
+    CHECK_FALSE(has(last.at("note").get<std::string>(), "not sure"));
+    std::size_t slowest = 0;
+    for (const char* rank : {"0", "1", "2"}) {
+        const json one = explained(folder, std::string("--rank ") + rank);
+        CHECK(sum_of(causes_of(one)) == one.at("critical_path").at("time_ps"));
+        CHECK(one.at("critical_path").at("time_ps") <= last.at("time_ps"));
+        CHECK((one.at("critical_path").at("time_ps") == last.at("time_ps")) == (one.at("slowest") == true));
+        slowest += one.at("slowest") == true ? 1 : 0;
+    }
+    CHECK(slowest == 1);
+}
+
+TEST_CASE("explain: every section of a platform has a part of the machine or none")
+{
+    for (const weft::platform_info* p : weft::cli::platforms()) {
+        INFO(p->name);
+        for (const std::string& section : weft::sections_without_part(p->defaults()))
+            FAIL_CHECK("section " << section << " is not in the table of what_if.cpp");
+    }
+    // What workers do is none of the links' business.
+    const program_folder folder;
+    run(folder, "platform: switchml\nname: rack\nworkers: 3\ndata: off\n"
+                "workload: [{op: all_reduce, algorithms: [switchml], types: [int32], sizes: [64 KiB]}]\n");
+    REQUIRE(folder.weft("explain out --quiet --json all.json") == 0);
+    for (const json& change : json::parse(folder.read("all.json")).at("changes"))
+        for (const std::string setting : change.at("settings"))
+            CHECK(setting.rfind("worker.transmit_hold", 0) == std::string::npos);
+    // The table has no blanks behind its lines.
+    std::istringstream lines(folder.read("stdout"));
+    for (std::string line; std::getline(lines, line);) {
+        INFO(line);
+        CHECK((line.empty() || line.back() != ' '));
+    }
 }
 
 TEST_CASE("explain: a name of several cases is refused with their numbers")

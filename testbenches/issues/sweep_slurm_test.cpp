@@ -107,6 +107,35 @@ TEST_CASE("sweep: what plugins of Slurm say is not taken for its answer")
     CHECK_THAT(folder.read("stderr"), Contains("sbatch refuses the array: sbatch: error: no partition 17"));
 }
 
+TEST_CASE("tune: a Slurm array makes the table of this host")
+{
+    const program_folder folder;
+    const talking_slurm slurm(folder);
+    folder.write("a b.yaml", "platform: tpu_v3\nname: mesh\nmesh: {rows: 2, cols: 2}\nworkload: [{op: all_reduce, chunk: 2 KiB, sizes: [4 KiB]}]\n");
+    const std::string tune = "tune 'a b.yaml' --sizes 4B..64KiB,1000B --factor 16 --algorithms ring_1d,two_d --set 'ici.link_rate=50 GB/s' --seed 3 ";
+    REQUIRE(folder.weft(tune + "--quiet --out here") == 0);
+    const int code = folder.weft(tune + "--out there --engine slurm");
+    const std::string said = folder.read("stderr");
+    INFO(said);
+    REQUIRE(code == 0);
+    CHECK_THAT(said, Contains("Slurm job 417: 12 points in 12 tasks") && Contains("all_reduce by ring_1d, 4 B: "));
+    const auto table_of = [&](const std::string& dir) { // but for the command that made it
+        const std::string text = folder.read(dir + "/tuning.yaml");
+        return text.substr(text.find("\nmachine:"));
+    };
+    CHECK(table_of("there") == table_of("here"));
+    CHECK(folder.read("there/all_reduce.svg") == folder.read("here/all_reduce.svg"));
+    CHECK(folder.weft(tune + "--out there --engine slurm") == 0); // nothing is left to be submitted
+    CHECK_FALSE(has(folder.read("stderr"), "Slurm job"));
+    // A point that does not end is told with its reason.
+    CHECK(folder.weft(tune + "--out late --engine slurm --set 'time_limit=10 us'") == 1);
+    CHECK_THAT(folder.read("stderr"), Contains("all_reduce by ring_1d, 64 KiB: failed: ") && Contains("time_limit"));
+    CHECK(folder.weft(tune + "--sbatch --partition=long") == 2);
+    CHECK_THAT(folder.read("stderr"), Contains("--sbatch: is for --engine slurm"));
+    CHECK(folder.weft(tune + "--engine slurm --memory '1 GiB'") == 2);
+    CHECK(folder.weft(tune + "--memory nothing") == 2);
+}
+
 TEST_CASE("sweep: a Slurm array gives the results of this host", "[slow]")
 {
     if (::geteuid() != 0 || !is_there("slurmctld") || !is_there("slurmd") || !is_there("munged") ||

@@ -410,8 +410,15 @@ TEST_CASE("compare: exit codes and what comes first")
     const std::string text = folder.read("stdout");
     CHECK_THAT(text, Contains("ici.router_latency  4 cycles  47 cycles") &&
                          Contains("all_reduce ring_1d 4096 B int32 sum: time"));
-    CHECK(text.find("ici.router_latency") < text.find(": time"));
+    CHECK(text.find("ici.router_latency") > text.find(": time")); // what came out is read first
     CHECK_THAT(folder.read("d.html"), Contains("<h1>Different</h1>") && Contains("ici.router_latency"));
+    // Times stand before the bounds, which differ by more.
+    REQUIRE(folder.weft("run a.yaml --quiet --out slow --set 'ici.link_rate=8 GB/s'") == 0);
+    CHECK(folder.weft("compare a slow") == 1);
+    const std::string slow = folder.read("stdout");
+    CHECK(slow.find(": least time by the bound") > slow.rfind(": time  "));
+    CHECK(slow.find(": least time by the bound") < slow.find("# statistic"));
+    CHECK(slow.find("# result") < slow.find("# configuration"));
     CHECK(folder.weft("compare a b --tolerance 10000% --csv") == 0);
     CHECK_THAT(folder.read("stdout"), Contains(",configuration,ici.router_latency,4 cycles,47 cycles,,\n"));
     const auto refused = [&](const std::string& arguments) {

@@ -32,10 +32,20 @@ std::string sample()
     return file + pcapng_statistics(0, 3, 2);
 }
 
+struct pcapng_content {
+    std::vector<pcapng_interface> interfaces;
+    std::vector<pcapng_packet> packets;
+};
+
 pcapng_content read_text(const temporary_folder& folder, const std::string& text)
 {
     folder.write("f.pcapng", text);
-    return read_pcapng((folder / "f.pcapng").string());
+    pcapng_reader reader((folder / "f.pcapng").string());
+    pcapng_content content;
+    for (pcapng_packet p; reader.next(p);)
+        content.packets.push_back(p);
+    content.interfaces = reader.interfaces();
+    return content;
 }
 
 std::string refusal(const temporary_folder& folder, const std::string& text)
@@ -60,6 +70,8 @@ TEST_CASE("a capture is read as it was written")
     CHECK(c.interfaces[3].name == "cable_0 down");
     CHECK(c.interfaces[3].description == "switch > nic(0)");
     CHECK(c.interfaces[3].longest == 100);
+    CHECK(c.interfaces[2].left_out == 2); // as the statistics say
+    CHECK(c.interfaces[3].left_out == 0);
     REQUIRE(c.packets.size() == 4);
     CHECK(c.packets[0].time_ps == 5'000'000'000'001);
     CHECK(c.packets[0].bytes == std::string(61, 'x'));
@@ -128,13 +140,14 @@ TEST_CASE("a packet of a fabric as bytes of a capture")
     p->payload_bytes = 4;
     for (unsigned i = 0; i < 4; ++i)
         p->payload[i] = static_cast<std::uint8_t>('a' + i);
-    const std::string r = fabric_record(*p, 0);
+    const std::string r = fabric_record(*p, "tpu_v3", 0);
     REQUIRE(r.size() == k_fabric_record_bytes + 4);
-    CHECK(r.substr(0, 12) == std::string("WF\1\1\x09\0\0\0\1\2\3\4", 12));
+    CHECK(r.substr(0, 12) == std::string("WF\2\1\x09\0\0\0\1\2\3\4", 12));
     CHECK(r.substr(16, 4) == std::string("\0\0\0\x11", 4));
     CHECK(r.substr(24, 16) == std::string("\0\0\0\x22\0\0\0\3\1\2\3\4\5\6\7\x08", 16));
     CHECK(r.substr(40, 8) == std::string("\0\0\2\xbc\0\0\0\4", 8));
-    CHECK(r.substr(48) == "\x11\x22\x33\x44\x55\x66\x77\x88" "abcd");
-    CHECK(fabric_record(*p, 58).size() == 58);
-    CHECK(fabric_record(*p, 10).size() == k_fabric_record_bytes); // headers are never cut
+    CHECK(r.substr(48) == std::string("\x11\x22\x33\x44\x55\x66\x77\x88" "tpu_v3\0\0" "abcd", 20));
+    CHECK(fabric_record(*p, "a_long_name", 0).substr(56, 8) == "a_long_n");
+    CHECK(fabric_record(*p, "", 66).size() == 66);
+    CHECK(fabric_record(*p, "", 10).size() == k_fabric_record_bytes); // headers are never cut
 }

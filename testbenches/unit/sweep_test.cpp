@@ -287,10 +287,11 @@ TEST_CASE("a comparison pairs results by what was run and tells the largest diff
     CHECK(c.config[0].a == "not there");
     CHECK(c.config[1].key == "mesh.rows");
     CHECK(c.config[1].b == "4");
-    REQUIRE(c.beyond.size() == 2);
-    CHECK(c.beyond[0].name == "all_reduce ring 8192 B int32 sum: least time by the bound");
-    CHECK(c.beyond[1].name == "all_reduce ring 4096 B int32 sum: time");
-    CHECK(c.beyond[1].difference() == Approx(-0.1));
+    REQUIRE(c.beyond.size() == 1);
+    CHECK(c.beyond[0].name == "all_reduce ring 4096 B int32 sum: time");
+    CHECK(c.beyond[0].difference() == Approx(-0.1));
+    REQUIRE(c.bounds.size() == 1); // though it differs by more
+    CHECK(c.bounds[0].name == "all_reduce ring 8192 B int32 sum: least time by the bound");
     REQUIRE(c.outcomes.size() == 1);
     CHECK(c.outcomes[0].b == "7");
     REQUIRE(c.stats.size() == 2);
@@ -299,19 +300,21 @@ TEST_CASE("a comparison pairs results by what was run and tells the largest diff
     CHECK(c.only_a == std::vector<std::string>{"all_reduce direct 4096 B int32 sum", "gone"});
     CHECK(c.only_b == std::vector<std::string>{"all_reduce two_d 4096 B int32 sum"});
     CHECK_FALSE(c.same());
-    CHECK(compare(a, b, 0.001).beyond.size() == 3);
-    CHECK(compare(a, b, 0.001).beyond[2].name == "all_reduce ring 8192 B int32 sum #2: time");
+    CHECK(compare(a, b, 0.001).beyond.size() == 2);
+    CHECK(compare(a, b, 0.001).beyond[1].name == "all_reduce ring 8192 B int32 sum #2: time");
     CHECK(compare(a, a, 0).same());
     stored_results other_config = a;
     other_config.config["mesh"]["rows"] = 3;
     CHECK(compare(a, other_config, 0).same()); // figures decide
     const comparisons all{"one", "two", 0.01, {c}, {}, {}};
     const std::string text = to_text(all);
-    CHECK(text.find("mesh.rows") < text.find("ring 4096 B"));
-    CHECK(text.find("ring 4096 B") < text.find("link.bytes"));
+    CHECK(text.find("ring 4096 B int32 sum: time") < text.find("mesh.rows"));
+    CHECK(text.find("mesh.rows") < text.find("least time by the bound"));
+    CHECK(text.find("least time by the bound") < text.find("link.bytes"));
     CHECK(text.find("link.bytes") < text.find("two_d"));
     CHECK_THAT(text, Contains("-10.0 %") && Contains("+100.0 %") && Contains("from 0"));
     CHECK_THAT(to_csv(all), Contains(",result,all_reduce ring 4096 B int32 sum: time,100,90,us,-0.1\n") &&
-                                Contains(",configuration,mesh.rows,2,4,,\n"));
+                                Contains(",configuration,mesh.rows,2,4,,\n") &&
+                                Contains(",bound,all_reduce ring 8192 B int32 sum: least time by the bound,4,2,us,-0.5\n"));
     CHECK_THAT(to_page(all), Contains("<h1>Different</h1>") && Contains("<td>mesh.rows</td>"));
 }

@@ -51,12 +51,12 @@ const weft = (() => {
 
   const palettes = {
     light: {
-      ramp: [[222, 228, 236], [132, 176, 232], [98, 98, 210], [190, 46, 140], [214, 24, 40]], text: "#17202e", muted: "#556275", line: "#d5dce6",
+      ramp: [[222, 228, 236], [132, 176, 232], [98, 98, 210], [190, 46, 140], [214, 24, 40]], text: "#17202e", muted: "#556275", line: "#d5dce6", idle: "#b3bfce",
       panel: "#ffffff", ghost: "#b3202b", series: ["#1f5fbf", "#c2570c", "#11713f", "#8a3ffc", "#b3202b", "#00757f", "#7a5c00", "#a02b7a"],
       kinds: { core: "#1f5fbf", wait: "#e3e8ef", send: "#d97706", memory: "#7a8aa0", reduce: "#11713f", sync: "#a02b7a", link: "#c22f3b" },
     },
     dark: {
-      ramp: [[44, 55, 71], [52, 96, 176], [134, 96, 224], [232, 84, 158], [255, 118, 84]], text: "#e6ecf4", muted: "#9fb0c3", line: "#2c3747",
+      ramp: [[44, 55, 71], [52, 96, 176], [134, 96, 224], [232, 84, 158], [255, 118, 84]], text: "#e6ecf4", muted: "#9fb0c3", line: "#2c3747", idle: "#4d5d72",
       panel: "#171e28", ghost: "#ff8d92", series: ["#7db4ff", "#ffab66", "#63d391", "#c3a0ff", "#ff8d92", "#5fd4de", "#e3c45a", "#f19ad3"],
       kinds: { core: "#6aa7ff", wait: "#2a3442", send: "#f5a742", memory: "#8c9db3", reduce: "#4cc27f", sync: "#e486c4", link: "#ff7a80" },
     },

@@ -36,16 +36,16 @@ weft.curves = (() => {
     const shapes = ["circle", "rect", "triangle", "rectRot", "star", "crossRot"];
     const all = [...series].map(([label, points], i) => ({
       label, data: points.map((r) => ({ x: r.size_bytes, y: value(r), row: r })), borderColor: colours.series[i % colours.series.length],
-      backgroundColor: colours.series[i % colours.series.length], pointStyle: shapes[i % shapes.length], pointRadius: 4, pointHoverRadius: 6, borderWidth: 2, tension: 0,
+      backgroundColor: colours.series[i % colours.series.length], pointStyle: shapes[i % shapes.length], pointRadius: 4, pointHoverRadius: 6, borderWidth: 2, tension: 0, clip: 8,
     }));
     const bounds = new Map();
     for (const r of rows) if (r.bound_us > 0) bounds.set(r.size_bytes, r);
     if (bounds.size)
       all.push({ label: "least that links and memory allow", data: [...bounds.values()].sort((a, b) => a.size_bytes - b.size_bytes).map((r) => ({ x: r.size_bytes, y: bound(r), row: r, bound: true })),
-        borderColor: colours.text, backgroundColor: colours.text, borderDash: [6, 5], borderWidth: 1.6, pointRadius: 0 });
+        borderColor: colours.text, backgroundColor: colours.text, borderDash: [6, 5], borderWidth: 1.6, pointStyle: "line", pointRadius: bounds.size === 1 ? 14 : 0 });
     const busiest = rows.filter((r) => r.busy_shares).map((r) => ({ x: r.size_bytes, y: bound({ ...r, bound_us: r.time_us * largest(r) }), row: r, own: true }));
     if (busiest.length)
-      all.push({ label: "busiest part of the run alone", data: busiest, borderColor: "transparent", backgroundColor: colours.muted, pointStyle: "line", pointRadius: 7, borderWidth: 0, showLine: false,
+      all.push({ label: "busiest part of the run alone", data: busiest, borderColor: "transparent", backgroundColor: colours.muted, pointStyle: "line", pointRadius: 7, borderWidth: 0, showLine: false, clip: 8,
         pointBorderColor: colours.muted, pointBorderWidth: 2 });
     return all;
   }

@@ -16,6 +16,7 @@ weft.layout = (() => {
   const groupsOf = (name) => {
     const inside = /\(([^)]*)\)/.exec(name);
     const text = inside ? inside[1] : name.split(" ")[0];
+    if (!inside && text.includes(".")) return text.split(".").slice(0, -1); // "d0.ipu3"
     const groups = [];
     for (const part of text.split(",")) {
       if (!/^[a-z]+\d+$/i.test(part)) break;
@@ -133,7 +134,15 @@ weft.layout = (() => {
       const stepX = width + between * Math.max(1, width / 16), stepY = height + (between + (local && (depth > 0 || width === 1) ? 1.6 : 0)) * Math.max(1, height / 16);
       if (y >= 0 && wide > 1 && high > 1) {
         const flip = isLine(y) && high > 1.6 * wide; // a ladder lies
-        if (flip) { spread(y, high, stepX, stepY); spreadDown(x, stepY, wide); }
+        const along = flip ? y : x, across = flip ? x : y, n = values[along].length, other = values[across].length;
+        if (isLine(along) && n > 20 && n >= 6 * other) {
+          // A ladder that is much longer than wide goes to and fro, so that its rungs can be told apart.
+          const inner = along > across, room = height + between * Math.max(1, height / 16);
+          const between2 = stepY - room, piece = inner ? room : other * room + 0.8;
+          const columns = columnsFor(n, stepX, inner ? other * room : piece, 2.2), lines = Math.ceil(n / columns);
+          winding(along, columns, stepX, piece);
+          spreadDown(across, inner ? lines * room + between2 + 1 : room, other);
+        } else if (flip) { spread(y, high, stepX, stepY); spreadDown(x, stepY, wide); }
         else { spread(x, wide, stepX, stepY); spreadDown(y, stepY, high); }
         d -= 2;
       } else {
@@ -144,6 +153,15 @@ weft.layout = (() => {
         d -= y >= 0 ? 2 : 1;
       }
       depth += width > 1 || height > 1 ? 1 : 0;
+    }
+    function winding(dimension, columns, stepX, stepY) {
+      for (const p of based) {
+        const i = indexOf[dimension].get(p.at[dimension]), line = Math.floor(i / columns);
+        p.x += (line % 2 === 0 ? i % columns : columns - 1 - i % columns) * stepX;
+        p.y += line * stepY;
+      }
+      width = (columns - 1) * stepX + width;
+      height = (Math.ceil(values[dimension].length / columns) - 1) * stepY + height;
     }
     function spreadDown(dimension, step, n) {
       for (const p of based) p.y += indexOf[dimension].get(p.at[dimension]) * step;
@@ -202,22 +220,34 @@ weft.layout = (() => {
 
   /// Links between two places as lanes of one line, bent where the straight way leads over others.
   function finish(places, links, shape, wraps, kinds = []) {
-    const at = new Map(places.map((p) => [p.x.toFixed(2) + ":" + p.y.toFixed(2), p]));
+    // Places by squares of one, to find those near a point.
+    const squares = new Map(), square = (x, y) => Math.round(x) + ":" + Math.round(y);
+    for (const p of places) {
+      const key = square(p.x, p.y);
+      if (!squares.has(key)) squares.set(key, []);
+      squares.get(key).push(p);
+    }
+    const covers = (x, y, a, b) => {
+      for (let i = -1; i <= 1; i++)
+        for (let k = -1; k <= 1; k++)
+          for (const p of squares.get(square(x + i, y + k)) || [])
+            if (p !== a && p !== b && Math.abs(p.x - x) < 0.26 && Math.abs(p.y - y) < 0.26) return true;
+      return false;
+    };
+    const beside = 0.65; // as far apart as places of one position, or parts of a chip, stand
     links.forEach((l) => {
       const a = places[l.from], b = places[l.to];
       l.inside = l.from === l.to;
       l.bend = 0;
-      if (l.inside || shape === "circle" || shape === "star") return;
+      if (l.inside || shape === "circle" || shape === "star" || links.length > 20000) return;
       const dx = b.x - a.x, dy = b.y - a.y, length = Math.hypot(dx, dy);
-      const straight = Math.abs(dx) < 1e-6 || Math.abs(dy) < 1e-6;
-      if (!straight || length < 1.25) return;
+      if (Math.min(Math.abs(dx), Math.abs(dy)) > beside || length < 1.25) return;
       let over = false;
-      for (let t = 0.3; t < length - 0.29 && !over; t += 0.05)
-        over = at.has((a.x + dx * t / length).toFixed(2) + ":" + (a.y + dy * t / length).toFixed(2));
+      for (let t = 0.3; t < length - 0.29 && !over; t += 0.1) over = covers(a.x + dx * t / length, a.y + dy * t / length, a, b);
       if (!over) return;
       // Both directions of a pair on the same side.
       const forward = l.from < l.to ? 1 : -1;
-      l.bend = forward * (0.25 + 0.13 * length) * (Math.abs(dy) < 1e-6 ? -1 : 1);
+      l.bend = forward * (0.4 + 0.13 * length) * (Math.abs(dy) < Math.abs(dx) ? -1 : 1);
     });
     const extent = places.reduce((e, p) => ({ x0: Math.min(e.x0, p.x), x1: Math.max(e.x1, p.x), y0: Math.min(e.y0, p.y), y1: Math.max(e.y1, p.y) }),
       { x0: Infinity, x1: -Infinity, y0: Infinity, y1: -Infinity });

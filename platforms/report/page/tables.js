@@ -18,7 +18,7 @@ weft.tables = (() => {
       }
       body.append(line);
     }
-    return make("table", {}, make("thead", {}, make("tr", {}, ...columns.map(([head, , kind]) => make("th", { scope: "col", class: kind === "number" ? "number" : "" }, head)))), body);
+    return make("table", {}, make("thead", {}, make("tr", {}, ...columns.map(([head, , kind, headKind]) => make("th", { scope: "col", class: (headKind || kind) === "number" ? "number" : "" }, head)))), body);
   }
   const cell = (share, text) => make("span", {}, make("span", { class: "cell", "aria-hidden": "true" }, make("i", { style: `width: ${Math.round(100 * share)}%` })), text === undefined ? percent(share) : text);
 
@@ -138,8 +138,8 @@ weft.tables = (() => {
     const c = present();
     if (!c) return;
     byId("wires").replaceChildren(table([
-      ["link", (w) => w[0]], ["sent", (w) => bytes(w[2]), "number"], ["busy", (w) => cell(w[3])], ["others waited", (w) => percent(w[5]), "number"], ["no credits", (w) => percent(w[4]), "number"],
-      ["nothing to send", (w) => percent(Math.max(0, 1 - w[3] - w[4])), "number"], ["blocked by", (w) => causeOf(w)]], c.wires));
+      ["link", (w) => w[0]], ["busy", (w) => cell(w[3])], ["blocked by", (w) => causeOf(w)], ["others waited", (w) => percent(w[5]), "number"], ["no credits", (w) => percent(w[4]), "number"],
+      ["nothing to send", (w) => percent(Math.max(0, 1 - w[3] - w[4])), "number"], ["sent", (w) => bytes(w[2]), "number"]], c.wires));
     byId("lanes").replaceChildren(c.lanes.length ? table([
       ["link", (l) => l[0]], ["VL", (l) => String(l[1]), "number"], ["no credits", (l) => cell(l[2])], ["fullest", (l) => l[3] ? percent(l[3]) : "\u2013", "number"], ["buffer (cells)", (l) => group(l[4]), "number"],
       ["blocked by", (l) => l[2] >= 0.005 ? "credits: the buffer behind is full, or too small for the round trip" : l[3] >= 0.9 ? "nothing yet: the buffer fills" : "nothing"]], c.lanes)
@@ -151,7 +151,7 @@ weft.tables = (() => {
   function memory() {
     byId("memory-table").replaceChildren(table([
       ["collective", (c) => weft.nameOf(c)], ["read", (c) => bytes(c.bytes_read), "number"], ["written", (c) => bytes(c.bytes_written), "number"],
-      ["all memories (GB/s)", (c) => c.time_us > 0 ? digits((c.bytes_read + c.bytes_written) / c.time_us / 1000) : "", "number"], ["busiest", (c) => cell(c.shares.memory)]], cases.slice(0, 400)));
+      ["rate (GB/s)", (c) => c.time_us > 0 ? digits((c.bytes_read + c.bytes_written) / c.time_us / 1000) : "", "number"], ["busiest", (c) => cell(c.shares.memory)]], cases.slice(0, 400)));
   }
   function training() {
     const t = results.training_step;
@@ -173,7 +173,8 @@ weft.tables = (() => {
       g.fillText("time since the start of step 0", left + wide / 2, height - 9);
       byId("steps-legend").replaceChildren(...[["core", "compute, all of it together"], ["wait", "ready, and waits"], ["send", "gradient group"], ["reduce", "exchange"]].map(([k, text]) => make("span", {}, make("i", { style: `background: ${colours.kinds[k]}` }), text)));
     };
-    weft.onChange((what) => { if (what === "theme" || what === "size" || what === "start") draw(); });
+    weft.onChange((what) => { if (what === "theme" || what === "size") draw(); });
+    draw(); // "start" is being told now, and not to who comes while it is
     byId("steps-table").replaceChildren(table([
       ["part of step 0", (p) => p.name], ["over", (p) => p.ranks_per_group ? `${p.ranks_per_group} ranks each` : "all ranks"], ["size", (p) => size(p.size_bytes), "number"], ["calls", (p) => String(p.calls), "number"],
       ["ready", (p) => time(p.ready_us), "number"], ["start", (p) => time(p.start_us), "number"], ["time", (p) => time(p.time_us), "number"], ["limited by", (p) => p.limited_by || ""],
@@ -186,10 +187,12 @@ weft.tables = (() => {
     const met = page.targets.filter((r) => r.verdict === "met").length;
     byId("published-note").textContent = `${met} of ${page.targets.filter((r) => r.verdict === "met" || r.verdict === "MISS").length} judged values are met. Runs of \`weft validate\`, not of this run.`;
     const value = (v) => v === null || v === undefined ? "\u2013" : typeof v === "number" ? digits(v, 4) : Array.isArray(v) ? v.join(" > ") : String(v);
+    // An order of several names takes lines.
+    const figure = (name, of) => [name, (r) => value(of(r)), (r) => Array.isArray(of(r)) ? "wrap few" : "number", "number"];
     byId("published-table").replaceChildren(table([
-      ["target", (r) => r.target], ["what", (r) => r.what, "wrap"], ["published", (r) => value(r.published !== undefined && r.published !== null ? r.published : r.published_order), "number"],
-      ["simulated", (r) => value(r.simulated !== undefined && r.simulated !== null ? r.simulated : r.simulated_order), "number"], ["unit", (r) => r.unit || ""], ["kind", (r) => r.kind || ""],
-      ["verdict", (r) => r.verdict, (r) => r.verdict === "met" ? "good" : r.verdict === "MISS" ? "bad" : ""], ["source", (r) => r.source || "", "wrap"]], page.targets));
+      ["target", (r) => r.target], ["verdict", (r) => r.verdict, (r) => r.verdict === "met" ? "good" : r.verdict === "MISS" ? "bad" : ""],
+      ["what", (r) => r.what, "wrap"], figure("published", (r) => r.published), figure("simulated", (r) => r.simulated), ["unit", (r) => r.unit || ""], ["kind", (r) => r.kind || ""],
+      ["source", (r) => r.source || "", "wrap"]], page.targets));
   }
   function filtered(input, box, columns, rows, textOf) {
     const draw = () => { const words = byId(input).value.toLowerCase().split(/\s+/).filter(Boolean); byId(box).replaceChildren(table(columns, rows.filter((r) => words.every((w) => textOf(r).toLowerCase().includes(w))).slice(0, 1500))); };

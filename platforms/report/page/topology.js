@@ -58,7 +58,7 @@ weft.topology = (() => {
     g.lineCap = "round";
     buckets.forEach((links, step) => {
       if (links.length === 0) return;
-      g.strokeStyle = heatText(step / steps);
+      g.strokeStyle = step === 0 ? colours.idle : heatText(step / steps); // what is idle must still be seen
       g.globalAlpha = step === 0 ? (dense ? 0.3 : 0.9) : dense ? 0.3 + 0.7 * step / steps : 1;
       g.lineWidth = Math.max(0.5, Math.min(step === 0 ? 1.3 : 1.6 + 2.8 * step / steps, f.scale * 0.09) * Math.min(1, thin * Math.max(1, view.zoom)));
       g.beginPath();
@@ -113,9 +113,12 @@ weft.topology = (() => {
         g.moveTo(x + half * 0.6, y - half * 0.6); g.lineTo(x - half * 0.6, y + half * 0.6);
         g.stroke();
       } else {
-        const text = labelOf(p);
         const room = half * 2.1 * (p.ranks === 0 ? 1.1 : 1);
-        const px = Math.min(13, room / Math.max(1, text.length) * 1.75);
+        const pixelsOf = (name) => Math.min(13, room / Math.max(1, name.length) * 1.6);
+        // A number alone would pass for a rank; where the whole name finds no room it stands all the same.
+        const named = p.ranks === 0 ? wholeLabelOf(p) : labelOf(p);
+        const text = pixelsOf(named) >= 7.5 ? named : labelOf(p);
+        const px = pixelsOf(text);
         if (px >= 7.5) {
           const inside = many || l.links.some((k) => k.inside);
           const [r, gr, b] = weft.heat(load[i]);
@@ -145,7 +148,14 @@ weft.topology = (() => {
       const own = inside[1].split(",").filter((part) => !/^[a-z]+\d+$/i.test(part) || !sameForAll(part));
       return (own.length ? own.join(",") : inside[1]) + inside[2];
     }
-    return p.ranks > 0 ? p.name.replace(/^[a-z]+(?=\d+$)/, "").replace(/^.*,/, "") : p.name;
+    const own = p.name.replace(/^.*\./, "");
+    return p.ranks > 0 ? own.replace(/^[a-z]+(?=\d+$)/, "").replace(/^.*,/, "") : own;
+  }
+
+  /// "switch 1" of switch(1).
+  function wholeLabelOf(p) {
+    const label = labelOf(p);
+    return /^\d/.test(label) ? weft.layout.kindOf(p.name) + " " + label : label;
   }
 
   function outline(g, l, f, colours) {

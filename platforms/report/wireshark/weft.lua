@@ -2,9 +2,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
 -- Wireshark's view of what `weft run --pcap DIR` writes:
---   switchml   SwitchML header and exponents of UDP frames (hw/abi/switchml.h)
---   sml_roce   what SwitchML puts into RoCE v2 frames; below it stays Wireshark's own view of them
---   weft_ub    packets of fabrics with UB's source-route header, link type 147 (platforms/report/fabric_record.h, hw/abi/ub.h)
+--   switchml     SwitchML header and exponents of UDP frames (hw/abi/switchml.h)
+--   sml_roce     what SwitchML puts into RoCE v2 frames; below it stays Wireshark's own view of them
+--   weft_fabric  packets of fabrics, link type 147 (platforms/report/fabric_record.h); weft_fabric.platform says whose
+--   weft_ub      UB's source-route header in them (hw/abi/ub.h)
 --
 --   tshark -X lua_script:platforms/report/wireshark/weft.lua -r DIR/nic_0--switch.pcapng -O switchml
 
@@ -119,65 +120,74 @@ DissectorTable.get("udp.port"):add(4791, roce)
 
 -- Packets of fabrics --------------------------------------------------------------------------------------------------------
 
-local ub = Proto("weft_ub", "UB packet")
+local fabric = Proto("weft_fabric", "Packet of a fabric")
+local ub = Proto("weft_ub", "UB source route")
+-- What the packets of a platform are called; of others the platform's own name stands.
+local fabrics = { ub_mesh = "UB", tpu_v3 = "ICI", trainium = "NeuronLink", ipu_pod = "IPU-Link", switchml = "lossless" }
 local u = {
-    flags = ProtoField.uint8("weft_ub.flags", "Flags", base.HEX),
-    last = ProtoField.bool("weft_ub.last", "Last of its message", 8, nil, 0x01),
-    damaged = ProtoField.bool("weft_ub.damaged", "Damaged", 8, nil, 0x02),
-    ack = ProtoField.bool("weft_ub.ack", "Acknowledgement", 8, nil, 0x04),
-    last_try = ProtoField.bool("weft_ub.last_try", "Last try, over all paths", 8, nil, 0x08),
-    second_die = ProtoField.bool("weft_ub.second_die", "From the second IO die", 8, nil, 0x10),
-    shortest = ProtoField.bool("weft_ub.shortest_paths", "Keeps to shortest paths", 8, nil, 0x20),
-    coprocessor = ProtoField.bool("weft_ub.for_coprocessor", "For the coprocessor", 8, nil, 0x40),
-    vl = ProtoField.uint8("weft_ub.vl", "Virtual lane"),
-    op = ProtoField.uint8("weft_ub.write_op", "Write operation"),
-    element = ProtoField.uint8("weft_ub.element", "Element type"),
-    port = ProtoField.uint8("weft_ub.destination_port", "Port at the destination"),
-    source = ProtoField.uint32("weft_ub.source", "Source rank"),
-    destination = ProtoField.uint32("weft_ub.destination", "Destination rank"),
-    message = ProtoField.uint32("weft_ub.message", "Message"),
-    semaphore = ProtoField.uint32("weft_ub.semaphore", "Semaphore"),
-    number = ProtoField.uint32("weft_ub.psn", "Packet number"),
-    count = ProtoField.uint32("weft_ub.packets", "Packets of the train"),
-    offset = ProtoField.uint64("weft_ub.offset", "Offset at the destination", base.HEX),
-    missing = ProtoField.uint32("weft_ub.ack.missing", "First packet that is missing"),
-    group = ProtoField.uint32("weft_ub.ack.group", "Group"),
-    arrived = ProtoField.uint64("weft_ub.ack.arrived", "Arrived of the group", base.HEX),
-    wire = ProtoField.uint32("weft_ub.wire_bytes", "Bytes on the wire"),
-    bytes = ProtoField.uint32("weft_ub.payload_bytes", "Bytes of payload"),
+    platform = ProtoField.string("weft_fabric.platform", "Platform"),
+    flags = ProtoField.uint8("weft_fabric.flags", "Flags", base.HEX),
+    last = ProtoField.bool("weft_fabric.last", "Last of its message", 8, nil, 0x01),
+    damaged = ProtoField.bool("weft_fabric.damaged", "Damaged", 8, nil, 0x02),
+    ack = ProtoField.bool("weft_fabric.ack", "Acknowledgement", 8, nil, 0x04),
+    last_try = ProtoField.bool("weft_fabric.last_try", "Last try, over all paths", 8, nil, 0x08),
+    second_die = ProtoField.bool("weft_fabric.second_die", "From the second IO die", 8, nil, 0x10),
+    shortest = ProtoField.bool("weft_fabric.shortest_paths", "Keeps to shortest paths", 8, nil, 0x20),
+    coprocessor = ProtoField.bool("weft_fabric.for_coprocessor", "For the coprocessor", 8, nil, 0x40),
+    vl = ProtoField.uint8("weft_fabric.vl", "Virtual lane"),
+    op = ProtoField.uint8("weft_fabric.write_op", "Write operation"),
+    element = ProtoField.uint8("weft_fabric.element", "Element type"),
+    port = ProtoField.uint8("weft_fabric.destination_port", "Port at the destination"),
+    source = ProtoField.uint32("weft_fabric.source", "Source rank"),
+    destination = ProtoField.uint32("weft_fabric.destination", "Destination rank"),
+    message = ProtoField.uint32("weft_fabric.message", "Message"),
+    semaphore = ProtoField.uint32("weft_fabric.semaphore", "Semaphore"),
+    number = ProtoField.uint32("weft_fabric.psn", "Packet number"),
+    count = ProtoField.uint32("weft_fabric.packets", "Packets of the train"),
+    offset = ProtoField.uint64("weft_fabric.offset", "Offset at the destination", base.HEX),
+    missing = ProtoField.uint32("weft_fabric.ack.missing", "First packet that is missing"),
+    group = ProtoField.uint32("weft_fabric.ack.group", "Group"),
+    arrived = ProtoField.uint64("weft_fabric.ack.arrived", "Arrived of the group", base.HEX),
+    wire = ProtoField.uint32("weft_fabric.wire_bytes", "Bytes on the wire"),
+    bytes = ProtoField.uint32("weft_fabric.payload_bytes", "Bytes of payload"),
+    payload = ProtoField.bytes("weft_fabric.payload", "Payload"),
+}
+fabric.fields = u
+local r = {
     ptr = ProtoField.uint8("weft_ub.route.ptr", "Pointer: hops gone"),
     bitmap = ProtoField.uint16("weft_ub.route.bitmap", "Source-routed hops", base.HEX),
     instruction = ProtoField.uint8("weft_ub.route.instruction", "Instruction", base.HEX),
     out_port = ProtoField.uint8("weft_ub.route.port", "Output port", base.DEC, nil, 0x7f),
     second_vl = ProtoField.bool("weft_ub.route.second_vl", "Second VL behind it", 8, nil, 0x80),
-    payload = ProtoField.bytes("weft_ub.payload", "Payload"),
 }
-ub.fields = u
+ub.fields = r
 
 local function add_route(tree, route)
     local low = route(0, 2):le_uint()
     local bitmap = bits(low, 4, 12)
     local t = tree:add(ub, route, bitmap == 0 and "Source route: none, routed by tables" or "Source route")
     if bitmap == 0 then return end
-    t:add(u.ptr, route(0, 1), bits(low, 0, 4))
-    t:add(u.bitmap, route(0, 2), bitmap)
+    t:add(r.ptr, route(0, 1), bits(low, 0, 4))
+    t:add(r.bitmap, route(0, 2), bitmap)
     local instruction = 0
     for hop = 0, 11 do
         if bits(bitmap, hop, 1) == 1 and instruction < 6 then
             local byte = route(2 + instruction, 1)
-            local one = t:add(u.instruction, byte)
+            local one = t:add(r.instruction, byte)
             one:append_text(string.format(" of hop %d%s", hop, hop == bits(low, 0, 4) and ", the next one" or ""))
-            one:add(u.out_port, byte)
-            one:add(u.second_vl, byte)
+            one:add(r.out_port, byte)
+            one:add(r.second_vl, byte)
             instruction = instruction + 1
         end
     end
 end
 
-function ub.dissector(buffer, packet, tree)
-    if buffer:len() < 56 or buffer(0, 2):string() ~= "WF" or buffer(2, 1):uint() ~= 1 then return 0 end
-    packet.cols.protocol = "UB"
-    local t = tree:add(ub, buffer())
+function fabric.dissector(buffer, packet, tree)
+    if buffer:len() < 64 or buffer(0, 2):string() ~= "WF" or buffer(2, 1):uint() ~= 2 then return 0 end
+    local platform = string.match(buffer(56, 8):string(), "^[%w_]*")
+    packet.cols.protocol = fabrics[platform] or platform
+    local t = tree:add(fabric, buffer())
+    t:add(u.platform, buffer(56, 8), platform)
     local flags = t:add(u.flags, buffer(3, 1))
     for _, one in ipairs({ u.last, u.damaged, u.ack, u.last_try, u.second_die, u.shortest, u.coprocessor }) do flags:add(one, buffer(3, 1)) end
     local ack = bits(buffer(3, 1):uint(), 2, 1) == 1
@@ -200,12 +210,12 @@ function ub.dissector(buffer, packet, tree)
     t:add(u.count, buffer(28, 4))
     t:add(u.wire, buffer(40, 4))
     t:add(u.bytes, buffer(44, 4))
-    add_route(t, buffer(48, 8))
-    if buffer:len() > 56 then t:add(u.payload, buffer(56)) end
+    if platform == "ub_mesh" then add_route(t, buffer(48, 8)) end
+    if buffer:len() > 64 then t:add(u.payload, buffer(64)) end
     packet.cols.src = "rank " .. buffer(8, 4):uint()
     packet.cols.dst = "rank " .. buffer(12, 4):uint()
     packet.cols.info = ack and string.format("acknowledges up to %d", buffer(24, 4):uint())
         or string.format("message %d, %d B in %d packets", buffer(16, 4):uint(), buffer(44, 4):uint(), buffer(28, 4):uint())
     return buffer:len()
 end
-DissectorTable.get("wtap_encap"):add(wtap_encaps and wtap_encaps.USER0 or wtap.USER0, ub)
+DissectorTable.get("wtap_encap"):add(wtap_encaps and wtap_encaps.USER0 or wtap.USER0, fabric)
