@@ -37,6 +37,15 @@ private:
     void plan_one_tree(const mesh& o, place here, place root, bool transposed);
     void plan_fan_out();
     void plan_fan_in();
+
+    // plan_line_trees.cpp
+    bool in_line_trees() const;
+    void plan_line_trees();
+    pass& add_wait(channel_plan& c, std::uint32_t semaphore);
+    pass& add_tree_pass(std::uint32_t colour, run_source source, std::uint32_t messages);
+    void add_spread_of(std::uint32_t colour);
+    void add_sums_of(std::uint32_t colour);
+
     void add_arrivals(std::uint32_t messages, std::uint32_t parent, std::uint32_t ready_semaphore,
                       std::uint32_t data_semaphore);
     std::uint16_t queue_towards(direction d) const;

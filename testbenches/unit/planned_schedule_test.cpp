@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <map>
 #include <numeric>
 
 using namespace weft;
@@ -257,6 +258,79 @@ TEST_CASE("a schedule by table: mesh_tree in two colours", "[schedule]")
   channel 3  forwards what arrives
     step   0  to rank 6    elements 6144 to 8191: 8192 B
 )");
+}
+
+TEST_CASE("a schedule by table: mesh_tree on a full mesh", "[schedule]")
+{
+    const shape mesh{"2x3", {2, 3}, dimension_kind::full, {}};
+    collective_case c = case_of(collective_op::broadcast, algorithm::mesh_tree, 18000, 1 << 20);
+    // Two trees through the neighbours in its row, one through that in its column.
+    CHECK(text(mesh, c, 0) == R"(rank 0 at (0,0): 3 steps; first tells ranks 1, 2, 3 that it is ready
+  channel 0  receives only
+  channel 0  receives only
+  channel 0  receives only
+  channel 1  parts to the trees of neighbours
+    step   0  to rank 1    elements 0 to 5999: 24000 B
+    step   1  to rank 2    elements 6000 to 11999: 24000 B
+  channel 2  parts to the trees of neighbours
+    step   0  to rank 3    elements 12000 to 17999: 24000 B
+)");
+    CHECK(text(mesh, c, 4) == R"(rank 4 at (1,1): 3 steps; first tells ranks 3, 5, 1 that it is ready
+  channel 0  receives only
+  channel 0  receives only
+  channel 0  receives only
+  channel 1  own tree to its children
+    step   0  to rank 5    elements 0 to 5999: 24000 B
+    step   1  to rank 3    elements 0 to 5999: 24000 B
+  channel 2  own tree to its children
+    step   0  to rank 1    elements 12000 to 17999: 24000 B
+)");
+    c.op = collective_op::reduce;
+    CHECK(text(mesh, c, 4) == R"(rank 4 at (1,1): 3 steps; first tells ranks 3, 5, 1 that it is ready
+  channel 0  receives only
+  channel 0  receives only
+  channel 0  receives only
+  channel 1  sums to the trees of others
+    step   0  to rank 5    elements 6000 to 11999: 24000 B
+  channel 2  own tree to its parent
+    step   0  to rank 1    elements 0 to 5999: 24000 B
+  channel 3  own tree to its parent
+    step   0  to rank 3    elements 12000 to 17999: 24000 B
+)");
+}
+
+TEST_CASE("trees of a full mesh share no link and send every part once", "[schedule]")
+{
+    for (const std::vector<std::uint32_t>& dims :
+         std::vector<std::vector<std::uint32_t>>{{3}, {8}, {2, 2}, {2, 3}, {8, 8}, {1, 4}, {2, 3, 4}, {4, 3, 1, 2}, {2, 2, 2, 2}})
+        for (const collective_op op : {collective_op::broadcast, collective_op::reduce})
+            for (const std::uint64_t elements : {16384, 20011})
+                for (const std::uint64_t chunk_bytes : {256, 1 << 20}) {
+                    const shape s{"", dims, dimension_kind::full, {}};
+                    const std::vector<abi::platform_table> tables = s.tables();
+                    collective_case c = case_of(op, algorithm::mesh_tree, elements, chunk_bytes);
+                    c.root = tables[0].ranks * 2 / 3;
+                    std::vector<planned_rank> ranks;
+                    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> of_link;
+                    std::uint64_t all = 0;
+                    for (const abi::platform_table& t : tables) {
+                        ranks.push_back(plan_of(t, c));
+                        for (const planned_channel& channel : ranks.back().channels)
+                            for (const planned_pass& p : channel.passes)
+                                for (const planned_run& r : p.runs) {
+                                    of_link[{t.rank, r.to}] += r.range.count;
+                                    all += r.range.count;
+                                }
+                    }
+                    std::uint32_t trees = 0;
+                    for (const std::uint32_t d : dims)
+                        trees += d - 1;
+                    INFO(fmt::format("{}, {} elements in chunks of {} B, {}", fmt::join(dims, "x"), elements, chunk_bytes, name_of(op)));
+                    CHECK(unmatched(ranks) == "");
+                    CHECK(all == elements * (tables[0].ranks - 1));
+                    for (const auto& [link, carried] : of_link)
+                        CHECK(carried <= (elements + trees - 1) / trees);
+                }
 }
 
 TEST_CASE("every rank is sent exactly the messages that it waits for", "[schedule]")
