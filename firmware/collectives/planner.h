@@ -61,7 +61,7 @@ private:
 
     // plan_axes.cpp
     void plan_axes();
-    axis_lane& make_axis_lane(std::uint32_t lane, std::uint32_t colour, bool reversed, bool outermost_first);
+    axis_lane& make_axis_lane(std::uint32_t lane, std::uint32_t colour, bool reversed, bool by_place);
     void add_axis(channel_plan& c, std::uint32_t level, bool accumulate, std::uint32_t semaphore);
     void add_gather_to_root(channel_plan& c, std::uint32_t semaphore);
     std::uint16_t queue_of_line(std::uint32_t axis) const;

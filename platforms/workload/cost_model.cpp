@@ -271,7 +271,22 @@ private:
         }
         for (std::uint32_t d = 0; d < t_.dim_count; ++d)
             longest = std::max(longest, wire_us[d] + latency(m_.hop_us[d]));
+        if (c_.algo == abi::algorithm::mesh_tree && !firmware::full_mesh(t_))
+            longest += below_root(rank);
         return before + longest;
+    }
+    /// Of a broadcast along trees of a mesh: the last message goes on from chip to chip.
+    double below_root(const planned_rank& rank) const
+    {
+        for (const planned_channel& channel : rank.channels)
+            for (const planned_pass& p : channel.passes)
+                if (!p.runs.empty()) {
+                    const planned_run& run = p.runs.front();
+                    const std::uint32_t d = dimension_of(run.to);
+                    const double size = static_cast<double>(run.range.count) * abi::element_bytes(c_.type) / run.messages;
+                    return (rank.steps - 1.0) * (answer() + latency(m_.hop_us[d]) + size / stream_rate(d, 1));
+                }
+        return 0;
     }
     /// Trees of a full mesh, one for each link of a rank (firmware/collectives/line_trees.h). A rank sends on each link
     /// every piece of one of them; the last piece goes through all of its tree.

@@ -227,7 +227,7 @@ TEST_CASE("full mesh: multi_axis with shards cut into a part for each lane")
             }
 }
 
-// From 64 KiB on a broadcast has a tree for each link of a rank.
+// From 192 KiB on a broadcast has a tree for each link of a rank.
 TEST_CASE("full mesh: broadcasts and reduces by trees of all links are exact")
 {
     std::uint32_t seed = 0;
@@ -235,10 +235,10 @@ TEST_CASE("full mesh: broadcasts and reduces by trees of all links are exact")
                               sides{2, 2, 2, 2, 2}})
         for (const collective_op op : {collective_op::broadcast, collective_op::reduce})
             for (const std::uint64_t more : {0, 1, 7}) {
-                const std::uint64_t count = 16384 + more;
+                const std::uint64_t count = 49152 + more;
                 const std::uint32_t n = product(dims);
                 world_options o = full(dims, ++seed);
-                o.buffer_bytes = 4 * count + 64;
+                o.buffer_bytes = 4 * 60000;
                 o.queues = 1 + seed % 7;
                 o.ports = 1 + seed % 2;
                 o.ring_entries = 1u << seed % 6;
@@ -248,7 +248,7 @@ TEST_CASE("full mesh: broadcasts and reduces by trees of all links are exact")
                     commands.push_back(make({op, algorithm::mesh_tree}, count, more == 7 ? 3000 : 1 << 20, (seed + 3 * i) % n));
                 commands.push_back(make({op, algorithm::mesh_tree}, 5, 64, n - 1));
                 commands.push_back(make({collective_op::all_reduce, algorithm::multi_axis}, 100, 64));
-                commands.push_back(make({op, algorithm::mesh_tree}, 40000 / 4 + 8192, 1000, n - 1));
+                commands.push_back(make({op, algorithm::mesh_tree}, 51000, 1000, n - 1));
                 INFO(to_text(dims) << " op " << int(op) << " + " << more << " seed " << seed);
                 REQUIRE(run_all(o, commands) == "");
             }
@@ -259,8 +259,8 @@ TEST_CASE("full mesh: trees of all links are exact in every type and reduction")
     for (std::uint8_t type = 0; type < abi::k_element_types; ++type)
         for (const reduce_op redop : {reduce_op::sum, reduce_op::max, reduce_op::min}) {
             world_options o = full({3, 4}, type + 1u);
-            o.buffer_bytes = 4 * 40000;
-            abi::command c = make({collective_op::reduce, algorithm::mesh_tree}, 33001, 2000, 7);
+            o.buffer_bytes = 4 * 100000;
+            abi::command c = make({collective_op::reduce, algorithm::mesh_tree}, 99001, 2000, 7);
             c.type = static_cast<element_type>(type);
             c.redop = redop;
             REQUIRE(run_all(o, {c, c}) == "");
@@ -272,10 +272,10 @@ TEST_CASE("full mesh: losing any one message of a tree of all links ends in a ti
     for (const collective_op op : {collective_op::broadcast, collective_op::reduce})
         for (std::uint64_t n = 1;; ++n) {
             world_options o = full({2, 3}, 9);
-            o.buffer_bytes = 4 * 20000;
+            o.buffer_bytes = 4 * 60000;
             o.drop_message = n;
             world w(o);
-            w.add(make({op, algorithm::mesh_tree}, 16384, 20000, 2));
+            w.add(make({op, algorithm::mesh_tree}, 49152, 60000, 2));
             w.run();
             if (w.messages() < n)
                 break;
@@ -293,7 +293,7 @@ TEST_CASE("full mesh: volumes of trees of all links")
 {
     for (const sides& dims : {sides{8}, sides{4, 4}, sides{2, 3, 4}}) {
         const std::uint32_t n = product(dims);
-        const std::uint64_t count = 16384;
+        const std::uint64_t count = 49152;
         world_options o = full(dims, n);
         o.buffer_bytes = 4 * count;
         world out(o), back(o);
