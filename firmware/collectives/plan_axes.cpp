@@ -51,7 +51,7 @@ void outermost_first(std::uint32_t* axes, std::uint32_t levels)
 
 // What a core takes for a message and, on a ring, for the step that waits for it. Calibrated: all_gather of 1 to 8 MiB on
 // 4x4x4 chips of four ranks.
-constexpr std::uint64_t k_message_ns = 500;
+constexpr std::uint64_t k_message_ns = 150;
 
 /// What a shard of each rank takes on links, dimension by dimension in this order, in ns.
 std::uint64_t link_ns(const abi::platform_table& t, const std::uint32_t* axes, std::uint32_t levels, std::uint64_t shard_bytes)

@@ -288,8 +288,9 @@ private:
                 }
         return 0;
     }
-    /// Trees of a full mesh, one for each link of a rank (firmware/collectives/line_trees.h). A rank sends on each link
-    /// every piece of one of them; the last piece goes through all of its tree.
+    /// Trees of a full mesh, one for each link of a rank (firmware/collectives/line_trees.h). A rank sends a message on
+    /// each link for every piece; the last piece goes through all of its tree. In a broadcast the root and those below
+    /// it make as many before the last one leaves, in a reduce only contributions are so many.
     double by_line_trees(double pieces) const
     {
         const firmware::line_trees trees(t_, c_.root);
@@ -298,8 +299,9 @@ private:
             if (t_.dims[d] > 1 && t_.rate_mbps[d] != 0)
                 slowest = std::min(slowest, bytes_per_us(t_.rate_mbps[d]) / (t_.dims[d] - 1));
         const double wire_us = bytes_ / trees.trees / pieces / slowest;
-        const double each_us = trees.trees * (message() + instructions(costs::k_tree_run));
-        return pieces * std::max(wire_us, each_us) + trees.count * (wire_us + answer()) + (trees.count + 1) * latency(farthest() / trees.count);
+        const double made_us = trees.trees * (message() + instructions(costs::k_tree_run));
+        return (pieces - 1) * std::max(wire_us, made_us) + (reduces(c_.op) ? 1 : 2) * made_us +
+               (trees.count + 1) * (wire_us + answer() + latency(farthest() / trees.count));
     }
     /// What a message of the event loop takes of the core, with what goes with it when its channel slept.
     double woken_message() const
