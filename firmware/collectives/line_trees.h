@@ -46,7 +46,7 @@ struct tree_line {
 };
 
 struct line_trees {
-    std::uint32_t count = 0;  ///< dimensions of more than one rank, and colours
+    std::uint32_t count = 0; ///< dimensions of more than one rank, and colours
     std::uint32_t trees = 0;
     std::uint32_t pieces = 1; ///< messages of a part
     bool is_root = true;
@@ -67,10 +67,7 @@ struct line_trees {
     /// Of a relay; those along its own dimension come last.
     std::uint32_t children(std::uint32_t colour) const;
     /// Among them, those along its own dimension: all but the root.
-    std::uint32_t leaves(std::uint32_t colour) const
-    {
-        return line[colour].size - (came_by(colour) == 0 ? 2 : 1);
-    }
+    std::uint32_t leaves(std::uint32_t colour) const { return line[colour].size - (came_by(colour) == 0 ? 2 : 1); }
     abi::element_range piece(std::uint64_t elements, std::uint32_t tree, std::uint32_t number) const
     {
         const abi::element_range part = abi::shard_of(elements, trees, tree);

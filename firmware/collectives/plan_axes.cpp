@@ -49,8 +49,8 @@ void outermost_first(std::uint32_t* axes, std::uint32_t levels)
         }
 }
 
-// What a core takes for a message and, on a ring, for the step that waits for it. Calibrated: all_gather of 1 to 8 MiB on
-// 4x4x4 chips of four ranks.
+// What a core takes for a message and, on a ring, for the step that waits for it. Calibrated: all_gather of 1 to 8 MiB
+// on 4x4x4 chips of four ranks.
 constexpr std::uint64_t k_message_ns = 150;
 
 /// What a shard of each rank takes on links, dimension by dimension in this order, in ns.

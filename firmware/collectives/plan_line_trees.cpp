@@ -17,21 +17,28 @@ namespace {
 std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 
 // Of each piece a core makes a message for every link. Shorter pieces than so many bytes for each of them would leave
-// links idle. Calibrated on a rack: a broadcast of 16 MiB takes 56 us in pieces of 400 KiB, 66 us in those of 256 KiB, 64
-// us in those of 600 KiB.
+// links idle. Calibrated on a rack: a broadcast of 16 MiB takes 66 us in pieces of 256 KiB, 56 us in those of 400 KiB,
+// 64 us in those of 600 KiB.
 constexpr std::uint64_t k_piece_bytes_of_link = 28 << 10;
-// In a reduce every link also has a sum to wait for. Calibrated: 16 MiB on a board take 76 us in pieces of 240 KiB, 64 us
-// in those of 400 KiB; on a rack 64 us in those of 256 KiB, 52 us in those of 400 KiB, 60 us in those of 600 KiB.
+// In a reduce every link also has a sum to wait for. Calibrated: 16 MiB on a board take 76 us in pieces of 240 KiB, 64
+// us in those of 400 KiB. On a rack they take 64 us in those of 256 KiB, 52 us in those of 400 KiB, 60 us in those of
+// 600 KiB.
 constexpr std::uint64_t k_sum_piece_bytes = 400 << 10;
 
 // Of each colour: what comes from the parent, and what comes along the own dimension.
 std::uint32_t relay_semaphore(std::uint32_t colour) { return axis_data_semaphore(colour); }
-std::uint32_t leaf_semaphore(const line_trees& t, std::uint32_t colour) { return axis_data_semaphore(t.count + colour); }
+std::uint32_t leaf_semaphore(const line_trees& t, std::uint32_t colour)
+{
+    return axis_data_semaphore(t.count + colour);
+}
 
 // A sum waits for all that have a part in it, of which any may be ahead by a piece. So in a reduce each piece counts on
 // a semaphore of its own; of them these follow each other.
 constexpr std::uint32_t k_sum_semaphores = 16;
-std::uint32_t sum_semaphore(const line_trees& t, std::uint32_t colour) { return axis_data_semaphore(colour * t.pieces); }
+std::uint32_t sum_semaphore(const line_trees& t, std::uint32_t colour)
+{
+    return axis_data_semaphore(colour * t.pieces);
+}
 
 } // namespace
 
@@ -40,7 +47,8 @@ void planner::plan_line_trees()
     line_trees& t = *new (&out_.trees) line_trees(table_, command_.root);
     const bool reduces = abi::reduces(command_.op);
     const std::uint64_t longest = (command_.count + t.trees - 1) / t.trees;
-    const std::uint64_t shortest = (reduces ? k_sum_piece_bytes : t.trees * k_piece_bytes_of_link) / abi::element_bytes(command_.type);
+    const std::uint64_t shortest =
+        (reduces ? k_sum_piece_bytes : t.trees * k_piece_bytes_of_link) / abi::element_bytes(command_.type);
     out_.chunk_elements = out_.chunk_elements < shortest ? shortest : out_.chunk_elements;
     t.pieces = out_.chunks(longest);
     if (reduces)
@@ -56,8 +64,9 @@ void planner::plan_line_trees()
         const std::uint32_t ready = line_ready_semaphore(line.axis);
         expect(ready, line.size);
         add_wait(entries, ready);
-        new (&out_.lines[out_.line_count++]) told_line{static_cast<std::uint8_t>(ready), static_cast<std::uint16_t>(line.first_queue),
-                                                       line.size, line.at, line.stride};
+        new (&out_.lines[out_.line_count++])
+            told_line{static_cast<std::uint8_t>(ready), static_cast<std::uint16_t>(line.first_queue), line.size,
+                      line.at, line.stride};
     }
     pass& others = add_wait(entries, line_ready_semaphore(t.line[0].axis));
     others.wakes_lane = true;

@@ -65,7 +65,7 @@ struct pass {
     std::uint8_t first_send = 0;        ///< of a list: its entries in schedule::sends
     std::uint8_t sends = 0;             ///< how many
     std::uint8_t donor = 0;             ///< of give_back: index of schedule::donors
-    std::uint8_t level = 0;             ///< of axis_ring and axis_direct: dimension of schedule::axis_lanes; of trees: colour
+    std::uint8_t level = 0; ///< of axis_ring and axis_direct: dimension of schedule::axis_lanes; of trees: colour
     std::uint8_t leaf_semaphore = 0;    ///< of tree_spread: counts at children along the own dimension
     std::uint16_t first_queue = 0;      ///< of axis_direct: that of the next rank of the line; the others follow
     bool has_queue = false;             ///< of a list: first_queue is that of its messages
