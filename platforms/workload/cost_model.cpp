@@ -30,6 +30,9 @@ using abi::dimension_kind;
 // its bound, and of this model: meshes 4x4 71 and 70 %, 3x5 89 and 89, 2x8 97 and 97, 8x8 51 and 51; tori 4x4 61 and
 // 60, 3x5 83 and 84, 8x8 36 and 39; a line of 8 95 and 100.
 constexpr double k_turns_of_line = 0.14, k_turns_of_ring = 0.22;
+// Of two shots along diagonals, by the ranks of the longest line or ring. Calibrated: a reduce_scatter of 1 MiB on a 4x4
+// torus.
+constexpr double k_shots_share_by_line = 4, k_shots_share_by_ring = 3;
 constexpr double k_two_phase_share = 0.9; ///< 8x8 mesh 94 %, torus 90 %
 // Detours over switches, where a rank has links to them: they add this part of those links to a line of d ranks, over
 // d. Calibrated on boards of two NPUs; on a rack they add little.
@@ -175,6 +178,15 @@ private:
         for (std::uint32_t d = 0; d < t_.dim_count; ++d)
             inside += bytes_per_us(t_.rate_mbps[d]);
         return std::max(0.0, static_cast<double>(m_.links_bps) / 8e6 - inside);
+    }
+    /// The share of the bound that each of two shots reaches.
+    double share_of_shots() const
+    {
+        double share = 1;
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
+            if (t_.kind[d] == dimension_kind::line || t_.kind[d] == dimension_kind::ring)
+                share = std::min(share, (t_.kind[d] == dimension_kind::line ? k_shots_share_by_line : k_shots_share_by_ring) / t_.dims[d]);
+        return share;
     }
     /// The share of the bound that an exchange of everybody with everybody reaches.
     double share_of_exchange() const
@@ -385,7 +397,7 @@ private:
     {
         const double pieces = chunks(bytes_ / t_.ranks);
         const double skipped = t_.ranks - 1 - std::min<double>(static_cast<double>(c_.count) - 1, t_.ranks - 1);
-        const double share = share_of_exchange();
+        const double share = share_of_shots();
         const auto shot = [&](double messages) {
             const double core_us = messages * post(costs::k_shot_message + costs::k_shot_peer + costs::k_diagonal_peer + t_.dim_count * costs::k_diagonal_axis);
             return std::max(core_us + instructions(skipped * costs::k_direct_skip), bound_of_exchange() / share) + latency(farthest());
